@@ -1,4 +1,4 @@
-//! Collectors: the works that a pass shows its documents to, window by window.
+//! Collectors: the consumers of a pass, called window by window.
 
 use docvalues_column::DocRange;
 
@@ -7,12 +7,13 @@ use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::window::Window;
 
-/// A work that looks at windows of documents.
+/// Computes a result from windows of documents. Every thread has its own; they are merged in the end.
 pub(crate) trait Collector: Sized + Send {
-    /// One like this that has seen nothing, for another thread.
+    /// Returns an empty collector of the same kind, for another thread.
     fn fork(&self) -> Self;
 
-    /// Adds the documents of `docs` that may matter to `bits`, or returns that all may, as by default.
+    /// Sets the bits of the competitive documents of `docs`, or returns [`Competitive::All`] if all are, as by
+    /// default.
     ///
     /// # Errors
     ///
@@ -26,11 +27,12 @@ pub(crate) trait Collector: Sized + Send {
         Ok(Competitive::All)
     }
 
-    /// Sets the bits of the groups of [`DOCS_PER_BIT`](docvalues_format::bits::keep::DOCS_PER_BIT) of `docs` that have documents that may matter, as far as skip indexes
-    /// tell: fine zones if `finely`, else coarse ones. `docs` begin with a block.
+    /// Sets the bits of the groups of [`DOCS_PER_BIT`](docvalues_format::bits::keep::DOCS_PER_BIT) documents in
+    /// `docs` that skip indexes cannot exclude: by fine zones if `finely`, else by zones. `docs` begins at a block
+    /// boundary.
     ///
-    /// It is asked instead of [`competitive_docs`](Self::competitive_docs) if the set has few documents: to look at each of these is cheaper than
-    /// to find out which of all documents matter.
+    /// Called instead of [`competitive_docs`](Self::competitive_docs) if the set has few documents. Collecting each
+    /// of them is then cheaper than filtering whole blocks.
     ///
     /// # Errors
     ///
@@ -46,32 +48,32 @@ pub(crate) trait Collector: Sized + Send {
         Ok(())
     }
 
-    /// Whether it may want less than all.
+    /// Whether it may be indifferent to some documents.
     fn may_skip(&self) -> bool {
         false
     }
 
-    /// Whether it need not see anything.
+    /// Whether it needs no documents at all.
     fn is_idle(&self) -> bool {
         false
     }
 
-    /// Looks at the documents of a window.
+    /// Collects the documents of a window.
     ///
     /// # Errors
     ///
     /// When bytes of a column are damaged.
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()>;
 
-    /// A chunk is over.
+    /// Called after each chunk.
     fn chunk_ends(&mut self, _chunk: u32) {}
 
-    /// The most threads that have the memory for one like this each.
+    /// The most threads that may each have one of these within the memory limit.
     fn most_threads(&self) -> usize {
         usize::MAX
     }
 
-    /// Takes over what another one has seen.
+    /// Merges the result of another thread.
     ///
     /// # Errors
     ///
@@ -79,7 +81,7 @@ pub(crate) trait Collector: Sized + Send {
     fn merge(&mut self, other: Self, stop: &Interrupt) -> Result<()>;
 }
 
-/// Several, each of which sees all.
+/// Runs several collectors of one type.
 impl<C: Collector> Collector for Vec<C> {
     fn fork(&self) -> Vec<C> {
         self.iter().map(C::fork).collect()
@@ -106,7 +108,7 @@ impl<C: Collector> Collector for Vec<C> {
     }
 }
 
-/// One that sees all, if there is one.
+/// Runs a collector if there is one.
 impl<C: Collector> Collector for Option<C> {
     fn fork(&self) -> Option<C> {
         self.as_ref().map(C::fork)
@@ -133,7 +135,7 @@ impl<C: Collector> Collector for Option<C> {
     }
 }
 
-/// Three, each of which sees all.
+/// Runs three collectors.
 impl<A: Collector, B: Collector, C: Collector> Collector for (A, B, C) {
     fn fork(&self) -> (A, B, C) {
         (self.0.fork(), self.1.fork(), self.2.fork())
@@ -166,7 +168,7 @@ impl<A: Collector, B: Collector, C: Collector> Collector for (A, B, C) {
     }
 }
 
-/// Which documents of a block a collector wants to see.
+/// The documents of a block that can still change a collector's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Competitive {
     All,

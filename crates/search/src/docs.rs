@@ -1,4 +1,4 @@
-//! Sets of documents: what a search found, and what the other works here are about.
+//! Sets of documents: the input of every search.
 
 use std::ops::{Deref, Range};
 
@@ -8,35 +8,35 @@ use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::memory;
 
-/// The documents that a request is about.
+/// The documents that a search covers.
 ///
-/// Borrowed and small: it is handed on by value. Documents past the last one of the source are not there, in any form.
+/// It is borrowed and cheap to copy. Documents beyond the end of the source are ignored, in every form.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Docs<'a> {
-    /// Every document.
+    /// All documents.
     All,
-    /// The documents from the first number up to, but without, the second.
+    /// The documents from the first number up to, and excluding, the second.
     Range(u32, u32),
-    /// These: [`Docs::list`] makes it.
+    /// The documents of a list, as [`Docs::list`] makes it.
     List(DocList<'a>),
-    /// Those whose bit is set.
+    /// The documents whose bits are set.
     Bits(&'a Bitset),
 }
 
-/// Documents in strictly ascending order.
+/// A list of documents in strictly ascending order.
 #[derive(Clone, Copy, Debug)]
 pub struct DocList<'a>(pub(crate) &'a [DocId]);
 
 impl<'a> DocList<'a> {
-    /// The documents `docs`. O(documents), once for any number of requests.
+    /// Checks that `docs` ascend strictly. O(documents), once for any number of searches.
     ///
     /// # Errors
     ///
-    /// When they do not strictly ascend; the error names the first that does not.
+    /// If they do not; the error names the first that is out of order.
     pub fn new(docs: &'a [DocId]) -> Result<DocList<'a>> {
         let pairs = || docs.iter().zip(docs.iter().skip(1));
-        // Without a way out, so that many are compared at once.
+        // No early exit, so that the comparison is vectorized.
         if pairs().fold(true, |ascend, (a, b)| ascend & (a < b)) {
             return Ok(DocList(docs));
         }
@@ -78,7 +78,8 @@ impl<'a> Docs<'a> {
 }
 
 impl Docs<'_> {
-    /// How many there are in a source of `docs` documents. O(1); of a list, O(log n); of bits for more documents, O(words).
+    /// The number of documents among the first `docs` of a source. O(1); O(log n) for a list; O(words) for bits
+    /// beyond `docs`.
     pub fn count(&self, docs: u32) -> u32 {
         match *self {
             Docs::All => docs,
@@ -105,14 +106,14 @@ impl Docs<'_> {
         }
     }
 
-    /// The documents, ascending, side by side.
+    /// The documents, ascending, as a vector.
     pub fn to_vec(&self, docs: u32) -> Vec<DocId> {
         let mut found = Vec::with_capacity(self.count(docs) as usize + bits::DOCS_SPARE);
         self.append_to(docs, &mut found);
         found
     }
 
-    /// The same, if there is the memory, until the search is interrupted.
+    /// As [`to_vec`](Self::to_vec), but fails if memory runs out or the search is interrupted.
     pub(crate) fn try_to_vec(&self, docs: u32, stop: &Interrupt) -> Result<Vec<DocId>> {
         const TOGETHER: usize = 1 << 20;
         let len = self.count(docs) as usize;
@@ -142,12 +143,12 @@ impl Docs<'_> {
         Ok(found)
     }
 
-    /// The same as bits for a source of so many documents, in `most` bytes at most.
+    /// A bitset for a source of `docs` documents. Fails if it takes more than `most` bytes.
     pub(crate) fn try_bits(&self, docs: u32, most: usize) -> Result<Bitset> {
         Ok(Bitset::from_words(self.try_words(docs, most)?, docs))
     }
 
-    /// The same as words.
+    /// As [`try_bits`](Self::try_bits), as words.
     pub(crate) fn try_words(&self, docs: u32, most: usize) -> Result<Vec<u64>> {
         let len = DocRange::new(0, docs).words();
         memory::limit(len.saturating_mul(size_of::<u64>()), most)?;
@@ -175,7 +176,7 @@ impl Docs<'_> {
     fn append_to(&self, docs: u32, found: &mut Vec<DocId>) {
         let len = self.count(docs) as usize;
         match *self {
-            // Without a call for each.
+            // Extends the vector directly, without a virtual call for each document.
             Docs::All => found.extend((0..docs).map(DocId::new)),
             Docs::Range(from, to) => found.extend((from..to.min(docs)).map(DocId::new)),
             Docs::List(list) => found.extend_from_slice(&list[..len]),
@@ -186,7 +187,7 @@ impl Docs<'_> {
         }
     }
 
-    /// Those among `docs`, which are in the source. O(docs).
+    /// The documents that lie in `docs`, which must be within the source. O(docs).
     pub(crate) fn within(&self, docs: DocRange) -> Vec<DocId> {
         match *self {
             Docs::All => docs.iter().collect(),
@@ -199,7 +200,7 @@ impl Docs<'_> {
         }
     }
 
-    /// Whether these are all of a source of `docs` documents: what its directory says is then true of them.
+    /// Whether these are all documents of a source of `docs` documents, so that its directory describes them exactly.
     pub fn is_all(&self, docs: u32) -> bool {
         self.count(docs) == docs
     }
@@ -217,7 +218,7 @@ impl<'a> From<&'a Bitset> for Docs<'a> {
     }
 }
 
-/// A number of documents, or of something that there is at most once for each.
+/// Converts a number of documents, or of things that occur at most once per document.
 pub(crate) fn len_u32(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }

@@ -1,16 +1,16 @@
-//! How many documents have each value.
+//! Facets: the number of documents with each value.
 //!
-//! | column | counted in |
+//! | column | counters |
 //! | --- | --- |
-//! | sorted, sorted-set | an array with a counter for each ord, or, where the documents are few beside the dictionary, a hash table |
-//! | numbers, sorted-numeric, bool | an array from the least to the greatest value, if these are close; otherwise a hash table |
+//! | sorted, sorted-set | an array indexed by ord; a hash table if the documents are few beside the dictionary |
+//! | numbers, sorted-numeric, bool | an array from the least to the greatest value if these are close; otherwise a hash table |
 //! | binary | a hash table of values |
 //!
-//! If there is no room for all values in [`Search::memory`], they are counted again, some at a time: a range of ords, or those
-//! whose hashes lie in a range.
+//! If the counters exceed [`Search::memory`], several passes count a part of the values each: a range of ords, or of
+//! hashes.
 //!
-//! A document counts once for each different value that it has, as in Lucene's facets. Terms are looked up at the end,
-//! for those that are returned.
+//! A document counts once for each different value that it has, as in Lucene's facets. Terms are looked up at the
+//! end, only for the values that are returned.
 
 mod counter;
 mod counter_array;
@@ -27,7 +27,7 @@ use counter::Counts;
 pub(crate) use counter::FacetCounter;
 use finish::FacetResult;
 
-/// What to count.
+/// A request to count the values of a column.
 ///
 /// ```
 /// use docvalues_search::facet::{Facet, FacetOrder};
@@ -39,70 +39,70 @@ use finish::FacetResult;
 pub struct Facet {
     /// The column.
     pub column: String,
-    /// How many values are returned at most.
+    /// The most values to return.
     pub top: usize,
-    /// Which ones, and in what order.
+    /// The order of the values, which decides which are returned.
     pub order: FacetOrder,
-    /// Values that fewer documents have are left out. 1 leaves out those that none of the documents has.
+    /// The least count of a value to return. 1 leaves out values that no document of the set has.
     pub min_count: u64,
-    /// Only values that begin with these bytes; of a column of byte strings.
+    /// Count only values that begin with these bytes. For columns of byte strings.
     pub prefix: Option<Vec<u8>>,
 }
 
-/// Which values come first.
+/// The order of the values of a facet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FacetOrder {
-    /// Those that most documents have; among equals the least value.
+    /// By descending count, then by ascending value.
     #[default]
     Count,
-    /// The least.
+    /// By ascending value.
     Value,
 }
 
-/// The values and their counts.
+/// The values of a facet and their counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FacetCounts {
     /// The column.
     pub field: Field,
-    /// The values that come first, and how many documents have each.
+    /// The first values in the requested order, with the number of documents that have each.
     pub values: Vec<(Value, u64)>,
-    /// How many different values there are that [`Facet::min_count`] and [`Facet::prefix`] let through.
+    /// The number of different values that pass [`Facet::min_count`] and [`Facet::prefix`].
     pub distinct: u64,
-    /// Documents that were looked at.
+    /// The number of documents of the set.
     pub docs: u64,
-    /// Those of them that have no value.
+    /// The number of documents of the set without a value.
     pub missing: u64,
 }
 
 impl Facet {
-    /// The ten most frequent values of `column`.
+    /// Requests the ten most frequent values of `column`.
     pub fn on(column: impl Into<String>) -> Facet {
         Facet { column: column.into(), top: 10, order: FacetOrder::Count, min_count: 1, prefix: None }
     }
 
-    /// So many values.
+    /// Sets the most values to return.
     #[must_use]
     pub fn top(mut self, top: usize) -> Facet {
         self.top = top;
         self
     }
 
-    /// In this order.
+    /// Sets the order of the values.
     #[must_use]
     pub fn order(mut self, order: FacetOrder) -> Facet {
         self.order = order;
         self
     }
 
-    /// Only values that so many documents have.
+    /// Leaves out values that fewer than `min_count` documents have.
     #[must_use]
     pub fn min_count(mut self, count: u64) -> Facet {
         self.min_count = count;
         self
     }
 
-    /// Only values that begin with these bytes.
+    /// Counts only values that begin with `prefix`.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<Vec<u8>>) -> Facet {
         self.prefix = Some(prefix.into());
@@ -111,7 +111,7 @@ impl Facet {
 }
 
 impl Facet {
-    /// The values that come first of those that are in a table, of `docs` documents of which some have none.
+    /// The first values of a hash table that counts `docs` documents, some of them without a value.
     pub(crate) fn of_table(
         &self,
         slot: Slot,
@@ -128,17 +128,18 @@ impl Facet {
 }
 
 impl Search<'_> {
-    /// Counts the documents of `docs` that have each value of a column. O(documents), for each pass that [`Search::memory`] makes necessary.
+    /// Counts the documents of `docs` that have each value of a column. O(documents) for each pass; one pass unless
+    /// [`Search::memory`] requires more.
     ///
     /// # Errors
     ///
-    /// When there is no such column, it has no prefixes, or bytes of it are damaged.
+    /// If there is no such column, it has no prefixes, or it is damaged.
     pub fn facet(&self, docs: Docs<'_>, facet: &Facet) -> Result<FacetCounts> {
         let mut counts = self.facets(docs, std::slice::from_ref(facet))?;
         Ok(counts.remove(0))
     }
 
-    /// The same for several columns, in one pass over the documents.
+    /// Counts several columns in one pass over the documents.
     ///
     /// # Errors
     ///

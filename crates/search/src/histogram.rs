@@ -1,14 +1,14 @@
-//! How many values lie in each of a row of ranges that lie side by side.
+//! Histograms: the number of values in each of a row of adjacent buckets.
 //!
-//! | step | ranges | of columns of |
+//! | step | buckets | column types |
 //! | --- | --- | --- |
-//! | [`Step::Width`], [`Step::Whole`] | each so wide, one begins at 0 | numbers, dates (days), timestamps (as the column counts) |
-//! | [`Step::Every`] | an hour, a day, a month ... of the calendar, UTC | dates, timestamps |
-//! | [`Step::Edges`] | from each edge up to the next one | numbers, dates, timestamps |
+//! | [`Step::Width`], [`Step::Whole`] | of equal width; one begins at 0 | numbers, dates (days), timestamps (stored units) |
+//! | [`Step::Every`] | calendar units in UTC: hours, days, months ... | dates, timestamps |
+//! | [`Step::Edges`] | from each edge to the next | numbers, dates, timestamps |
 //!
-//! The ranges reach from the least to the greatest value of the column, or, if these are too many, of the documents, and
-//! there are counters for all of them: a value costs a division, or, where ranges are not equally wide, a look at the last
-//! range and a binary search.
+//! Buckets cover the column's values from the least to the greatest or, if those are too many, the values of the
+//! documents searched. There is a counter for each. Finding a value's bucket takes a comparison with the last bucket
+//! and otherwise a binary search.
 
 mod buckets;
 mod edges;
@@ -31,10 +31,10 @@ use crate::window::{Cells, Window};
 use buckets::Buckets;
 use sub_aggregations::SubAggregations;
 
-/// The most ranges of a histogram.
+/// The most buckets of a histogram.
 pub const MAX_BUCKETS: usize = 1 << 16;
 
-/// What to count.
+/// A request to count the values of a column by bucket.
 ///
 /// ```
 /// use docvalues_search::histogram::{Histogram, Step, Unit};
@@ -53,29 +53,29 @@ pub const MAX_BUCKETS: usize = 1 << 16;
 pub struct Histogram {
     /// A column of numbers, one or several a document.
     pub column: String,
-    /// Where ranges begin.
+    /// The start of each bucket.
     pub step: Step,
-    /// What else to find out about the documents of each range. The column has at most one number a document then.
+    /// Metrics to compute for the documents of each bucket. The column must then have at most one number a document.
     pub metrics: Vec<Metric>,
-    /// Whose values to count among the documents of each range, under the same condition. Those that none of them has are
-    /// not counted.
+    /// A facet to count among the documents of each bucket, under the same condition. Values that none of them has
+    /// are not counted.
     pub facet: Option<Facet>,
 }
 
 impl Histogram {
-    /// How many values lie in each range.
+    /// Requests the number of values of `column` in each bucket.
     pub fn of(column: impl Into<String>, step: Step) -> Histogram {
         Histogram { column: column.into(), step, metrics: Vec::new(), facet: None }
     }
 
-    /// And what a metric is of its documents.
+    /// Adds a metric of the documents of each bucket.
     #[must_use]
     pub fn metric(mut self, metric: Metric) -> Histogram {
         self.metrics.push(metric);
         self
     }
 
-    /// And how many of its documents have each value of another column, numbers or terms.
+    /// Adds a facet of the documents of each bucket, over a column of numbers or terms.
     #[must_use]
     pub fn facet(mut self, facet: Facet) -> Histogram {
         self.facet = Some(facet);
@@ -83,22 +83,22 @@ impl Histogram {
     }
 }
 
-/// Where ranges begin.
+/// The starts of buckets.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Step {
-    /// At every multiple of this. Of integers, a whole number from 1 on.
+    /// Every multiple of a width. For integers, a whole number of at least 1.
     Width(f64),
-    /// At every multiple of this, from 1 on: above 2^53 a double is not exact.
+    /// Every multiple of a whole number of at least 1: a double is inexact above 2^53.
     Whole(u64),
-    /// At the beginning of each of these.
+    /// The beginning of every calendar unit.
     Every(Unit),
-    /// At these numbers, as they are stored, ascending; what lies below the first is in no range. [`Step::edges`] makes them
-    /// of what people write.
+    /// The given stored numbers, ascending. Values below the first are in no bucket. [`Step::edges`] converts them
+    /// from literals.
     Edges(Vec<i64>),
 }
 
-/// A unit of the calendar, UTC.
+/// A unit of the calendar, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unit {
@@ -110,53 +110,53 @@ pub enum Unit {
     Hour,
     /// 24 hours.
     Day,
-    /// From Monday on.
+    /// A week from Monday.
     Week,
-    /// From the first of a month on.
+    /// A month from its first day.
     Month,
-    /// From January, April, July and October on.
+    /// A quarter from the first of January, April, July or October.
     Quarter,
-    /// From the first of January on.
+    /// A year from the first of January.
     Year,
 }
 
-/// What was counted.
+/// The buckets of a histogram and their counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistogramCounts {
-    /// The column: its type says what numbers mean.
+    /// The column, whose type gives numbers their meaning.
     pub field: Field,
-    /// The ranges, ascending, from the first to the last that has a value; those between that have none are there. Of
-    /// [`Step::Edges`] all.
+    /// The buckets, ascending, from the first to the last that has a value, including empty ones between. All buckets
+    /// for [`Step::Edges`].
     pub buckets: Vec<Bucket>,
-    /// Documents that were looked at.
+    /// The number of documents of the set.
     pub docs: u64,
-    /// Those of them that have no value.
+    /// The number of documents of the set without a value.
     pub missing: u64,
-    /// Values in no range: NaN, and what lies below the first edge.
+    /// Values in no bucket: NaN, and values below the first edge.
     pub outside: u64,
 }
 
-/// A range, and how many values lie in it.
+/// A bucket of a histogram.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Bucket {
-    /// The least number that would lie in it, as it is stored.
+    /// The least number that belongs to it, as stored.
     pub from: i64,
-    /// Values. A document with several may be in several ranges, and several times in one.
+    /// The number of values in it. A document with several values may be in several buckets, or several times in one.
     pub count: u64,
-    /// The metrics that were asked for; `None` where no document of the range has a number.
+    /// The requested metrics; `None` if no document of the bucket has a number.
     pub metrics: Vec<Option<Measure>>,
-    /// What a facet was asked for.
+    /// The requested facet.
     pub facet: Option<FacetCounts>,
 }
 
 impl Search<'_> {
-    /// How many values of `docs` lie in each of a row of ranges.
+    /// Counts the values of `docs` in each bucket.
     ///
     /// # Errors
     ///
-    /// When there is no such column, it has no numbers, the ranges make no sense or are too many, bytes are damaged, or what is
-    /// counted within ranges takes more memory than [`Search::memory`] allows.
+    /// If there is no such column, it has no numbers, the step is invalid or makes too many buckets, the column is
+    /// damaged, or counting within buckets exceeds [`Search::memory`].
     pub fn histogram(&self, docs: Docs<'_>, histogram: &Histogram) -> Result<HistogramCounts> {
         let mut request = self.begin(docs)?;
         let bytes = request.memory();
@@ -165,7 +165,7 @@ impl Search<'_> {
     }
 }
 
-/// Counts values by range.
+/// Counts values by bucket.
 pub(crate) struct BucketCounter {
     slot: Slot,
     buckets: Buckets,
@@ -173,17 +173,17 @@ pub(crate) struct BucketCounter {
     docs: u64,
     missing: u64,
     outside: u64,
-    /// Where the last value lay: from here up to, but without, this, and which range that is. Empty at first.
+    /// The bucket of the last value: from, up to and excluding, and its position. Empty at first.
     last: (i64, i64, usize),
-    /// Whether the column's description said all.
+    /// Whether the column's description has the answer.
     is_known: bool,
-    /// What else is found out about the documents of each range.
+    /// Metrics and a facet of the documents of each bucket.
     sub: Option<SubAggregations>,
 }
 
 impl BucketCounter {
-    /// Finds out which ranges there are: by the least and the greatest value of the column, or, where these would make too
-    /// many, of the documents. Of doubles, NaN may hide them: then by a pass over all.
+    /// Determines the buckets from the bounds of the column or, if those make too many, of the documents. If NaN
+    /// hides the bounds of doubles, a pass over all documents finds them.
     pub(crate) fn new(
         request: &mut Request<'_>,
         histogram: &Histogram,
@@ -198,7 +198,7 @@ impl BucketCounter {
         };
         let bounds = Some(column.info().bounds.range()).filter(|bounds| !bounds.is_empty());
         let is_nan = |bound: i64| field.logical == LogicalType::F64 && to_f64(bound).is_nan();
-        // The ends of all bits: which numbers there are has to be found out.
+        // Bounds are ordered by bits, so that NaN may hide the greatest or least number.
         let hidden = bounds.as_ref().is_some_and(|ends| is_nan(*ends.start()) || is_nan(*ends.end()));
         let of_column = if hidden { None } else { Some(Buckets::new(&histogram.step, field, bounds)) };
         let buckets = match of_column {
@@ -206,7 +206,7 @@ impl BucketCounter {
             Some(Err(error)) if request.is_all() && column.info().bounds.exact().is_some() => {
                 return Err(error);
             }
-            // Whatever else is wrong with the step still is.
+            // Any other error in the step occurs again.
             Some(Err(_)) | None => {
                 let numbers = request.run(NumberStats::new(slot, request, false))?.finish();
                 let ends = numbers.range.map(|(low, high)| low..=high);
@@ -227,7 +227,7 @@ impl BucketCounter {
         Ok(counter)
     }
 
-    /// Whether nothing else is asked for, or the descriptions of other columns say that, too.
+    /// Whether nothing else is requested, or the descriptions of the other columns have that, too.
     fn knows(&mut self, known: &ConstantColumn, request: &Request<'_>) -> bool {
         let (Some(sub), Some(number)) = (&mut self.sub, known.value) else { return true };
         match self.buckets.place(number, &mut self.last) {

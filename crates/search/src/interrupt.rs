@@ -1,11 +1,11 @@
-//! Searches that may be interrupted.
+//! Interruption of searches.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
-/// Whether a search shall stop: asked between windows of documents.
+/// The caller's interrupt flag, polled between windows of documents.
 #[derive(Clone, Default)]
 pub(crate) struct Interrupt(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
@@ -19,7 +19,7 @@ impl Interrupt {
         self.0.is_some()
     }
 
-    /// Refuses to go on if the search shall stop.
+    /// Returns an error if the search was interrupted.
     #[inline]
     pub(crate) fn check(&self) -> Result<()> {
         match &self.0 {
@@ -29,13 +29,13 @@ impl Interrupt {
     }
 }
 
-/// Steps of which a search is asked now and then whether it shall stop.
+/// Polls the interrupt flag once every [`STEPS`] steps of a loop.
 pub(crate) struct Pace<'a> {
     stop: &'a Interrupt,
     left: u32,
 }
 
-/// Steps between two questions: short ones take less than a millisecond.
+/// Steps between two polls: less than a millisecond if steps are short.
 const STEPS: u32 = 1 << 14;
 
 impl Interrupt {
@@ -45,7 +45,7 @@ impl Interrupt {
 }
 
 impl Pace<'_> {
-    /// Refuses to go on if the search shall stop.
+    /// Counts a step, and returns an error if a poll finds the search interrupted.
     #[inline]
     pub(crate) fn step(&mut self) -> Result<()> {
         if self.left == 0 {

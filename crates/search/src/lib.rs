@@ -1,21 +1,22 @@
-//! What engines do with doc values, over any source of columns.
+//! Searches over doc values: filters, facets, histograms, groups, top-k, statistics and export.
 //!
-//! | work | asks | module |
+//! | search | returns | module |
 //! | --- | --- | --- |
-//! | filter | which documents are like this? | [`query`] |
-//! | facet | how many documents have each value? | [`facet`] |
-//! | histogram | how many values lie in each of a row of ranges? | [`histogram`] |
-//! | group | which groups of documents with one value come first, and which documents of each? | [`group`] |
-//! | sort | which documents come first? | [`sort`] |
-//! | statistics | how many values, from where to where, how spread, how many different ones? | [`stats`] |
-//! | export | what do these columns hold for many documents, in this order? | [`export`] |
-//! | retrieve | and for a few, again and again? | [`retrieve`] |
+//! | filter | the documents that match a query | [`query`] |
+//! | facet | the number of documents with each value | [`facet`] |
+//! | histogram | the number of values in each bucket | [`histogram`] |
+//! | group | the first groups of documents with equal values, and the best documents of each | [`group`] |
+//! | sort | the first documents in an order, or all of them | [`sort`] |
+//! | statistics | count, range, sum, spread, percentiles and distinct values of a column | [`stats`] |
+//! | export | the values of many documents, in any order | [`export`] |
+//! | retrieve | the values of a few documents, repeatedly | [`retrieve`] |
 //!
-//! The input of a work is a set of documents ([`Docs`]) and columns; it goes through them a few thousand documents at a
-//! time, by `gather` and `scan`, and never asks a trait object for one document.
+//! A search takes a set of documents ([`Docs`]) and column names. It reads columns in batches of up to 32,768
+//! documents with `gather` and `scan`; no virtual call is made per document. Any
+//! [`ColumnSource`](docvalues_column::ColumnSource) will do: a segment, several segments, or your own.
 //!
-//! Searches run on the threads of the rayon pool in which they are called, else of rayon's global pool:
-//! [`Search::threads`]. [`Search::memory`] bounds what they hold, and [`Search::interrupt`] ends them.
+//! Searches run on the rayon pool of the calling thread, or else on rayon's global pool: see [`Search::threads`].
+//! [`Search::memory`] limits their memory and [`Search::interrupt`] cancels them.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

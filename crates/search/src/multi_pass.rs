@@ -1,7 +1,8 @@
-//! Passes over the documents that are about a part of the values each: as many as the memory makes necessary.
+//! Collecting in several passes over the documents, each for a part of the values, to stay within the memory limit.
 //!
-//! Values have places: ords and numbers that lie close have their own, others that of their hash. A pass that finds more
-//! values than there is room for is in vain, and the next one is about half of the places.
+//! Every value has a place: its own if values are dense (ords, numbers close together), else that of its hash. A pass
+//! covers a range of places. If a pass runs out of memory, it is discarded, and the following passes cover half as
+//! many places.
 
 use std::sync::Arc;
 
@@ -11,21 +12,21 @@ use crate::hash_tables::ValuePart;
 use crate::memory_budget::MemoryBudget;
 use crate::search::Request;
 
-/// The most passes over the documents.
+/// The most passes over the documents; a search that needs more fails.
 const MOST: u32 = 1 << 12;
 
-/// How values are parted, and what memory there is for those of a pass.
+/// A partition of the values, and the memory for one pass.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MultiPass {
-    /// Places that values have.
+    /// The number of places.
     pub(crate) places: u32,
-    /// Places of the first pass, 1 at least.
+    /// The number of places that the first pass covers, at least 1.
     pub(crate) width: u32,
     pub(crate) bytes: usize,
 }
 
 impl MultiPass {
-    /// Shows all documents to a collector for each part of the values, and hands each to `done`.
+    /// Runs a collector over all documents for each part of the values, and passes each finished collector to `done`.
     pub(crate) fn run<C: Collector>(
         self,
         request: &Request<'_>,

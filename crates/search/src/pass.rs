@@ -1,15 +1,16 @@
-//! One pass over a set of documents, by as many threads as there are.
+//! One pass over a set of documents, on one or more threads.
 //!
 //! ```text
-//! documents     chunk 0 (524,288)              | chunk 1        | ...        a thread takes the next chunk that is left
-//!               block (65,536) | block | ...                              a collector may say which documents matter
-//!               window (32,768 of the set)| window | ...                  columns are read, collectors look
+//! documents     chunk 0 (524,288)             | chunk 1 | ...    a thread takes the next free chunk
+//!               block (65,536) | block | ...                     top-k collectors skip documents by block
+//!               window (32,768 of the set) | window | ...        columns are read, collectors called
 //! ```
 //!
-//! Windows are of 4,096 if a column has byte strings or lists of values, which may be of any length.
+//! Windows have at most 4,096 documents if a column has byte strings or several values a document, which may be of
+//! any length.
 //!
-//! Chunks are the same for any number of threads, and a thread goes through its chunks in order. So a collector gives the
-//! same answer always, if what it keeps does not depend on the order of chunks, or is kept by chunk.
+//! Chunks do not depend on the number of threads, and each thread processes its chunks in ascending order. A result
+//! is therefore deterministic if it does not depend on the order of chunks, or is kept per chunk.
 
 use std::ops::Range;
 
@@ -24,25 +25,26 @@ use crate::interrupt::Interrupt;
 use crate::threads;
 use crate::window::{Window, WindowBuffers};
 
-/// Documents of a chunk: enough that threads seldom meet.
+/// Documents in a chunk: enough that threads seldom contend.
 pub(crate) const CHUNK_DOCS: u32 = 8 * BLOCK;
 
-/// Documents that a collector is asked about at once.
+/// Documents in a block, the unit in which collectors report competitive documents.
 pub(crate) const BLOCK: u32 = 1 << 16;
 
-/// Of so many documents one must be in the set for a collector to be asked which it wants.
+/// At least one document in this many must be in the set before a collector computes competitive documents for a
+/// whole block.
 const FEW: usize = 16;
 
-/// One in so many documents must be in the set for a collector to be asked at all.
+/// At least one document in this many must be in the set before a collector consults skip indexes at all.
 const VERY_FEW: usize = 4_096;
 
 const _: () =
     assert!(CHUNK_DOCS as usize == DOCS_PER_BIT as usize * keep::BITS, "a bit for each group of a chunk");
 
-/// A pass: what is read, of which documents.
+/// The input of a pass: columns, documents, threads.
 pub(crate) struct Pass<'a> {
     pub(crate) columns: &'a Columns,
-    /// Documents in the source.
+    /// The number of documents in the source.
     pub(crate) total: u32,
     pub(crate) docs: Docs<'a>,
     pub(crate) threads: usize,
@@ -50,7 +52,7 @@ pub(crate) struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Shows all documents to `collector`.
+    /// Runs `collector` over all documents of the pass.
     pub(crate) fn run<C: Collector>(&self, mut collector: C) -> Result<C> {
         let chunks = self.chunks();
         if collector.is_idle() {
@@ -67,7 +69,7 @@ impl Pass<'_> {
         Ok(collector)
     }
 
-    /// The chunks that have documents of the set.
+    /// The chunks that contain documents of the set.
     fn chunks(&self) -> Range<u32> {
         let (from, to) = match self.docs {
             Docs::All | Docs::Bits(_) => (0, self.total),
@@ -81,19 +83,19 @@ impl Pass<'_> {
     }
 }
 
-/// What a thread needs to go through chunks.
+/// Buffers of one thread.
 #[derive(Default)]
 pub(crate) struct Worker {
     buffers: WindowBuffers,
     wanted: Vec<u64>,
     list: Vec<DocId>,
     others: Vec<DocId>,
-    /// Documents at the front of the pass's list that no chunk is about which is still to come.
+    /// The number of leading documents of the pass's list that lie before every remaining chunk.
     passed: usize,
 }
 
 impl Worker {
-    /// Shows the documents of a chunk to `collector`; chunks ascend.
+    /// Runs `collector` over the documents of a chunk. Chunks must come in ascending order.
     pub(crate) fn chunk<C: Collector>(
         &mut self,
         pass: &Pass<'_>,
@@ -110,7 +112,7 @@ impl Worker {
                 self.range(pass, docs.intersection(DocRange::new(from, to)), collector)?
             }
             Docs::List(list) => {
-                // Chunks ascend, and mostly begin where the last one ended.
+                // Chunks ascend, and usually begin where the last one ended.
                 let mut left = &list[self.passed..];
                 if left.first().is_some_and(|first| first.get() < docs.start) {
                     left = &left[below(left, docs.start)..];
@@ -172,7 +174,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Shows the documents of `list`, which are few of `docs`.
+    /// Collects `list`, a small subset of `docs`, as far as skip indexes cannot exclude its documents.
     fn few<C: Collector>(
         &mut self,
         pass: &Pass<'_>,
@@ -193,7 +195,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Adds the documents of `list` that are wanted, bits being counted from `start`.
+    /// Appends the documents of `list` that are competitive; bit 0 stands for `start`.
     fn both(&mut self, list: &[DocId], start: u32, out: &mut Vec<DocId>) {
         if bits::count(&self.wanted) < list.len() / FEW {
             self.others.clear();
@@ -227,7 +229,7 @@ impl Worker {
                 continue;
             }
             let count = bits::count(words);
-            // A filter looks at all documents: of few, it is cheaper to look at each.
+            // A filter reads every document; for a few, checking each is cheaper.
             if count < block.len() / FEW {
                 self.hint(pass, block, words, count, collector)?;
             } else {
@@ -253,7 +255,7 @@ impl Worker {
         self.wanted.clear();
         self.wanted.resize(block.words(), 0);
         let wants = collector.competitive_docs(pass.columns, block, &mut self.wanted)?;
-        // Who adds all documents without a value, adds some that are not there.
+        // Adding all documents without a value sets bits past the end of the block, too.
         if let Some(last) = self.wanted.last_mut()
             && !block.len().is_multiple_of(64)
         {
@@ -262,7 +264,7 @@ impl Worker {
         Ok(wants)
     }
 
-    /// Wants those `count` documents whose bits in `words` are set, but for those that are known at once not to matter.
+    /// Restricts the `count` documents whose bits are set in `words` to those that skip indexes cannot exclude.
     fn hint<C: Collector>(
         &mut self,
         pass: &Pass<'_>,
@@ -278,7 +280,7 @@ impl Worker {
         self.wanted.clear();
         self.wanted.resize(words.len(), 0);
         for group in bits::ones(&open) {
-            // The last block may have fewer.
+            // The last block may be shorter.
             let here = group * WORDS..words.len().min((group + 1) * WORDS);
             if let Some((wanted, words)) = self.wanted.get_mut(here.clone()).zip(words.get(here)) {
                 wanted.copy_from_slice(words);
@@ -287,7 +289,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Shows the documents whose bits are wanted, counted from `start`.
+    /// Collects the documents whose bits are set; bit 0 stands for `start`.
     fn wanted<C: Collector>(&mut self, pass: &Pass<'_>, start: u32, collector: &mut C) -> Result<()> {
         let mut list = std::mem::take(&mut self.list);
         list.clear();
@@ -310,20 +312,20 @@ impl Worker {
     }
 }
 
-/// How many documents of an ascending list come before `end`: O(log of that), for who looks for one end after the other.
+/// The number of documents of an ascending list that come before `end`, by exponential search: O(log of the result).
 fn below(list: &[DocId], end: u32) -> usize {
     let is_below = |doc: &DocId| doc.get() < end;
     let mut step = 16;
     while list.get(step).is_some_and(is_below) {
         step *= 2;
     }
-    // Those before the last step that was looked at are below, too.
+    // All documents before the previous step are below `end` as well.
     let (from, to) = (step / 2, list.len().min(step));
     let from = if list.get(from).is_some_and(is_below) { from } else { 0 };
     from + list[from..to].partition_point(is_below)
 }
 
-/// Documents without a gap are a run.
+/// Represents documents without a gap as a run.
 pub(crate) fn compact(docs: &[DocId]) -> BatchDocs<'_> {
     match docs {
         [first, .., last] if (last.get() - first.get()) as usize + 1 == docs.len() => {

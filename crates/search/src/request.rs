@@ -1,8 +1,8 @@
-//! Several things at once about the documents that match a query.
+//! Several searches over the documents that match one query.
 //!
-//! What sees every hit shares one pass over them: a column is decoded once a window, whoever uses it, and stays in the
-//! innermost caches for the next one. The first documents in an order are found on their own, since that skips most of them,
-//! and so are groups, which may see the documents more than once.
+//! Facets, histograms and statistics share one pass: each column is decoded once per window and stays in cache for
+//! the next consumer. Top-k runs on its own, since it skips most documents. So do groups, which may take several
+//! passes.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ use crate::search::Search;
 use crate::sort::TopProfile;
 use crate::stats::{self, ColumnStats, Stats};
 
-/// What is asked about the documents that match a query.
+/// The searches to run over the documents that match a query.
 ///
 /// ```
 /// use docvalues_search::facet::Facet;
@@ -36,24 +36,24 @@ use crate::stats::{self, ColumnStats, Stats};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchRequest {
-    /// Which documents.
+    /// The documents to search.
     pub query: Query,
-    /// Values to count.
+    /// Facets to count.
     pub facets: Vec<Facet>,
-    /// Values to count by range.
+    /// Histograms to count.
     pub histograms: Vec<Histogram>,
-    /// Columns to sum up.
+    /// Statistics to compute.
     pub stats: Vec<Stats>,
     /// Groups to find.
     pub groups: Vec<Group>,
-    /// The order of documents.
+    /// The sort order of [`top`](Self::top).
     pub sort: Vec<SortKey>,
-    /// How many documents are wanted in that order.
+    /// The number of documents to return in that order.
     pub top: usize,
 }
 
 impl Default for SearchRequest {
-    /// All documents, and nothing about them but their number.
+    /// All documents; returns only their number.
     fn default() -> SearchRequest {
         SearchRequest {
             query: Query::All,
@@ -67,48 +67,48 @@ impl Default for SearchRequest {
     }
 }
 
-/// What was found.
+/// The results of a [`SearchRequest`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchAnswer {
-    /// How many documents match.
+    /// The number of documents that match.
     pub hits: u64,
-    /// For each facet its counts.
+    /// A result for each facet.
     pub facets: Vec<FacetCounts>,
-    /// For each histogram its counts.
+    /// A result for each histogram.
     pub histograms: Vec<HistogramCounts>,
-    /// For each column what its values are.
+    /// A result for each column of statistics.
     pub stats: Vec<ColumnStats>,
-    /// For each way to group the groups that come first.
+    /// A result for each grouping.
     pub groups: Vec<Groups>,
-    /// The first documents.
+    /// The first documents in the sort order.
     pub top: Vec<DocAddress>,
     /// How the query was evaluated.
     pub explain: Explain,
     /// How the first documents were found.
     pub top_profile: TopProfile,
-    /// How long each step took.
+    /// The time that each step took.
     pub times: Times,
 }
 
-/// How long the steps of a request took, on the clock.
+/// The wall-clock time of each step of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
-    /// Finding the documents.
+    /// The query.
     pub query: Duration,
-    /// The pass over them, for facets, histograms and statistics.
+    /// The shared pass: facets, histograms and statistics.
     pub pass: Duration,
-    /// Finding groups.
+    /// Groups.
     pub groups: Duration,
-    /// Finding the first of them.
+    /// Top-k.
     pub top: Duration,
 }
 
 impl Search<'_> {
-    /// Several things at once about the documents that match a query; columns that are used twice are read once.
+    /// Runs several searches over the documents that match a query. Columns that several of them use are read once.
     ///
     /// # Errors
     ///
-    /// As those of what is asked for.
+    /// As those of the individual searches.
     pub fn request(&self, request: &SearchRequest) -> Result<SearchAnswer> {
         let mut times = Times::default();
         let start = Instant::now();

@@ -1,4 +1,4 @@
-//! Some columns of a few documents: what a page of results shows.
+//! Retrieval of some columns for a few documents, as for a page of results.
 
 use docvalues_column::{DocId, Field};
 
@@ -6,10 +6,10 @@ use crate::Search;
 use crate::error::Result;
 use crate::export::{Chunk, ChunkReader};
 
-/// Open columns, and memory that requests use again. Made by [`Search::retriever`].
+/// Open columns and reusable buffers for repeated retrieval. Made by [`Search::retriever`].
 ///
-/// Once requests have been as large as they get, only columns that decode into memory of their own allocate. Each thread
-/// has one of its own.
+/// Once its buffers have grown to the largest request, only columns that decode into memory of their own allocate.
+/// Give each thread its own retriever.
 ///
 /// ```
 /// # use docvalues_column::{DocId, Field, Kind, LogicalType};
@@ -32,11 +32,11 @@ pub struct Retriever {
 }
 
 impl Search<'_> {
-    /// What columns of a few documents are asked for again and again.
+    /// Opens columns for repeated retrieval.
     ///
     /// # Errors
     ///
-    /// When there is no such column, or the directory is damaged.
+    /// If there is no such column, or the directory is damaged.
     pub fn retriever<S: AsRef<str>>(&self, columns: &[S]) -> Result<Retriever> {
         let reader = ChunkReader::open(self, columns)?;
         Ok(Retriever { chunk: reader.chunk(), reader })
@@ -44,23 +44,25 @@ impl Search<'_> {
 }
 
 impl Retriever {
-    /// The columns, in the order in which they were asked for.
+    /// The columns, in the order of the request.
     pub fn fields(&self) -> impl ExactSizeIterator<Item = &Field> {
         self.reader.fields()
     }
 
-    /// What was retrieved last.
+    /// The result of the last retrieval.
     pub fn chunk(&self) -> &Chunk {
         &self.chunk
     }
 
-    /// The values of `docs`, in any order and with repeats: a row for each. One that the source does not have has none.
+    /// Retrieves the values of `docs`, in any order and with repeats: one row each. A document that the source does
+    /// not have gets a row without values.
     ///
-    /// However many there are, their values are in memory together: [`Export`](crate::export::Export) is for many.
+    /// All values are in memory at once, whatever their number; use [`Export`](crate::export::Export) for many
+    /// documents.
     ///
     /// # Errors
     ///
-    /// When bytes of a column are damaged. What [`chunk`](Self::chunk) then has is unspecified.
+    /// If a column is damaged; [`chunk`](Self::chunk) is then unspecified.
     pub fn retrieve(&mut self, docs: &[DocId]) -> Result<&Chunk> {
         self.chunk.ask(docs);
         self.reader.fill(&mut self.chunk, usize::MAX)?;

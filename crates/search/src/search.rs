@@ -1,4 +1,4 @@
-//! Searches over one source, and the requests that they begin.
+//! [`Search`], the entry point over one source of columns, and the internal state of one request.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -16,40 +16,42 @@ use crate::interrupt::Interrupt;
 use crate::memory;
 use crate::pass::Pass;
 
-/// Columns that a source does not have.
+/// Treatment of columns that the source does not have.
 ///
-/// A column that comes with some documents and goes with others is in some segments of an index only.
+/// In an index of several segments, a column may be missing from segments whose documents have no value in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissingColumns {
-    /// They are an error, so that a name that is misspelled does not find nothing.
+    /// A missing column is an error, so that a misspelled name is noticed. The default.
     #[default]
     Refuse,
-    /// No document has a value in them: conditions match nothing and `missing` matches all documents, facets and groups
-    /// are empty, statistics count nothing, exports have no values, and documents that are sorted by them are equal.
+    /// No document has a value in a missing column. Conditions on it match nothing, `missing` matches every document,
+    /// facets and groups are empty, statistics count nothing, exports contain no values, and as a sort key it makes
+    /// all documents equal.
     ///
-    /// The column that answers name is numeric, of type `i64`; literals and prefixes of any type are taken.
+    /// Results describe such a column as numeric with type `i64`. Literals and prefixes of any type are accepted for
+    /// it.
     NoValues,
 }
 
-/// A search over one source of columns: the source, its live documents, and the number of threads.
+/// Searches over one source of columns, restricted to its live documents.
 ///
-/// A column is opened once, however often it is asked for: keep a search as long as its source.
+/// Each column is opened once per `Search`, so keep the search as long as its source.
 pub struct Search<'s> {
     source: &'s (dyn ColumnSource + Sync),
-    /// The live documents, if any was deleted.
+    /// The live documents; `None` if none is deleted.
     pub(crate) live: Option<Arc<Bitset>>,
     pub(crate) threads: usize,
     pub(crate) stop: Interrupt,
-    /// Bytes that were said.
+    /// The limit that [`Search::memory`] set.
     pub(crate) memory: Option<usize>,
     missing_columns: MissingColumns,
     opened: Mutex<HashMap<String, Arc<dyn Column>>>,
 }
 
 impl<'s> Search<'s> {
-    /// Searches in all documents of `source`, with as many threads as the machine has.
+    /// Searches all documents of `source`, with as many threads as the machine has.
     pub fn new(source: &'s (dyn ColumnSource + Sync)) -> Search<'s> {
-        // To ask for it takes longer than some searches.
+        // Cached, because the call takes longer than some searches.
         static THREADS: OnceLock<usize> = OnceLock::new();
         let threads = *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
         let (stop, opened) = (Interrupt::default(), Mutex::default());
@@ -58,7 +60,7 @@ impl<'s> Search<'s> {
             .threads(threads)
     }
 
-    /// Searches in the live documents of `part`.
+    /// Searches the live documents of `part`.
     pub fn part(part: &'s Part) -> Search<'s> {
         let search = Search::new(&*part.source);
         match &part.live {
@@ -67,8 +69,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// The same, in these documents only: all others were deleted. No query, facet, group, statistic, export of a set, or
-    /// list of top documents has one of them.
+    /// Restricts the search to `live` documents. All others count as deleted: no query, facet, group, statistic, set
+    /// export or top-k returns them.
     ///
     /// O(documents / 64).
     #[must_use]
@@ -79,23 +81,25 @@ impl<'s> Search<'s> {
         self
     }
 
-    /// With so many threads, 1 at least. The answers are the same for any number. Without the feature `rayon` there is
-    /// one.
+    /// Sets the number of threads, at least 1. Results do not depend on it. Without the feature `rayon` there is one
+    /// thread.
     ///
-    /// The threads are those of a rayon pool: the one whose thread calls the search, else rayon's global one. A search makes
-    /// no threads, so it uses no more than the pool has. Call it inside `ThreadPool::install` to choose the pool.
+    /// Threads come from a rayon pool: the one that calls the search, or else rayon's global pool. A search starts no
+    /// threads, so it never uses more than the pool has. To choose a pool, call the search inside
+    /// `ThreadPool::install`.
     ///
-    /// With one thread, most searches run on the thread that calls; no pool is asked.
+    /// With one thread, most searches run on the calling thread and use no pool.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Search<'s> {
         self.threads = if cfg!(feature = "rayon") { threads.max(1) } else { 1 };
         self
     }
 
-    /// Searches that end with [`Error::Interrupted`](crate::Error::Interrupted) soon after `stop` says so. Each thread asks
-    /// it before every window of 65,536 documents or fewer, and in sorts and at the end of facets and groups every few
-    /// thousand values, so it should take no longer than some nanoseconds. To free what was found already takes its time:
-    /// some tens of nanoseconds for each byte string, group or first document.
+    /// Makes searches fail with [`Error::Interrupted`](crate::Error::Interrupted) soon after `stop` returns true.
+    ///
+    /// Each thread calls `stop` before every window of at most 65,536 documents, and every few thousand values while
+    /// it sorts or finishes facets and groups. `stop` should therefore return within nanoseconds. Freeing partial
+    /// results takes time too: some tens of nanoseconds for each byte string, group or top document.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -117,26 +121,27 @@ impl<'s> Search<'s> {
         self
     }
 
-    /// Keeps what a search remembers of values and documents within `bytes` of memory, 64 KiB at least, those of all
-    /// threads together.
+    /// Limits the memory for intermediate results of a search to `bytes`, at least 64 KiB, over all threads.
     ///
-    /// | search | what it does |
+    /// | search | over the limit |
     /// | --- | --- |
-    /// | facets, groups, different values | as many passes over the documents as it takes, each about a part of the values |
-    /// | first documents | a heap, by fewer threads; else a sort of all documents; else [`Error::Memory`](crate::Error::Memory) |
-    /// | all documents in order, the set of a filter | [`Error::Memory`](crate::Error::Memory) |
+    /// | facets, groups, distinct values | more passes over the documents, each for a part of the values |
+    /// | top-k | fewer threads; then a sort of all documents; then [`Error::Memory`](crate::Error::Memory) |
+    /// | sort of all documents, set of a filter | [`Error::Memory`](crate::Error::Memory) |
     ///
-    /// Without it, facets, groups, statistics and first documents keep within 256 MiB; sorts of all documents and sets take
-    /// what they need. The values that are returned do not count, nor do the columns of some thousand documents that each
-    /// thread reads at a time. The answer is the same, but for statistics of byte strings: those that are told apart take a
-    /// 16th of the memory at most, and beyond that [`Distinct::About`](crate::stats::Distinct) counts them.
+    /// By default, facets, groups, statistics and top-k take at most 256 MiB; sorts of all documents and sets take as
+    /// much as they need. Returned values do not count, nor does the window of a few thousand documents that each
+    /// thread reads.
+    ///
+    /// The limit does not change results, with one exception: the exact count of distinct byte strings takes at most
+    /// a 16th of the memory. Beyond that, they are estimated as [`Distinct::About`](crate::stats::Distinct).
     #[must_use]
     pub fn memory(mut self, bytes: usize) -> Search<'s> {
         self.memory = Some(bytes.max(memory::LEAST));
         self
     }
 
-    /// Chooses what a column is that the source does not have.
+    /// Sets the treatment of columns that the source does not have.
     ///
     /// ```
     /// # use docvalues_testkit::model::MemSource;
@@ -157,23 +162,23 @@ impl<'s> Search<'s> {
         self
     }
 
-    /// The source.
+    /// The source that is searched.
     pub fn source(&self) -> &'s (dyn ColumnSource + Sync) {
         self.source
     }
 
-    /// Bytes that something of each document may take.
+    /// The memory limit for results with an entry per document.
     pub(crate) fn most_memory(&self) -> usize {
         self.memory.unwrap_or(usize::MAX)
     }
 
-    /// Begins a pass over those of `docs` that live.
+    /// Begins a request over the live documents among `docs`.
     pub(crate) fn begin<'r>(&'r self, docs: Docs<'r>) -> Result<Request<'r>> {
         let (chosen, columns) = (self.live_among(docs)?, Columns::default());
         Ok(Request { search: self, given: docs, chosen, columns })
     }
 
-    /// Those of `docs` that live, as bits for the documents of the source; `None` if `docs` are that already.
+    /// The live documents among `docs`, as bits; `None` if all of `docs` are live.
     pub(crate) fn live_among(&self, docs: Docs<'_>) -> Result<Option<Bitset>> {
         let total = self.source.docs();
         let mut chosen = match (docs, &self.live) {
@@ -188,7 +193,7 @@ impl<'s> Search<'s> {
     }
 }
 
-/// The columns of the source, each of which is opened once.
+/// The columns of the source, each opened once.
 impl ColumnSource for Search<'_> {
     fn docs(&self) -> u32 {
         self.source.docs()
@@ -199,13 +204,13 @@ impl ColumnSource for Search<'_> {
     }
 
     fn column(&self, name: &str) -> ColumnResult<Arc<dyn Column>> {
-        // A thread that panicked while it held the lock has left the map as it was.
+        // A thread that panicked while it held the lock left the map unchanged.
         let opened = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(column) = opened().get(name) {
             return Ok(column.clone());
         }
         let column = match (self.source.column(name), self.missing_columns) {
-            // Not kept: anybody may ask for any number of names.
+            // Absent columns are not cached: a caller may ask for any number of names.
             (Err(error), MissingColumns::NoValues)
                 if matches!(error.kind(), ErrorKind::NoSuchColumn { .. }) =>
             {
@@ -221,17 +226,17 @@ impl ColumnSource for Search<'_> {
     }
 }
 
-/// A pass that is put together.
+/// A request: its documents and open columns.
 pub(crate) struct Request<'r> {
     search: &'r Search<'r>,
     given: Docs<'r>,
-    /// The documents of the pass, if they are not those that were given.
+    /// The documents of the request, if they differ from those that the caller passed.
     chosen: Option<Bitset>,
     columns: Columns,
 }
 
 impl Request<'_> {
-    /// Opens a column.
+    /// Opens a column and returns its slot.
     pub(crate) fn slot(&mut self, name: &str) -> Result<Slot> {
         self.columns.slot(self.search, name)
     }
@@ -240,24 +245,24 @@ impl Request<'_> {
         &self.columns
     }
 
-    /// Documents in the source.
+    /// The number of documents in the source.
     pub(crate) fn total(&self) -> u32 {
         self.search.docs()
     }
 
-    /// The documents of the pass. If these are all of the source, they are [`Docs::All`]: runs are scanned then, and
-    /// descriptions of columns hold for them.
+    /// The documents of the request. [`Docs::All`] if these are all documents of the source: then columns are scanned
+    /// in runs, and their descriptions hold for the request.
     pub(crate) fn docs(&self) -> Docs<'_> {
         let docs = self.chosen.as_ref().map_or(self.given, Docs::Bits);
         if docs.is_all(self.total()) { Docs::All } else { docs }
     }
 
-    /// Whether it is about all documents.
+    /// Whether the request covers all documents of the source.
     pub(crate) fn is_all(&self) -> bool {
         matches!(self.docs(), Docs::All)
     }
 
-    /// The number of documents of the pass.
+    /// The number of documents of the request.
     pub(crate) fn hits(&self) -> u32 {
         self.docs().count(self.total())
     }
@@ -267,7 +272,7 @@ impl Request<'_> {
         self.search.threads
     }
 
-    /// Bytes that collectors may take together.
+    /// The memory limit for all collectors together, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.search.memory.unwrap_or(memory::DEFAULT)
     }
@@ -276,7 +281,7 @@ impl Request<'_> {
         &self.search.stop
     }
 
-    /// Shows all documents to `collector`.
+    /// Runs `collector` over all documents of the request.
     pub(crate) fn run<C: Collector>(&self, collector: C) -> Result<C> {
         let (total, threads) = (self.total(), self.threads());
         Pass { columns: &self.columns, total, docs: self.docs(), threads, stop: self.stop() }.run(collector)

@@ -1,4 +1,4 @@
-//! Documents that may have a number, as the skip index of its column tells.
+//! Excluding documents by the skip index of a column.
 
 use std::ops::RangeInclusive;
 
@@ -7,8 +7,8 @@ use docvalues_format::bits::keep::DOCS_PER_BIT;
 
 use crate::error::Result;
 
-/// The documents of a zone of the coarsest level, the documents of all its zones, and the bits of those that may hold a number in
-/// `wanted`.
+/// Looks up `wanted` in the coarsest level. Returns the documents of one zone, the documents of all zones that
+/// overlap `docs`, and a bit for each zone that may hold a number in `wanted`.
 fn coarse(
     index: &dyn SkipIndex,
     docs: DocRange,
@@ -21,7 +21,7 @@ fn coarse(
     Ok(Some((size, docs, open)))
 }
 
-/// A part of `docs` that has all documents with a number in `wanted`.
+/// The smallest range of whole zones within `docs` that holds every document with a number in `wanted`.
 pub(crate) fn span(column: &dyn Column, docs: DocRange, wanted: &RangeInclusive<i64>) -> Result<DocRange> {
     let Some(index) = column.skip_index() else { return Ok(docs) };
     let Some((size, all, open)) = coarse(index, docs, wanted)? else { return Ok(docs) };
@@ -31,7 +31,7 @@ pub(crate) fn span(column: &dyn Column, docs: DocRange, wanted: &RangeInclusive<
     Ok(found.map_or(docs.clip(docs.start), |found| found.intersection(docs)))
 }
 
-/// The first zone that may hold a number in `wanted`; all of `docs`, if there are no zones.
+/// The first zone that may hold a number in `wanted`; all of `docs` if the column has no zones.
 pub(crate) fn first(
     column: &dyn Column,
     docs: DocRange,
@@ -42,8 +42,8 @@ pub(crate) fn first(
     Ok(bits::ones(&open).next().and_then(|at| all.chunks(size as usize).nth(at)))
 }
 
-/// Sets the bits of those groups of [`DOCS_PER_BIT`] documents of `docs` that may have a number in `wanted`, as the
-/// finest level tells, or, if not `finely`, the coarsest.
+/// Sets the bits of the groups of [`DOCS_PER_BIT`] documents in `docs` that may have a number in `wanted`. Uses the
+/// finest level if `finely`, else the coarsest.
 pub(crate) fn open(
     column: &dyn Column,
     docs: DocRange,
@@ -69,7 +69,7 @@ pub(crate) fn open(
     for zone in bits::ones(&zones).filter_map(|at| whole.chunks(size as usize).nth(at)) {
         let zone = zone.intersection(docs);
         if !zone.is_empty() {
-            // A zone may be a part of a group, or several of them.
+            // A zone may cover part of a group, or several groups.
             bits::fill(bits, group(zone.start)..group(zone.end - 1) + 1);
         }
     }

@@ -1,22 +1,25 @@
-//! The documents that come first, or all of them, in an order of several columns.
+//! Top-k and sorting of documents by several columns.
 //!
 //! | key on | compared by |
 //! | --- | --- |
 //! | numeric, sorted | the number, the ord |
-//! | sorted-numeric, sorted-set | the least value if values ascend, the greatest if they descend, as in Lucene |
+//! | sorted-numeric, sorted-set | the least value in ascending order, the greatest in descending order, as in Lucene |
 //! | binary | the bytes |
 //!
-//! Doubles: −0.0 equals 0.0, and NaN comes behind all numbers, whichever way these go. Documents without a value come last,
-//! or first if a key says so. Documents that are equal by all keys are in the order of their numbers, and so the order is
-//! always the same.
+//! Of doubles, −0.0 equals 0.0, and NaN comes after all numbers in either direction. Documents without a value come
+//! last, or first if the key says so. Documents that are equal by all keys are ordered by their ids, so the order is
+//! total.
 //!
 //! # Skipping
 //!
-//! Once there are enough documents, only those can still come in whose first key is better than the last one's. The
-//! column itself is asked for these, 65,536 documents at a time, as a filter: so zone maps are used, and values that
-//! matter not are compared in bulk and written nowhere. Of a set with few documents, each is looked at whose zone has some
-//! that may come in. A source whose documents lie in that order is not looked at beyond the first ones (LUCENE-8059 does the
-//! same for index-sorted segments).
+//! Once `top` documents are collected, only documents whose first key is better than the last of them are
+//! competitive. The first key's column filters for these, 65,536 documents at a time. Zone maps therefore exclude
+//! most documents, and the rest are compared in bulk without being decoded to memory. In a set with few documents,
+//! skip indexes exclude documents one group at a time. If the source is sorted by the keys, only the first documents
+//! are visited (as in LUCENE-8059).
+//!
+//! To skip documents from the beginning, a search first computes a lower bound for the k-th best key: from the zone
+//! with the column's best value, or from an estimate over all zones. See `lower_bound.rs`.
 //!
 //! There are enough documents before the first is skipped if the zone with the column's best value has some, or as it is guessed
 //! how good a document has to be, and tried: see `near`.
@@ -39,11 +42,11 @@ pub use top_k::TopProfile;
 pub(crate) use top_k::{TopDocs, TopKCollector, TopKQueue};
 
 impl Search<'_> {
-    /// The first `top` of `docs` in the order of `keys`; documents that are equal by all of them, or all if there are
-    /// none, in the order of their numbers.
+    /// Returns the first `top` documents of `docs` in the order of `keys`. Ties are ordered by document id; so are
+    /// all documents if there are no keys.
     ///
-    /// O(documents) at worst, O(top) for a source that is sorted like this; see [the module](self). About 70 bytes for
-    /// each document that is kept by each thread; if that is more than [`Search::memory`], fewer threads keep some, or all
+    /// O(documents) at worst, O(top) if the source is sorted by `keys`; see [the module](self). Each thread keeps
+    /// about 70 bytes for each of its top documents. If that exceeds [`Search::memory`], fewer threads run, or all
     /// documents are sorted.
     ///
     /// # Errors
@@ -54,8 +57,8 @@ impl Search<'_> {
         Ok(self.top_explained(docs, keys, top)?.0)
     }
 
-    /// As [`top`](Self::top), and how many documents were looked at, and what indexes decided about the others. It takes no
-    /// longer.
+    /// As [`top`](Self::top). Also returns the number of documents visited and the pruning statistics, at no extra
+    /// cost.
     ///
     /// # Errors
     ///
@@ -90,7 +93,7 @@ impl Search<'_> {
         let (last, visited) = lower_bound::from_best_zone(&request, &keys, top)?;
         let mut before = TopProfile { visited, ..TopProfile::default() };
         let guess = lower_bound::estimate(&request, &keys, top)?;
-        // If there are enough that do not come behind it, the first are among them.
+        // If enough documents are at least as good as the estimate, the first are among them.
         if let Some(guess) = guess.filter(|guess| last.as_ref().is_none_or(|last| guess < last)) {
             let first =
                 TopKCollector::new(keys.clone(), TopDocs::bounded(top, Some(guess))).most_threads(most);
@@ -107,14 +110,13 @@ impl Search<'_> {
         Ok((found.finish(&request)?, before))
     }
 
-    /// All of `docs`, which are of one part, in the order of `keys`: what is exported, for example. O(documents · log documents), and 20 bytes of
-    /// memory for each.
+    /// Returns all of `docs`, which must be of one part, in the order of `keys`, for example to export them.
+    /// O(documents · log documents), with 20 bytes of memory for each document.
     ///
     /// # Errors
     ///
-    /// As [`top`](Self::top), and [`Error::Value`](crate::Error::Value) where the sort finds a value outside of the bounds
-    /// that its column gives; [`Error::Memory`](crate::Error::Memory) when there is not so much, or
-    /// [`Search::memory`] allows less.
+    /// As [`top`](Self::top); [`Error::Value`](crate::Error::Value) if a value lies outside of its column's bounds;
+    /// [`Error::Memory`](crate::Error::Memory) if memory runs out or [`Search::memory`] allows less.
     pub fn sorted(&self, docs: Docs<'_>, keys: &[SortKey]) -> Result<Vec<DocId>> {
         let mut request = self.begin(docs)?;
         let keys = Keys::open(&mut request, keys)?;
@@ -128,14 +130,14 @@ impl Search<'_> {
     }
 }
 
-/// More documents than this, if they are a thirty-second of all, are found by a sort of all: it takes as long as a heap of a
-/// fiftieth of them for numbers, of a twentieth for byte strings.
+/// From this many top documents, if they are at least a 32nd of all, sorting all documents is used: it takes as long
+/// as a heap of a 50th of them for numbers, of a 20th for byte strings.
 const MANY: usize = 1 << 14;
 
-/// Bytes that a sort of all documents takes for each.
+/// Bytes per document that a sort of all documents takes.
 const SORTED_BYTES: usize = size_of::<DocId>() + 2 * size_of::<u64>();
 
-/// The first of the documents by their numbers.
+/// The first documents by id.
 fn first(request: &Request<'_>, top: usize) -> Result<Vec<DocAddress>> {
     let (mut found, mut pace) = (memory::with_capacity(top)?, request.stop().pace());
     for doc in request.docs().iter(request.total()).take(top) {
@@ -145,19 +147,19 @@ fn first(request: &Request<'_>, top: usize) -> Result<Vec<DocAddress>> {
     Ok(found)
 }
 
-/// The address of a document of the one part that is searched.
+/// The address of a document in the only part.
 fn address(doc: DocId) -> DocAddress {
     DocAddress { part: 0, doc }
 }
 
-/// Whether documents in the order of their numbers are in the order of these keys.
+/// Whether the source is sorted by these keys.
 fn lie_in_order(search: &Search<'_>, keys: &Keys) -> bool {
-    // The order of a segment is that of all bits, where −0.0 and 0.0 differ.
+    // An index sort orders doubles by their bits, where −0.0 and 0.0 differ.
     let is_exact = keys.types().all(|logical| logical != LogicalType::F64);
     is_exact && search.source().sort().starts_with(keys.asked())
 }
 
-/// Refuses a column that is named twice: the second time, it says nothing.
+/// Rejects a column that occurs twice; the second would have no effect.
 fn check(keys: &[SortKey]) -> Result<()> {
     for (at, key) in keys.iter().enumerate() {
         if keys[..at].iter().any(|other| other.column == key.column) {

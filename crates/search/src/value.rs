@@ -1,10 +1,10 @@
-//! Values while they are worked with.
+//! Values during a search.
 
 use docvalues_column::TermOrd;
 
 use crate::window::NO_ORD;
 
-/// A value as its column stores it, or an ord as a number.
+/// A stored value, or an ord as a number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Stored {
     Number(i64),
@@ -12,7 +12,7 @@ pub(crate) enum Stored {
 }
 
 impl Stored {
-    /// The ord that a number is.
+    /// The ord that a number stands for.
     pub(crate) fn ord(&self) -> TermOrd {
         match self {
             Stored::Number(ord) => u32::try_from(*ord).map_or(NO_ORD, TermOrd::new),

@@ -1,84 +1,84 @@
-//! Some documents of a set, and their values of some columns: read once, used by all that ask.
+//! A batch of documents and their column values, read once and shared by all collectors.
 //!
-//! A window is what stays in the second-level cache: up to [`WINDOW`] documents of the set, and for each column that
-//! somebody asked for, their values side by side.
+//! A window fits the second-level cache: at most [`WINDOW`] documents of the set, and for each requested column an
+//! array of their values.
 
 use docvalues_column::{BatchDocs, Column, DocId, Gathered, Result, Slices, TermOrd, Values, View, bits};
 
 use crate::columns::{Columns, Slot};
 use crate::docs::len_u32;
 
-/// The most documents of a window.
+/// The most documents in a window.
 ///
-/// A loop that counts or adds in memory that it has not touched lately is slow to begin and slow to end: reads and writes
-/// that are on their way have to arrive first. Windows of 4,096 take a third more of a facet's time.
+/// Each loop over cold memory has a startup and a drain cost, while its reads and writes are in flight. Windows of
+/// 4,096 documents make a facet a third slower.
 pub(crate) const WINDOW: usize = 32_768;
 
-/// The most documents of a window with columns whose documents have any number of bytes or values.
+/// The most documents in a window if a column has byte strings or several values a document.
 pub(crate) const SHORT_WINDOW: usize = 4_096;
 
 /// The ord of a document without a value.
 pub(crate) const NO_ORD: TermOrd = TermOrd::new(u32::MAX);
 
-/// Some documents and the columns that are read of them.
+/// A batch of documents and the columns read for them.
 pub(crate) struct Window<'a> {
     docs: BatchDocs<'a>,
     columns: &'a Columns,
     buffers: &'a mut WindowBuffers,
 }
 
-/// Memory that windows read into: it is used again for the next one.
+/// Buffers that windows read into, reused from window to window.
 #[derive(Debug, Default)]
 pub(crate) struct WindowBuffers {
-    /// For each column what was read of it, and whether that was in this window.
+    /// For each column, its values and whether they belong to the current window.
     read: Vec<(bool, WindowColumn)>,
 }
 
-/// Values of a column that were read.
+/// The buffered values of one column.
 #[derive(Debug)]
 pub(crate) enum WindowColumn {
     Numbers(Gathered<i64>),
-    /// Ords, [`NO_ORD`] where a document has none.
+    /// Ords; [`NO_ORD`] for documents without a value.
     Ords(Gathered<TermOrd>),
     Bytes(Gathered<u8>),
 }
 
-/// Values of a window's documents, as collectors see them.
+/// The values of a window in one column, as collectors see them.
 pub(crate) enum Cells<'a> {
     Numbers(Numbers<'a>),
     NumberLists(Slices<'a, i64>),
-    /// [`NO_ORD`] where a document has none.
+    /// [`NO_ORD`] for documents without a value.
     Ords(&'a [TermOrd]),
     OrdLists(Slices<'a, TermOrd>),
     Bytes(Strings<'a>),
 }
 
-/// Numbers of documents, one each.
+/// One number per document.
 #[derive(Clone, Copy)]
 pub(crate) struct Numbers<'a> {
-    /// As many as there are documents; any number for a document without one.
+    /// One entry per document; arbitrary for documents without a value.
     pub(crate) values: &'a [i64],
-    /// Which documents have one; absent if all do.
+    /// A bit for each document with a value; `None` if all have one.
     pub(crate) present: Option<&'a [u64]>,
 }
 
-/// Byte strings of documents, one each.
+/// One byte string per document.
 #[derive(Clone, Copy)]
 pub(crate) struct Strings<'a> {
-    /// As many as there are documents.
+    /// One entry per document.
     pub(crate) values: Slices<'a, u8>,
-    /// Which documents have one; absent if all do.
+    /// A bit for each document with a value; `None` if all have one.
     present: Option<&'a [u64]>,
 }
 
 impl Numbers<'_> {
-    /// The number of the window's document `at`.
+    /// The number of document `at` of the window.
     #[inline]
     pub(crate) fn get(&self, at: usize) -> Option<i64> {
         self.present.is_none_or(|bits| bits::get(bits, at)).then(|| self.values[at])
     }
 
-    /// Shows `each` the numbers that there are, and the places of their documents.
+    /// Calls `each` with the position and the number of each document that has one.
     #[inline]
     pub(crate) fn each(&self, mut each: impl FnMut(usize, i64)) {
         match self.present {
@@ -107,12 +107,12 @@ impl Cells<'_> {
 }
 
 impl<'a> Strings<'a> {
-    /// The byte string of the window's document `at`.
+    /// The byte string of document `at` of the window.
     pub(crate) fn get(&self, at: usize) -> Option<&'a [u8]> {
         self.present.is_none_or(|bits| bits::get(bits, at)).then(|| self.values.get(at))
     }
 
-    /// The byte strings, `None` for documents without one.
+    /// The byte strings, in order; `None` for documents without one.
     pub(crate) fn iter(self) -> impl Iterator<Item = Option<&'a [u8]>> {
         (0..self.values.len()).map(move |at| self.get(at))
     }
@@ -136,7 +136,7 @@ impl<'a> Window<'a> {
         self.docs.len()
     }
 
-    /// The document at this place.
+    /// The document at position `at`.
     pub(crate) fn doc(&self, at: usize) -> DocId {
         match self.docs {
             BatchDocs::Run(docs) => DocId::new(docs.start + len_u32(at)),
@@ -144,7 +144,7 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// A window of some of the documents.
+    /// A window over a subset of the documents.
     pub(crate) fn subset<'p>(&self, docs: &'p [DocId], buffers: &'p mut WindowBuffers) -> Window<'p>
     where
         'a: 'p,
@@ -152,7 +152,7 @@ impl<'a> Window<'a> {
         Window::new(crate::pass::compact(docs), self.columns, buffers)
     }
 
-    /// Reads a column, if nobody has before.
+    /// Reads a column unless this window has read it already.
     pub(crate) fn read(&mut self, slot: Slot) -> Result<()> {
         let (is_there, read) = &mut self.buffers.read[slot.index()];
         if !*is_there {
@@ -162,17 +162,17 @@ impl<'a> Window<'a> {
         Ok(())
     }
 
-    /// A column.
+    /// The column of a slot.
     pub(crate) fn column(&self, slot: Slot) -> &'a dyn Column {
         self.columns.get(slot)
     }
 
-    /// The values of a column that was read.
+    /// The values of a column. It must have been read.
     pub(crate) fn cells(&self, slot: Slot) -> Cells<'_> {
         self.there(slot).cells()
     }
 
-    /// The numbers of a numeric column that was read.
+    /// The numbers of a numeric column. It must have been read.
     pub(crate) fn numbers(&self, slot: Slot) -> Numbers<'_> {
         match self.there(slot) {
             WindowColumn::Numbers(read) => Numbers { values: read.values(), present: read.present() },
@@ -188,7 +188,7 @@ impl<'a> Window<'a> {
 }
 
 impl WindowColumn {
-    /// Memory for the values of `column`.
+    /// Buffers for the values of `column`.
     pub(crate) fn new(column: &dyn Column) -> WindowColumn {
         match column.values() {
             Values::Numbers(_) => WindowColumn::Numbers(Gathered::new()),
@@ -197,7 +197,7 @@ impl WindowColumn {
         }
     }
 
-    /// Reads the values of any documents.
+    /// Reads the values of `docs`.
     pub(crate) fn read(&mut self, column: &dyn Column, docs: BatchDocs<'_>) -> Result<()> {
         match (self, column.values()) {
             (WindowColumn::Numbers(read), Values::Numbers(rows)) => rows.gather(docs, read),
@@ -210,7 +210,7 @@ impl WindowColumn {
         }
     }
 
-    /// The values that were read.
+    /// The values that were read last.
     pub(crate) fn cells(&self) -> Cells<'_> {
         match self {
             WindowColumn::Numbers(read) => match read.view() {

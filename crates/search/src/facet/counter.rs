@@ -1,4 +1,4 @@
-//! Counters, as many as it takes.
+//! The counters of one facet.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use crate::multi_pass::MultiPass;
 use crate::search::Request;
 use crate::window::{Cells, NO_ORD, Numbers, Strings, Window};
 
-/// Numbers this close to each other are counted in an array.
+/// The longest span of numbers that is counted in an array.
 const MAX_DENSE: usize = 1 << 20;
 
-/// So many times more terms than documents are counted in a hash table: an array has to be cleared and looked through
-/// whole, counter by counter, a table only where documents are.
+/// The ratio of terms to documents from which a hash table is used. An array must be cleared and scanned as a whole,
+/// a table only grows with the documents.
 const FEW: u64 = 64;
 
 /// Counts the values of one column.
@@ -37,22 +37,22 @@ pub(crate) struct FacetCounter {
 }
 
 pub(super) enum Counts {
-    /// The description of the column says all.
+    /// The column has only one value; its description has the count.
     Constant(ConstantColumn),
-    /// There is no room for all ords: they are counted later, some of them at a time.
+    /// The ords exceed the memory limit. They are counted at the end, in several passes.
     Later,
-    /// For each ord a counter, and one behind them for documents without a term.
+    /// A counter for each ord, followed by one for documents without a value.
     Ords(CounterArray),
-    /// For each number or ord from the first on a counter; others are not counted.
+    /// A counter for each number or ord from the first one on. Others are not counted.
     Dense(i64, CounterArray),
-    /// Numbers or ords.
+    /// Numbers or ords in a hash table.
     Sparse(hash_tables::NumberTable),
-    /// The count of row `i` is number `i - 1`.
+    /// Byte strings in a hash table; the count of row `i` is at `i - 1`.
     Bytes(hash_tables::ByteStringTable, Vec<u32>),
 }
 
 impl FacetCounter {
-    /// Counters for the documents of a request, in so many bytes.
+    /// Counters for the documents of a request, within `bytes` of memory.
     pub(crate) fn new(request: &mut Request<'_>, facet: &Facet, bytes: usize) -> Result<FacetCounter> {
         let slot = request.slot(&facet.column)?;
         let (column, hits) = (request.columns().get(slot), request.hits());
@@ -62,7 +62,7 @@ impl FacetCounter {
             let (field, kind) = (field.name.clone(), field.kind);
             return Err(Error::Kind { field, kind, cannot: "has no prefixes" });
         }
-        // Terms that no document has are counted, too, if somebody wants them.
+        // With `min_count` 0, terms that no document has are returned as well.
         let says_all = |known: &ConstantColumn| known.value.is_some() || facet.min_count > 0 || is_number;
         let counts = match (request.constant(slot).filter(says_all), column.values()) {
             (Some(known), _) => Counts::Constant(known),
@@ -84,7 +84,7 @@ impl FacetCounter {
         FacetCounter { facet, slot, counts, budget, docs, missing }
     }
 
-    /// The values that come first; by as many passes as it takes, if there was no room for all values in one.
+    /// The first values. Runs further passes if the counters exceeded the memory limit.
     pub(crate) fn finish(self, request: &Request<'_>) -> Result<FacetCounts> {
         let FacetCounter { facet, slot, counts, budget, docs, missing } = self;
         let (column, bytes) = (request.columns().get(slot), budget.bytes());
@@ -127,7 +127,7 @@ impl FacetCounter {
     }
 }
 
-/// Counters for ords of so many terms.
+/// Counters for the ords of `terms` terms.
 fn ords(terms: u32, hits: u32, facet: &Facet, bytes: usize) -> Result<Counts> {
     let counters = terms as usize + 1;
     Ok(if u64::from(hits) * FEW < u64::from(terms) && facet.min_count > 0 {
@@ -139,7 +139,7 @@ fn ords(terms: u32, hits: u32, facet: &Facet, bytes: usize) -> Result<Counts> {
     })
 }
 
-/// Counters for numbers between these.
+/// Counters for numbers within `bounds`.
 fn numbers(bounds: &RangeInclusive<i64>, hits: u32, bytes: usize) -> Result<Counts> {
     if bounds.is_empty() {
         return Ok(Counts::Dense(0, CounterArray::new(0, 0)?));
@@ -179,7 +179,7 @@ impl Collector for FacetCounter {
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-        // What a pass finds that is over its budget is not used.
+        // A pass over budget is discarded.
         if self.is_idle() || self.budget.is_over() {
             return Ok(());
         }
@@ -220,14 +220,14 @@ impl Collector for FacetCounter {
                 }
                 budget.give(from.bytes() + from_counts.capacity() * size_of::<u32>());
             }
-            // A fork counts as its origin does.
+            // A fork has the same kind of counters.
             _ => {}
         }
         Ok(())
     }
 }
 
-/// Counts a byte string so many times more, if it is of the table's part and there is room.
+/// Adds `times` to the count of a byte string, if the table's part of the values has it and there is room.
 #[inline]
 fn count_bytes(
     table: &mut hash_tables::ByteStringTable,
@@ -245,11 +245,11 @@ fn count_bytes(
 }
 
 impl FacetCounter {
-    /// Counts ords; `is_each`, if it is known that none is missing.
+    /// Counts ords. `is_each` if every document is known to have one.
     fn ords(&mut self, ords: &[TermOrd], is_each: bool) {
         match &mut self.counts {
             Counts::Ords(counts) => {
-                // All of them looked at first, as many at once as a processor can.
+                // A separate branch-free loop, which is vectorized.
                 let is_missing = !is_each && !ords.iter().fold(true, |all, ord| all & (*ord != NO_ORD));
                 let without = counts.len() - 1;
                 self.missing += if is_missing {
@@ -324,7 +324,7 @@ impl FacetCounter {
     }
 }
 
-/// The ords of a column that a facet lets through; nothing if it has no ords.
+/// The ords that pass the facet's prefix; `None` if the column has no ords.
 pub(super) fn ords_let_through(facet: &Facet, terms: Option<&dyn Terms>) -> Result<Option<OrdRange>> {
     Ok(match (terms, &facet.prefix) {
         (Some(terms), Some(prefix)) => Some(terms.prefix(prefix)?),
@@ -333,9 +333,9 @@ pub(super) fn ords_let_through(facet: &Facet, terms: Option<&dyn Terms>) -> Resu
     })
 }
 
-/// Where a number is counted that lies between the bounds of its column.
+/// The counter of a number within the bounds of its column.
 #[inline]
 fn offset(first: i64, number: i64) -> usize {
-    // A column that has numbers outside of its bounds is damaged, and its answers are wrong anyway.
+    // A number outside of the bounds means a damaged column; then only the answer is wrong.
     usize::try_from(number.wrapping_sub(first)).unwrap_or(usize::MAX)
 }

@@ -1,56 +1,56 @@
-//! A counter for each of some small numbers, side by side.
+//! Counters for small integers, in an array.
 
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::memory;
 
-/// Arrays that are counted in by turns, if there are few counters: what a value is counted in is seldom what the one before
-/// was counted in.
+/// Copies of the array that take turns, if it is small.
 ///
-/// A processor that counts the same value again waits for the counter that it just wrote, and with few values that
-/// happens all the time.
+/// A CPU that increments the same counter twice in a row waits for the first store. With few different values that
+/// happens all the time; several copies avoid it.
 const TURNS: usize = 4;
 
-/// So many counters lie in the first-level cache four times. More of them are not worth it: they meet less often.
+/// The most counters of which there are several copies. All copies then fit the first-level cache; larger arrays
+/// seldom repeat a counter.
 const FEW: usize = 2_048;
 
-/// So many times more values than counters are counted by turns: all arrays are cleared and added up.
+/// The least ratio of values to counters that pays for clearing and adding up the copies.
 const OFTEN: usize = 8;
 
-/// Counters that are added up between two questions whether to stop.
+/// Counters to add up between two polls of the interrupt flag.
 const TOGETHER: usize = 1 << 16;
 
 /// Counters of `0..len`.
 #[derive(Clone, Debug)]
 pub(super) struct CounterArray {
     len: usize,
-    /// One array behind the other.
+    /// The copies, one after the other.
     counts: Vec<u32>,
 }
 
 impl CounterArray {
-    /// Counters for about so many values.
+    /// Counters for about `values` values.
     pub(super) fn new(len: usize, values: usize) -> Result<CounterArray> {
         let arrays = if len <= FEW && values / OFTEN >= len { TURNS } else { 1 };
         Ok(CounterArray { len, counts: memory::zeroed(arrays * len)? })
     }
 
-    /// Bytes of memory.
+    /// The size in bytes.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.counts.as_slice())
     }
 
-    /// The same counters, at 0.
+    /// An array of the same size with all counters at 0.
     pub(super) fn fork(&self) -> CounterArray {
         CounterArray { len: self.len, counts: vec![0; self.counts.len()] }
     }
 
-    /// How many there are.
+    /// The number of counters.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Counts values by their places; how many of them have none.
+    /// Counts values by their places. Returns the number of values without a place.
     #[inline]
     pub(super) fn count<T: Copy>(&mut self, values: &[T], place: impl Fn(T) -> usize) -> u64 {
         if self.counts.len() == self.len {
@@ -61,7 +61,7 @@ impl CounterArray {
         }
     }
 
-    /// Counts one.
+    /// Counts one value.
     #[inline]
     pub(super) fn add(&mut self, place: usize) {
         if let Some(count) = self.counts[..self.len].get_mut(place) {
@@ -69,7 +69,7 @@ impl CounterArray {
         }
     }
 
-    /// What others of the same length counted is added.
+    /// Adds the counters of another array of the same length.
     pub(super) fn merge(&mut self, other: &CounterArray, stop: &Interrupt) -> Result<()> {
         for (to, from) in self.counts.chunks_mut(TOGETHER).zip(other.counts.chunks(TOGETHER)) {
             stop.check()?;
@@ -78,7 +78,7 @@ impl CounterArray {
         Ok(())
     }
 
-    /// How often each was counted.
+    /// Returns the counters.
     pub(super) fn finish(mut self) -> Vec<u32> {
         let (first, others) = self.counts.split_at_mut(self.len);
         for other in others.chunks_exact(self.len.max(1)) {
@@ -89,7 +89,7 @@ impl CounterArray {
     }
 }
 
-/// Counts the first value in the first array, the next in the next, and so on; how many have no place there.
+/// Counts values in the copies by turns. Returns the number of values without a place in them.
 #[inline]
 fn count<T: Copy, const ARRAYS: usize>(
     mut arrays: [&mut [u32]; ARRAYS],
@@ -97,7 +97,7 @@ fn count<T: Copy, const ARRAYS: usize>(
     place: impl Fn(T) -> usize,
 ) -> u64 {
     let mut without = 0;
-    // A branch, because it is hardly ever taken; to choose a place without one takes twice the instructions.
+    // A branch, because it is hardly ever taken; branch-free code takes twice the instructions.
     let mut one = |array: &mut [u32], value: T| match array.get_mut(place(value)) {
         Some(count) => *count += 1,
         None => without += 1,
@@ -123,7 +123,7 @@ mod tests {
             values in prop::collection::vec((any::<u32>(), any::<bool>()), 0..100),
             times in prop_oneof![Just(1_usize), Just(1_000_000)],
         ) {
-            // Few different ones, some of them past the end.
+            // A few different values, some of them past the end.
             let place = |&(value, near): &(u32, bool)| value as usize % if near { 3 } else { len + 2 };
             let values: Vec<usize> = values.iter().map(place).collect();
             let mut plain = vec![0; len];

@@ -1,4 +1,4 @@
-//! From counters to the values that come first.
+//! Selection of the first values from finished counters.
 
 use docvalues_column::{Column, Lists, OrdRange, TermOrd, Value};
 
@@ -11,14 +11,14 @@ use crate::interrupt::Interrupt;
 use crate::search::Request;
 use crate::value::Stored;
 
-/// Counters that are looked at between two questions whether to stop.
+/// Counters to scan between two polls of the interrupt flag.
 const TOGETHER: usize = 1 << 16;
 
-/// The values that come first so far.
+/// The first values so far, while passes finish.
 pub(super) struct FacetResult<'f> {
     facet: &'f Facet,
     top: TopValues,
-    /// The ords that the facet lets through, if the column has ords.
+    /// The ords that pass the facet's prefix, if the column has ords.
     ords: Option<OrdRange>,
     pub(super) docs: u64,
     pub(super) missing: u64,
@@ -35,7 +35,7 @@ impl<'f> FacetResult<'f> {
         Ok(FacetResult { facet, top: TopValues::new(facet), ords, docs, missing })
     }
 
-    /// Shows counters of values that were not shown before.
+    /// Adds finished counters, of values that no earlier call had.
     pub(super) fn offer(&mut self, counts: Counts, stop: &Interrupt) -> Result<()> {
         let FacetResult { facet, top, ords, missing, .. } = self;
         let lets_through = |number: i64| {
@@ -58,7 +58,7 @@ impl<'f> FacetResult<'f> {
                 offer_all(top, first, &counts.finish(), *ords, stop)?;
             }
             Counts::Dense(first, counts) => {
-                // Numbers that no document has are no values, unlike terms.
+                // Unlike terms, numbers that no document has are no values.
                 for (at, &count) in counts.finish().iter().enumerate().filter(|(_, count)| **count > 0) {
                     pace.step()?;
                     top.offer(count, || Stored::Number(first.wrapping_add_unsigned(at as u64)));
@@ -87,7 +87,7 @@ impl<'f> FacetResult<'f> {
     }
 }
 
-/// Shows the counters of numbers from `first` on, of ords only those that are let through.
+/// Offers the counters of numbers from `first` on; of ords, only those that pass the prefix.
 fn offer_all(
     top: &mut TopValues,
     first: i64,
@@ -97,20 +97,20 @@ fn offer_all(
 ) -> Result<()> {
     let (mut start, mut end) = (0, counts.len());
     if let Some(ords) = ords {
-        // Ords begin at 0, so `first` is an ord, too.
+        // Ords begin at 0, so `first` is an ord as well.
         let place = |ord: u32| usize::try_from(i64::from(ord) - first).unwrap_or(0).min(counts.len());
         (start, end) = (place(ords.start), place(ords.end));
     }
     for (at, counts) in (0..).zip(counts[start..end.max(start)].chunks(TOGETHER)) {
         stop.check()?;
-        // The array reaches to the greatest number of its column.
+        // The array extends to the greatest number of its column.
         let before = (start + at * TOGETHER) as u64;
         top.offer_all(counts, |at| Stored::Number(first.wrapping_add_unsigned(before + at as u64)));
     }
     Ok(())
 }
 
-/// The values that come first, as they are returned: terms for ords.
+/// Resolves the first values: terms for ords, typed values for stored numbers.
 pub(super) fn values(
     found: FacetResult<'_>,
     column: &dyn Column,

@@ -1,4 +1,4 @@
-//! The values that come first, while all of them pass by.
+//! Top-k over the values of a facet.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,8 +11,7 @@ use crate::search::Request;
 use crate::threads;
 use crate::value::Stored;
 
-/// The first `top` of the values that pass by, in the order of a [`Facet`]. O(log top) for one that is kept, O(1) for
-/// any other.
+/// The first `top` values in the order of a [`Facet`]. O(log top) for a value that is kept, O(1) for any other.
 pub(super) struct TopValues {
     top: usize,
     min_count: u32,
@@ -21,7 +20,7 @@ pub(super) struct TopValues {
 }
 
 enum First {
-    /// The last of those that are kept is on top: fewest, and of these the greatest.
+    /// The last of the kept values is on top: the smallest count, and among equal counts the greatest value.
     ByCount(BinaryHeap<(Reverse<u32>, Stored)>),
     ByValue(BinaryHeap<(Stored, u32)>),
 }
@@ -36,7 +35,7 @@ impl TopValues {
         TopValues { top: facet.top, min_count, distinct: 0, first }
     }
 
-    /// A value passes by, each once.
+    /// Offers a value and its count. Each value is offered once.
     #[inline]
     pub(super) fn offer(&mut self, count: u32, key: impl FnOnce() -> Stored) {
         if count < self.min_count {
@@ -52,10 +51,10 @@ impl TopValues {
         }
     }
 
-    /// Counters pass by, whose keys ascend: `key` of the place of one.
+    /// Offers counters whose values ascend; `key` returns the value at a position.
     ///
-    /// Most are not worth a look: whether one of some is, and how many are counted at all, is found out for all of them at
-    /// once.
+    /// Most counts are too small. [`bits::pass_below`] skips runs of them at once, and counts those that are at least
+    /// `min_count`.
     pub(super) fn offer_all(&mut self, counts: &[u32], key: impl Fn(usize) -> Stored) {
         const SOME: usize = 64;
         let mut at = 0;
@@ -70,7 +69,7 @@ impl TopValues {
         }
     }
 
-    /// A count below which a key that is greater than all before is not kept.
+    /// The least count that is competitive for a value greater than all before.
     fn bar(&self) -> u32 {
         match &self.first {
             First::ByCount(heap) if heap.len() >= self.top => {
@@ -80,7 +79,7 @@ impl TopValues {
         }
     }
 
-    /// The values that come first and their counts, in order, and how many values passed by.
+    /// Returns the first values and their counts, in order, and the number of values that were offered.
     pub(super) fn finish(self, request: &Request<'_>) -> Result<(Vec<(Stored, u32)>, u64)> {
         let (threads, stop) = (request.threads(), request.stop());
         let values = match self.first {
@@ -104,7 +103,7 @@ impl TopValues {
     }
 }
 
-/// Keeps the `top` least ones.
+/// Keeps the `top` least items.
 fn keep<T: Ord>(heap: &mut BinaryHeap<T>, one: T, top: usize) {
     if heap.len() < top {
         heap.push(one);

@@ -1,4 +1,4 @@
-//! Where ranges begin, and in which a number lies.
+//! Bucket edges, and the bucket of a number.
 
 use std::ops::RangeInclusive;
 
@@ -10,18 +10,17 @@ use jiff::{SignedDuration, Span};
 use super::{MAX_BUCKETS, Step, Unit};
 use crate::error::{Error, Result};
 
-/// How numbers are cut into ranges: range `i` begins at `edges[i]`, and what follows the last edge is in the last range. NaN is
-/// nowhere.
+/// The edges of buckets: bucket `i` begins at `edges[i]`, and the last has no end. NaN is in none.
 #[derive(Clone, Debug)]
 pub(super) struct Buckets {
     doubles: bool,
     edges: Vec<i64>,
-    /// Whether the ranges were asked for one by one.
+    /// Whether the request listed the edges.
     pub(super) is_given: bool,
 }
 
 impl Buckets {
-    /// The ranges from the first to the last number of `bounds`.
+    /// The buckets from the first to the last number of `bounds`.
     pub(super) fn new(step: &Step, field: &Field, bounds: Option<RangeInclusive<i64>>) -> Result<Buckets> {
         let (low, high) = bounds.map_or((0, 0), RangeInclusive::into_inner);
         let doubles = field.logical == LogicalType::F64;
@@ -44,15 +43,15 @@ impl Buckets {
         Ok(Buckets { doubles, edges, is_given: matches!(step, Step::Edges(_)) })
     }
 
-    /// Where ranges begin, as it is stored.
+    /// The starts of the buckets, as stored numbers.
     pub(super) fn edges(&self) -> &[i64] {
         &self.edges
     }
 
-    /// The range in which a number lies. `last` is where the one before lay, from where to where.
+    /// The bucket of a number. `last` caches the bounds and the position of the last result.
     pub(super) fn place(&self, number: i64, last: &mut (i64, i64, usize)) -> Option<usize> {
         let Buckets { doubles, edges, is_given } = self;
-        // −0.0 is 0.0, unless somebody gave an edge at either.
+        // −0.0 is 0.0, unless edges were given as numbers.
         let is_zero = *doubles && !is_given && number == from_f64(-0.0);
         let number = if is_zero { from_f64(0.0) } else { number };
         if (last.0..last.1).contains(&number) {
@@ -75,7 +74,7 @@ fn too_many(field: &Field) -> Error {
     ))
 }
 
-/// A width that is a whole number; 0 for another.
+/// The integer value of a width, or 0.
 fn whole(width: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number below 2^63")]
     if (1.0..9e18).contains(&width) && width.fract() == 0.0 { width as u64 } else { 0 }
@@ -108,14 +107,14 @@ fn of_doubles(width: f64, field: &Field, low: f64, high: f64) -> Result<Vec<i64>
     if !(width > 0.0 && width.is_finite()) {
         return Err(Error::Request(format!("{width} is no width of a range")));
     }
-    // The quotient is rounded: the range is one beside it, perhaps.
+    // The quotient is rounded, so the bucket may be an adjacent one.
     let place = |number: f64| {
         let at = (number / width).floor();
         [at + 1.0, at].into_iter().find(|at| at * width <= number).unwrap_or(at - 1.0)
     };
     let (first, last) = (place(low), place(high));
     let len = last - first + 1.0;
-    // Also where there are NaNs or infinities among the values.
+    // Also rejects NaN and infinities.
     #[expect(clippy::cast_precision_loss, reason = "it is 65,536")]
     if !(len >= 1.0 && len <= MAX_BUCKETS as f64) {
         return Err(too_many(field));
@@ -125,7 +124,7 @@ fn of_doubles(width: f64, field: &Field, low: f64, high: f64) -> Result<Vec<i64>
     Ok((0..len).map(|at| from_f64((first + f64::from(at)) * width + 0.0)).collect())
 }
 
-/// The beginnings of units of the calendar, from that in which `low` lies to that of `high`, as they are stored.
+/// The starts of calendar units, as stored numbers, from the one of `low` to the one of `high`.
 fn calendar(unit: Unit, field: &Field, low: i64, high: i64) -> Result<Vec<i64>> {
     let per_second: i64 = match field.logical {
         LogicalType::Date => 0,
@@ -157,7 +156,7 @@ fn calendar(unit: Unit, field: &Field, low: i64, high: i64) -> Result<Vec<i64>> 
     let mut edges = Vec::new();
     loop {
         let days = i64::from(epoch().until(next).map_err(beyond)?.get_days());
-        // What is beyond 64 bits is beyond all values.
+        // An edge beyond 64 bits is beyond all values.
         let Some(edge) = days.checked_mul(per_day).filter(|edge| *edge <= high) else { return Ok(edges) };
         if edges.len() == MAX_BUCKETS {
             return Err(too_many(field));
@@ -172,7 +171,7 @@ fn epoch() -> Date {
     date(1970, 1, 1)
 }
 
-/// The first day of the unit in which a day lies.
+/// The first day of the unit that contains a day.
 fn begin(unit: Unit, day: Date) -> std::result::Result<Date, jiff::Error> {
     match unit {
         Unit::Week => {

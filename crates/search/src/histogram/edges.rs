@@ -1,4 +1,4 @@
-//! Edges as people write them: numbers, days and moments, as in queries.
+//! Bucket edges from literals: numbers, days and times as in queries.
 
 use std::ops::Bound;
 
@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 use crate::query::{Literal, least_number};
 
 impl Step {
-    /// Ranges between `edges`, which are compared with the values of `field` as in a query: of integers, 1.5 is 2; a day is
-    /// its first moment. The last edge begins a range without an end.
+    /// Buckets between `edges`, which compare with the values of `field` as in a query: for integers, 1.5 acts as 2;
+    /// a day is its first moment. The last bucket has no end.
     ///
     /// ```
     /// use docvalues_column::{Field, Kind, LogicalType};
@@ -29,7 +29,8 @@ impl Step {
     ///
     /// # Errors
     ///
-    /// When there are fewer than two or more than [`MAX_BUCKETS`], one is none of the type, or they do not ascend.
+    /// If there are fewer than two or more than [`MAX_BUCKETS`] edges, one is not of the column's type, or they do
+    /// not ascend.
     pub fn edges(field: &Field, edges: &[Literal]) -> Result<Step> {
         if !(2..=MAX_BUCKETS).contains(&edges.len()) {
             let count = edges.len();

@@ -1,4 +1,4 @@
-//! What is found out about the documents of each range: metrics of their numbers, and the values of another column.
+//! Sub-aggregations: metrics and a facet of the documents of each bucket.
 
 use std::sync::Arc;
 
@@ -16,29 +16,29 @@ use crate::memory_budget::MemoryBudget;
 use crate::search::Request;
 use crate::window::{Cells, NO_ORD, Window};
 
-/// Ranges and what is known of the documents of each.
+/// The sub-aggregations of all buckets.
 pub(super) struct SubAggregations {
     ranges: usize,
     layout: Arc<Layout>,
-    /// A row for each range, and one for documents in none.
+    /// A row of accumulators for each bucket, and one for documents in none.
     rows: Vec<u64>,
     values: Option<FacetByBucket>,
-    /// The range of each document of a window; `ranges`, if it is in none.
+    /// The bucket of each document of a window; `ranges` if it is in none.
     places: Vec<u32>,
 }
 
-/// How often the documents of each range have each value of a column.
+/// The counts of another column's values in each bucket.
 struct FacetByBucket {
     facet: Facet,
     slot: Slot,
     tables: Vec<NumberTable>,
-    /// Documents of each range without a value.
+    /// For each bucket, the documents without a value.
     missing: Vec<u64>,
     budget: Arc<MemoryBudget>,
 }
 
 impl SubAggregations {
-    /// For so many `ranges` of the column at `slot`; `None` if nothing is asked for.
+    /// For `ranges` buckets of the column at `slot`; `None` if the request has no sub-aggregations.
     pub(super) fn new(
         request: &mut Request<'_>,
         histogram: &Histogram,
@@ -77,7 +77,7 @@ impl SubAggregations {
         if self.layout.depends_on_order() { 1 } else { usize::MAX }
     }
 
-    /// Finds out, if the descriptions of the columns tell, what all documents come to, which are so many and in one range.
+    /// Takes the result from column descriptions, if these suffice and all documents are in one bucket.
     pub(super) fn knows(&mut self, range: usize, docs: u64, request: &Request<'_>) -> bool {
         let Some(row) = self.layout.constant(request, docs) else { return false };
         if let Some(values) = &mut self.values
@@ -90,19 +90,19 @@ impl SubAggregations {
         true
     }
 
-    /// The documents of a window are in no range, as far as is known.
+    /// Begins a window, with all documents in no bucket.
     pub(super) fn begin(&mut self, docs: usize) {
         self.places.clear();
         self.places.resize(docs, len_u32(self.ranges));
     }
 
-    /// Document `at` of the window is in `range`.
+    /// Assigns document `at` of the window to a bucket.
     #[inline]
     pub(super) fn put(&mut self, at: usize, range: usize) {
         self.places[at] = len_u32(range);
     }
 
-    /// Looks at the documents of the window, of which all that are in a range were put there.
+    /// Collects the window's documents into their buckets.
     pub(super) fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         self.layout.read(window)?;
         self.layout.add(&mut self.rows, &self.places, window);
@@ -123,7 +123,7 @@ impl SubAggregations {
         }
     }
 
-    /// What was found out about a range. Once for each: its values are taken away.
+    /// Returns and removes the results of a bucket.
     pub(super) fn finish(
         &mut self,
         range: usize,
@@ -213,7 +213,7 @@ impl FacetByBucket {
         self.is_within_budget()
     }
 
-    /// The values that come first in a range with so many documents.
+    /// The first values of a bucket with `docs` documents.
     fn finish(&mut self, range: usize, docs: u64, request: &Request<'_>) -> Result<FacetCounts> {
         self.is_within_budget()?;
         let table = std::mem::replace(&mut self.tables[range], NumberTable::new(ValuePart::whole()));
@@ -231,7 +231,7 @@ impl FacetByBucket {
     }
 }
 
-/// Shows `each` the values of lists, none twice for a document, and counts those without one.
+/// Calls `each` for the different values of each list, and counts documents without a value.
 fn each_list<T: Copy + PartialEq>(
     inside: impl Iterator<Item = (usize, usize)>,
     lists: Slices<'_, T>,

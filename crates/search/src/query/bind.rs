@@ -1,5 +1,5 @@
-//! From a query to a tree that can be run on the columns there are: literals become values, terms become ords, conditions
-//! on one column become one where they can, and what matches nothing or everything is known before anything is read.
+//! Binding of a query to columns. Literals become stored values, terms become ords, conditions on one column are
+//! merged where possible, and conditions that match nothing or everything are recognized before any value is read.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,26 +11,26 @@ use super::condition_filter::ConditionFilter;
 use super::{Condition, MAX_DEPTH, Query, QueryError, Test};
 use crate::{Error, Result};
 
-/// A part of a bound query.
+/// A node of a bound query.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) what: NodeKind,
-    /// The part of the query that it is.
+    /// The clause of the query that it evaluates.
     pub(super) clause: Clause,
-    /// What was found out of it when it was bound.
+    /// The reason for its form, found while binding.
     pub(super) note: Option<String>,
     /// The expected share of documents that match.
     pub(super) share: f64,
-    /// The expected nanoseconds for each document: rough, to order clauses by.
+    /// The expected cost in nanoseconds per document: rough, to order clauses by.
     pub(super) cost: f64,
-    /// The parts, in the order in which they are run.
+    /// Child nodes, in order of evaluation.
     pub(super) parts: Vec<Node>,
-    /// Its place in a list of all nodes.
+    /// Its index among all nodes.
     pub(super) id: usize,
 }
 
-/// Which part of a query a node is. What has parts says so by them: a copy at each level of a deep query would be as much
-/// memory as its length times its depth.
+/// The clause of a node. Inner nodes derive it from their children: a copy at each level would take memory of length
+/// times depth.
 #[derive(Debug)]
 pub(super) enum Clause {
     Own(Query),
@@ -40,7 +40,7 @@ pub(super) enum Clause {
 }
 
 impl Node {
-    /// The part of the query that it is, its parts in the order in which they are run.
+    /// The clause as a query, with children in order of evaluation.
     pub(super) fn query(&self) -> Query {
         let parts = self.parts.iter().map(Node::query);
         match &self.clause {
@@ -52,29 +52,29 @@ impl Node {
     }
 }
 
-/// What a node does with documents.
+/// The evaluation of a node.
 #[derive(Debug)]
 pub(super) enum NodeKind {
     All,
     None,
     Filter(ConditionFilter),
-    /// The documents of a set, a bit for each of the source.
+    /// The documents of a set, with a bit for each document of the source.
     Docs(Arc<Bitset>),
-    /// All parts.
+    /// Documents that match all children.
     And,
-    /// Any part.
+    /// Documents that match any child.
     Or,
-    /// Not its only part.
+    /// Documents that do not match the only child.
     Not,
 }
 
-/// A part of a query that is not yet final: conditions that may become one with others.
+/// A node in progress: a condition may still be merged with others.
 enum Draft {
     Done(Node),
     Condition(Query, Arc<dyn Column>, Wanted),
 }
 
-/// Says that it is the query that names a column that there is none of, and where in its text.
+/// Attributes an unknown column to its place in the query's text.
 fn pointed_at(error: Error, Condition { column, place, .. }: &Condition) -> Error {
     match &error {
         Error::Column(inner) if matches!(inner.kind(), ErrorKind::NoSuchColumn { .. }) => {
@@ -97,7 +97,7 @@ impl<'s> Binder<'s> {
         Binder { source, columns: HashMap::new(), nodes: 0 }
     }
 
-    /// The tree, and how many nodes it has.
+    /// Returns the tree and its number of nodes.
     pub(super) fn bind(mut self, query: &Query) -> Result<(Node, usize)> {
         let draft = self.draft(query, 0)?;
         let node = self.done(draft);
@@ -105,7 +105,7 @@ impl<'s> Binder<'s> {
     }
 
     fn draft(&mut self, query: &Query, depth: usize) -> Result<Draft> {
-        // Between two parentheses or `not`s, an `and` stands in an `or` at most.
+        // Between two parentheses or `not`s there are at most an `or` and an `and`.
         if depth > 2 * MAX_DEPTH + 2 {
             let what = format!("the query is nested more than {} levels deep", 2 * MAX_DEPTH + 2);
             return Err(Error::Query(QueryError::nowhere(what)));
@@ -136,7 +136,7 @@ impl<'s> Binder<'s> {
             return self.all(clause, Some("the set has all documents".into()));
         }
         let share = f64::from(set.count()) / f64::from(docs);
-        // A word of bits is copied in a fraction of a nanosecond.
+        // Copying a word of bits takes a fraction of a nanosecond.
         Node {
             what: NodeKind::Docs(set),
             clause,
@@ -179,7 +179,7 @@ impl<'s> Binder<'s> {
         })
     }
 
-    /// The column `name`, opened once.
+    /// Opens a column once.
     fn column(&mut self, name: &str) -> Result<Arc<dyn Column>> {
         if let Some(column) = self.columns.get(name) {
             return Ok(column.clone());
@@ -189,12 +189,12 @@ impl<'s> Binder<'s> {
         Ok(column)
     }
 
-    /// A conjunction or a disjunction of what was put together flat or not.
+    /// Binds a conjunction or a disjunction.
     fn several(&mut self, parts: &[Query], depth: usize, is_and: bool) -> Result<Draft> {
         let mut drafts = Vec::new();
         for part in parts {
             match (part, is_and) {
-                // Flattened, one level deep: deeper ones are flat themselves.
+                // Flattens one level: deeper ones are flat already.
                 (Query::And(more), true) | (Query::Or(more), false) => {
                     for part in more {
                         drafts.push(self.draft(part, depth + 2)?);
@@ -212,10 +212,10 @@ impl<'s> Binder<'s> {
         Ok(Draft::Done(self.joined(clause, parts, is_and)))
     }
 
-    /// A node of parts, in the order in which it is best to run them.
+    /// An `and` or `or` node with its children in the cheapest order.
     ///
-    /// In a conjunction, that is the order of cost / (1 − share): Hellerstein and Stonebraker, *Predicate migration*
-    /// (1993). In a disjunction, of cost / share.
+    /// In a conjunction, children ascend by cost / (1 − share): Hellerstein and Stonebraker, *Predicate migration*
+    /// (1993). In a disjunction, they ascend by cost / share.
     fn joined(&mut self, clause: Clause, mut parts: Vec<Node>, is_and: bool) -> Node {
         let absorbs =
             |node: &Node| matches!((&node.what, is_and), (NodeKind::None, true) | (NodeKind::All, false));
@@ -280,7 +280,7 @@ impl<'s> Binder<'s> {
         }
     }
 
-    /// The node of a draft that stands for itself.
+    /// The node of a draft on its own.
     fn done(&mut self, draft: Draft) -> Node {
         let (clause, column, wanted) = match draft {
             Draft::Done(node) => return node,
@@ -315,8 +315,8 @@ impl<'s> Binder<'s> {
     }
 }
 
-/// The parts of a conjunction or disjunction, with one condition for several on one column where that is the same: where
-/// any of them may be met, and where all of them must be met by the one value that there is.
+/// Merges the conditions on each column into one where that is equivalent: always in a disjunction; in a conjunction
+/// if documents have one value each.
 fn merged(drafts: Vec<Draft>, is_and: bool) -> Vec<Draft> {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut groups: Vec<Vec<Draft>> = Vec::new();
@@ -336,12 +336,12 @@ fn merged(drafts: Vec<Draft>, is_and: bool) -> Vec<Draft> {
     groups.into_iter().flat_map(|group| merged_group(group, is_and)).collect()
 }
 
-/// The same for the conditions on one column.
+/// Merges the conditions on one column.
 fn merged_group(mut group: Vec<Draft>, is_and: bool) -> Vec<Draft> {
     let several =
         |draft: &Draft| matches!(draft, Draft::Condition(_, column, _) if column.info().is_multi_valued());
     if is_and && group.iter().any(several) {
-        // That there is a value follows from all others.
+        // Every other condition implies that there is a value.
         let exists = |draft: &Draft| matches!(draft, Draft::Condition(_, _, Wanted::Exists));
         let kept = group.iter().position(|draft| !exists(draft)).unwrap_or(0);
         let mut at = 0;
@@ -351,7 +351,7 @@ fn merged_group(mut group: Vec<Draft>, is_and: bool) -> Vec<Draft> {
         });
         return group;
     }
-    // Two by two, so that long lists are merged as often as there are powers of two in them.
+    // In pairs, so that each list is merged O(log n) times.
     while group.len() > 1 {
         let mut pairs = group.into_iter();
         let mut next = Vec::new();
@@ -364,7 +364,7 @@ fn merged_group(mut group: Vec<Draft>, is_and: bool) -> Vec<Draft> {
                     };
                     Draft::Condition(clause, column, wanted)
                 }
-                // Of one part, there is nothing to merge; others are alone in their groups.
+                // An odd one out, or the only member of its group.
                 (first, _) => first,
             });
         }

@@ -1,4 +1,4 @@
-//! A query whose columns are found: what can be run.
+//! Queries bound to columns, ready for evaluation.
 
 use docvalues_column::{ColumnSource, DocRange, Pruning, bits};
 
@@ -11,22 +11,22 @@ use crate::interrupt::Interrupt;
 use crate::threads::each;
 use crate::{Bitset, Docs, Result, Search};
 
-/// Documents that a thread takes at once: whole windows.
+/// The documents of a chunk, the unit of work of a thread: several whole windows.
 const CHUNK_DOCS: u32 = 8 * WINDOW;
 
-/// Words of bits for them.
+/// The words of bits for a chunk.
 const CHUNK_WORDS: usize = CHUNK_DOCS as usize / 64;
 
-/// A query that is bound to the columns of a source: [`Query::bind`] makes it.
+/// A query that is bound to the columns of a source, made by [`Query::bind`].
 ///
-/// It holds the columns, which outlive their source, and nothing that a run changes: any number of threads may ask for
-/// any parts at once.
+/// It owns its columns, which outlive the source. Evaluation does not change it, so several threads can evaluate it
+/// at once.
 ///
 /// # Complexity
 ///
-/// A condition on its own costs what the filter of its column does. Conjunctions are worked on by windows of 65,536
-/// documents, the part first that is expected to leave the least for its cost; a window of which nothing is left is done,
-/// and where few documents are left, only their values are read.
+/// A single condition costs as much as its column's filter. Conjunctions are evaluated in windows of 65,536
+/// documents, beginning with the clause that excludes most for its cost. A window ends when no document is left; when
+/// few are left, only their values are read.
 #[derive(Debug)]
 pub struct BoundQuery {
     docs: u32,
@@ -34,25 +34,26 @@ pub struct BoundQuery {
     nodes: usize,
     threads: usize,
     stop: Interrupt,
-    /// Bytes that bits may take.
+    /// The memory limit for sets of documents.
     memory: usize,
 }
 
-// What its documentation promises.
+// Documented above.
 const _: () = {
     const fn shared<T: Send + Sync>() {}
     shared::<BoundQuery>();
 };
 
 impl Query {
-    /// Finds the columns of the query in `source`, its terms in their dictionaries, and what of it can match at all.
+    /// Opens the query's columns in `source`, looks up its terms, and decides what can match at all.
     ///
-    /// Each column is opened once and each term looked up once; no values are read.
+    /// Each column is opened once and each term is looked up once. No values are read.
     ///
     /// # Errors
     ///
-    /// When there is no such column; when a literal is none of a column's type, with [`Error::Query`](crate::Error::Query),
-    /// which points at it if the query was parsed; when the query is nested too deeply; when the source is damaged.
+    /// If there is no such column; if a literal does not fit its column's type
+    /// ([`Error::Query`](crate::Error::Query), with a position if the query was parsed); if the query is nested too
+    /// deeply; if the source is damaged.
     pub fn bind(&self, source: &dyn ColumnSource) -> Result<BoundQuery> {
         let (root, nodes) = Binder::new(source).bind(self)?;
         Ok(BoundQuery {
@@ -67,7 +68,7 @@ impl Query {
 }
 
 impl Search<'_> {
-    /// A query, bound to the columns, that runs on as many threads.
+    /// Binds a query to the columns of the search, with its number of threads.
     ///
     /// # Errors
     ///
@@ -81,19 +82,19 @@ impl Search<'_> {
         Ok(BoundQuery { stop, memory, ..bound?.threads(self.threads) })
     }
 
-    /// The documents that match `query`. Of many, a set that holds all is better said by [`Docs::All`].
+    /// Returns the documents that match `query`. If all match, [`Docs::All`] is cheaper than a set.
     ///
     /// # Errors
     ///
-    /// When there is no such column, a literal is none of its type, or bytes are damaged; [`Error::Memory`] when there is
-    /// no bit for each document, or [`Search::memory`] allows none.
+    /// If there is no such column, a literal does not fit its type, or a column is damaged; [`Error::Memory`] if the
+    /// set exceeds the available memory or [`Search::memory`].
     ///
     /// [`Error::Memory`]: crate::Error::Memory
     pub fn filter(&self, query: &Query) -> Result<Bitset> {
         self.bind(query)?.collect(Docs::All)
     }
 
-    /// How many documents match `query`.
+    /// Counts the documents that match `query`.
     ///
     /// # Errors
     ///
@@ -104,40 +105,41 @@ impl Search<'_> {
 }
 
 impl BoundQuery {
-    /// Documents of the source.
+    /// The number of documents in the source.
     pub fn docs(&self) -> u32 {
         self.docs
     }
 
-    /// The same, by so many threads, 1 at least, where there are documents enough: each works on 524,288 of them at a time.
-    /// What is found is the same for any number. Without the feature `rayon` there is one.
+    /// Sets the number of threads, at least 1. Each works on chunks of 524,288 documents. Results do not depend on
+    /// it. Without the feature `rayon` there is one thread.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> BoundQuery {
         self.threads = threads.max(1);
         self
     }
 
-    /// Whether it is known, without a look at any value, that no document matches.
+    /// Whether it is known that no document matches, without reading values.
     pub fn is_none(&self) -> bool {
         matches!(self.root.what, NodeKind::None)
     }
 
-    /// Whether it is known, without a look at any value, that every document matches.
+    /// Whether it is known that every document matches, without reading values.
     pub fn is_all(&self) -> bool {
         matches!(self.root.what, NodeKind::All)
     }
 
-    /// Adds the documents of `docs` that match, on the caller's thread: bit `i % 64` of word `i / 64` is document `docs.start + i`.
+    /// Sets the bits of the documents of `docs` that match, on the calling thread. Bit `i % 64` of word `i / 64`
+    /// stands for document `docs.start + i`.
     ///
-    /// Documents past the last one do not match. Parts that begin with multiples of 65,536 are the fastest.
+    /// Documents beyond the end of the source do not match. Ranges that begin at multiples of 65,536 are fastest.
     ///
     /// # Errors
     ///
-    /// When bytes of a column are damaged; what `bits` then holds is unspecified.
+    /// If a column is damaged; `bits` is then unspecified.
     ///
     /// # Panics
     ///
-    /// If `bits` has fewer words than `docs` take.
+    /// If `bits` is too short for `docs`.
     pub fn matching(&self, docs: impl Into<DocRange>, bits: &mut [u64]) -> Result<()> {
         let docs = docs.into();
         bits::check(docs, bits);
@@ -157,7 +159,7 @@ impl BoundQuery {
         }
     }
 
-    /// The documents of `docs` that match, in bits for all documents of the source.
+    /// Returns the documents of `docs` that match, with a bit for each document of the source.
     ///
     /// # Errors
     ///
@@ -168,7 +170,7 @@ impl BoundQuery {
         Ok(found)
     }
 
-    /// How many of `docs` match. Takes no memory for all documents, if `docs` are all or a range of them.
+    /// Counts the documents of `docs` that match. Allocates no set if `docs` are a range or all documents.
     ///
     /// # Errors
     ///
@@ -202,13 +204,13 @@ impl BoundQuery {
         Ok(workers.iter().map(|(_, count)| count).sum())
     }
 
-    /// How the query is evaluated, and what that is expected to cost; nothing is read for it.
+    /// The evaluation plan with expected costs. Reads no values.
     pub fn explain(&self) -> Explain {
         explain(&self.root, self.docs, 0, None)
     }
 
-    /// As [`collect`](Self::collect), and what each part of the query did. Slower: everything is done by windows,
-    /// counted, and measured. All but the times is the same for any number of threads.
+    /// As [`collect`](Self::collect), with a profile of each clause. It is slower, because every clause is evaluated
+    /// in windows, counted and timed. All but the times is independent of the number of threads.
     ///
     /// # Errors
     ///
@@ -221,7 +223,8 @@ impl BoundQuery {
         Ok((found, explain(&self.root, self.docs, windows as u64, Some(&counters))))
     }
 
-    /// The documents of `docs` that match, by `fill` if they are a range; the number of windows, and the runs of all threads.
+    /// Returns the documents of `docs` that match, the number of windows, and the state of each thread. Uses `fill`
+    /// if `docs` is a range.
     fn evaluate(
         &self,
         docs: Docs<'_>,
@@ -249,12 +252,12 @@ impl BoundQuery {
         Ok((Bitset::from_words(words, self.docs), range.len().div_ceil(WINDOW as usize), runs))
     }
 
-    /// What the threads have that work on these chunks, one at least.
+    /// The state of each thread that works on these chunks, at least one.
     fn workers<S>(&self, chunks: &impl ExactSizeIterator, new: impl Fn() -> S) -> Vec<S> {
         (0..self.threads.min(chunks.len()).max(1)).map(|_| new()).collect()
     }
 
-    /// The part that decides alone, as the others are known to be met by all documents, or by none.
+    /// The only child that decides, if all others match every document, or none.
     fn decisive(&self) -> &Node {
         let mut node = &self.root;
         while let NodeKind::And | NodeKind::Or = node.what {
@@ -272,7 +275,7 @@ impl BoundQuery {
         node
     }
 
-    /// The count that the directory knows.
+    /// The number of matching documents, if the directory has it.
     fn known_count(&self, docs: &Docs<'_>) -> Option<u32> {
         match &self.decisive().what {
             NodeKind::None => Some(0),
@@ -310,7 +313,7 @@ impl BoundQuery {
         Ok(())
     }
 
-    /// Documents as whole words.
+    /// Documents in whole words.
     fn whole_words(&self, docs: Docs<'_>) -> Result<WholeWords> {
         Ok(match docs {
             Docs::All => WholeWords::Range(DocRange::new(0, self.docs), 0),
@@ -323,12 +326,12 @@ impl BoundQuery {
         })
     }
 
-    /// Words of bits for all documents.
+    /// Cleared bits for all documents.
     fn no_words(&self) -> Result<Vec<u64>> {
         Docs::Range(0, 0).try_words(self.docs, self.memory)
     }
 
-    /// As [`explain`](Self::explain) after a run, of a query of which it is known that every document matches, or none.
+    /// As [`explain`](Self::explain) after a run, for a query that is known to match every document, or none.
     pub(crate) fn explain_known(&self) -> Explain {
         let windows = u64::from(self.docs.div_ceil(WINDOW));
         let asked = u64::from(self.docs);
@@ -345,20 +348,20 @@ impl BoundQuery {
     }
 }
 
-/// Documents in the parts that threads take; the first begins where these do.
+/// Splits documents into the chunks that threads take; the first begins at the start of `docs`.
 fn chunks(docs: DocRange) -> impl ExactSizeIterator<Item = DocRange> + Send {
     docs.chunks(CHUNK_DOCS as usize)
 }
 
-/// Documents that are asked about.
+/// A set of documents in whole words.
 enum WholeWords {
-    /// These, but for so many in front, which are there to begin with a whole word.
+    /// A range. The given number of leading documents only align it to a word, and are not in the set.
     Range(DocRange, u32),
-    /// Those whose bits are set.
+    /// The documents whose bits are set.
     Some(Vec<u64>),
 }
 
-/// Clears the first bits, which are fewer than a word's.
+/// Clears the first `count` bits of the first word.
 fn clear(words: &mut [u64], count: u32) {
     if let Some(first) = words.first_mut() {
         *first &= u64::MAX << count;

@@ -1,4 +1,5 @@
-//! A condition on a column there is: which of its values are wanted, and what is known of that before any is read.
+//! A condition on an open column: the stored values that match, simplified by what the directory and the dictionary
+//! tell.
 
 use docvalues_column::{Column, LogicalType};
 use docvalues_format::file::kind::{to_f64, to_u64};
@@ -10,10 +11,10 @@ use super::{Literal, Test};
 use crate::Result;
 use crate::columns::bounds;
 
-/// The values of a column that are wanted.
+/// The values of a column that match a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// Any.
+    /// Any value.
     Exists,
     /// These numbers.
     Numbers(RangeSet<i64>),
@@ -23,20 +24,20 @@ pub(super) enum Wanted {
     Strings(RangeSet<Vec<u8>>),
 }
 
-/// What is known of a condition from the directory and the dictionary alone.
+/// A condition, simplified by directory and dictionary.
 pub(super) enum Simplified {
-    /// No document matches, and why.
+    /// No document matches, for this reason.
     Nothing(String),
-    /// Every document does.
+    /// Every document matches.
     Everything,
-    /// These values are to be looked for: no others can be there.
+    /// Documents with one of these values match; values outside of the column's bounds are left out.
     Only(Wanted),
 }
 
-/// Why a literal cannot be compared with a column, and which one: its place among those of the test.
+/// A literal that does not fit the column: its position in the test, and the error message.
 pub(super) type Refused = (usize, String);
 
-/// The values that a test wants, if it is one for documents that have a value. Of `NotIn`, those in the list.
+/// The values that match a test. For `NotIn`, the values in the list.
 pub(super) fn wanted(column: &dyn Column, test: &Test) -> Result<Result<Wanted, Refused>> {
     if column.is_absent() {
         return Ok(Ok(Wanted::Exists));
@@ -67,7 +68,7 @@ pub(super) fn wanted(column: &dyn Column, test: &Test) -> Result<Result<Wanted, 
             each(literals, &|literal| convert_literal::equal_numbers(logical, literal).map(Values::Numbers))
         }
         Test::Range(low, high) => {
-            // Either alone first: then it is known which one is wrong.
+            // Each end alone first, to find out which one is wrong.
             let (low, high) = (low.as_ref(), high.as_ref());
             let of = |low, high| match is_bytes {
                 true => convert_literal::string_range(logical, low, high).map(Values::Strings),
@@ -102,7 +103,7 @@ pub(super) fn wanted(column: &dyn Column, test: &Test) -> Result<Result<Wanted, 
     }
 }
 
-/// A literal in a message.
+/// Shortens a literal for a message.
 fn short(literal: &Literal) -> String {
     let text = literal.to_string();
     if text.chars().count() <= 60 { text } else { text.chars().take(57).chain("…".chars()).collect() }
@@ -115,7 +116,7 @@ enum Values {
 }
 
 impl Values {
-    /// All of some, which are byte strings or are not.
+    /// The union of several sets; `is_bytes` decides the form.
     fn union(all: Vec<Values>, is_bytes: bool) -> Values {
         let (mut numbers, mut strings) = (Vec::new(), Vec::new());
         for values in all {
@@ -128,7 +129,7 @@ impl Values {
     }
 }
 
-/// Byte strings as ords, if the column has a dictionary. Two look-ups for each span, one for each single value.
+/// Converts byte strings to ords if the column has a dictionary. Two lookups for a range, one for a single value.
 fn in_dictionary(column: &dyn Column, strings: RangeSet<Vec<u8>>) -> Result<Wanted> {
     let Some(terms) = column.values().terms() else { return Ok(Wanted::Strings(strings)) };
     let mut ords = Vec::with_capacity(strings.list().len());
@@ -147,7 +148,7 @@ fn in_dictionary(column: &dyn Column, strings: RangeSet<Vec<u8>>) -> Result<Want
 }
 
 impl Wanted {
-    /// The values that are not wanted.
+    /// The values that do not match.
     pub(super) fn complement(&self) -> Option<Wanted> {
         match self {
             Wanted::Exists => None,
@@ -157,7 +158,7 @@ impl Wanted {
         }
     }
 
-    /// The values that one of two conditions on a column wants.
+    /// The values that match either of two conditions.
     pub(super) fn union(self, other: Wanted) -> Wanted {
         match (self, other) {
             (Wanted::Numbers(a), Wanted::Numbers(b)) => Wanted::Numbers(a.union(b)),
@@ -167,7 +168,7 @@ impl Wanted {
         }
     }
 
-    /// The values that both conditions on a column want.
+    /// The values that match both conditions.
     pub(super) fn intersection(self, other: Wanted) -> Wanted {
         match (self, other) {
             (Wanted::Exists, other) => other,
@@ -178,7 +179,7 @@ impl Wanted {
         }
     }
 
-    /// What the directory knows of it.
+    /// Simplifies the condition by the column's directory entry.
     pub(super) fn simplify(self, column: &dyn Column) -> Simplified {
         let info = column.info();
         if info.with_value.most() == 0 {
@@ -207,7 +208,7 @@ impl Wanted {
     }
 }
 
-/// What is wanted of the values that there may be; an error says why nothing is.
+/// The wanted values that the column can have; the error is the reason why there are none.
 fn narrowed<T: Minimum>(
     wanted: RangeSet<T>,
     there: RangeSet<T>,
@@ -226,13 +227,13 @@ fn narrowed<T: Minimum>(
     }
 }
 
-/// What there is, if numbers outside of it are wanted.
+/// Describes the column's values, if numbers outside of them are wanted.
 fn ends(logical: LogicalType, bounds: &std::ops::RangeInclusive<i64>) -> String {
     let [low, high] = [*bounds.start(), *bounds.end()].map(|number| number_text(logical, number));
     format!("its values lie between {low} and {high}")
 }
 
-/// A stored number as people write the value.
+/// A stored number as text, by its type.
 pub(super) fn number_text(logical: LogicalType, stored: i64) -> String {
     match logical {
         LogicalType::U64 => to_u64(stored).to_string(),

@@ -1,4 +1,4 @@
-//! One condition on one column, run over some documents: by the column's own filter, or by a look at candidates.
+//! Evaluation of a condition on one column: by the column's filter, or by checking candidates.
 
 use std::fmt;
 use std::ops::{Bound, RangeInclusive};
@@ -15,30 +15,30 @@ use crate::Result;
 use crate::columns::{bounds, filter};
 use crate::skip;
 
-/// Ranges for each of which a filter of numbers is run; for more of them, the values are looked at one by one.
+/// The most ranges of numbers to evaluate by one filter call each; for more, every value is read and looked up.
 const MAX_FILTERS: usize = 8;
 
-/// The same where a document has several values.
+/// The same for columns with several values a document.
 const MAX_LIST_FILTERS: usize = 4;
 
-/// The most numbers that are wanted by a bitmap, and not by a binary search.
+/// The longest span of numbers to represent as a bitmap; longer ones use binary search.
 const MAX_MAP: u64 = 1 << 20;
 
-/// Documents whose values are gathered together.
+/// The number of candidates whose values are gathered at once.
 const GATHER: usize = 1024;
 
-/// The same of byte strings, which may be long.
+/// The same for byte strings, which may be long.
 const GATHER_STRINGS: usize = 64;
 
-/// A condition on a column. Made once, run on any thread.
+/// A condition on a column. It is immutable and shared by threads.
 pub(super) struct ConditionFilter {
     pub(super) column: Arc<dyn Column>,
     pub(super) want: WantedSet,
-    /// Whether the documents are sorted by the column first.
+    /// Whether the column is the first key of the index sort.
     pub(super) leading: bool,
 }
 
-/// What values must be, made ready to be looked for.
+/// The matching values, prepared for lookups.
 #[derive(Debug)]
 pub(super) enum WantedSet {
     Exists,
@@ -51,7 +51,7 @@ pub(super) enum WantedSet {
 #[derive(Debug)]
 pub(super) struct Members {
     pub(super) ranges: Vec<RangeInclusive<i64>>,
-    /// The first number and a bit for each from there on; for many ranges that lie close together.
+    /// A bitmap that begins at the given number; for many ranges that are close together.
     map: Option<(i64, Vec<u64>)>,
 }
 
@@ -74,7 +74,7 @@ impl Members {
         Members { ranges, map }
     }
 
-    /// How many numbers there are.
+    /// The size of the set.
     fn count(&self) -> f64 {
         self.ranges.iter().map(|range| range.end().abs_diff(*range.start()) as f64 + 1.0).sum()
     }
@@ -128,12 +128,12 @@ impl ConditionFilter {
         ConditionFilter { column, want, leading }
     }
 
-    /// The share of documents that are expected to match, if values lie evenly, and what it costs to find out for a
-    /// document, in nanoseconds: rough, for what orders clauses.
+    /// The expected share of matching documents, if values are evenly distributed, and the cost in nanoseconds per
+    /// document. Both are rough, to order clauses by.
     pub(super) fn expect(&self) -> (f64, f64) {
         let info = self.column.info();
         let with_value = info.with_value.most() as f64;
-        // The share of values, values of a document, and the cost of a filter.
+        // The share of matching values, the values of a document, and the cost of a filter.
         let (values, each, cost) = match &self.want {
             WantedSet::Exists => (1.0, 1.0, 0.02),
             WantedSet::Numbers(members) => {
@@ -158,7 +158,7 @@ impl ConditionFilter {
         (share, cost * each.max(1.0) * passes)
     }
 
-    /// Adds the documents of `docs` that match, and to `pruned` how they were found.
+    /// Sets the bits of the documents of `docs` that match, and adds to the pruning statistics `pruned`.
     pub(super) fn fill(&self, docs: DocRange, bits: &mut [u64], pruned: &mut Pruning) -> Result<()> {
         match (&self.want, self.column.values()) {
             (WantedSet::Exists, _) => self.column.exists(docs, bits)?,
@@ -189,16 +189,16 @@ impl ConditionFilter {
         Ok(())
     }
 
-    /// For how many ranges a filter is run each.
+    /// The most ranges to evaluate by one filter call each.
     fn most_filters(&self) -> usize {
         if self.column.info().is_multi_valued() { MAX_LIST_FILTERS } else { MAX_FILTERS }
     }
 
-    /// One in how many documents must be a candidate for a filter to be cheaper than a look at each candidate.
+    /// The ratio of documents to candidates from which checking each candidate is cheaper than a filter.
     pub(super) fn few(&self) -> usize {
         match (&self.want, self.column.values()) {
             (WantedSet::Exists, _) => usize::MAX,
-            // All byte strings of a range are read, so it is hardly ever dearer to read some.
+            // A filter reads all byte strings, so checking some is hardly ever slower.
             (_, Values::Bytes(_)) => 2,
             _ if self.column.info().is_multi_valued() => 16,
             _ if self.leading => usize::MAX,
@@ -206,8 +206,8 @@ impl ConditionFilter {
         }
     }
 
-    /// Clears the bits of those candidates that do not match; bit 0 is document `first`. Returns the number of values that were
-    /// read.
+    /// Clears the bits of the candidates that do not match; bit 0 stands for document `first`. Returns the number of
+    /// values read.
     pub(super) fn check(&self, first: u32, candidates: &mut [u64], buffers: &mut Buffers) -> Result<u64> {
         let size = if matches!(self.want, WantedSet::Strings(_)) { GATHER_STRINGS } else { GATHER };
         let Buffers { docs: list, numbers, ords, bytes } = buffers;
@@ -230,7 +230,7 @@ impl ConditionFilter {
                     retain(first, docs, candidates, bytes, |row| spans.contains(row));
                     docs.len()
                 }
-                // `few` says that this is never asked.
+                // Excluded by `few`.
                 (WantedSet::Exists, _)
                 | (WantedSet::Numbers(_), Values::Bytes(_))
                 | (WantedSet::Strings(_), _) => 0,
@@ -239,7 +239,7 @@ impl ConditionFilter {
         Ok(read)
     }
 
-    /// A part of `docs` that has all documents that match, as far as skip indexes tell.
+    /// The smallest range within `docs` that holds every matching document, as far as skip indexes tell.
     pub(super) fn candidates(&self, docs: DocRange) -> Result<DocRange> {
         let WantedSet::Numbers(members) = &self.want else { return Ok(docs) };
         match members.ranges.as_slice() {
@@ -249,12 +249,12 @@ impl ConditionFilter {
         }
     }
 
-    /// The number of documents that match, if the column's description tells.
+    /// The number of matching documents, if the column's description has it.
     pub(super) fn known_count(&self) -> Option<u64> {
         self.column.info().with_value.exact().filter(|_| matches!(self.want, WantedSet::Exists))
     }
 
-    /// How the condition is evaluated, for people.
+    /// Describes the evaluation method.
     pub(super) fn how(&self) -> String {
         let field = &self.column.info().field;
         let with_value = grouped(self.column.info().with_value.most());
@@ -300,7 +300,7 @@ impl ConditionFilter {
     }
 }
 
-/// A number with commas.
+/// Formats a number with thousands separators.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -313,7 +313,7 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// Clears the bits of those documents whose rows are not wanted; returns the number of values there are.
+/// Clears the bits of the documents whose values do not match. Returns the number of values.
 fn retain<T: Element>(
     first: u32,
     docs: &[DocId],

@@ -1,7 +1,7 @@
-//! From literals to stored values, by the type of the column.
+//! Conversion of literals to stored values, by the column's type.
 //!
-//! A literal that is compared with numbers is a place on their line: at a number, or between two of them (1.5 among
-//! integers, a day and an hour among days). So nothing is rounded.
+//! A literal that is compared with numbers is a point on the number line: at an integer, or between two of them (1.5
+//! for integers, a day and an hour for days). So nothing is rounded.
 
 use std::net::IpAddr;
 use std::ops::{Bound, RangeInclusive};
@@ -11,13 +11,13 @@ use docvalues_format::file::kind::{f64_range, from_u64};
 
 use super::Literal;
 use super::iso8601::{DAY, DateOrTime};
-use super::tokens::from_hex;
 use super::range_set::{End, RangeSet, behind_prefix, next};
+use super::tokens::from_hex;
 
-/// What a literal is not: `a number`.
+/// The expected form of a literal: `a number`.
 pub(crate) type Mismatch = &'static str;
 
-/// What literals of a type must be.
+/// The expected form of literals of a type.
 fn expected(logical: LogicalType) -> Mismatch {
     match logical {
         LogicalType::I64 | LogicalType::U64 | LogicalType::F64 => "a number",
@@ -34,7 +34,7 @@ fn expected(logical: LogicalType) -> Mismatch {
     }
 }
 
-/// The stored numbers that are equal to `literal`.
+/// The stored numbers that equal `literal`.
 pub(super) fn equal_numbers(logical: LogicalType, literal: &Literal) -> Result<RangeSet<i64>, Mismatch> {
     if let (Some(unit), Literal::Text(text)) = (nanos_of_unit(logical), literal)
         && let Some(DateOrTime::Day(start)) = DateOrTime::parse(text)
@@ -62,7 +62,7 @@ pub(super) fn number_range(
     Ok(numbers(range))
 }
 
-/// The first stored number behind a literal; `None` if there is none.
+/// The first stored number of a range that begins at a literal; `None` if there is none.
 pub(crate) fn least_number(logical: LogicalType, low: Bound<&Literal>) -> Result<Option<i64>, Mismatch> {
     if logical.is_bytes() {
         return Err("a number");
@@ -75,7 +75,7 @@ fn numbers(range: Option<RangeInclusive<i64>>) -> RangeSet<i64> {
     range.map_or(RangeSet::none(), RangeSet::numbers)
 }
 
-/// A place on the line of whole numbers: at one, or between it and the next.
+/// A point on the line of integers: at one, or between it and the next.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     whole: i128,
@@ -87,7 +87,7 @@ impl Point {
         Point { whole, is_between: false }
     }
 
-    /// So many nanoseconds in units of some.
+    /// Converts nanoseconds to another unit.
     fn of_nanos(nanos: i128, unit: i128) -> Point {
         Point { whole: nanos.div_euclid(unit), is_between: nanos.rem_euclid(unit) != 0 }
     }
@@ -99,18 +99,18 @@ impl Point {
         (!value.is_nan()).then_some(Point { whole: whole as i128, is_between: whole != value })
     }
 
-    /// The first whole number that is not below it; `beyond` it.
+    /// The first integer at or above the point; above it if `beyond`.
     fn first(self, beyond: bool) -> i128 {
         self.whole.saturating_add((self.is_between || beyond).into())
     }
 
-    /// The last whole number that is not above it; `below` it.
+    /// The last integer at or below the point; below it if `below`.
     fn last(self, below: bool) -> i128 {
         self.whole.saturating_sub((!self.is_between && below).into())
     }
 }
 
-/// The place of a literal among the integers of a type; `None` for NaN, which has none.
+/// The point of a literal among the integers of a type; `None` for NaN.
 fn point(logical: LogicalType, bound: Bound<&Literal>) -> Result<Option<Bound<Point>>, Mismatch> {
     let (Bound::Included(literal) | Bound::Excluded(literal)) = bound else {
         return Ok(Some(Bound::Unbounded));
@@ -129,7 +129,7 @@ fn point(logical: LogicalType, bound: Bound<&Literal>) -> Result<Option<Bound<Po
     Ok(found.map(|point| bound.map(|_| point)))
 }
 
-/// What a type of times counts.
+/// The unit of a date or timestamp type in nanoseconds.
 fn nanos_of_unit(logical: LogicalType) -> Option<i128> {
     match logical {
         LogicalType::Date => Some(DAY),
@@ -140,7 +140,7 @@ fn nanos_of_unit(logical: LogicalType) -> Option<i128> {
     }
 }
 
-/// The stored numbers between two places.
+/// The stored numbers between two points.
 fn integers(logical: LogicalType, low: Bound<Point>, high: Bound<Point>) -> Option<RangeInclusive<i64>> {
     let (least, most) = match logical {
         LogicalType::U64 => (0, i128::from(u64::MAX)),
@@ -161,15 +161,15 @@ fn integers(logical: LogicalType, low: Bound<Point>, high: Bound<Point>) -> Opti
         LogicalType::U64 => u64::try_from(number).ok().map(from_u64),
         _ => i64::try_from(number).ok(),
     };
-    // Nothing lies between them if one is behind the end of the type.
+    // None if one end lies beyond the type.
     if low <= high { Some(stored(low)?..=stored(high)?) } else { None }
 }
 
-/// The first double of a range that begins there, or the last of one that ends there, if `ends`; `None` if there is none.
+/// The first double of a range that begins at `bound`, or the last of one that `ends` there; `None` if there is none.
 fn double(bound: Bound<&Literal>, ends: bool) -> Result<Option<f64>, Mismatch> {
     let (inwards, farthest): (fn(f64) -> f64, f64) =
         if ends { (f64::next_down, f64::NEG_INFINITY) } else { (f64::next_up, f64::INFINITY) };
-    // The double, and whether it lies inside the range: at its end, or beyond that.
+    // The nearest double, and whether it lies inside the range.
     let (near, is_inside) = match bound {
         Bound::Unbounded => return Ok(Some(-farthest)),
         Bound::Included(Literal::Float(value)) => (*value, true),
@@ -185,7 +185,7 @@ fn double(bound: Bound<&Literal>, ends: bool) -> Result<Option<f64>, Mismatch> {
     Ok(Some(if is_inside { near } else { inwards(near) }))
 }
 
-/// The double next to a whole number, and how it compares with it.
+/// The double nearest to an integer, and its order relative to it.
 #[allow(clippy::cast_possible_truncation, reason = "2^127 alone does not fit, and is looked at first")]
 fn nearest(number: i128) -> (f64, std::cmp::Ordering) {
     let near = number as f64;
@@ -194,7 +194,7 @@ fn nearest(number: i128) -> (f64, std::cmp::Ordering) {
     (near, order)
 }
 
-/// The stored byte strings that are equal to `literal`.
+/// The stored byte strings that equal `literal`.
 pub(super) fn equal_strings(logical: LogicalType, literal: &Literal) -> Result<RangeSet<Vec<u8>>, Mismatch> {
     if let (LogicalType::Ip, Literal::Text(text)) = (logical, literal)
         && let Some((address, len)) = text.split_once('/')
@@ -239,7 +239,7 @@ pub(super) fn prefixed(logical: LogicalType, literal: &Literal) -> Result<RangeS
     }
 }
 
-/// The stored form of one value.
+/// The stored form of a value.
 fn string(logical: LogicalType, literal: &Literal) -> Result<Vec<u8>, Mismatch> {
     let found = match (logical, literal) {
         (LogicalType::Utf8 | LogicalType::Bytes, Literal::Text(text)) => Some(text.as_bytes().to_vec()),
@@ -259,7 +259,7 @@ fn string(logical: LogicalType, literal: &Literal) -> Result<Vec<u8>, Mismatch> 
     found.ok_or_else(|| expected(logical))
 }
 
-/// An address in 16 bytes, and how many bits stand in front of it there.
+/// Parses an IP address. Returns its 16 bytes, and the number of bits before an embedded IPv4 address.
 fn address(text: &str) -> Option<([u8; 16], u32)> {
     Some(match text.parse().ok()? {
         IpAddr::V4(address) => (mapped(address.octets()), 96),
@@ -267,12 +267,12 @@ fn address(text: &str) -> Option<([u8; 16], u32)> {
     })
 }
 
-/// `::ffff:a.b.c.d`.
+/// The IPv4-mapped address `::ffff:a.b.c.d`.
 fn mapped(v4: [u8; 4]) -> [u8; 16] {
     std::net::Ipv4Addr::from(v4).to_ipv6_mapped().octets()
 }
 
-/// The first address of a network, and where its addresses end.
+/// Parses a network. Returns its first address and the end of its range.
 fn network(text: &str, len: &str) -> Option<(Vec<u8>, End<Vec<u8>>)> {
     let (bytes, before) = address(text)?;
     let len: u32 = len.parse().ok().filter(|_| len.bytes().all(|byte| byte.is_ascii_digit()))?;
@@ -283,7 +283,7 @@ fn network(text: &str, len: &str) -> Option<(Vec<u8>, End<Vec<u8>>)> {
     Some((first.to_be_bytes().to_vec(), behind_prefix(&last)))
 }
 
-/// 32 digits, or 8-4-4-4-12.
+/// Parses 32 hexadecimal digits, with or without dashes as 8-4-4-4-12.
 fn uuid(text: &str) -> Option<Vec<u8>> {
     let groups: Vec<&str> = text.split('-').collect();
     let lens: Vec<usize> = groups.iter().map(|group| group.len()).collect();

@@ -1,12 +1,12 @@
-//! What is wrong with a query, and where.
+//! Errors in queries, with their position.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// The characters that [`QueryError::caret`] shows on each side.
+/// The characters that [`QueryError::caret`] shows on each side of an error.
 const SHOWN: usize = 60;
 
-/// What is wrong with a query: with its text, or with one of its literals for the column there is.
+/// An error in a query: in its syntax, or between a literal and the column.
 ///
 /// ```
 /// use docvalues_search::{Error, Query};
@@ -30,33 +30,33 @@ impl QueryError {
         QueryError { what: what.into(), place: Some((text, at)), no_such_column: None }
     }
 
-    /// The column `name`, which there is none of, at a byte of a text.
+    /// The error for a column that does not exist, with its position if the query has a text.
     pub(super) fn no_column(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
         let what = format!("there is no column `{name}`");
         QueryError { what, place, no_such_column: Some(name.to_owned()) }
     }
 
-    /// An error of a query that was not read from text.
+    /// An error in a query without text.
     pub(super) fn nowhere(what: impl Into<String>) -> QueryError {
         QueryError { what: what.into(), place: None, no_such_column: None }
     }
 
-    /// What is wrong.
+    /// The message, without its position.
     pub fn message(&self) -> &str {
         &self.what
     }
 
-    /// The column that there is none of, if that is what is wrong.
+    /// The name of the column that does not exist, if that is the error.
     pub fn no_such_column(&self) -> Option<&str> {
         self.no_such_column.as_deref()
     }
 
-    /// Where in the text, in characters from 1, if there is a text.
+    /// The position in the text, in characters from 1, if there is a text.
     pub fn column(&self) -> Option<usize> {
         self.place.as_ref().map(|(text, at)| before(text, *at).chars().count() + 1)
     }
 
-    /// The text, and under it a mark where the error is and what it is; of a long text, what is around it.
+    /// The text with a caret below the error, followed by the message. A long text is shown in part.
     pub fn caret(&self) -> Option<String> {
         let (text, at) = self.place.as_ref()?;
         let front = before(text, *at);
@@ -72,17 +72,17 @@ impl QueryError {
     }
 }
 
-/// What stands in front of byte `at`.
+/// The text before byte `at`.
 fn before(text: &str, at: usize) -> &str {
     &text[..front_len(text, at)]
 }
 
-/// `at`, or where the character begins that it is in.
+/// The start of the character that contains byte `at`.
 fn front_len(text: &str, at: usize) -> usize {
     text.floor_char_boundary(at)
 }
 
-/// A character that takes one place in a line.
+/// Replaces control characters, so that each character takes one column.
 fn printable(c: char) -> char {
     if c.is_control() { ' ' } else { c }
 }

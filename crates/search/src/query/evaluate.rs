@@ -1,9 +1,9 @@
-//! Running a bound query over a window of documents.
+//! Evaluation of a bound query over a window of documents.
 //!
-//! There are two ways, and each part of a query knows both: to *fill*, which adds all documents of the window that
-//! match, and to *narrow*, which keeps those of some candidates that match. A conjunction fills by its first part and
-//! narrows by the others. Narrowing by a condition reads the values of the candidates, if these are few, or else fills
-//! and intersects.
+//! Every node has two operations. *Fill* sets the bits of all matching documents of the window; *narrow* clears the
+//! bits of candidates that do not match. A conjunction fills by its first child and narrows by the others. To narrow
+//! by a condition, the values of the candidates are read if these are few; else the condition fills a second window,
+//! and the two are intersected.
 
 use std::time::Instant;
 
@@ -14,10 +14,10 @@ use super::condition_filter::{Buffers, ConditionFilter};
 use super::explain::Profile;
 use crate::Result;
 
-/// Documents that are worked on together, and words of bits for them: 8 KiB. As many as a block of presence has.
+/// Documents in a window: 8 KiB of bits, as many as a block of presence covers.
 pub(super) const WINDOW: u32 = 1 << 16;
 
-/// What runs that counted did together, part by part of the query.
+/// Sums the profiles of all threads, node by node.
 pub(super) fn counters(runs: Vec<Run>) -> Vec<Profile> {
     let mut counters = runs.into_iter().filter_map(|run| run.counters);
     let mut all = counters.next().unwrap_or_default();
@@ -27,22 +27,22 @@ pub(super) fn counters(runs: Vec<Run>) -> Vec<Profile> {
     all
 }
 
-/// Memory for one run on one thread, and what is noted of it.
+/// The buffers and the profile of one thread.
 #[derive(Default)]
 pub(super) struct Run {
     spare: Vec<Vec<u64>>,
     buffers: Buffers,
-    /// One for each part, if somebody wants to know.
+    /// A profile for each node, if requested.
     pub(super) counters: Option<Vec<Profile>>,
 }
 
 impl Run {
-    /// A run that notes what each of so many parts does.
+    /// A run that records a profile of each node.
     pub(super) fn counting(nodes: usize) -> Run {
         Run { counters: Some(vec![Profile::default(); nodes]), ..Run::default() }
     }
 
-    /// Words of zeros.
+    /// Returns cleared words.
     fn words(&mut self, words: usize) -> Vec<u64> {
         let mut spare = self.spare.pop().unwrap_or_default();
         spare.clear();
@@ -50,7 +50,7 @@ impl Run {
         spare
     }
 
-    /// A copy of words.
+    /// Returns a copy of words.
     fn copy(&mut self, words: &[u64]) -> Vec<u64> {
         let mut spare = self.spare.pop().unwrap_or_default();
         spare.clear();
@@ -64,7 +64,7 @@ impl Run {
 }
 
 impl Node {
-    /// Adds the documents of the window `docs` that match.
+    /// Sets the bits of the documents of the window `docs` that match.
     pub(super) fn fill(&self, docs: DocRange, bits: &mut [u64], run: &mut Run) -> Result<()> {
         if run.counters.is_none() {
             return self.fill_unseen(docs, bits, run);
@@ -83,7 +83,7 @@ impl Node {
         Ok(())
     }
 
-    /// A part of `docs` outside of which no document matches, as far as that is known.
+    /// A range within `docs` outside of which no document matches, as far as is known.
     pub(super) fn candidates(&self, docs: DocRange) -> Result<DocRange> {
         match &self.what {
             NodeKind::All | NodeKind::Not => Ok(docs),
@@ -146,7 +146,7 @@ impl Node {
         Ok(())
     }
 
-    /// Keeps those of the candidates, which are documents of the window `docs`, that match.
+    /// Clears the bits of the candidates in the window `docs` that do not match.
     pub(super) fn narrow(&self, docs: DocRange, candidates: &mut [u64], run: &mut Run) -> Result<()> {
         if run.counters.is_none() {
             return self.narrow_unseen(docs, candidates, run);
@@ -188,7 +188,7 @@ impl Node {
             }
             NodeKind::And => narrow_by_all(&self.parts, docs, candidates, run)?,
             NodeKind::Or => {
-                // What one part found, the next ones are not asked about.
+                // Candidates that one child found are not checked by the next.
                 let mut left = run.copy(candidates);
                 for part in &self.parts {
                     if is_empty(&left) {
@@ -213,7 +213,7 @@ impl Node {
     }
 }
 
-/// Keeps the candidates that match all of `parts`, as long as there are some.
+/// Narrows by each of `parts` until no candidates are left.
 fn narrow_by_all(parts: &[Node], docs: DocRange, candidates: &mut [u64], run: &mut Run) -> Result<()> {
     for part in parts {
         if is_empty(candidates) {
@@ -228,12 +228,12 @@ pub(super) fn is_empty(bits: &[u64]) -> bool {
     bits.iter().all(|&word| word == 0)
 }
 
-/// Changes each word of `bits` by that of `others`.
+/// Combines each word of `bits` with that of `others`.
 fn zip(bits: &mut [u64], others: &[u64], change: impl Fn(u64, u64) -> u64) {
     bits.iter_mut().zip(others).for_each(|(bits, &others)| *bits = change(*bits, others));
 }
 
-/// Sets the first bits.
+/// Sets the first `count` bits.
 pub(super) fn set_all(count: usize, bits: &mut [u64]) {
     let (whole, rest) = (count / 64, count % 64);
     bits[..whole].fill(u64::MAX);

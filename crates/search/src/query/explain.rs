@@ -1,4 +1,4 @@
-//! What a bound query does, for people and for programs that show it to people.
+//! Explanation of queries: plan and profile.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -9,41 +9,41 @@ use docvalues_column::{PruneCounts, Pruning};
 use super::bind::{Node, NodeKind};
 use super::condition_filter::grouped;
 
-/// How a part of a query is evaluated, and, after a run, what it did.
+/// The plan of a clause and, after a run, its profile.
 ///
-/// Its [`Display`](fmt::Display) is an indented tree.
+/// [`Display`](fmt::Display) prints an indented tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explain {
-    /// The part as text; of conditions on one column, several may have become one.
+    /// The clause as text. Several conditions on one column may be merged.
     pub clause: String,
-    /// How it is evaluated.
+    /// The evaluation method.
     pub how: String,
-    /// How many documents are expected to match, if values lie evenly.
+    /// The expected number of matching documents, if values are evenly distributed.
     pub expected: u32,
-    /// What it is expected to cost for each document it is asked about, in nanoseconds: rough, to order parts by.
+    /// The expected cost in nanoseconds per document: rough, to order clauses by.
     pub cost: f64,
-    /// What it did, after a run.
+    /// The profile, after a run.
     pub profile: Option<Profile>,
-    /// Its parts, in the order in which they are run.
+    /// The child clauses, in order of evaluation.
     pub parts: Vec<Explain>,
 }
 
-/// What a part of a query did.
+/// The profile of a clause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
-    /// Documents that it was asked about.
+    /// The number of documents that the clause was evaluated for.
     pub asked: u64,
-    /// Of these, those that matched.
+    /// The number of these that matched.
     pub matched: u64,
-    /// Windows of 65,536 documents in which it was asked.
+    /// The number of windows of 65,536 documents in which the clause was evaluated.
     pub windows: u64,
-    /// Windows in which it was not, as no document was left.
+    /// The number of windows without candidates, in which it was skipped.
     pub skipped: u64,
-    /// Of the windows, those in which the values of some documents were read, and not those of the window.
+    /// The number of windows in which only the values of candidates were read.
     pub gathered: u64,
-    /// What the column's indexes decided, of a condition: see [`Pruning`]. All zeros if the source does not tell.
+    /// Pruning statistics of a condition: see [`Pruning`]. All zeros if the source reports none.
     pub filter: Pruning,
-    /// How long it took, its parts included; what several threads took, together.
+    /// The time it took, including its children, summed over all threads.
     pub time: Duration,
 }
 
@@ -60,7 +60,7 @@ impl AddAssign for Profile {
     }
 }
 
-/// What `node` does in a source of `docs` documents; `profiles` is what each part did in so many windows.
+/// Explains `node` for a source of `docs` documents; `profiles` cover `windows` windows.
 pub(super) fn explain(node: &Node, docs: u32, windows: u64, profiles: Option<&[Profile]>) -> Explain {
     let because = |what: &str| match &node.note {
         Some(note) => format!("{what}: {note}"),
@@ -93,7 +93,7 @@ fn rounded(share: f64, docs: u32) -> u32 {
     (share.clamp(0.0, 1.0) * f64::from(docs)).round() as u32
 }
 
-/// What indexes decided, for people.
+/// Formats pruning statistics.
 pub(crate) fn describe_pruning(counts: &Pruning) -> String {
     let Pruning { directory, order, missing, zones, fine_zones, blocks, read } = counts;
     let documents =

@@ -1,4 +1,8 @@
-//! From text to a query: one function for each rule of the grammar in the [module](super).
+//! The query parser: recursive descent, with one function for each rule of the grammar in the [module
+//! documentation](super).
+//!
+//! The first token of a rule decides, so only words at which a rule may end are read twice, and the time is linear in
+//! the text.
 //!
 //! The first token of a rule decides, so nothing is read twice but the words at which a rule may end, and the time is
 //! linear in the text.
@@ -13,7 +17,7 @@ use winnow::token::{one_of, take_till};
 use super::tokens::{Input, Parsed, Refusal, blanks, keyword, literal, refuse, symbol, word};
 use super::{Condition, Literal, MAX_DEPTH, MAX_TEXT, Position, Query, QueryError, Test};
 
-/// Words that are no bare column.
+/// Words that must be quoted as column names.
 pub(super) const RESERVED: [&str; 5] = ["and", "or", "not", "true", "false"];
 
 const A_KEYWORD: &str =
@@ -33,7 +37,7 @@ pub(super) fn parse(text: &str) -> Result<Query, QueryError> {
     Ok(attach_text(query, &text))
 }
 
-/// Tells the conditions which text they are from.
+/// Attaches the query's text to its conditions.
 fn attach_text(query: Query, text: &Arc<str>) -> Query {
     let all = |parts: Vec<Query>| parts.into_iter().map(|part| attach_text(part, text)).collect();
     match query {
@@ -101,7 +105,7 @@ fn not(input: &mut Input<'_>, depth: usize) -> Parsed<Query> {
     condition(input).map(Query::Condition)
 }
 
-/// Refuses a keyword which stood `at` and is compared, as only a column can be.
+/// Rejects a keyword at `at` that is followed by a comparison, as only a column can be.
 fn refuse_test(input: &mut Input<'_>, at: usize) -> Parsed<()> {
     match opt(peek(one_of(['=', '!', '<', '>', '^']))).parse_next(input)? {
         Some(_) => refuse(at, A_KEYWORD),
@@ -131,7 +135,7 @@ fn column(input: &mut Input<'_>) -> Parsed<String> {
     }
 }
 
-/// A name behind its first backtick, which stood `at`.
+/// A quoted name after its opening backtick at `at`.
 fn quoted_name(input: &mut Input<'_>, at: usize) -> Parsed<String> {
     let mut name = String::new();
     loop {
@@ -147,7 +151,7 @@ fn quoted_name(input: &mut Input<'_>, at: usize) -> Parsed<String> {
     }
 }
 
-/// What a value must be; notes where its literals stand.
+/// A test; appends the positions of its literals to `places`.
 fn test(input: &mut Input<'_>, places: &mut Vec<usize>) -> Parsed<Test> {
     use std::ops::Bound::{Excluded, Included, Unbounded};
     let at = input.current_token_start();
@@ -186,7 +190,7 @@ fn test(input: &mut Input<'_>, places: &mut Vec<usize>) -> Parsed<Test> {
     range(input, places)
 }
 
-/// Literals behind an opening parenthesis.
+/// Literals after an opening parenthesis.
 fn list(input: &mut Input<'_>, places: &mut Vec<usize>) -> Parsed<Vec<Literal>> {
     let mut values = Vec::new();
     if symbol(input, ")")? {

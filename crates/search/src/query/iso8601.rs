@@ -1,4 +1,4 @@
-//! Days and moments as queries write them: ISO 8601, read by `jiff`.
+//! Dates and times in ISO 8601, parsed by `jiff`.
 
 use jiff::SignedDuration;
 use jiff::civil::{DateTime, Time, datetime};
@@ -7,20 +7,20 @@ use jiff::tz::Offset;
 
 const EPOCH: DateTime = datetime(1970, 1, 1, 0, 0, 0, 0);
 
-/// Nanoseconds of a day.
+/// The nanoseconds of a day.
 pub(super) const DAY: i128 = 86_400_000_000_000;
 
-/// What a text names, in nanoseconds since 1970-01-01T00:00:00Z.
+/// A day or a moment, in nanoseconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DateOrTime {
-    /// A day, by its first moment.
+    /// A day, as its first moment.
     Day(i128),
     /// A moment.
     Moment(i128),
 }
 
 impl DateOrTime {
-    /// Reads a day, or a day and a time, which is UTC if there is no offset.
+    /// Parses a day, or a day and a time. Without an offset, the time is in UTC.
     pub(super) fn parse(text: &str) -> Option<DateOrTime> {
         let pieces = Pieces::parse(text).ok().filter(|pieces| pieces.time_zone_annotation().is_none())?;
         let offset = pieces.to_numeric_offset();
@@ -34,7 +34,7 @@ impl DateOrTime {
         Some(if midnight { DateOrTime::Day(nanos) } else { DateOrTime::Moment(nanos) })
     }
 
-    /// The first moment.
+    /// The moment, or the first moment of the day.
     pub(super) fn start(self) -> i128 {
         match self {
             DateOrTime::Day(nanos) | DateOrTime::Moment(nanos) => nanos,
@@ -42,7 +42,7 @@ impl DateOrTime {
     }
 }
 
-/// A moment as text, or just its day.
+/// Formats a moment, or only its day.
 pub(super) fn print_nanos(nanos: i128, is_day: bool) -> String {
     let moment = i64::try_from(nanos.div_euclid(1_000_000_000)).ok().and_then(|seconds| {
         let rest = i32::try_from(nanos.rem_euclid(1_000_000_000)).ok()?;

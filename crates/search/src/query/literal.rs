@@ -1,29 +1,28 @@
-//! Values in queries, before it is known which type the column has.
+//! Literals of queries, before the column's type is known.
 
 use std::fmt::{self, Write as _};
 use std::net::IpAddr;
 
-/// A value that a query compares with.
+/// A value to compare with.
 ///
-/// It becomes a stored value by the type of the column, when the query is bound.
+/// Binding the query converts it to a stored value of the column's type.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Literal {
-    /// A whole number: any `i64` or `u64`, and more.
+    /// An integer: any `i64` or `u64`, and beyond.
     Int(i128),
     /// A double.
     Float(f64),
-    /// True or false.
+    /// A boolean.
     Bool(bool),
-    /// Text; also what is written as text: a day, a moment, an address, a network, a uuid.
+    /// Text, including days, times, addresses, networks and UUIDs in text form.
     Text(String),
-    /// Any bytes.
+    /// Bytes.
     Bytes(Vec<u8>),
 }
 
 impl Literal {
-    /// Reads a value that stands alone, without quotes: a number as queries have it, `1_000`, `2.5e3` or `10MiB`, or else
-    /// text.
+    /// Parses a bare value: a number as in queries, such as `1_000`, `2.5e3` or `10MiB`, or else text.
     ///
     /// ```
     /// use docvalues_search::query::Literal;
@@ -36,7 +35,7 @@ impl Literal {
     }
 }
 
-/// Doubles are equal here if their bits are, so that -0.0 and 0.0 are two, and NaN is one.
+/// Doubles are equal if their bits are: -0.0 and 0.0 differ, NaN equals NaN.
 impl PartialEq for Literal {
     fn eq(&self, other: &Literal) -> bool {
         match (self, other) {
@@ -50,7 +49,7 @@ impl PartialEq for Literal {
     }
 }
 
-/// As a query's text has it.
+/// The syntax of a query.
 impl fmt::Display for Literal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

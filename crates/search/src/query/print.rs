@@ -1,4 +1,4 @@
-//! Queries as text, which parses to the same query.
+//! Formatting of queries as text that parses to the same query.
 
 use std::fmt::{self, Display as _};
 use std::ops::Bound;
@@ -43,12 +43,12 @@ fn joined(
     Ok(())
 }
 
-/// A part of a query, in parentheses if it must stand apart.
+/// Writes a child query, in parentheses if precedence requires them.
 fn within(f: &mut fmt::Formatter<'_>, part: &Query, apart: bool) -> fmt::Result {
     if apart { write!(f, "({part})") } else { part.fmt(f) }
 }
 
-/// The name of a column as a query's text has it.
+/// The name of a column, quoted if necessary.
 struct Name<'a>(&'a str);
 
 impl fmt::Display for Name<'_> {

@@ -1,10 +1,11 @@
-//! Sets of values as spans: what conditions on one column come down to, and what makes one condition of several.
+//! Sets of values as sorted ranges, with union, intersection and complement. Conditions on one column become such
+//! sets, and are merged.
 
 use std::ops::RangeInclusive;
 
-/// A kind of values with a smallest one.
+/// A type with a least value.
 pub(super) trait Minimum: Ord + Clone {
-    /// No value is below it.
+    /// The least value.
     fn least() -> Self;
 }
 
@@ -20,38 +21,39 @@ impl Minimum for Vec<u8> {
     }
 }
 
-/// Where a span ends: in front of a value, or nowhere. In this order.
+/// The end of a range, in ascending order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum End<T> {
-    /// The last value is the one before this.
+    /// The range ends before this value.
     Before(T),
-    /// There is no greater value outside.
+    /// The range has no end.
     Never,
 }
 
-/// Some values: spans in ascending order, none of them empty, with values between them.
+/// A set of values: ascending, nonempty ranges with gaps between them.
 ///
-/// Half open, so that numbers and byte strings are alike: the byte string behind `x` is `x` and a zero.
+/// Ranges are half-open, for numbers and byte strings alike. The successor of a byte string `x` is `x` followed by a
+/// zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RangeSet<T>(Vec<(T, End<T>)>);
 
 impl<T: Minimum> RangeSet<T> {
-    /// No values.
+    /// The empty set.
     pub(super) fn none() -> RangeSet<T> {
         RangeSet(Vec::new())
     }
 
-    /// All values.
+    /// The set of all values.
     pub(super) fn all() -> RangeSet<T> {
         RangeSet(vec![(T::least(), End::Never)])
     }
 
-    /// The values from one up to another.
+    /// The values from `low` to `end`.
     pub(super) fn one(low: T, end: End<T>) -> RangeSet<T> {
         RangeSet::of([(low, end)])
     }
 
-    /// The values of these spans, which may overlap and be empty. O(n log n).
+    /// The union of ranges, which may overlap and be empty. O(n log n).
     pub(super) fn of(spans: impl IntoIterator<Item = (T, End<T>)>) -> RangeSet<T> {
         let mut spans: Vec<_> = spans.into_iter().filter(|(low, end)| is_below(low, end)).collect();
         spans.sort_unstable();
@@ -69,12 +71,12 @@ impl<T: Minimum> RangeSet<T> {
         RangeSet(merged)
     }
 
-    /// The values of both. O(n log n).
+    /// The union. O(n log n).
     pub(super) fn union(self, other: RangeSet<T>) -> RangeSet<T> {
         RangeSet::of(self.0.into_iter().chain(other.0))
     }
 
-    /// The values that are in both. O(n).
+    /// The intersection. O(n).
     pub(super) fn intersection(&self, other: &RangeSet<T>) -> RangeSet<T> {
         let (mut a, mut b) = (self.0.as_slice(), other.0.as_slice());
         let mut both = Vec::new();
@@ -92,7 +94,7 @@ impl<T: Minimum> RangeSet<T> {
         RangeSet(both)
     }
 
-    /// The values that are not in it. O(n).
+    /// The complement. O(n).
     pub(super) fn complement(&self) -> RangeSet<T> {
         let mut others = Vec::new();
         let mut from = Some(T::least());
@@ -107,17 +109,17 @@ impl<T: Minimum> RangeSet<T> {
         RangeSet::of(others)
     }
 
-    /// The spans.
+    /// The ranges.
     pub(super) fn list(&self) -> &[(T, End<T>)] {
         &self.0
     }
 
-    /// The spans, owned.
+    /// The ranges, owned.
     pub(super) fn into_list(self) -> Vec<(T, End<T>)> {
         self.0
     }
 
-    /// Whether there is no value.
+    /// Whether the set is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -131,24 +133,24 @@ fn is_below<T: Ord>(low: &T, end: &End<T>) -> bool {
 }
 
 impl RangeSet<i64> {
-    /// The numbers of a range.
+    /// The numbers of an inclusive range.
     pub(super) fn numbers(range: RangeInclusive<i64>) -> RangeSet<i64> {
         let (low, high) = range.into_inner();
-        // Of an empty range, an empty span: no number is above the last one.
+        // The result is empty for an empty range, since no number is above the last one.
         RangeSet::one(low, after(high))
     }
 
-    /// The spans with their last numbers.
+    /// The ranges, inclusive.
     pub(super) fn ranges(&self) -> impl ExactSizeIterator<Item = RangeInclusive<i64>> + '_ {
         self.0.iter().map(|(low, end)| match end {
-            // A span is not empty, so there is a number before its end.
+            // A range is not empty, so there is a number before its end.
             End::Before(end) => *low..=end.saturating_sub(1),
             End::Never => *low..=i64::MAX,
         })
     }
 }
 
-/// The end of a span whose last number is `last`.
+/// The end of a range whose last number is `last`.
 fn after(last: i64) -> End<i64> {
     last.checked_add(1).map_or(End::Never, End::Before)
 }
@@ -160,7 +162,7 @@ impl RangeSet<Vec<u8>> {
         RangeSet::one(prefix, end)
     }
 
-    /// Whether `value` is one of them. O(log n).
+    /// Whether the set has `value`. O(log n).
     pub(super) fn contains(&self, value: &[u8]) -> bool {
         let at = self.0.partition_point(|(low, _)| low.as_slice() <= value);
         at.checked_sub(1).is_some_and(|at| match &self.0[at].1 {
@@ -170,7 +172,7 @@ impl RangeSet<Vec<u8>> {
     }
 }
 
-/// In front of what the byte strings with a prefix lie.
+/// The end of the range of byte strings that begin with `prefix`.
 pub(super) fn behind_prefix(prefix: &[u8]) -> End<Vec<u8>> {
     let Some(last) = prefix.iter().rposition(|&byte| byte < u8::MAX) else { return End::Never };
     let mut end = prefix[..=last].to_vec();
@@ -178,7 +180,7 @@ pub(super) fn behind_prefix(prefix: &[u8]) -> End<Vec<u8>> {
     End::Before(end)
 }
 
-/// The byte string right behind `value`: no other lies between.
+/// The successor of `value`: no byte string lies between.
 pub(super) fn next(mut value: Vec<u8>) -> Vec<u8> {
     value.push(0);
     value

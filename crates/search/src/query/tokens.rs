@@ -13,7 +13,7 @@ use super::Literal;
 const A_LITERAL: &str = "expected a number, text in quotes, `true` or `false`";
 const A_NUMBER: &str = "expected a number; a day, a time or an address is text, in quotes";
 
-/// What stands behind a number for how many.
+/// Units after a number.
 const UNITS: [(&str, i128); 8] = [
     ("kB", 1_000),
     ("MB", 1_000_000),
@@ -28,7 +28,7 @@ const UNITS: [(&str, i128); 8] = [
 pub(super) type Input<'t> = LocatingSlice<&'t str>;
 pub(super) type Parsed<T> = ModalResult<T, Refusal>;
 
-/// What was expected at a byte of the text.
+/// An error at a byte of the text.
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub(super) at: usize,
@@ -47,7 +47,7 @@ impl ParserError<Input<'_>> for Refusal {
     }
 }
 
-/// Ends the parse: no other rule can go on from here.
+/// Fails without trying other rules.
 pub(super) fn refuse<T>(at: usize, what: &'static str) -> Parsed<T> {
     Err(ErrMode::Cut(Refusal { at, what }))
 }
@@ -74,7 +74,7 @@ pub(super) fn literal(input: &mut Input<'_>, places: &mut Vec<usize>) -> Parsed<
     Ok(value)
 }
 
-/// A text that is a number, with or without a unit.
+/// Parses a text that is a number as a whole, with or without a unit.
 pub(super) fn as_number(text: &str) -> Option<Literal> {
     let mut input = LocatingSlice::new(text);
     number(&mut input).ok().filter(|_| input.is_empty())
@@ -94,7 +94,7 @@ fn number(input: &mut Input<'_>) -> Parsed<Literal> {
     let exponent = (one_of(['e', 'E']), opt(one_of(['+', '-'])), digits);
     let exponent = opt(exponent.take()).parse_next(input)?;
     let unit = take_while(0.., char::is_alphabetic).parse_next(input)?;
-    // `2024-01-01` and `10.0.0.1` begin with numbers, too.
+    // `2024-01-01` and `10.0.0.1` also begin with a number.
     let next = peek(opt(alt(("..", take_while(1, is_name_like))))).parse_next(input)?;
     if next.is_some_and(|next| next != "..") {
         return refuse(at, A_NUMBER);
@@ -119,7 +119,7 @@ fn number(input: &mut Input<'_>) -> Parsed<Literal> {
     }
 }
 
-/// So many units: a whole number if it is one.
+/// Multiplies a decimal number by a unit; the result is an integer if it is one.
 fn scaled(whole: &str, fraction: &str, unit: i128) -> Option<Literal> {
     let fraction = fraction.trim_end_matches('0');
     let digits: i128 = format!("{whole}{fraction}").parse().ok()?;
@@ -129,7 +129,7 @@ fn scaled(whole: &str, fraction: &str, unit: i128) -> Option<Literal> {
         return Some(Literal::Int(product / scale));
     }
     let factor: f64 = format!("{whole}.{fraction}e0").parse().ok()?;
-    // Units are far below 2^53.
+    // Exact, since units are far below 2^53.
     let unit: f64 = unit.to_string().parse().ok()?;
     Some(Literal::Float(factor * unit))
 }
@@ -138,12 +138,12 @@ fn digits<'t>(input: &mut Input<'t>) -> Parsed<&'t str> {
     (one_of('0'..='9'), take_while(0.., ('0'..='9', '_'))).take().parse_next(input)
 }
 
-/// What may not stand right behind a number.
+/// A character that must not follow a number.
 fn is_name_like(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '+' | '.' | ':' | '/')
 }
 
-/// Hexadecimal digits behind `x'`.
+/// Hexadecimal digits after `x'`.
 fn bytes(input: &mut Input<'_>) -> Parsed<Vec<u8>> {
     let at = input.current_token_start();
     let digits = take_while(0.., |c: char| c.is_ascii_hexdigit()).parse_next(input)?;
@@ -156,7 +156,7 @@ fn bytes(input: &mut Input<'_>) -> Parsed<Vec<u8>> {
     }
 }
 
-/// The bytes that hexadecimal digits stand for, two each.
+/// Decodes pairs of hexadecimal digits.
 pub(super) fn from_hex(digits: &str) -> Option<Vec<u8>> {
     let (pairs, []) = digits.as_bytes().as_chunks::<2>() else { return None };
     let byte = |pair: &[u8; 2]| {
@@ -184,7 +184,7 @@ fn text(input: &mut Input<'_>, quote: char) -> Parsed<String> {
     }
 }
 
-/// What stands behind a backslash.
+/// The character after a backslash; `None` if it is no escape.
 fn escape(input: &mut Input<'_>) -> Parsed<Option<char>> {
     Ok(match opt(any).parse_next(input)? {
         Some(c @ ('\\' | '"' | '\'')) => Some(c),
@@ -201,7 +201,7 @@ fn escape(input: &mut Input<'_>) -> Parsed<Option<char>> {
     })
 }
 
-/// Whether `wanted` comes next; if so, goes behind it and the blanks after it.
+/// Consumes the keyword `wanted` and the blanks after it, if it comes next.
 pub(super) fn keyword(input: &mut Input<'_>, wanted: &str) -> Parsed<bool> {
     let found = opt(word.verify(|word: &str| word.eq_ignore_ascii_case(wanted))).parse_next(input)?.is_some();
     if found {
@@ -210,7 +210,7 @@ pub(super) fn keyword(input: &mut Input<'_>, wanted: &str) -> Parsed<bool> {
     Ok(found)
 }
 
-/// The same for a symbol.
+/// Consumes a symbol and the blanks after it, if it comes next.
 pub(super) fn symbol(input: &mut Input<'_>, wanted: &'static str) -> Parsed<bool> {
     let found = opt(wanted).parse_next(input)?.is_some();
     if found {
@@ -231,7 +231,7 @@ fn goes_on(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '.' | '-')
 }
 
-/// Whether `name` is a word of the language.
+/// Whether `name` is a word of the grammar.
 pub(super) fn is_word(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(starts_word) && chars.all(goes_on)

@@ -1,4 +1,4 @@
-//! What documents are compared by.
+//! Sort keys, and the values that documents are compared by.
 
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
@@ -14,14 +14,14 @@ use crate::search::Request;
 use crate::skip;
 use crate::window::{Cells, NO_ORD, Window};
 
-/// The keys of a sort and their columns.
+/// The sort keys of a request and their columns.
 #[derive(Clone)]
 pub(crate) struct Keys {
     asked: Vec<SortKey>,
     keys: Vec<Key>,
 }
 
-/// One column that documents are compared by.
+/// One sort key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
     pub(crate) slot: Slot,
@@ -30,18 +30,18 @@ pub(crate) struct Key {
     pub(super) missing_first: bool,
 }
 
-/// Where a value lies in the order of a key: what is less comes first. Byte strings are a `B`.
+/// A value in the order of a key; lesser ones come first. `B` is the type of byte strings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SortValue<B = Vec<u8>> {
-    /// No value, and these come first.
+    /// No value; sorts first.
     First,
     Number(u64),
     Bytes(B),
-    /// The same, and the greatest come first.
+    /// A byte string in descending order.
     BytesDown(B),
     /// NaN.
     NoNumber,
-    /// No value, and these come last.
+    /// No value; sorts last.
     Last,
 }
 
@@ -55,7 +55,7 @@ impl<B> SortValue<B> {
         }
     }
 
-    /// The same place, with its byte string as `to` makes it.
+    /// Converts the byte string by `to`.
     pub(super) fn map<C>(self, to: impl FnOnce(B) -> C) -> SortValue<C> {
         match self {
             SortValue::First => SortValue::First,
@@ -109,7 +109,7 @@ impl Keys {
         Ok(Keys { asked: asked.to_vec(), keys: asked.iter().map(open).collect::<Result<_>>()? })
     }
 
-    /// Those by which documents may differ.
+    /// The keys by which documents may differ.
     pub(super) fn different(&self, columns: &Columns) -> Keys {
         let all = self.asked.iter().zip(&self.keys);
         let (asked, keys) =
@@ -117,7 +117,7 @@ impl Keys {
         Keys { asked: asked.into_iter().cloned().collect(), keys: keys.into_iter().copied().collect() }
     }
 
-    /// About how many bytes an [`Entry`] takes, without its byte strings.
+    /// The approximate size of an [`Entry`] in bytes, without its byte strings.
     pub(crate) fn bytes(&self) -> usize {
         const ALLOCATION: usize = 16;
         match self.keys.len() {
@@ -138,7 +138,7 @@ impl Keys {
         &self.keys
     }
 
-    /// The window's document `at`, if it comes before `last`. No byte string is copied of one that does not.
+    /// An entry for document `at` of the window, if it comes before `last`. Copies byte strings only in that case.
     pub(crate) fn entry_before(&self, window: &Window<'_>, at: usize, last: Option<&Entry>) -> Option<Entry> {
         let doc = window.doc(at);
         if let Some(last) = last {
@@ -154,7 +154,7 @@ impl Keys {
 }
 
 impl Key {
-    /// Where the window's document `at` lies; its column was read.
+    /// The value of document `at` of the window. The column must have been read.
     pub(crate) fn value<'w>(&self, window: &'w Window<'_>, at: usize) -> SortValue<&'w [u8]> {
         let number = match window.cells(self.slot) {
             Cells::Numbers(numbers) => numbers.get(at),
@@ -172,7 +172,7 @@ impl Key {
         number.map_or_else(|| self.missing(), |number| self.of_number(number))
     }
 
-    /// Of several ascending values that by which the document is compared: a NaN only if there is nothing else.
+    /// The value by which a document with several ascending values is compared: NaN only if it has no other.
     pub(super) fn extreme(&self, values: &[i64]) -> Option<i64> {
         let nan = values.first().copied();
         let mut values = values.iter().copied().filter(|value| !self.is_nan(*value));
@@ -180,7 +180,7 @@ impl Key {
         extreme.or(nan)
     }
 
-    /// The same of ords.
+    /// As [`extreme`](Self::extreme), for ords.
     pub(super) fn extreme_ord(&self, ords: &[TermOrd]) -> Option<i64> {
         let ord = if self.descending { ords.last() } else { ords.first() };
         ord.map(|ord| ord.get().into())
@@ -211,7 +211,7 @@ impl Key {
         if self.is_of_doubles() && number == -1 { 0 } else { number }
     }
 
-    /// The numbers that come before that at `place`, or are equal to it if `ties`. Of doubles, NaNs may be among them.
+    /// The numbers that come before `place`, or are equal to it if `ties`. They may include NaNs.
     pub(super) fn before(&self, place: &SortValue, ties: bool) -> Option<RangeInclusive<i64>> {
         let SortValue::Number(rank) = *place else { return None };
         let number = ((if self.descending { !rank } else { rank }) ^ (1 << 63)).cast_signed();
@@ -227,8 +227,9 @@ impl Key {
         })
     }
 
-    /// Adds the documents that come before `place`, or are equal to it if `ties`; false if the column cannot tell without
-    /// a look at each. Some more may be among them. Adds what its indexes decided to `pruned`.
+    /// Sets the bits of the documents that come before `place`, or are equal to it if `ties`, and possibly of some
+    /// more. Returns false if the column cannot tell without visiting each document. Adds to the pruning statistics
+    /// `pruned`.
     pub(super) fn add_before(
         &self,
         columns: &Columns,
@@ -239,7 +240,7 @@ impl Key {
     ) -> Result<bool> {
         let column = columns.get(self.slot);
         match place {
-            // Others without a value are all that is as good.
+            // Only other documents without a value are as good.
             SortValue::First if !ties => return Ok(true),
             SortValue::First => {}
             SortValue::Number(_) => {
@@ -257,8 +258,8 @@ impl Key {
         Ok(true)
     }
 
-    /// Sets the bits of the groups of `docs` that may have a number in `wanted`, or none and so come first: see
-    /// [`skip::open`].
+    /// Sets the bits of the groups of `docs` that may have a number in `wanted`, or that have no value and sort
+    /// first: see [`skip::open`].
     pub(super) fn open(
         &self,
         columns: &Columns,
@@ -276,17 +277,17 @@ impl Key {
         skip::open(column, docs, wanted, finely, bits, pruned)
     }
 
-    /// Whether a document without a value of the window never comes before one with a value.
+    /// Whether no document of the window without a value comes before one with a value.
     pub(super) fn values_decide(&self, window: &Window<'_>) -> bool {
         !self.missing_first || window.column(self.slot).info().all_present()
     }
 }
 
-/// Keys whose values need no memory of their own: an entry is made for each document that comes in, and all are freed at
-/// once when a search is interrupted.
+/// The most keys whose values are stored inline. Entries are made for every competitive document, and freed all at
+/// once if a search is interrupted.
 const INLINE: usize = 2;
 
-/// A document and its place by each key.
+/// A document and its value by each key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub(crate) values: SmallVec<[SortValue; INLINE]>,

@@ -1,19 +1,19 @@
-//! What the documents that are sought do not come behind: by a first look where the best value is, or by a guess.
+//! A lower bound for the k-th best key, so that most zones are skipped from the beginning.
 //!
-//! Documents are looked at in the order of their numbers, and what is skipped is skipped by the last of those that are
-//! kept. Where values ascend with these numbers, as times of a log do, and the latest are sought, each document is better
-//! than all before: nothing would be skipped. But the zone that has the column's greatest value is known at once, and of a
-//! set with enough documents in it, or near it, the last of the best ones there is about as good as the last one of all.
+//! A top-k collector visits documents in id order, and skips by the last document it keeps. If values ascend with
+//! ids, as the times of a log do, and the greatest are sought, every document is competitive and nothing would be
+//! skipped. There are two remedies:
 //!
-//! Elsewhere it costs little: a few thousand documents.
+//! - *Best zone.* The skip index tells which zone has the column's best value. The k-th best document of that zone
+//!   and its neighbours is usually about as good as the final one. This costs a few thousand visits.
+//! - *Estimate.* If values come in any order, the bounds of all zones give an estimate of the k-th best value. The
+//!   search then collects only documents at least as good. If there are too few, it starts again with the bound from
+//!   the best zone.
 //!
-//! Where values come in any order, the ends of all zones tell about how many values are how good. Of that, a guess is made how good
-//! a document of the set has to be to come in: it is all that is looked for, and if there are not enough so good, the search
-//! begins anew, with what the first look found. The best zones of a column of ten million, each with one good value in 4,096, are
-//! more than half of all; of their stretches, those with one are an eighth.
-//!
-//! Where nearly every zone has a document that good, zones cannot tell how good it is. So a guess takes about 2,700 hits for each
-//! document that is sought; fewer are soon looked at.
+//! Fine zones matter for the estimate: in a column of ten million documents with one good value in 4,096, more than
+//! half of the zones contain one, but only an eighth of the fine zones do. If nearly every zone contains a good
+//! document, zones do not help. The estimate is therefore effective from about 2,700 hits for each of the `top`
+//! documents; fewer are visited quickly anyway.
 
 use docvalues_column::{DocId, DocRange};
 
@@ -25,13 +25,14 @@ use crate::pass::{BLOCK, Pass};
 use crate::search::Request;
 use crate::skip;
 
-/// Documents that are near each other: those of a zone.
+/// The documents of a zone, which are visited around the best value.
 const NEAR: u32 = 4_096;
 
-/// Of a set with fewer documents, all are looked at.
+/// The least number of documents for which a bound is worth computing.
 const FEW: u32 = 1_024;
 
-/// A document of `docs` that the first `top` of them do not come behind, if one is found; and how many were looked at.
+/// Collects the first `top` documents around the column's best value. Returns the last of them, which bounds the
+/// result, and the number of documents visited.
 pub(super) fn from_best_zone(request: &Request<'_>, keys: &Keys, top: usize) -> Result<(Option<Entry>, u64)> {
     let (docs, total, hits) = (request.docs(), request.total(), request.hits());
     if hits < FEW || (hits / 4) as usize <= top {
@@ -55,7 +56,7 @@ pub(super) fn from_best_zone(request: &Request<'_>, keys: &Keys, top: usize) -> 
     Ok((found.last().cloned(), profile.visited))
 }
 
-/// Documents of which one has the value that comes first by the first key.
+/// The zone of a document with the best value by the first key.
 fn best(request: &Request<'_>, keys: &Keys) -> Result<Option<DocRange>> {
     let Some(key) = keys.as_slice().first() else { return Ok(None) };
     let column = request.columns().get(key.slot);
@@ -67,12 +68,11 @@ fn best(request: &Request<'_>, keys: &Keys) -> Result<Option<DocRange>> {
     Ok(found.map(|zone| zone.clip(zone.start.saturating_add(NEAR))))
 }
 
-/// So many times as many documents as are sought should not come behind what is guessed, or the guess was for nothing.
+/// Safety factor of the estimate: it should hold for this many times `top` documents.
 const MARGIN: u64 = 2;
 
-/// What the first `top` of `docs` likely do not come behind: if there are not so many that do not, it was wrong.
-///
-/// The zones of the first key's column tell about how good so many values are as have enough documents of `docs` among them.
+/// Estimates a bound that at least `top` documents of `docs` reach, from the zones of the first key's column. If
+/// fewer do, the estimate was wrong.
 pub(super) fn estimate(request: &Request<'_>, keys: &Keys, top: usize) -> Result<Option<Entry>> {
     let (total, hits) = (request.total(), request.hits());
     if hits < FEW || (hits / 4) as usize <= top {

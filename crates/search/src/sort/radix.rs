@@ -1,8 +1,8 @@
-//! Documents in the order of ranks of 32 bits.
+//! Parallel radix sort of documents by 32-bit ranks.
 //!
-//! They are sorted by one digit of the ranks after the other, the least significant one first. What is equal by a digit stays
-//! in order, and documents come in ascending order, so they are never compared. Each thread takes a slice of them: it
-//! counts their digits, and is given the places where they go, which are nobody else's.
+//! Documents are sorted by one digit of their ranks after the other, least significant first. Each step is stable and
+//! documents come in ascending order, so they need no comparison. Every thread counts the digits of its slice, and
+//! then writes to places that no other thread writes to.
 
 use std::ops::Range;
 use std::slice::IterMut;
@@ -15,13 +15,13 @@ use crate::interrupt::Interrupt;
 use crate::threads::TOGETHER;
 use crate::{memory, threads};
 
-/// Fewer are sorted by one thread.
+/// The fewest documents to sort on several threads.
 const FEW: usize = 1 << 16;
 
-/// The most bits of a digit: of more places that are written to by turns, a CPU does not know all the pages.
+/// The most bits of a digit: with more output positions, a CPU's TLB does not hold all pages.
 const DIGIT: u32 = 11;
 
-/// A rank and a document, as one number.
+/// Packs a rank and a document into a number.
 #[inline]
 pub(super) fn item(rank: u32, doc: DocId) -> u64 {
     u64::from(rank) << 32 | u64::from(doc.get())
@@ -41,7 +41,7 @@ fn halves(item: u64) -> (u32, u32) {
     ((item >> 32) as u32, item as u32)
 }
 
-/// Items in order, in as many slices as threads like, and where these begin. None ends within a rank.
+/// Splits sorted items into about `threads` slices, with their start positions. No slice ends within a rank.
 pub(super) fn slices(sorted: &[u64], threads: usize) -> Vec<(u32, &[u64])> {
     let len = if sorted.len() < FEW { sorted.len() } else { sorted.len().div_ceil(threads) };
     let (mut slices, mut start) = (Vec::new(), 0);
@@ -55,8 +55,8 @@ pub(super) fn slices(sorted: &[u64], threads: usize) -> Vec<(u32, &[u64])> {
     slices
 }
 
-/// Puts the documents of `items` in the order of their ranks, by the low `bits` bits of these, into `docs`. If that is `wanted`:
-/// the items, in order. As much memory again as the items take.
+/// Sorts `items` by the low `bits` bits of their ranks, and writes their documents to `docs`. Returns the sorted
+/// items if `wanted`. Takes as much memory again as the items.
 pub(super) fn sort(
     docs: &mut [DocId],
     mut items: Vec<u64>,
@@ -88,10 +88,10 @@ pub(super) fn sort(
     Ok(wanted.then_some(items))
 }
 
-/// A pass over all documents, by one digit.
+/// One pass over all items, by one digit.
 struct Pass<'s, D> {
     len: usize,
-    /// How many there are.
+    /// The number of different digits.
     digits: usize,
     threads: usize,
     digit: D,
@@ -99,13 +99,13 @@ struct Pass<'s, D> {
 }
 
 impl<D: Fn(u64) -> usize + Sync> Pass<'_, D> {
-    /// What each thread takes.
+    /// The slice of each thread.
     fn slices(&self) -> impl Iterator<Item = Range<usize>> {
         let len = self.len.div_ceil(self.threads).max(1);
         (0..self.len).step_by(len).map(move |start| start..self.len.min(start + len))
     }
 
-    /// How often each thread has each digit; nothing if it is the same of all.
+    /// Counts the digits of each thread's slice. Returns `None` if all items have the same digit.
     fn count<I: Iterator<Item = u64>>(
         &self,
         from: impl Fn(Range<usize>) -> I + Sync,
@@ -121,7 +121,7 @@ impl<D: Fn(u64) -> usize + Sync> Pass<'_, D> {
         Ok(first.filter(|first| all((self.digit)(*first)) < self.len).map(|_| counts))
     }
 
-    /// Puts what `get` makes of all items in the order of the digit.
+    /// Writes `get` of all items in the order of the digit.
     fn put<T: Send, I: Iterator<Item = u64>>(
         &self,
         from: impl Fn(Range<usize>) -> I + Sync,
@@ -149,7 +149,7 @@ impl<D: Fn(u64) -> usize + Sync> Pass<'_, D> {
         put.into_iter().collect()
     }
 
-    /// Shows `each` the items of a slice.
+    /// Calls `each` for the items of a slice.
     fn each<I: Iterator<Item = u64>>(
         &self,
         slice: Range<usize>,
@@ -201,7 +201,7 @@ mod tests {
         ) {
             let mut random = docvalues_testkit::rng::SplitMix64::new(seed);
             let mask = u32::MAX.checked_shr(32 - bits).unwrap_or(0);
-            // Of those below, some digits are all the same; of the first third, others are than of the rest.
+            // Some of the low digits are all equal; the first third has other digits than the rest.
             let mut ranks: Vec<u32> = (0..len).map(|_| random.below_u32(u32::MAX) << low & mask).collect();
             check(&ranks, bits, threads);
             ranks[..len / 3].fill(mask);

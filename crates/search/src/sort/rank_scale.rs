@@ -1,4 +1,4 @@
-//! Values as ranks of 32 bits, which ascend as their places do.
+//! Mapping of values to 32-bit ranks in the order of a sort key.
 
 use docvalues_column::{Column, DocId, bits};
 
@@ -8,33 +8,34 @@ use crate::columns::bounds;
 use crate::error::{Error, Result};
 use crate::window::{Cells, NO_ORD, Window};
 
-/// Ranks behind the last number: NaN, no value.
+/// Ranks after the last number: NaN, and no value.
 const BEHIND: u64 = 2;
 
-/// Which ranks the values of a key have.
+/// A monotonic mapping from the values of a key to ranks.
 ///
-/// | rank | |
+/// | rank | value |
 /// | --- | --- |
-/// | 0 | no value, where these come first |
-/// | 1 and more | numbers: how far from the first one, in units of `1 << shift` |
-/// | behind these | NaN |
-/// | and behind this | no value, where these come last |
+/// | 0 | no value, if these come first |
+/// | 1 and more | numbers: the distance from the first one, in units of `1 << shift` |
+/// | the next one | NaN |
+/// | the last one | no value, if these come last |
 ///
-/// Where a number lies outside of the column's bounds, there is no rank for it: the file lies, and [`put`](RankScale::put) says so.
+/// A number outside of the column's bounds has no rank: the file is damaged, and [`put`](RankScale::put) returns an
+/// error.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RankScale {
     key: Key,
-    /// What turns the order around: all bits, or none.
+    /// XOR mask that reverses the order: all bits, or none.
     flip: u64,
-    /// The first number, turned around.
+    /// The first number in the order of the key.
     first: u64,
-    /// From the first number to the last.
+    /// The distance from the first number to the last.
     span: u64,
     shift: u32,
 }
 
 impl RankScale {
-    /// For the numbers or ords of a column; nothing for byte strings.
+    /// A scale for the numbers or ords of a column; `None` for byte strings.
     pub(super) fn of(key: Key, column: &dyn Column) -> Option<RankScale> {
         let bounds = Some(bounds(column)?).filter(|bounds| !bounds.is_empty()).unwrap_or(0..=0);
         let [least, greatest] = [*bounds.start(), *bounds.end()].map(|end| key.canonical(end));
@@ -52,12 +53,12 @@ impl RankScale {
         RankScale { key, flip, first, span, shift }
     }
 
-    /// Whether numbers that differ may have the same rank.
+    /// Whether different numbers may have the same rank.
     pub(super) fn is_coarse(&self) -> bool {
         self.shift > 0
     }
 
-    /// How many bits ranks have.
+    /// The number of bits in a rank.
     pub(super) fn bits(&self) -> u32 {
         u64::BITS - (self.top() + BEHIND).leading_zeros()
     }
@@ -71,7 +72,7 @@ impl RankScale {
         if self.key.missing_first { 0 } else { self.top() + BEHIND }
     }
 
-    /// What tells numbers apart that have the same rank, if they may differ.
+    /// A scale that distinguishes the numbers with this rank, if they may differ.
     pub(super) fn finer(&self, rank: u32) -> Option<RankScale> {
         let units =
             u64::from(rank).checked_sub(1).filter(|_| self.is_coarse() && u64::from(rank) <= self.top())?;
@@ -80,14 +81,14 @@ impl RankScale {
         Some(RankScale::new(self.key, self.flip, self.first.wrapping_add(start), span))
     }
 
-    /// The items of a window's documents, which are `docs`; their column was read.
+    /// Writes the items of the window's documents `docs`. The column must have been read.
     ///
     /// # Errors
     ///
-    /// When a number or ord is outside of what the column says of all.
+    /// If a number or ord lies outside of the column's bounds.
     pub(super) fn put(&self, window: &Window<'_>, docs: &[DocId], items: &mut [u64]) -> Result<()> {
         let (slot, missing) = (self.key.slot, narrow(self.missing()));
-        // The highest bit says whether any number is.
+        // Accumulates the distances outside of the span in the highest bit.
         let mut outside = 0;
         let mut rank_or =
             |number: Option<i64>| number.map_or(missing, |number| self.rank(number, &mut outside));
@@ -129,24 +130,24 @@ impl RankScale {
     #[inline]
     fn rank_of_integer(&self, number: i64, outside: &mut u64) -> u32 {
         let distance = self.distance(number.cast_unsigned() ^ self.flip);
-        // Not by comparing, for which there may be no vector instruction: the highest bit of a short span is not set, so it
-        // is of a greater distance or of what is left to it.
+        // Without a comparison, which may have no vector instruction: a short span's highest bit is clear, so it is
+        // set in a greater distance or in the difference.
         let left = self.span.wrapping_sub(distance);
         *outside |= if self.is_coarse() { u64::from(distance > self.span) << 63 } else { distance | left };
         narrow((distance >> self.shift).wrapping_add(1))
     }
 
-    /// From the first number to one that is turned around.
+    /// The distance from the first number in the order of the key.
     #[inline]
     fn distance(&self, number: u64) -> u64 {
         number.wrapping_sub(self.first)
     }
 
-    /// What is wrong with the window.
+    /// The error for a window with a value out of bounds.
     #[cold]
     fn told_wrong(&self, window: &Window<'_>) -> Error {
         let is_outside = |at: &usize| match self.key.value(window, *at) {
-            // A place is turned around as well.
+            // The value is reversed as well.
             SortValue::Number(place) => self.distance(place ^ 1 << 63) > self.span,
             _ => false,
         };

@@ -1,4 +1,4 @@
-//! Short runs of documents, many together.
+//! Sorting of many short runs at once.
 
 use docvalues_column::{BatchDocs, DocId};
 
@@ -10,14 +10,14 @@ use crate::interrupt::Interrupt;
 use crate::pass::compact;
 use crate::window::{Window, WindowBuffers};
 
-/// A document and its place.
+/// A document with the value it is sorted by.
 pub(super) trait BySortValue: Ord + Sized {
     fn doc(&self) -> DocId;
 
     fn is_equal_value(&self, other: &Self) -> bool;
 }
 
-/// Any place.
+/// Any value.
 impl<B: Ord> BySortValue for (SortValue<B>, DocId) {
     fn doc(&self) -> DocId {
         self.1
@@ -28,7 +28,7 @@ impl<B: Ord> BySortValue for (SortValue<B>, DocId) {
     }
 }
 
-/// Places without bytes: two bits for what it is, 64 for the number, 32 for the document.
+/// Values without bytes, packed: two bits for the class, 64 for the number, 32 for the document.
 impl BySortValue for u128 {
     #[expect(clippy::cast_possible_truncation, reason = "the low bits are the document")]
     fn doc(&self) -> DocId {
@@ -47,7 +47,7 @@ pub(super) fn packed(place: &SortValue<&[u8]>, doc: DocId) -> u128 {
     class | number | u128::from(doc.get())
 }
 
-/// Adds what `new` makes of the places of some documents to `items`.
+/// Reads the values of documents, and appends `new` of each to `items`.
 pub(super) fn read_values<P>(
     columns: &Columns,
     key: Key,
@@ -62,7 +62,7 @@ pub(super) fn read_values<P>(
     Ok(())
 }
 
-/// Adds the runs of more than one document that have the same place; `start` is where the first one lies.
+/// Appends the runs of more than one document with the same value; `start` is the position of the first document.
 pub(super) fn add_equal<P: BySortValue>(items: &[P], mut start: u32, equal: &mut Vec<Run>) {
     for same in items.chunk_by(P::is_equal_value) {
         let run = Run::new(start, same.len());
@@ -75,16 +75,16 @@ pub(super) fn add_equal<P: BySortValue>(items: &[P], mut start: u32, equal: &mut
 
 /// Short runs that are read together.
 pub(super) struct Group<'a> {
-    /// The place of the first document.
+    /// The position of the first document.
     start: u32,
-    /// From the first run to the last one; between them others may be.
+    /// The documents from the first run to the last one; some between them may belong to no run.
     docs: &'a mut [DocId],
     runs: &'a [Run],
-    /// Runs that are equal by the key, if that was asked.
+    /// Runs that are equal by the key, if requested.
     pub(super) equal: Vec<Run>,
 }
 
-/// Ascending runs of fewer than `most` documents: in groups of up to `most`.
+/// Groups ascending runs of fewer than `most` documents into groups of up to `most`.
 pub(super) fn groups<'a>(
     mut docs: &'a mut [DocId],
     mut runs: &'a [Run],
@@ -93,7 +93,7 @@ pub(super) fn groups<'a>(
 ) -> Result<Vec<Group<'a>>> {
     let (mut groups, mut start) = (Vec::new(), 0);
     while let Some(first) = runs.first() {
-        // Of each group: `most` documents.
+        // A group has about `most` documents.
         stop.check()?;
         let mut len = 0;
         let fits = |run: &&Run| {
@@ -111,7 +111,7 @@ pub(super) fn groups<'a>(
 }
 
 impl Group<'_> {
-    /// Puts the documents of each run in order.
+    /// Sorts the documents of each run.
     pub(super) fn sort<P: BySortValue>(
         &mut self,
         columns: &Columns,
@@ -123,7 +123,7 @@ impl Group<'_> {
         let Group { start, docs, runs, equal } = self;
         let within = |run: &Run| Run { start: run.start - *start, end: run.end - *start }.indices();
         let list: Vec<DocId> = runs.iter().flat_map(|run| &docs[within(run)]).copied().collect();
-        // Documents of one run ascend.
+        // The documents of a single run ascend.
         let asked = if runs.len() == 1 { compact(&list) } else { BatchDocs::List(&list) };
         let mut items: Vec<P> = Vec::with_capacity(list.len());
         read_values(columns, key, asked, buffers, &mut items, new)?;

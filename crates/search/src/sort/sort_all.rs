@@ -1,11 +1,11 @@
-//! All documents in order, key by key: what is equal by one key is put in order by the next.
+//! Sort of all documents, key by key: each key sorts the runs of documents that are equal by the keys before it.
 //!
 //! ```text
-//! long run of documents      their ranks by the key (32 bits), sorted by digits
-//!   equal, and ranks are coarse    again by this key: as a long run, or a short one
-//!   equal, and ranks say all       a run for the next key
-//! short runs                 many together: their places are read, and compared
-//! byte strings               read by threads, and compared
+//! long run of documents    32-bit ranks of its values, radix sort
+//!   same rank, inexact     again by this key at a finer scale: as a long or a short run
+//!   same rank, exact       a run for the next key
+//! short runs               many at once: values are read and compared
+//! byte strings             read by several threads and compared
 //! ```
 
 use std::ops::Range;
@@ -24,10 +24,10 @@ use crate::search::Request;
 use crate::window::{SHORT_WINDOW, Window, WindowBuffers};
 use crate::{memory, threads};
 
-/// Documents of a short run are fewer: as many as a window may have, whatever the column.
+/// The length from which a run is long: a short one fits any window.
 const SHORT: usize = SHORT_WINDOW;
 
-/// Places of documents that are equal by some keys: from here up to, but without, there.
+/// A range of positions whose documents are equal by the keys so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Run {
     pub(super) start: u32,
@@ -35,7 +35,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// So many places from `start` on.
+    /// The `len` positions from `start` on.
     pub(super) fn new(start: u32, len: usize) -> Run {
         Run { start, end: start + len_u32(len) }
     }
@@ -49,7 +49,7 @@ impl Run {
     }
 }
 
-/// All documents of the request, in order. 16 bytes a document beside them.
+/// Returns all documents of the request in order. Takes 16 more bytes a document.
 pub(super) fn sort(request: &Request<'_>, keys: &Keys) -> Result<Vec<DocId>> {
     let mut docs = request.docs().try_to_vec(request.total(), request.stop())?;
     let mut equal = vec![Run::new(0, docs.len())];
@@ -69,23 +69,23 @@ struct Sort<'r> {
     request: &'r Request<'r>,
     key: Key,
     docs: &'r mut [DocId],
-    /// Short runs, ascending, for the end.
+    /// Short runs, ascending. They are sorted at the end.
     short: Vec<Run>,
-    /// Runs of documents that are equal by this key, if anybody asks.
+    /// Runs of documents that are equal by this key, if there is a next key.
     equal: Option<Vec<Run>>,
 }
 
-/// Runs of the same rank.
+/// Runs of equal rank.
 #[derive(Default)]
 struct Ties {
-    /// Not equal by all that the key says, perhaps.
+    /// Short runs that may still differ by this key.
     short: Vec<Run>,
     long: Vec<(Run, RankScale)>,
     equal: Vec<Run>,
 }
 
 impl Ties {
-    /// Those of a slice of documents in order, the first of which lies at `start`.
+    /// The runs of equal rank in a slice of sorted documents that begins at position `start`.
     fn of(
         items: &[u64],
         mut start: u32,
@@ -123,7 +123,7 @@ impl Sort<'_> {
         Ok(())
     }
 
-    /// A long run of documents that are equal so far.
+    /// Sorts a long run by 32-bit ranks.
     fn by_ranks(&mut self, run: Run, scale: &RankScale) -> Result<()> {
         let (threads, bits) = (self.request.threads(), scale.bits());
         let (docs, stop) = (&mut self.docs[run.indices()], self.request.stop());
@@ -144,7 +144,7 @@ impl Sort<'_> {
         long.into_iter().try_for_each(|(run, finer)| self.by_ranks(run, &finer))
     }
 
-    /// The same by byte strings.
+    /// Sorts a long run by byte strings.
     fn by_bytes(&mut self, run: Run) -> Result<()> {
         let (request, key) = (self.request, self.key);
         let threads = request.threads();
@@ -165,7 +165,7 @@ impl Sort<'_> {
         Ok(())
     }
 
-    /// All short runs: as many at a time as a window takes.
+    /// Sorts all short runs, as many at a time as a window takes.
     fn short_runs(&mut self) -> Result<()> {
         threads::sort(&mut self.short, 1, self.request.stop())?;
         let (columns, key) = (self.request.columns(), self.key);
@@ -189,10 +189,10 @@ impl Sort<'_> {
     }
 }
 
-/// The byte strings of documents, side by side: to free one by one what a search was interrupted over would take too long.
+/// The byte strings of documents in one buffer: freeing them one by one would delay an interrupt.
 struct Strings {
     bytes: Vec<u8>,
-    /// Of each document; of its byte string, where that ends.
+    /// For each document its value, with the end of its byte string in place of the bytes.
     ends: Vec<SortValue<usize>>,
 }
 
@@ -221,7 +221,7 @@ impl Strings {
     }
 }
 
-/// The documents and their ranks, as [`radix::item`]s.
+/// Reads the ranks of documents, packed as [`radix::item`]s.
 fn read(request: &Request<'_>, key: Key, docs: &[DocId], scale: &RankScale) -> Result<Vec<u64>> {
     let (columns, mut items) = (request.columns(), memory::zeroed(docs.len())?);
     let len = columns.window();
@@ -236,7 +236,7 @@ fn read(request: &Request<'_>, key: Key, docs: &[DocId], scale: &RankScale) -> R
     Ok(items)
 }
 
-/// Room for each thread that has something to read, one at least.
+/// Buffers for each thread that has something to read, at least one.
 fn buffers(request: &Request<'_>, works: usize) -> Vec<WindowBuffers> {
     (0..request.threads().min(works).max(1)).map(|_| WindowBuffers::default()).collect()
 }

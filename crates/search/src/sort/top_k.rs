@@ -1,4 +1,4 @@
-//! The documents that come first.
+//! Top-k: collecting the first documents, with pruning by skip indexes.
 
 use std::collections::BinaryHeap;
 use std::fmt;
@@ -18,40 +18,40 @@ use crate::search::Request;
 use crate::threads;
 use crate::window::{Cells, NO_ORD, Window};
 
-/// Values that are looked at one by one where one of them may come in.
+/// Values that are compared one by one around a competitive one.
 const STRIDE: usize = 64;
 
-/// What is kept of the documents that come first.
+/// The result of a top-k collector: the best documents, or the best groups.
 pub(crate) trait TopKQueue: Sized + Send {
-    /// The same with nothing in it.
+    /// Returns an empty queue of the same kind.
     fn fork(&self) -> Self;
 
-    /// A column that it looks at besides those of the keys.
+    /// A column that it reads in addition to the sort keys.
     fn slot(&self) -> Option<Slot> {
         None
     }
 
-    /// What a document must come before to be queue, if not all are.
+    /// The entry that a competitive document must come before; `None` if all documents are competitive.
     fn last(&self) -> Option<&Entry>;
 
-    /// Whether documents may come before [`last`](Self::last) that are equal to it by all keys. They may not where documents
-    /// come in ascending order: one that is equal comes too late.
+    /// Whether a document that is equal to [`last`](Self::last) by all keys may be competitive. While documents come
+    /// in ascending order it is not: the tie goes to the lower id.
     fn has_ties(&self) -> bool {
         false
     }
 
-    /// Keeps the window's document `at`, if it comes before [`last`](Self::last).
+    /// Collects document `at` of the window, if it comes before [`last`](Self::last).
     fn collect(&mut self, keys: &Keys, window: &Window<'_>, at: usize);
 
-    /// Takes over what another one has queue.
+    /// Merges the result of another thread.
     ///
     /// # Errors
     ///
-    /// When the search is interrupted.
+    /// If the search is interrupted.
     fn merge(&mut self, other: Self, stop: &Interrupt) -> Result<()>;
 }
 
-/// Shows the documents that may come first to who keeps them, and as few others as possible.
+/// Collects the first documents into a queue, and skips documents that are not competitive.
 pub(crate) struct TopKCollector<K> {
     keys: Keys,
     queue: K,
@@ -59,16 +59,15 @@ pub(crate) struct TopKCollector<K> {
     most_threads: usize,
 }
 
-/// How top documents were found.
+/// Statistics of a top-k search.
 ///
-/// The answer is the same for any number of threads; this is not: each thread has a list of its own until the end, and
-/// skips by what that has.
+/// They depend on the number of threads, unlike the result: each thread has its own queue and skips by it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TopProfile {
-    /// Documents whose keys were looked at. All others were skipped. Some are counted again: those of the first look, and all
-    /// of a guess that was wrong.
+    /// Documents whose keys were compared; all others were skipped. Documents that bound the result, and all
+    /// documents of a wrong estimate, are counted twice.
     pub visited: u64,
-    /// What the indexes of the first key's column decided about the documents that could still come in.
+    /// Pruning statistics of the first key's column.
     pub filter: Pruning,
 }
 
@@ -91,7 +90,7 @@ impl<K: TopKQueue> TopKCollector<K> {
         TopKCollector { keys, queue, profile: TopProfile::default(), most_threads: usize::MAX }
     }
 
-    /// The same, by so many threads at most.
+    /// Limits the number of threads.
     pub(crate) fn most_threads(self, most_threads: usize) -> TopKCollector<K> {
         TopKCollector { most_threads, ..self }
     }
@@ -100,19 +99,19 @@ impl<K: TopKQueue> TopKCollector<K> {
         (self.queue, self.profile)
     }
 
-    /// The numbers of the first key that can still come in, if not all can.
+    /// The numbers of the first key that are competitive, if not all are.
     fn competitive(&self) -> Option<RangeInclusive<i64>> {
         let key = self.keys.as_slice().first()?;
         key.before(&self.queue.last()?.values[0], self.has_ties())
     }
 
-    /// Whether a document may still come in that is equal to the last one by the first key.
+    /// Whether a document that is equal to the last one by the first key may be competitive.
     fn has_ties(&self) -> bool {
         self.keys.as_slice().len() > 1 || self.queue.has_ties()
     }
 
-    /// Offers the window's documents, once there are enough only those whose value by the first key is competitive. `pass` tells
-    /// how many values at the front are not: see [`bits::pass_outside`].
+    /// Collects the documents of the window whose first key is competitive. `pass` returns the number of leading
+    /// values that are not: see [`bits::pass_outside`].
     fn collect_competitive<T: Copy>(
         &mut self,
         window: &Window<'_>,
@@ -195,7 +194,8 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
                 self.collect_competitive(window, numbers.values, |number| number, pass);
             }
             Some((key, Cells::Ords(ords))) if key.values_decide(window) => {
-                // No range of numbers that come first or last has the one of a document without an ord.
+                // No range that begins or ends at the greatest or least number contains the stand-in for a missing
+                // ord.
                 let missing = if key.descending { i64::MIN } else { i64::MAX };
                 let number = |ord: TermOrd| if ord == NO_ORD { missing } else { ord.get().into() };
                 let pass = |ords: &[TermOrd], wanted: &RangeInclusive<i64>| {
@@ -219,12 +219,12 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
     }
 }
 
-/// Keeps the first `top` documents.
+/// The first `top` documents.
 pub(crate) struct TopDocs {
     top: usize,
-    /// What all of them come before.
+    /// An entry that all of them come before.
     bound: Option<Entry>,
-    /// The last of those that are kept is on top.
+    /// The last of the kept documents is on top.
     heap: BinaryHeap<Entry>,
 }
 
@@ -233,7 +233,7 @@ impl TopDocs {
         TopDocs { top, bound: None, heap: BinaryHeap::new() }
     }
 
-    /// The same, where it is known that none of them comes behind `last`.
+    /// As [`new`](Self::new), if all of the first documents are known not to come after `last`.
     pub(crate) fn bounded(top: usize, last: Option<Entry>) -> TopDocs {
         let behind = |last: Entry| Entry { doc: DocId::new(last.doc.get().saturating_add(1)), ..last };
         TopDocs { top, bound: last.map(behind), heap: BinaryHeap::new() }
