@@ -1,17 +1,17 @@
-//! What is exported, as Arrow's record batches.
+//! Export as Arrow record batches.
 //!
-//! | logical type | Arrow |
+//! | logical type | Arrow type |
 //! | --- | --- |
 //! | `i64` `u64` `f64` `bool` | int64, uint64, float64, boolean |
 //! | `date` | date32 |
 //! | `timestamp[ms]` `[us]` `[ns]` | timestamp of that unit, in UTC |
-//! | `ip` | fixed-size-binary of 16 bytes, as it is stored, so that order is kept; extension type `docvalues.ip` |
+//! | `ip` | fixed-size-binary of 16 bytes as stored, which keeps the order; extension type `docvalues.ip` |
 //! | `uuid` | fixed-size-binary of 16 bytes, extension type `arrow.uuid` |
-//! | `string` | utf8; of a sorted column also a dictionary of int32 and utf8: [`Batches::dictionaries`] |
-//! | `bytes` | binary, and as `string` |
-//! | several values | a list of these; null where a document has none |
+//! | `string` | utf8; for sorted columns also a dictionary of int32 and utf8: [`Batches::dictionaries`] |
+//! | `bytes` | binary, otherwise as `string` |
+//! | several values | a list of these; null for documents without a value |
 //!
-//! A field is nullable if a document of the source has no value, not only one of those that are exported.
+//! A field is nullable if any document of the source has no value, whether or not it is exported.
 
 mod arrays;
 mod types;
@@ -26,27 +26,27 @@ use crate::export::{Chunk, Export};
 use arrays::{array, weight};
 pub use types::{IP_EXTENSION, arrow_field};
 
-/// Bytes of strings and lists in a batch, about, unless one row has more. Less than what offsets of 32 bits can tell,
-/// also where a chunk has one long string for many rows.
+/// About how many bytes of strings and lists a batch has, unless a single row has more. It leaves room in 32-bit
+/// offsets, even if a chunk has one long string for many rows.
 const BATCH_BYTES: u64 = 128 << 20;
 
-/// Documents as record batches, one for each chunk. Made by [`Export::batches`].
+/// Documents as record batches, one or more for each chunk. Made by [`Export::batches`].
 ///
-/// An [`Error`] comes as [`ArrowError::ExternalError`], and ends the batches.
+/// An [`Error`] is returned as [`ArrowError::ExternalError`], and ends the iteration.
 #[derive(Debug)]
 pub struct Batches<'a> {
     export: Export<'a>,
     schema: SchemaRef,
-    /// The name of the column of documents, if there is one.
+    /// The name of the column of document ids, if there is one.
     doc_ids: Option<String>,
     dictionaries: bool,
-    /// The row of the chunk that comes next.
+    /// The next row of the chunk.
     next: usize,
     done: bool,
 }
 
 impl<'a> Export<'a> {
-    /// Documents as Arrow's record batches.
+    /// Converts the export to Arrow record batches.
     ///
     /// ```
     /// # use docvalues_column::{DocId, Field, Kind, LogicalType};
@@ -76,20 +76,20 @@ impl<'a> Export<'a> {
 }
 
 impl Batches<'_> {
-    /// Strings of sorted columns as dictionaries, each batch with its own: as small as the column, and what engines
-    /// group by. A file of Arrow IPC, which has one dictionary for all batches, cannot take them.
+    /// Encodes strings of sorted columns as dictionaries, a separate one for each batch. They are as small as the
+    /// column, and fast to group by. Arrow IPC files, which need one dictionary for all batches, do not accept them.
     #[must_use]
     pub fn dictionaries(self) -> Self {
         Batches { dictionaries: true, ..self }.described()
     }
 
-    /// With a first column of this name, in which the numbers of documents are, as uint32.
+    /// Adds a first column of this name with the document ids, as uint32.
     #[must_use]
     pub fn doc_ids(self, name: impl Into<String>) -> Self {
         Batches { doc_ids: Some(name.into()), ..self }.described()
     }
 
-    /// Makes the schema anew.
+    /// Updates the schema.
     fn described(self) -> Self {
         let doc_ids = self.doc_ids.iter().map(|name| Field::new(name, DataType::UInt32, false));
         let columns = self.export.fields().zip(self.export.nullable());
@@ -124,7 +124,7 @@ impl Batches<'_> {
     }
 }
 
-/// How many rows of a chunk, from `first` on, go into a batch.
+/// The number of rows of a chunk, from `first` on, that fit a batch.
 fn fitting(chunk: &Chunk, first: usize) -> usize {
     let mut rows = chunk.len() - first;
     let bytes = |rows: usize| {

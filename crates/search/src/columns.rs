@@ -1,4 +1,4 @@
-//! The columns of a request.
+//! The open columns of a request.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use docvalues_column::{Column, ColumnSource, DocRange, OrdRange, Pruning, Values
 use crate::error::Result;
 use crate::window::{SHORT_WINDOW, WINDOW};
 
-/// The columns of a request: each is opened once, and read once a window, whoever asks for it.
+/// The columns of a request. Each is opened once, and read once per window, however many collectors use it.
 #[derive(Default)]
 pub(crate) struct Columns {
     columns: Vec<Arc<dyn Column>>,
 }
 
-/// The place of a column in [`Columns`].
+/// The index of a column in [`Columns`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Slot(usize);
 
 impl Columns {
-    /// The place of column `name`, which is opened if nobody has asked for it before.
+    /// The slot of column `name`, which is opened if necessary.
     pub(crate) fn slot(&mut self, source: &dyn ColumnSource, name: &str) -> Result<Slot> {
         let opened = self.columns.iter().position(|column| column.info().field.name == name);
         let at = match opened {
@@ -40,7 +40,7 @@ impl Columns {
         self.columns.iter()
     }
 
-    /// The number of documents that are read at once.
+    /// The number of documents in a window.
     pub(crate) fn window(&self) -> usize {
         let is_short = |column: &Arc<dyn Column>| {
             column.info().is_multi_valued() || matches!(column.values(), Values::Bytes(_))
@@ -59,7 +59,8 @@ impl Slot {
     }
 }
 
-/// A range that holds all numbers of a column, or all ords as numbers; empty if there are none. `None` of byte strings.
+/// A range that contains all numbers of a column, or all ords as numbers; empty if there are none. `None` for byte
+/// strings.
 pub(crate) fn bounds(column: &dyn Column) -> Option<RangeInclusive<i64>> {
     match column.values() {
         Values::Numbers(_) => Some(column.info().bounds.range()),
@@ -68,7 +69,7 @@ pub(crate) fn bounds(column: &dyn Column) -> Option<RangeInclusive<i64>> {
     }
 }
 
-/// Adds the documents that have a number, or an ord as a number, in `wanted`.
+/// Sets the bits of the documents with a number, or an ord as a number, in `wanted`.
 pub(crate) fn filter(
     column: &dyn Column,
     docs: DocRange,
@@ -84,7 +85,7 @@ pub(crate) fn filter(
     Ok(())
 }
 
-/// The ords among these numbers.
+/// The ords in a range of numbers.
 fn ords(numbers: &RangeInclusive<i64>) -> OrdRange {
     let clip = |number: i64| u32::try_from(number.max(0)).unwrap_or(u32::MAX);
     let end = clip(numbers.end().saturating_add(1));

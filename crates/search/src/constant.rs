@@ -1,23 +1,23 @@
-//! Columns of which all documents with a value have the same: their descriptions say all there is to know.
+//! Columns with a single value, answered from their descriptions without reading them.
 
 use docvalues_column::{Column, Values};
 
 use crate::columns::{Slot, bounds};
 use crate::search::Request;
 
-/// The values that the documents of a request have in a column, if there is at most one different.
+/// A column in which the documents of a request have at most one different value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ConstantColumn {
     /// The number, or the ord as a number; `None` if no document has a value.
     pub(crate) value: Option<i64>,
     pub(crate) docs: u64,
     pub(crate) with_value: u64,
-    /// Values of all documents together.
+    /// The number of values of all documents.
     pub(crate) values: u64,
 }
 
 impl Request<'_> {
-    /// What the description of a column says of the documents, if that is all.
+    /// The column as a constant, if its description suffices for the documents of the request.
     pub(crate) fn constant(&self, slot: Slot) -> Option<ConstantColumn> {
         let column = self.columns().get(slot);
         let (info, docs) = (column.info(), u64::from(self.hits()));
@@ -45,7 +45,7 @@ fn only_value(column: &dyn Column) -> Option<i64> {
     (all.start() == all.end()).then_some(*all.start())
 }
 
-/// Whether all documents are equal by a column: each has the same value, or none has one.
+/// Whether all documents are equal by a column: all have the same value, or none has one.
 pub(crate) fn is_constant(column: &dyn Column) -> bool {
     let info = column.info();
     info.with_value.exact() == Some(0) || info.all_present() && only_value(column).is_some()

@@ -1,52 +1,53 @@
-//! Why a request could not be answered.
+//! Errors of searches.
 
 use docvalues_column::Kind;
 
-/// Shorthand for what every function here returns.
+/// The result of a search.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a request could not be answered. New kinds may be added in any release.
+/// An error of a search. New kinds may be added in any release.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A column could not be found or read.
+    /// A column was not found, or could not be read.
     #[error(transparent)]
     Column(#[from] docvalues_column::Error),
-    /// A column is of a kind that cannot be asked this.
+    /// The kind of a column does not support the request.
     #[error("column `{field}` is {}, which {cannot}", kind.name())]
     Kind {
         /// The column.
         field: String,
-        /// What it is.
+        /// Its kind.
         kind: Kind,
-        /// What it cannot do, as a verb: `has no sum`.
+        /// The unsupported operation, as a verb phrase: `has no sum`.
         cannot: &'static str,
     },
-    /// A query cannot be read, or does not go with the columns there are.
+    /// A query has a syntax error, or does not fit the columns.
     #[error(transparent)]
     Query(#[from] crate::query::QueryError),
-    /// A value is none of its column's type, or none that the form can hold in which it was asked for.
+    /// A value is invalid for its column's type, or does not fit the requested format.
     #[error("column `{field}`: document {doc} {what}")]
     Value {
         /// The column.
         field: String,
         /// The document.
         doc: u32,
-        /// What is wrong with it, as a verb: `has text that is not UTF-8`.
+        /// The problem, as a verb phrase: `has text that is not UTF-8`.
         what: &'static str,
     },
-    /// There is too little memory for something of each document.
+    /// An allocation proportional to the number of documents failed, or exceeds
+    /// [`Search::memory`](crate::Search::memory).
     #[error(
         "expected {bytes} bytes of memory for something of each document, found less: see `Search::memory`"
     )]
     Memory {
-        /// Bytes that are needed.
+        /// The bytes needed.
         bytes: u64,
     },
     /// The search was interrupted: see [`Search::interrupt`](crate::Search::interrupt).
     #[error("the search was interrupted")]
     Interrupted,
-    /// What was asked for makes no sense, whatever the columns hold.
+    /// The request is invalid, whatever the columns contain.
     #[error("{0}")]
     Request(String),
 }

@@ -1,19 +1,19 @@
-//! Columns of many documents, in the order in which somebody wants them: what a client streams, or an engine goes on
-//! computing with.
+//! Export: the values of many documents, in any order, as chunks of columns.
 //!
 //! ```text
-//! documents     7 3 9 3 …            in any order, as another column sorts them; repeats are allowed
+//! ```text
+//! documents     7 3 9 3 …            in any order, with repeats
 //! window        up to 65,536 of them, or as many as take 64 MiB
 //!   numbers     gathered row by row
-//!   terms       ords gathered and made unique: each term is decoded once
-//!   others      documents made unique, ascending: strings and lists are read once each, in the order of the file,
-//!               and stay as they lie; a row says which is its own
-//! chunk         columns of rows in the order that was asked for
+//!   terms       ords gathered and deduplicated: each term is decoded once
+//!   others      documents deduplicated and sorted: strings and lists are read once each, in file order; each row
+//!               has the position of its own
+//! chunk         columns of rows, in the requested order
 //! ```
 //!
-//! 52,653 of 10 million documents, CPU time: a gather of numbers takes 0.11 to 0.17 ms in any order, and 0.10 to 0.12
-//! sorted; urls of 63 bytes 6.4 and 4.4 ms; sorting 0.5 ms. Terms of all ords 0.58 ms, of the 16,577 different ones
-//! 0.17 ms.
+//! CPU time for 52,653 of 10 million documents: gathering numbers takes 0.11 to 0.17 ms in any order, and 0.10 to
+//! 0.12 ms in sorted order; URLs of 63 bytes 6.4 and 4.4 ms; sorting 0.5 ms. Decoding the terms of all ords takes
+//! 0.58 ms, of the 16,577 different ones 0.17 ms.
 
 mod chunk;
 mod chunk_buffer;
@@ -31,40 +31,41 @@ use crate::error::Result;
 pub use chunk::{Cell, Chunk, ChunkColumn, DocTerms, NumberLists, Numbers, Row, StringLists, Strings};
 pub(crate) use chunk_reader::ChunkReader;
 
-/// The most rows of a chunk: enough that neighbours among random documents of some millions share pages.
+/// The most rows in a chunk: enough that neighbours among random documents of some millions share pages.
 const ROWS: usize = 1 << 16;
 
-/// Bytes of strings and lists in a chunk, where nobody says otherwise.
+/// The default memory for strings and lists in a chunk.
 const MEMORY: usize = 64 << 20;
 
-/// Documents in the order in which they are exported.
+/// The documents to export, in order.
 ///
-/// A document of a list that the source does not have is a row without values; of a set it is left out.
+/// A document that the source does not have is a row without values if it is in a list, and left out if it is in a
+/// set.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum DocOrder<'a> {
-    /// A set, ascending.
+    /// The documents of a set, ascending.
     Set(Docs<'a>),
-    /// These, as they are listed: in any order, with repeats.
+    /// The documents of a list, in its order, with repeats.
     List(&'a [DocId]),
 }
 
-/// Documents as chunks of columns, one chunk after the other. Made by [`Search::export`].
+/// A sequence of chunks. Made by [`Search::export`].
 ///
-/// One thread reads; memory is that of one chunk, and used again for the next.
+/// It reads on the calling thread, and reuses the memory of one chunk.
 #[derive(Debug)]
 pub struct Export<'a> {
     reader: ChunkReader,
     docs: DocOrder<'a>,
-    /// The document, or the place in the list, that comes next.
+    /// The next document of the set, or the next position in the list.
     next: usize,
     chunk: Chunk,
-    /// How many rows the next chunk has.
+    /// The number of rows in the next chunk.
     rows: usize,
     memory: usize,
 }
 
-/// Documents as rows. Made by [`Export::rows`].
+/// A sequence of rows. Made by [`Export::rows`].
 #[derive(Debug)]
 pub struct Rows<'a> {
     export: Export<'a>,
@@ -72,7 +73,7 @@ pub struct Rows<'a> {
 }
 
 impl Search<'_> {
-    /// Columns of documents, in the order that `docs` says.
+    /// Exports columns of documents, in the order of `docs`.
     ///
     /// ```
     /// # use docvalues_column::{DocId, Field, Kind, LogicalType};
@@ -111,15 +112,15 @@ impl<'a> Export<'a> {
         Ok(Export { reader, docs, next: 0, chunk, rows: ROWS, memory: MEMORY })
     }
 
-    /// With so many rows in a chunk at most, 1 at least; otherwise there are 65,536.
+    /// Sets the most rows in a chunk, at least 1. The default is 65,536.
     #[must_use]
     pub fn chunk_rows(mut self, rows: usize) -> Export<'a> {
         self.rows = rows.clamp(1, ROWS);
         self
     }
 
-    /// With about so many bytes of strings and lists in a chunk at most, unless one document has more; otherwise there
-    /// are 64 MiB.
+    /// Sets the approximate memory for strings and lists in a chunk, unless a single document takes more. The default
+    /// is 64 MiB.
     #[must_use]
     pub fn memory(mut self, bytes: usize) -> Export<'a> {
         self.memory = bytes;
@@ -131,12 +132,12 @@ impl<'a> Export<'a> {
         self.reader.fields()
     }
 
-    /// Rows one by one.
+    /// Iterates over single rows instead of chunks.
     pub fn rows(self) -> Rows<'a> {
         Rows { next: self.chunk.len(), export: self }
     }
 
-    /// The next rows, until there are none.
+    /// Returns the next chunk, or `None` at the end.
     ///
     /// # Errors
     ///
@@ -145,7 +146,7 @@ impl<'a> Export<'a> {
         Ok(if self.advance()? { Some(&self.chunk) } else { None })
     }
 
-    /// Rows of the chunk that was read last.
+    /// The number of rows in the last chunk.
     #[cfg(feature = "arrow")]
     pub(crate) fn len_of_chunk(&self) -> usize {
         self.chunk.len()
@@ -156,7 +157,7 @@ impl<'a> Export<'a> {
         &self.chunk
     }
 
-    /// Whether rows may have no value in each of the columns.
+    /// For each column, whether some row may have no value.
     #[cfg(feature = "arrow")]
     pub(crate) fn nullable(&self) -> impl Iterator<Item = bool> {
         let total = self.reader.total();
@@ -179,13 +180,13 @@ impl<'a> Export<'a> {
                     self.next = after;
                     return Ok(true);
                 }
-                // Other documents may be as long, so later chunks stay as small.
+                // Later documents may be as long, so chunks stay this small.
                 None => self.rows = rows.div_ceil(4),
             }
         }
     }
 
-    /// Puts the documents that come next into the chunk.
+    /// Fills the chunk with the next documents.
     fn take_docs(&mut self) {
         let Export { docs, next, rows, reader, chunk, .. } = self;
         let (out, next, rows) = (&mut chunk.docs, *next, *rows);
@@ -216,7 +217,7 @@ impl Rows<'_> {
         self.export.fields()
     }
 
-    /// The next row, until there are none. What it lends is there until the next call.
+    /// Returns the next row, or `None` at the end. The row is valid until the next call.
     ///
     /// # Errors
     ///
@@ -233,11 +234,11 @@ impl Rows<'_> {
         Ok(Some(self.export.chunk.row(self.next - 1)))
     }
 
-    /// Shows all rows that are left to `each`.
+    /// Calls `each` with all remaining rows.
     ///
     /// # Errors
     ///
-    /// When bytes of a column are damaged, or that of `each`.
+    /// If a column is damaged, or `each` fails.
     pub fn for_each<E: From<crate::Error>>(
         mut self,
         mut each: impl FnMut(Row<'_>) -> Result<(), E>,

@@ -1,16 +1,15 @@
-//! Documents with the same value of a column, as groups: which groups come first, how many documents they have, what their
-//! numbers come to, and which of their documents are best. With one document a group, that is what engines call *collapse*.
+//! Groups: documents with the same value of a column. Returns the first groups, their counts and metrics, and the
+//! best documents of each. With one document a group, this is what engines call *collapse*.
 //!
-//! | order | a first pass keeps | a second one, for the groups that are returned |
+//! | order | first pass keeps | second pass, for the returned groups |
 //! | --- | --- | --- |
-//! | count, metric, value | a row of accumulators for each value | their best documents, if these are asked for |
-//! | best | the best document of each group that may be returned | documents, metrics, best documents |
+//! | count, metric, value | a row of accumulators for each value | their best documents, if requested |
+//! | best | the best document of each competitive group | counts, metrics, best documents |
 //!
-//! Rows are in an array where ords are dense or numbers lie close, else in a hash table. If there is no room for all rows
-//! in [`Search::memory`], a pass is about a part of the values, a range of ords or of hashes, and there are as many passes as
-//! it takes.
+//! Rows are in an array if values are dense, else in a hash table. If the rows exceed [`Search::memory`], several
+//! passes accumulate a part of the values each: a range of ords, or of hashes.
 //!
-//! Sums of doubles depend on the order of the documents, so one thread adds them up.
+//! Sums of doubles depend on the order of addition, so a single thread adds them.
 
 mod all_groups;
 mod best_groups;
@@ -36,10 +35,10 @@ pub(crate) use metric::Layout;
 pub use metric::{Measure, Metric};
 use second_pass::{GroupIndex, SecondPass};
 
-/// Terms that are looked up at once.
+/// Terms to look up at once.
 pub(crate) const TERMS: usize = 1 << 12;
 
-/// What to group by, and what to find out about groups.
+/// A request to group documents by the values of a column.
 ///
 /// ```
 /// use docvalues_column::SortKey;
@@ -57,70 +56,70 @@ pub(crate) const TERMS: usize = 1 << 12;
 pub struct Group {
     /// The column: numeric, sorted or binary.
     pub by: String,
-    /// How many groups are returned at most.
+    /// The most groups to return.
     pub top: usize,
-    /// Which ones, and in what order.
+    /// The order of the groups, which decides which are returned.
     pub order: GroupOrder,
-    /// How many documents of each group are returned at most.
+    /// The most documents to return for each group.
     pub docs: usize,
-    /// Which ones, and in what order; those that are equal in the order of their numbers.
+    /// The order of the documents in a group. Ties are ordered by document id.
     pub sort: Vec<SortKey>,
-    /// What else to find out about each group.
+    /// Metrics to compute for each group.
     pub metrics: Vec<Metric>,
 }
 
-/// Which groups come first. Among equal ones that with the least value.
+/// The order of groups. Ties are ordered by ascending value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GroupOrder {
-    /// Those with most documents.
+    /// By descending count.
     #[default]
     Count,
-    /// Those with the least value.
+    /// By ascending value.
     Value,
-    /// Those whose best document by [`Group::sort`] comes first.
+    /// By the best document of each group in the order of [`Group::sort`].
     Best,
-    /// Those with the greatest metric, by its place in [`Group::metrics`]; those that have none come last.
+    /// By a descending metric, given by its index in [`Group::metrics`]. Groups without a metric come last.
     Metric(usize),
 }
 
-/// The groups that come first.
+/// The first groups in the requested order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Groups {
-    /// The column: its type says what the values mean.
+    /// The column, whose type gives the values their meaning.
     pub field: Field,
     /// The groups, in order.
     pub groups: Vec<GroupFound>,
-    /// How many groups there are; not known if the best documents order them, because then most are never looked at.
-    /// [`Stats::distinct`](crate::stats::Stats::distinct) finds out.
+    /// The number of groups; `None` if groups are ordered by their best documents, since most are then never visited.
+    /// [`Stats::distinct`](crate::stats::Stats::distinct) counts them.
     pub distinct: Option<Distinct>,
-    /// Documents that were looked at.
+    /// The number of documents of the set.
     pub docs: u64,
-    /// Those of them that have no value, and are in no group.
+    /// The number of documents of the set without a value; they are in no group.
     pub missing: u64,
 }
 
-/// A group.
+/// A group of documents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupFound {
-    /// The value that its documents have.
+    /// The value that its documents share.
     pub value: Value,
-    /// How many these are.
+    /// The number of its documents.
     pub count: u64,
-    /// The best of them.
+    /// Its best documents.
     pub docs: Vec<DocAddress>,
-    /// The metrics, as they were asked for; nothing where no document has a number.
+    /// Its metrics, in the order of the request; `None` if no document has a number.
     pub metrics: Vec<Option<Measure>>,
 }
 
-/// A group that is returned: of a term its ord, and its accumulators.
+/// A group to return: its value, with an ord for a term, and its accumulators.
 struct TopGroup {
     value: Stored,
     row: Vec<u64>,
 }
 
 impl Group {
-    /// The ten values of `column` that most documents have.
+    /// Requests the ten most frequent values of `column`.
     pub fn by(column: impl Into<String>) -> Group {
         Group {
             by: column.into(),
@@ -132,35 +131,35 @@ impl Group {
         }
     }
 
-    /// So many groups.
+    /// Sets the most groups to return.
     #[must_use]
     pub fn top(mut self, top: usize) -> Group {
         self.top = top;
         self
     }
 
-    /// In this order.
+    /// Sets the order of the groups.
     #[must_use]
     pub fn order(mut self, order: GroupOrder) -> Group {
         self.order = order;
         self
     }
 
-    /// So many documents of each group.
+    /// Sets the most documents to return for each group.
     #[must_use]
     pub fn docs(mut self, docs: usize) -> Group {
         self.docs = docs;
         self
     }
 
-    /// What makes a document better than another.
+    /// Sets the order of the documents in a group.
     #[must_use]
     pub fn sort(mut self, keys: impl IntoIterator<Item = SortKey>) -> Group {
         self.sort = keys.into_iter().collect();
         self
     }
 
-    /// This metric as well.
+    /// Adds a metric.
     #[must_use]
     pub fn metric(mut self, metric: Metric) -> Group {
         self.metrics.push(metric);
@@ -169,14 +168,14 @@ impl Group {
 }
 
 impl Search<'_> {
-    /// Groups `docs` by their value of a column, and finds the groups that come first.
+    /// Groups `docs` by the values of a column, and returns the first groups.
     ///
-    /// O(documents), for each pass that [`Search::memory`] makes necessary; see [the module](self).
+    /// O(documents) for each pass; [`Search::memory`] may require more than one. See [the module](self).
     ///
     /// # Errors
     ///
-    /// When there is no such column, it has several values a document, a metric is of a column without numbers, there
-    /// is too little memory by far, or bytes of a column are damaged.
+    /// If there is no such column, it has several values a document, a metric's column has no numbers, memory is far
+    /// too small, or a column is damaged.
     pub fn group(&self, docs: Docs<'_>, group: &Group) -> Result<Groups> {
         let mut request = self.begin(docs)?;
         let by = request.slot(&group.by)?;
@@ -214,7 +213,8 @@ impl Search<'_> {
         Ok(Groups { field, groups, distinct, docs: found.docs, missing: found.missing })
     }
 
-    /// The only group, or none, if the descriptions of the columns say all: see [`ConstantColumn`](crate::constant::ConstantColumn).
+    /// The only group, or none, if column descriptions have the answer: see
+    /// [`ConstantColumn`](crate::constant::ConstantColumn).
     fn one_group(
         &self,
         docs: Docs<'_>,
@@ -246,7 +246,7 @@ impl Search<'_> {
     }
 }
 
-/// The threads that have the memory for the best documents of so many groups: these are returned, so one always has.
+/// The most threads whose best documents fit the memory limit. One always fits, since its documents are returned.
 fn most_threads(request: &Request<'_>, keys: &Keys, groups: usize, docs: usize) -> usize {
     let kept = groups.saturating_mul(docs).min(request.hits() as usize);
     request.memory() / kept.saturating_mul(keys.bytes()).max(1)
@@ -281,7 +281,7 @@ fn by_best(
     Ok(Groups { field, groups, distinct: None, docs, missing })
 }
 
-/// What is returned of the groups: terms for ords, metrics for rows.
+/// Resolves groups: terms for ords, metrics for accumulators.
 fn finish(
     request: &Request<'_>,
     by: Slot,

@@ -1,4 +1,4 @@
-//! Hash tables of values within a budget, each of the values whose hashes lie in a part of all.
+//! Hash tables from values to rows or counts, within a memory budget. Each covers a part of all values.
 
 use std::hash::{BuildHasher, Hash};
 use std::ops::Range;
@@ -8,27 +8,26 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use crate::docs::len_u32;
 use crate::memory_budget::MemoryBudget;
 
-/// Parts that hashes can tell apart.
+/// The number of parts into which hashes divide the values.
 pub(crate) const HASH_PARTS: u32 = 1 << 12;
 
-/// The values that a pass over the documents is about: those whose hashes lie in a range of parts, or those at a range of
-/// places, of values that have places.
+/// The part of the values that a pass covers: those whose hashes, or whose own places, lie in a range.
 #[derive(Clone, Debug)]
 pub(crate) struct ValuePart {
-    /// The same for all passes.
+    /// Shared by all passes.
     hasher: DefaultHashBuilder,
     range: Range<u32>,
     is_whole: bool,
 }
 
-/// Numbers or ords and what is known of each: its row, from 1 on, or how often it was counted.
+/// Numbers or ords, each with its row (from 1) or its count.
 #[derive(Debug)]
 pub(crate) struct NumberTable {
     part: ValuePart,
     known: HashTable<(i64, u32)>,
 }
 
-/// Byte strings and their rows, from 1 on: hashes and rows in a table, the bytes side by side. What hashes alike is
+/// Byte strings and their rows (from 1): hashes and rows in a table, the bytes in one buffer. Equal hashes are
 /// compared.
 #[derive(Debug)]
 pub(crate) struct ByteStringTable {
@@ -45,7 +44,7 @@ impl ValuePart {
         ValuePart { hasher: DefaultHashBuilder::default(), range: 0..HASH_PARTS, is_whole: true }
     }
 
-    /// Another part of the same.
+    /// Another part of the same values.
     pub(crate) fn other(&self, range: Range<u32>) -> ValuePart {
         ValuePart { hasher: self.hasher.clone(), is_whole: range == (0..HASH_PARTS), range }
     }
@@ -55,11 +54,11 @@ impl ValuePart {
         self.range.clone()
     }
 
-    /// The hash, if it is one of these.
+    /// The hash of a value, if the value belongs to this part.
     #[inline]
     fn hash(&self, value: impl Hash) -> Option<u64> {
         let hash = self.hasher.hash_one(value);
-        // Bits that a hash table has little use for: it takes the lowest ones and the highest ones.
+        // Bits that the hash table hardly uses: it takes the lowest and the highest ones.
         let part = (hash >> 32) as u32 & (HASH_PARTS - 1);
         (self.is_whole || self.range.contains(&part)).then_some(hash)
     }
@@ -88,7 +87,7 @@ impl NumberTable {
         self.known.iter().copied()
     }
 
-    /// The row of a number, 0 for one of another part; `None` if there is no room.
+    /// The row of a number, 0 if it is not in this part; `None` if the budget is exhausted.
     #[inline]
     pub(crate) fn row(&mut self, number: i64, budget: &MemoryBudget) -> Option<u32> {
         let Some(hash) = self.part.hash(number) else { return Some(0) };
@@ -99,7 +98,7 @@ impl NumberTable {
         self.insert(hash, number, row, budget).then_some(row)
     }
 
-    /// Counts a number so many times more, if it is of this part. Does nothing if there is no room.
+    /// Adds `times` to the count of a number, if it is in this part and the budget allows it.
     #[inline]
     pub(crate) fn count(&mut self, number: i64, times: u32, budget: &MemoryBudget) {
         let Some(hash) = self.part.hash(number) else { return };
@@ -145,7 +144,7 @@ impl ByteStringTable {
         &self.bytes[self.ends[row - 1]..self.ends[row]]
     }
 
-    /// The row of a byte string, 0 for one of another part; `None` if there is no room.
+    /// The row of a byte string, 0 if it is not in this part; `None` if the budget is exhausted.
     #[inline]
     pub(crate) fn row(&mut self, value: &[u8], budget: &MemoryBudget) -> Option<u32> {
         let Some(hash) = self.part.hash(value) else { return Some(0) };

@@ -1,27 +1,27 @@
-//! Memory for something of each document.
+//! Allocations proportional to the number of documents, which may fail.
 
 use docvalues_storage::prefer_huge_pages;
 
 use crate::error::{Error, Result};
 
-/// Bytes that a search may take where nobody says otherwise.
+/// The default memory limit of a search.
 pub(crate) const DEFAULT: usize = 256 << 20;
 
-/// The fewest bytes that a search can be told to take.
+/// The least memory limit that a search accepts.
 pub(crate) const LEAST: usize = 64 << 10;
 
-/// Room that is smaller is seldom worth a word with the kernel.
+/// The smallest allocation for which huge pages are requested.
 const LARGE: usize = 4 << 20;
 
-/// Room that is smaller is there, or the process has ended before.
+/// The smallest zeroed allocation that is tried first, since `vec!` aborts if memory runs out.
 const HUGE: usize = 256 << 20;
 
-/// Refuses more bytes than there may be.
+/// Returns an error if `bytes` exceeds `most`.
 pub(crate) fn limit(bytes: usize, most: usize) -> Result<()> {
     if bytes > most { Err(Error::Memory { bytes: bytes as u64 }) } else { Ok(()) }
 }
 
-/// Room for so many, all of which will be used: in large pages, which take a fifth of the time to be touched first.
+/// An empty vector with room for `len` items, in huge pages, whose first use takes a fifth of the time.
 pub(crate) fn with_capacity<T>(len: usize) -> Result<Vec<T>> {
     let mut room = Vec::new();
     let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
@@ -29,9 +29,9 @@ pub(crate) fn with_capacity<T>(len: usize) -> Result<Vec<T>> {
     Ok(advised(room))
 }
 
-/// So many zeros. Their pages are touched by whoever writes to them first.
+/// A vector of `len` zeros. Pages are mapped on first use.
 pub(crate) fn zeroed<T: Clone + Default>(len: usize) -> Result<Vec<T>> {
-    // Zeroed memory is had or the process ends, so whether there is much of it is asked first.
+    // `vec!` aborts the process if memory runs out, so try a fallible allocation first.
     if len.saturating_mul(size_of::<T>()) >= HUGE {
         drop(with_capacity::<T>(len)?);
     }

@@ -1,4 +1,4 @@
-//! The memory that what is known of values may take in a pass.
+//! A memory budget that the threads of a pass share.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -6,8 +6,8 @@ use hashbrown::HashTable;
 
 use crate::interrupt::Interrupt;
 
-/// Memory that the threads of a pass share. They ask before they take it; if one does not get what it asks for, the pass
-/// is in vain.
+/// A limit on the memory of all threads. Each takes from it before it allocates. If a request is refused, the pass is
+/// discarded.
 #[derive(Debug)]
 pub(crate) struct MemoryBudget {
     bytes: usize,
@@ -22,30 +22,30 @@ impl MemoryBudget {
         MemoryBudget { bytes, used, is_over, stop: stop.clone() }
     }
 
-    /// All that there is.
+    /// The limit in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether somebody did not get what he asked for.
+    /// Whether a request was refused.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Whether there are so many bytes left, which then are taken.
+    /// Takes `bytes`. Returns false if that exceeds the limit.
     fn take(&self, bytes: usize) -> bool {
         let used = self.used.fetch_add(bytes, Ordering::Relaxed);
         let fits = used.checked_add(bytes).is_some_and(|used| used <= self.bytes);
         fits || self.refuse()
     }
 
-    /// So many bytes are free again.
+    /// Returns `bytes` to the budget.
     pub(crate) fn give(&self, bytes: usize) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// Makes room for `more` items in `list`, at least twice what there was. False if the budget does not allow it; the
-    /// old list counts until it was copied.
+    /// Reserves room for `more` items in `list`, at least doubling its capacity. Returns false if the budget does not
+    /// allow it. The old allocation counts until it was copied.
     pub(crate) fn grow<T>(&self, list: &mut Vec<T>, more: usize) -> bool {
         if list.capacity() - list.len() >= more {
             return true;
@@ -60,8 +60,8 @@ impl MemoryBudget {
         is_there || self.refuse()
     }
 
-    /// Makes room for another item in a hash table: in twice the memory, if it is full. The table has lost items if there is
-    /// no room, or the search is interrupted.
+    /// Reserves room for an item in a hash table, doubling it if it is full. On false, because there is no room or
+    /// the search is interrupted, the table has lost items.
     #[inline]
     pub(crate) fn grow_table<T>(&self, table: &mut HashTable<T>, hash: impl Fn(&T) -> u64) -> bool {
         table.len() < table.capacity() || self.double(table, hash)
@@ -74,7 +74,7 @@ impl MemoryBudget {
         if self.is_over() || !self.take(most) {
             return false;
         }
-        // Not by the table itself, which cannot be interrupted.
+        // By hand, since the table's own growth cannot be interrupted.
         let mut larger = HashTable::new();
         let is_there = larger.try_reserve(table.len() + 1, &hash).is_ok();
         let mut pace = self.stop.pace();
@@ -88,12 +88,12 @@ impl MemoryBudget {
         let is_whole = is_there && items.len() == 0;
         drop(items);
         *table = larger;
-        // The old table, and the part of the estimate that the new one does not take.
+        // Returns the old table, and the part of the estimate that the new one does not take.
         self.give((most + old).saturating_sub(table.allocation_size()));
         is_whole || self.refuse()
     }
 
-    /// Somebody does not get what he asks for.
+    /// Marks the budget as exceeded.
     fn refuse(&self) -> bool {
         self.is_over.store(true, Ordering::Relaxed);
         false

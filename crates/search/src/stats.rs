@@ -1,13 +1,13 @@
-//! What the values of a column are: how many, from where to where, how much together, how they are spread.
+//! Statistics of a column: count, range, sum, spread, percentiles and distinct values.
 //!
-//! | asked | answer | how |
+//! | statistic | result | method |
 //! | --- | --- | --- |
-//! | count, missing, min, max, sum, mean | exact; a sum of doubles is compensated (Neumaier) | of all documents, from the directory, where it knows |
+//! | count, missing, min, max, sum, mean | exact; a sum of doubles is compensated (Neumaier) | for all documents, from the directory if possible |
 //! | spread | variance | in the same pass, window by window (Chan, Golub, LeVeque 1979) |
-//! | percentiles | exact: values of the column | counting passes, each of which narrows the range 4,096 times |
-//! | distinct | exact up to 65,536, of ords and of numbers that lie close; beyond, within a percent | a bitset, by ranges if [`Search::memory`] is too small for it; a set; HyperLogLog |
+//! | percentiles | exact values of the column | counting passes, each of which narrows the range 4,096-fold |
+//! | distinct | exact for ords, for dense numbers and up to 65,536 values; otherwise within a percent | a bitset, in ranges if [`Search::memory`] requires; a set; HyperLogLog |
 //!
-//! Doubles that are NaN are counted, and are in nothing else.
+//! NaN counts as a value, and is left out of everything else.
 
 mod distinct;
 mod numbers;
@@ -25,7 +25,7 @@ pub(crate) use distinct::DistinctValues;
 pub(crate) use numbers::{Compensated, NumberStats};
 pub(crate) use terms::TermStats;
 
-/// What to find out about the values of a column.
+/// A request for statistics of a column.
 ///
 /// ```
 /// use docvalues_search::stats::Stats;
@@ -37,74 +37,74 @@ pub(crate) use terms::TermStats;
 pub struct Stats {
     /// The column.
     pub column: String,
-    /// Whether to find out how numbers are spread: reads them all.
+    /// Whether to compute the variance, which reads all values.
     pub spread: bool,
-    /// Percentiles, from 0 to 100.
+    /// Percentiles to compute, from 0 to 100.
     pub percentiles: Vec<f64>,
     /// Whether to count different values.
     pub distinct: bool,
 }
 
-/// What the values of a column are, those of some documents.
+/// Statistics of the values that a set of documents has in a column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnStats {
-    /// The column: its type says what values mean.
+    /// The column, whose type gives the values their meaning.
     pub field: Field,
-    /// Documents that were looked at.
+    /// The number of documents of the set.
     pub docs: u64,
-    /// Those of them that have no value.
+    /// The number of documents of the set without a value.
     pub missing: u64,
-    /// Their values.
+    /// The number of values.
     pub values: u64,
-    /// Those that are no numbers, of doubles: they are in nothing below.
+    /// The number of NaNs, which are left out of everything below.
     pub nans: u64,
-    /// The least value. Of byte strings without a dictionary it takes a look at each.
+    /// The least value. Without a dictionary, byte strings are all compared.
     pub min: Option<Value>,
     /// The greatest value.
     pub max: Option<Value>,
-    /// The sum: of numbers that are numbers. What is stored is summed up: days, milliseconds, trues.
+    /// The sum of the stored numbers other than NaN: days, milliseconds, 1 for `true`.
     pub sum: Option<Sum>,
     /// The mean, in the same units.
     pub mean: Option<f64>,
     /// The mean squared distance from the mean.
     pub variance: Option<f64>,
-    /// For each percentile that was asked for the least value so that at least as many percent are not greater. A percentile
-    /// is the decimal number that people write: 7 percent of 100 are 7, though 0.07 of a double is a little more.
+    /// For each requested percentile, the least value such that at least that share of values is not greater.
+    /// Percentiles are exact decimal numbers: 7 percent of 100 are 7, although the double 0.07 is a little more.
     pub percentiles: Vec<(f64, Value)>,
-    /// How many different values there are.
+    /// The number of different values.
     pub distinct: Option<Distinct>,
 }
 
-/// A sum.
+/// A sum of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sum {
-    /// Of integers: exact.
+    /// The exact sum of integers.
     Integer(i128),
-    /// Of doubles.
+    /// The compensated sum of doubles.
     Double(f64),
 }
 
 impl Stats {
-    /// What is known without much work: count, missing, least, greatest, sum, mean.
+    /// Requests the cheap statistics: count, missing, minimum, maximum, sum and mean.
     pub fn of(column: impl Into<String>) -> Stats {
         Stats { column: column.into(), spread: false, percentiles: Vec::new(), distinct: false }
     }
 
-    /// The variance as well.
+    /// Adds the variance.
     #[must_use]
     pub fn spread(mut self) -> Stats {
         self.spread = true;
         self
     }
 
-    /// These percentiles as well, from 0 to 100.
+    /// Adds percentiles, from 0 to 100.
     #[must_use]
     pub fn percentiles(mut self, percentiles: impl IntoIterator<Item = f64>) -> Stats {
         self.percentiles = percentiles.into_iter().collect();
         self
     }
 
-    /// The number of different values as well.
+    /// Adds the number of different values.
     #[must_use]
     pub fn distinct(mut self) -> Stats {
         self.distinct = true;
@@ -118,7 +118,7 @@ impl ColumnStats {
         self.variance.map(f64::sqrt)
     }
 
-    /// The variance of whatever these values are a sample of: over one less than there are.
+    /// The variance of a population that the values are a sample of: with divisor n − 1.
     pub fn sample_variance(&self) -> Option<f64> {
         let count = self.values - self.nans;
         #[expect(clippy::cast_precision_loss, reason = "a variance is no count")]
@@ -127,16 +127,16 @@ impl ColumnStats {
     }
 }
 
-/// What reads values for one column's statistics.
+/// The collectors for one column's statistics.
 pub(crate) type Reading = (Option<NumberStats>, Option<TermStats>, Option<DistinctValues>);
 
-/// What was asked of a column.
+/// The statistics of a column before its values are read.
 pub(crate) struct Plan {
     stats: Stats,
     slot: Slot,
 }
 
-/// Finds out what has to be read for `stats`, in so many bytes: nothing that the directory says.
+/// Plans the statistics of a column within `bytes` of memory. Nothing is read that the directory has.
 pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats, bytes: usize) -> Result<(Plan, Reading)> {
     if let Some(percentile) = stats.percentiles.iter().find(|percentile| !(0.0..=100.0).contains(*percentile))
     {
@@ -165,7 +165,7 @@ pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats, bytes: usize) -> Re
 }
 
 impl Plan {
-    /// Puts together what was read.
+    /// Combines what the collectors found.
     pub(crate) fn finish(self, request: &Request<'_>, reading: Reading) -> Result<ColumnStats> {
         let column = request.columns().get(self.slot);
         let mut found = match reading {
@@ -186,11 +186,11 @@ impl Plan {
     }
 }
 
-/// The place of a percentile among `count` values in order: the nearest rank.
+/// The position of a percentile among `count` sorted values, by nearest rank.
 fn place(percentile: f64, count: u64) -> u64 {
     #[expect(clippy::cast_precision_loss, reason = "percentiles are no exact places")]
     let rank = percentile * count as f64 / 100.0;
-    // The double beside the decimal number that was meant, and two roundings, are a few units of the last place off.
+    // The double nearest to the intended decimal number, with two roundings, is a few units in the last place off.
     let whole = rank.round();
     let rank = if (rank - whole).abs() <= whole * 4.0 * f64::EPSILON { whole } else { rank.ceil() };
     #[expect(
@@ -202,7 +202,7 @@ fn place(percentile: f64, count: u64) -> u64 {
     rank.clamp(1, count.max(1)) - 1
 }
 
-/// What the directory says of all documents, if it says all that is asked for without being asked more.
+/// The statistics of all documents from the directory, if it has everything that is requested.
 fn of_directory(column: &dyn Column) -> Option<ColumnStats> {
     let mut stats = empty(column);
     let info = column.info();
@@ -216,7 +216,7 @@ fn of_directory(column: &dyn Column) -> Option<ColumnStats> {
         stats.max = Some(Value::of(stats.field.logical, *bounds.end()));
         let sum = match stats.field.logical {
             LogicalType::F64 => return None,
-            // Stored numbers are 2^63 less.
+            // Stored numbers are less by 2^63.
             LogicalType::U64 => info.sum? + (i128::from(stats.values) << 63),
             _ => info.sum?,
         };
@@ -275,7 +275,7 @@ impl ColumnStats {
 }
 
 impl Sum {
-    /// As a double, the nearest one.
+    /// The nearest double.
     #[expect(clippy::cast_precision_loss, reason = "that is what is asked for")]
     pub fn to_f64(self) -> f64 {
         match self {
@@ -286,19 +286,19 @@ impl Sum {
 }
 
 impl Search<'_> {
-    /// What the values of a column are, those of `docs`.
+    /// Computes statistics of the values that `docs` have in a column.
     ///
-    /// Of all documents, what the directory says is not found out again.
+    /// For all documents, what the directory has is not computed again.
     ///
     /// # Errors
     ///
-    /// When there is no such column, it has nothing of the kind, or bytes of it are damaged.
+    /// If there is no such column, its kind has no such statistic, or it is damaged.
     pub fn stats(&self, docs: Docs<'_>, stats: &Stats) -> Result<ColumnStats> {
         let mut found = self.stats_of(docs, std::slice::from_ref(stats))?;
         Ok(found.remove(0))
     }
 
-    /// The same for several columns, in one pass over the documents.
+    /// Computes the statistics of several columns in one pass over the documents.
     ///
     /// # Errors
     ///

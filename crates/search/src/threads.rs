@@ -1,4 +1,4 @@
-//! What several threads do side by side.
+//! Parallel execution: passes, sorting and copying.
 
 use std::ops::Range;
 #[cfg(feature = "rayon")]
@@ -12,16 +12,16 @@ use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::pass::{Pass, Worker};
 
-/// Fewer are sorted, or copied, by one thread.
+/// The fewest items to sort or copy on several threads.
 const FEW: usize = 1 << 14;
 
-/// Fewer are sorted at once: a millisecond.
+/// The most items to sort without a poll of the interrupt flag: a millisecond.
 const SORTED: usize = 1 << 13;
 
-/// Items that are copied, or counted, between two questions whether to stop.
+/// Items to copy or count between two polls of the interrupt flag.
 pub(crate) const TOGETHER: usize = 1 << 16;
 
-/// A pass: threads take chunks one after the other, each with a collector of its own; these are merged in the end.
+/// Runs a pass: threads take the next free chunk, each with its own collector. The collectors are merged at the end.
 pub(crate) fn run<C: Collector>(
     pass: &Pass<'_>,
     chunks: Range<u32>,
@@ -38,15 +38,15 @@ pub(crate) fn run<C: Collector>(
     Ok(first)
 }
 
-/// Threads, as many as there are `states`, take the items one after the other. Which gets which is not known before; if
-/// some fail, the error of one of them is returned, and not all of the others may have been seen.
+/// Distributes items to threads, one for each of `states`. The assignment is not deterministic. If `work` fails, one
+/// of the errors is returned, and the remaining items may be skipped.
 #[cfg(feature = "rayon")]
 pub(crate) fn each<T: Send, S: Send>(
     items: impl Iterator<Item = T> + Send,
     states: &mut [S],
     work: impl Fn(&mut S, T) -> Result<()> + Sync,
 ) -> Result<()> {
-    // No item once one of the threads has failed.
+    // No more items after a failure.
     let left = Mutex::new(Ok(items.fuse()));
     let lock = || left.lock().unwrap_or_else(PoisonError::into_inner);
     let next = || lock().as_mut().ok().and_then(Iterator::next);
@@ -67,7 +67,7 @@ pub(crate) fn each<T: Send, S: Send>(
     left.into_inner().unwrap_or_else(PoisonError::into_inner).map(drop)
 }
 
-/// The first does it all.
+/// Processes all items with the first state.
 #[cfg(not(feature = "rayon"))]
 pub(crate) fn each<T, S>(
     mut items: impl Iterator<Item = T>,
@@ -78,7 +78,7 @@ pub(crate) fn each<T, S>(
     items.try_for_each(|item| work(state, item))
 }
 
-/// What `work` makes of each of `works`, side by side.
+/// Maps `works` in parallel.
 #[cfg(feature = "rayon")]
 pub(crate) fn map<T: Send, R: Send>(works: Vec<T>, work: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
     if works.len() < 2 {
@@ -87,17 +87,17 @@ pub(crate) fn map<T: Send, R: Send>(works: Vec<T>, work: impl Fn(T) -> R + Sync 
     works.into_par_iter().with_max_len(1).map(work).collect()
 }
 
-/// What `work` makes of each of `works`.
+/// Maps `works`.
 #[cfg(not(feature = "rayon"))]
 pub(crate) fn map<T, R>(works: Vec<T>, work: impl Fn(T) -> R) -> Vec<R> {
     works.into_iter().map(work).collect()
 }
 
-/// Sorts, each half of the items by half of the threads: by the standard library, as one thread alone does.
+/// Sorts in parallel; with one thread, by the standard library alone.
 ///
 /// # Errors
 ///
-/// When the search is interrupted.
+/// If the search is interrupted.
 pub(crate) fn sort<T: Ord + Send>(items: &mut [T], threads: usize, stop: &Interrupt) -> Result<()> {
     if stop.is_possible() {
         return quicksort(items, threads, stop, 2 * items.len().max(1).ilog2());
@@ -121,7 +121,7 @@ fn sort_at_once<T: Ord>(items: &mut [T], _threads: usize) {
     items.sort_unstable();
 }
 
-/// Sorts, and stops in the middle. Items that no pivot of `depth` parts are left to the standard library.
+/// Quicksort that polls the interrupt flag. After `depth` bad pivots, the standard library takes over.
 fn quicksort<T: Ord + Send>(items: &mut [T], threads: usize, stop: &Interrupt, depth: u32) -> Result<()> {
     stop.check()?;
     if items.len() < SORTED || depth == 0 {
@@ -141,20 +141,20 @@ fn quicksort<T: Ord + Send>(items: &mut [T], threads: usize, stop: &Interrupt, d
     greater()
 }
 
-/// Does both, side by side.
+/// Runs both in parallel.
 #[cfg(feature = "rayon")]
 fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
     rayon::join(a, b)
 }
 
-/// Does both.
+/// Runs both.
 #[cfg(not(feature = "rayon"))]
 fn join<A, B>(a: impl FnOnce() -> A, b: impl FnOnce() -> B) -> (A, B) {
     (a(), b())
 }
 
-/// Puts an item about in the middle of the order at the place that is returned, none that is greater before it, and none
-/// that is less after it (Hoare 1961).
+/// Hoare's partition (1961): moves an item near the median to the returned position, lesser items before it and
+/// greater ones after.
 fn partition<T: Ord>(items: &mut [T], stop: &Interrupt) -> Result<usize> {
     const SAMPLE: usize = 31;
     let mut sample: Vec<usize> = (0..SAMPLE).map(|at| at * (items.len() - 1) / (SAMPLE - 1)).collect();
@@ -171,7 +171,7 @@ fn partition<T: Ord>(items: &mut [T], stop: &Interrupt) -> Result<usize> {
             pace.step()?;
             high -= 1;
         }
-        // One that is left equals the pivot.
+        // A single remaining item equals the pivot.
         if low + 1 >= high {
             break;
         }
@@ -182,11 +182,11 @@ fn partition<T: Ord>(items: &mut [T], stop: &Interrupt) -> Result<usize> {
     Ok(low)
 }
 
-/// Writes what `get` makes of `from` to `to`.
+/// Writes `get` of each item of `from` to `to`, in parallel.
 ///
 /// # Errors
 ///
-/// When the search is interrupted.
+/// If the search is interrupted.
 pub(crate) fn copy<T: Send, F: Sync>(
     to: &mut [T],
     from: &[F],

@@ -1,4 +1,4 @@
-//! Columns of a chunk as arrays.
+//! Conversion of a chunk's columns to Arrow arrays.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use super::types::{arrow_field, has_dictionary};
 use crate::error::{Error, Result};
 use crate::export::{Chunk, ChunkColumn, Numbers, Strings};
 
-/// What is built: of whom errors tell.
+/// The column being converted, for error messages.
 struct ColumnContext<'a> {
     field: &'a Field,
     /// The document of each row.
@@ -32,13 +32,13 @@ impl ColumnContext<'_> {
         Error::Value { field: self.field.name.clone(), doc: self.docs[row].get(), what }
     }
 
-    /// What arrow refuses though all was checked.
+    /// The error for an array that arrow rejects.
     fn unfit(&self, error: impl std::fmt::Display) -> Error {
         Error::Request(format!("column `{}` is no array: {error}", self.field.name))
     }
 }
 
-/// Rows of column `i` of a chunk, in the type of [`arrow_field`].
+/// Converts rows of column `i` of a chunk to the type of [`arrow_field`].
 pub(super) fn array(
     chunk: &Chunk,
     i: usize,
@@ -72,7 +72,7 @@ pub(super) fn array(
     }
 }
 
-/// Bytes that these rows of a column take in an array of strings or lists.
+/// The bytes that these rows of a column take as an array of strings or lists.
 pub(super) fn weight(column: &ChunkColumn<'_>, rows: Range<usize>) -> u64 {
     let bytes = |bytes: usize| bytes as u64;
     match column {
@@ -92,12 +92,12 @@ fn nulls(rows: usize, there: impl Fn(usize) -> bool) -> Option<NullBuffer> {
 
 fn numbers(about: &ColumnContext<'_>, column: Numbers<'_>, rows: Range<usize>) -> Result<ArrayRef> {
     let nulls = column.present.and_then(|_| nulls(rows.len(), |row| column.get(rows.start + row).is_some()));
-    // Zeros where there is none, so that the same rows are the same bytes.
+    // Zeros for missing values, so that equal rows have equal bytes.
     let values = rows.clone().map(|at| column.get(at).unwrap_or(0)).collect();
     of_stored(about, values, nulls, |row| row)
 }
 
-/// Stored numbers as what they were before; `row` is that of an item.
+/// Converts stored numbers; `row` returns the row of an item.
 fn of_stored(
     about: &ColumnContext<'_>,
     values: Vec<i64>,
@@ -142,7 +142,7 @@ fn of_stored(
     })
 }
 
-/// Byte strings, empty where there is none, in the type that their column's logical one has; `row` is that of a string.
+/// Converts byte strings, empty for missing values; `row` returns the row of a string.
 fn strings<'a>(
     about: &ColumnContext<'_>,
     each: impl Iterator<Item = &'a [u8]> + Clone,
@@ -185,7 +185,7 @@ fn strings<'a>(
     }
 }
 
-/// Each row as the place of its string among all of the chunk.
+/// Converts rows to positions in a dictionary of the chunk's strings.
 fn dictionary(about: &ColumnContext<'_>, column: Strings<'_>, rows: Range<usize>) -> Result<ArrayRef> {
     let key = |at| column.place(at).map(|place| i32::try_from(place).unwrap_or(i32::MAX));
     let keys: Int32Array = rows.clone().map(key).collect();
@@ -195,7 +195,7 @@ fn dictionary(about: &ColumnContext<'_>, column: Strings<'_>, rows: Range<usize>
     Ok(Arc::new(DictionaryArray::try_new(keys, values).map_err(|error| about.unfit(error))?))
 }
 
-/// Lists with so many items each; null where there are none.
+/// Builds lists from offsets and items; an empty list is null.
 fn list(about: &ColumnContext<'_>, starts: OffsetBuffer<i32>, items: ArrayRef) -> Result<ArrayRef> {
     let DataType::List(item) = arrow_field(about.field, true, false).data_type().clone() else {
         return Err(about.unfit("its documents have one value each"));
@@ -204,7 +204,7 @@ fn list(about: &ColumnContext<'_>, starts: OffsetBuffer<i32>, items: ArrayRef) -
     Ok(Arc::new(ListArray::try_new(item, starts, items, nulls).map_err(|error| about.unfit(error))?))
 }
 
-/// Where things of these lengths begin, and where the last one ends.
+/// Converts lengths to offsets.
 fn starts(about: &ColumnContext<'_>, lens: impl Iterator<Item = usize>) -> Result<OffsetBuffer<i32>> {
     let (mut starts, mut end) = (vec![0], 0_usize);
     for len in lens {
@@ -219,7 +219,7 @@ fn end(starts: &OffsetBuffer<i32>) -> usize {
     starts.last().map_or(0, |end| usize::try_from(*end).unwrap_or(0))
 }
 
-/// The list that has this item.
+/// The list that contains an item.
 fn row_of(starts: &OffsetBuffer<i32>, item: usize) -> usize {
     let item = i32::try_from(item).unwrap_or(i32::MAX);
     starts.partition_point(|start| *start <= item) - 1

@@ -1,4 +1,4 @@
-//! Columns as fields of Arrow.
+//! Columns as Arrow fields.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field as ArrowField, TimeUnit};
 use docvalues_column::{Field, Kind, LogicalType};
 
-/// The extension type of addresses: 16 bytes, IPv4 as `::ffff:a.b.c.d`.
+/// The extension type of IP addresses: 16 bytes, IPv4 as `::ffff:a.b.c.d`.
 pub const IP_EXTENSION: &str = "docvalues.ip";
 
-/// Arrow's own extension type.
+/// Arrow's canonical extension type of UUIDs.
 const UUID_EXTENSION: &str = "arrow.uuid";
 
-/// The field of a column; with a dictionary, if `dictionaries` says so and the column has one.
+/// The Arrow field of a column. It is a dictionary if `dictionaries` is set and the column can have one.
 pub fn arrow_field(field: &Field, nullable: bool, dictionaries: bool) -> ArrowField {
     if field.kind.is_multi_valued() {
         let item = Arc::new(scalar("item", field.logical, false));
@@ -27,7 +27,7 @@ pub fn arrow_field(field: &Field, nullable: bool, dictionaries: bool) -> ArrowFi
     scalar
 }
 
-/// Whether strings of a column can be a dictionary. Of 16 bytes each, four for a place in it save too little.
+/// Whether the strings of a column are exported as a dictionary. For 16-byte values, a 4-byte index saves too little.
 pub(super) fn has_dictionary(field: &Field) -> bool {
     field.kind == Kind::Sorted && matches!(field.logical, LogicalType::Utf8 | LogicalType::Bytes)
 }
@@ -42,7 +42,7 @@ fn scalar(name: &str, logical: LogicalType, nullable: bool) -> ArrowField {
     field.with_metadata(HashMap::from([(EXTENSION_TYPE_NAME_KEY.to_owned(), extension.to_owned())]))
 }
 
-/// The type of one value.
+/// The type of a single value.
 fn data_type(logical: LogicalType) -> DataType {
     let timestamp = |unit| DataType::Timestamp(unit, Some("UTC".into()));
     match logical {
@@ -55,7 +55,7 @@ fn data_type(logical: LogicalType) -> DataType {
         LogicalType::TimestampNanos => timestamp(TimeUnit::Nanosecond),
         LogicalType::Ip | LogicalType::Uuid => DataType::FixedSizeBinary(16),
         LogicalType::Utf8 => DataType::Utf8,
-        // As they are stored.
+        // As stored.
         _ if logical.is_bytes() => DataType::Binary,
         _ => DataType::Int64,
     }

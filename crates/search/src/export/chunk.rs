@@ -1,14 +1,14 @@
-//! Some documents and their values, column by column and row by row.
+//! Chunks: the values of some documents, by column and by row.
 
 use docvalues_column::{DocId, Kind, Slices, bits};
 
 use super::chunk_buffer::ChunkBuffer;
 use super::dedup::NOWHERE;
 
-/// Some documents in the order in which they were asked for, and the values that some columns have for them.
+/// Some documents in the requested order, and their values in some columns.
 ///
-/// An engine takes it [column](Self::column) by column, a person [row](Self::row) by row. Of byte strings and of lists
-/// each different one is there once, however many rows have it: rows say which.
+/// Read it [by column](Self::column) in an engine, or [by row](Self::row) for display. Byte strings and lists are
+/// stored once, however many rows have them; each row has the position of its own.
 #[derive(Debug, Default)]
 pub struct Chunk {
     pub(super) docs: Vec<DocId>,
@@ -18,22 +18,23 @@ pub struct Chunk {
 /// A column of a [`Chunk`].
 #[derive(Clone, Copy, Debug)]
 pub enum ChunkColumn<'a> {
-    /// Of a numeric column.
+    /// A numeric column.
     Numbers(Numbers<'a>),
-    /// Of a binary or sorted column.
+    /// A binary or sorted column.
     Strings(Strings<'a>),
-    /// Of a sorted-numeric column.
+    /// A sorted-numeric column.
     NumberLists(NumberLists<'a>),
-    /// Of a sorted-set column.
+    /// A sorted-set column.
     StringLists(StringLists<'a>),
 }
 
 /// At most one number a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbers<'a> {
-    /// A stored number for each row: its column's logical type says what it means. Unspecified where there is none.
+    /// A stored number for each row, unspecified for rows without a value. The column's logical type gives it its
+    /// meaning.
     pub values: &'a [i64],
-    /// A bit for each row that has a number; nothing if all have.
+    /// A bit for each row that has a number; `None` if all have one.
     pub present: Option<&'a [u64]>,
 }
 
@@ -66,22 +67,22 @@ pub struct Row<'a> {
     at: usize,
 }
 
-/// What a row has in a column, as it is stored.
+/// The stored value of a row in a column.
 #[derive(Clone, Debug)]
 pub enum Cell<'a> {
-    /// Nothing.
+    /// No value.
     Missing,
     /// A number.
     Number(i64),
     /// A byte string.
     Bytes(&'a [u8]),
-    /// Numbers, ascending, one at least.
+    /// Numbers, ascending, at least one.
     Numbers(&'a [i64]),
-    /// DocTerms, ascending, one at least.
+    /// Terms, ascending, at least one.
     Terms(DocTerms<'a>),
 }
 
-/// The terms of a row.
+/// An iterator over the terms of a row, ascending.
 #[derive(Clone, Debug)]
 pub struct DocTerms<'a> {
     numbers: std::slice::Iter<'a, u32>,
@@ -89,12 +90,12 @@ pub struct DocTerms<'a> {
 }
 
 impl Chunk {
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.docs.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.docs.is_empty()
     }
@@ -104,22 +105,22 @@ impl Chunk {
         &self.docs
     }
 
-    /// Takes these documents in place of those before; their values are to be read.
+    /// Replaces the documents. Their values are still to be read.
     pub(crate) fn ask(&mut self, docs: &[DocId]) {
         self.docs.clear();
         self.docs.extend_from_slice(docs);
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub fn width(&self) -> usize {
         self.columns.len()
     }
 
-    /// Column `i` of those that were asked for.
+    /// Column `i` of the request.
     ///
     /// # Panics
     ///
-    /// If there are not so many.
+    /// If there are not that many columns.
     pub fn column(&self, i: usize) -> ChunkColumn<'_> {
         let filled = &self.columns[i];
         match filled.kind() {
@@ -143,25 +144,25 @@ impl Chunk {
     ///
     /// # Panics
     ///
-    /// If there are not so many.
+    /// If there are not that many rows.
     #[inline]
     pub fn row(&self, at: usize) -> Row<'_> {
         assert!(at < self.len(), "row {at} of {}", self.len());
         Row { chunk: self, at }
     }
 
-    /// All rows, in the order in which their documents were asked for.
+    /// All rows, in the requested order.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
         (0..self.len()).map(|at| self.row(at))
     }
 }
 
 impl<'a> ChunkColumn<'a> {
-    /// What row `at` has.
+    /// The value of row `at`.
     ///
     /// # Panics
     ///
-    /// If there are not so many rows.
+    /// If there are not that many rows.
     #[inline]
     pub fn get(&self, at: usize) -> Cell<'a> {
         match self {
@@ -184,7 +185,7 @@ impl Numbers<'_> {
     ///
     /// # Panics
     ///
-    /// If there are not so many rows.
+    /// If there are not that many rows.
     #[inline]
     pub fn get(&self, at: usize) -> Option<i64> {
         let value = self.values[at];
@@ -197,36 +198,36 @@ impl<'a> Strings<'a> {
     ///
     /// # Panics
     ///
-    /// If there are not so many rows.
+    /// If there are not that many rows.
     #[inline]
     pub fn get(&self, at: usize) -> Option<&'a [u8]> {
         self.place(at).map(|place| self.strings.get(place))
     }
 
-    /// Where in [`strings`](Self::strings) that of row `at` is.
+    /// The position in [`strings`](Self::strings) of the byte string of row `at`.
     ///
     /// # Panics
     ///
-    /// If there are not so many rows.
+    /// If there are not that many rows.
     #[inline]
     pub fn place(&self, at: usize) -> Option<usize> {
         let place = self.places[at];
         (place != NOWHERE).then_some(place as usize)
     }
 
-    /// The byte strings of all rows, in no order that means anything: of a sorted column each different one, of a binary
-    /// one that of each different document.
+    /// The byte strings of all rows, in no particular order: each different one of a sorted column, one for each
+    /// different document of a binary column.
     pub fn strings(&self) -> Slices<'a, u8> {
         self.strings
     }
 }
 
 impl<'a> NumberLists<'a> {
-    /// The numbers of row `at`, ascending: none if it has none.
+    /// The numbers of row `at`, ascending; empty if it has no value.
     ///
     /// # Panics
     ///
-    /// If there are not so many rows.
+    /// If there are not that many rows.
     #[inline]
     pub fn get(&self, at: usize) -> &'a [i64] {
         match self.places[at] {
@@ -237,21 +238,21 @@ impl<'a> NumberLists<'a> {
 }
 
 impl<'a> StringLists<'a> {
-    /// The terms of row `at`, ascending: none if it has none.
+    /// The terms of row `at`, ascending; empty if it has no value.
     ///
     /// # Panics
     ///
-    /// If there are not so many rows.
+    /// If there are not that many rows.
     #[inline]
     pub fn get(&self, at: usize) -> DocTerms<'a> {
         DocTerms { numbers: self.places(at).iter(), terms: self.terms }
     }
 
-    /// Where in [`strings`](Self::strings) the terms of row `at` are, ascending.
+    /// The positions in [`strings`](Self::strings) of the terms of row `at`, ascending.
     ///
     /// # Panics
     ///
-    /// If there are not so many rows.
+    /// If there are not that many rows.
     #[inline]
     pub fn places(&self, at: usize) -> &'a [u32] {
         match self.places[at] {
@@ -272,17 +273,17 @@ impl<'a> Row<'a> {
         self.chunk.docs[self.at]
     }
 
-    /// What it has in column `i` of those that were asked for.
+    /// The value in column `i` of the request.
     ///
     /// # Panics
     ///
-    /// If there are not so many.
+    /// If there are not that many columns.
     #[inline]
     pub fn value(&self, i: usize) -> Cell<'a> {
         self.chunk.column(i).get(self.at)
     }
 
-    /// What it has in each column.
+    /// The value in each column.
     pub fn values(&self) -> impl ExactSizeIterator<Item = Cell<'a>> + use<'a> {
         let row = *self;
         (0..row.chunk.width()).map(move |i| row.value(i))

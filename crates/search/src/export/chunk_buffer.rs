@@ -1,4 +1,4 @@
-//! A column of a chunk, while it is filled and afterwards.
+//! The buffered values of one column of a chunk.
 
 use docvalues_column::{
     BatchDocs, Column, DocId, DocRange, Gathered, Kind, Lists, Rows, Slices, TermOrd, Terms, Values,
@@ -9,30 +9,30 @@ use crate::docs::len_u32;
 use crate::error::Result;
 use crate::window::{NO_ORD, SHORT_WINDOW};
 
-/// Bytes of strings or lists that are read together, about: what stays in a cache until it is copied.
+/// About how many bytes of strings or lists to read at once: they stay in cache until they are copied.
 const BATCH_BYTES: usize = 1 << 18;
 
-/// Documents that are read together when nothing is known of their values.
+/// Documents to read at once before the size of their values is known.
 const FIRST_BATCH: usize = 64;
 
-/// The values of a column, for rows that need not be in the order of documents.
+/// The values of a column, for rows in any order.
 ///
-/// Numbers and ords are gathered in the order of rows: they lie so close that sorting the documents would take longer
-/// than it saves. Strings and lists are read in the order of the file, each once, and stay where they are then; each
-/// row says where.
+/// Numbers and ords are gathered in the order of the rows: they are so close together that sorting the documents
+/// would cost more than it saves. Strings and lists are read once each, in file order, and not moved; each row has
+/// the position of its own.
 #[derive(Debug)]
 pub(super) struct ChunkBuffer {
     kind: Kind,
-    /// Numbers of all rows; lists of those documents that were read last.
+    /// The numbers of all rows, or the lists of the documents that were read last.
     numbers: Gathered<i64>,
-    /// The same of ords, [`NO_ORD`] where there is none.
+    /// The same for ords; [`NO_ORD`] for rows without a value.
     row_ords: Gathered<TermOrd>,
-    /// Byte strings of those documents that were read last, or terms.
+    /// The byte strings of the documents that were read last.
     strings: Gathered<u8>,
     terms: Lists<u8>,
-    /// How many lists are read together.
+    /// The number of lists to read at once.
     part: usize,
-    /// For each row the place of its string or list; [`NOWHERE`] if it has none.
+    /// The position of each row's string or list; [`NOWHERE`] if it has none.
     places: Vec<u32>,
     bytes: Lists<u8>,
     number_lists: Lists<i64>,
@@ -40,12 +40,12 @@ pub(super) struct ChunkBuffer {
     ords: Dedup<TermOrd>,
 }
 
-/// Memory that values may still take; nobody goes on once it is used up.
+/// The memory left for values. Reading stops when it is used up.
 #[derive(Debug)]
 pub(super) struct Allowance(pub(super) usize);
 
 impl Allowance {
-    /// Takes so many bytes; whether there were as many.
+    /// Takes `bytes`. Returns false if that was too much.
     fn take(&mut self, bytes: usize) -> bool {
         let enough = self.0.checked_sub(bytes);
         self.0 = enough.unwrap_or(0);
@@ -74,8 +74,8 @@ impl ChunkBuffer {
         self.kind
     }
 
-    /// Reads what the documents of the rows have; `distinct` has these in the order of the file. `false` if that takes
-    /// more memory than there is: what is there then is unspecified.
+    /// Reads the values of the rows' documents; `distinct` has these in file order. Returns false if memory is
+    /// exhausted; the values are then unspecified.
     pub(super) fn fill(
         &mut self,
         column: &dyn Column,
@@ -153,23 +153,23 @@ impl ChunkBuffer {
         super::Numbers { values: self.numbers.values(), present: self.numbers.present() }
     }
 
-    /// Of each row the place of its string, and these.
+    /// The position of each row's string, and the strings.
     pub(super) fn strings(&self) -> (&[u32], Slices<'_, u8>) {
         (&self.places, self.bytes.slices())
     }
 
-    /// Of each row the place of its list, and these.
+    /// The position of each row's list, and the lists.
     pub(super) fn number_lists(&self) -> (&[u32], Slices<'_, i64>) {
         (&self.places, self.number_lists.slices())
     }
 
-    /// Of each row the place of its list, the lists of places of terms, and the terms.
+    /// The position of each row's list, the lists of positions of terms, and the terms.
     pub(super) fn string_lists(&self) -> (&[u32], Slices<'_, u32>, Slices<'_, u8>) {
         (&self.places, self.ord_lists.slices().over(&self.ords.places), self.bytes.slices())
     }
 }
 
-/// Documents that follow one another are a run, if numbers go on behind it.
+/// Represents consecutive documents as a run.
 fn run_or_list(docs: &[DocId]) -> BatchDocs<'_> {
     let follows = |pair: &[DocId]| pair[0].get().checked_add(1) == Some(pair[1].get());
     match docs {
@@ -180,20 +180,20 @@ fn run_or_list(docs: &[DocId]) -> BatchDocs<'_> {
     }
 }
 
-/// Where the places lead that `first` leads to.
+/// Composes two mappings of positions.
 fn follow<'a>(first: &'a [u32], then: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
-    // NOWHERE lies past the end of any list.
+    // NOWHERE lies beyond the end of any list.
     first.iter().map(|at| then.get(*at as usize).copied().unwrap_or(NOWHERE))
 }
 
-/// Appends lists, and says how many bytes they take.
+/// Appends lists, and returns their size in bytes.
 fn append<T: Copy>(out: &mut Lists<T>, lists: Slices<'_, T>) -> usize {
     out.extend_from(lists);
     size_of_val(lists.items()) + lists.len() * size_of::<u64>()
 }
 
-/// Reads the lists of `all`, some at a time: as many as take about [`BATCH_BYTES`], so that what is too much is noticed
-/// before it is there. `false` if it was too much.
+/// Reads the lists of `all` in batches of about [`BATCH_BYTES`], so that an excess is noticed early. Returns false if
+/// memory is exhausted.
 fn in_parts<K, T>(
     all: &[K],
     part: &mut usize,

@@ -1,4 +1,4 @@
-//! From documents to chunks.
+//! Reading of documents into chunks.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::Search;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 
-/// Open columns, and what is needed to read them into chunks.
+/// Open columns, and the buffers to read chunks.
 pub(crate) struct ChunkReader {
     columns: Vec<Arc<dyn Column>>,
-    /// Documents of the source.
+    /// The number of documents in the source.
     total: u32,
     stop: Interrupt,
-    /// Those of a chunk, where a column wants to read them in order.
+    /// The documents of a chunk in file order, for columns that are read in that order.
     distinct: Dedup<DocId>,
 }
 
@@ -42,7 +42,7 @@ impl ChunkReader {
         self.columns.iter().map(|column| column.info())
     }
 
-    /// What the columns say of themselves.
+    /// The fields of the columns.
     pub(crate) fn fields(&self) -> impl ExactSizeIterator<Item = &Field> {
         self.columns().map(|info| &info.field)
     }
@@ -51,7 +51,7 @@ impl ChunkReader {
         self.total
     }
 
-    /// A chunk without rows.
+    /// An empty chunk.
     pub(crate) fn chunk(&self) -> Chunk {
         Chunk {
             docs: Vec::new(),
@@ -59,8 +59,8 @@ impl ChunkReader {
         }
     }
 
-    /// Reads the values of the chunk's documents, and says how many bytes its strings and lists take. `None` if these
-    /// are more than `most`: the chunk is then of no use.
+    /// Reads the values of the chunk's documents. Returns the bytes of its strings and lists, or `None` if these
+    /// exceed `most`; the chunk is then invalid.
     pub(crate) fn fill(&mut self, chunk: &mut Chunk, most: usize) -> Result<Option<usize>> {
         let Chunk { docs, columns } = chunk;
         if self.columns.iter().any(|column| !matches!(column.info().kind(), Kind::Numeric | Kind::Sorted)) {

@@ -1,25 +1,25 @@
-//! Numbers made unique, and where each of them went.
+//! Deduplication of numbers, with the position of each in the result.
 
 use docvalues_column::bits;
 
 use crate::docs::len_u32;
 
-/// The place of what is not there.
+/// The position of a missing value.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
-/// Of numbers whose greatest is less than so many times their count, a bit each is looked through sooner than they are
-/// sorted: while the bits stay in a near cache.
+/// The ratio of the greatest number to the count up to which a bitmap is used instead of a sort. The bitmap must stay
+/// in cache.
 const BITS_EACH: usize = 64;
 
-/// The different ones of some numbers, ascending, and the place of each of the numbers among them.
+/// The different numbers of a list, ascending, and the position of each list item among them.
 #[derive(Debug)]
 pub(super) struct Dedup<T> {
-    /// The different ones.
+    /// The different numbers.
     pub(super) values: Vec<T>,
-    /// For each number that was given, its place among these; [`NOWHERE`] for [`NOWHERE`].
+    /// The position of each list item; [`NOWHERE`] for [`NOWHERE`].
     pub(super) places: Vec<u32>,
     words: Vec<u64>,
-    /// Bits before each word.
+    /// The number of bits set before each word.
     before: Vec<u32>,
     pairs: Vec<u64>,
 }
@@ -32,7 +32,7 @@ impl<T> Default for Dedup<T> {
 }
 
 impl<T> Dedup<T> {
-    /// Takes these numbers in place of those before. O(n) if they ascend or lie close, else O(n log n).
+    /// Deduplicates `numbers`. O(n) if they ascend or are dense, else O(n log n).
     pub(super) fn find(&mut self, numbers: impl Iterator<Item = u32> + Clone, make: impl Fn(u32) -> T) {
         self.values.clear();
         self.places.clear();
@@ -55,7 +55,7 @@ impl<T> Dedup<T> {
         }
     }
 
-    /// A bit for each number up to the greatest; the place of one is how many bits are set before it.
+    /// Deduplicates by a bitmap: the position of a number is the number of bits set before it.
     fn by_bits(&mut self, numbers: impl Iterator<Item = u32> + Clone, most: usize, make: impl Fn(u32) -> T) {
         self.words.clear();
         self.words.resize(most / 64 + 1, 0);

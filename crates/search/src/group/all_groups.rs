@@ -1,4 +1,4 @@
-//! Accumulators for all values, as many at a time as there is room for; the groups that come first by what is in them.
+//! First pass: accumulators for all values, in as many passes as memory requires, and selection of the first groups.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,7 +20,7 @@ use crate::threads;
 use crate::value::Stored;
 use crate::window::Window;
 
-/// The groups that come first, and what is known of all of them.
+/// The first groups, and statistics of all.
 pub(super) struct Found {
     pub(super) winners: Vec<TopGroup>,
     pub(super) distinct: u64,
@@ -28,7 +28,7 @@ pub(super) struct Found {
     pub(super) missing: u64,
 }
 
-/// Finds the first `top` groups by `order`.
+/// Finds the first `top` groups in the given order.
 pub(super) fn find(
     request: &Request<'_>,
     by: Slot,
@@ -40,7 +40,7 @@ pub(super) fn find(
     let space = ValueSpace::of(columns, by, request.hits());
     let bytes = request.memory();
     let rows = match space {
-        // One row is for all others.
+        // One row is for documents in no group.
         ValueSpace::Dense { .. } => (bytes / layout.bytes()).saturating_sub(1).max(1),
         ValueSpace::Sparse => usize::MAX,
     };
@@ -63,14 +63,14 @@ pub(super) fn find(
     Ok(found)
 }
 
-/// A row for each value that is seen, of those that a pass is about.
+/// A row of accumulators for each value in the pass's part.
 struct AllGroups {
     by: Slot,
     keys: RowTable,
     layout: Arc<Layout>,
     rows: Vec<u64>,
     budget: Arc<MemoryBudget>,
-    /// The rows of a window's documents.
+    /// The row of each document of a window.
     places: Vec<u32>,
     docs: u64,
     missing: u64,
@@ -81,13 +81,13 @@ impl AllGroups {
         let words = keys.rows() * layout.words();
         let rows = match keys {
             RowTable::Dense { .. } => vec![0; words],
-            // These grow.
+            // These grow on demand.
             RowTable::Numbers(_) | RowTable::Bytes(_) => Vec::new(),
         };
         AllGroups { by, keys, layout, rows, budget, places: Vec::new(), docs: 0, missing: 0 }
     }
 
-    /// Makes rows for all keys; false if there is no room.
+    /// Adds rows for new keys. Returns false if the memory budget is exhausted.
     fn grow(&mut self) -> bool {
         let words = self.keys.rows() * self.layout.words();
         let more = words.saturating_sub(self.rows.len());
@@ -98,7 +98,7 @@ impl AllGroups {
         fits
     }
 
-    /// Bytes of the budget that it has.
+    /// The bytes that it holds of the budget.
     fn held(&self) -> usize {
         match &self.keys {
             RowTable::Dense { .. } => 0,
@@ -106,12 +106,12 @@ impl AllGroups {
         }
     }
 
-    /// Shows all groups that there are; returns how many these are.
+    /// Offers all groups to `candidates`. Returns their number.
     fn offer(&self, candidates: &mut Candidates, stop: &Interrupt) -> Result<u64> {
         let mut groups = 0;
         self.keys.each(&self.rows, self.layout.words(), stop, |row, key| {
             groups += u64::from(row[0] > 0);
-            // In this order: most rows are too small, but any number of them may be empty, which no CPU can foresee.
+            // In this order: most rows are below the floor, but any number may be empty, which mispredicts.
             if row[candidates.word].cast_signed() >= candidates.floor && row[0] > 0 {
                 candidates.offer(&self.layout, row, || self.keys.value(key));
             }
@@ -134,7 +134,7 @@ impl Collector for AllGroups {
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-        // The pass will be run again: nothing that it finds is used.
+        // The pass is over budget and will be repeated.
         if self.budget.is_over() {
             return Ok(());
         }
@@ -171,22 +171,22 @@ impl Collector for AllGroups {
     }
 }
 
-/// The groups that come first of those that pass by.
+/// Top-k over groups.
 struct Candidates {
     order: GroupOrder,
     top: usize,
-    /// Whether a word of a row says of most groups that they are not kept: in those it is less than `floor`.
+    /// Whether a word of a row rejects most groups: those in which it is less than `floor`.
     is_told: bool,
     word: usize,
     floor: i64,
-    /// The last one is on top.
+    /// The last of the kept groups is on top.
     heap: BinaryHeap<Candidate>,
 }
 
-/// A group: what comes first is less.
+/// A group; lesser ones come first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
-    /// Documents, or the metric: the greatest first.
+    /// The count or the metric, descending.
     height: Reverse<Option<OrderValue>>,
     value: Stored,
     row: Vec<u64>,
@@ -203,7 +203,7 @@ impl Candidates {
         Candidates { order, top, is_told, word, floor: i64::MIN, heap: BinaryHeap::new() }
     }
 
-    /// Keeps a group, if it is among the first. Few are: a call keeps the loop over all of them small.
+    /// Keeps a group if it is among the first. Few are: not inlined, so that the loop over all groups stays small.
     #[inline(never)]
     fn offer(&mut self, layout: &Layout, row: &[u64], value: impl FnOnce() -> Stored) {
         let height = Reverse(match self.order {
@@ -212,7 +212,7 @@ impl Candidates {
             GroupOrder::Value | GroupOrder::Best => None,
         });
         let is_full = self.heap.len() >= self.top;
-        // Most are less than the last one that is kept: for these no value is made.
+        // Most groups are below the last one that is kept; no value is made for them.
         if is_full && self.heap.peek().is_none_or(|last| height > last.height) {
             return;
         }

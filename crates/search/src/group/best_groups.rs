@@ -1,4 +1,4 @@
-//! The groups whose best documents come first.
+//! Top-k over groups, by their best documents.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use crate::sort::{Entry, Keys, TopKQueue};
 use crate::value::Stored;
 use crate::window::Window;
 
-/// The groups whose best documents come first, with these documents: Lucene's `FirstPassGroupingCollector`.
+/// The groups whose best documents come first, with these documents, as Lucene's `FirstPassGroupingCollector`.
 ///
-/// Whatever does not come before the last of the best documents changes nothing, and that is O(1) to see. A group that
-/// had to go comes back with a better document or not at all: so nothing is kept of it.
+/// A document that does not come before the last of the best documents changes nothing, and is rejected in O(1). A
+/// group that was dropped can only return with a better document, so nothing of it is kept.
 pub(super) struct BestGroups {
     by: Slot,
     top: usize,
@@ -33,7 +33,7 @@ impl BestGroups {
         self.groups.into_values().collect()
     }
 
-    /// A document of a group that comes before the last one.
+    /// Adds a document that comes before the last one.
     fn put(&mut self, entry: Entry, value: Stored) {
         if let Some(best) = self.best.get_mut(&value) {
             if entry < *best {

@@ -1,10 +1,10 @@
-//! The value of a document that it is grouped by.
+//! The value by which a document is grouped.
 
 use crate::columns::Slot;
 use crate::value::Stored;
 use crate::window::{Cells, NO_ORD, Window};
 
-/// The value of the window's document `at`; of a term its ord, as a number.
+/// The value of document `at` of the window; a term is its ord, as a number.
 pub(super) fn of(window: &Window<'_>, by: Slot, at: usize) -> Option<Stored> {
     match window.cells(by) {
         Cells::Numbers(numbers) => numbers.get(at).map(Stored::Number),

@@ -1,4 +1,4 @@
-//! What is found out about the documents of a group beside their number.
+//! Metrics of groups, and the layout of their accumulators.
 
 use docvalues_column::{LogicalType, Value, Values};
 use docvalues_format::file::kind::to_f64;
@@ -10,36 +10,36 @@ use crate::search::Request;
 use crate::stats::{Compensated, Sum};
 use crate::window::{Numbers, Window};
 
-/// What to find out about the documents of each group; of a column with one number a document.
+/// A metric of the documents of each group, over a column with at most one number a document.
 ///
-/// Doubles that are NaN are in none of these, and nor are documents without a value.
+/// NaN and documents without a value do not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Metric {
-    /// The sum of their numbers: of integers exact, of doubles compensated.
+    /// The sum: exact for integers, compensated for doubles.
     Sum(String),
     /// The least number.
     Min(String),
     /// The greatest number.
     Max(String),
-    /// The mean of their numbers.
+    /// The mean.
     Mean(String),
 }
 
-/// What a [`Metric`] of a group is.
+/// The value of a [`Metric`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Measure {
     /// A [`Metric::Min`] or [`Metric::Max`].
     Value(Value),
-    /// A [`Metric::Sum`]: of what is stored, as in [`stats`](crate::stats).
+    /// A [`Metric::Sum`] of the stored numbers, as in [`stats`](crate::stats).
     Sum(Sum),
     /// A [`Metric::Mean`].
     Mean(f64),
 }
 
 impl Metric {
-    /// The column of the numbers.
+    /// The column that the metric is computed from.
     pub fn column(&self) -> &str {
         match self {
             Metric::Sum(column) | Metric::Min(column) | Metric::Max(column) | Metric::Mean(column) => column,
@@ -47,45 +47,45 @@ impl Metric {
     }
 }
 
-/// Where the accumulators of a group are: a row of words, all 0 at first.
+/// The layout of a group's accumulators: a row of words, all 0 at first.
 ///
 /// ```text
-/// row   documents | accumulator | numbers in it, if not all documents have one | accumulator | ...
+/// row   documents | accumulator | count of numbers, if some documents have none | accumulator | ...
 /// ```
 ///
-/// A row is one line of the cache or little more. An array for each accumulator would take less room (a count fits 32
-/// bits), and miss the cache once for each: 15 to 25 % slower with 100,000 groups (`benches/benches/group.rs`).
+/// A row takes about one cache line. An array for each accumulator would be smaller (a count fits 32 bits), but miss
+/// the cache once for each: 15 to 25 % slower with 100,000 groups (`benches/benches/group.rs`).
 #[derive(Debug)]
 pub(crate) struct Layout {
     words: usize,
     accumulators: Vec<Accumulator>,
-    /// The accumulator of each metric.
+    /// The index of each metric's accumulator.
     metrics: Vec<(Metric, usize)>,
 }
 
-/// An accumulator and its place in a row.
+/// An accumulator and its position in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Accumulator {
     slot: Slot,
     logical: LogicalType,
     what: What,
     at: usize,
-    /// Where numbers are counted: 0, where documents are, if each has one.
+    /// The position of its count; 0, the number of documents, if each has a number.
     count: usize,
 }
 
-/// What is accumulated.
+/// The kind of an accumulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
     /// A sum that fits an `i64`.
     Sum,
-    /// One that fits an `i128`: two words, the lower one first.
+    /// A sum that fits an `i128`: two words, the lower one first.
     WideSum,
-    /// A sum of doubles, and what was lost.
+    /// A compensated sum of doubles.
     Doubles,
-    /// The number whose [`rank`] is greatest, upside down: a 0 is none or the greatest number.
+    /// The least number, as the complement of its [`rank`]; 0 for none.
     Least,
-    /// The greatest [`rank`].
+    /// The greatest number, as its [`rank`].
     Greatest,
 }
 
@@ -95,7 +95,7 @@ impl What {
     }
 }
 
-/// Stored numbers from 0 on.
+/// Maps stored numbers to unsigned ones, in order.
 fn rank(number: i64) -> u64 {
     number.cast_unsigned() ^ (1 << 63)
 }
@@ -115,7 +115,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// The place of the accumulator for `metric`, which is made if there is none.
+    /// The index of the accumulator for `metric`, which is added if necessary.
     fn accumulator(&mut self, request: &Request<'_>, slot: Slot, metric: &Metric) -> Result<usize> {
         let column = request.columns().get(slot);
         let info = column.info();
@@ -149,12 +149,12 @@ impl Layout {
         Ok(self.accumulators.len() - 1)
     }
 
-    /// Words of a row.
+    /// The words of a row.
     pub(crate) fn words(&self) -> usize {
         self.words
     }
 
-    /// The row of a group that has all documents of a request, which are so many, if the descriptions of the columns tell.
+    /// The row of a group that has all `docs` documents of a request, if column descriptions suffice.
     pub(crate) fn constant(&self, request: &Request<'_>, docs: u64) -> Option<Vec<u64>> {
         let mut row = vec![0; self.words];
         row[0] = docs;
@@ -167,12 +167,12 @@ impl Layout {
         Some(row)
     }
 
-    /// Bytes of a row.
+    /// The bytes of a row.
     pub(super) fn bytes(&self) -> usize {
         self.words * size_of::<u64>()
     }
 
-    /// Whether a row depends on the order in which documents are seen.
+    /// Whether a row depends on the order of documents.
     pub(crate) fn depends_on_order(&self) -> bool {
         self.accumulators.iter().any(|one| one.what == What::Doubles)
     }
@@ -186,7 +186,7 @@ impl Layout {
     pub(crate) fn add(&self, rows: &mut [u64], places: &[u32], window: &Window<'_>) {
         match self.accumulators.as_slice() {
             [] => places.iter().for_each(|&row| rows[row as usize] += 1),
-            // What most ask for, in one loop.
+            // The most frequent case, in one loop.
             [Accumulator { slot, what: What::Sum, count: 0, .. }] => {
                 let (rows, _) = rows.as_chunks_mut::<2>();
                 for (&row, &number) in places.iter().zip(window.numbers(*slot).values) {
@@ -213,7 +213,7 @@ impl Layout {
         }
     }
 
-    /// What the metrics are of the documents that were added to a row.
+    /// The metrics of a row.
     pub(crate) fn measures(&self, row: &[u64]) -> Vec<Option<Measure>> {
         (0..self.metrics.len()).map(|metric| self.measure(row, metric)).collect()
     }
@@ -233,16 +233,16 @@ impl Layout {
         })
     }
 
-    /// The word of a row by which, as an `i64`, groups are in the order of a metric, but for those that have none: a sum.
+    /// The word of a row whose order as an `i64` is that of a metric, if there is one: a sum.
     pub(super) fn sum(&self, metric: usize) -> Option<usize> {
         let (metric, accumulator) = self.metrics.get(metric)?;
         let one = self.accumulators.get(*accumulator)?;
-        // Sums of unsigned numbers depend on the documents, too: see `Accumulator::sum`.
+        // The word of an unsigned sum needs the count as well: see `Accumulator::sum`.
         let is_it = one.what == What::Sum && one.logical != LogicalType::U64;
         (is_it && matches!(metric, Metric::Sum(_))).then_some(one.at)
     }
 
-    /// What groups are compared by if a metric orders them: what is greater comes first, and nothing last.
+    /// The value by which groups are ordered: greater ones come first, and `None` last.
     pub(super) fn order_value(&self, row: &[u64], metric: usize) -> Option<OrderValue> {
         match self.measure(row, metric)? {
             Measure::Value(value) => value.stored().map(|number| OrderValue::Integer(number.into())),
@@ -254,7 +254,7 @@ impl Layout {
     }
 }
 
-/// Rows and which of them the documents of a window belong to.
+/// Rows, and the row of each document of a window.
 struct Rows<'a> {
     words: usize,
     rows: &'a mut [u64],
@@ -262,7 +262,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Shows `each` the row of each document that has a number.
+    /// Calls `each` with the row of every document that has a number.
     #[inline]
     fn each(&mut self, numbers: &Numbers<'_>, mut each: impl FnMut(&mut [u64], i64)) {
         numbers.each(|at, number| {
@@ -274,7 +274,7 @@ impl Rows<'_> {
 
 impl Accumulator {
     fn add(&self, rows: &mut Rows<'_>, numbers: &Numbers<'_>) {
-        // A number is counted where not all have one; it is 0 where documents are counted, which they were.
+        // Counts numbers if some documents have none; else position 0 counts documents already.
         let Accumulator { at, count, .. } = *self;
         let more = u64::from(count != 0);
         let is_double = self.logical == LogicalType::F64;
@@ -307,7 +307,7 @@ impl Accumulator {
         }
     }
 
-    /// Adds a number so many times.
+    /// Adds a number `times` times.
     #[expect(clippy::cast_precision_loss, reason = "a sum of doubles is no count")]
     fn add_known(&self, row: &mut [u64], number: i64, times: u64) {
         let Accumulator { at, count, .. } = *self;
@@ -355,7 +355,7 @@ impl Accumulator {
             What::WideSum => wide(row, self.at),
             _ => row[self.at].cast_signed().into(),
         };
-        // Stored numbers are 2^63 less.
+        // Stored numbers are less by 2^63.
         let shift = if self.logical == LogicalType::U64 { i128::from(count) << 63 } else { 0 };
         Sum::Integer(stored + shift)
     }

@@ -1,8 +1,8 @@
-//! What groups are compared by if a metric orders them.
+//! The value of a metric by which groups are ordered.
 
 use std::cmp::Ordering;
 
-/// A number to compare groups by; all groups have the same sort of it.
+/// A number by which groups are ordered, of the same kind for all groups.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum OrderValue {
     Integer(i128),
@@ -13,7 +13,7 @@ impl Ord for OrderValue {
     fn cmp(&self, other: &OrderValue) -> Ordering {
         match (self, other) {
             (OrderValue::Integer(a), OrderValue::Integer(b)) => a.cmp(b),
-            // Adding 0.0 makes 0.0 of −0.0.
+            // Adding 0.0 turns −0.0 into 0.0.
             (OrderValue::Double(a), OrderValue::Double(b)) => (a + 0.0).total_cmp(&(b + 0.0)),
             (OrderValue::Integer(_), OrderValue::Double(_)) => Ordering::Less,
             (OrderValue::Double(_), OrderValue::Integer(_)) => Ordering::Greater,

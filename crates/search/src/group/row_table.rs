@@ -1,6 +1,6 @@
-//! Which row of accumulators belongs to a value.
+//! The mapping from values to rows of accumulators.
 //!
-//! A pass is about a part of all values: of those that lie side by side a range, of others those whose hashes are in a range.
+//! A pass covers a part of all values: a range if values are dense, else those whose hashes are in a range.
 
 use std::ops::Range;
 
@@ -17,26 +17,26 @@ use crate::threads::TOGETHER;
 use crate::value::Stored;
 use crate::window::{Cells, NO_ORD, Window};
 
-/// An array may have so many rows for each document. To clear a row and to look at it takes a nanosecond, a hash table ten
-/// and more for each document.
+/// The most rows per document in an array. Clearing and scanning a row takes a nanosecond, a hash table ten or more
+/// for each document.
 const MAX_ROWS_PER_DOC: u64 = 8;
 
-/// All values there may be, as places from 0 on.
+/// All possible values, numbered by places from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueSpace {
-    /// Ords, or numbers that lie close: place 0 is `first`.
+    /// Ords, or numbers close together: place 0 is `first`.
     Dense { first: i64, len: u32 },
-    /// GroupIndex are hashes.
+    /// Places are hashes.
     Sparse,
 }
 
-/// The rows of values, and the values of rows.
+/// The rows of the values in a pass.
 pub(super) enum RowTable {
-    /// Row `i` is `first + i`, and the last row, number `len`, of all other documents.
+    /// Row `i` is value `first + i`. The last row, `len`, is for all other documents.
     Dense { first: i64, len: u32 },
-    /// Row 0 is of documents that belong to none of these.
+    /// Numbers or ords. Row 0 is for all other documents.
     Numbers(NumberTable),
-    /// As for numbers.
+    /// Byte strings. Row 0 is for all other documents.
     Bytes(ByteStringTable),
 }
 
@@ -52,7 +52,7 @@ impl ValueSpace {
         }
     }
 
-    /// How many places there are.
+    /// The number of places.
     pub(super) fn len(self) -> u32 {
         match self {
             ValueSpace::Dense { len, .. } => len,
@@ -60,7 +60,7 @@ impl ValueSpace {
         }
     }
 
-    /// The values at some places.
+    /// The values at a range of places.
     pub(super) fn keys(self, part: &ValuePart, columns: &Columns, by: Slot) -> RowTable {
         match self {
             ValueSpace::Dense { first, .. } => {
@@ -76,7 +76,7 @@ impl ValueSpace {
 }
 
 impl RowTable {
-    /// The same values; none of them was seen, where that is known.
+    /// An empty mapping of the same values.
     pub(super) fn fork(&self) -> RowTable {
         match self {
             RowTable::Dense { first, len } => RowTable::Dense { first: *first, len: *len },
@@ -85,7 +85,7 @@ impl RowTable {
         }
     }
 
-    /// Rows that there are.
+    /// The number of rows.
     pub(super) fn rows(&self) -> usize {
         match self {
             RowTable::Dense { len, .. } => *len as usize + 1,
@@ -94,7 +94,7 @@ impl RowTable {
         }
     }
 
-    /// The rows of a window's documents; false if there is no room for all.
+    /// Finds the rows of a window's documents. Returns false if the memory budget is exhausted.
     pub(super) fn places(
         &mut self,
         window: &Window<'_>,
@@ -148,13 +148,13 @@ impl RowTable {
                     places.push(row);
                 }
             }
-            // Documents are not grouped by columns with several values.
+            // Columns with several values a document were rejected.
             _ => places.resize(window.len(), 0),
         }
         true
     }
 
-    /// Bytes of hash tables and what belongs to them.
+    /// The bytes of the hash table.
     pub(super) fn bytes(&self) -> usize {
         match self {
             RowTable::Dense { .. } => 0,
@@ -163,11 +163,11 @@ impl RowTable {
         }
     }
 
-    /// Shows `each` all rows of values, `words` long, and by what [`value`](Self::value) knows each.
+    /// Calls `each` with every row of `words` words and its key for [`value`](Self::value).
     ///
     /// # Errors
     ///
-    /// When the search is interrupted.
+    /// If the search is interrupted.
     pub(super) fn each(
         &self,
         rows: &[u64],
@@ -182,7 +182,7 @@ impl RowTable {
                 let rows = &rows[..*len as usize * words];
                 for (start, rows) in (0..).step_by(TOGETHER).zip(rows.chunks(TOGETHER * words)) {
                     stop.check()?;
-                    // The last one may be the greatest number there is, with none behind it.
+                    // The last value may be the greatest number there is.
                     for (at, row) in (start..).zip(rows.chunks_exact(words)) {
                         each(row, first.wrapping_add_unsigned(at));
                     }
@@ -204,7 +204,7 @@ impl RowTable {
         Ok(())
     }
 
-    /// The value of a row.
+    /// The value of a key.
     pub(super) fn value(&self, key: i64) -> Stored {
         match self {
             RowTable::Dense { .. } | RowTable::Numbers(_) => Stored::Number(key),
@@ -212,12 +212,12 @@ impl RowTable {
         }
     }
 
-    /// Shows `each` the rows of `other` and those here of the same values, which may be new, until there is no room for
-    /// one.
+    /// Calls `each` with every row of `other` and the row of the same value here, which is added if it is new. Stops
+    /// when the memory budget is exhausted.
     ///
     /// # Errors
     ///
-    /// When the search is interrupted.
+    /// If the search is interrupted.
     pub(super) fn rows_of(
         &mut self,
         other: &RowTable,
@@ -250,7 +250,7 @@ impl RowTable {
                     has_room = row == 0 || to.row(from.get(row), budget).is_some_and(|to| each(row, to));
                 }
             }
-            // A fork has keys as its origin.
+            // A fork has the same kind of rows.
             _ => {}
         }
         Ok(())

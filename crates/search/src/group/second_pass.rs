@@ -1,4 +1,4 @@
-//! The documents once more, for the groups that are returned.
+//! Second pass: counts, metrics and best documents of the groups to return.
 
 use std::sync::Arc;
 
@@ -15,19 +15,19 @@ use crate::sort::{Keys, TopDocs, TopKQueue};
 use crate::value::Stored;
 use crate::window::{Cells, Window, WindowBuffers};
 
-/// Where a value is in the order of groups.
+/// The position of each value among the groups to return.
 #[derive(Default)]
 pub(super) struct GroupIndex {
     numbers: HashMap<i64, u32>,
     bytes: HashMap<Vec<u8>, u32>,
-    /// For each hash of a number one that has it, and its place: most look-ups end here. A place without a number has that of
-    /// all others.
+    /// A direct-mapped cache: for each hash, a number and its position. Most lookups end here. An empty entry has the
+    /// position of all other values.
     first: Vec<(i64, u32)>,
-    /// The place of all others.
+    /// The position of all other values.
     none: u32,
 }
 
-/// Bits of a hash: enough for some hundred groups, and few enough for the second cache.
+/// The bits of a hash: enough for hundreds of groups, within the second-level cache.
 const BITS: u32 = 12;
 
 /// Knuth's multiplicative hash.
@@ -66,11 +66,11 @@ impl GroupIndex {
         self.numbers.get(&number).copied().unwrap_or(self.none)
     }
 
-    /// The groups of a window's documents.
+    /// Finds the group of each document of a window.
     fn of(&self, window: &Window<'_>, by: Slot, places: &mut Vec<u32>) {
         places.clear();
         match window.cells(by) {
-            // No term has the number of none.
+            // The ord of a missing term is no group's.
             Cells::Ords(ords) => places.extend(ords.iter().map(|ord| self.number(ord.get().into()))),
             Cells::Numbers(numbers) => {
                 places.resize(window.len(), self.none);
@@ -81,21 +81,21 @@ impl GroupIndex {
                     .iter()
                     .map(|bytes| bytes.and_then(|bytes| self.bytes.get(bytes)).copied().unwrap_or(self.none)),
             ),
-            // Documents are not grouped by columns with several values.
+            // Columns with several values a document were rejected.
             Cells::NumberLists(_) | Cells::OrdLists(_) => places.resize(window.len(), self.none),
         }
     }
 }
 
-/// Finds what is not known yet of some groups.
+/// Collects the missing results of some groups.
 pub(super) struct SecondPass {
     by: Slot,
     groups: Arc<GroupIndex>,
-    /// Rows of accumulators, if they are not known.
+    /// The accumulators of each group, if the first pass has none.
     rows: Option<(Arc<Layout>, Vec<u64>)>,
-    /// The best documents of each group, if they are asked for.
+    /// The best documents of each group, if requested.
     best: Option<(Keys, Vec<TopDocs>)>,
-    /// The documents of a window that are in one of these groups, and their groups.
+    /// The documents of a window that are in one of the groups, and their groups.
     found: Vec<DocId>,
     places: Vec<u32>,
     buffers: WindowBuffers,
@@ -112,15 +112,14 @@ impl SecondPass {
         SecondPass { by, groups, rows, best, found, places, buffers, most_threads, docs: 0, missing: 0 }
     }
 
-    /// Accumulates, too.
+    /// Accumulates counts and metrics as well.
     pub(super) fn accumulate(mut self, layout: &Arc<Layout>) -> SecondPass {
         let rows = vec![0; self.groups.none as usize * layout.words()];
         self.rows = Some((Arc::clone(layout), rows));
         self
     }
 
-    /// Finds the `docs` best documents by `keys`, too,
-    /// by so many threads at most.
+    /// Collects the `docs` best documents by `keys` as well, on at most `most_threads` threads.
     pub(super) fn best(mut self, keys: Keys, docs: usize, most_threads: usize) -> SecondPass {
         self.most_threads = most_threads;
         let best = (0..self.groups.none).map(|_| TopDocs::new(docs)).collect();
@@ -128,7 +127,7 @@ impl SecondPass {
         self
     }
 
-    /// The row and the best documents of each group.
+    /// The rows and the best documents of all groups.
     pub(super) fn finish(self) -> (Option<Vec<u64>>, Option<Vec<TopDocs>>) {
         (self.rows.map(|(_, rows)| rows), self.best.map(|(_, best)| best))
     }
@@ -154,12 +153,12 @@ impl Collector for SecondPass {
         self.docs += window.len() as u64;
         self.missing += group_value::missing(window, self.by);
         self.groups.of(window, self.by, &mut self.places);
-        // Of others nothing else is read.
+        // Further columns are read only for documents in these groups.
         self.found.clear();
         self.found.resize(window.len(), DocId::default());
         let mut found = 0;
         for at in 0..window.len() {
-            // Without a branch: nobody can tell which documents these are.
+            // Without a branch, which would be unpredictable.
             let place = self.places[at];
             self.found[found] = window.doc(at);
             self.places[found] = place;

@@ -1,4 +1,4 @@
-//! How many different values there are.
+//! Counting distinct values.
 
 use std::hash::Hash;
 
@@ -15,26 +15,26 @@ use crate::multi_pass::MultiPass;
 use crate::search::Request;
 use crate::window::{Cells, NO_ORD, Numbers, Window};
 
-/// So many values are told apart, whatever they are.
+/// The most values to count exactly, of any type.
 const EXACT: usize = 1 << 16;
 
-/// Numbers this close to each other have a bit each: 16 MiB.
+/// The longest span of numbers to represent as a bitset: 16 MiB.
 const MAX_DENSE: u32 = 1 << 27;
 
-/// 2^14 registers: an error of 0.8 %, two times of three.
+/// 2^14 registers: a standard error of 0.8 %.
 const REGISTERS: u8 = 14;
 
-/// How many different values there are.
+/// The number of different values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distinct {
-    /// So many.
+    /// The exact number.
     Exact(u64),
-    /// About so many, within some percent.
+    /// An estimate, within about a percent.
     About(u64),
 }
 
 impl Distinct {
-    /// The number, exact or not.
+    /// The number, exact or estimated.
     pub fn get(self) -> u64 {
         match self {
             Distinct::Exact(count) | Distinct::About(count) => count,
@@ -42,31 +42,31 @@ impl Distinct {
     }
 }
 
-/// Tells values apart.
+/// Collects different values.
 pub(crate) struct DistinctValues {
     slot: Slot,
     seen: Seen,
-    /// Bytes of memory for all threads.
+    /// The memory limit for all threads, in bytes.
     bytes: usize,
 }
 
 enum Seen {
-    /// So many, as the column's description says.
+    /// The number is known from the column's description.
     Constant(u64),
-    /// So many ords, or numbers from the first one on, may be there: too many for the memory, so that a range of them is
-    /// looked at after the other.
+    /// The given number of ords, or of numbers from the first one on, exceeds the memory limit. They are counted at
+    /// the end, in several passes.
     Later(i64, u32),
     /// A bit for each ord.
     Ords(Vec<u64>),
-    /// A bit for each number or ord from the first one on; others are not seen.
+    /// A bit for each number or ord from the first one on; others are ignored.
     Dense(i64, Vec<u64>),
     Numbers(Few<i64>),
     Bytes(Few<Vec<u8>>),
 }
 
-/// Few values, or a sketch of many.
+/// An exact set of few values, or a sketch of many.
 struct Few<T> {
-    /// What the values on the heap may take.
+    /// The limit for values on the heap, in bytes.
     most: usize,
     held: usize,
     values: FewValues<T>,
@@ -77,11 +77,11 @@ enum FewValues<T> {
     Sketch(Box<HllSketch>),
 }
 
-/// About what values of fixed size take that are told apart, while their table grows.
+/// About the memory of an exact set of fixed-size values, while its table grows.
 const TABLE: usize = 48 * EXACT;
 
 impl DistinctValues {
-    /// In so many bytes.
+    /// A collector within `bytes` of memory.
     pub(crate) fn new(slot: Slot, request: &Request<'_>, bytes: usize) -> Result<DistinctValues> {
         let column = request.columns().get(slot);
         let bits = |places: u32| memory::zeroed::<u64>((places as usize).div_ceil(64));
@@ -101,7 +101,7 @@ impl DistinctValues {
                     _ => Seen::Numbers(Few::new(usize::MAX)),
                 }
             }
-            // The same for any number of threads, and whatever else is asked for.
+            // Independent of the number of threads and of other statistics.
             (None, Values::Bytes(_)) => Seen::Bytes(Few::new(request.memory() / 16)),
         };
         Ok(DistinctValues { slot, seen, bytes })
@@ -197,14 +197,14 @@ impl Collector for DistinctValues {
             }
             (Seen::Numbers(to), Seen::Numbers(from)) => to.merge(from, |_| 0),
             (Seen::Bytes(to), Seen::Bytes(from)) => to.merge(from, |bytes| held(bytes)),
-            // A fork sees as its origin does.
+            // A fork has the same representation.
             _ => {}
         }
         Ok(())
     }
 }
 
-/// Sees a number, if there is a bit for it.
+/// Sets the bit of a number, if there is one.
 #[inline]
 fn see_dense(first: i64, number: i64, seen: &mut [u64]) {
     let at = usize::try_from(number.wrapping_sub(first)).unwrap_or(usize::MAX);
@@ -213,7 +213,7 @@ fn see_dense(first: i64, number: i64, seen: &mut [u64]) {
     }
 }
 
-/// The different ones of so many ords, or numbers from the first one on: by passes with a bit for each of a range.
+/// Counts different ords, or numbers from `first` on, in several passes over ranges of them.
 fn by_ranges(request: &Request<'_>, slot: Slot, first: i64, places: u32, bytes: usize) -> Result<u64> {
     let width = u32::try_from(bytes.saturating_mul(8) / 64 * 64).unwrap_or(u32::MAX).min(places);
     let mut distinct = 0;
@@ -222,7 +222,7 @@ fn by_ranges(request: &Request<'_>, slot: Slot, first: i64, places: u32, bytes: 
         |part, _| {
             let range = part.range();
             let seen = memory::zeroed(range.len().div_ceil(64))?;
-            // Ranges are whole words but for the last, and no number lies behind that.
+            // All ranges but the last are whole words, and no number lies after the last.
             let seen = Seen::Dense(first + i64::from(range.start), seen);
             Ok(DistinctValues { slot, seen, bytes })
         },
@@ -236,7 +236,7 @@ fn by_ranges(request: &Request<'_>, slot: Slot, first: i64, places: u32, bytes: 
     Ok(distinct)
 }
 
-/// What a byte string takes on the heap.
+/// The bytes of a byte string on the heap.
 fn held(bytes: &[u8]) -> usize {
     const ALLOCATION: usize = 16;
     bytes.len() + ALLOCATION
@@ -269,7 +269,7 @@ impl<T: Hash + Eq> Few<T> {
         }
     }
 
-    /// Beyond so many, or so many bytes, a sketch takes over. What it says depends on the values alone, not on their order.
+    /// Replaces a set that is too large by a sketch. The estimate depends on the values alone, not on their order.
     fn limit(&mut self) {
         if let FewValues::All(all) = &self.values
             && (all.len() > EXACT || self.held > self.most)
@@ -313,7 +313,7 @@ impl<T: Hash + Eq> Few<T> {
     fn count(&self) -> Distinct {
         match &self.values {
             FewValues::All(all) => Distinct::Exact(all.len() as u64),
-            // The estimate that looks at registers alone: the other one depends on the order of values.
+            // The estimate from registers alone: the alternative depends on the order of values.
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,

@@ -1,4 +1,4 @@
-//! Count, extremes, sum and spread of numbers.
+//! Count, minimum, maximum, sum and spread of numbers.
 
 use docvalues_column::LogicalType;
 use docvalues_format::file::kind::{to_f64, to_u64};
@@ -12,18 +12,18 @@ use crate::interrupt::Interrupt;
 use crate::search::Request;
 use crate::window::{Cells, Window};
 
-/// What numbers are together.
+/// Collects statistics of numbers.
 pub(crate) struct NumberStats {
     slot: Slot,
     logical: LogicalType,
     spread: bool,
     now: Numbers,
-    /// Part by chunk: sums of doubles depend on the order in which they are added.
+    /// The results of finished chunks. They are added in order, because sums of doubles depend on it.
     chunks: Vec<(u32, Numbers)>,
     is_known: bool,
 }
 
-/// Some numbers.
+/// Statistics of some numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Numbers {
     pub(crate) docs: u64,
@@ -36,14 +36,14 @@ pub(crate) struct Numbers {
     spread: Spread,
 }
 
-/// A sum of doubles and what was lost on the way (Neumaier 1974).
+/// A compensated sum of doubles (Neumaier 1974).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Compensated {
     pub(crate) sum: f64,
     pub(crate) lost: f64,
 }
 
-/// Count, mean, and the sum of squared distances from it.
+/// The count, the mean, and the sum of squared distances from it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spread {
     count: f64,
@@ -64,7 +64,7 @@ impl NumberStats {
         self.chunks.iter().fold(Numbers::default(), |all, (_, chunk)| all.and(chunk))
     }
 
-    /// Adds numbers of which each is one.
+    /// Adds the numbers of a window.
     fn add(&mut self, numbers: &[i64]) {
         self.now.values += numbers.len() as u64;
         match self.logical {
@@ -135,7 +135,7 @@ impl Collector for NumberStats {
 }
 
 impl Numbers {
-    /// One number, so many times.
+    /// The statistics of a column with a single value.
     #[expect(clippy::cast_precision_loss, reason = "a mean is no count, nor is a sum of doubles")]
     fn known(known: ConstantColumn, logical: LogicalType, spread: bool) -> Numbers {
         let mut all = Numbers {
@@ -166,7 +166,7 @@ impl Numbers {
         all
     }
 
-    /// The sum, if there are numbers of this type.
+    /// The sum, if there are numbers.
     pub(crate) fn sum(&self, logical: LogicalType) -> Option<Sum> {
         (self.values > self.nans).then(|| match logical {
             LogicalType::F64 => Sum::Double(self.doubles.total()),
@@ -212,7 +212,7 @@ impl Compensated {
     }
 
     pub(crate) fn total(&self) -> f64 {
-        // Of infinities nothing can be lost that is a number.
+        // The compensation of an infinite sum is NaN.
         if self.lost.is_finite() { self.sum + self.lost } else { self.sum }
     }
 }
@@ -229,7 +229,7 @@ impl Spread {
         Spread { count, mean, squares }
     }
 
-    /// Chan, Golub and LeVeque 1979.
+    /// Combines two spreads: Chan, Golub and LeVeque 1979.
     fn and(&self, other: &Spread) -> Spread {
         if self.count == 0.0 || other.count == 0.0 {
             return if self.count == 0.0 { *other } else { *self };
@@ -242,7 +242,7 @@ impl Spread {
     }
 }
 
-/// The sum of a term of each value, as eight sums side by side: an addition need not wait for the one before it.
+/// Sums a term of each value in eight independent sums, so that additions do not wait for each other.
 fn sum(values: &[f64], term: impl Fn(f64) -> f64) -> f64 {
     let (chunks, rest) = values.as_chunks::<8>();
     let mut sums = [0.0; 8];

@@ -1,8 +1,8 @@
 //! Exact percentiles, by counting.
 //!
-//! A percentile is the value at a place among all values in order. A pass counts how many values lie in each of 4,096 parts
-//! of the range in which it must be; it then is in one of these parts, and the next pass looks at this one. Numbers of 24
-//! bits take two passes, timestamps three or four; nothing is sorted, and nothing kept of the values.
+//! A percentile is the value at a position in sorted order. Each pass divides the range that must contain it into
+//! 4,096 parts, counts the values in each, and continues with the part that contains the position. Numbers of 24 bits
+//! take two passes, timestamps three or four. Nothing is sorted, and no values are kept.
 
 use docvalues_column::LogicalType;
 use docvalues_format::file::kind::to_f64;
@@ -14,24 +14,24 @@ use crate::interrupt::Interrupt;
 use crate::search::Request;
 use crate::window::{Cells, Window};
 
-/// Bits by which a pass narrows a range.
+/// The bits by which a pass narrows a range.
 const BITS: u32 = 12;
 
-/// The value at a place is somewhere here.
+/// The search for the value at one position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Search {
-    /// Among all values in order.
+    /// The position in sorted order.
     place: u64,
-    /// Values below the range.
+    /// The number of values below the range.
     below: u64,
-    /// The range: from here on.
+    /// The start of the range.
     first: u64,
-    /// It spans 2^bits values.
+    /// The range spans 2^bits values.
     bits: u32,
 }
 
-/// The values, as they are stored, at these places among the `range` of values in order. There are more values than the
-/// greatest place says.
+/// The stored values at `places` in sorted order. All values lie in `range`, and there are more than the greatest
+/// place.
 pub(super) fn find(request: &Request<'_>, slot: Slot, range: (i64, i64), places: &[u64]) -> Result<Vec<i64>> {
     let (first, last) = (rank(range.0), rank(range.1));
     let bits = u64::BITS - (last - first).leading_zeros();
@@ -45,12 +45,12 @@ pub(super) fn find(request: &Request<'_>, slot: Slot, range: (i64, i64), places:
     Ok(searches.iter().map(|search| (search.first ^ (1 << 63)).cast_signed()).collect())
 }
 
-/// Stored numbers from 0 on.
+/// Maps stored numbers to unsigned ones, in order.
 fn rank(number: i64) -> u64 {
     number.cast_unsigned() ^ (1 << 63)
 }
 
-/// Counts the values in the parts of some ranges, which do not overlap.
+/// Counts the values in each part of some disjoint ranges.
 struct Counter {
     slot: Slot,
     logical: LogicalType,
@@ -64,7 +64,7 @@ struct Range {
 }
 
 impl Range {
-    /// The part in which a value lies that is so far from the first one.
+    /// The part that contains the value at a distance from the first.
     fn part(&self, from_first: u64) -> usize {
         usize::try_from(from_first >> self.bits.saturating_sub(BITS)).unwrap_or(usize::MAX)
     }
@@ -91,7 +91,7 @@ impl Counter {
                 continue;
             }
             let rank = rank(number);
-            // The last range that begins before it.
+            // The last range that begins at or below it.
             let after = self.ranges.partition_point(|range| range.first <= rank);
             let Some(range) = after.checked_sub(1).and_then(|at| self.ranges.get_mut(at)) else { continue };
             let part = range.part(rank - range.first);

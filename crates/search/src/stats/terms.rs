@@ -1,4 +1,4 @@
-//! Count and extremes of terms and byte strings.
+//! Count, minimum and maximum of terms and byte strings.
 
 use docvalues_column::{Column, TermOrd, Value};
 
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::window::{Cells, NO_ORD, Window};
 
-/// What terms or byte strings are together.
+/// Collects statistics of terms or byte strings.
 pub(crate) struct TermStats {
     slot: Slot,
     pub(super) docs: u64,
