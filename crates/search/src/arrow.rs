@@ -120,7 +120,7 @@ impl Batches<'_> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
         let schema = Arc::clone(&self.schema);
         let batch = RecordBatch::try_new_with_options(schema, columns, &options);
-        batch.map(Some).map_err(|error| Error::Request(format!("no record batch: {error}")))
+        batch.map(Some).map_err(|error| Error::Request(format!("record batch: {error}")))
     }
 }
 

@@ -38,7 +38,7 @@ pub enum Error {
     /// An allocation proportional to the number of documents failed, or exceeds
     /// [`Search::memory`](crate::Search::memory).
     #[error(
-        "expected {bytes} bytes of memory for something of each document, found less: see `Search::memory`"
+        "expected {bytes} bytes of memory for the results of all documents, found less: raise `Search::memory`"
     )]
     Memory {
         /// The bytes needed.

@@ -181,7 +181,7 @@ impl Search<'_> {
         let by = request.slot(&group.by)?;
         let field = request.columns().get(by).info().field.clone();
         if field.kind.is_multi_valued() {
-            let cannot = "has several values a document, and so puts it in no group";
+            let cannot = "has several values a document, so that they have no group";
             return Err(Error::Kind { field: field.name, kind: field.kind, cannot });
         }
         if let GroupOrder::Metric(metric) = group.order
@@ -189,7 +189,7 @@ impl Search<'_> {
         {
             let metrics = group.metrics.len();
             return Err(Error::Request(format!(
-                "groups are ordered by metric {metric}, but there are {metrics}"
+                "expected one of {metrics} metrics as order of groups, found metric {metric}"
             )));
         }
         let layout = Arc::new(Layout::new(&mut request, &group.metrics)?);

@@ -193,7 +193,7 @@ impl BucketCounter {
         let column = request.columns().get(slot);
         let field = &column.info().field;
         let Values::Numbers(_) = column.values() else {
-            let (kind, cannot) = (field.kind, "has no numbers that could lie in ranges");
+            let (kind, cannot) = (field.kind, "has no numbers for a histogram");
             return Err(Error::Kind { field: field.name.clone(), kind, cannot });
         };
         let bounds = Some(column.info().bounds.range()).filter(|bounds| !bounds.is_empty());

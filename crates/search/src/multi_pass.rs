@@ -39,7 +39,7 @@ impl MultiPass {
             if places.checked_div(width).is_none_or(|passes| passes > MOST) {
                 let kib = bytes >> 10;
                 return Err(Error::Request(format!(
-                    "more than {MOST} passes over the documents would be needed in {kib} KiB of memory: see `Search::memory`"
+                    "{kib} KiB of memory would need more than {MOST} passes over the documents: raise `Search::memory`"
                 )));
             }
             let part = all.other(start..start.saturating_add(width).min(places));

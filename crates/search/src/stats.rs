@@ -140,7 +140,7 @@ pub(crate) struct Plan {
 pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats, bytes: usize) -> Result<(Plan, Reading)> {
     if let Some(percentile) = stats.percentiles.iter().find(|percentile| !(0.0..=100.0).contains(*percentile))
     {
-        return Err(Error::Request(format!("{percentile} is no percentile: these go from 0 to 100")));
+        return Err(Error::Request(format!("expected a percentile from 0 to 100, found {percentile}")));
     }
     let slot = request.slot(&stats.column)?;
     let columns = request.columns();

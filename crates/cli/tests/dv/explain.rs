@@ -61,7 +61,7 @@ fn zones_are_counted_where_values_lie_in_order_by_and_by_and_anywhere() {
     assert!(line.starts_with("without a value: 15,000 documents; zones: 1 of 2 skipped"), "{line}");
     let (line, index) = told(&sandbox, "sorted.dv", "id in 5000..=12300");
     assert_eq!((zones(&index), index["order"].as_u64()), ([0, 0, 0], Some(20_000)));
-    assert_eq!(line, "told by the order: 20,000 documents; values read: 0");
+    assert_eq!(line, "decided by the index sort: 20,000 documents; values read: 0");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn first_documents_tell_what_they_skipped() {
     };
     let text = sort(&["--by=-any"]);
     let line = text.lines().find(|line| line.starts_with("first documents: ")).unwrap();
-    assert!(line.contains(" looks at documents"), "{text}");
+    assert!(line.contains(" documents visited"), "{text}");
     let json: Value = serde_json::from_str(&sort(&["--by=-any", "--json"])).unwrap();
     assert!(json["top"]["seen"].as_u64().unwrap() >= 5, "{json}");
     // All documents lie in this order: the first are the first.
@@ -136,5 +136,5 @@ fn looks_at_documents_are_counted_and_not_documents() {
     let seen = json["top"]["seen"].as_u64().unwrap();
     assert!(seen > 3_000, "{json}");
     let (thousands, rest) = (seen / 1_000, seen % 1_000);
-    assert!(text.contains(&format!("first documents: {thousands},{rest:03} looks at documents")), "{text}");
+    assert!(text.contains(&format!("first documents: {thousands},{rest:03} documents visited")), "{text}");
 }

@@ -88,8 +88,8 @@ fn steps_have_the_units_of_numbers() {
     for (step, expected) in [
         ("1XB", "step 1XB is neither a number nor one of second, "),
         ("kB", "step kB is neither a number nor one of second, "),
-        ("-1kB", "its ranges are a whole number wide, from 1 on"),
-        ("0.0001kB", "its ranges are a whole number wide, from 1 on"),
+        ("-1kB", "expected a whole number of at least 1 as bucket width"),
+        ("0.0001kB", "expected a whole number of at least 1 as bucket width"),
     ] {
         let run = sandbox.dv(&["histogram", "t.dv", "size", "--step", step]);
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{run:?}");
@@ -107,10 +107,10 @@ fn what_is_wrong_with_edges_is_said() {
     };
     wrong("size", "0,1000,100", "edge 3, 100, is not above the one before it, 1000");
     wrong("size", "0,5,5", "edge 3, 5, is not above the one before it, 5");
-    wrong("size", "7", "there are 2 to 65536 edges, and not 1");
+    wrong("size", "7", "expected 2 to 65536 edges, found 1");
     wrong("size", "0,ten", "edge 2, \"ten\", is not a number: column `size` is i64");
     wrong("size", "0,", "edge 2, \"\", is not a number");
-    wrong("size", "0,1e300", "edge 2, 1e300, is above all that is i64");
+    wrong("size", "0,1e300", "edge 2, 1e300, is above every i64");
     wrong("day", "2024-01-01,2024-13-01", "edge 2, \"2024-13-01\", is not a day or a time");
     wrong("day", "2024-03-01,2024-01-01", "edge 2, \"2024-01-01\", is not above the one before it");
     let run = sandbox.dv(&["histogram", "t.dv", "name", "--edges", "a,b"]);
@@ -160,7 +160,7 @@ fn requests_have_the_same_histograms() {
     for (request, expected) in [
         (
             r#"{"histograms": [{"column": "size"}]}"#,
-            "histogram of \"size\": there are 2 to 65536 edges, and not 0",
+            "histogram of \"size\": expected 2 to 65536 edges, found 0",
         ),
         (r#"{"histograms": [{"column": "size", "step": 5, "edges": [1, 2]}]}"#, "either a step or edges"),
         (r#"{"histograms": [{"column": "size", "edges": [2, 1]}]}"#, "edge 2, 1, is not above"),

@@ -62,7 +62,7 @@ fn columns_that_are_called_like_keywords() {
             &sandbox,
             &["count", "k.dv", "--where", query],
             2,
-            "a column of that name stands in backticks",
+            "write a column of that name in backticks",
         );
         assert_eq!(sandbox.ok(&["count", "k.dv", "--where", quoted]), count);
     }
@@ -72,10 +72,15 @@ fn columns_that_are_called_like_keywords() {
 fn what_makes_no_sense_is_a_wrong_command_line() {
     let sandbox = sandbox();
     for percentile in ["101", "-1", "nan"] {
-        refused(&sandbox, &["stats", "t.dv", "size", "--percentiles", percentile], 2, "is no percentile");
+        refused(
+            &sandbox,
+            &["stats", "t.dv", "size", "--percentiles", percentile],
+            2,
+            "expected a percentile from 0 to 100",
+        );
     }
     for step in ["0", "-5", "nan", "2.5"] {
-        let expected = "its ranges are a whole number wide, from 1 on";
+        let expected = "expected a whole number of at least 1 as bucket width";
         refused(&sandbox, &["histogram", "t.dv", "size", "--step", step], 2, expected);
     }
     refused(&sandbox, &["histogram", "t.dv", "size", "--step", "1"], 2, "more than 65536 ranges");

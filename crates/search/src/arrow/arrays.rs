@@ -34,7 +34,7 @@ impl ColumnContext<'_> {
 
     /// The error for an array that arrow rejects.
     fn unfit(&self, error: impl std::fmt::Display) -> Error {
-        Error::Request(format!("column `{}` is no array: {error}", self.field.name))
+        Error::Request(format!("column `{}` has no Arrow array: {error}", self.field.name))
     }
 }
 
@@ -123,8 +123,7 @@ fn of_stored(
         )),
         LogicalType::Date => {
             let day = |(item, value)| {
-                i32::try_from(value)
-                    .map_err(|_| about.refuse(row(item), "has a day beyond what 32 bits can count"))
+                i32::try_from(value).map_err(|_| about.refuse(row(item), "has a day beyond 32 bits"))
             };
             let days = values.into_iter().enumerate().map(day).collect::<Result<Vec<_>>>()?;
             Arc::new(primitive::<Date32Type>(days, nulls))
@@ -209,8 +208,7 @@ fn starts(about: &ColumnContext<'_>, lens: impl Iterator<Item = usize>) -> Resul
     let (mut starts, mut end) = (vec![0], 0_usize);
     for len in lens {
         end = end.saturating_add(len);
-        starts
-            .push(i32::try_from(end).map_err(|_| about.refuse(0, "has more than 2 GiB in a row or nearly"))?);
+        starts.push(i32::try_from(end).map_err(|_| about.refuse(0, "has about 2 GiB or more in a row"))?);
     }
     Ok(OffsetBuffer::new(ScalarBuffer::from(starts)))
 }

@@ -121,7 +121,7 @@ impl Layout {
         let info = column.info();
         let field = &info.field;
         if info.is_multi_valued() || !matches!(column.values(), Values::Numbers(_)) {
-            let cannot = "has no number for each document that could be summed up or compared";
+            let cannot = "has no numbers, or several a document, for a metric";
             return Err(Error::Kind { field: field.name.clone(), kind: field.kind, cannot });
         }
         let bounds = info.bounds.range();

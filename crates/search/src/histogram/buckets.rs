@@ -31,7 +31,9 @@ impl Buckets {
                 edges.clone()
             }
             Step::Edges(_) => {
-                return Err(Error::Request(format!("edges ascend, and there are {MAX_BUCKETS} at most")));
+                return Err(Error::Request(format!(
+                    "expected at most {MAX_BUCKETS} edges in ascending order"
+                )));
             }
             Step::Every(unit) => calendar(*unit, field, low, high)?,
             Step::Width(width) if doubles => of_doubles(*width, field, to_f64(low), to_f64(high))?,
@@ -69,7 +71,7 @@ impl Buckets {
 
 fn too_many(field: &Field) -> Error {
     Error::Request(format!(
-        "column `{}` would take more than {MAX_BUCKETS} ranges: choose wider ones",
+        "column `{}` would need more than {MAX_BUCKETS} buckets: choose a greater width",
         field.name
     ))
 }
@@ -84,7 +86,7 @@ fn of_integers(width: u64, field: &Field, low: i64, high: i64) -> Result<Vec<i64
     if width == 0 {
         let ty = field.logical.name();
         return Err(Error::Request(format!(
-            "column `{}` is {ty}: its ranges are a whole number wide, from 1 on",
+            "column `{}` is {ty}: expected a whole number of at least 1 as bucket width",
             field.name
         )));
     }
@@ -105,7 +107,7 @@ fn of_integers(width: u64, field: &Field, low: i64, high: i64) -> Result<Vec<i64
 
 fn of_doubles(width: f64, field: &Field, low: f64, high: f64) -> Result<Vec<i64>> {
     if !(width > 0.0 && width.is_finite()) {
-        return Err(Error::Request(format!("{width} is no width of a range")));
+        return Err(Error::Request(format!("expected a positive and finite bucket width, found {width}")));
     }
     // The quotient is rounded, so the bucket may be an adjacent one.
     let place = |number: f64| {
@@ -133,7 +135,10 @@ fn calendar(unit: Unit, field: &Field, low: i64, high: i64) -> Result<Vec<i64>> 
         LogicalType::TimestampNanos => 1_000_000_000,
         other => {
             let ty = other.name();
-            return Err(Error::Request(format!("column `{}` is {ty}, and has no calendar", field.name)));
+            return Err(Error::Request(format!(
+                "column `{}` is {ty}: expected a date or a timestamp for calendar units",
+                field.name
+            )));
         }
     };
     let seconds = match unit {
@@ -144,12 +149,15 @@ fn calendar(unit: Unit, field: &Field, low: i64, high: i64) -> Result<Vec<i64>> 
     };
     if let Some(seconds) = seconds {
         if per_second == 0 {
-            return Err(Error::Request(format!("column `{}` has days, and none of these units", field.name)));
+            return Err(Error::Request(format!(
+                "column `{}` has days: expected a unit of at least a day",
+                field.name
+            )));
         }
         return of_integers(seconds * per_second.unsigned_abs(), field, low, high);
     }
     let per_day = if per_second == 0 { 1 } else { 86_400 * per_second };
-    let beyond = |_| Error::Request(format!("column `{}` has days that are in no calendar", field.name));
+    let beyond = |_| Error::Request(format!("column `{}` has days outside of the calendar", field.name));
     let day =
         epoch().checked_add(SignedDuration::from_hours(24 * low.div_euclid(per_day))).map_err(beyond)?;
     let mut next = begin(unit, day).map_err(beyond)?;

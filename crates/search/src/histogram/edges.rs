@@ -34,7 +34,7 @@ impl Step {
     pub fn edges(field: &Field, edges: &[Literal]) -> Result<Step> {
         if !(2..=MAX_BUCKETS).contains(&edges.len()) {
             let count = edges.len();
-            return Err(Error::Request(format!("there are 2 to {MAX_BUCKETS} edges, and not {count}")));
+            return Err(Error::Request(format!("expected 2 to {MAX_BUCKETS} edges, found {count}")));
         }
         let mut stored = Vec::with_capacity(edges.len());
         for (at, edge) in edges.iter().enumerate() {
@@ -42,7 +42,7 @@ impl Step {
             let ty = field.logical.name();
             let number = least_number(field.logical, Bound::Included(edge))
                 .map_err(|mismatch| refused(format!("is not {mismatch}: column `{}` is {ty}", field.name)))?
-                .ok_or_else(|| refused(format!("is above all that is {ty}, or is no number")))?;
+                .ok_or_else(|| refused(format!("is above every {ty}, or NaN")))?;
             if stored.last().is_some_and(|last| *last >= number) {
                 return Err(refused(format!("is not above the one before it, {}", edges[at - 1])));
             }

@@ -52,7 +52,7 @@ impl SubAggregations {
         }
         let info = request.columns().get(slot).info();
         if info.is_multi_valued() {
-            let cannot = "has documents with several values, so that they are in several ranges";
+            let cannot = "may have several values a document, which may be in several buckets";
             return Err(Error::Kind { field: info.field.name.clone(), kind: info.field.kind, cannot });
         }
         let layout = Layout::new(request, metrics)?;
@@ -143,7 +143,7 @@ impl FacetByBucket {
         let info = column.info();
         let is_number = matches!(column.values(), Values::Numbers(_));
         let cannot = match column.values() {
-            Values::Bytes(_) => Some("has no terms that could be counted by range"),
+            Values::Bytes(_) => Some("has no dictionary for a facet of each bucket"),
             _ if is_number && facet.prefix.is_some() => Some("has no prefixes"),
             _ => None,
         };
@@ -225,8 +225,9 @@ impl FacetByBucket {
             return Ok(());
         }
         let (column, bytes) = (&self.facet.column, self.budget.bytes());
-        let why =
-            format!("the values of `{column}` by range take more than {bytes} bytes: see `Search::memory`");
+        let why = format!(
+            "the values of column `{column}` in each bucket take more than {bytes} bytes: raise `Search::memory`"
+        );
         Err(Error::Request(why))
     }
 }

@@ -107,7 +107,7 @@ impl<'s> Binder<'s> {
     fn draft(&mut self, query: &Query, depth: usize) -> Result<Draft> {
         // Between two parentheses or `not`s there are at most an `or` and an `and`.
         if depth > 2 * MAX_DEPTH + 2 {
-            let what = format!("the query is nested more than {} levels deep", 2 * MAX_DEPTH + 2);
+            let what = format!("expected a query of at most {} nested levels, found more", 2 * MAX_DEPTH + 2);
             return Err(Error::Query(QueryError::nowhere(what)));
         }
         match query {
@@ -262,7 +262,7 @@ impl<'s> Binder<'s> {
         let note = part.note.clone();
         match part.what {
             NodeKind::All => {
-                self.none(clause, note.or(Some("every document is like that".into())), vec![part])
+                self.none(clause, note.or(Some("every document matches what is negated".into())), vec![part])
             }
             NodeKind::None => Node { parts: vec![part], ..self.all(clause, note) },
             _ => {

@@ -221,7 +221,7 @@ fn narrowed<T: Minimum>(
     } else if !both.is_empty() {
         Ok(of(both))
     } else if wanted.is_empty() {
-        Err("no value is like this".into())
+        Err("no value can match".into())
     } else {
         Err(what_there_is())
     }

@@ -293,8 +293,8 @@ impl ConditionFilter {
         let many =
             matches!(&self.want, WantedSet::Numbers(members) if members.ranges.len() > self.most_filters());
         match (self.leading && !many, many) {
-            (true, _) => format!("{what}: a run of documents, which are sorted by the column"),
-            (_, true) => format!("{what}, each value looked up among them"),
+            (true, _) => format!("{what}: a range of documents, sorted by the column"),
+            (_, true) => format!("{what}, checked value by value"),
             _ => what,
         }
     }

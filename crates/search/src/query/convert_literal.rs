@@ -25,7 +25,7 @@ fn expected(logical: LogicalType) -> Mismatch {
         LogicalType::Date
         | LogicalType::TimestampMillis
         | LogicalType::TimestampMicros
-        | LogicalType::TimestampNanos => "a day or a time as ISO 8601 has them, in quotes",
+        | LogicalType::TimestampNanos => "a day or a time in ISO 8601, in quotes",
         LogicalType::Ip => "an address or a network, in quotes",
         LogicalType::Uuid => "32 hexadecimal digits, in quotes",
         LogicalType::Utf8 => "text, in quotes",
@@ -199,8 +199,7 @@ pub(super) fn equal_strings(logical: LogicalType, literal: &Literal) -> Result<R
     if let (LogicalType::Ip, Literal::Text(text)) = (logical, literal)
         && let Some((address, len)) = text.split_once('/')
     {
-        let (low, end) =
-            network(address, len).ok_or("a network: an address, `/` and how many bits it has")?;
+        let (low, end) = network(address, len).ok_or("a network: an address, `/` and a prefix length")?;
         return Ok(RangeSet::one(low, end));
     }
     let value = string(logical, literal)?;

@@ -102,16 +102,16 @@ pub(crate) fn describe_pruning(counts: &Pruning) -> String {
         let [none, all, total] = [parts.none, parts.all, parts.total()].map(grouped);
         (parts.total() > 0).then(|| format!("{what}: {none} of {total} skipped, {all} taken whole"))
     };
-    let describe_pruning = [
-        documents(*directory, "describe_pruning by the directory"),
-        documents(*order, "describe_pruning by the order"),
+    let lines = [
+        documents(*directory, "decided by the directory"),
+        documents(*order, "decided by the index sort"),
         documents(*missing, "without a value"),
         parts(zones, "zones"),
         parts(fine_zones, "fine zones"),
         parts(blocks, "blocks"),
         Some(format!("values read: {}", grouped(*read))),
     ];
-    describe_pruning.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    lines.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 impl Explain {

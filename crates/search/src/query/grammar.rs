@@ -21,12 +21,12 @@ use super::{Condition, Literal, MAX_DEPTH, MAX_TEXT, Position, Query, QueryError
 pub(super) const RESERVED: [&str; 5] = ["and", "or", "not", "true", "false"];
 
 const A_KEYWORD: &str =
-    "`and`, `or`, `not`, `true` and `false` are keywords: a column of that name stands in backticks";
+    "`and`, `or`, `not`, `true` and `false` are keywords: write a column of that name in backticks";
 const A_TEST: &str = "expected `=`, `!=`, `<`, `<=`, `>`, `>=`, `^=`, `in`, `not in`, `exists` or `missing`";
 
 pub(super) fn parse(text: &str) -> Result<Query, QueryError> {
     if text.len() > MAX_TEXT {
-        let what = format!("the query is {} bytes long, and may be {MAX_TEXT}", text.len());
+        let what = format!("expected a query of at most {MAX_TEXT} bytes, found {}", text.len());
         return Err(QueryError::nowhere(what));
     }
     let text: Arc<str> = text.into();
@@ -83,11 +83,11 @@ fn not(input: &mut Input<'_>, depth: usize) -> Parsed<Query> {
     let deeper = |what| if depth < MAX_DEPTH { Ok(depth + 1) } else { refuse(at, what) };
     if keyword(input, "not")? {
         refuse_test(input, at)?;
-        let depth = deeper("no more than 64 parentheses and `not`s stand within each other")?;
+        let depth = deeper("expected at most 64 nested parentheses and `not`s")?;
         return Ok(!not(input, depth)?);
     }
     if symbol(input, "(")? {
-        let depth = deeper("no more than 64 parentheses and `not`s stand within each other")?;
+        let depth = deeper("expected at most 64 nested parentheses and `not`s")?;
         let query = or(input, depth)?;
         if symbol(input, ")")? {
             return Ok(query);
@@ -141,7 +141,7 @@ fn quoted_name(input: &mut Input<'_>, at: usize) -> Parsed<String> {
     loop {
         name.push_str(take_till(0.., '`').parse_next(input)?);
         if opt('`').parse_next(input)?.is_none() {
-            return refuse(at, "this name has no end: expected another backtick");
+            return refuse(at, "expected a closing backtick");
         }
         if opt('`').parse_next(input)?.is_none() {
             blanks(input)?;

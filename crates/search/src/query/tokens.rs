@@ -11,7 +11,7 @@ use winnow::token::{any, one_of, take_till, take_while};
 use super::Literal;
 
 const A_LITERAL: &str = "expected a number, text in quotes, `true` or `false`";
-const A_NUMBER: &str = "expected a number; a day, a time or an address is text, in quotes";
+const A_NUMBER: &str = "expected a number; days, times and addresses are written in quotes";
 
 /// Units after a number.
 const UNITS: [(&str, i128); 8] = [
@@ -179,7 +179,7 @@ fn text(input: &mut Input<'_>, quote: char) -> Parsed<String> {
                 None => return refuse(at, r#"expected an escape: \\, \", \', \n, \r, \t, \0 or \u{…}"#),
             },
             Some(_) => return Ok(text),
-            None => return refuse(start, "this text has no end: expected another quote"),
+            None => return refuse(start, "expected a closing quote"),
         }
     }
 }

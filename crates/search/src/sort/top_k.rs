@@ -80,7 +80,7 @@ impl AddAssign for TopProfile {
 
 impl fmt::Display for TopProfile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} looks at documents", grouped(self.visited))?;
+        write!(f, "{} documents visited", grouped(self.visited))?;
         if self.filter.is_empty() { Ok(()) } else { write!(f, "; {}", describe_pruning(&self.filter)) }
     }
 }

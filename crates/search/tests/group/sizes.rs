@@ -120,15 +120,15 @@ fn what_cannot_be_grouped() {
     let error = |group: Group| search.group(Docs::All, &group).unwrap_err().to_string();
     assert_eq!(
         error(Group::by("tags")),
-        "column `tags` is sorted-set, which has several values a document, and so puts it in no group"
+        "column `tags` is sorted-set, which has several values a document, so that they have no group"
     );
     assert_eq!(
         error(Group::by("name").metric(Metric::Sum("name".into()))),
-        "column `name` is sorted, which has no number for each document that could be summed up or compared"
+        "column `name` is sorted, which has no numbers, or several a document, for a metric"
     );
     assert_eq!(
         error(Group::by("name").order(GroupOrder::Metric(1))),
-        "groups are ordered by metric 1, but there are 0"
+        "expected one of 0 metrics as order of groups, found metric 1"
     );
     assert!(error(Group::by("none")).contains("no column `none`"));
     let none = search.group(Docs::All, &Group::by("name")).unwrap();

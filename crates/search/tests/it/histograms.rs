@@ -41,7 +41,7 @@ fn a_width_that_is_no_double_is_exact() {
     assert_eq!(counts, [(-width, 1), (0, 1), (width, 1)]);
     let none = Histogram::of("n", Step::Whole(0));
     let error = Search::new(&source).histogram(Docs::All, &none).unwrap_err();
-    assert!(error.to_string().contains("a whole number wide, from 1 on"), "{error}");
+    assert!(error.to_string().contains("a whole number of at least 1 as bucket width"), "{error}");
 }
 
 #[test]
@@ -69,7 +69,10 @@ fn values_by_range_that_take_too_much_memory_are_refused() {
         let search =
             |bytes| Search::new(&source).threads(threads).memory(bytes).histogram(Docs::All, &histogram);
         let error = search(65_536).unwrap_err().to_string();
-        assert!(error.contains("the values of `n` by range take more than 65536 bytes"), "{error}");
+        assert!(
+            error.contains("the values of column `n` in each bucket take more than 65536 bytes"),
+            "{error}"
+        );
         let found = search(10_000_000).unwrap();
         let distinct = found.buckets.iter().map(|range| range.facet.as_ref().unwrap().distinct);
         assert!(distinct.eq([10_000, 10_000]));

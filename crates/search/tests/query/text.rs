@@ -108,7 +108,7 @@ fn every_rule_of_the_grammar() {
 #[test]
 fn what_is_wrong_is_said_where_it_is() {
     const KEYWORD: &str =
-        "`and`, `or`, `not`, `true` and `false` are keywords: a column of that name stands in backticks";
+        "`and`, `or`, `not`, `true` and `false` are keywords: write a column of that name in backticks";
     for (text, column, what) in [
         ("", 1, "expected a column, `not` or `(`"),
         ("a", 2, "expected `=`, `!=`, `<`, `<=`, `>`, `>=`, `^=`, `in`, `not in`, `exists` or `missing`"),
@@ -127,16 +127,16 @@ fn what_is_wrong_is_said_where_it_is() {
         ("a in 1", 7, "expected `..`"),
         ("a in (1 2)", 9, "expected `,` or `)`"),
         ("a not = 1", 7, "expected `in (…)`"),
-        ("a = 2024-01-01", 5, "expected a number; a day, a time or an address is text, in quotes"),
-        ("a = 10.0.0.1", 5, "expected a number; a day, a time or an address is text, in quotes"),
-        ("a = 10 or b = 10miles", 15, "expected a number; a day, a time or an address is text, in quotes"),
+        ("a = 2024-01-01", 5, "expected a number; days, times and addresses are written in quotes"),
+        ("a = 10.0.0.1", 5, "expected a number; days, times and addresses are written in quotes"),
+        ("a = 10 or b = 10miles", 15, "expected a number; days, times and addresses are written in quotes"),
         ("a = 1e999", 5, "the number is too large for a double"),
         ("a = 999999999999999999999999999999999999999999", 5, "the number is too large"),
         ("a = 99999999999999999999999999999999999GB", 5, "the number is too large"),
-        ("a = \"x", 5, "this text has no end: expected another quote"),
+        ("a = \"x", 5, "expected a closing quote"),
         ("a = \"x\\y\"", 7, r#"expected an escape: \\, \", \', \n, \r, \t, \0 or \u{…}"#),
         ("a = \"\\u{d800}\"", 6, r#"expected an escape: \\, \", \', \n, \r, \t, \0 or \u{…}"#),
-        ("`a = 1", 1, "this name has no end: expected another backtick"),
+        ("`a = 1", 1, "expected a closing backtick"),
         ("a = x'0'", 7, "expected two hexadecimal digits for each byte"),
         ("a = x'0g'", 8, "expected a hexadecimal digit or a quote"),
     ] {
@@ -149,7 +149,7 @@ fn hostile_texts_are_refused_without_a_long_stack_or_a_long_wait() {
     let deep = |open: &str, close: &str, depth| format!("{}a=1{}", open.repeat(depth), close.repeat(depth));
     assert!(Query::parse(&deep("(", ")", MAX_DEPTH)).is_ok());
     assert!(Query::parse(&deep("not ", "", MAX_DEPTH)).is_ok());
-    let what = "no more than 64 parentheses and `not`s stand within each other";
+    let what = "expected at most 64 nested parentheses and `not`s";
     assert_eq!(wrong(&deep("(", ")", MAX_DEPTH + 1)), (MAX_DEPTH + 1, what.to_owned()));
     assert_eq!(wrong(&deep("not ", "", 200_000)), (4 * MAX_DEPTH + 1, what.to_owned()));
     assert_eq!(wrong(&"(".repeat(MAX_TEXT)), (MAX_DEPTH + 1, what.to_owned()));
@@ -222,7 +222,7 @@ fn a_literal_that_does_not_fit_is_named_with_its_column_and_type() {
         (
             "date.numeric in '2024-01-01'..'2024-13-01'",
             31,
-            r#"column `date.numeric` is date, and "2024-13-01" is not a day or a time as ISO 8601 has them, in quotes"#,
+            r#"column `date.numeric` is date, and "2024-13-01" is not a day or a time in ISO 8601, in quotes"#,
         ),
         (
             "ip.sorted > '10.0.0.0/8'",
@@ -232,7 +232,7 @@ fn a_literal_that_does_not_fit_is_named_with_its_column_and_type() {
         (
             "ip.sorted = '10.0.0.0/33'",
             13,
-            "column `ip.sorted` is ip, and \"10.0.0.0/33\" is not a network: an address, `/` and how many bits it has",
+            "column `ip.sorted` is ip, and \"10.0.0.0/33\" is not a network: an address, `/` and a prefix length",
         ),
         (
             "uuid.binary = 'x'",
