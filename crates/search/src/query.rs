@@ -1,4 +1,4 @@
-//! Which documents are like this: conditions on columns, joined by and, or and not.
+//! Queries: conditions on columns, joined by `and`, `or` and `not`.
 //!
 //! ```text
 //! text ── parse ──► Query ── bind(source) ──► Bound ── collect, matching, count ──► documents
@@ -6,36 +6,37 @@
 //! constructors ───────┘
 //! ```
 //!
-//! A [`Query`] knows no columns: it is made by functions, or read from text, and can be kept and used for many sources.
-//! [`Query::bind`] looks up its columns and terms in one of these, and finds out what can match at all. The [`Bound`]
-//! query then answers for any part of the documents, on any number of threads.
+//! A [`Query`] is independent of any source. It is built by functions or parsed from text, and can be reused.
+//! [`Query::bind`] resolves its columns and terms in one source, and decides what can match at all. The resulting
+//! [`BoundQuery`] finds the matching documents in any range, on any number of threads.
 //!
 //! # What matches
 //!
 //! - A document with several values matches a condition if at least one of them does, as in Lucene.
-//! - A document without a value matches no condition on the column but `missing`. So `a != 1` is "has a value, and none
-//!   that is 1" (SQL's `<>`), while `not a = 1` is every document that `a = 1` is not, those without a value among them.
-//! - A literal becomes a stored value by the type of the column it is compared with. Nothing is rounded: of integers,
-//!   `size > 1.5` is `size >= 2`, and `size = 1.5` matches nothing.
-//! - Of doubles, -0.0 is 0.0; NaN lies in no range and equals nothing, itself included. It is a value, so it `exists`, and
-//!   it is `!= 1`.
-//! - A day, compared with a timestamp, is its first moment (midnight, UTC); it is *equal* to each of its moments, in `=`,
-//!   `!=` and `in (…)`.
-//! - A network (`"10.0.0.0/8"`) is equal to each of its addresses; there is no other comparison with it. An IPv4 address is
+//! - A document without a value matches no condition on the column except `missing`. So `a != 1` matches documents
+//!   with a value, none of which is 1 (as SQL's `<>`). `not a = 1` matches every document that `a = 1` does not,
+//!   including documents without a value.
+//! - A literal is converted to the type of its column. Nothing is rounded: for integers, `size > 1.5` is `size >= 2`,
+//!   and `size = 1.5` matches nothing.
+//! - For doubles, -0.0 equals 0.0. NaN is in no range and equals nothing, not even itself. It is a value, so NaN
+//!   `exists`, and is `!= 1`.
+//! - A day, compared with a timestamp, is its first moment (midnight, UTC). In `=`, `!=` and `in (…)` it is equal to
+//!   every moment of the day.
+//! - A network (`"10.0.0.0/8"`) is equal to each of its addresses, and has no other comparison. An IPv4 address is
 //!   stored as `::ffff:a.b.c.d`.
 //!
-//! | type of the column | literals |
+//! | column type | literals |
 //! | --- | --- |
 //! | `i64`, `u64`, `f64` | numbers |
 //! | `bool` | `true`, `false` |
-//! | `date`, `timestamp[…]` | ISO 8601 as text: a day, or a day and a time, UTC without an offset; or the stored number |
+//! | `date`, `timestamp[…]` | ISO 8601 as text: a day, or a day and a time, in UTC unless there is an offset; or the stored number |
 //! | `ip` | an address or a network as text; 16 or 4 bytes |
 //! | `uuid` | 32 hexadecimal digits as text, with or without the four dashes; 16 bytes |
 //! | `string`, `bytes` | text, bytes |
 //!
-//! # The language
+//! # Grammar
 //!
-//! Keywords are read in any case, blanks are free between tokens. In EBNF:
+//! Keywords are case-insensitive, and blanks are allowed between tokens. In EBNF:
 //!
 //! ```text
 //! query     = and { "or" and } ;
@@ -58,11 +59,11 @@
 //! bytes     = "x" "'" { hexdigit hexdigit } "'" ;
 //! ```
 //!
-//! `^=` is "begins with". A range is written as in Rust: `in 1..5` without the 5, `in 1..=5` with it; `in 1<..5` is without
-//! the 1, too. A column whose name is no word, or is `and`, `or`, `not`, `true` or `false`, stands in backticks. A number
-//! with a point or an exponent is a double, and compares with integers exactly all the same.
+//! `^=` means "begins with". Ranges are written as in Rust: `in 1..5` excludes the 5, `in 1..=5` includes it; `in
+//! 1<..5` excludes the 1 as well. A column name that is not a word, or is `and`, `or`, `not`, `true` or `false`, is
+//! quoted in backticks. A number with a point or an exponent is a double; its comparison with integers is exact.
 //!
-//! At most [`MAX_DEPTH`] parentheses and `not`s stand within each other, and a text has at most [`MAX_TEXT`] bytes.
+//! Parentheses and `not`s are nested at most [`MAX_DEPTH`] deep, and a text has at most [`MAX_TEXT`] bytes.
 //!
 //! ```
 //! use docvalues_search::Query;
@@ -110,16 +111,16 @@ pub use literal::Literal;
 
 use crate::{Error, Result};
 
-/// How many parentheses and `not`s of a text may stand within each other.
+/// The deepest nesting of parentheses and `not`s.
 pub const MAX_DEPTH: usize = 64;
 
-/// The longest text that is read as a query, in bytes.
+/// The longest query text, in bytes.
 pub const MAX_TEXT: usize = 1 << 20;
 
-/// A condition on documents. See the [module](self) for what matches.
+/// A query: a condition on documents. See the [module](self) for its semantics.
 ///
-/// Functions put queries together flat: `a.and(b).and(c)` is one [`And`](Query::And) of three. A query that they made is
-/// the one that its text is parsed to; the text of any other means the same.
+/// The functions keep queries flat: `a.and(b).and(c)` is one [`And`](Query::And) of three. A query built by them
+/// equals the one that its text parses to; the text of any other query is equivalent.
 ///
 /// ```
 /// use docvalues_search::Query;
@@ -133,21 +134,21 @@ pub const MAX_TEXT: usize = 1 << 20;
 pub enum Query {
     /// All documents.
     All,
-    /// None of them.
+    /// No document.
     None,
-    /// The documents of a set. It has no text that could be parsed.
+    /// The documents of a set. It has no text form that can be parsed.
     Docs(Arc<Bitset>),
-    /// Those with a value that passes a test.
+    /// Documents with a value that passes a test.
     Condition(Condition),
-    /// Those that match all of these.
+    /// Documents that match all of these.
     And(Vec<Query>),
-    /// Those that match at least one of these.
+    /// Documents that match at least one of these.
     Or(Vec<Query>),
-    /// Those that do not match this.
+    /// Documents that do not match this.
     Not(Box<Query>),
 }
 
-/// What the values of one column must be.
+/// A test of the values of one column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     column: String,
@@ -161,38 +162,38 @@ impl Condition {
         &self.column
     }
 
-    /// What its values must be.
+    /// The test.
     pub fn test(&self) -> &Test {
         &self.test
     }
 }
 
-/// What a value must be; of several, one of them.
+/// A test of a value; at least one of several values must pass.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Test {
-    /// Equal to one of these.
+    /// The value equals one of these.
     In(Vec<Literal>),
-    /// There is a value, and none is equal to one of these.
+    /// There is a value, and no value equals one of these.
     NotIn(Vec<Literal>),
-    /// Between these, at least one of which is there.
+    /// The value lies between these bounds, at least one of which is present.
     Range(ops::Bound<Literal>, ops::Bound<Literal>),
-    /// A byte string that begins with this.
+    /// The value begins with these bytes.
     Prefix(Literal),
-    /// Any.
+    /// There is a value.
     Exists,
     /// There is no value.
     Missing,
 }
 
-/// Where a condition stands in the text it was read from, to point at it. Where something was written makes no
-/// difference: all places are equal.
+/// The position of a condition in its text, for error messages. All positions compare as equal, so that equal
+/// conditions do.
 #[derive(Clone, Debug, Default)]
 struct Position {
     text: Option<Arc<str>>,
-    /// Bytes of the text before the column.
+    /// The byte offset of the column.
     column: usize,
-    /// The same for each literal.
+    /// The byte offset of each literal.
     literals: Vec<usize>,
 }
 
@@ -207,32 +208,32 @@ impl Query {
         Query::Condition(Condition { column: column.into(), test, place: Position::default() })
     }
 
-    /// The documents of `set`: what an inverted index found, or those that are live.
+    /// The documents of `set`, for example the result of an inverted index.
     pub fn docs(set: impl Into<Arc<Bitset>>) -> Query {
         Query::Docs(set.into())
     }
 
-    /// Documents with a value that is `value`.
+    /// Documents with a value equal to `value`.
     pub fn eq(column: impl Into<String>, value: impl Into<Literal>) -> Query {
         Query::is_in(column, [value])
     }
 
-    /// Documents that have a value, and none that is `value`.
+    /// Documents with a value, none of which equals `value`.
     pub fn ne(column: impl Into<String>, value: impl Into<Literal>) -> Query {
         Query::not_in(column, [value])
     }
 
-    /// Documents with a value that is one of `values`.
+    /// Documents with a value equal to one of `values`.
     pub fn is_in(column: impl Into<String>, values: impl IntoIterator<Item = impl Into<Literal>>) -> Query {
         Query::condition(column, Test::In(values.into_iter().map(Into::into).collect()))
     }
 
-    /// Documents that have a value, and none that is one of `values`.
+    /// Documents with a value, none of which equals one of `values`.
     pub fn not_in(column: impl Into<String>, values: impl IntoIterator<Item = impl Into<Literal>>) -> Query {
         Query::condition(column, Test::NotIn(values.into_iter().map(Into::into).collect()))
     }
 
-    /// Documents with a value in `range`. A range without ends is [`exists`](Self::exists).
+    /// Documents with a value in `range`. An unbounded range is [`exists`](Self::exists).
     pub fn range<T: Clone + Into<Literal>>(column: impl Into<String>, range: impl RangeBounds<T>) -> Query {
         let [low, high] =
             [range.start_bound(), range.end_bound()].map(|end| end.map(|value| value.clone().into()));
@@ -247,29 +248,29 @@ impl Query {
         Query::condition(column, Test::Prefix(prefix.into()))
     }
 
-    /// Documents that have a value.
+    /// Documents with a value.
     pub fn exists(column: impl Into<String>) -> Query {
         Query::condition(column, Test::Exists)
     }
 
-    /// Documents that have no value.
+    /// Documents without a value.
     pub fn missing(column: impl Into<String>) -> Query {
         Query::condition(column, Test::Missing)
     }
 
-    /// Documents that match both.
+    /// Documents that match both queries.
     #[must_use]
     pub fn and(self, other: Query) -> Query {
         Query::all_of([self, other])
     }
 
-    /// Documents that match one or both.
+    /// Documents that match at least one of both queries.
     #[must_use]
     pub fn or(self, other: Query) -> Query {
         Query::any_of([self, other])
     }
 
-    /// Documents that match all of `queries`; of none, all documents.
+    /// Documents that match all of `queries`; all documents if there are none.
     pub fn all_of(queries: impl IntoIterator<Item = Query>) -> Query {
         let mut all = Vec::new();
         for query in queries {
@@ -281,7 +282,7 @@ impl Query {
         only(&mut all).unwrap_or(if all.is_empty() { Query::All } else { Query::And(all) })
     }
 
-    /// Documents that match at least one of `queries`; of none, no document.
+    /// Documents that match at least one of `queries`; no document if there are none.
     pub fn any_of(queries: impl IntoIterator<Item = Query>) -> Query {
         let mut any = Vec::new();
         for query in queries {
@@ -293,16 +294,16 @@ impl Query {
         only(&mut any).unwrap_or(if any.is_empty() { Query::None } else { Query::Or(any) })
     }
 
-    /// Reads a query from text, as the [module](self) describes it.
+    /// Parses a query. The [module documentation](self#grammar) has the grammar.
     ///
     /// # Errors
     ///
-    /// [`Error::Query`] that says where in the text what was expected.
+    /// [`Error::Query`], with the position in the text and what was expected there.
     pub fn parse(text: &str) -> Result<Query> {
         Ok(grammar::parse(text)?)
     }
 
-    /// The names of the columns that the query asks for, in order, each once.
+    /// The names of the query's columns, sorted, each once.
     pub fn columns(&self) -> Vec<&str> {
         fn add<'q>(query: &'q Query, names: &mut Vec<&'q str>) {
             match query {
@@ -320,7 +321,7 @@ impl Query {
     }
 }
 
-/// The only item of a list that has one.
+/// Removes the item of a list that has only one.
 fn only(list: &mut Vec<Query>) -> Option<Query> {
     if list.len() == 1 { list.pop() } else { None }
 }

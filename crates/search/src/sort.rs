@@ -21,8 +21,6 @@
 //! To skip documents from the beginning, a search first computes a lower bound for the k-th best key: from the zone
 //! with the column's best value, or from an estimate over all zones. See `lower_bound.rs`.
 //!
-//! There are enough documents before the first is skipped if the zone with the column's best value has some, or as it is guessed
-//! how good a document has to be, and tried: see `near`.
 
 mod key;
 mod lower_bound;
