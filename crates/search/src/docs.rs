@@ -115,26 +115,26 @@ impl Docs<'_> {
 
     /// As [`to_vec`](Self::to_vec), but fails if memory runs out or the search is interrupted.
     pub(crate) fn try_to_vec(&self, docs: u32, stop: &Interrupt) -> Result<Vec<DocId>> {
-        const TOGETHER: usize = 1 << 20;
+        const POLL_EVERY: usize = 1 << 20;
         let len = self.count(docs) as usize;
         let mut found = memory::with_capacity(len + bits::DOCS_SPARE)?;
         match *self {
             Docs::Bits(set) => {
-                for (at, words) in (0..).zip(set.words().chunks(TOGETHER / 64)) {
+                for (at, words) in (0..).zip(set.words().chunks(POLL_EVERY / 64)) {
                     stop.check()?;
-                    bits::docs(words, len_u32(at * TOGETHER), &mut found);
+                    bits::docs(words, len_u32(at * POLL_EVERY), &mut found);
                 }
                 found.truncate(len);
             }
             Docs::List(list) => {
-                for docs in list[..len].chunks(TOGETHER) {
+                for docs in list[..len].chunks(POLL_EVERY) {
                     stop.check()?;
                     found.extend_from_slice(docs);
                 }
             }
             Docs::All | Docs::Range(..) => {
                 let start = if let Docs::Range(start, _) = *self { start } else { 0 };
-                for docs in DocRange::new(start, start.saturating_add(len_u32(len))).chunks(TOGETHER) {
+                for docs in DocRange::new(start, start.saturating_add(len_u32(len))).chunks(POLL_EVERY) {
                     stop.check()?;
                     found.extend(docs.iter());
                 }

@@ -32,10 +32,10 @@ pub use chunk::{Cell, Chunk, ChunkColumn, DocTerms, NumberLists, Numbers, Row, S
 pub(crate) use chunk_reader::ChunkReader;
 
 /// The most rows in a chunk: enough that neighbours among random documents of some millions share pages.
-const ROWS: usize = 1 << 16;
+const MAX_ROWS: usize = 1 << 16;
 
 /// The default memory for strings and lists in a chunk.
-const MEMORY: usize = 64 << 20;
+const DEFAULT_MEMORY: usize = 64 << 20;
 
 /// The documents to export, in order.
 ///
@@ -109,13 +109,13 @@ impl<'a> Export<'a> {
     fn open<S: AsRef<str>>(search: &Search<'_>, docs: DocOrder<'a>, columns: &[S]) -> Result<Export<'a>> {
         let reader = ChunkReader::open(search, columns)?;
         let chunk = reader.chunk();
-        Ok(Export { reader, docs, next: 0, chunk, rows: ROWS, memory: MEMORY })
+        Ok(Export { reader, docs, next: 0, chunk, rows: MAX_ROWS, memory: DEFAULT_MEMORY })
     }
 
     /// Sets the most rows in a chunk, at least 1. The default is 65,536.
     #[must_use]
     pub fn chunk_rows(mut self, rows: usize) -> Export<'a> {
-        self.rows = rows.clamp(1, ROWS);
+        self.rows = rows.clamp(1, MAX_ROWS);
         self
     }
 

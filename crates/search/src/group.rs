@@ -36,7 +36,7 @@ pub use metric::{Measure, Metric};
 use second_pass::{GroupIndex, SecondPass};
 
 /// Terms to look up at once.
-pub(crate) const TERMS: usize = 1 << 12;
+pub(crate) const TERM_BATCH: usize = 1 << 12;
 
 /// A request to group documents by the values of a column.
 ///
@@ -294,7 +294,7 @@ fn finish(
     let mut winners = winners.into_iter();
     while winners.len() > 0 {
         request.stop().check()?;
-        let some: Vec<TopGroup> = winners.by_ref().take(TERMS).collect();
+        let some: Vec<TopGroup> = winners.by_ref().take(TERM_BATCH).collect();
         if let Some(dictionary) = column.values().terms() {
             let ords: Vec<TermOrd> = some.iter().map(|winner| winner.value.ord()).collect();
             dictionary.gather_terms(&ords, &mut terms)?;

@@ -8,13 +8,13 @@ use crate::error::{Error, Result};
 pub(crate) const DEFAULT: usize = 256 << 20;
 
 /// The least memory limit that a search accepts.
-pub(crate) const LEAST: usize = 64 << 10;
+pub(crate) const MIN: usize = 64 << 10;
 
 /// The smallest allocation for which huge pages are requested.
-const LARGE: usize = 4 << 20;
+const HUGE_PAGES_FROM: usize = 4 << 20;
 
 /// The smallest zeroed allocation that is tried first, since `vec!` aborts if memory runs out.
-const HUGE: usize = 256 << 20;
+const TRY_FIRST_FROM: usize = 256 << 20;
 
 /// Returns an error if `bytes` exceeds `most`.
 pub(crate) fn limit(bytes: usize, most: usize) -> Result<()> {
@@ -32,14 +32,14 @@ pub(crate) fn with_capacity<T>(len: usize) -> Result<Vec<T>> {
 /// A vector of `len` zeros. Pages are mapped on first use.
 pub(crate) fn zeroed<T: Clone + Default>(len: usize) -> Result<Vec<T>> {
     // `vec!` aborts the process if memory runs out, so try a fallible allocation first.
-    if len.saturating_mul(size_of::<T>()) >= HUGE {
+    if len.saturating_mul(size_of::<T>()) >= TRY_FIRST_FROM {
         drop(with_capacity::<T>(len)?);
     }
     Ok(advised(vec![T::default(); len]))
 }
 
 fn advised<T>(mut room: Vec<T>) -> Vec<T> {
-    if room.capacity().saturating_mul(size_of::<T>()) >= LARGE {
+    if room.capacity().saturating_mul(size_of::<T>()) >= HUGE_PAGES_FROM {
         prefer_huge_pages(&mut room);
     }
     room

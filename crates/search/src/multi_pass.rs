@@ -13,7 +13,7 @@ use crate::memory_budget::MemoryBudget;
 use crate::search::Request;
 
 /// The most passes over the documents; a search that needs more fails.
-const MOST: u32 = 1 << 12;
+const MAX_PASSES: u32 = 1 << 12;
 
 /// A partition of the values, and the memory for one pass.
 #[derive(Clone, Copy, Debug)]
@@ -36,10 +36,10 @@ impl MultiPass {
         let MultiPass { places, mut width, bytes } = self;
         let (all, mut start) = (ValuePart::whole(), 0_u32);
         loop {
-            if places.checked_div(width).is_none_or(|passes| passes > MOST) {
+            if places.checked_div(width).is_none_or(|passes| passes > MAX_PASSES) {
                 let kib = bytes >> 10;
                 return Err(Error::Request(format!(
-                    "{kib} KiB of memory would need more than {MOST} passes over the documents: raise `Search::memory`"
+                    "{kib} KiB of memory would need more than {MAX_PASSES} passes over the documents: raise `Search::memory`"
                 )));
             }
             let part = all.other(start..start.saturating_add(width).min(places));

@@ -33,10 +33,10 @@ pub(crate) const BLOCK: u32 = 1 << 16;
 
 /// At least one document in this many must be in the set before a collector computes competitive documents for a
 /// whole block.
-const FEW: usize = 16;
+const FILTER_ONE_IN: usize = 16;
 
 /// At least one document in this many must be in the set before a collector consults skip indexes at all.
-const VERY_FEW: usize = 4_096;
+const SKIP_INDEX_ONE_IN: usize = 4_096;
 
 const _: () =
     assert!(CHUNK_DOCS as usize == DOCS_PER_BIT as usize * keep::BITS, "a bit for each group of a chunk");
@@ -151,10 +151,10 @@ impl Worker {
         list: &[DocId],
         collector: &mut C,
     ) -> Result<()> {
-        if !collector.may_skip() || list.len() < docs.len() / VERY_FEW {
+        if !collector.may_skip() || list.len() < docs.len() / SKIP_INDEX_ONE_IN {
             return self.windows(pass, list, collector);
         }
-        if list.len() < docs.len() / FEW {
+        if list.len() < docs.len() / FILTER_ONE_IN {
             return self.few(pass, docs, list, collector);
         }
         let mut left = list;
@@ -197,7 +197,7 @@ impl Worker {
 
     /// Appends the documents of `list` that are competitive; bit 0 stands for `start`.
     fn both(&mut self, list: &[DocId], start: u32, out: &mut Vec<DocId>) {
-        if bits::count(&self.wanted) < list.len() / FEW {
+        if bits::count(&self.wanted) < list.len() / FILTER_ONE_IN {
             self.others.clear();
             bits::docs(&self.wanted, start, &mut self.others);
             let mut left = list;
@@ -230,7 +230,7 @@ impl Worker {
             }
             let count = bits::count(words);
             // A filter reads every document; for a few, checking each is cheaper.
-            if count < block.len() / FEW {
+            if count < block.len() / FILTER_ONE_IN {
                 self.hint(pass, block, words, count, collector)?;
             } else {
                 match self.ask(pass, block, collector)? {

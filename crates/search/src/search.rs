@@ -137,7 +137,7 @@ impl<'s> Search<'s> {
     /// a 16th of the memory. Beyond that, they are estimated as [`Distinct::About`](crate::stats::Distinct).
     #[must_use]
     pub fn memory(mut self, bytes: usize) -> Search<'s> {
-        self.memory = Some(bytes.max(memory::LEAST));
+        self.memory = Some(bytes.max(memory::MIN));
         self
     }
 

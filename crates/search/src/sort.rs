@@ -20,7 +20,6 @@
 //!
 //! To skip documents from the beginning, a search first computes a lower bound for the k-th best key: from the zone
 //! with the column's best value, or from an estimate over all zones. See `lower_bound.rs`.
-//!
 
 mod key;
 mod lower_bound;
@@ -80,8 +79,8 @@ impl Search<'_> {
         }
         let keys = different;
         let most = request.memory() / top.saturating_mul(keys.bytes()).max(1);
-        let all = (request.hits() as usize).saturating_mul(SORTED_BYTES);
-        let are_most = top > MANY && top >= request.hits() as usize / 32 && all <= request.memory();
+        let all = (request.hits() as usize).saturating_mul(FULL_SORT_BYTES);
+        let are_most = top > MIN_FULL_SORT && top >= request.hits() as usize / 32 && all <= request.memory();
         if most == 0 || are_most {
             memory::limit(all, request.memory())?;
             let sorted = sort_all::sort(&request, &keys)?;
@@ -119,7 +118,7 @@ impl Search<'_> {
         let mut request = self.begin(docs)?;
         let keys = Keys::open(&mut request, keys)?;
         let in_order = lie_in_order(self, &keys);
-        let each = if in_order { size_of::<DocId>() } else { SORTED_BYTES };
+        let each = if in_order { size_of::<DocId>() } else { FULL_SORT_BYTES };
         memory::limit((request.hits() as usize).saturating_mul(each), self.most_memory())?;
         if in_order {
             return request.docs().try_to_vec(request.total(), request.stop());
@@ -130,10 +129,10 @@ impl Search<'_> {
 
 /// From this many top documents, if they are at least a 32nd of all, sorting all documents is used: it takes as long
 /// as a heap of a 50th of them for numbers, of a 20th for byte strings.
-const MANY: usize = 1 << 14;
+const MIN_FULL_SORT: usize = 1 << 14;
 
 /// Bytes per document that a sort of all documents takes.
-const SORTED_BYTES: usize = size_of::<DocId>() + 2 * size_of::<u64>();
+const FULL_SORT_BYTES: usize = size_of::<DocId>() + 2 * size_of::<u64>();
 
 /// The first documents by id.
 fn first(request: &Request<'_>, top: usize) -> Result<Vec<DocAddress>> {

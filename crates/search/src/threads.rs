@@ -13,13 +13,13 @@ use crate::interrupt::Interrupt;
 use crate::pass::{Pass, Worker};
 
 /// The fewest items to sort or copy on several threads.
-const FEW: usize = 1 << 14;
+const MIN_PARALLEL: usize = 1 << 14;
 
 /// The most items to sort without a poll of the interrupt flag: a millisecond.
-const SORTED: usize = 1 << 13;
+const MAX_UNPOLLED_SORT: usize = 1 << 13;
 
 /// Items to copy or count between two polls of the interrupt flag.
-pub(crate) const TOGETHER: usize = 1 << 16;
+pub(crate) const POLL_EVERY: usize = 1 << 16;
 
 /// Runs a pass: threads take the next free chunk, each with its own collector. The collectors are merged at the end.
 pub(crate) fn run<C: Collector>(
@@ -108,7 +108,7 @@ pub(crate) fn sort<T: Ord + Send>(items: &mut [T], threads: usize, stop: &Interr
 
 #[cfg(feature = "rayon")]
 fn sort_at_once<T: Ord + Send>(items: &mut [T], threads: usize) {
-    if threads > 1 && items.len() >= FEW {
+    if threads > 1 && items.len() >= MIN_PARALLEL {
         let (less, _, greater) = items.select_nth_unstable(items.len() / 2);
         rayon::join(|| sort_at_once(less, threads / 2), || sort_at_once(greater, threads - threads / 2));
     } else {
@@ -124,7 +124,7 @@ fn sort_at_once<T: Ord>(items: &mut [T], _threads: usize) {
 /// Quicksort that polls the interrupt flag. After `depth` bad pivots, the standard library takes over.
 fn quicksort<T: Ord + Send>(items: &mut [T], threads: usize, stop: &Interrupt, depth: u32) -> Result<()> {
     stop.check()?;
-    if items.len() < SORTED || depth == 0 {
+    if items.len() < MAX_UNPOLLED_SORT || depth == 0 {
         items.sort_unstable();
         return Ok(());
     }
@@ -194,9 +194,9 @@ pub(crate) fn copy<T: Send, F: Sync>(
     stop: &Interrupt,
     get: impl Fn(&F) -> T + Sync + Send,
 ) -> Result<()> {
-    let each = from.len().div_ceil(threads).max(FEW);
+    let each = from.len().div_ceil(threads).max(MIN_PARALLEL);
     let copied = map(to.chunks_mut(each).zip(from.chunks(each)).collect(), |(to, from)| {
-        for (to, from) in to.chunks_mut(TOGETHER).zip(from.chunks(TOGETHER)) {
+        for (to, from) in to.chunks_mut(POLL_EVERY).zip(from.chunks(POLL_EVERY)) {
             stop.check()?;
             to.iter_mut().zip(from).for_each(|(to, from)| *to = get(from));
         }

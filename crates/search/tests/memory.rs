@@ -1,4 +1,4 @@
-//! What is said of memory holds, and changes no answer.
+//! The memory limit holds, and does not change results.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::unwrap_used,
@@ -16,10 +16,10 @@ use docvalues_testkit::model::{MemSource, ModelColumn};
 #[global_allocator]
 static ALLOC: PeakAlloc = PeakAlloc::new();
 
-/// What windows, candidates and answers take with two threads.
+/// Memory outside of the limit: windows, candidates and results, with two threads.
 const BESIDE: usize = 3 << 19;
 
-/// `docs` documents with `distinct` values: numbers that lie close, others, terms, byte strings.
+/// `docs` documents with `distinct` values: dense numbers, sparse numbers, terms, byte strings.
 fn source(docs: u32, distinct: i64) -> MemSource {
     let value = |doc: u32| i64::from(doc) * 7 % distinct;
     let string = |doc| Some(format!("value {}", value(doc)).into_bytes());
@@ -47,7 +47,7 @@ fn source(docs: u32, distinct: i64) -> MemSource {
 
 const NAMES: [&str; 4] = ["near", "far", "sorted", "binary"];
 
-// One test: the counter is the whole program's.
+// A single test, because the allocation counter is global.
 #[test]
 fn memory_holds() {
     let some = source(600_000, 100_000);
@@ -92,23 +92,23 @@ fn facets(source: &MemSource) {
     }
     let search = Search::new(source).threads(2).memory(MEMORY);
     let key = [SortKey::new("far").descending()];
-    // No room for so many, nor for a sort of all.
+    // Neither a heap nor a full sort fits.
     let (refused, peak) = ALLOC.peak_of(|| search.top(Docs::All, &key, usize::MAX).unwrap_err());
     assert!(matches!(refused, Error::Memory { bytes } if bytes == 3_000_000 * 20), "{refused}");
     assert!(peak < BESIDE, "{peak} bytes");
     assert!(matches!(search.sorted(Docs::All, &key), Err(Error::Memory { .. })));
-    // No room for a heap of so many, but for a sort.
+    // A heap does not fit, a full sort does.
     let search = search.memory(64 << 20);
     let (all, peak) = ALLOC.peak_of(|| search.top(Docs::All, &key, usize::MAX).unwrap());
     assert!(peak <= (64 << 20) + BESIDE, "{peak} bytes");
     let sorted = search.sorted(Docs::All, &key).unwrap();
     assert!(all.iter().map(|found| found.doc).eq(sorted.iter().copied()));
-    // Room for one thread's heap.
+    // The heap of one thread fits.
     let (some, peak) = ALLOC.peak_of(|| search.top(Docs::All, &key, 500_000).unwrap());
     assert!(some == all[..500_000] && peak <= (64 << 20) + BESIDE, "{peak} bytes");
 }
 
-/// Fewer bits than there are ords or numbers: by ranges.
+/// A bitset of all ords or numbers does not fit, so they are counted in ranges.
 fn statistics(source: &MemSource) {
     const MEMORY: usize = 64 << 10;
     for by in ["near", "sorted"] {
@@ -122,7 +122,7 @@ fn statistics(source: &MemSource) {
         assert!(found.iter().all(|found| *found == plain), "{by}");
         assert!(peak <= MEMORY + BESIDE, "{by}: {peak} bytes");
     }
-    // Long byte strings that are few are not told apart; this says about how many there are.
+    // A few long byte strings exceed the exact set, so their number is estimated.
     let docs = 40_000_u32;
     let long = |doc: u32| Some(format!("{:>400}", doc % 20_000).into_bytes());
     let field = Field::new("long", Kind::Binary, LogicalType::Utf8);
@@ -138,7 +138,7 @@ fn statistics(source: &MemSource) {
     }
 }
 
-/// Several at once share the memory.
+/// Several searches of a request share the limit.
 fn requests(source: &MemSource) {
     const MEMORY: usize = 2 << 20;
     let asked = SearchRequest {
@@ -152,7 +152,7 @@ fn requests(source: &MemSource) {
         let search = Search::new(source).threads(threads).memory(MEMORY);
         let (found, peak) = ALLOC.peak_of(|| search.request(&asked).unwrap());
         assert_eq!(found.facets, plain.facets, "{threads} threads");
-        // Sketches of fixed size are beside the memory.
+        // Sketches of fixed size do not count.
         assert!(peak <= MEMORY + 4 * BESIDE, "{threads} threads: {peak} bytes");
     }
 }

@@ -24,7 +24,7 @@ const MAX_DENSE: usize = 1 << 20;
 
 /// The ratio of terms to documents from which a hash table is used. An array must be cleared and scanned as a whole,
 /// a table only grows with the documents.
-const FEW: u64 = 64;
+const MAX_TERMS_PER_DOC: u64 = 64;
 
 /// Counts the values of one column.
 pub(crate) struct FacetCounter {
@@ -130,7 +130,7 @@ impl FacetCounter {
 /// Counters for the ords of `terms` terms.
 fn ords(terms: u32, hits: u32, facet: &Facet, bytes: usize) -> Result<Counts> {
     let counters = terms as usize + 1;
-    Ok(if u64::from(hits) * FEW < u64::from(terms) && facet.min_count > 0 {
+    Ok(if u64::from(hits) * MAX_TERMS_PER_DOC < u64::from(terms) && facet.min_count > 0 {
         Counts::Sparse(hash_tables::NumberTable::new(ValuePart::whole()))
     } else if counters.saturating_mul(size_of::<u32>()) > bytes {
         Counts::Later

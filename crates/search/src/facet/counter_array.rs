@@ -8,17 +8,17 @@ use crate::memory;
 ///
 /// A CPU that increments the same counter twice in a row waits for the first store. With few different values that
 /// happens all the time; several copies avoid it.
-const TURNS: usize = 4;
+const COPIES: usize = 4;
 
 /// The most counters of which there are several copies. All copies then fit the first-level cache; larger arrays
 /// seldom repeat a counter.
-const FEW: usize = 2_048;
+const MAX_COPIED_LEN: usize = 2_048;
 
 /// The least ratio of values to counters that pays for clearing and adding up the copies.
-const OFTEN: usize = 8;
+const MIN_VALUES_PER_COUNTER: usize = 8;
 
 /// Counters to add up between two polls of the interrupt flag.
-const TOGETHER: usize = 1 << 16;
+const POLL_EVERY: usize = 1 << 16;
 
 /// Counters of `0..len`.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub(super) struct CounterArray {
 impl CounterArray {
     /// Counters for about `values` values.
     pub(super) fn new(len: usize, values: usize) -> Result<CounterArray> {
-        let arrays = if len <= FEW && values / OFTEN >= len { TURNS } else { 1 };
+        let arrays = if len <= MAX_COPIED_LEN && values / MIN_VALUES_PER_COUNTER >= len { COPIES } else { 1 };
         Ok(CounterArray { len, counts: memory::zeroed(arrays * len)? })
     }
 
@@ -57,7 +57,7 @@ impl CounterArray {
             count::<T, 1>([&mut self.counts], values, place)
         } else {
             let mut arrays = self.counts.chunks_exact_mut(self.len.max(1));
-            count::<T, TURNS>(std::array::from_fn(|_| arrays.next().unwrap_or_default()), values, place)
+            count::<T, COPIES>(std::array::from_fn(|_| arrays.next().unwrap_or_default()), values, place)
         }
     }
 
@@ -71,7 +71,7 @@ impl CounterArray {
 
     /// Adds the counters of another array of the same length.
     pub(super) fn merge(&mut self, other: &CounterArray, stop: &Interrupt) -> Result<()> {
-        for (to, from) in self.counts.chunks_mut(TOGETHER).zip(other.counts.chunks(TOGETHER)) {
+        for (to, from) in self.counts.chunks_mut(POLL_EVERY).zip(other.counts.chunks(POLL_EVERY)) {
             stop.check()?;
             to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
         }

@@ -6,13 +6,13 @@ use super::counter::{Counts, ords_let_through};
 use super::top_values::TopValues;
 use super::{Facet, FacetCounts};
 use crate::error::Result;
-use crate::group::TERMS;
+use crate::group::TERM_BATCH;
 use crate::interrupt::Interrupt;
 use crate::search::Request;
 use crate::value::Stored;
 
 /// Counters to scan between two polls of the interrupt flag.
-const TOGETHER: usize = 1 << 16;
+const POLL_EVERY: usize = 1 << 16;
 
 /// The first values so far, while passes finish.
 pub(super) struct FacetResult<'f> {
@@ -101,10 +101,10 @@ fn offer_all(
         let place = |ord: u32| usize::try_from(i64::from(ord) - first).unwrap_or(0).min(counts.len());
         (start, end) = (place(ords.start), place(ords.end));
     }
-    for (at, counts) in (0..).zip(counts[start..end.max(start)].chunks(TOGETHER)) {
+    for (at, counts) in (0..).zip(counts[start..end.max(start)].chunks(POLL_EVERY)) {
         stop.check()?;
         // The array extends to the greatest number of its column.
-        let before = (start + at * TOGETHER) as u64;
+        let before = (start + at * POLL_EVERY) as u64;
         top.offer_all(counts, |at| Stored::Number(first.wrapping_add_unsigned(before + at as u64)));
     }
     Ok(())
@@ -124,7 +124,7 @@ pub(super) fn values(
     let mut terms = Lists::new();
     while first.len() > 0 {
         request.stop().check()?;
-        let some: Vec<(Stored, u32)> = first.by_ref().take(TERMS).collect();
+        let some: Vec<(Stored, u32)> = first.by_ref().take(TERM_BATCH).collect();
         let counts = some.iter().map(|(_, count)| u64::from(*count));
         if let Some(dictionary) = column.values().terms() {
             let ords: Vec<TermOrd> = some.iter().map(|(value, _)| value.ord()).collect();

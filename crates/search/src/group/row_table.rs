@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::hash_tables::{ByteStringTable, HASH_PARTS, NumberTable, ValuePart};
 use crate::interrupt::Interrupt;
 use crate::memory_budget::MemoryBudget;
-use crate::threads::TOGETHER;
+use crate::threads::POLL_EVERY;
 use crate::value::Stored;
 use crate::window::{Cells, NO_ORD, Window};
 
@@ -180,7 +180,7 @@ impl RowTable {
         match self {
             RowTable::Dense { first, len } => {
                 let rows = &rows[..*len as usize * words];
-                for (start, rows) in (0..).step_by(TOGETHER).zip(rows.chunks(TOGETHER * words)) {
+                for (start, rows) in (0..).step_by(POLL_EVERY).zip(rows.chunks(POLL_EVERY * words)) {
                     stop.check()?;
                     // The last value may be the greatest number there is.
                     for (at, row) in (start..).zip(rows.chunks_exact(words)) {
@@ -228,9 +228,9 @@ impl RowTable {
         let (mut places, mut has_room, mut pace) = (0..other.rows(), true, stop.pace());
         match (self, other) {
             (RowTable::Dense { .. }, _) => {
-                for start in places.step_by(TOGETHER) {
+                for start in places.step_by(POLL_EVERY) {
                     stop.check()?;
-                    let end = other.rows().min(start + TOGETHER);
+                    let end = other.rows().min(start + POLL_EVERY);
                     if !(start..end).all(|row| each(row, len_u32(row))) {
                         break;
                     }

@@ -26,16 +26,16 @@ use crate::search::Request;
 use crate::skip;
 
 /// The documents of a zone, which are visited around the best value.
-const NEAR: u32 = 4_096;
+const ZONE_DOCS: u32 = 4_096;
 
 /// The least number of documents for which a bound is worth computing.
-const FEW: u32 = 1_024;
+const MIN_HITS: u32 = 1_024;
 
 /// Collects the first `top` documents around the column's best value. Returns the last of them, which bounds the
 /// result, and the number of documents visited.
 pub(super) fn from_best_zone(request: &Request<'_>, keys: &Keys, top: usize) -> Result<(Option<Entry>, u64)> {
     let (docs, total, hits) = (request.docs(), request.total(), request.hits());
-    if hits < FEW || (hits / 4) as usize <= top {
+    if hits < MIN_HITS || (hits / 4) as usize <= top {
         return Ok((None, 0));
     }
     let Some(mut near) = best(request, keys)? else { return Ok((None, 0)) };
@@ -65,7 +65,7 @@ fn best(request: &Request<'_>, keys: &Keys) -> Result<Option<DocRange>> {
     };
     let best = if key.descending { *bounds.end() } else { *bounds.start() };
     let found = skip::first(column, DocRange::new(0, request.total()), &(best..=best))?;
-    Ok(found.map(|zone| zone.clip(zone.start.saturating_add(NEAR))))
+    Ok(found.map(|zone| zone.clip(zone.start.saturating_add(ZONE_DOCS))))
 }
 
 /// Safety factor of the estimate: it should hold for this many times `top` documents.
@@ -75,7 +75,7 @@ const MARGIN: u64 = 2;
 /// fewer do, the estimate was wrong.
 pub(super) fn estimate(request: &Request<'_>, keys: &Keys, top: usize) -> Result<Option<Entry>> {
     let (total, hits) = (request.total(), request.hits());
-    if hits < FEW || (hits / 4) as usize <= top {
+    if hits < MIN_HITS || (hits / 4) as usize <= top {
         return Ok(None);
     }
     let Some((key, others)) = keys.as_slice().split_first() else { return Ok(None) };

@@ -12,14 +12,14 @@ use docvalues_column::DocId;
 use crate::docs::len_u32;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
-use crate::threads::TOGETHER;
+use crate::threads::POLL_EVERY;
 use crate::{memory, threads};
 
 /// The fewest documents to sort on several threads.
-const FEW: usize = 1 << 16;
+const MIN_PARALLEL: usize = 1 << 16;
 
 /// The most bits of a digit: with more output positions, a CPU's TLB does not hold all pages.
-const DIGIT: u32 = 11;
+const MAX_DIGIT_BITS: u32 = 11;
 
 /// Packs a rank and a document into a number.
 #[inline]
@@ -43,7 +43,7 @@ fn halves(item: u64) -> (u32, u32) {
 
 /// Splits sorted items into about `threads` slices, with their start positions. No slice ends within a rank.
 pub(super) fn slices(sorted: &[u64], threads: usize) -> Vec<(u32, &[u64])> {
-    let len = if sorted.len() < FEW { sorted.len() } else { sorted.len().div_ceil(threads) };
+    let len = if sorted.len() < MIN_PARALLEL { sorted.len() } else { sorted.len().div_ceil(threads) };
     let (mut slices, mut start) = (Vec::new(), 0);
     while start < sorted.len() {
         let mut end = sorted.len().min(start + len);
@@ -65,8 +65,8 @@ pub(super) fn sort(
     wanted: bool,
     stop: &Interrupt,
 ) -> Result<Option<Vec<u64>>> {
-    let threads = if docs.len() < FEW { 1 } else { threads };
-    let digits = bits.div_ceil(DIGIT);
+    let threads = if docs.len() < MIN_PARALLEL { 1 } else { threads };
+    let digits = bits.div_ceil(MAX_DIGIT_BITS);
     let width = bits.div_ceil(digits.max(1));
     let mut spare = Vec::new();
     for at in 0..digits {
@@ -156,9 +156,9 @@ impl<D: Fn(u64) -> usize + Sync> Pass<'_, D> {
         from: impl Fn(Range<usize>) -> I,
         mut each: impl FnMut(u64),
     ) -> Result<()> {
-        for start in slice.clone().step_by(TOGETHER) {
+        for start in slice.clone().step_by(POLL_EVERY) {
             self.stop.check()?;
-            from(start..slice.end.min(start + TOGETHER)).for_each(&mut each);
+            from(start..slice.end.min(start + POLL_EVERY)).for_each(&mut each);
         }
         Ok(())
     }
@@ -195,7 +195,7 @@ mod tests {
         fn sorting_is_comparing(
             seed: u64,
             bits in 0..=32_u32,
-            len in prop_oneof![0..40_usize, FEW - 2..FEW + 3, 0..100_000_usize],
+            len in prop_oneof![0..40_usize, MIN_PARALLEL - 2..MIN_PARALLEL + 3, 0..100_000_usize],
             low in 0..32_u32,
             threads in 1..9_usize,
         ) {

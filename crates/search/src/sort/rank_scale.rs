@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::window::{Cells, NO_ORD, Window};
 
 /// Ranks after the last number: NaN, and no value.
-const BEHIND: u64 = 2;
+const EXTRA_RANKS: u64 = 2;
 
 /// A monotonic mapping from the values of a key to ranks.
 ///
@@ -45,7 +45,7 @@ impl RankScale {
     }
 
     fn new(key: Key, flip: u64, first: u64, span: u64) -> RankScale {
-        let most = u64::from(u32::MAX) - 1 - BEHIND;
+        let most = u64::from(u32::MAX) - 1 - EXTRA_RANKS;
         let mut shift = 0;
         while span >> shift > most {
             shift += 1;
@@ -60,7 +60,7 @@ impl RankScale {
 
     /// The number of bits in a rank.
     pub(super) fn bits(&self) -> u32 {
-        u64::BITS - (self.top() + BEHIND).leading_zeros()
+        u64::BITS - (self.top() + EXTRA_RANKS).leading_zeros()
     }
 
     /// The greatest rank of a number.
@@ -69,7 +69,7 @@ impl RankScale {
     }
 
     fn missing(&self) -> u64 {
-        if self.key.missing_first { 0 } else { self.top() + BEHIND }
+        if self.key.missing_first { 0 } else { self.top() + EXTRA_RANKS }
     }
 
     /// A scale that distinguishes the numbers with this rank, if they may differ.

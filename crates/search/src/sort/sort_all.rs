@@ -25,7 +25,7 @@ use crate::window::{SHORT_WINDOW, Window, WindowBuffers};
 use crate::{memory, threads};
 
 /// The length from which a run is long: a short one fits any window.
-const SHORT: usize = SHORT_WINDOW;
+const LONG_FROM: usize = SHORT_WINDOW;
 
 /// A range of positions whose documents are equal by the keys so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,7 +100,7 @@ impl Ties {
             start = run.end;
             match scale.finer(radix::rank(equal[0])) {
                 _ if run.len() == 1 => {}
-                Some(_) if run.len() < SHORT => ties.short.push(run),
+                Some(_) if run.len() < LONG_FROM => ties.short.push(run),
                 Some(finer) => ties.long.push((run, finer)),
                 None if equal_too => ties.equal.push(run),
                 None => {}
@@ -115,7 +115,7 @@ impl Sort<'_> {
         let scale = RankScale::of(self.key, self.request.columns().get(self.key.slot));
         for run in runs {
             match &scale {
-                _ if run.len() < SHORT => self.short.push(run),
+                _ if run.len() < LONG_FROM => self.short.push(run),
                 Some(scale) => self.by_ranks(run, scale)?,
                 None => self.by_bytes(run)?,
             }

@@ -16,7 +16,7 @@ use crate::search::Request;
 use crate::window::{Cells, NO_ORD, Numbers, Window};
 
 /// The most values to count exactly, of any type.
-const EXACT: usize = 1 << 16;
+const MAX_EXACT: usize = 1 << 16;
 
 /// The longest span of numbers to represent as a bitset: 16 MiB.
 const MAX_DENSE: u32 = 1 << 27;
@@ -45,12 +45,12 @@ impl Distinct {
 /// Collects different values.
 pub(crate) struct DistinctValues {
     slot: Slot,
-    seen: Seen,
+    seen: DistinctState,
     /// The memory limit for all threads, in bytes.
     bytes: usize,
 }
 
-enum Seen {
+enum DistinctState {
     /// The number is known from the column's description.
     Constant(u64),
     /// The given number of ords, or of numbers from the first one on, exceeds the memory limit. They are counted at
@@ -60,25 +60,25 @@ enum Seen {
     Ords(Vec<u64>),
     /// A bit for each number or ord from the first one on; others are ignored.
     Dense(i64, Vec<u64>),
-    Numbers(Few<i64>),
-    Bytes(Few<Vec<u8>>),
+    Numbers(SetOrSketch<i64>),
+    Bytes(SetOrSketch<Vec<u8>>),
 }
 
 /// An exact set of few values, or a sketch of many.
-struct Few<T> {
+struct SetOrSketch<T> {
     /// The limit for values on the heap, in bytes.
     most: usize,
     held: usize,
-    values: FewValues<T>,
+    values: SetOrSketchValues<T>,
 }
 
-enum FewValues<T> {
-    All(HashSet<T>),
+enum SetOrSketchValues<T> {
+    Set(HashSet<T>),
     Sketch(Box<HllSketch>),
 }
 
 /// About the memory of an exact set of fixed-size values, while its table grows.
-const TABLE: usize = 48 * EXACT;
+const TABLE_BYTES: usize = 48 * MAX_EXACT;
 
 impl DistinctValues {
     /// A collector within `bytes` of memory.
@@ -87,22 +87,24 @@ impl DistinctValues {
         let bits = |places: u32| memory::zeroed::<u64>((places as usize).div_ceil(64));
         let fits = |places: u32| (places / 8) as usize <= bytes;
         let seen = match (request.constant(slot), column.values()) {
-            (Some(known), _) => Seen::Constant(known.value.is_some().into()),
+            (Some(known), _) => DistinctState::Constant(known.value.is_some().into()),
             (None, Values::Ords(_, terms)) => match terms.term_count() {
-                terms if fits(terms) => Seen::Ords(bits(terms)?),
-                terms => Seen::Later(0, terms),
+                terms if fits(terms) => DistinctState::Ords(bits(terms)?),
+                terms => DistinctState::Later(0, terms),
             },
             (None, Values::Numbers(_)) => {
                 let bounds = column.info().bounds.range();
                 let (first, last) = if bounds.is_empty() { (0, 0) } else { bounds.into_inner() };
                 match u32::try_from(last.abs_diff(first)) {
-                    Ok(span) if span < MAX_DENSE && fits(span) => Seen::Dense(first, bits(span + 1)?),
-                    Ok(span) if span < MAX_DENSE => Seen::Later(first, span + 1),
-                    _ => Seen::Numbers(Few::new(usize::MAX)),
+                    Ok(span) if span < MAX_DENSE && fits(span) => {
+                        DistinctState::Dense(first, bits(span + 1)?)
+                    }
+                    Ok(span) if span < MAX_DENSE => DistinctState::Later(first, span + 1),
+                    _ => DistinctState::Numbers(SetOrSketch::new(usize::MAX)),
                 }
             }
             // Independent of the number of threads and of other statistics.
-            (None, Values::Bytes(_)) => Seen::Bytes(Few::new(request.memory() / 16)),
+            (None, Values::Bytes(_)) => DistinctState::Bytes(SetOrSketch::new(request.memory() / 16)),
         };
         Ok(DistinctValues { slot, seen, bytes })
     }
@@ -110,24 +112,28 @@ impl DistinctValues {
     pub(crate) fn finish(self, request: &Request<'_>) -> Result<Distinct> {
         let DistinctValues { slot, seen, bytes } = self;
         Ok(match seen {
-            Seen::Constant(count) => Distinct::Exact(count),
-            Seen::Later(first, places) => Distinct::Exact(by_ranges(request, slot, first, places, bytes)?),
-            Seen::Ords(seen) | Seen::Dense(_, seen) => Distinct::Exact(bits::count(&seen) as u64),
-            Seen::Numbers(few) => few.count(),
-            Seen::Bytes(few) => few.count(),
+            DistinctState::Constant(count) => Distinct::Exact(count),
+            DistinctState::Later(first, places) => {
+                Distinct::Exact(by_ranges(request, slot, first, places, bytes)?)
+            }
+            DistinctState::Ords(seen) | DistinctState::Dense(_, seen) => {
+                Distinct::Exact(bits::count(&seen) as u64)
+            }
+            DistinctState::Numbers(few) => few.count(),
+            DistinctState::Bytes(few) => few.count(),
         })
     }
 
     fn see_ords(&mut self, ords: &[TermOrd]) {
         match &mut self.seen {
-            Seen::Ords(seen) => {
+            DistinctState::Ords(seen) => {
                 for ord in ords.iter().filter(|ord| **ord != NO_ORD) {
                     if let Some(word) = seen.get_mut(ord.get() as usize / 64) {
                         *word |= 1 << (ord.get() % 64);
                     }
                 }
             }
-            Seen::Dense(first, seen) => {
+            DistinctState::Dense(first, seen) => {
                 let there = ords.iter().filter(|ord| **ord != NO_ORD);
                 there.for_each(|ord| see_dense(*first, ord.get().into(), seen));
             }
@@ -137,8 +143,8 @@ impl DistinctValues {
 
     fn see_numbers(&mut self, numbers: Numbers<'_>) {
         match &mut self.seen {
-            Seen::Dense(first, seen) => numbers.each(|_, number| see_dense(*first, number, seen)),
-            Seen::Numbers(few) => numbers.each(|_, number| few.see(&number, 0, i64::clone)),
+            DistinctState::Dense(first, seen) => numbers.each(|_, number| see_dense(*first, number, seen)),
+            DistinctState::Numbers(few) => numbers.each(|_, number| few.see(&number, 0, i64::clone)),
             _ => {}
         }
     }
@@ -147,26 +153,26 @@ impl DistinctValues {
 impl Collector for DistinctValues {
     fn fork(&self) -> DistinctValues {
         let seen = match &self.seen {
-            Seen::Constant(_) => Seen::Constant(0),
-            Seen::Later(first, places) => Seen::Later(*first, *places),
-            Seen::Ords(seen) => Seen::Ords(vec![0; seen.len()]),
-            Seen::Dense(first, seen) => Seen::Dense(*first, vec![0; seen.len()]),
-            Seen::Numbers(few) => Seen::Numbers(Few::new(few.most)),
-            Seen::Bytes(few) => Seen::Bytes(Few::new(few.most)),
+            DistinctState::Constant(_) => DistinctState::Constant(0),
+            DistinctState::Later(first, places) => DistinctState::Later(*first, *places),
+            DistinctState::Ords(seen) => DistinctState::Ords(vec![0; seen.len()]),
+            DistinctState::Dense(first, seen) => DistinctState::Dense(*first, vec![0; seen.len()]),
+            DistinctState::Numbers(few) => DistinctState::Numbers(SetOrSketch::new(few.most)),
+            DistinctState::Bytes(few) => DistinctState::Bytes(SetOrSketch::new(few.most)),
         };
         DistinctValues { slot: self.slot, seen, bytes: self.bytes }
     }
 
     fn is_idle(&self) -> bool {
-        matches!(self.seen, Seen::Constant(_) | Seen::Later(..))
+        matches!(self.seen, DistinctState::Constant(_) | DistinctState::Later(..))
     }
 
     fn most_threads(&self) -> usize {
         let each = match &self.seen {
-            Seen::Constant(_) | Seen::Later(..) => return usize::MAX,
-            Seen::Ords(seen) | Seen::Dense(_, seen) => size_of_val(seen.as_slice()),
-            Seen::Numbers(_) => TABLE,
-            Seen::Bytes(few) => TABLE.saturating_add(few.most),
+            DistinctState::Constant(_) | DistinctState::Later(..) => return usize::MAX,
+            DistinctState::Ords(seen) | DistinctState::Dense(_, seen) => size_of_val(seen.as_slice()),
+            DistinctState::Numbers(_) => TABLE_BYTES,
+            DistinctState::Bytes(few) => TABLE_BYTES.saturating_add(few.most),
         };
         self.bytes / each.max(1)
     }
@@ -182,7 +188,7 @@ impl Collector for DistinctValues {
             Cells::Numbers(numbers) => self.see_numbers(numbers),
             Cells::NumberLists(lists) => self.see_numbers(Numbers { values: lists.items(), present: None }),
             Cells::Bytes(strings) => {
-                if let Seen::Bytes(few) = &mut self.seen {
+                if let DistinctState::Bytes(few) = &mut self.seen {
                     strings.iter().flatten().for_each(|bytes| few.see_bytes(bytes));
                 }
             }
@@ -192,11 +198,12 @@ impl Collector for DistinctValues {
 
     fn merge(&mut self, other: DistinctValues, _stop: &Interrupt) -> Result<()> {
         match (&mut self.seen, other.seen) {
-            (Seen::Ords(to), Seen::Ords(from)) | (Seen::Dense(_, to), Seen::Dense(_, from)) => {
+            (DistinctState::Ords(to), DistinctState::Ords(from))
+            | (DistinctState::Dense(_, to), DistinctState::Dense(_, from)) => {
                 to.iter_mut().zip(from).for_each(|(to, from)| *to |= from);
             }
-            (Seen::Numbers(to), Seen::Numbers(from)) => to.merge(from, |_| 0),
-            (Seen::Bytes(to), Seen::Bytes(from)) => to.merge(from, |bytes| held(bytes)),
+            (DistinctState::Numbers(to), DistinctState::Numbers(from)) => to.merge(from, |_| 0),
+            (DistinctState::Bytes(to), DistinctState::Bytes(from)) => to.merge(from, |bytes| held(bytes)),
             // A fork has the same representation.
             _ => {}
         }
@@ -223,11 +230,11 @@ fn by_ranges(request: &Request<'_>, slot: Slot, first: i64, places: u32, bytes: 
             let range = part.range();
             let seen = memory::zeroed(range.len().div_ceil(64))?;
             // All ranges but the last are whole words, and no number lies after the last.
-            let seen = Seen::Dense(first + i64::from(range.start), seen);
+            let seen = DistinctState::Dense(first + i64::from(range.start), seen);
             Ok(DistinctValues { slot, seen, bytes })
         },
         |pass| {
-            if let Seen::Dense(_, seen) = pass.seen {
+            if let DistinctState::Dense(_, seen) = pass.seen {
                 distinct += bits::count(&seen) as u64;
             }
             Ok(())
@@ -242,15 +249,15 @@ fn held(bytes: &[u8]) -> usize {
     bytes.len() + ALLOCATION
 }
 
-impl Few<Vec<u8>> {
+impl SetOrSketch<Vec<u8>> {
     fn see_bytes(&mut self, bytes: &[u8]) {
         self.see(bytes, held(bytes), <[u8]>::to_vec);
     }
 }
 
-impl<T: Hash + Eq> Few<T> {
-    fn new(most: usize) -> Few<T> {
-        Few { most, held: 0, values: FewValues::All(HashSet::new()) }
+impl<T: Hash + Eq> SetOrSketch<T> {
+    fn new(most: usize) -> SetOrSketch<T> {
+        SetOrSketch { most, held: 0, values: SetOrSketchValues::Set(HashSet::new()) }
     }
 
     fn see<Q: Hash + Eq + ?Sized>(&mut self, value: &Q, held: usize, own: impl FnOnce(&Q) -> T)
@@ -258,36 +265,36 @@ impl<T: Hash + Eq> Few<T> {
         T: std::borrow::Borrow<Q>,
     {
         match &mut self.values {
-            FewValues::All(all) => {
+            SetOrSketchValues::Set(all) => {
                 if !all.contains(value) {
                     all.insert(own(value));
                     self.held += held;
                     self.limit();
                 }
             }
-            FewValues::Sketch(sketch) => sketch.update(value),
+            SetOrSketchValues::Sketch(sketch) => sketch.update(value),
         }
     }
 
     /// Replaces a set that is too large by a sketch. The estimate depends on the values alone, not on their order.
     fn limit(&mut self) {
-        if let FewValues::All(all) = &self.values
-            && (all.len() > EXACT || self.held > self.most)
+        if let SetOrSketchValues::Set(all) = &self.values
+            && (all.len() > MAX_EXACT || self.held > self.most)
         {
             let mut sketch = sketch();
             all.iter().for_each(|value| sketch.update(value));
-            self.values = FewValues::Sketch(Box::new(sketch));
+            self.values = SetOrSketchValues::Sketch(Box::new(sketch));
         }
     }
 
-    fn merge(&mut self, other: Few<T>, held: impl Fn(&T) -> usize) {
+    fn merge(&mut self, other: SetOrSketch<T>, held: impl Fn(&T) -> usize) {
         match (&mut self.values, other.values) {
-            (_, FewValues::All(from)) => from.into_iter().for_each(|value| self.take(value, &held)),
-            (FewValues::All(from), FewValues::Sketch(mut to)) => {
+            (_, SetOrSketchValues::Set(from)) => from.into_iter().for_each(|value| self.take(value, &held)),
+            (SetOrSketchValues::Set(from), SetOrSketchValues::Sketch(mut to)) => {
                 from.iter().for_each(|value| to.update(value));
-                self.values = FewValues::Sketch(to);
+                self.values = SetOrSketchValues::Sketch(to);
             }
-            (FewValues::Sketch(to), FewValues::Sketch(from)) => {
+            (SetOrSketchValues::Sketch(to), SetOrSketchValues::Sketch(from)) => {
                 if let Ok(mut union) = HllUnion::new(REGISTERS) {
                     union.update(to);
                     union.update(&from);
@@ -299,27 +306,27 @@ impl<T: Hash + Eq> Few<T> {
 
     fn take(&mut self, value: T, held: impl Fn(&T) -> usize) {
         match &mut self.values {
-            FewValues::All(all) => {
+            SetOrSketchValues::Set(all) => {
                 let more = held(&value);
                 if all.insert(value) {
                     self.held += more;
                     self.limit();
                 }
             }
-            FewValues::Sketch(sketch) => sketch.update(&value),
+            SetOrSketchValues::Sketch(sketch) => sketch.update(&value),
         }
     }
 
     fn count(&self) -> Distinct {
         match &self.values {
-            FewValues::All(all) => Distinct::Exact(all.len() as u64),
+            SetOrSketchValues::Set(all) => Distinct::Exact(all.len() as u64),
             // The estimate from registers alone: the alternative depends on the order of values.
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
                 reason = "it is positive, and `as` saturates"
             )]
-            FewValues::Sketch(sketch) => Distinct::About(sketch.composite_estimate().round() as u64),
+            SetOrSketchValues::Sketch(sketch) => Distinct::About(sketch.composite_estimate().round() as u64),
         }
     }
 }

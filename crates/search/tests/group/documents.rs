@@ -1,4 +1,4 @@
-//! Documents to be grouped.
+//! Test documents to group.
 
 use docvalues_column::{DocId, Field, Kind, LogicalType, SortKey};
 use docvalues_format::file::kind::{from_f64, from_u64};
@@ -7,14 +7,14 @@ use docvalues_search::{Bitset, Docs};
 use docvalues_testkit::model::{MemSource, ModelColumn};
 use docvalues_testkit::rng::SplitMix64;
 
-/// What a document has; numbers as they are stored.
+/// A document; numbers as stored.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
     pub(crate) by: Option<i64>,
     pub(crate) numbers: [Option<i64>; COLUMNS.len()],
 }
 
-/// Columns of numbers: their names, types, and whether each document has one.
+/// Columns of numbers: name, type, and whether every document has a value.
 pub(crate) const COLUMNS: [(&str, LogicalType); 5] = [
     ("all", LogicalType::I64),
     ("some", LogicalType::I64),
@@ -23,19 +23,19 @@ pub(crate) const COLUMNS: [(&str, LogicalType); 5] = [
     ("unsigned", LogicalType::U64),
 ];
 
-/// A column that documents are grouped by: how the numbers of rows are written.
+/// The column to group by: the representation of row values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
-    /// Numbers that lie close.
+    /// Numbers close together.
     Near,
-    /// Numbers that do not.
+    /// Numbers far apart.
     Far,
     Sorted,
     Binary,
 }
 
 impl By {
-    /// The number that is stored for a value of a row. Keeps their order.
+    /// The stored number of a row value, in the same order.
     pub(crate) fn number(self, value: i64) -> i64 {
         if self == By::Far { value * 1_000_000_007_000 - 5_000 } else { value - 3 }
     }
@@ -46,7 +46,7 @@ impl By {
     }
 }
 
-/// Documents of all shapes from a seed.
+/// Random documents.
 pub(crate) fn rows(seed: u64, docs: usize, values: u64, missing: u64) -> Vec<Row> {
     let mut random = SplitMix64::new(seed);
     let mut below = move |end: u64| random.next_u64() % end.max(1);

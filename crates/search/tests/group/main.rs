@@ -1,4 +1,4 @@
-//! Groups, against a look at each document.
+//! Groups, compared with a naive implementation.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::unwrap_used,

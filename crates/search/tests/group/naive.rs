@@ -1,4 +1,4 @@
-//! What groups must be: all documents of each in a list.
+//! Naive groups: a list of all documents for each value.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use docvalues_search::stats::Sum;
 
 use super::documents::{By, COLUMNS, Row};
 
-/// The groups, how many there are, and documents that are in none.
+/// The groups, their number, and the number of documents in no group.
 pub(crate) fn group(rows: &[Row], by: By, docs: &[u32], asked: &Group) -> (Vec<GroupFound>, u64, u64) {
     let mut lists: BTreeMap<i64, Vec<u32>> = BTreeMap::new();
     let mut missing = 0;
@@ -32,7 +32,7 @@ pub(crate) fn group(rows: &[Row], by: By, docs: &[u32], asked: &Group) -> (Vec<G
             (value, docs, metrics)
         })
         .collect();
-    // Stable: of equal ones, the least value comes first.
+    // Stable: ties are ordered by ascending value.
     found.sort_by(|a, b| match asked.order {
         GroupOrder::Count => b.1.len().cmp(&a.1.len()),
         GroupOrder::Value => Ordering::Equal,
@@ -61,7 +61,7 @@ fn column(name: &str) -> (usize, LogicalType) {
 fn compare(a: &Row, b: &Row, keys: &[SortKey]) -> Ordering {
     let compare = |key: &SortKey| {
         let (at, logical) = column(&key.column);
-        // Missing first or last, NaN behind numbers, whichever way these go.
+        // Missing values first or last, NaN after all numbers in either direction.
         let class = |value: Option<i64>| match value {
             None if key.missing_first => 0,
             Some(value) if logical == LogicalType::F64 && to_f64(value).is_nan() => 2,
@@ -105,7 +105,7 @@ fn measure(rows: &[Row], docs: &[u32], metric: &Metric) -> Option<Measure> {
     })
 }
 
-/// What groups are ordered by, first whether there is anything.
+/// The value by which groups are ordered; groups without one come last.
 fn height(measure: &Option<Measure>) -> (bool, i128, f64) {
     match measure {
         None => (false, 0, 0.0),

@@ -1,4 +1,4 @@
-//! Any documents, grouped in any way.
+//! Random documents in random groupings.
 
 use docvalues_search::Search;
 use docvalues_search::group::{Group, GroupOrder};
@@ -12,7 +12,7 @@ fn any_by() -> impl Strategy<Value = By> {
     prop::sample::select(vec![By::Near, By::Far, By::Sorted, By::Binary])
 }
 
-/// Sizes on both sides of a window's end, short or not, and small ones.
+/// Small sizes, and sizes around the ends of windows.
 fn any_docs() -> impl Strategy<Value = usize> {
     prop_oneof![
         8 => 0..4_usize,

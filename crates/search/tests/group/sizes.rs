@@ -1,4 +1,4 @@
-//! More documents than a part has, answers for any number of threads, and what cannot be grouped.
+//! More documents than a chunk has, independence of the number of threads, and errors.
 
 use docvalues_column::{ColumnSource, DocAddress, DocId, Field, Kind, LogicalType, SortKey};
 use docvalues_format::file::kind::from_u64;
@@ -7,10 +7,10 @@ use docvalues_search::stats::{Distinct, Sum};
 use docvalues_search::{Docs, Search, Value};
 use docvalues_testkit::model::{MemSource, ModelColumn};
 
-/// A part has 524,288.
+/// A chunk has 524,288.
 const DOCS: u32 = 600_000;
 
-/// Documents whose groups and numbers can be told from their place: `doc * 7 % groups`, and every eleventh has none.
+/// Documents with a pattern: the group is `doc * 7 % groups`, and every eleventh document has none.
 fn patterned(groups: i64, apart: i64) -> MemSource {
     let docs = 0..i64::from(DOCS);
     let by = docs.clone().map(|doc| (doc % 11 != 0).then_some(doc * 7 % groups * apart));

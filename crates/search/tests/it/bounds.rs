@@ -1,4 +1,4 @@
-//! Full sorts by a column that gives other bounds than its numbers have.
+//! Full sorts by a column with wrong bounds.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ impl ColumnSource for Told {
     }
 }
 
-/// An order that is right; or the name of a document whose number is not within the bounds, if there is one.
+/// Checks that the order is right, or that the error names a document with a number out of bounds.
 fn check(numbers: &[Option<i64>], bounds: &RangeInclusive<i64>) {
     let field = Field::new("told", Kind::Numeric, LogicalType::I64);
     let told = MemNumeric::new(field, DOCS, numbers.to_vec());

@@ -1,4 +1,4 @@
-//! Histograms of a few documents of a column that reaches far.
+//! Histograms of a few documents in a column with distant bounds.
 
 use docvalues_column::{DocId, Field, Kind, LogicalType};
 use docvalues_format::file::kind::from_f64;

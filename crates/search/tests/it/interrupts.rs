@@ -1,4 +1,4 @@
-//! Interrupted searches: an error soon, and nothing broken.
+//! Interrupted searches return an error soon, and break nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,11 +10,11 @@ use docvalues_search::histogram::{Histogram, Step};
 use docvalues_search::stats::Stats;
 use docvalues_search::{Bitset, Docs, Error, Query, Result, Search, SearchRequest};
 
-use crate::parts::{DOCS, source};
+use crate::chunks::{DOCS, source};
 
 type Asked = (&'static str, fn(&Search<'_>, Docs<'_>) -> Result<String>);
 
-/// One of each request, and what it says as text.
+/// One request of each kind, with its result as text.
 const REQUESTS: [Asked; 17] = [
     ("filter", |search, _| {
         let query = Query::range("number", 9..).and(Query::eq("term", "term 007"));

@@ -1,4 +1,4 @@
-//! Searches over columns in memory, against a look at each document.
+//! Searches over columns in memory, compared with naive implementations.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::unwrap_used,
@@ -6,11 +6,11 @@
 )]
 
 mod bounds;
+mod chunks;
 mod export;
 mod histograms;
 mod interrupts;
 mod missing;
-mod parts;
 mod reads;
 mod searches;
 mod sorts;

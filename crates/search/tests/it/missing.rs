@@ -8,9 +8,9 @@ use docvalues_search::query::Literal;
 use docvalues_search::stats::{Distinct, Stats};
 use docvalues_search::{Bitset, Docs, Error, MissingColumns, Query, Search, SearchRequest};
 
-use crate::parts::{DOCS, source};
+use crate::chunks::{DOCS, source};
 
-/// Sets of documents, and how many these are.
+/// Sets of documents, with their sizes.
 fn sets(bits: &Bitset) -> [(Docs<'_>, u64); 4] {
     let some = (Docs::Bits(bits), u64::from(bits.count()));
     [(Docs::All, DOCS.into()), (Docs::Range(7, 90_000), 89_993), some, (Docs::Range(3, 3), 0)]
@@ -47,7 +47,7 @@ fn a_missing_column_has_no_values() {
             let found = search.group(docs, &group).unwrap();
             assert_eq!((found.groups.len(), found.docs, found.missing), (0, hits, hits));
         }
-        // A metric of such a column has no value, and what is sorted by one is in the order of documents.
+        // A metric of a missing column has no value, and a sort by one keeps the order of documents.
         let group =
             Group::by("term").metric(Metric::Mean("none".into())).docs(1).sort([SortKey::new("none")]);
         let groups = search.group(docs, &group).unwrap().groups;

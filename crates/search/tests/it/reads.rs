@@ -1,4 +1,4 @@
-//! What an explained query says it has read of columns that are looked through.
+//! The number of values read, as reported by explained queries over columns without skip indexes.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use docvalues_testkit::model::{MemSource, ModelColumn};
 
 const DOCS: u32 = 1_000;
 
-/// So many values that one filter for each would take longer.
+/// With many values, one filter call for each would take longer than reading all.
 #[test]
 fn every_value_of_a_column_that_is_looked_through() {
     let term = |doc: u32| format!("{:03}", doc % 200).into_bytes();

@@ -1,4 +1,4 @@
-//! All works but the filters.
+//! All searches except filters.
 
 use docvalues_testkit::searches::check_searches;
 use docvalues_testkit::shapes::{Dataset, any_dataset, small_of_every_kind};

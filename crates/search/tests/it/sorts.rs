@@ -1,4 +1,4 @@
-//! Full sorts of enough documents for each of the ways that a run of them may go.
+//! Full sorts with enough documents for every kind of run.
 
 use docvalues_column::{DocId, Field, Kind, LogicalType, SortKey};
 use docvalues_format::file::kind::from_f64;
@@ -8,7 +8,7 @@ use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::searches::check_sorted;
 use docvalues_testkit::shapes::{Counts, Dataset, Numbers, Presence, Shape, Strings, Values};
 
-/// Sizes around those of short runs, of what threads share, and of windows.
+/// Sizes around those of short runs, of parallel sorts, and of windows.
 const SIZES: [u32; 6] = [4_095, 4_096, 4_097, 16_385, 32_769, 70_001];
 
 fn by(name: &str) -> [SortKey; 4] {
@@ -46,7 +46,7 @@ fn by_every_kind_of_column() {
     }
 }
 
-/// What is equal by one key, in long runs and in short ones, goes on to the next.
+/// Long and short runs that are equal by one key are sorted by the next.
 #[test]
 fn by_several_keys() {
     for docs in SIZES {
@@ -74,7 +74,7 @@ fn by_several_keys() {
     }
 }
 
-/// Spans that have a rank for each number, and those that have not.
+/// Spans with a rank for each number, and longer ones.
 #[test]
 fn spans_around_the_number_of_ranks() {
     let mut rng = SplitMix64::new(3);
@@ -110,7 +110,7 @@ fn spans_around_the_number_of_ranks() {
     }
 }
 
-/// Many documents that only finer ranks tell apart, for as often as ranks become finer.
+/// Many documents that only finer ranks distinguish, at every level.
 #[test]
 fn numbers_that_lie_close_and_others_far_away() {
     let mut rng = SplitMix64::new(4);

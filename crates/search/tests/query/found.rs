@@ -1,4 +1,4 @@
-//! What queries find.
+//! Results of queries.
 
 use docvalues_testkit::rng::SplitMix64;
 use proptest::prelude::*;

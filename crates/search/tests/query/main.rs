@@ -1,4 +1,4 @@
-//! Queries: their language, and what they find, compared with the most obvious way to find it.
+//! Queries: parsing and printing, and results compared with a naive implementation.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::expect_used,

@@ -1,5 +1,5 @@
-//! Queries in the most obvious way: each document asked on its own, each value compared with each literal. And columns and
-//! queries to compare with it.
+//! A naive implementation of queries, which compares each value of each document with each literal; and random columns and
+//! queries.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use docvalues_testkit::model::{Cell, ModelColumn};
 use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::shapes::Dataset;
 
-/// What the naive way says; `None` where it does not know (a literal that it cannot read).
+/// The naive result; `None` if it cannot parse a literal.
 pub type Judged = Option<bool>;
 
 /// A stored value.
@@ -101,7 +101,7 @@ fn meets(rows: &Dataset, condition: &Condition, doc: u32) -> Judged {
     }
 }
 
-/// What the naive way finds; `None` if it cannot say, or the query cannot be bound.
+/// The naive result for all documents; `None` if there is none, or the query cannot be bound.
 fn expected(rows: &Dataset, query: &Query) -> Option<Vec<u32>> {
     let judged: Option<Vec<bool>> = (0..rows.docs).map(|doc| matches(rows, query, doc)).collect();
     Some((0..rows.docs).zip(judged?).filter(|(_, matches)| *matches).map(|(doc, _)| doc).collect())
@@ -111,8 +111,8 @@ fn listed(found: &Bitset) -> Vec<u32> {
     found.iter().map(DocId::get).collect()
 }
 
-/// Asks `source`, which holds these rows, in every way, and compares. `false` if there is nothing to compare: the query
-/// cannot be bound, or a literal of it is not known here.
+/// Runs the query over `source`, which holds these rows, in every way, and compares the results. Returns false if the
+/// query cannot be bound, or there is no naive result.
 pub fn check(rows: &Dataset, source: &dyn ColumnSource, query: &Query, rng: &mut SplitMix64) -> bool {
     let bound = match query.bind(source) {
         Ok(bound) => bound,
@@ -186,7 +186,7 @@ fn equal(logical: LogicalType, value: Value<'_>, literal: &Literal) -> Judged {
     }
 }
 
-/// How a value compares with a literal: not at all, if one is NaN.
+/// Compares a value with a literal; unordered if one is NaN.
 fn order(logical: LogicalType, value: Value<'_>, literal: &Literal) -> Option<Option<Ordering>> {
     match (value, literal) {
         (Value::Bytes(value), literal) => {
@@ -229,7 +229,7 @@ fn integers(value: i128, literal: &Literal) -> Option<Option<Ordering>> {
     }
 }
 
-/// How a whole number compares with a double, exactly.
+/// Compares an integer with a double, exactly.
 fn int_and_double(int: i128, double: f64) -> Option<Ordering> {
     if double.is_nan() {
         return None;
@@ -260,7 +260,7 @@ fn ip(text: &str) -> Option<[u8; 16]> {
     })
 }
 
-/// Nanoseconds since 1970 of `YYYY-MM-DD[THH:MM:SS[.fff][Z|+HH:MM]]`; other spellings are not known here.
+/// Nanoseconds since 1970 of `YYYY-MM-DD[THH:MM:SS[.fff][Z|+HH:MM]]`; `None` for other spellings.
 fn time(text: &str) -> Option<i128> {
     let number = |range: std::ops::Range<usize>| -> Option<i128> {
         let digits = text.get(range)?;
@@ -290,7 +290,7 @@ fn time(text: &str) -> Option<i128> {
     }
 }
 
-/// Values of each type that lie close together, and at its ends.
+/// Values of each type: some close together, some at its ends.
 fn number(logical: LogicalType, rng: &mut SplitMix64) -> i64 {
     let small = rng.below(12) as i64 - 4;
     let extreme = *rng.pick(&[i64::MIN, i64::MIN + 1, i64::MAX - 1, i64::MAX]);
@@ -340,7 +340,7 @@ fn bytes(logical: LogicalType, rng: &mut SplitMix64) -> Vec<u8> {
     }
 }
 
-/// A literal for a column of this type; now and then a wrong one.
+/// A literal for a column of this type; sometimes a wrong one.
 fn literal(logical: LogicalType, rng: &mut SplitMix64) -> Literal {
     if rng.chance(1, 400) {
         return rng
@@ -493,15 +493,15 @@ pub fn any_rows(docs: u32, rng: &mut SplitMix64) -> Dataset {
     let mut columns = Vec::new();
     for logical in LogicalType::ALL {
         for kind in Kind::ALL.into_iter().filter(|&kind| logical.fits(kind)) {
-            // Of all documents, of some, of few, of none.
+            // The share of documents with a value.
             let (hits, of) = *rng.pick(&[(1, 1), (1, 1), (2, 3), (1, 20), (0, 1)]);
             let used = if rng.chance(1, 5) { rng.below_u32(docs + 1) } else { docs };
-            // All alike; in stretches, so that zones of values differ; or each on its own.
-            let stretch = *rng.pick(&[u32::MAX, 5_000, 60, 1, 1, 1, 1, 1]);
+            // Constant, in runs so that zones differ, or random.
+            let run = *rng.pick(&[u32::MAX, 5_000, 60, 1, 1, 1, 1, 1]);
             let seed = rng.next_u64();
             let values = (0..used).map(|doc| {
                 let count = if rng.chance(hits, of) { 1 + rng.below(3) } else { 0 };
-                let mut rng = SplitMix64::new(seed.wrapping_add(u64::from(doc / stretch)));
+                let mut rng = SplitMix64::new(seed.wrapping_add(u64::from(doc / run)));
                 let mut value = || (number(logical, &mut rng), bytes(logical, &mut rng));
                 (0..count).map(|_| value()).collect::<Vec<_>>()
             });

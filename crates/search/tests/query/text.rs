@@ -1,4 +1,4 @@
-//! The language of queries.
+//! Parsing and printing of queries, and their errors.
 
 use docvalues_column::{Field, Kind, LogicalType};
 use docvalues_search::query::{Literal, MAX_DEPTH, MAX_TEXT};
@@ -13,7 +13,7 @@ fn parse(text: &str) -> Query {
     Query::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Where a text is wrong, and how.
+/// The position and the message of the error in a text.
 fn wrong(text: &str) -> (usize, String) {
     match Query::parse(text) {
         Err(Error::Query(error)) => (error.column().unwrap_or(0), error.message().to_owned()),
@@ -182,7 +182,7 @@ fn the_caret_stands_under_the_error() {
     );
 }
 
-/// The page that explains the language to people: its examples are queries, and its errors are ours.
+/// The examples of docs/query.md parse, and its errors are the actual ones.
 #[test]
 fn the_examples_of_the_page_are_what_it_says() {
     let page = include_str!("../../../../docs/query.md");
@@ -247,7 +247,7 @@ fn a_literal_that_does_not_fit_is_named_with_its_column_and_type() {
     }
     let Err(Error::Query(error)) = parse("true or nowhere = 1").bind(&source) else { panic!() };
     assert_eq!((error.column(), error.no_such_column()), (Some(9), Some("nowhere")));
-    // There is no text to point at.
+    // A query without text has no position.
     let Err(Error::Query(error)) = Query::eq("nowhere", 1).bind(&source) else { panic!() };
     assert_eq!((error.column(), error.no_such_column()), (None, Some("nowhere")));
     assert_eq!(error.to_string(), "there is no column `nowhere`");

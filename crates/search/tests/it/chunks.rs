@@ -1,5 +1,4 @@
-//! More documents than a part has, so that threads have something to share: any number of them gives the same answers, to
-//! the last bit.
+//! More documents than a chunk has: any number of threads gives the same results, to the last bit.
 
 use std::time::Duration;
 
@@ -13,10 +12,10 @@ use docvalues_search::stats::Stats;
 use docvalues_search::{Bitset, Docs, Query, Search};
 use docvalues_testkit::model::{MemSource, ModelColumn};
 
-/// Two whole parts, and some more.
+/// Two whole chunks, and some more.
 pub(crate) const DOCS: u32 = 2 * 524_288 + 70_001;
 
-/// Numbers that look like none, the same every time.
+/// A hash of the document: reproducible, without a pattern.
 fn mixed(doc: u32) -> i64 {
     i64::from(doc.wrapping_mul(2_654_435_761) >> 8)
 }
@@ -26,7 +25,7 @@ pub(crate) fn source() -> MemSource {
     let numeric = |value: &dyn Fn(u32) -> Option<i64>| ModelColumn::Numeric(all.clone().map(value).collect());
     let field = |name: &str, kind, logical| Field::new(name, kind, logical);
     let some = |doc: u32| (doc % 7 != 3).then(|| mixed(doc) % 1_000_003);
-    // Large and small ones, of either sign: sums depend on their order.
+    // Large and small numbers of either sign: their sum depends on the order.
     let double =
         |doc: u32| Some(from_f64((mixed(doc) - 8_000_000) as f64 * 1.1_f64.powi((doc % 200) as i32)));
     let term = |doc: u32| (doc % 5 != 1).then(|| format!("term {:03}", mixed(doc) % 300).into_bytes());
@@ -48,7 +47,7 @@ pub(crate) fn source() -> MemSource {
     )
 }
 
-/// All that is said of some documents, as text: doubles have all their digits there.
+/// The results of all searches as text, with all digits of doubles.
 fn answers(search: &Search<'_>, docs: Docs<'_>) -> Vec<String> {
     let names = ["number", "double", "term", "list"];
     let facets = ["number", "term", "list"].map(|name| Facet::on(name).top(5));
@@ -81,7 +80,7 @@ fn any_number_of_threads_gives_the_same_answers() {
     }
 }
 
-/// The same without times, which differ.
+/// Clears times, which differ from run to run.
 fn timeless(mut explain: Explain) -> Explain {
     explain.profile = explain.profile.map(|profile| Profile { time: Duration::ZERO, ..profile });
     explain.parts = explain.parts.into_iter().map(timeless).collect();
@@ -155,7 +154,7 @@ fn the_first_documents_of_several_parts_are_those_of_all_in_order() {
 fn any_number_of_threads_sorts_all_alike() {
     let source = source();
     let bits = Bitset::from_docs((0..DOCS).filter(|doc| doc % 3 != 1).map(DocId::new), DOCS);
-    // Those without a value by the last key stay as they are found.
+    // Documents without a value in the last key keep their order.
     let orders = [
         vec![SortKey::new("number").missing_first()],
         vec![SortKey::new("double").descending(), SortKey::new("term")],
