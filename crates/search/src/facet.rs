@@ -35,6 +35,8 @@ use finish::FacetResult;
 /// let facet = Facet::on("tags").top(20).prefix("role::").min_count(2).order(FacetOrder::Value);
 /// assert_eq!(facet.column, "tags");
 /// ```
+#[doc(alias = "SortedSetDocValuesFacetCounts")]
+#[doc(alias = "TermsAggregation")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facet {
     /// The column.

@@ -52,6 +52,8 @@ pub(crate) const TERM_BATCH: usize = 1 << 12;
 ///     .docs(3);
 /// assert_eq!(group.top, 10);
 /// ```
+#[doc(alias = "GroupingSearch")]
+#[doc(alias = "collapse")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// The column: numeric, sorted or binary.

@@ -49,6 +49,8 @@ pub const MAX_BUCKETS: usize = 1 << 16;
 /// # drop((by_month, by_size));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[doc(alias = "HistogramAggregation")]
+#[doc(alias = "LongRangeFacetCounts")]
 #[non_exhaustive]
 pub struct Histogram {
     /// A column of numbers, one or several a document.

@@ -36,6 +36,22 @@ pub enum MissingColumns {
 /// Searches over one source of columns, restricted to its live documents.
 ///
 /// Each column is opened once per `Search`, so keep the search as long as its source.
+///
+/// ```
+/// # use docvalues_column::{DocId, Field, Kind, LogicalType, SortKey};
+/// # use docvalues_testkit::model::{MemSource, ModelColumn};
+/// use docvalues_search::{Docs, Query, Search};
+///
+/// # let field = Field::new("size", Kind::Numeric, LogicalType::I64);
+/// # let source = MemSource::new(3, [(field, ModelColumn::Numeric(vec![Some(512), Some(9), Some(70)]))]);
+/// let search = Search::new(&source);
+/// let large = search.filter(&Query::range("size", 50..))?;
+/// let first = search.top(Docs::Bits(&large), &[SortKey::new("size").descending()], 1)?;
+/// assert_eq!((large.count(), first[0].doc), (2, DocId::new(0)));
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
+#[doc(alias = "IndexSearcher")]
+#[doc(alias = "Searcher")]
 pub struct Search<'s> {
     source: &'s (dyn ColumnSource + Sync),
     /// The live documents; `None` if none is deleted.

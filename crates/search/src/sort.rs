@@ -50,6 +50,8 @@ impl Search<'_> {
     ///
     /// When there is no such column, a column is named twice, or bytes of it are damaged;
     /// [`Error::Memory`](crate::Error::Memory) when there is no memory for either.
+    #[doc(alias = "TopDocs")]
+    #[doc(alias = "TopFieldCollector")]
     pub fn top(&self, docs: Docs<'_>, keys: &[SortKey], top: usize) -> Result<Vec<DocAddress>> {
         Ok(self.top_explained(docs, keys, top)?.0)
     }

@@ -153,9 +153,9 @@ pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats, bytes: usize) -> Re
     if field.kind.is_bytes() && stats.spread {
         return cannot("has no variance");
     }
-    let told = request.is_all() && !stats.spread && of_directory(column).is_some();
-    let numbers = !told && !field.kind.is_bytes();
-    let terms = !told && field.kind.is_bytes();
+    let from_directory = request.is_all() && !stats.spread && of_directory(column).is_some();
+    let numbers = !from_directory && !field.kind.is_bytes();
+    let terms = !from_directory && field.kind.is_bytes();
     let reading = (
         numbers.then(|| NumberStats::new(slot, request, stats.spread)),
         terms.then(|| TermStats::new(slot, request.constant(slot))),

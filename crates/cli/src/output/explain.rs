@@ -52,7 +52,7 @@ fn part(explain: &Explain) -> Json {
         ("clause", explain.clause.as_str().into()),
         ("how", explain.how.as_str().into()),
         ("expected", explain.expected.into()),
-        ("asked", profile.map(|profile| profile.asked).into()),
+        ("asked", profile.map(|profile| profile.candidates).into()),
         ("matched", profile.map(|profile| profile.matched).into()),
         ("windows", profile.map(|profile| profile.windows).into()),
         ("skipped_windows", profile.map(|profile| profile.skipped).into()),

@@ -83,7 +83,7 @@ fn what_makes_no_sense_is_a_wrong_command_line() {
         let expected = "expected a whole number of at least 1 as bucket width";
         refused(&sandbox, &["histogram", "t.dv", "size", "--step", step], 2, expected);
     }
-    refused(&sandbox, &["histogram", "t.dv", "size", "--step", "1"], 2, "more than 65536 ranges");
+    refused(&sandbox, &["histogram", "t.dv", "size", "--step", "1"], 2, "more than 65536 buckets");
     refused(&sandbox, &["histogram", "t.dv", "size"], 2, "<--step <STEP>|--edges <VALUE,…>>");
     // Columns are of documents, and whole documents are JSON.
     for more in [&["--json"][..], &["--docs", "2"], &[]] {

@@ -197,6 +197,6 @@ fn candidates_are_read_and_no_zones() {
     assert_eq!(at.profile.unwrap().filter.zones, PruneCounts { none: 73, all: 0, open: 1 });
     let any = any.profile.unwrap();
     // A hundred documents, two of three of which have two values.
-    assert_eq!((any.asked, any.gathered, any.filter.read), (100, 1, 2 * 67));
+    assert_eq!((any.candidates, any.gathered, any.filter.read), (100, 1, 2 * 67));
     assert_eq!(any.filter, Pruning { read: any.filter.read, ..Pruning::default() });
 }

@@ -68,7 +68,7 @@ pub(crate) struct Layout {
 struct Accumulator {
     slot: Slot,
     logical: LogicalType,
-    what: What,
+    kind: AccumulatorKind,
     at: usize,
     /// The position of its count; 0, the number of documents, if each has a number.
     count: usize,
@@ -76,7 +76,7 @@ struct Accumulator {
 
 /// The kind of an accumulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
+enum AccumulatorKind {
     /// A sum that fits an `i64`.
     Sum,
     /// A sum that fits an `i128`: two words, the lower one first.
@@ -89,9 +89,9 @@ enum What {
     Greatest,
 }
 
-impl What {
+impl AccumulatorKind {
     fn words(self) -> usize {
-        if matches!(self, What::WideSum | What::Doubles) { 2 } else { 1 }
+        if matches!(self, AccumulatorKind::WideSum | AccumulatorKind::Doubles) { 2 } else { 1 }
     }
 }
 
@@ -126,18 +126,18 @@ impl Layout {
         }
         let bounds = info.bounds.range();
         let farthest = bounds.start().unsigned_abs().max(bounds.end().unsigned_abs());
-        let what = match metric {
-            Metric::Min(_) => What::Least,
-            Metric::Max(_) => What::Greatest,
-            _ if field.logical == LogicalType::F64 => What::Doubles,
-            _ if u128::from(farthest) * u128::from(request.hits()) < 1 << 63 => What::Sum,
-            _ => What::WideSum,
+        let kind = match metric {
+            Metric::Min(_) => AccumulatorKind::Least,
+            Metric::Max(_) => AccumulatorKind::Greatest,
+            _ if field.logical == LogicalType::F64 => AccumulatorKind::Doubles,
+            _ if u128::from(farthest) * u128::from(request.hits()) < 1 << 63 => AccumulatorKind::Sum,
+            _ => AccumulatorKind::WideSum,
         };
-        if let Some(known) = self.accumulators.iter().position(|one| one.slot == slot && one.what == what) {
+        if let Some(known) = self.accumulators.iter().position(|one| one.slot == slot && one.kind == kind) {
             return Ok(known);
         }
         let at = self.words;
-        self.words += what.words();
+        self.words += kind.words();
         let all = field.logical != LogicalType::F64 && info.all_present();
         let count = if all {
             0
@@ -145,7 +145,7 @@ impl Layout {
             self.words += 1;
             self.words - 1
         };
-        self.accumulators.push(Accumulator { slot, logical: field.logical, what, at, count });
+        self.accumulators.push(Accumulator { slot, logical: field.logical, kind, at, count });
         Ok(self.accumulators.len() - 1)
     }
 
@@ -174,7 +174,7 @@ impl Layout {
 
     /// Whether a row depends on the order of documents.
     pub(crate) fn depends_on_order(&self) -> bool {
-        self.accumulators.iter().any(|one| one.what == What::Doubles)
+        self.accumulators.iter().any(|one| one.kind == AccumulatorKind::Doubles)
     }
 
     /// Reads the columns of the metrics.
@@ -187,7 +187,7 @@ impl Layout {
         match self.accumulators.as_slice() {
             [] => places.iter().for_each(|&row| rows[row as usize] += 1),
             // The most frequent case, in one loop.
-            [Accumulator { slot, what: What::Sum, count: 0, .. }] => {
+            [Accumulator { slot, kind: AccumulatorKind::Sum, count: 0, .. }] => {
                 let (rows, _) = rows.as_chunks_mut::<2>();
                 for (&row, &number) in places.iter().zip(window.numbers(*slot).values) {
                     let [docs, sum] = &mut rows[row as usize];
@@ -238,7 +238,7 @@ impl Layout {
         let (metric, accumulator) = self.metrics.get(metric)?;
         let one = self.accumulators.get(*accumulator)?;
         // The word of an unsigned sum needs the count as well: see `Accumulator::sum`.
-        let is_it = one.what == What::Sum && one.logical != LogicalType::U64;
+        let is_it = one.kind == AccumulatorKind::Sum && one.logical != LogicalType::U64;
         (is_it && matches!(metric, Metric::Sum(_))).then_some(one.at)
     }
 
@@ -284,16 +284,16 @@ impl Accumulator {
                 row[at] = row[at].max(rank);
             }
         };
-        match self.what {
-            What::Sum => rows.each(numbers, |row, number| {
+        match self.kind {
+            AccumulatorKind::Sum => rows.each(numbers, |row, number| {
                 row[count] += more;
                 row[at] = row[at].wrapping_add(number.cast_unsigned());
             }),
-            What::WideSum => rows.each(numbers, |row, number| {
+            AccumulatorKind::WideSum => rows.each(numbers, |row, number| {
                 row[count] += more;
                 add_wide(row, at, number.into());
             }),
-            What::Doubles => rows.each(numbers, |row, number| {
+            AccumulatorKind::Doubles => rows.each(numbers, |row, number| {
                 let number = to_f64(number);
                 if !number.is_nan() {
                     row[count] += more;
@@ -302,8 +302,8 @@ impl Accumulator {
                     (row[at], row[at + 1]) = (sum.sum.to_bits(), sum.lost.to_bits());
                 }
             }),
-            What::Least => rows.each(numbers, |row, number| extreme(row, number, !rank(number))),
-            What::Greatest => rows.each(numbers, |row, number| extreme(row, number, rank(number))),
+            AccumulatorKind::Least => rows.each(numbers, |row, number| extreme(row, number, !rank(number))),
+            AccumulatorKind::Greatest => rows.each(numbers, |row, number| extreme(row, number, rank(number))),
         }
     }
 
@@ -318,16 +318,18 @@ impl Accumulator {
         if count != 0 {
             row[count] += times;
         }
-        match self.what {
-            What::Sum => row[at] = row[at].wrapping_add(number.cast_unsigned().wrapping_mul(times)),
-            What::WideSum => add_wide(row, at, i128::from(number) * i128::from(times)),
-            What::Doubles => {
+        match self.kind {
+            AccumulatorKind::Sum => {
+                row[at] = row[at].wrapping_add(number.cast_unsigned().wrapping_mul(times))
+            }
+            AccumulatorKind::WideSum => add_wide(row, at, i128::from(number) * i128::from(times)),
+            AccumulatorKind::Doubles => {
                 let mut all = compensated(row, at);
                 all.add(to_f64(number) * times as f64);
                 (row[at], row[at + 1]) = (all.sum.to_bits(), all.lost.to_bits());
             }
-            What::Least => row[at] = row[at].max(!rank(number)),
-            What::Greatest => row[at] = row[at].max(rank(number)),
+            AccumulatorKind::Least => row[at] = row[at].max(!rank(number)),
+            AccumulatorKind::Greatest => row[at] = row[at].max(rank(number)),
         }
     }
 
@@ -336,23 +338,23 @@ impl Accumulator {
         if count != 0 {
             to[count] += from[count];
         }
-        match self.what {
-            What::Sum => to[at] = to[at].wrapping_add(from[at]),
-            What::WideSum => add_wide(to, at, wide(from, at)),
-            What::Doubles => {
+        match self.kind {
+            AccumulatorKind::Sum => to[at] = to[at].wrapping_add(from[at]),
+            AccumulatorKind::WideSum => add_wide(to, at, wide(from, at)),
+            AccumulatorKind::Doubles => {
                 let (mut sum, more) = (compensated(to, at), compensated(from, at));
                 sum.add(more.sum);
                 sum.lost += more.lost;
                 (to[at], to[at + 1]) = (sum.sum.to_bits(), sum.lost.to_bits());
             }
-            What::Least | What::Greatest => to[at] = to[at].max(from[at]),
+            AccumulatorKind::Least | AccumulatorKind::Greatest => to[at] = to[at].max(from[at]),
         }
     }
 
     fn sum(&self, row: &[u64], count: u64) -> Sum {
-        let stored = match self.what {
-            What::Doubles => return Sum::Double(compensated(row, self.at).total()),
-            What::WideSum => wide(row, self.at),
+        let stored = match self.kind {
+            AccumulatorKind::Doubles => return Sum::Double(compensated(row, self.at).total()),
+            AccumulatorKind::WideSum => wide(row, self.at),
             _ => row[self.at].cast_signed().into(),
         };
         // Stored numbers are less by 2^63.
@@ -362,7 +364,7 @@ impl Accumulator {
 
     fn extreme(&self, row: &[u64]) -> i64 {
         let kept = row[self.at];
-        of_rank(if self.what == What::Least { !kept } else { kept })
+        of_rank(if self.kind == AccumulatorKind::Least { !kept } else { kept })
     }
 }
 

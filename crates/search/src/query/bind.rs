@@ -14,7 +14,7 @@ use crate::{Error, Result};
 /// A node of a bound query.
 #[derive(Debug)]
 pub(super) struct Node {
-    pub(super) what: NodeKind,
+    pub(super) kind: NodeKind,
     /// The clause of the query that it evaluates.
     pub(super) clause: Clause,
     /// The reason for its form, found while binding.
@@ -138,7 +138,7 @@ impl<'s> Binder<'s> {
         let share = f64::from(set.count()) / f64::from(docs);
         // Copying a word of bits takes a fraction of a nanosecond.
         Node {
-            what: NodeKind::Docs(set),
+            kind: NodeKind::Docs(set),
             clause,
             note: None,
             share,
@@ -218,9 +218,9 @@ impl<'s> Binder<'s> {
     /// (1993). In a disjunction, they ascend by cost / share.
     fn joined(&mut self, clause: Clause, mut parts: Vec<Node>, is_and: bool) -> Node {
         let absorbs =
-            |node: &Node| matches!((&node.what, is_and), (NodeKind::None, true) | (NodeKind::All, false));
+            |node: &Node| matches!((&node.kind, is_and), (NodeKind::None, true) | (NodeKind::All, false));
         let is_neutral =
-            |node: &Node| matches!((&node.what, is_and), (NodeKind::All, true) | (NodeKind::None, false));
+            |node: &Node| matches!((&node.kind, is_and), (NodeKind::All, true) | (NodeKind::None, false));
         if parts.iter().any(absorbs) {
             let why = parts.iter().find(|part| absorbs(part)).and_then(|part| part.note.clone());
             return if is_and {
@@ -248,7 +248,7 @@ impl<'s> Binder<'s> {
         }
         let share = if is_and { left } else { 1.0 - left };
         Node {
-            what: if is_and { NodeKind::And } else { NodeKind::Or },
+            kind: if is_and { NodeKind::And } else { NodeKind::Or },
             clause,
             note: None,
             share,
@@ -260,7 +260,7 @@ impl<'s> Binder<'s> {
 
     fn not(&mut self, clause: Clause, part: Node) -> Node {
         let note = part.note.clone();
-        match part.what {
+        match part.kind {
             NodeKind::All => {
                 self.none(clause, note.or(Some("every document matches what is negated".into())), vec![part])
             }
@@ -268,7 +268,7 @@ impl<'s> Binder<'s> {
             _ => {
                 let (share, cost) = (1.0 - part.share, part.cost);
                 Node {
-                    what: NodeKind::Not,
+                    kind: NodeKind::Not,
                     clause,
                     note: None,
                     share,
@@ -295,18 +295,18 @@ impl<'s> Binder<'s> {
                 let leading = self.source.sort().first().is_some_and(|key| key.column == *name);
                 let leaf = ConditionFilter::new(column, &wanted, leading);
                 let (share, cost) = leaf.expect();
-                let (what, parts) = (NodeKind::Filter(leaf), Vec::new());
-                Node { what, clause, note: None, share, cost, parts, id: self.id() }
+                let (kind, parts) = (NodeKind::Filter(leaf), Vec::new());
+                Node { kind, clause, note: None, share, cost, parts, id: self.id() }
             }
         }
     }
 
     fn all(&mut self, clause: Clause, note: Option<String>) -> Node {
-        Node { what: NodeKind::All, clause, note, share: 1.0, cost: 0.0, parts: Vec::new(), id: self.id() }
+        Node { kind: NodeKind::All, clause, note, share: 1.0, cost: 0.0, parts: Vec::new(), id: self.id() }
     }
 
     fn none(&mut self, clause: Clause, note: Option<String>, parts: Vec<Node>) -> Node {
-        Node { what: NodeKind::None, clause, note, share: 0.0, cost: 0.0, parts, id: self.id() }
+        Node { kind: NodeKind::None, clause, note, share: 0.0, cost: 0.0, parts, id: self.id() }
     }
 
     fn id(&mut self) -> usize {

@@ -27,6 +27,21 @@ const CHUNK_WORDS: usize = CHUNK_DOCS as usize / 64;
 /// A single condition costs as much as its column's filter. Conjunctions are evaluated in windows of 65,536
 /// documents, beginning with the clause that excludes most for its cost. A window ends when no document is left; when
 /// few are left, only their values are read.
+///
+/// # Examples
+///
+/// ```
+/// # use docvalues_column::{Field, Kind, LogicalType};
+/// # use docvalues_testkit::model::{MemSource, ModelColumn};
+/// use docvalues_search::{Docs, Query};
+///
+/// # let field = Field::new("size", Kind::Numeric, LogicalType::I64);
+/// # let source = MemSource::new(3, [(field, ModelColumn::Numeric(vec![Some(512), Some(9), Some(70)]))]);
+/// let query = Query::parse("size > 50")?.bind(&source)?;
+/// assert_eq!(query.count(Docs::All)?, 2);
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
+#[doc(alias = "Weight")]
 #[derive(Debug)]
 pub struct BoundQuery {
     docs: u32,
@@ -120,12 +135,12 @@ impl BoundQuery {
 
     /// Whether it is known that no document matches, without reading values.
     pub fn is_none(&self) -> bool {
-        matches!(self.root.what, NodeKind::None)
+        matches!(self.root.kind, NodeKind::None)
     }
 
     /// Whether it is known that every document matches, without reading values.
     pub fn is_all(&self) -> bool {
-        matches!(self.root.what, NodeKind::All)
+        matches!(self.root.kind, NodeKind::All)
     }
 
     /// Sets the bits of the documents of `docs` that match, on the calling thread. Bit `i % 64` of word `i / 64`
@@ -144,7 +159,7 @@ impl BoundQuery {
         let docs = docs.into();
         bits::check(docs, bits);
         let docs = docs.clip(self.docs);
-        match &self.decisive().what {
+        match &self.decisive().kind {
             _ if docs.is_empty() => Ok(()),
             NodeKind::None => Ok(()),
             NodeKind::All => {
@@ -260,9 +275,9 @@ impl BoundQuery {
     /// The only child that decides, if all others match every document, or none.
     fn decisive(&self) -> &Node {
         let mut node = &self.root;
-        while let NodeKind::And | NodeKind::Or = node.what {
-            let is_and = matches!(node.what, NodeKind::And);
-            let mut open = node.parts.iter().filter(|part| match part.what {
+        while let NodeKind::And | NodeKind::Or = node.kind {
+            let is_and = matches!(node.kind, NodeKind::And);
+            let mut open = node.parts.iter().filter(|part| match part.kind {
                 NodeKind::All => !is_and,
                 NodeKind::None => is_and,
                 _ => true,
@@ -277,7 +292,7 @@ impl BoundQuery {
 
     /// The number of matching documents, if the directory has it.
     fn known_count(&self, docs: &Docs<'_>) -> Option<u32> {
-        match &self.decisive().what {
+        match &self.decisive().kind {
             NodeKind::None => Some(0),
             NodeKind::All => Some(docs.count(self.docs)),
             NodeKind::Docs(set) if docs.is_all(self.docs) => Some(set.count()),
@@ -334,13 +349,13 @@ impl BoundQuery {
     /// As [`explain`](Self::explain) after a run, for a query that is known to match every document, or none.
     pub(crate) fn explain_known(&self) -> Explain {
         let windows = u64::from(self.docs.div_ceil(WINDOW));
-        let asked = u64::from(self.docs);
+        let candidates = u64::from(self.docs);
         let mut profile = vec![Profile::default(); self.nodes];
         if let Some(root) = profile.get_mut(self.root.id) {
             *root = Profile {
                 windows,
-                asked,
-                matched: if self.is_all() { asked } else { 0 },
+                candidates,
+                matched: if self.is_all() { candidates } else { 0 },
                 ..Profile::default()
             };
         }

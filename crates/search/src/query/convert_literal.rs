@@ -11,7 +11,7 @@ use docvalues_format::file::kind::{f64_range, from_u64};
 
 use super::Literal;
 use super::iso8601::{DAY, DateOrTime};
-use super::range_set::{End, RangeSet, behind_prefix, next};
+use super::range_set::{End, RangeSet, end_of_prefix, next};
 use super::tokens::from_hex;
 
 /// The expected form of a literal: `a number`.
@@ -39,9 +39,8 @@ pub(super) fn equal_numbers(logical: LogicalType, literal: &Literal) -> Result<R
     if let (Some(unit), Literal::Text(text)) = (nanos_of_unit(logical), literal)
         && let Some(DateOrTime::Day(start)) = DateOrTime::parse(text)
     {
-        let (first, behind) =
-            (Point::of_nanos(start, unit), Point::of_nanos(start.saturating_add(DAY), unit));
-        return Ok(numbers(integers(logical, Bound::Included(first), Bound::Excluded(behind))));
+        let (first, next) = (Point::of_nanos(start, unit), Point::of_nanos(start.saturating_add(DAY), unit));
+        return Ok(numbers(integers(logical, Bound::Included(first), Bound::Excluded(next))));
     }
     number_range(logical, Bound::Included(literal), Bound::Included(literal))
 }
@@ -279,7 +278,7 @@ fn network(text: &str, len: &str) -> Option<(Vec<u8>, End<Vec<u8>>)> {
     let rest = u128::MAX.checked_shr(bits).unwrap_or(0);
     let first = u128::from_be_bytes(bytes) & !rest;
     let last = (first | rest).to_be_bytes();
-    Some((first.to_be_bytes().to_vec(), behind_prefix(&last)))
+    Some((first.to_be_bytes().to_vec(), end_of_prefix(&last)))
 }
 
 /// Parses 32 hexadecimal digits, with or without dashes as 8-4-4-4-12.

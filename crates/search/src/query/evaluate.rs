@@ -74,7 +74,7 @@ impl Node {
         self.fill_unseen(docs, &mut found, run)?;
         if let Some(counter) = run.counter(self) {
             counter.windows += 1;
-            counter.asked += docs.len() as u64;
+            counter.candidates += docs.len() as u64;
             counter.matched += bits::count(&found) as u64;
             counter.time += begun.elapsed();
         }
@@ -85,7 +85,7 @@ impl Node {
 
     /// A range within `docs` outside of which no document matches, as far as is known.
     pub(super) fn candidates(&self, docs: DocRange) -> Result<DocRange> {
-        match &self.what {
+        match &self.kind {
             NodeKind::All | NodeKind::Not => Ok(docs),
             NodeKind::None => Ok(docs.clip(docs.start)),
             NodeKind::Filter(leaf) => leaf.candidates(docs),
@@ -105,7 +105,7 @@ impl Node {
     }
 
     fn fill_unseen(&self, docs: DocRange, bits: &mut [u64], run: &mut Run) -> Result<()> {
-        match &self.what {
+        match &self.kind {
             NodeKind::All => set_all(docs.len(), bits),
             NodeKind::None => {}
             NodeKind::Filter(leaf) => self.fill_leaf(leaf, docs, bits, run)?,
@@ -151,11 +151,11 @@ impl Node {
         if run.counters.is_none() {
             return self.narrow_unseen(docs, candidates, run);
         }
-        let (begun, asked) = (Instant::now(), bits::count(candidates) as u64);
+        let (begun, before) = (Instant::now(), bits::count(candidates) as u64);
         self.narrow_unseen(docs, candidates, run)?;
         if let Some(counter) = run.counter(self) {
             counter.windows += 1;
-            counter.asked += asked;
+            counter.candidates += before;
             counter.matched += bits::count(candidates) as u64;
             counter.time += begun.elapsed();
         }
@@ -163,7 +163,7 @@ impl Node {
     }
 
     fn narrow_unseen(&self, docs: DocRange, candidates: &mut [u64], run: &mut Run) -> Result<()> {
-        match &self.what {
+        match &self.kind {
             NodeKind::All => {}
             NodeKind::None => candidates.fill(0),
             NodeKind::Filter(leaf) => {

@@ -32,7 +32,7 @@ pub struct Explain {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     /// The number of documents that the clause was evaluated for.
-    pub asked: u64,
+    pub candidates: u64,
     /// The number of these that matched.
     pub matched: u64,
     /// The number of windows of 65,536 documents in which the clause was evaluated.
@@ -49,8 +49,8 @@ pub struct Profile {
 
 impl AddAssign for Profile {
     fn add_assign(&mut self, other: Profile) {
-        let Profile { asked, matched, windows, skipped, gathered, filter, time } = other;
-        self.asked += asked;
+        let Profile { candidates, matched, windows, skipped, gathered, filter, time } = other;
+        self.candidates += candidates;
         self.matched += matched;
         self.windows += windows;
         self.skipped += skipped;
@@ -66,7 +66,7 @@ pub(super) fn explain(node: &Node, docs: u32, windows: u64, profiles: Option<&[P
         Some(note) => format!("{what}: {note}"),
         None => what.to_owned(),
     };
-    let how = match &node.what {
+    let how = match &node.kind {
         NodeKind::All => because("every document matches"),
         NodeKind::None => because("no document can match"),
         NodeKind::Filter(leaf) => leaf.how(),
@@ -122,8 +122,8 @@ impl Explain {
         match &self.profile {
             None => writeln!(f, "{} documents expected", grouped(self.expected.into()))?,
             Some(profile) => {
-                let [matched, asked] = [profile.matched, profile.asked].map(grouped);
-                write!(f, "{matched} of {asked} documents, {:.1?}", profile.time)?;
+                let [matched, candidates] = [profile.matched, profile.candidates].map(grouped);
+                write!(f, "{matched} of {candidates} documents, {:.1?}", profile.time)?;
                 write!(f, ", {} windows", profile.windows)?;
                 if profile.gathered > 0 {
                     write!(f, " ({} by candidates)", profile.gathered)?;

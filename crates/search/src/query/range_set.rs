@@ -158,7 +158,7 @@ fn after(last: i64) -> End<i64> {
 impl RangeSet<Vec<u8>> {
     /// The byte strings that begin with `prefix`.
     pub(super) fn prefix(prefix: Vec<u8>) -> RangeSet<Vec<u8>> {
-        let end = behind_prefix(&prefix);
+        let end = end_of_prefix(&prefix);
         RangeSet::one(prefix, end)
     }
 
@@ -173,7 +173,7 @@ impl RangeSet<Vec<u8>> {
 }
 
 /// The end of the range of byte strings that begin with `prefix`.
-pub(super) fn behind_prefix(prefix: &[u8]) -> End<Vec<u8>> {
+pub(super) fn end_of_prefix(prefix: &[u8]) -> End<Vec<u8>> {
     let Some(last) = prefix.iter().rposition(|&byte| byte < u8::MAX) else { return End::Never };
     let mut end = prefix[..=last].to_vec();
     end[last] += 1;

@@ -38,12 +38,12 @@ pub(super) fn from_best_zone(request: &Request<'_>, keys: &Keys, top: usize) -> 
     if hits < MIN_HITS || (hits / 4) as usize <= top {
         return Ok((None, 0));
     }
-    let Some(mut near) = best(request, keys)? else { return Ok((None, 0)) };
-    let mut list = docs.within(near);
-    while list.len() < top && near.len() < BLOCK as usize {
-        let more = near.end - near.start;
-        near = DocRange::new(near.start.saturating_sub(more), near.end.saturating_add(more).min(total));
-        list = docs.within(near);
+    let Some(mut around) = best(request, keys)? else { return Ok((None, 0)) };
+    let mut list = docs.within(around);
+    while list.len() < top && around.len() < BLOCK as usize {
+        let more = around.end - around.start;
+        around = DocRange::new(around.start.saturating_sub(more), around.end.saturating_add(more).min(total));
+        list = docs.within(around);
     }
     let pass = Pass {
         columns: request.columns(),

@@ -235,8 +235,8 @@ impl TopDocs {
 
     /// As [`new`](Self::new), if all of the first documents are known not to come after `last`.
     pub(crate) fn bounded(top: usize, last: Option<Entry>) -> TopDocs {
-        let behind = |last: Entry| Entry { doc: DocId::new(last.doc.get().saturating_add(1)), ..last };
-        TopDocs { top, bound: last.map(behind), heap: BinaryHeap::new() }
+        let successor = |last: Entry| Entry { doc: DocId::new(last.doc.get().saturating_add(1)), ..last };
+        TopDocs { top, bound: last.map(successor), heap: BinaryHeap::new() }
     }
 
     /// The documents, in order.

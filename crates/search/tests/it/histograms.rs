@@ -18,7 +18,7 @@ fn check(source: &MemSource, step: Step, docs: &[u32], expected: Option<&[(i64, 
     let docs: Vec<DocId> = docs.iter().copied().map(DocId::new).collect();
     let histogram = Histogram::of("n", step);
     let all = Search::new(source).histogram(Docs::All, &histogram).unwrap_err();
-    assert!(all.to_string().contains("would take more than 65536 ranges"), "{all}");
+    assert!(all.to_string().contains("would need more than 65536 buckets"), "{all}");
     let found = Search::new(source).histogram(Docs::list(&docs).unwrap(), &histogram);
     match expected {
         Some(expected) => {
