@@ -64,7 +64,7 @@ impl Process<'_> {
     }
 
     /// The ids to look up: absent ids, the next ones of the sequence, and present ids in random order.
-    fn asked(&self) -> [(&'static str, LookupIds); 2] {
+    fn lookups(&self) -> [(&'static str, LookupIds); 2] {
         let Shape { kind, .. } = self.shape;
         let all = self.shape.ids();
         [
@@ -75,7 +75,7 @@ impl Process<'_> {
 
     /// Measures lookups, which return the version of the newest document.
     fn look_up(&self, how: &str, find: impl Fn(&[u8]) -> Option<u32>) {
-        for (work, asked) in self.asked() {
+        for (work, lookups) in self.lookups() {
             self.measure(work, how, &lookups, |ids| ids.ids().map(|id| version_plus_1(find(id))).sum());
         }
     }
@@ -282,7 +282,7 @@ fn docvalues_segments(
 fn docvalues_look_up(process: &Process<'_>, how: &str, opened: &Opened, lookup: &IdLookup<IdReader>) {
     let versions = || NumericSeeker::new(opened.segments.iter().map(|segment| &segment.1));
     let one_more = |version: Option<i64>| version.expect("each document has one") + 1;
-    for (work, asked) in process.asked() {
+    for (work, lookups) in process.lookups() {
         let mut seeker = lookup.seeker();
         process.measure(work, how, &lookups, |ids| {
             let versions = versions();
