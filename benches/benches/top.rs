@@ -85,7 +85,7 @@ fn listed(c: &mut Bench) {
         group.bench_function(BenchmarkId::new("four", share), |b| {
             b.iter(|| {
                 list.clear();
-                bits::docs(black_box(set.words()), 0, &mut list);
+                bits::push_docs(black_box(set.words()), 0, &mut list);
                 list.len()
             });
         });

@@ -164,7 +164,7 @@ fn exercise_skip_index(
         }
     }
     for (n, greatest) in [(1, true), (1, false), (100, true)] {
-        sink(index.guess_nth(n, greatest).map(hash));
+        sink(index.estimate_nth(n, greatest).map(hash));
     }
 }
 

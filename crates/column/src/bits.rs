@@ -60,12 +60,12 @@ pub fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-pub use docvalues_format::bits::{DOCS_SPARE, docs, fill};
+pub use docvalues_format::bits::{PUSH_DOCS_SPARE, push_docs, set_range};
 
 /// How many bits are set.
 pub fn count(bits: &[u64]) -> usize {
     // There are no more than a slice has.
-    usize::try_from(docvalues_format::bits::ones(bits)).unwrap_or(usize::MAX)
+    usize::try_from(docvalues_format::bits::count_ones(bits)).unwrap_or(usize::MAX)
 }
 
 #[cfg(all(test, target_pointer_width = "64"))]

@@ -293,7 +293,7 @@ impl Presence<'_> {
             *self.has_gaps = true;
             self.bits.clear();
             self.bits.resize(self.len.div_ceil(64), 0);
-            bits::fill(self.bits, 0..self.len);
+            bits::set_range(self.bits, 0..self.len);
         }
         Some(self.bits)
     }
@@ -330,7 +330,7 @@ impl Presence<'_> {
         match some {
             BatchDocs::Run(run) => {
                 let start = (run.start - docs.start) as usize;
-                bits::fill(words, start..start + run.len());
+                bits::set_range(words, start..start + run.len());
             }
             BatchDocs::List(list) => list.iter().for_each(|doc| bits::set(words, docs.place(*doc))),
         }

@@ -65,7 +65,7 @@ pub trait SkipIndex: Send + Sync {
     /// # Errors
     ///
     /// When bytes of the index are damaged.
-    fn guess_nth(&self, n: u64, greatest: bool) -> Result<Option<i64>> {
+    fn estimate_nth(&self, n: u64, greatest: bool) -> Result<Option<i64>> {
         let _ = (n, greatest);
         Ok(None)
     }

@@ -114,14 +114,14 @@ pub fn unpack_add(bytes: &[u8], width: u8, start: usize, base: u64, out: &mut [u
         (1..=MAX_SPLIT_WIDTH, Some(last)) => {
             // The last one's load lies inside, so all do, and nothing below fails.
             load(bytes, (start + last) * usize::from(width) / 8)?;
-            with_kernel(simd::best(), bytes, width, start, base, out)
+            with_kernel(unpack_kernels::best(), bytes, width, start, base, out)
         }
-        _ => plain(bytes, width, start, base, out),
+        _ => unpack_scalar(bytes, width, start, base, out),
     }
 }
 
 /// One integer after the other: the definition of the right answer.
-fn plain(bytes: &[u8], width: u8, start: usize, base: u64, out: &mut [u64]) -> Option<()> {
+fn unpack_scalar(bytes: &[u8], width: u8, start: usize, base: u64, out: &mut [u64]) -> Option<()> {
     match width {
         0 => out.fill(base),
         1..=MAX_SPLIT_WIDTH => {
@@ -145,32 +145,32 @@ fn plain(bytes: &[u8], width: u8, start: usize, base: u64, out: &mut [u64]) -> O
 /// Groups of eight by `kernel`; before the first whole group and behind the last one, or where a group
 /// has too few bytes behind it, one after the other.
 fn with_kernel(
-    kernel: simd::Unpack,
+    kernel: unpack_kernels::Unpack,
     bytes: &[u8],
     width: u8,
     start: usize,
     base: u64,
     out: &mut [u64],
 ) -> Option<()> {
-    let before = (start.next_multiple_of(simd::GROUP) - start).min(out.len());
+    let before = (start.next_multiple_of(unpack_kernels::GROUP) - start).min(out.len());
     let (head, rest) = out.split_at_mut(before);
-    plain(bytes, width, start, base, head)?;
+    unpack_scalar(bytes, width, start, base, head)?;
     let first = start + before;
     if rest.is_empty() {
         return Some(());
     }
-    let bytes = bytes.get(first / simd::GROUP * usize::from(width)..)?;
+    let bytes = bytes.get(first / unpack_kernels::GROUP * usize::from(width)..)?;
     let done = kernel(bytes, width, base, rest);
-    let (bytes, rest) = (bytes.get(done / simd::GROUP * usize::from(width)..)?, &mut rest[done..]);
-    if rest.len() < simd::GROUP {
-        return plain(bytes, width, 0, base, rest);
+    let (bytes, rest) = (bytes.get(done / unpack_kernels::GROUP * usize::from(width)..)?, &mut rest[done..]);
+    if rest.len() < unpack_kernels::GROUP {
+        return unpack_scalar(bytes, width, 0, base, rest);
     }
     // The last groups have less than a window of bytes: a copy of those, with zeros behind, has it.
-    let mut window = [0; 2 * simd::WINDOW];
-    let left = bytes.len().min(simd::WINDOW);
+    let mut window = [0; 2 * unpack_kernels::WINDOW];
+    let left = bytes.len().min(unpack_kernels::WINDOW);
     window[..left].copy_from_slice(&bytes[..left]);
     let done = kernel(&window, width, base, rest);
-    plain(&window, width, done, base, &mut rest[done..])
+    unpack_scalar(&window, width, done, base, &mut rest[done..])
 }
 
 #[inline]
@@ -178,33 +178,33 @@ fn load(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk::<8>().map(|word| LittleEndian::read_u64(word))
 }
 
+mod bitset;
 mod compare;
+mod compare_packed;
+mod compress;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-mod cpu;
-pub mod keep;
-mod lookup;
+mod cpu_features;
+mod multiversion;
 mod narrow;
-mod ones;
 mod pack;
+pub mod retain;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-mod patterns;
-mod simd;
-mod spread;
+mod shuffles;
+mod table_lookup;
 #[cfg(test)]
 mod tests;
-mod wide;
-mod within;
+mod unpack_kernels;
 
-pub(crate) use compare::ends;
-pub use compare::{all_below, others, pass_below, pass_outside, places};
+pub use bitset::{PUSH_DOCS_SPARE, count_ones, push_docs, set_range};
+pub(crate) use compare::min_max;
+pub use compare::{all_below, not_equal, ord_offsets, skip_below, skip_outside};
+pub(crate) use compare_packed::in_range_packed;
+pub use compress::{compress, expand};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-pub use cpu::{has_avx2, has_avx512};
-pub(crate) use lookup::{ENTRIES, look_up, look_up_packed};
+pub use cpu_features::{has_avx2, has_avx512};
+pub(crate) use multiversion::multiversion;
 pub use narrow::to_u32;
 pub(crate) use narrow::unpack_ords;
-pub use ones::{DOCS_SPARE, docs, fill, ones};
 pub use pack::pack;
-pub(crate) use simd::{in_range, multiples, unsigned};
-pub use spread::{spread, together};
-pub(crate) use wide::wide;
-pub(crate) use within::within;
+pub(crate) use table_lookup::{ENTRIES, look_up, look_up_packed};
+pub(crate) use unpack_kernels::{in_range, multiples, unsigned};

@@ -33,9 +33,9 @@ use byteorder::{ByteOrder, LittleEndian};
 use crate::cursor::{Cursor, Put};
 use crate::error::{Error, ErrorKind, Result, Section};
 
-pub use seal::{Sealer, seal};
+pub use checksums::{Sealer, seal};
 
-mod seal;
+mod checksums;
 #[cfg(test)]
 mod tests;
 
@@ -49,8 +49,8 @@ pub const TAIL: usize = 64;
 /// Sections, and the levels of their checksums, are whole multiples of this many bytes.
 pub const ALIGN: usize = 64;
 
-/// A section with as many bytes of payload, or more, begins at a multiple of [`GRANULE`]: see [`begin`].
-pub const LARGE: u64 = 1 << 20;
+/// A section with as many bytes of payload, or more, begins at a multiple of [`GRANULE`]: see [`section_start`].
+pub const LARGE_SECTION: u64 = 1 << 20;
 
 /// Bytes of a checksum in a level.
 pub const CRC_LEN: usize = size_of::<u32>();
@@ -233,8 +233,8 @@ pub fn reseal(len: usize, bytes: &mut [u8]) -> Option<u32> {
 ///
 /// A granule of a large section then is a page of the file: one value of a file that is mapped and not in memory costs the
 /// fault of one page, and not of the two in which its granule lies otherwise.
-pub fn begin(at: u64, len: u64) -> u64 {
-    let align = if len < LARGE { ALIGN as u64 } else { GRANULE_64 };
+pub fn section_start(at: u64, len: u64) -> u64 {
+    let align = if len < LARGE_SECTION { ALIGN as u64 } else { GRANULE_64 };
     at.checked_next_multiple_of(align).unwrap_or(at)
 }
 

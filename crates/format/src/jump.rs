@@ -16,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::source::{SectionBytes, Touched};
+use crate::source::{PartlyVerified, SectionBytes};
 
 /// How a reader finds a block. The answers are the same in every mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -117,13 +117,13 @@ struct Position<E> {
 pub struct Jump<B, E> {
     /// The file's own table, which every mode keeps, so that all of them can verify it.
     baked: Option<B>,
-    way: Way<E>,
+    mode: Mode<E>,
 }
 
 // A tag of its own is one comparison; one that is made of other fields takes eight instructions.
 #[derive(Debug)]
 #[repr(u8)]
-enum Way<E> {
+enum Mode<E> {
     Baked,
     /// The bytes of a baked table, and [`SPARE`] zeros.
     Built(OnceLock<Box<[u8]>>),
@@ -145,12 +145,12 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
             let checked = ErrorKind::equal("length of the jump table", baked.len() as u64, expected);
             baked.place().check(0, checked)?;
         }
-        let way = match mode {
-            JumpTables::Ignore => Way::Ignored(Positions(Mutex::default())),
-            JumpTables::Baked if baked.is_some() => Way::Baked,
-            JumpTables::Baked | JumpTables::BuildOnFirstUse => Way::Built(OnceLock::new()),
+        let mode = match mode {
+            JumpTables::Ignore => Mode::Ignored(Positions(Mutex::default())),
+            JumpTables::Baked if baked.is_some() => Mode::Baked,
+            JumpTables::Baked | JumpTables::BuildOnFirstUse => Mode::Built(OnceLock::new()),
         };
-        Ok(Jump { baked, way })
+        Ok(Jump { baked, mode })
     }
 
     /// The file's own table.
@@ -164,43 +164,43 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
     /// For whoever looks up one value after the other, and cannot afford an entry that goes through
     /// memory: written there field by field and read back as a whole, it waits for its own stores.
     #[inline(always)]
-    pub(crate) fn touched(&self) -> Option<Touched<'_>> {
-        match &self.way {
-            Way::Baked => self.baked.as_ref()?.touched(),
-            Way::Built(table) => Some(Touched { bytes: table.get()?, granules: None }),
-            Way::Ignored(_) => None,
+    pub(crate) fn partly_verified(&self) -> Option<PartlyVerified<'_>> {
+        match &self.mode {
+            Mode::Baked => self.baked.as_ref()?.partly_verified(),
+            Mode::Built(table) => Some(PartlyVerified { bytes: table.get()?, granules: None }),
+            Mode::Ignored(_) => None,
         }
     }
 
     /// The same, once all entries are known to be good.
     #[inline(always)]
     pub(crate) fn verified(&self) -> Option<&[u8]> {
-        match &self.way {
-            Way::Baked => self.baked.as_ref()?.verified(),
-            Way::Built(table) => table.get().map(|table| &**table),
-            Way::Ignored(_) => None,
+        match &self.mode {
+            Mode::Baked => self.baked.as_ref()?.verified(),
+            Mode::Built(table) => table.get().map(|table| &**table),
+            Mode::Ignored(_) => None,
         }
     }
 
     /// `N` bytes at `at` of the entries, if they are known to be good by now.
     #[inline(always)]
     pub(crate) fn peek<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
-        match &self.way {
-            Way::Baked => self.baked.as_ref()?.peek(at),
-            Way::Built(table) => table.get()?.get(at..)?.first_chunk(),
-            Way::Ignored(_) => None,
+        match &self.mode {
+            Mode::Baked => self.baked.as_ref()?.peek(at),
+            Mode::Built(table) => table.get()?.get(at..)?.first_chunk(),
+            Mode::Ignored(_) => None,
         }
     }
 
     /// Whether rank entries and jump entries are ignored.
     #[inline]
     pub fn is_ignored(&self) -> bool {
-        matches!(self.way, Way::Ignored(_))
+        matches!(self.mode, Mode::Ignored(_))
     }
 
     /// Bytes on the heap: the table, if it was built.
     pub fn heap_bytes(&self) -> usize {
-        if let Way::Built(table) = &self.way { table.get().map_or(0, |table| table.len()) } else { 0 }
+        if let Mode::Built(table) = &self.mode { table.get().map_or(0, |table| table.len()) } else { 0 }
     }
 
     /// The entry of `block`, which must be one of the `chain`'s.
@@ -211,13 +211,13 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
     pub fn locate<C: Chain<Entry = E>>(&self, chain: &C, block: usize) -> Result<E> {
         let (at, stride) = (block.saturating_mul(chain.stride()), chain.stride());
         let range = at..at.saturating_add(stride);
-        let (place, bytes) = match &self.way {
-            Way::Baked => {
+        let (place, bytes) = match &self.mode {
+            Mode::Baked => {
                 // There is one: see `open`.
                 let table = self.baked.as_ref().ok_or_else(|| no_block(chain, block))?;
                 (table.place(), table.slice(range)?)
             }
-            Way::Built(table) => {
+            Mode::Built(table) => {
                 let table = match table.get() {
                     Some(table) => table,
                     None => build(table, chain)?,
@@ -225,7 +225,7 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
                 let entry = table.get(range).filter(|_| block < chain.blocks());
                 (chain.place(), entry.ok_or_else(|| no_block(chain, block))?)
             }
-            Way::Ignored(positions) => return positions.locate(chain, block),
+            Mode::Ignored(positions) => return positions.locate(chain, block),
         };
         let entry = E::parse(place, at, bytes)?;
         place.check(at, chain.admit(block, &entry))?;
@@ -244,7 +244,7 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
         compare: impl Fn(&E) -> Ordering,
     ) -> Result<Option<(usize, E)>> {
         let mut blocks = 0..chain.blocks();
-        if let Way::Ignored(positions) = &self.way {
+        if let Mode::Ignored(positions) = &self.mode {
             let positions = positions.lock();
             let own = positions.iter().find(|position| position.thread == thread::current().id());
             let not_after = own.filter(|own| compare(&own.step.entry) != Ordering::Greater);

@@ -38,27 +38,27 @@ use crate::cursor::{Cursor, Put};
 use crate::error::{ErrorKind, Result, Section};
 use crate::granule::SectionRef;
 
-mod batch;
 mod block;
+mod decode;
 
+mod choose_encoding;
 mod decimal;
 mod direct;
 mod encode;
+mod estimate;
+mod fast_get;
 mod filter;
 mod fine_zone;
 mod gather;
-mod guess;
 mod locate;
 mod numbers;
 mod ords;
-mod plan;
 mod pruning;
 mod read;
-mod short;
 mod simd;
-mod skip;
-mod survey;
+mod skip_index;
 mod table;
+mod value_stats;
 mod verify;
 mod zone;
 
@@ -92,7 +92,7 @@ pub trait Values {
         self.len() == 0
     }
 
-    /// The values of `range`, up to 2^14 of them. Those that are not in memory come to lie in `room`.
+    /// The values of `range`, up to 2^14 of them. Those that are not in memory come to lie in `buf`.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ pub trait Values {
     fn read<'a>(
         &'a self,
         range: Range<usize>,
-        room: &'a mut Vec<Self::Number>,
+        buf: &'a mut Vec<Self::Number>,
     ) -> Result<&'a [Self::Number], Self::Error>;
 }
 
@@ -118,7 +118,7 @@ impl<T: Number> Values for [T] {
 }
 
 /// The parts of `len` values that are looked at in one go: as many as the largest block has.
-pub fn pieces(len: usize) -> impl Iterator<Item = Range<usize>> {
+pub fn chunks(len: usize) -> impl Iterator<Item = Range<usize>> {
     blocks(0..len, *BLOCK_SHIFTS.end())
 }
 

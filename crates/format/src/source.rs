@@ -15,22 +15,22 @@ pub use crate::granule::TAIL;
 
 /// The bytes of a section, of which some may never have been compared with their checksums.
 #[derive(Clone, Copy, Debug)]
-pub struct Touched<'a> {
+pub struct PartlyVerified<'a> {
     /// All of them.
     pub bytes: &'a [u8],
     /// A bit for each granule, set once it is known to be good; `None` if all are.
     pub granules: Option<&'a [AtomicU64]>,
 }
 
-impl<'a> Touched<'a> {
+impl<'a> PartlyVerified<'a> {
     /// The same of the bytes before `end`; `None` if there are not so many.
     #[inline]
-    pub(crate) fn until(self, end: usize) -> Option<Touched<'a>> {
-        Some(Touched { bytes: self.bytes.get(..end)?, ..self })
+    pub(crate) fn up_to(self, end: usize) -> Option<PartlyVerified<'a>> {
+        Some(PartlyVerified { bytes: self.bytes.get(..end)?, ..self })
     }
 
     /// The bytes of `range` if they are known to be good; 64 granules are asked about at once.
-    pub(crate) fn part(self, range: Range<usize>) -> Option<&'a [u8]> {
+    pub(crate) fn verified_range(self, range: Range<usize>) -> Option<&'a [u8]> {
         let bytes = self.bytes.get(range.clone())?;
         let Some(granules) = self.granules else { return Some(bytes) };
         let (first, end) = (range.start / GRANULE, range.end.div_ceil(GRANULE));
@@ -41,7 +41,7 @@ impl<'a> Touched<'a> {
         let is_good = |(at, word): (usize, &AtomicU64)| {
             let front = if at == 0 { !(u64::MAX << front) } else { 0 };
             let behind = if at == last { !(u64::MAX >> behind) } else { 0 };
-            Touched::load(word) | front | behind == u64::MAX
+            PartlyVerified::load(word) | front | behind == u64::MAX
         };
         words.iter().enumerate().all(is_good).then_some(bytes)
     }
@@ -68,7 +68,7 @@ impl<'a> Touched<'a> {
     pub(crate) fn is_good(&self, granule: usize) -> bool {
         let Some(granules) = self.granules else { return true };
         let word = granules.get(granule / 64);
-        word.is_some_and(|word| Touched::load(word) >> (granule % 64) & 1 == 1)
+        word.is_some_and(|word| PartlyVerified::load(word) >> (granule % 64) & 1 == 1)
     }
 }
 
@@ -103,8 +103,8 @@ pub trait SectionBytes: Send + Sync {
     ///
     /// For kernels, which look up many places at once and leave those that are not known to be good.
     #[inline]
-    fn touched(&self) -> Option<Touched<'_>> {
-        Some(Touched { bytes: self.verified()?, granules: None })
+    fn partly_verified(&self) -> Option<PartlyVerified<'_>> {
+        Some(PartlyVerified { bytes: self.verified()?, granules: None })
     }
 
     /// `N` bytes at `at`, if they are known to be good by now.
@@ -189,4 +189,4 @@ impl SectionBytes for Owned {
 }
 
 #[cfg(test)]
-pub(crate) mod patchy;
+pub(crate) mod test_section;

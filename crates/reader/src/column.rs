@@ -90,7 +90,7 @@ impl ColumnCore {
     #[inline(always)]
     pub(crate) fn number(&self, numbers: &NumericReader<Section>, doc: DocId) -> FormatResult<Option<i64>> {
         if self.presence.is_all()
-            && let Some(number) = numbers.known(doc.get().into())
+            && let Some(number) = numbers.get_verified(doc.get().into())
         {
             return Ok(Some(number));
         }
@@ -105,7 +105,7 @@ impl ColumnCore {
     #[inline(never)]
     fn number_with_gaps(&self, numbers: &NumericReader<Section>, doc: DocId) -> Option<Option<i64>> {
         let Some(index) = self.presence.rank_verified(doc)? else { return Some(None) };
-        numbers.quickly(index).map(Some)
+        numbers.get_fast(index).map(Some)
     }
 
     /// The number of `doc`, verifying the bytes on the way.
@@ -235,5 +235,5 @@ pub(crate) fn corrupt(file: &str, field: Option<&str>, source: docvalues_format:
 
 /// The presence bits of the documents with these value indices: a bit for each document that has a value.
 pub(crate) fn presence_words(indices: Indices<'_>) -> impl Iterator<Item = u64> {
-    indices.each.chunks(64).map(|indices| docvalues_format::bits::others(indices, NO_VALUE))
+    indices.each.chunks(64).map(|indices| docvalues_format::bits::not_equal(indices, NO_VALUE))
 }

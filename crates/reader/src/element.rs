@@ -64,9 +64,9 @@ impl Stored for i64 {
             return values.gather(indices.each, out);
         }
         with_buffer(out.len(), |there| {
-            let count = bits::together(indices.each, NO_VALUE, there);
+            let count = bits::compress(indices.each, NO_VALUE, there);
             values.gather(&there[..count], &mut out[..count])?;
-            bits::spread(indices.each, NO_VALUE, count, fill, out);
+            bits::expand(indices.each, NO_VALUE, count, fill, out);
             Ok(())
         })
     }

@@ -261,7 +261,7 @@ impl SkipIndex for NumericColumn {
         self.core.named(self.values.may_hold(level, positions, wanted, pruned, bits))
     }
 
-    fn guess_nth(&self, n: u64, greatest: bool) -> Result<Option<i64>> {
-        self.core.named(self.values.guess_nth(n, greatest))
+    fn estimate_nth(&self, n: u64, greatest: bool) -> Result<Option<i64>> {
+        self.core.named(self.values.estimate_nth(n, greatest))
     }
 }

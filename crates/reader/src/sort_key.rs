@@ -81,6 +81,6 @@ pub(crate) fn set_bits(found: DocRange, asked: DocRange, bits: &mut [u64]) {
     let both = found.intersection(asked);
     if !both.is_empty() {
         let start = (both.start - asked.start) as usize;
-        bits::fill(bits, start..start + both.len());
+        bits::set_range(bits, start..start + both.len());
     }
 }

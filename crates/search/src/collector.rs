@@ -27,7 +27,7 @@ pub(crate) trait Collector: Sized + Send {
         Ok(Competitive::All)
     }
 
-    /// Sets the bits of the groups of [`DOCS_PER_BIT`](docvalues_format::bits::keep::DOCS_PER_BIT) documents in
+    /// Sets the bits of the groups of [`DOCS_PER_GROUP`](docvalues_format::bits::retain::DOCS_PER_GROUP) documents in
     /// `docs` that skip indexes cannot exclude: by fine zones if `finely`, else by zones. `docs` begins at a block
     /// boundary.
     ///

@@ -108,7 +108,7 @@ impl Docs<'_> {
 
     /// The documents, ascending, as a vector.
     pub fn to_vec(&self, docs: u32) -> Vec<DocId> {
-        let mut found = Vec::with_capacity(self.count(docs) as usize + bits::DOCS_SPARE);
+        let mut found = Vec::with_capacity(self.count(docs) as usize + bits::PUSH_DOCS_SPARE);
         self.append_to(docs, &mut found);
         found
     }
@@ -117,12 +117,12 @@ impl Docs<'_> {
     pub(crate) fn try_to_vec(&self, docs: u32, stop: &Interrupt) -> Result<Vec<DocId>> {
         const POLL_EVERY: usize = 1 << 20;
         let len = self.count(docs) as usize;
-        let mut found = memory::with_capacity(len + bits::DOCS_SPARE)?;
+        let mut found = memory::with_capacity(len + bits::PUSH_DOCS_SPARE)?;
         match *self {
             Docs::Bits(set) => {
                 for (at, words) in (0..).zip(set.words().chunks(POLL_EVERY / 64)) {
                     stop.check()?;
-                    bits::docs(words, len_u32(at * POLL_EVERY), &mut found);
+                    bits::push_docs(words, len_u32(at * POLL_EVERY), &mut found);
                 }
                 found.truncate(len);
             }
@@ -154,9 +154,9 @@ impl Docs<'_> {
         memory::limit(len.saturating_mul(size_of::<u64>()), most)?;
         let mut words = memory::zeroed::<u64>(len)?;
         match *self {
-            Docs::All => bits::fill(&mut words, 0..docs as usize),
+            Docs::All => bits::set_range(&mut words, 0..docs as usize),
             Docs::Range(from, to) if from < to.min(docs) => {
-                bits::fill(&mut words, from as usize..to.min(docs) as usize);
+                bits::set_range(&mut words, from as usize..to.min(docs) as usize);
             }
             Docs::Range(..) => {}
             Docs::List(list) => {
@@ -181,7 +181,7 @@ impl Docs<'_> {
             Docs::Range(from, to) => found.extend((from..to.min(docs)).map(DocId::new)),
             Docs::List(list) => found.extend_from_slice(&list[..len]),
             Docs::Bits(set) => {
-                bits::docs(set.words(), 0, found);
+                bits::push_docs(set.words(), 0, found);
                 found.truncate(len);
             }
         }

@@ -15,7 +15,7 @@
 use std::ops::Range;
 
 use docvalues_column::{BatchDocs, DocId, DocRange, bits};
-use docvalues_format::bits::keep::{self, DOCS_PER_BIT, keep};
+use docvalues_format::bits::retain::{self, DOCS_PER_GROUP, retain};
 
 use crate::collector::{Collector, Competitive};
 use crate::columns::Columns;
@@ -38,8 +38,10 @@ const FILTER_ONE_IN: usize = 16;
 /// At least one document in this many must be in the set before a collector consults skip indexes at all.
 const SKIP_INDEX_ONE_IN: usize = 4_096;
 
-const _: () =
-    assert!(CHUNK_DOCS as usize == DOCS_PER_BIT as usize * keep::BITS, "a bit for each group of a chunk");
+const _: () = assert!(
+    CHUNK_DOCS as usize == DOCS_PER_GROUP as usize * retain::GROUPS,
+    "a bit for each group of a chunk"
+);
 
 /// The input of a pass: columns, documents, threads.
 pub(crate) struct Pass<'a> {
@@ -184,11 +186,11 @@ impl Worker {
     ) -> Result<()> {
         let mut wanted = std::mem::take(&mut self.list);
         wanted.clear();
-        let mut open = keep::Open::default();
-        let finely = list.len() > docs.len() / DOCS_PER_BIT as usize;
+        let mut open = retain::GroupBits::default();
+        let finely = list.len() > docs.len() / DOCS_PER_GROUP as usize;
         collector.competitive_groups(pass.columns, docs, finely, &mut open)?;
         if open.iter().any(|word| *word != 0) {
-            keep(list, &open, &mut wanted);
+            retain(list, &open, &mut wanted);
         }
         self.windows(pass, &wanted, collector)?;
         self.list = wanted;
@@ -199,7 +201,7 @@ impl Worker {
     fn both(&mut self, list: &[DocId], start: u32, out: &mut Vec<DocId>) {
         if bits::count(&self.wanted) < list.len() / FILTER_ONE_IN {
             self.others.clear();
-            bits::docs(&self.wanted, start, &mut self.others);
+            bits::push_docs(&self.wanted, start, &mut self.others);
             let mut left = list;
             for wanted in &self.others {
                 left = &left[below(left, wanted.get())..];
@@ -273,9 +275,9 @@ impl Worker {
         count: usize,
         collector: &mut C,
     ) -> Result<()> {
-        const WORDS: usize = DOCS_PER_BIT as usize / 64;
-        let finely = count > block.len() / DOCS_PER_BIT as usize;
-        let mut open = [0; (BLOCK / DOCS_PER_BIT) as usize / 64];
+        const WORDS: usize = DOCS_PER_GROUP as usize / 64;
+        let finely = count > block.len() / DOCS_PER_GROUP as usize;
+        let mut open = [0; (BLOCK / DOCS_PER_GROUP) as usize / 64];
         collector.competitive_groups(pass.columns, block, finely, &mut open)?;
         self.wanted.clear();
         self.wanted.resize(words.len(), 0);
@@ -293,7 +295,7 @@ impl Worker {
     fn wanted<C: Collector>(&mut self, pass: &Pass<'_>, start: u32, collector: &mut C) -> Result<()> {
         let mut list = std::mem::take(&mut self.list);
         list.clear();
-        bits::docs(&self.wanted, start, &mut list);
+        bits::push_docs(&self.wanted, start, &mut list);
         for docs in list.chunks(pass.columns.window()) {
             self.window(pass, compact(docs), collector)?;
         }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use docvalues_column::{Column, DocRange, Pruning, SkipIndex, bits};
-use docvalues_format::bits::keep::DOCS_PER_BIT;
+use docvalues_format::bits::retain::DOCS_PER_GROUP;
 
 use crate::error::Result;
 
@@ -42,7 +42,7 @@ pub(crate) fn first(
     Ok(bits::ones(&open).next().and_then(|at| all.chunks(size as usize).nth(at)))
 }
 
-/// Sets the bits of the groups of [`DOCS_PER_BIT`] documents in `docs` that may have a number in `wanted`. Uses the
+/// Sets the bits of the groups of [`DOCS_PER_GROUP`] documents in `docs` that may have a number in `wanted`. Uses the
 /// finest level if `finely`, else the coarsest.
 pub(crate) fn open(
     column: &dyn Column,
@@ -54,23 +54,23 @@ pub(crate) fn open(
 ) -> Result<()> {
     let index = column.skip_index().filter(|index| !index.levels().is_empty());
     let Some(index) = index else {
-        bits::fill(bits, 0..docs.len().div_ceil(DOCS_PER_BIT as usize));
+        bits::set_range(bits, 0..docs.len().div_ceil(DOCS_PER_GROUP as usize));
         return Ok(());
     };
     let level = if finely { index.levels().len() - 1 } else { 0 };
     let (coarsest, size) = (index.levels()[0], index.levels()[level]);
     let whole = DocRange::new(docs.start / coarsest * coarsest, docs.end);
-    if size == DOCS_PER_BIT && whole == docs {
+    if size == DOCS_PER_GROUP && whole == docs {
         return Ok(index.may_hold(level, docs, wanted, bits, pruned)?);
     }
     let mut zones = vec![0; whole.len().div_ceil(size as usize).div_ceil(64)];
     index.may_hold(level, whole, wanted, &mut zones, pruned)?;
-    let group = |doc: u32| (doc.saturating_sub(docs.start) / DOCS_PER_BIT) as usize;
+    let group = |doc: u32| (doc.saturating_sub(docs.start) / DOCS_PER_GROUP) as usize;
     for zone in bits::ones(&zones).filter_map(|at| whole.chunks(size as usize).nth(at)) {
         let zone = zone.intersection(docs);
         if !zone.is_empty() {
             // A zone may cover part of a group, or several groups.
-            bits::fill(bits, group(zone.start)..group(zone.end - 1) + 1);
+            bits::set_range(bits, group(zone.start)..group(zone.end - 1) + 1);
         }
     }
     Ok(())

@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use docvalues_format::granule::GRANULE;
 use docvalues_format::prefetch::prefetch;
-use docvalues_format::source::Touched;
+use docvalues_format::source::PartlyVerified;
 
 use crate::granule_set::GranuleSet;
 use crate::source::Source;
@@ -181,7 +181,7 @@ impl PagedBytes {
     /// All bytes that `get` would hand out, good or not, with the set of granules that are good; `None` of
     /// a buffer that still has gaps.
     #[inline]
-    pub(crate) fn touched(&self) -> Option<Touched<'_>> {
+    pub(crate) fn partly_verified(&self) -> Option<PartlyVerified<'_>> {
         let all = self.admitted.all();
         if !all && !self.is_view() {
             return None;
@@ -189,7 +189,7 @@ impl PagedBytes {
         // SAFETY: (1, 2) `0 <= self.limit <= self.len`. (3) The bytes are a source's, or every granule is
         // in `admitted`.
         let bytes = unsafe { self.slice(0..self.limit) };
-        Some(Touched { bytes, granules: if all { None } else { Some(self.admitted.words()) } })
+        Some(PartlyVerified { bytes, granules: if all { None } else { Some(self.admitted.words()) } })
     }
 
     /// Brings the cache line of the byte at `at` nearer, if the processor cares to.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use byteorder::{ByteOrder, LittleEndian};
 use docvalues_format::error::{Error, ErrorKind, Place, Result, Section as Role};
 use docvalues_format::granule::{self, CRC_LEN, GRANULE, Layout, SectionRef};
-use docvalues_format::source::{SectionBytes, TAIL, Touched};
+use docvalues_format::source::{PartlyVerified, SectionBytes, TAIL};
 
 use crate::checksum_tree::Level;
 use crate::granule_set::granules_of;
@@ -415,8 +415,8 @@ impl SectionBytes for Section {
     }
 
     #[inline]
-    fn touched(&self) -> Option<Touched<'_>> {
-        self.data.pages.touched()
+    fn partly_verified(&self) -> Option<PartlyVerified<'_>> {
+        self.data.pages.partly_verified()
     }
 
     #[inline]

@@ -189,8 +189,8 @@ impl SkipIndex for Overlay {
         Ok(())
     }
 
-    fn guess_nth(&self, n: u64, greatest: bool) -> Result<Option<i64>> {
-        self.index().guess_nth(n, greatest)
+    fn estimate_nth(&self, n: u64, greatest: bool) -> Result<Option<i64>> {
+        self.index().estimate_nth(n, greatest)
     }
 }
 

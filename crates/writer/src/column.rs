@@ -96,7 +96,7 @@ impl<T: Copy, F: Fn(T) -> i64> Column for Numbers<'_, T, F> {
                 continue;
             }
             places.clear();
-            bits::docs(words, 0, &mut places);
+            bits::push_docs(words, 0, &mut places);
             numbers.extend(places.iter().map(|place| (self.store)(values[index(place.get())])));
         }
         Ok(())

@@ -67,7 +67,7 @@ impl<'a, T: Target> FileWriter<'a, T> {
     /// Writes a section.
     fn section(&mut self, payload: Payload) -> Result<SectionRef> {
         let (mut sealer, len) = (Sealer::new(), payload.len());
-        let begin = granule::begin(self.at, len);
+        let begin = granule::section_start(self.at, len);
         self.out.append(&[0; GRANULE][..usize::try_from(begin - self.at).unwrap_or_default()])?;
         self.at = begin;
         payload.for_each(|piece| {

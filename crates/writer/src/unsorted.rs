@@ -104,7 +104,7 @@ impl Unsorted {
             let mut offsets = Vec::with_capacity(run.terms.offsets.len());
             let at = |&offset: &i64| usize::try_from(offset).unwrap_or(usize::MAX);
             run.terms.offsets.for_each(|some| offsets.extend(some.iter().map(at)))?;
-            for range in numeric::pieces(run.ids - start) {
+            for range in numeric::chunks(run.ids - start) {
                 f(number, &offsets, ids.read(start + range.start..start + range.end, &mut room)?)?;
             }
             start = run.ids;

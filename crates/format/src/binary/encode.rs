@@ -112,7 +112,7 @@ where
     let (mut start, mut index, mut room) = (None, 0, Vec::new());
     // The first length, and whether all lengths equal it.
     let (mut first, mut same) = (None, true);
-    for range in numeric::pieces(offsets.len()) {
+    for range in numeric::chunks(offsets.len()) {
         for end in offsets.read(range, &mut room)?.iter().map(|end| end.cast_unsigned()) {
             let from = start.replace(end);
             let Some(value) = end.checked_sub(from.unwrap_or(0)).filter(|_| end <= len) else {

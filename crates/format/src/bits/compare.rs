@@ -1,30 +1,30 @@
 //! Numbers that are compared many at once.
 
-use super::wide;
+use super::multiversion;
 use crate::id::{DocId, TermOrd};
 
 /// Numbers that are compared before it is asked what became of them. None of these loops ends early: so they become
 /// vector code.
 const CHUNK: usize = 64;
 
-wide! {
+multiversion! {
     /// Whether all of `docs` are below `end`.
     pub fn all_below(docs: &[DocId], end: u32) -> bool {
         docs.iter().fold(true, |all, doc| all & (doc.get() < end))
     }
 
     /// How far behind `first` each ord is, in the same place of `out`: `len`, if it is not among the `len` ords from there on.
-    pub fn places(ords: &[TermOrd], first: u32, len: u32, out: &mut [u32]) {
+    pub fn ord_offsets(ords: &[TermOrd], first: u32, len: u32, out: &mut [u32]) {
         ords.iter().zip(out).for_each(|(ord, out)| *out = ord.get().wrapping_sub(first).min(len));
     }
 
     /// The least and the greatest of `numbers`; the greatest `u32` and 0 if there are none.
-    pub(crate) fn ends(numbers: &[u32]) -> (u32, u32) {
+    pub(crate) fn min_max(numbers: &[u32]) -> (u32, u32) {
         numbers.iter().fold((u32::MAX, 0), |(min, max), &number| (number.min(min), number.max(max)))
     }
 
     /// A bit for each of up to 64 `numbers`, set if it is not `none`.
-    pub fn others(numbers: &[u32], none: u32) -> u64 {
+    pub fn not_equal(numbers: &[u32], none: u32) -> u64 {
         // A byte each first, which becomes vector code.
         let mut bytes = [0_u8; CHUNK];
         bytes.iter_mut().zip(numbers).for_each(|(byte, &number)| *byte = u8::from(number != none));
@@ -33,7 +33,7 @@ wide! {
 
     /// How many numbers at the front may be passed over, because none of them lies in `low ..= high`: whole chunks of 64, or
     /// all. So if one is left, one of the next 64 does.
-    pub fn pass_outside(numbers: &[i64], low: i64, high: i64) -> usize {
+    pub fn skip_outside(numbers: &[i64], low: i64, high: i64) -> usize {
         let outside = |number: &i64| (*number < low) | (*number > high);
         let is_passed = |chunk: &&[i64]| chunk.iter().fold(true, |all, number| all & outside(number));
         let chunks = numbers.chunks(CHUNK).take_while(is_passed).count();
@@ -41,7 +41,7 @@ wide! {
     }
 
     /// The same of counts that are all below `bar`; and how many of those that are passed over are `floor` or more.
-    pub fn pass_below(counts: &[u32], bar: u32, floor: u32) -> (usize, u64) {
+    pub fn skip_below(counts: &[u32], bar: u32, floor: u32) -> (usize, u64) {
         let is_passed = |chunk: &&[u32]| chunk.iter().fold(true, |all, &count| all & (count < bar));
         let counted = |chunk: &[u32]| chunk.iter().fold(0, |all, &count| all + u32::from(count >= floor));
         let (chunks, all) = counts
@@ -75,16 +75,16 @@ mod tests {
         ) {
             for numbers in numbers.chunks(64) {
                 let expected = (0..).zip(numbers).fold(0, |bits, (i, &number)| bits | u64::from(number != bar) << i);
-                prop_assert_eq!(others(numbers, bar), expected);
+                prop_assert_eq!(not_equal(numbers, bar), expected);
             }
             let docs: Vec<DocId> = numbers.iter().copied().map(DocId::new).collect();
             prop_assert_eq!(all_below(&docs, bar), docs.iter().all(|doc| doc.get() < bar));
             let [min, max] = [numbers.iter().min(), numbers.iter().max()];
-            prop_assert_eq!(ends(&numbers), (min.copied().unwrap_or(u32::MAX), max.copied().unwrap_or(0)));
+            prop_assert_eq!(min_max(&numbers), (min.copied().unwrap_or(u32::MAX), max.copied().unwrap_or(0)));
 
             let mut found = vec![0; numbers.len()];
             let ords: Vec<TermOrd> = numbers.iter().copied().map(TermOrd::new).collect();
-            places(&ords, floor, bar, &mut found);
+            ord_offsets(&ords, floor, bar, &mut found);
             let inside = |ord: u32| (floor..floor.saturating_add(bar)).contains(&ord);
             let expected = numbers.iter().map(|&ord| if inside(ord) { ord - floor } else { bar });
             prop_assert!(found.iter().copied().eq(expected));
@@ -92,11 +92,11 @@ mod tests {
             let first = numbers.iter().position(|&number| number >= bar).unwrap_or(numbers.len());
             let expected = if first < numbers.len() { first / CHUNK * CHUNK } else { first };
             let counted = numbers[..expected].iter().filter(|&&number| number >= floor).count() as u64;
-            prop_assert_eq!(pass_below(&numbers, bar, floor), (expected, counted));
+            prop_assert_eq!(skip_below(&numbers, bar, floor), (expected, counted));
             let signed: Vec<i64> = numbers.iter().map(|&number| i64::from(number)).collect();
-            prop_assert_eq!(pass_outside(&signed, bar.into(), i64::MAX), expected);
+            prop_assert_eq!(skip_outside(&signed, bar.into(), i64::MAX), expected);
             let negative: Vec<i64> = signed.iter().map(|number| -number).collect();
-            prop_assert_eq!(pass_outside(&negative, i64::MIN, -i64::from(bar)), expected);
+            prop_assert_eq!(skip_outside(&negative, i64::MIN, -i64::from(bar)), expected);
         }
     }
 }

@@ -16,20 +16,20 @@ pub fn to_u32<T>(numbers: &[i64], out: &mut [T], make: impl Fn(u32) -> T) {
         #[allow(unsafe_code, reason = "the loop below, compiled for wider registers")]
         return unsafe { to_u32_avx512(numbers, out, make) };
     }
-    to_u32_plain(numbers, out, make);
+    to_u32_scalar(numbers, out, make);
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[target_feature(enable = "avx512f")]
 fn to_u32_avx512<T>(numbers: &[i64], out: &mut [T], make: impl Fn(u32) -> T) {
-    to_u32_plain(numbers, out, make);
+    to_u32_scalar(numbers, out, make);
 }
 
 #[inline(always)]
-fn to_u32_plain<T>(numbers: &[i64], out: &mut [T], make: impl Fn(u32) -> T) {
+fn to_u32_scalar<T>(numbers: &[i64], out: &mut [T], make: impl Fn(u32) -> T) {
     /// Numbers that stay in the first-level cache from one pass to the next.
-    const AT_ONCE: usize = 1024;
-    for (numbers, out) in numbers.chunks(AT_ONCE).zip(out.chunks_mut(AT_ONCE)) {
+    const NUMBERS_PER_PASS: usize = 1024;
+    for (numbers, out) in numbers.chunks(NUMBERS_PER_PASS).zip(out.chunks_mut(NUMBERS_PER_PASS)) {
         // Halves of all are taken where none is too large, as all CPUs can with several at once.
         let high = numbers.iter().fold(0, |high, number| high | number >> 32);
         for (number, out) in numbers.iter().zip(out) {
@@ -53,7 +53,7 @@ pub(crate) fn unpack_ords(bytes: &[u8], width: u8, start: usize, add: u32, out: 
     let from = (start / 8).checked_mul(width.into()).and_then(|at| bytes.get(at..));
     let Some(bytes) = from.filter(|_| start.is_multiple_of(8)) else { return 0 };
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if (1..=super::patterns::NARROW).contains(&width) {
+    if (1..=super::shuffles::NARROW).contains(&width) {
         if super::has_avx512() {
             #[allow(unsafe_code, reason = "the features were found")]
             // SAFETY: the condition: this CPU has every feature that the function is compiled for.
@@ -65,7 +65,7 @@ pub(crate) fn unpack_ords(bytes: &[u8], width: u8, start: usize, add: u32, out: 
             return unsafe { x86::eights(bytes, width, add, out) };
         }
     }
-    super::simd::unrolled_ords(bytes, width, add, out)
+    super::unpack_kernels::unrolled_ords(bytes, width, add, out)
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -73,8 +73,8 @@ pub(crate) fn unpack_ords(bytes: &[u8], width: u8, start: usize, add: u32, out: 
 pub(super) mod x86 {
     use std::arch::x86_64::*;
 
-    use super::super::patterns::{SIXTEENS, Sixteens};
-    use super::super::simd::{AHEAD, groups};
+    use super::super::shuffles::{SIXTEENS, Sixteens};
+    use super::super::unpack_kernels::{AHEAD, groups};
     use crate::id::TermOrd;
 
     /// Sixteen integers at a time, of which the first begins with the first byte.

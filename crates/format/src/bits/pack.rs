@@ -4,7 +4,7 @@
 //! begins at, and then moves bytes: of integers of 8 bits or more no byte has bits of three, so those at
 //! even places never meet in one, nor those at odd places, and two permutations and an `or` make the
 //! group. Up to 8 bits they are cut to a byte each, and the bits are taken out of those (`pext`). It is
-//! the way back of the kernel in [`super::simd`].
+//! the way back of the kernel in [`super::unpack_kernels`].
 
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -40,11 +40,11 @@ pub fn pack(values: &[u64], width: u8, out: &mut Vec<u8>) {
         return;
     }
     out.resize(start + len, 0);
-    plain(values, width, &mut out[start..]);
+    pack_scalar(values, width, &mut out[start..]);
 }
 
 /// One integer after the other: the definition of the right answer. `out` has all bytes of the result.
-fn plain(values: &[u64], width: u8, out: &mut [u8]) {
+fn pack_scalar(values: &[u64], width: u8, out: &mut [u8]) {
     let (mask, mut words) = (mask(width), out.chunks_exact_mut(8));
     let mut put = |word| {
         if let Some(bytes) = words.next() {
@@ -198,7 +198,7 @@ mod tests {
         ) {
             let len = (values.len() * usize::from(width)).div_ceil(64) * 8;
             let (mut expected, mut found) = (vec![0; len], vec![0xA5]);
-            plain(&values, width, &mut expected);
+            pack_scalar(&values, width, &mut expected);
             pack(&values, width, &mut found);
             prop_assert_eq!(&found[1..], expected);
         }

@@ -98,8 +98,8 @@ proptest! {
         let bytes = readable(packed(&values, width));
         let start = start.min(values.len());
         let mut expected = vec![0; values.len() - start];
-        plain(&bytes, width, start, base, &mut expected).unwrap();
-        for (name, kernel) in simd::available() {
+        unpack_scalar(&bytes, width, start, base, &mut expected).unwrap();
+        for (name, kernel) in unpack_kernels::available() {
             let mut got = vec![7; expected.len()];
             prop_assert!(with_kernel(kernel, &bytes, width, start, base, &mut got).is_some());
             prop_assert_eq!(&got, &expected, "{}, width {}", name, width);
@@ -113,12 +113,13 @@ proptest! {
 /// A kernel reads whole windows only, so there must be as many groups as it says.
 #[test]
 fn a_kernel_stops_where_its_window_would_leave_the_bytes() {
-    for (name, kernel) in simd::available() {
+    for (name, kernel) in unpack_kernels::available() {
         for len in 0..200 {
             let (bytes, mut out) = (vec![0xFF; len], vec![0; 400]);
             let done = kernel(&bytes, 9, 0, &mut out);
-            let groups = if len < simd::WINDOW { 0 } else { (len - simd::WINDOW) / 9 + 1 };
-            assert_eq!(done, groups * simd::GROUP, "{name}, {len} bytes");
+            let groups =
+                if len < unpack_kernels::WINDOW { 0 } else { (len - unpack_kernels::WINDOW) / 9 + 1 };
+            assert_eq!(done, groups * unpack_kernels::GROUP, "{name}, {len} bytes");
             assert!(out[..done].iter().all(|&x| x == 0x1FF) && out[done..].iter().all(|&x| x == 0), "{name}");
         }
     }
@@ -148,7 +149,7 @@ proptest! {
         let (bytes, start) = (readable(packed(&values, width)), start.min(values.len()));
         let mut expected = std::vec![0; values.len() - start];
         let add = add.min(u32::MAX - u32::try_from(mask(width)).unwrap());
-        plain(&bytes, width, start, add.into(), &mut expected).unwrap();
+        unpack_scalar(&bytes, width, start, add.into(), &mut expected).unwrap();
         let mut found = std::vec![TermOrd::new(7); expected.len()];
         let done = unpack_ords(&bytes, width, start, add, &mut found);
         prop_assert!(done.is_multiple_of(8) && found[done..].iter().all(|untouched| untouched.get() == 7));
@@ -156,8 +157,8 @@ proptest! {
             prop_assert_eq!(u64::from(ord.get()), *expected, "number {}", i);
         }
         #[cfg(all(target_arch = "x86_64", not(miri)))]
-        if (1..=patterns::NARROW).contains(&width) && start.is_multiple_of(8) {
-            let (group, windows) = (if has_avx512() { 16 } else { 8 }, bytes.len().checked_sub(simd::WINDOW));
+        if (1..=shuffles::NARROW).contains(&width) && start.is_multiple_of(8) {
+            let (group, windows) = (if has_avx512() { 16 } else { 8 }, bytes.len().checked_sub(unpack_kernels::WINDOW));
             let windows = windows.and_then(|last| last.checked_sub(start / 8 * usize::from(width)));
             let groups = windows.map_or(0, |last| last / (group / 8 * usize::from(width)) + 1);
             prop_assert_eq!(done, groups.min(found.len() / group) * group);
@@ -236,7 +237,7 @@ proptest! {
         let mut found = [1 << 63; 8];
         let start = start.min(values.len());
         let whole = ((values.len() - start) / 64).min(found.len());
-        let done = within(&bytes, width, start, low, span, &mut found[..whole]);
+        let done = in_range_packed(&bytes, width, start, low, span, &mut found[..whole]);
         prop_assert!(done.is_multiple_of(64) && done <= whole * 64);
         for (i, x) in values[start..start + done].iter().enumerate() {
             let expected = i % 64 == 63 || x.wrapping_sub(low) <= span;
@@ -247,13 +248,13 @@ proptest! {
     #[test]
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     fn nearly_all_packed_integers_are_compared_by_a_kernel(width in 1_u8..=56, len in 64_usize..2000) {
-        if !has_avx512() && (!has_avx2() || width > patterns::NARROW) {
+        if !has_avx512() && (!has_avx2() || width > shuffles::NARROW) {
             return Ok(());
         }
         let bytes = readable(packed(&std::vec![0; len], width));
         let mut found = std::vec![0; len / 64];
-        let done = within(&bytes, width, 0, 0, 0, &mut found);
-        let behind = (simd::WINDOW * 8).div_ceil(width.into()).next_multiple_of(64) + 64;
+        let done = in_range_packed(&bytes, width, 0, 0, 0, &mut found);
+        let behind = (unpack_kernels::WINDOW * 8).div_ceil(width.into()).next_multiple_of(64) + 64;
         prop_assert!(done + behind >= len, "{} of {}", done, len);
         prop_assert!(found[..done / 64].iter().all(|&word| word == u64::MAX));
     }

@@ -13,7 +13,7 @@ use super::full_block::{FULL_HEADER_LEN, FullBlock};
 use crate::error::Result;
 use crate::granule::GRANULE;
 use crate::id::TermOrd;
-use crate::source::{SectionBytes, Touched};
+use crate::source::{PartlyVerified, SectionBytes};
 
 /// The most terms in a batch. Their locations fit the first-level cache.
 pub const BATCH: usize = 64;
@@ -73,7 +73,13 @@ impl<B: SectionBytes> DictionaryReader<B> {
     /// The location of term `i` of the full block at `start`; `None` if the block is not of class 1, or its bytes up to
     /// the term's end are not verified. The caller then uses the general code.
     #[inline]
-    fn verified_place(&self, section: &B, touched: Touched<'_>, start: i64, i: usize) -> Option<Place> {
+    fn verified_place(
+        &self,
+        section: &B,
+        touched: PartlyVerified<'_>,
+        start: i64,
+        i: usize,
+    ) -> Option<Place> {
         let start = usize::try_from(start).ok()?;
         let header = FullBlock::peek(touched.bytes.get(start..)?)?;
         let head = start + FULL_HEADER_LEN;
@@ -92,9 +98,10 @@ impl<B: SectionBytes> DictionaryReader<B> {
     #[inline]
     pub(super) fn copy_verified(&self, ord: TermOrd, out: &mut Vec<u8>) -> Option<()> {
         let section = self.blocks.as_ref()?;
-        let touched = section.touched().filter(|_| ord.get() < self.count / BLOCK_TERMS * BLOCK_TERMS)?;
+        let touched =
+            section.partly_verified().filter(|_| ord.get() < self.count / BLOCK_TERMS * BLOCK_TERMS)?;
         let start = match &self.index {
-            Some(index) => index.offsets.known((ord.get() / BLOCK_TERMS).into())?,
+            Some(index) => index.offsets.get_verified((ord.get() / BLOCK_TERMS).into())?,
             None => 0,
         };
         let place = self.verified_place(section, touched, start, (ord.get() % BLOCK_TERMS) as usize)?;
@@ -145,7 +152,7 @@ impl<B: SectionBytes> Gather<'_, B> {
         let mut starts = [0; BATCH];
         let starts = &mut starts[..ords.len()];
         dictionary.starts(section, ords, starts)?;
-        let touched = section.touched();
+        let touched = section.partly_verified();
         let full = terms / BLOCK_TERMS * BLOCK_TERMS;
         for (place, (&ord, &start)) in places.iter_mut().zip(ords.iter().zip(&*starts)) {
             let i = (ord.get() % BLOCK_TERMS) as usize;
@@ -187,7 +194,7 @@ impl<B: SectionBytes> Gather<'_, B> {
     pub fn append_to(&self, out: &mut Vec<u8>) -> Result<()> {
         let Some(section) = &self.dictionary.blocks else { return Ok(()) };
         // A window may copy bytes after the term that are not verified; they are overwritten or cut off below.
-        let bytes = section.touched().map(|touched| touched.bytes);
+        let bytes = section.partly_verified().map(|touched| touched.bytes);
         let mut at = out.len();
         let end = at + self.places().iter().map(Place::len).sum::<usize>();
         out.resize(end + WINDOW, 0);

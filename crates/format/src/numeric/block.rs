@@ -30,7 +30,7 @@
 
 use byteorder::{ByteOrder, LittleEndian};
 
-use crate::bits::{self, wide};
+use crate::bits::{self, multiversion};
 use crate::cursor::Put;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::jump::Entry;
@@ -105,7 +105,7 @@ pub(super) fn line(slope: i64, i: usize) -> u64 {
     whole.cast_unsigned().wrapping_mul(i).wrapping_add(fraction.wrapping_mul(i) >> FRACTION)
 }
 
-wide! {
+multiversion! {
     /// `floor(slope * i / 2^16)` added to every number, of which the first is number `first` of its line.
     ///
     /// The product is exact: see [`line()`]. A sum instead of a product, where that is as good.

@@ -8,9 +8,9 @@
 //! (2023). They multiply, which is faster and misses some decimals, and so keep exceptions; here a column
 //! with a value that is no decimal stays as it is, and any value of one that is takes one load.
 
-use super::survey::{Divisor, FINE_ZONE, Survey};
-use super::{Number, Values, pieces};
-use crate::bits::wide;
+use super::value_stats::{Divisor, FINE_ZONE, ValueStats};
+use super::{Number, Values, chunks};
+use crate::bits::multiversion;
 use crate::file::kind::{from_f64, to_f64};
 
 /// The most digits behind the point: 10^22 is the largest power of ten that is a double.
@@ -49,10 +49,13 @@ impl Decimal {
     }
 
     /// Of `values`, if all of them are decimals: with the fewest digits.
-    pub(super) fn of<V: Values + ?Sized>(values: &V, survey: &Survey) -> Result<Option<Decimal>, V::Error> {
-        let (mut integers, mut room, mut digits) = ([0; FINE_ZONE], Vec::new(), 0);
-        for range in pieces(values.len()) {
-            for values in values.read(range, &mut room)?.chunks(FINE_ZONE) {
+    pub(super) fn of<V: Values + ?Sized>(
+        values: &V,
+        stats: &ValueStats,
+    ) -> Result<Option<Decimal>, V::Error> {
+        let (mut integers, mut buf, mut digits) = ([0; FINE_ZONE], Vec::new(), 0);
+        for range in chunks(values.len()) {
+            for values in values.read(range, &mut buf)?.chunks(FINE_ZONE) {
                 let integers = &mut integers[..values.len()];
                 // What has as many digits has one more: ten times the integer, of ten times the power.
                 let enough = (digits..=MAX_DIGITS).find(|&d| all_decimals(values, power(d), integers));
@@ -61,13 +64,13 @@ impl Decimal {
             }
         }
         // With the last one's digits, the others' integers may have grown too large.
-        let decimal = Decimal::new(survey.min, 1, digits);
-        let Some(decimal) = decimal.filter(|decimal| decimal.integer(survey.max).is_some()) else {
+        let decimal = Decimal::new(stats.min, 1, digits);
+        let Some(decimal) = decimal.filter(|decimal| decimal.integer(stats.max).is_some()) else {
             return Ok(None);
         };
         let mut divisor = Divisor::of(0);
-        for range in pieces(values.len()) {
-            for values in values.read(range, &mut room)?.chunks(FINE_ZONE) {
+        for range in chunks(values.len()) {
+            for values in values.read(range, &mut buf)?.chunks(FINE_ZONE) {
                 let integers = &mut integers[..values.len()];
                 decimal.integers(values, integers);
                 divisor = divisor.of_all(integers, decimal.base);
@@ -139,7 +142,7 @@ fn quotient(number: u64, base: u64, gcd: u64, power: f64) -> i64 {
     from_f64(base.wrapping_add(number.wrapping_mul(gcd)).cast_signed() as f64 / power)
 }
 
-wide! {
+multiversion! {
     /// Whether all `values` are decimals that `power` makes integers of; if so, `out` has these.
     fn all_decimals<T: Number>(values: &[T], power: f64, out: &mut [i64]) -> bool {
         values.iter().zip(out).fold(true, |all, (&value, out)| {

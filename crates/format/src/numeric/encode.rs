@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::block::{Block, Stride};
+use super::choose_encoding::{Cut, choose_encoding};
 use super::decimal::Decimal;
-use super::numbers::{Numbers, Piece};
-use super::plan::{Cut, plan};
-use super::survey::{Distinct, FINE_ZONE, Survey};
-use super::{BLOCK_SHIFTS, Number, Numeric, Role, Transform, Values, fine_zone, pieces, zone};
+use super::numbers::{Chunk, Numbers};
+use super::value_stats::{Distinct, FINE_ZONE, ValueStats};
+use super::{BLOCK_SHIFTS, Number, Numeric, Role, Transform, Values, chunks, fine_zone, zone};
 use crate::cursor::Put;
 use crate::{bits, granule};
 
@@ -68,8 +68,8 @@ pub fn encode_from<V: Values + ?Sized>(
     drain: impl FnMut(&mut Vec<u8>) -> Result<(), V::Error>,
 ) -> Result<Numeric<Vec<u8>>, V::Error> {
     let (NumericOptions { role, jump_tables, .. }, len) = (*options, values.len());
-    let survey = Survey::of(values)?;
-    let (min, max) = survey.as_ref().map_or((0, 0), |survey| (survey.min, survey.max));
+    let stats = ValueStats::of(values)?;
+    let (min, max) = stats.as_ref().map_or((0, 0), |stats| (stats.min, stats.max));
     let mut column = Numeric {
         role,
         count: len as u64,
@@ -83,34 +83,34 @@ pub fn encode_from<V: Values + ?Sized>(
         zones: None,
         fine_zones: None,
     };
-    let Some(mut survey) = survey.filter(|survey| survey.min != survey.max) else { return Ok(column) };
+    let Some(mut stats) = stats.filter(|stats| stats.min != stats.max) else { return Ok(column) };
     // Offsets and the like have no section for a table.
-    let distinct = survey.distinct.take().filter(|_| role.is_values()).map(Distinct::sorted);
+    let distinct = stats.distinct.take().filter(|_| role.is_values()).map(Distinct::sorted);
 
     // Decimals are at least as narrow as the doubles: between two of them lie as many doubles or more.
-    let decimal = if options.doubles && role.is_values() { Decimal::of(values, &survey)? } else { None };
+    let decimal = if options.doubles && role.is_values() { Decimal::of(values, &stats)? } else { None };
     let affine = match decimal {
-        Some(decimal) => Numbers::decimal(len, &survey, decimal),
-        None => Numbers::affine(len, &survey),
+        Some(decimal) => Numbers::decimal(len, &stats, decimal),
+        None => Numbers::affine(len, &stats),
     };
     // If every number up to the largest occurs, a value's place in the table is its number.
     let (_, largest) = affine.ends(&(0..len));
     let table = distinct.as_ref().filter(|table| table.values().len() as u64 <= largest);
-    let table = table.map(|table| Numbers::by_table(len, &survey, table));
-    let plan = plan(values, &affine, table.as_ref(), jump_tables)?;
+    let table = table.map(|table| Numbers::by_table(len, &stats, table));
+    let plan = choose_encoding(values, &affine, table.as_ref(), jump_tables)?;
     column.block_shift = plan.cut.shift();
     column.stride = plan.cut.stride();
     let numbers = table.as_ref().filter(|_| plan.table).unwrap_or(&affine);
     column.transform = match (numbers.table(), decimal) {
         (Some(table), _) => Transform::Table(encode_table(table)),
         (None, Some(decimal)) => Transform::Decimal(decimal),
-        (None, None) => Transform::Affine { base: min, gcd: survey.divisor.get() },
+        (None, None) => Transform::Affine { base: min, gcd: stats.divisor.get() },
     };
     let (blocks, jump) = encode_blocks(values, numbers, plan.cut, plan.bytes, drain)?;
     column.blocks = Some(blocks);
     column.jump = (jump_tables && column.block_count() > 1).then_some(jump);
-    column.zones = (options.zones && role.is_values()).then(|| zone::encode(&survey.ends)).flatten();
-    column.fine_zones = column.zones.is_some().then(|| fine_zone::encode(&survey.ends));
+    column.zones = (options.zones && role.is_values()).then(|| zone::encode(&stats.ends)).flatten();
+    column.fine_zones = column.zones.is_some().then(|| fine_zone::encode(&stats.ends));
     Ok(column)
 }
 
@@ -122,21 +122,21 @@ pub(super) fn encode_blocks<V: Values + ?Sized>(
     bytes: u64,
     mut drain: impl FnMut(&mut Vec<u8>) -> Result<(), V::Error>,
 ) -> Result<(Vec<u8>, Vec<u8>), V::Error> {
-    let (stride, mut jump, mut room) = (cut.stride(), Vec::new(), Vec::new());
+    let (stride, mut jump, mut buf) = (cut.stride(), Vec::new(), Vec::new());
     let mut blocks = Vec::new();
     // Those that were drained.
     let mut before = 0;
-    for range in pieces(values.len()) {
-        let piece = Piece::read(numbers, values, range.clone(), &mut room)?;
+    for range in chunks(values.len()) {
+        let chunk = Chunk::read(numbers, values, range.clone(), &mut buf)?;
         match cut {
             Cut::Blocks { shift, .. } => {
                 for range in super::blocks(range.clone(), shift) {
                     let payload = before + (blocks.len() + stride.bytes()) as u64;
-                    let block = Block { payload, ..piece.fit(&range, stride) };
+                    let block = Block { payload, ..chunk.fit(&range, stride) };
                     block.encode(stride, &mut blocks);
                     block.encode(stride, &mut jump);
                     let first = range.start;
-                    pack(&piece, range, first, &block, &mut blocks);
+                    pack(&chunk, range, first, &block, &mut blocks);
                 }
             }
             Cut::One(block) => {
@@ -145,16 +145,16 @@ pub(super) fn encode_blocks<V: Values + ?Sized>(
                     block.encode(stride, &mut blocks);
                     block.encode(stride, &mut jump);
                 }
-                pack(&piece, range.clone(), 0, &block, &mut blocks);
+                pack(&chunk, range.clone(), 0, &block, &mut blocks);
             }
         }
         let there = blocks.len();
         drain(&mut blocks)?;
         before += (there - blocks.len()) as u64;
         if range.start == 0 && before == 0 {
-            // They stay here: room for all at once, and for the checksums that the section will have.
-            let room = granule::extent(bytes).and_then(|room| usize::try_from(room).ok());
-            blocks.reserve_exact(room.unwrap_or(0).saturating_sub(there));
+            // They stay here: buf for all at once, and for the checksums that the section will have.
+            let buf = granule::extent(bytes).and_then(|buf| usize::try_from(buf).ok());
+            blocks.reserve_exact(buf.unwrap_or(0).saturating_sub(there));
         }
     }
     Ok((blocks, jump))
@@ -162,7 +162,7 @@ pub(super) fn encode_blocks<V: Values + ?Sized>(
 
 /// Appends the residuals of the numbers of `range`, in `block`, which begins with number `first`.
 fn pack<T: Number>(
-    piece: &Piece<'_, T>,
+    chunk: &Chunk<'_, T>,
     range: Range<usize>,
     first: usize,
     block: &Block,
@@ -172,7 +172,7 @@ fn pack<T: Number>(
     // A whole fine zone ends with a word, whatever the width.
     for start in range.clone().step_by(FINE_ZONE) {
         let residuals = &mut residuals[..FINE_ZONE.min(range.end - start)];
-        piece.residuals(start, start - first, block, residuals);
+        chunk.residuals(start, start - first, block, residuals);
         bits::pack(residuals, block.width, out);
     }
 }

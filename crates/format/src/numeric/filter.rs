@@ -3,8 +3,8 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use super::batch::{AT_ONCE, unpack};
 use super::block::{Block, Encoding};
+use super::decode::{NUMBERS_PER_PASS, unpack};
 use super::fine_zone;
 use super::locate::Residuals;
 use super::pruning::{Pruning, Share};
@@ -237,9 +237,9 @@ impl<B: SectionBytes> NumericReader<B> {
         if self.is_packed(header) {
             start += filter.packed(&residuals, within.clone(), low.wrapping_sub(header.base), span, at);
         }
-        let mut numbers = [0; AT_ONCE];
-        for first in (start..within.end).step_by(AT_ONCE) {
-            let numbers = &mut numbers[..AT_ONCE.min(within.end - first)];
+        let mut numbers = [0; NUMBERS_PER_PASS];
+        for first in (start..within.end).step_by(NUMBERS_PER_PASS) {
+            let numbers = &mut numbers[..NUMBERS_PER_PASS.min(within.end - first)];
             unpack(header, &residuals, first, numbers)?;
             if matches!(self.meta.transform, Transform::Table(_)) {
                 self.in_table(numbers.iter().copied().max().unwrap_or(0))?;
@@ -290,7 +290,7 @@ fn ends(header: &Block, part: &Range<usize>) -> Option<RangeInclusive<u64>> {
 pub(super) fn fill(bits: &mut [u64], positions: Range<u64>) {
     // There are as many bits, and no more than memory has.
     let place = |position: u64| usize::try_from(position).unwrap_or(usize::MAX);
-    bits::fill(bits, place(positions.start)..place(positions.end));
+    bits::set_range(bits, place(positions.start)..place(positions.end));
 }
 
 impl Filter<'_> {
@@ -318,14 +318,14 @@ impl Filter<'_> {
         }
         let mut done = 0;
         loop {
-            let mut found = [0; AT_ONCE / 64];
+            let mut found = [0; NUMBERS_PER_PASS / 64];
             let count = found.len().min(whole - done / 64);
             let looked = residuals.within(within.start + done, low, span, &mut found[..count]);
             for (word, &found) in found[..looked / 64].iter().enumerate() {
                 self.set(at + (done + word * 64) as u64, found);
             }
             done += looked;
-            if looked < AT_ONCE {
+            if looked < NUMBERS_PER_PASS {
                 return done;
             }
         }

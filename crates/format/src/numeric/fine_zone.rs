@@ -29,7 +29,7 @@
 use std::ops::{Range, RangeInclusive};
 
 use super::Numeric;
-use super::survey;
+use super::value_stats;
 use super::zone::ZONE;
 use crate::bits;
 use crate::cursor::{Cursor, Put};
@@ -38,7 +38,7 @@ use crate::granule::SectionRef;
 use crate::source::SectionBytes;
 
 /// Values in a fine zone.
-pub const FINE_ZONE: u64 = survey::FINE_ZONE as u64;
+pub const FINE_ZONE: u64 = value_stats::FINE_ZONE as u64;
 
 /// Bytes of a fine zone.
 pub const FINE_ZONE_LEN: usize = 2;
@@ -55,7 +55,7 @@ pub(super) const PER_ZONE: usize = 8;
 const _: () = assert!(PER_ZONE as u64 * FINE_ZONE == ZONE);
 
 // Where every document has a value, its fine zone is that of its value.
-const _: () = assert!(bits::keep::DOCS_PER_BIT as usize == survey::FINE_ZONE);
+const _: () = assert!(bits::retain::DOCS_PER_GROUP as usize == value_stats::FINE_ZONE);
 
 /// What the extension says of one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,7 +144,7 @@ pub(super) fn encoded_len(count: u64) -> u64 {
 pub(super) fn encode(ends: &[(i64, i64)]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(ends.len() * FINE_ZONE_LEN);
     for fine_zones in ends.chunks(PER_ZONE) {
-        let zone = survey::all_ends(fine_zones);
+        let zone = value_stats::min_max_of_all(fine_zones);
         let codes = |&(min, max): &(i64, i64)| [code(min.abs_diff(zone.0)), code(max.abs_diff(zone.1))];
         bytes.extend(fine_zones.iter().flat_map(codes));
     }

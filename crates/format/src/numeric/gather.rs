@@ -39,7 +39,7 @@ impl<B: SectionBytes> NumericReader<B> {
         }
         let (mut at, header) = (0, self.only_header()?);
         loop {
-            let known = self.numbers_known(header.as_ref(), &indices[at..], &mut out[at..]);
+            let known = self.gather_verified(header.as_ref(), &indices[at..], &mut out[at..]);
             let end = at + known.unwrap_or(0);
             self.replace(&mut out[at..end])?;
             if end == indices.len() {
@@ -47,7 +47,7 @@ impl<B: SectionBytes> NumericReader<B> {
             }
             // Where a kernel got stuck, it goes on soon.
             at = if known.is_some() { indices.len().min(end + GROUP) } else { indices.len() };
-            self.gather_with_care(&indices[end..at], &mut out[end..at])?;
+            self.gather_checked(&indices[end..at], &mut out[end..at])?;
         }
     }
 
@@ -63,9 +63,9 @@ impl<B: SectionBytes> NumericReader<B> {
 
     /// The numbers of as many values, from the first one on, as a kernel finds, [`added`](Self::added) to each; `None` if no
     /// kernel is for these bytes.
-    fn numbers_known(&self, header: Option<&Block>, indices: &[u32], out: &mut [i64]) -> Option<usize> {
+    fn gather_verified(&self, header: Option<&Block>, indices: &[u32], out: &mut [i64]) -> Option<usize> {
         let (section, count, add) = (self.meta.section().ok()?, self.meta.count, self.added());
-        let section = section.touched()?.until(section.len() + bits::OVERREAD)?;
+        let section = section.partly_verified()?.up_to(section.len() + bits::OVERREAD)?;
         match header {
             Some(&Block { payload, width, base, slope, .. }) => {
                 let payload = usize::try_from(payload).ok().filter(|&at| at <= section.bytes.len())?;
@@ -74,7 +74,7 @@ impl<B: SectionBytes> NumericReader<B> {
             }
             None => {
                 let (stride, shift) = (self.meta.stride, self.meta.block_shift);
-                let table = self.jump.touched()?.until(Chain::blocks(&self.meta) * stride.bytes())?;
+                let table = self.jump.partly_verified()?.up_to(Chain::blocks(&self.meta) * stride.bytes())?;
                 let blocks = Blocks { table, stride, section, shift };
                 Some(simd::gather(blocks, Numbers { count, add }, indices, out))
             }
@@ -82,7 +82,7 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 
     /// The values of indices, whatever is known of their bytes.
-    fn gather_with_care(&self, indices: &[u32], out: &mut [i64]) -> Result<()> {
+    fn gather_checked(&self, indices: &[u32], out: &mut [i64]) -> Result<()> {
         let section = self.meta.section()?;
         let mut last: Option<(u64, Block)> = None;
         for (&index, out) in indices.iter().zip(out) {

@@ -40,7 +40,7 @@ impl Residuals<'_> {
     /// kernel for it: returns how many were looked at, in whole words of `found`.
     #[inline]
     pub(super) fn within(&self, i: usize, low: u64, span: u64, found: &mut [u64]) -> usize {
-        bits::within(self.bytes, self.width, i.wrapping_sub(self.first), low, span, found)
+        bits::in_range_packed(self.bytes, self.width, i.wrapping_sub(self.first), low, span, found)
     }
 
     /// The entries of `table` that residuals `i ..`, with `base` added to each, stand for, as far as there is a kernel

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::block::{Block, Encoding, FRACTION, Stride, slope};
 use super::decimal::Decimal;
-use super::survey::{Distinct, Divisor, FINE_ZONE, LANES, Survey};
-use super::{Number, Values, pieces};
-use crate::bits::{self, wide};
+use super::value_stats::{Distinct, Divisor, FINE_ZONE, LANES, ValueStats};
+use super::{Number, Values, chunks};
+use crate::bits::{self, multiversion};
 
 /// The smallest and the largest of some numbers.
 pub(super) type Ends = (u64, u64);
@@ -25,7 +25,7 @@ pub(super) struct Numbers<'a> {
 
 /// Some of the values of a column, and how they are seen.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Piece<'a, T> {
+pub(super) struct Chunk<'a, T> {
     numbers: &'a Numbers<'a>,
     values: &'a [T],
     /// Which value of the column the first one is.
@@ -55,24 +55,24 @@ impl By<'_> {
 
 impl<'a> Numbers<'a> {
     /// The differences from the smallest value, divided by what divides them all.
-    pub(super) fn affine(len: usize, survey: &Survey) -> Numbers<'a> {
-        Numbers::new(len, survey, By::Affine { base: survey.min, divisor: survey.divisor })
+    pub(super) fn affine(len: usize, stats: &ValueStats) -> Numbers<'a> {
+        Numbers::new(len, stats, By::Affine { base: stats.min, divisor: stats.divisor })
     }
 
     /// The same of the integers of doubles, all of which are such decimals.
-    pub(super) fn decimal(len: usize, survey: &Survey, decimal: Decimal) -> Numbers<'a> {
-        Numbers::new(len, survey, By::Decimal { decimal, divisor: Divisor::of(decimal.gcd) })
+    pub(super) fn decimal(len: usize, stats: &ValueStats, decimal: Decimal) -> Numbers<'a> {
+        Numbers::new(len, stats, By::Decimal { decimal, divisor: Divisor::of(decimal.gcd) })
     }
 
     /// The places in `table`, which is sorted.
-    pub(super) fn by_table(len: usize, survey: &Survey, table: &'a Distinct) -> Numbers<'a> {
-        Numbers::new(len, survey, By::Table(table))
+    pub(super) fn by_table(len: usize, stats: &ValueStats, table: &'a Distinct) -> Numbers<'a> {
+        Numbers::new(len, stats, By::Table(table))
     }
 
-    fn new(len: usize, survey: &Survey, transform: By<'a>) -> Numbers<'a> {
+    fn new(len: usize, stats: &ValueStats, transform: By<'a>) -> Numbers<'a> {
         let both = |(a, b)| (transform.number(a), transform.number(b));
-        let ends = survey.ends.iter().map(|&ends| both(ends)).collect();
-        Numbers { transform, len, outer: both(survey.outer), ends }
+        let ends = stats.ends.iter().map(|&ends| both(ends)).collect();
+        Numbers { transform, len, outer: both(stats.outer), ends }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -102,9 +102,9 @@ impl<'a> Numbers<'a> {
         good: impl Fn(&Block) -> bool,
     ) -> Result<Option<Block>, V::Error> {
         let Some(mut line) = Line::new(self.outer, self.len) else { return Ok(None) };
-        let mut room = Vec::new();
-        for range in pieces(self.len) {
-            if !line.extend(&Piece::read(self, values, range.clone(), &mut room)?, &range, &good) {
+        let mut buf = Vec::new();
+        for range in chunks(self.len) {
+            if !line.extend(&Chunk::read(self, values, range.clone(), &mut buf)?, &range, &good) {
                 return Ok(None);
             }
         }
@@ -112,15 +112,15 @@ impl<'a> Numbers<'a> {
     }
 }
 
-impl<'a, T: Number> Piece<'a, T> {
-    /// The values of `range`, which are read into `room` if they are not in memory.
+impl<'a, T: Number> Chunk<'a, T> {
+    /// The values of `range`, which are read into `buf` if they are not in memory.
     pub(super) fn read<V: Values<Number = T> + ?Sized>(
         numbers: &'a Numbers<'a>,
         values: &'a V,
         range: Range<usize>,
-        room: &'a mut Vec<T>,
-    ) -> Result<Piece<'a, T>, V::Error> {
-        Ok(Piece { numbers, start: range.start, values: values.read(range, room)? })
+        buf: &'a mut Vec<T>,
+    ) -> Result<Chunk<'a, T>, V::Error> {
+        Ok(Chunk { numbers, start: range.start, values: values.read(range, buf)? })
     }
 
     /// Number `i`.
@@ -208,7 +208,7 @@ impl Line {
     /// is.
     fn extend<T: Number>(
         &mut self,
-        piece: &Piece<'_, T>,
+        chunk: &Chunk<'_, T>,
         range: &Range<usize>,
         good: impl Fn(&Block) -> bool,
     ) -> bool {
@@ -218,7 +218,7 @@ impl Line {
         while at < range.end {
             let len = (range.end - at).min(if self.seen == 0 { FIRST_LOOK } else { FINE_ZONE });
             let numbers = &mut numbers[..len];
-            piece.fill(at, numbers);
+            chunk.fill(at, numbers);
             let ends = above_line(self.first, self.slope, self.seen, numbers);
             (self.low, self.high) = (ends.0.min(self.low), ends.1.max(self.high));
             (at, self.seen) = (at + len, self.seen + len);
@@ -291,7 +291,7 @@ impl Steps {
     }
 }
 
-wide! {
+multiversion! {
     fn subtract<T: Number>(values: &[T], base: i64, out: &mut [u64]) {
         values.iter().zip(out).for_each(|(&value, out)| {
             let value: i64 = value.into();

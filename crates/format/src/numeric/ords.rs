@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::batch::AT_ONCE;
 use super::block::{Block, Encoding};
+use super::decode::NUMBERS_PER_PASS;
 use super::locate::Residuals;
 use super::read::affine;
 use super::simd::{Packed, gather_ords};
@@ -56,10 +56,10 @@ impl<B: SectionBytes> NumericReader<B> {
             // The usual case: to clear 4 KiB would take a third as long as the kernel.
             return Ok(());
         }
-        let mut numbers = [0; AT_ONCE];
-        for (part, out) in out.chunks_mut(AT_ONCE).enumerate() {
+        let mut numbers = [0; NUMBERS_PER_PASS];
+        for (part, out) in out.chunks_mut(NUMBERS_PER_PASS).enumerate() {
             let numbers = &mut numbers[..out.len()];
-            self.decode_block(header, residuals, first + part * AT_ONCE, numbers)?;
+            self.decode_block(header, residuals, first + part * NUMBERS_PER_PASS, numbers)?;
             bits::to_u32(numbers, out, TermOrd::new);
         }
         Ok(())
@@ -74,14 +74,14 @@ impl<B: SectionBytes> NumericReader<B> {
     /// If `indices` and `out` differ in length.
     pub fn gather_ords(&self, indices: &[u32], out: &mut [TermOrd]) -> usize {
         assert_eq!(indices.len(), out.len(), "one place for every index");
-        self.ords_known(indices, out).unwrap_or(0)
+        self.gather_ords_verified(indices, out).unwrap_or(0)
     }
 
-    fn ords_known(&self, indices: &[u32], out: &mut [TermOrd]) -> Option<usize> {
+    fn gather_ords_verified(&self, indices: &[u32], out: &mut [TermOrd]) -> Option<usize> {
         let header = self.only_header().ok()??;
         let first = self.first_ord(&header)?;
         let (section, payload) = (self.meta.section().ok()?, usize::try_from(header.payload).ok()?);
-        let section = section.touched()?.until(section.len() + bits::OVERREAD)?;
+        let section = section.partly_verified()?.up_to(section.len() + bits::OVERREAD)?;
         let packed = Packed { section, payload, width: header.width, slope: 0 };
         Some(gather_ords(packed, self.meta.count, first, indices, out))
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU32;
 use byteorder::{ByteOrder, LittleEndian};
 
 use super::block::{Block, Encoding, LONG_LEN, SHORT_LEN, Stride, line};
-use super::short::Short;
+use super::fast_get::FastPath;
 use super::table::Table;
 use super::{Numeric, Transform};
 use crate::bits;
@@ -53,9 +53,9 @@ pub struct NumericReader<B> {
     pub(super) jump: Jump<B, Block>,
     pub(super) table: Table,
     /// Apart: of most columns that are open, no value is ever looked up alone.
-    pub(super) short: OnceLock<Box<Short>>,
+    pub(super) fast_path: OnceLock<Box<FastPath>>,
     /// How many were, before there was a short way.
-    pub(super) asked: AtomicU32,
+    pub(super) lookups: AtomicU32,
 }
 
 impl<B: SectionBytes> NumericReader<B> {
@@ -71,7 +71,7 @@ impl<B: SectionBytes> NumericReader<B> {
             Transform::Constant(_) | Transform::Affine { .. } | Transform::Decimal(_) => Table::default(),
         };
         let jump = Jump::open(mode, meta.jump.take(), &meta)?;
-        Ok(NumericReader { meta, jump, table, short: OnceLock::new(), asked: AtomicU32::new(0) })
+        Ok(NumericReader { meta, jump, table, fast_path: OnceLock::new(), lookups: AtomicU32::new(0) })
     }
 
     /// How many values there are.
@@ -93,8 +93,8 @@ impl<B: SectionBytes> NumericReader<B> {
 
     /// Bytes on the heap: the table of values, and the jump table if it was built.
     pub fn heap_bytes(&self) -> usize {
-        let short = self.short.get().map_or(0, |short| size_of_val(&**short));
-        self.table.heap_bytes() + self.jump.heap_bytes() + short
+        let fast_path = self.fast_path.get().map_or(0, |path| size_of_val(&**path));
+        self.table.heap_bytes() + self.jump.heap_bytes() + fast_path
     }
 
     /// Value `index`.
@@ -105,9 +105,9 @@ impl<B: SectionBytes> NumericReader<B> {
     /// or hold what they may not.
     #[inline]
     pub fn get(&self, index: u64) -> Result<i64> {
-        match self.known(index) {
+        match self.get_verified(index) {
             Some(value) => Ok(value),
-            None => self.found(index),
+            None => self.get_checked(index),
         }
     }
 
@@ -115,7 +115,7 @@ impl<B: SectionBytes> NumericReader<B> {
     ///
     /// What [`locate`](Self::locate) does, inlined, with no error to be made.
     #[inline(always)]
-    pub(super) fn known_header(&self, block: u64) -> Option<Block> {
+    pub(super) fn verified_header(&self, block: u64) -> Option<Block> {
         let (block, stride) = (usize::try_from(block).ok()?, self.meta.stride);
         match stride {
             Stride::Short => Block::of(self.jump.peek::<SHORT_LEN>(block.checked_mul(SHORT_LEN)?)?, stride),
@@ -125,7 +125,7 @@ impl<B: SectionBytes> NumericReader<B> {
 
     /// Number `i` of a block, under the same condition.
     #[inline(always)]
-    pub(super) fn known_in(&self, header: &Block, i: usize) -> Option<u64> {
+    pub(super) fn verified_number(&self, header: &Block, i: usize) -> Option<u64> {
         let section = self.meta.blocks.as_ref()?;
         let (byte, shift) = bits::place(header.width, i);
         let byte = usize::try_from(header.payload).ok()?.checked_add(byte)?;
@@ -137,16 +137,16 @@ impl<B: SectionBytes> NumericReader<B> {
         Some(number_of(header, i, residual))
     }
 
-    /// [`get`](Self::get) of what is not [`known`](Self::known).
+    /// [`get`](Self::get) of what is not [`get_verified`](Self::get_verified).
     #[inline(never)]
-    fn found(&self, index: u64) -> Result<i64> {
+    fn get_checked(&self, index: u64) -> Result<i64> {
         self.in_count(index)?;
         if let Transform::Constant(value) = self.meta.transform {
             return Ok(value);
         }
         let probe = self.probe(index)?;
         let value = self.value(probe.number(self.meta.section()?.array(probe.byte)?))?;
-        self.shorten();
+        self.build_fast_path();
         Ok(value)
     }
 
@@ -170,7 +170,7 @@ impl<B: SectionBytes> NumericReader<B> {
     #[inline(always)]
     pub(super) fn probe(&self, index: u64) -> Result<Probe> {
         let (block, i) = self.meta.split(index);
-        match self.known_header(block) {
+        match self.verified_header(block) {
             Some(header) => self.probe_in(&header, i),
             None => self.probe_in(&self.locate(block)?, i),
         }

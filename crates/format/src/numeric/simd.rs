@@ -6,8 +6,8 @@
 //! | kernel | integers at a time | one block | several blocks |
 //! | --- | ---: | --- | --- |
 //! | `avx512` | 16, narrow ones alone | arithmetic in lanes, loads one by one | as in one block, where 16 lie in one |
-//! | `avx2` | 4 | as `plain` | headers and places of 64, in lanes; then their loads |
-//! | `plain` | 1 | a loop without branches | headers and places of 64; then their loads |
+//! | `avx2` | 4 | as `scalar` | headers and places of 64, in lanes; then their loads |
+//! | `scalar` | 1 | a loop without branches | headers and places of 64; then their loads |
 //!
 //! Whatever a kernel is not for, it leaves to that of the line below.
 //!
@@ -22,11 +22,11 @@ use super::Stride;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use crate::bits::{has_avx2, has_avx512};
 use crate::id::TermOrd;
-use crate::source::Touched;
+use crate::source::PartlyVerified;
 
-/// Fewer integers in one block are left to `plain`, which has less to set up: 58 ns and not 72 for twenty, all in the cache.
+/// Fewer integers in one block are left to `scalar`, which has less to set up: 58 ns and not 72 for twenty, all in the cache.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-const MANY: usize = 64;
+const AVX512_MIN: usize = 64;
 
 /// What is the same for all indices of a batch.
 #[derive(Clone, Copy, Debug)]
@@ -41,10 +41,10 @@ pub(super) struct Numbers {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocks<'a> {
     /// Their headers, in bytes of `stride` each.
-    pub(super) table: Touched<'a>,
+    pub(super) table: PartlyVerified<'a>,
     pub(super) stride: Stride,
     /// The section that payload offsets count in, up to the last byte that a load may touch.
-    pub(super) section: Touched<'a>,
+    pub(super) section: PartlyVerified<'a>,
     /// The logarithm of the integers in a block.
     pub(super) shift: u8,
 }
@@ -53,7 +53,7 @@ pub(super) struct Blocks<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packed<'a> {
     /// Where they lie, up to the last byte that a load may touch.
-    pub(super) section: Touched<'a>,
+    pub(super) section: PartlyVerified<'a>,
     /// The byte with the first integer's first bit.
     pub(super) payload: usize,
     pub(super) width: u8,
@@ -77,7 +77,7 @@ pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out:
         // SAFETY: as above.
         return unsafe { avx2::gather(blocks, numbers, indices, out) };
     }
-    plain::gather(blocks, numbers, indices, out)
+    scalar::gather(blocks, numbers, indices, out)
 }
 
 /// The same of integers that need no header.
@@ -85,7 +85,7 @@ pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out:
 pub(super) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[allow(unsafe_code, reason = "the features were found")]
-    let done = if indices.len() >= MANY && has_avx512() && packed.slope == 0 {
+    let done = if indices.len() >= AVX512_MIN && has_avx512() && packed.slope == 0 {
         // SAFETY: the condition: this CPU has every feature that the function is compiled for.
         unsafe { avx512::gather_packed(packed, numbers, indices, out) }
     } else {
@@ -93,7 +93,7 @@ pub(super) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32
     };
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let done = 0;
-    done + plain::gather_packed(packed, numbers, &indices[done..], &mut out[done..])
+    done + scalar::gather_packed(packed, numbers, &indices[done..], &mut out[done..])
 }
 
 /// The same of narrow integers as ords, of which `count` are there, with `add` added to each: no sum may pass a `u32`.
@@ -107,7 +107,7 @@ pub(super) fn gather_ords(
 ) -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[allow(unsafe_code, reason = "the features were found")]
-    let done = if indices.len() >= MANY && has_avx512() {
+    let done = if indices.len() >= AVX512_MIN && has_avx512() {
         // SAFETY: the condition: this CPU has every feature that the function is compiled for.
         unsafe { avx512::gather_ords(packed, count, add, indices, out) }
     } else {
@@ -115,11 +115,11 @@ pub(super) fn gather_ords(
     };
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let done = 0;
-    done + plain::gather_ords(packed, count, add, &indices[done..], &mut out[done..])
+    done + scalar::gather_ords(packed, count, add, &indices[done..], &mut out[done..])
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod avx2;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod avx512;
-mod plain;
+mod scalar;

@@ -2,10 +2,10 @@
 
 mod agree;
 mod bytes;
+mod choose_encoding;
 mod damage;
 mod decimal;
-mod guess;
-mod plan;
+mod estimate;
 mod reads;
 
 use super::*;

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
-use super::batch::unpack;
 use super::block::{Encoding, Stride};
 use super::decimal::Decimal;
+use super::decode::unpack;
 use super::fine_zone;
-use super::survey::{FINE_ZONE, all_ends, ends};
+use super::value_stats::{FINE_ZONE, min_max, min_max_of_all};
 use super::zone::{self, Level, ZONE, ZONES_PER_ZONE};
 use super::{BLOCK_SHIFTS, NumericReader, Transform};
 use crate::error::{ErrorKind, Result};
@@ -16,7 +16,7 @@ use crate::jump::walk;
 use crate::source::SectionBytes;
 
 /// Values for each byte of blocks that are the largest there are and hold a header alone.
-const MOST_PER_BYTE: u64 = (1 << *BLOCK_SHIFTS.end()) / Stride::Short as u64;
+const MAX_VALUES_PER_BYTE: u64 = (1 << *BLOCK_SHIFTS.end()) / Stride::Short as u64;
 
 /// How a column is encoded. Shows as, for instance, `affine(gcd 60) packed(3-17)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl<B: SectionBytes> NumericReader<B> {
     /// 2^40 in 16 bytes.
     fn verify_count(&self) -> Result<()> {
         let Some(blocks) = &self.meta.blocks else { return Ok(()) };
-        let max = (blocks.len() as u64).saturating_mul(MOST_PER_BYTE).max(MAX_DOCS.into());
+        let max = (blocks.len() as u64).saturating_mul(MAX_VALUES_PER_BYTE).max(MAX_DOCS.into());
         let checked = ErrorKind::at_most("number of values", self.meta.count, max);
         self.meta.place().check(0, checked)
     }
@@ -144,10 +144,10 @@ impl<B: SectionBytes> NumericReader<B> {
             let end = self.meta.count.min(start + Level::Upper.values());
             let ends = self.ends_of(start..end)?;
             self.verify_zones(start / ZONE..end.div_ceil(ZONE), &ends)?;
-            all.push(all_ends(&ends));
+            all.push(min_max_of_all(&ends));
             start = end;
         }
-        let same = self.meta.blocks.is_none() || all_ends(&all) == (self.meta.min, self.meta.max);
+        let same = self.meta.blocks.is_none() || min_max_of_all(&all) == (self.meta.min, self.meta.max);
         self.meta.place().check(0, ErrorKind::rule(same, "not the column's smallest and largest value"))
     }
 
@@ -158,7 +158,7 @@ impl<B: SectionBytes> NumericReader<B> {
         let ends = starts.map(|start| {
             let len = FINE_ZONE.min(usize::try_from(range.end - start).unwrap_or(FINE_ZONE));
             self.decode(start..start + len as u64, &mut values[..len])?;
-            Ok(ends(&values[..len]))
+            Ok(min_max(&values[..len]))
         });
         ends.collect()
     }
@@ -169,7 +169,7 @@ impl<B: SectionBytes> NumericReader<B> {
         if let Some(zones) = &self.meta.zones {
             let upper = zone::read(&self.meta, zones, Level::Upper, lower.start / ZONES_PER_ZONE)?;
             let found = zone::read_all(&self.meta, zones, Level::Lower, lower.clone())?.chain([upper]);
-            let expected = ends.chunks(fine_zone::PER_ZONE).chain([ends]).map(all_ends);
+            let expected = ends.chunks(fine_zone::PER_ZONE).chain([ends]).map(min_max_of_all);
             let same = found.map(RangeInclusive::into_inner).eq(expected);
             let why = "a zone is not the smallest and largest of its values";
             zones.place().check(0, ErrorKind::rule(same, why))?;

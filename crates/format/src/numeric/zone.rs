@@ -23,7 +23,7 @@
 use std::ops::{Range, RangeInclusive};
 
 use super::Numeric;
-use super::survey::{FINE_ZONE, all_ends};
+use super::value_stats::{FINE_ZONE, min_max_of_all};
 use crate::cursor::Put;
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::SectionBytes;
@@ -69,7 +69,7 @@ pub(super) fn encode(ends: &[(i64, i64)]) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(encoded_len(count)).ok()?);
     for level in [Level::Lower, Level::Upper] {
         for ends in ends.chunks(usize::try_from(level.values()).ok()? / FINE_ZONE) {
-            let ends = all_ends(ends);
+            let ends = min_max_of_all(ends);
             bytes.put_i64(ends.0);
             bytes.put_i64(ends.1);
         }

@@ -50,7 +50,7 @@ impl<'a> DenseBatch<'a> {
     /// `None` if not all of the jump table is verified, or the section is shorter than a block or not below 4 GiB.
     #[inline(always)]
     pub(super) fn new(blocks: VerifiedBlocks<'a>) -> Option<DenseBatch<'a>> {
-        blocks.table.part(0..blocks.blocks.checked_mul(BlockEntry::LEN)?)?;
+        blocks.table.verified_range(0..blocks.blocks.checked_mul(BlockEntry::LEN)?)?;
         let len = u32::try_from(blocks.bytes.bytes.len()).ok()? as usize;
         let last = u32::try_from(blocks.blocks.checked_sub(1)?).ok()?;
         let most = |docs| Some((len.checked_sub(dense::len(docs))? / UNIT) as u32);
@@ -158,7 +158,7 @@ impl<'a> DenseBatch<'a> {
                 continue;
             }
             let size = if block == self.last { self.blocks.docs - block * BLOCK_DOCS } else { BLOCK_DOCS };
-            if self.blocks.bytes.part(at as usize..at as usize + dense::len(size)).is_none() {
+            if self.blocks.bytes.verified_range(at as usize..at as usize + dense::len(size)).is_none() {
                 return false;
             }
             self.verified = Some(block);

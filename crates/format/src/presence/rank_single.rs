@@ -99,6 +99,6 @@ impl<'a, B: SectionBytes> VerifiedBytes<'a> for Single<'a, B> {
     }
 
     fn part(self, range: Range<usize>) -> Option<&'a [u8]> {
-        self.0.touched()?.part(range)
+        self.0.partly_verified()?.verified_range(range)
     }
 }

@@ -14,7 +14,7 @@ use super::{NO_VALUE, dense, sparse};
 use crate::id::{BLOCK_DOCS, DocId};
 use crate::jump::{Chain, Jump};
 use crate::prefetch::prefetch;
-use crate::source::{SectionBytes, Touched};
+use crate::source::{PartlyVerified, SectionBytes};
 
 /// Documents of a batch that are processed together. If they lie in one block, it is located only once.
 pub(super) const TOGETHER: usize = 32;
@@ -24,10 +24,10 @@ pub(super) const TOGETHER: usize = 32;
 pub(super) struct VerifiedBlocks<'a> {
     pub(super) docs: u32,
     pub(super) values: u32,
-    pub(super) table: Touched<'a>,
+    pub(super) table: PartlyVerified<'a>,
     /// Entries of the table.
     pub(super) blocks: usize,
-    pub(super) bytes: Touched<'a>,
+    pub(super) bytes: PartlyVerified<'a>,
     pub(super) last: Last,
 }
 
@@ -81,9 +81,9 @@ impl<'a> VerifiedBlocks<'a> {
         Some(VerifiedBlocks {
             docs: chain.docs,
             values: chain.values,
-            table: jump.touched()?,
+            table: jump.partly_verified()?,
             blocks: chain.blocks(),
-            bytes: chain.bytes.touched()?,
+            bytes: chain.bytes.partly_verified()?,
             last: chain.last,
         })
     }
@@ -243,13 +243,13 @@ pub(super) trait VerifiedBytes<'a>: Copy {
     fn part(self, range: Range<usize>) -> Option<&'a [u8]>;
 }
 
-impl<'a> VerifiedBytes<'a> for Touched<'a> {
+impl<'a> VerifiedBytes<'a> for PartlyVerified<'a> {
     #[inline(always)]
     fn array<const N: usize>(self, at: usize) -> Option<&'a [u8; N]> {
-        Touched::array(&self, at)
+        PartlyVerified::array(&self, at)
     }
 
     fn part(self, range: Range<usize>) -> Option<&'a [u8]> {
-        Touched::part(self, range)
+        PartlyVerified::verified_range(self, range)
     }
 }

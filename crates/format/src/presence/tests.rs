@@ -11,7 +11,7 @@ use super::encode::Encoder;
 use super::*;
 use crate::id::MAX_DOCS;
 use crate::source::Owned;
-use crate::source::patchy::Patchy;
+use crate::source::test_section::TestSection;
 
 mod damage;
 mod layout;
@@ -421,7 +421,7 @@ fn a_batch_reads_nothing_from_unverified_granules() {
         let docs = 5 * BLOCK + 777;
         let bits = bits(docs, (0..docs).filter(|_| noise.below(one_in) == 0).collect::<Vec<_>>());
         let presence = encode_bits(&bits, true)
-            .try_map(&mut |section, bytes| Ok::<_, Error>(Patchy::new(section, bytes, good)))
+            .try_map(&mut |section, bytes| Ok::<_, Error>(TestSection::new(section, bytes, good)))
             .unwrap();
         let reader = PresenceReader::open(presence, docs as u32, JumpTables::Baked).unwrap();
         let ascending = (0..docs).step_by(61);

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::write_docs::{self, BUCKET};
-use crate::bits::fill;
+use crate::bits::set_range;
 use crate::id::DocId;
 
 /// Receives the documents of a range that have a value, ascending, in the form in which their block stores them.
@@ -126,7 +126,7 @@ impl Visitor for Exists<'_> {
     }
 
     fn run(&mut self, docs: Range<u32>) {
-        fill(self.bits, (docs.start - self.start) as usize..(docs.end - self.start) as usize);
+        set_range(self.bits, (docs.start - self.start) as usize..(docs.end - self.start) as usize);
     }
 }
 

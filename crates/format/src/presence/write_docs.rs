@@ -7,7 +7,7 @@
 //!
 //! The scalar functions are the reference: tests compare the others with them.
 
-use crate::bits::wide;
+use crate::bits::multiversion;
 use crate::id::DocId;
 
 /// Documents in a sparse bucket.
@@ -21,7 +21,7 @@ pub(super) use self::{buckets_scalar as buckets, words_scalar as words};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(super) use x86::{buckets, words};
 
-wide! {
+multiversion! {
     /// Whether the documents ascend strictly.
     pub(super) fn ascend(docs: &[DocId]) -> bool {
         // Without an early exit, so that the loop is vectorized.

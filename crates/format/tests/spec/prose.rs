@@ -10,7 +10,7 @@ use docvalues_format::file::field::MAX_NAME;
 use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN, VERSION};
 use docvalues_format::file::root::{MAX_COLUMNS, ROOT_ENTRY_LEN};
 use docvalues_format::file::sort::MAX_SORT_KEYS;
-use docvalues_format::granule::{ALIGN, GRANULE, LARGE, Layout, SectionRef, extent, seal};
+use docvalues_format::granule::{ALIGN, GRANULE, LARGE_SECTION, Layout, SectionRef, extent, seal};
 use docvalues_format::id::{BLOCK_DOCS, DocId, MAX_DOCS, MAX_VALUES_PER_DOC};
 use docvalues_format::jump::JumpTables;
 use docvalues_format::numeric::{
@@ -74,7 +74,7 @@ fn constant(name: &str) -> u64 {
         "ALIGN" => int(ALIGN),
         "TAIL" => int(TAIL),
         "GRANULE" => int(GRANULE),
-        "LARGE" => LARGE,
+        "LARGE_SECTION" => LARGE_SECTION,
         "PAGE_TARGET" => int(PAGE_TARGET),
         "MAX_DOCS" => MAX_DOCS.into(),
         "MAX_COLUMNS" => MAX_COLUMNS.into(),

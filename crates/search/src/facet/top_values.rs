@@ -53,13 +53,13 @@ impl TopValues {
 
     /// Offers counters whose values ascend; `key` returns the value at a position.
     ///
-    /// Most counts are too small. [`bits::pass_below`] skips runs of them at once, and counts those that are at least
+    /// Most counts are too small. [`bits::skip_below`] skips runs of them at once, and counts those that are at least
     /// `min_count`.
     pub(super) fn offer_all(&mut self, counts: &[u32], key: impl Fn(usize) -> Stored) {
         const SOME: usize = 64;
         let mut at = 0;
         while at < counts.len() {
-            let (passed, distinct) = bits::pass_below(&counts[at..], self.bar(), self.min_count);
+            let (passed, distinct) = bits::skip_below(&counts[at..], self.bar(), self.min_count);
             self.distinct += distinct;
             at += passed;
             for (at, &count) in counts.iter().enumerate().skip(at).take(SOME) {

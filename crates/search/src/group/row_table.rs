@@ -109,7 +109,7 @@ impl RowTable {
             (RowTable::Dense { first, len }, Cells::Ords(ords)) => {
                 let (first, len) = (u32::try_from(*first).unwrap_or(u32::MAX), *len);
                 places.resize(ords.len(), len);
-                bits::places(ords, first, len, places);
+                bits::ord_offsets(ords, first, len, places);
             }
             (RowTable::Dense { first, len }, Cells::Numbers(numbers)) => {
                 let (first, len) = (*first, *len);

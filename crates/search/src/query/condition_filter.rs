@@ -212,7 +212,7 @@ impl ConditionFilter {
         let size = if matches!(self.want, WantedSet::Strings(_)) { GATHER_STRINGS } else { GATHER };
         let Buffers { docs: list, numbers, ords, bytes } = buffers;
         list.clear();
-        bits::docs(candidates, first, list);
+        bits::push_docs(candidates, first, list);
         let mut read = 0;
         for docs in list.chunks(size) {
             let batch = BatchDocs::List(docs);

@@ -81,7 +81,7 @@ pub(super) fn estimate(request: &Request<'_>, keys: &Keys, top: usize) -> Result
     let Some((key, others)) = keys.as_slice().split_first() else { return Ok(None) };
     let Some(index) = request.columns().get(key.slot).skip_index() else { return Ok(None) };
     let wanted = (top as u64).saturating_mul(MARGIN * u64::from(total)) / u64::from(hits);
-    let Some(number) = index.guess_nth(wanted, key.descending)? else { return Ok(None) };
+    let Some(number) = index.estimate_nth(wanted, key.descending)? else { return Ok(None) };
     let first = Some(key.of_number(number)).filter(|first| *first != SortValue::NoNumber);
     let values = |first| std::iter::once(first).chain(others.iter().map(|_| SortValue::Last)).collect();
     Ok(first.map(|first| Entry { values: values(first), doc: DocId::new(u32::MAX) }))

@@ -111,7 +111,7 @@ impl<K: TopKQueue> TopKCollector<K> {
     }
 
     /// Collects the documents of the window whose first key is competitive. `pass` returns the number of leading
-    /// values that are not: see [`bits::pass_outside`].
+    /// values that are not: see [`bits::skip_outside`].
     fn collect_competitive<T: Copy>(
         &mut self,
         window: &Window<'_>,
@@ -189,7 +189,7 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
         match self.keys.as_slice().first().map(|key| (key, window.cells(key.slot))) {
             Some((key, Cells::Numbers(numbers))) if key.values_decide(window) => {
                 let pass = |numbers: &[i64], wanted: &RangeInclusive<i64>| {
-                    bits::pass_outside(numbers, *wanted.start(), *wanted.end())
+                    bits::skip_outside(numbers, *wanted.start(), *wanted.end())
                 };
                 self.collect_competitive(window, numbers.values, |number| number, pass);
             }

@@ -39,7 +39,7 @@ pub(super) fn check(index: &dyn SkipIndex, expected: &Expected<i64>) {
     let count = expected.rows.iter().flatten().flatten().count() as u64;
     for n in [0, 1, 2, count / 2, count.saturating_sub(1), count, count + 1, u64::MAX] {
         for greatest in [false, true] {
-            good(index.guess_nth(n, greatest), name, "guess_nth");
+            good(index.estimate_nth(n, greatest), name, "estimate_nth");
         }
     }
 }

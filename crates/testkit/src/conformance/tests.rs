@@ -106,7 +106,7 @@ const ZONES: [(Fault, &str); 10] = [
     (Fault::MayHoldClears, "is cleared"),
     (Fault::MayHoldBeyond, "past the last zone is set"),
     (Fault::MayHoldForgets, "pruning shrinks"),
-    (Fault::Guess, "guess_nth: failed"),
+    (Fault::Guess, "estimate_nth: failed"),
 ];
 const NO_ZONES: [(Fault, &str); 1] = [(Fault::HasSkipIndex, "skip_index: of numbers only")];
 const PRESENT: [(Fault, &str); 1] = [(Fault::GatherPresent, "is present")];

@@ -73,7 +73,7 @@ impl SkipIndex for MemSkipIndex {
     }
 
     /// Any of the numbers: nobody may rely on a guess.
-    fn guess_nth(&self, n: u64, _greatest: bool) -> Result<Option<i64>> {
+    fn estimate_nth(&self, n: u64, _greatest: bool) -> Result<Option<i64>> {
         let place = n.wrapping_mul(0x9e37_79b9_7f4a_7c15).checked_rem(self.numbers.len() as u64);
         Ok(place.map(|place| self.numbers[place as usize]))
     }

@@ -173,7 +173,7 @@ impl<T: Fixed> Tape<T> {
     pub(crate) fn for_each(&self, mut f: impl FnMut(&[T])) -> Result<(), ErrorKind> {
         use numeric::Values as _;
         let mut room = Vec::new();
-        for range in numeric::pieces(self.len()) {
+        for range in numeric::chunks(self.len()) {
             f(self.read(range, &mut room)?);
         }
         Ok(())
@@ -185,7 +185,7 @@ impl<T: Fixed> Tape<T> {
         mut f: impl FnMut(&mut [T]) -> Result<(), ErrorKind>,
     ) -> Result<(), ErrorKind> {
         let (mut changed, far) = (Tape::default(), self.far());
-        for range in numeric::pieces(far).chain(std::iter::once(far..self.len())) {
+        for range in numeric::chunks(far).chain(std::iter::once(far..self.len())) {
             self.change(range, &mut changed, &mut f)?;
         }
         self.far = changed.far;
@@ -295,7 +295,7 @@ pub(super) fn each_few(
 ) -> Result<(), ErrorKind> {
     use numeric::Values as _;
     let mut room = Vec::new();
-    for range in numeric::pieces(count) {
+    for range in numeric::chunks(count) {
         let mut offsets = offsets.read(range.start..range.end + 1, &mut room)?;
         while let [first, ends @ ..] = offsets
             && !ends.is_empty()

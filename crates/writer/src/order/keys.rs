@@ -139,7 +139,7 @@ impl<'a> Codes<'a> {
         // How many values of each part were read.
         let mut read = vec![0; self.now.len()];
         let (mut codes, mut room, mut values) = (Vec::new(), Vec::new(), Vec::new());
-        for range in numeric::pieces(index(self.docs)) {
+        for range in numeric::chunks(index(self.docs)) {
             codes.clear();
             match &self.ranks {
                 Some((ranks, _)) => {

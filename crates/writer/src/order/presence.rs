@@ -79,7 +79,7 @@ fn each_place(
     mut f: impl FnMut(u32) -> Result<(), ErrorKind>,
 ) -> Result<(), ErrorKind> {
     let mut room = Vec::new();
-    numeric::pieces(order.places.len()).try_for_each(|range| {
+    numeric::chunks(order.places.len()).try_for_each(|range| {
         let docs = number(range.start)..number(range.end);
         let places = order.places.read(range, &mut room)?;
         presence.docs(docs.clone()).try_for_each(|doc| f(places[index(doc - docs.start)]))

@@ -9,7 +9,7 @@ use super::super::*;
 use super::{decimal, gathered, made};
 use crate::granule::GRANULE;
 use crate::source::Owned;
-use crate::source::patchy::Patchy;
+use crate::source::test_section::TestSection;
 
 /// A section that notes which of its bytes were asked for.
 struct Spy {
@@ -83,7 +83,7 @@ fn terms_are_read_from_verified_and_unverified_granules() {
     for good in patterns {
         let fresh = || {
             let patchy = made.clone().try_map(&mut |section, bytes| {
-                Ok::<_, Infallible>(Patchy::new(section, bytes, good).admitting())
+                Ok::<_, Infallible>(TestSection::new(section, bytes, good).admitting())
             });
             DictionaryReader::open(patchy.unwrap(), JumpTables::Baked).unwrap()
         };

@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::plain::{AT_ONCE, Places, each_part};
+use super::scalar::{INDICES_PER_PASS, Places, each_part};
 use super::{Blocks, Numbers};
 use crate::bits::MAX_SPLIT_WIDTH;
 use crate::granule::GRANULE;
@@ -67,7 +67,7 @@ unsafe fn find(blocks: Blocks<'_>, indices: &[u32], places: &mut Places) -> usiz
     let Places { byte: byte_of, shift: shift_of, mask: mask_of, add: add_of } = places;
     let (byte_of, shift_of) = (byte_of.as_chunks_mut().0, shift_of.as_chunks_mut().0);
     let (mask_of, add_of) = (mask_of.as_chunks_mut().0, add_of.as_chunks_mut().0);
-    for (group, indices) in groups.iter().take(AT_ONCE / GROUP).enumerate() {
+    for (group, indices) in groups.iter().take(INDICES_PER_PASS / GROUP).enumerate() {
         // SAFETY: four u32s are 16 bytes.
         let indices = _mm256_cvtepu32_epi64(unsafe { _mm_loadu_si128(indices.as_ptr().cast()) });
         let headers = lanes(_mm256_sll_epi64(_mm256_srl_epi64(indices, shift), header_bits));

@@ -13,7 +13,7 @@
 use std::arch::x86_64::*;
 
 use super::{Blocks, Numbers, Packed, avx2};
-use crate::bits::ends;
+use crate::bits::min_max;
 use crate::id::TermOrd;
 use crate::numeric::Block;
 
@@ -41,10 +41,10 @@ const DENSE: u32 = 16 * 64 * 8;
 
 /// How many pairs of ords are looked at, whether they are there, before they are gathered: the indices of so many stay in
 /// the first-level cache.
-const AT_ONCE: usize = 64;
+const PAIRS_PER_PASS: usize = 64;
 
 /// The most integers that AVX2 finds before a pair in one block is looked for again.
-const MOST_OTHERS: usize = 512;
+const MAX_AVX2_RUN: usize = 512;
 
 /// `x` in each lane.
 #[target_feature(enable = "avx512f")]
@@ -146,7 +146,7 @@ pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out:
     loop {
         let found = in_runs(&mut runs, &indices[done..], &mut out[done..]);
         done += found;
-        others = if found > 0 { PAIR } else { (2 * others).min(MOST_OTHERS) };
+        others = if found > 0 { PAIR } else { (2 * others).min(MAX_AVX2_RUN) };
         let end = indices.len().min(done + others);
         done += avx2::gather(blocks, numbers, &indices[done..end], &mut out[done..end]);
         if done < end || done == indices.len() {
@@ -185,7 +185,7 @@ pub(super) fn gather_ords(
     let (places, _) = out.as_chunks_mut::<PAIR>();
     let add = _mm512_set1_epi32(add.cast_signed());
     let mut done = 0;
-    for (part, places) in pairs.chunks(AT_ONCE).zip(places.chunks_mut(AT_ONCE)) {
+    for (part, places) in pairs.chunks(PAIRS_PER_PASS).zip(places.chunks_mut(PAIRS_PER_PASS)) {
         let Some(integers) = among(packed, count, part.as_flattened()) else { break };
         for (pair, out) in part.iter().zip(places) {
             let ahead = pairs.get(done + PAIRS_AHEAD).unwrap_or(pair);
@@ -206,13 +206,14 @@ fn among<'a>(packed: Packed<'a>, count: u64, indices: &[u32]) -> Option<Narrow<'
     if indices.is_empty() || !(1..=WIDEST).contains(&width) {
         return None;
     }
-    let (least, greatest) = ends(indices);
+    let (least, greatest) = min_max(indices);
     if u64::from(greatest) >= count {
         return None;
     }
     let byte = |index: u32| usize::try_from(u64::from(index) * u64::from(width) / 8).ok();
     let (first, last) = (byte(least)?, byte(greatest)?);
-    let bytes = section.part(payload.checked_add(first)?..payload.checked_add(last)?.checked_add(4)?)?;
+    let bytes =
+        section.verified_range(payload.checked_add(first)?..payload.checked_add(last)?.checked_add(4)?)?;
     Some(Narrow::new(bytes, first, width))
 }
 
@@ -292,7 +293,7 @@ impl<'a> Runs<'a> {
     fn run(&self, block: u64) -> Option<Run<'a>> {
         let Blocks { table, stride, section, shift } = self.blocks;
         let at = usize::try_from(block).ok()?.checked_mul(stride.bytes())?;
-        let header = Block::of(table.part(at..at.checked_add(stride.bytes())?)?, stride)?;
+        let header = Block::of(table.verified_range(at..at.checked_add(stride.bytes())?)?, stride)?;
         if header.width > WIDEST {
             return None;
         }
@@ -301,7 +302,7 @@ impl<'a> Runs<'a> {
         // A block has at least 512 integers: each begins with a whole byte.
         let byte = |index: u64| usize::try_from(index * u64::from(header.width) / 8).ok();
         let payload = usize::try_from(header.payload).ok()?;
-        let bytes = section.part(payload..payload.checked_add(byte(last)?)?.checked_add(4)?)?;
+        let bytes = section.verified_range(payload..payload.checked_add(byte(last)?)?.checked_add(4)?)?;
         let integers = Narrow::new(bytes, byte(first)?, header.width);
         Some(Run { integers, base: header.base, slope: header.slope })
     }

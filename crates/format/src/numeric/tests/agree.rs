@@ -8,7 +8,7 @@ use super::pruning::Share;
 use super::*;
 use crate::bits;
 use crate::id::TermOrd;
-use crate::source::patchy::Patchy;
+use crate::source::test_section::TestSection;
 
 /// What `filter` is to set, by the sentence in its documentation.
 pub(super) fn expected_bits(values: &[i64], wanted: &RangeInclusive<i64>, mut bits: Vec<u64>) -> Vec<u64> {
@@ -73,7 +73,7 @@ fn check_reader(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
     }
     #[expect(clippy::reversed_empty_ranges, reason = "that is the test")]
     reader.filter(0..len, 1..=0, &mut vec![0; values.len().div_ceil(64)], &mut Pruning::default()).unwrap();
-    guess::check(values, reader);
+    estimate::check(values, reader);
     check_counts(values, reader, random);
     check_gather(values, reader, random);
 }
@@ -449,7 +449,7 @@ proptest! {
         let values: Vec<i64> = widths.iter().flat_map(|&w| std::iter::repeat_n(w, len)).enumerate().map(number).collect();
         let column = encode(&values, &VALUES);
         let column = column.try_map(&mut |section, bytes| {
-            Ok::<_, ()>(Patchy::new(section, bytes, |granule| good >> (granule % 64) & 1 == 1))
+            Ok::<_, ()>(TestSection::new(section, bytes, |granule| good >> (granule % 64) & 1 == 1))
         });
         let reader = NumericReader::open(column.unwrap(), JumpTables::Baked).unwrap();
         let mut next = random.below(gap) as u32;

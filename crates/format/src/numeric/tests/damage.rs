@@ -35,7 +35,7 @@ fn read_all(column: &Numeric<Vec<u8>>, mode: JumpTables) -> Result<()> {
         (0..reader.levels().len())
             .try_for_each(|level| reader.may_hold(level, 0..count, &few, &mut counts, &mut bits)),
         (0..reader.levels().len()).try_for_each(|level| reader.zones(level, 0..count, drop)),
-        [true, false].into_iter().try_for_each(|greatest| reader.guess_nth(1, greatest).map(drop)),
+        [true, false].into_iter().try_for_each(|greatest| reader.estimate_nth(1, greatest).map(drop)),
         reader.encodings().map(drop),
         reader.verify(),
     ];
@@ -157,7 +157,7 @@ fn hostile_headers_are_refused_with_section_and_offset() {
     type Break = (usize, &'static [u8], fn(&ErrorKind) -> bool);
     let kinds: [Break; 7] = [
         (8, &[3], |kind| matches!(kind, ErrorKind::UnknownTag { what: "block encoding", tag: 3 })),
-        (8, &[2], |kind| matches!(kind, ErrorKind::Broken(_))), // a line, and no room for its slope
+        (8, &[2], |kind| matches!(kind, ErrorKind::Broken(_))), // a line, and no buf for its slope
         (9, &[0], |kind| matches!(kind, ErrorKind::Broken(_))), // packed, and nothing to pack
         (9, &[57], |kind| matches!(kind, ErrorKind::Broken(_))),
         (9, &[65], |kind| matches!(kind, ErrorKind::Broken(_))),

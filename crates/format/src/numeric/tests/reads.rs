@@ -8,7 +8,7 @@ use super::*;
 use crate::error::Place;
 use crate::granule::GRANULE;
 use crate::source::SectionBytes;
-use crate::source::patchy::Patchy;
+use crate::source::test_section::TestSection;
 
 /// A section that counts the calls of `slice`.
 struct Counted(Owned, AtomicUsize);
@@ -128,7 +128,7 @@ fn a_batch_takes_nothing_from_granules_that_were_never_checked() {
         let column = encode(&values, &VALUES)
             .try_map(&mut |section, bytes| {
                 let good = |granule| good(granule) || !patched.contains(&section);
-                Ok::<_, ()>(Patchy::new(section, bytes, good))
+                Ok::<_, ()>(TestSection::new(section, bytes, good))
             })
             .unwrap();
         let reader = NumericReader::open(column, JumpTables::Baked).unwrap();
@@ -158,7 +158,8 @@ fn batches_ask_for_each_granule_of_a_large_section() {
     {
         let column = encode(values, &VALUES);
         assert!(column.blocks.as_ref().unwrap().len() > 100 * GRANULE);
-        let column = column.try_map(&mut |section, bytes| Ok::<_, ()>(Patchy::new(section, bytes, good)));
+        let column =
+            column.try_map(&mut |section, bytes| Ok::<_, ()>(TestSection::new(section, bytes, good)));
         let reader = NumericReader::open(column.unwrap(), JumpTables::Baked).unwrap();
         for step in [1, 97, 1_201] {
             let mut indices: Vec<u32> = (0..120_000).step_by(step).collect();
@@ -208,7 +209,7 @@ fn one_by_one_is_as_in_a_batch_whatever_the_headers_say() {
                     assert_eq!(got, Some(values[index]), "value {index}, byte {at:?}");
                 }
             }
-            assert!(reader.short.get().is_some(), "byte {at:?}");
+            assert!(reader.fast_path.get().is_some(), "byte {at:?}");
         }
     }
 }

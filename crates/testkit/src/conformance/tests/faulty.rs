@@ -372,11 +372,11 @@ impl SkipIndex for Faulty {
         Ok(())
     }
 
-    fn guess_nth(&self, n: u64, greatest: bool) -> Result<Option<i64>> {
-        self.call("SkipIndex::guess_nth");
+    fn estimate_nth(&self, n: u64, greatest: bool) -> Result<Option<i64>> {
+        self.call("SkipIndex::estimate_nth");
         if self.is(Fault::Guess) && n == u64::MAX {
             Err(ErrorKind::NoSuchOrd { field: self.info.field.name.clone(), ord: 0, len: 0 })?;
         }
-        self.index().guess_nth(n, greatest)
+        self.index().estimate_nth(n, greatest)
     }
 }

@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Owned, SectionBytes, Touched};
+use super::{Owned, PartlyVerified, SectionBytes};
 use crate::error::{Place, Result, Section};
 use crate::granule::GRANULE;
 
-/// Right bytes through [`slice`](SectionBytes::slice); through [`touched`](SectionBytes::touched), right
+/// Right bytes through [`slice`](SectionBytes::slice); through [`touched`](SectionBytes::partly_verified), right
 /// ones in the granules that are said to be good, and nowhere else.
-pub(crate) struct Patchy {
+pub(crate) struct TestSection {
     right: Owned,
     /// Whether what was sliced is good from then on, as with a mapping. Then a test has fewer chances.
     admits: bool,
@@ -43,8 +43,8 @@ impl Seen {
     }
 }
 
-impl Patchy {
-    pub(crate) fn new(section: Section, payload: Vec<u8>, good: impl Fn(usize) -> bool) -> Patchy {
+impl TestSection {
+    pub(crate) fn new(section: Section, payload: Vec<u8>, good: impl Fn(usize) -> bool) -> TestSection {
         let right = Owned::new(section, payload);
         let bytes = right.verified().unwrap();
         let granules = bytes.len().div_ceil(GRANULE);
@@ -52,18 +52,18 @@ impl Patchy {
         let none =
             Seen { bytes: wrong, good: (0..granules.div_ceil(64)).map(|_| AtomicU64::new(0)).collect() };
         let seen = none.with(bytes, (0..granules).filter(|&granule| good(granule)));
-        Patchy { right, admits: false, now: Mutex::new(Box::leak(Box::new(seen))) }
+        TestSection { right, admits: false, now: Mutex::new(Box::leak(Box::new(seen))) }
     }
 }
 
-impl Patchy {
+impl TestSection {
     /// The same, but what was sliced is good from then on.
-    pub(crate) fn admitting(self) -> Patchy {
-        Patchy { admits: true, ..self }
+    pub(crate) fn admitting(self) -> TestSection {
+        TestSection { admits: true, ..self }
     }
 }
 
-impl SectionBytes for Patchy {
+impl SectionBytes for TestSection {
     fn place(&self) -> Place {
         self.right.place()
     }
@@ -87,12 +87,12 @@ impl SectionBytes for Patchy {
     }
 
     fn peek<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
-        self.touched()?.array(at)
+        self.partly_verified()?.array(at)
     }
 
-    fn touched(&self) -> Option<Touched<'_>> {
+    fn partly_verified(&self) -> Option<PartlyVerified<'_>> {
         let now = *self.now.lock().unwrap();
         let all = (0..now.bytes.len().div_ceil(GRANULE)).all(|granule| now.is_good(granule));
-        Some(Touched { bytes: &now.bytes, granules: (!all).then_some(&now.good) })
+        Some(PartlyVerified { bytes: &now.bytes, granules: (!all).then_some(&now.good) })
     }
 }

@@ -5,7 +5,7 @@
 ///
 /// For loops over slices, which the compiler then makes vectors of; what they call must be
 /// `inline(always)`, or is compiled for any CPU.
-macro_rules! wide {
+macro_rules! multiversion {
     ($(
         $(#[$about:meta])*
         $visibility:vis fn $name:ident $(<$number:ident: $bound:ident>)? (
@@ -16,19 +16,19 @@ macro_rules! wide {
         #[inline]
         $visibility fn $name $(<$number: $bound>)? ($($argument: $type),*) $(-> $result)? {
             #[inline(always)]
-            fn plain $(<$number: $bound>)? ($($argument: $type),*) $(-> $result)? $body
+            fn portable $(<$number: $bound>)? ($($argument: $type),*) $(-> $result)? $body
 
             #[cfg(all(target_arch = "x86_64", not(miri)))]
             #[allow(unsafe_code, reason = "the compiler cannot see that the CPU was asked")]
             {
                 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
                 fn avx512 $(<$number: $bound>)? ($($argument: $type),*) $(-> $result)? {
-                    plain($($argument),*)
+                    portable($($argument),*)
                 }
 
                 #[target_feature(enable = "avx2,bmi2,popcnt")]
                 fn avx2 $(<$number: $bound>)? ($($argument: $type),*) $(-> $result)? {
-                    plain($($argument),*)
+                    portable($($argument),*)
                 }
 
                 if $crate::bits::has_avx512() {
@@ -40,9 +40,9 @@ macro_rules! wide {
                     return unsafe { avx2($($argument),*) };
                 }
             }
-            plain($($argument),*)
+            portable($($argument),*)
         }
     )* };
 }
 
-pub(crate) use wide;
+pub(crate) use multiversion;

@@ -5,7 +5,7 @@
 //! defines the right answer.
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-use super::simd;
+use super::unpack_kernels;
 
 /// Entries of a table, at most: what a byte tells apart.
 pub(crate) const ENTRIES: usize = 256;
@@ -33,7 +33,7 @@ pub(crate) fn look_up(table: &[i64], numbers: &mut [i64]) -> u64 {
             return unsafe { x86::look_up_avx2(table, registers, numbers) };
         }
     }
-    look_up_plain(table, numbers)
+    look_up_scalar(table, numbers)
 }
 
 /// Packed integers `start ..` of `width` bits, `base` added to each, and then the same: as many as the CPU has a
@@ -48,10 +48,10 @@ pub(crate) fn look_up_packed(
     out: &mut [i64],
 ) -> (usize, u64) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if start.is_multiple_of(simd::GROUP)
+    if start.is_multiple_of(unpack_kernels::GROUP)
         && (1..=super::MAX_SPLIT_WIDTH).contains(&width)
         && let Some(registers) = x86::registers(table)
-        && let Some(at) = (start / simd::GROUP).checked_mul(width.into())
+        && let Some(at) = (start / unpack_kernels::GROUP).checked_mul(width.into())
     {
         let bytes = bytes.get(at..).unwrap_or_default();
         if super::has_avx512() {
@@ -70,7 +70,7 @@ pub(crate) fn look_up_packed(
 }
 
 #[inline]
-fn look_up_plain(table: &[i64], numbers: &mut [i64]) -> u64 {
+fn look_up_scalar(table: &[i64], numbers: &mut [i64]) -> u64 {
     let mut largest = 0;
     for number in numbers {
         let place = number.cast_unsigned();
@@ -86,8 +86,8 @@ fn look_up_plain(table: &[i64], numbers: &mut [i64]) -> u64 {
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::super::patterns::{EIGHTS, Eights};
-    use super::super::{mask, simd};
+    use super::super::shuffles::{EIGHTS, Eights};
+    use super::super::{mask, unpack_kernels};
 
     /// The first and the last eight entries of a table of 8, which are the same ones, or of 16.
     pub(super) fn registers(table: &[i64]) -> Option<[&[i64; 8]; 2]> {
@@ -111,7 +111,7 @@ mod x86 {
             // SAFETY: as above.
             unsafe { _mm512_storeu_si512(group.as_mut_ptr().cast(), entries) };
         }
-        _mm512_reduce_max_epu64(largest).max(super::look_up_plain(table, rest))
+        _mm512_reduce_max_epu64(largest).max(super::look_up_scalar(table, rest))
     }
 
     #[target_feature(enable = "avx2")]
@@ -131,7 +131,7 @@ mod x86 {
             unsafe { _mm256_storeu_si256(group.as_mut_ptr().cast(), entries) };
         }
         let largest = lanes(_mm256_xor_si256(largest, sign)).into_iter().fold(0, u64::max);
-        largest.max(super::look_up_plain(table, rest))
+        largest.max(super::look_up_scalar(table, rest))
     }
 
     /// As [`look_up_packed`], four at a time, if no place has more than 31 bits.
@@ -149,7 +149,7 @@ mod x86 {
             return (0, 0);
         }
         let mut largest = _mm256_setzero_si256();
-        let (base, out) = (_mm256_set1_epi64x(base.cast_signed()), simd::unsigned(out));
+        let (base, out) = (_mm256_set1_epi64x(base.cast_signed()), unpack_kernels::unsigned(out));
         let mut places = |residuals| {
             let places = _mm256_add_epi64(residuals, base);
             largest = _mm256_max_epi32(largest, places);
@@ -159,9 +159,9 @@ mod x86 {
             // One permutation finds them all.
             let look_up =
                 |residuals| _mm256_permutevar8x32_epi32(quarters.table[0], lanes_of(places(residuals)));
-            simd::x86::avx2_each(bytes, width, out, look_up)
+            unpack_kernels::x86::avx2_each(bytes, width, out, look_up)
         } else {
-            simd::x86::avx2_each(bytes, width, out, |residuals| quarters.look_up(places(residuals)))
+            unpack_kernels::x86::avx2_each(bytes, width, out, |residuals| quarters.look_up(places(residuals)))
         };
         (done, lanes(largest).into_iter().fold(0, u64::max))
     }
@@ -247,8 +247,8 @@ mod x86 {
         let mask = _mm512_set1_epi64(mask(width).cast_signed());
         let base = _mm512_set1_epi64(base.cast_signed());
         let mut largest = _mm512_setzero_si512();
-        let (groups, _) = out.as_chunks_mut::<{ simd::GROUP }>();
-        let count = simd::groups(bytes, step).min(groups.len());
+        let (groups, _) = out.as_chunks_mut::<{ unpack_kernels::GROUP }>();
+        let count = unpack_kernels::groups(bytes, step).min(groups.len());
         for (group, out) in groups.iter_mut().take(count).enumerate() {
             let from = bytes.as_ptr().wrapping_add(group * step);
             // SAFETY: `group < groups(…)`, which counts those with 64 bytes of `bytes` from `from` on.
@@ -260,6 +260,6 @@ mod x86 {
             // SAFETY: `out` is eight i64s, 64 bytes.
             unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), entries) };
         }
-        (count * simd::GROUP, _mm512_reduce_max_epu64(largest))
+        (count * unpack_kernels::GROUP, _mm512_reduce_max_epu64(largest))
     }
 }

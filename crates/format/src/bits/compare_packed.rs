@@ -1,6 +1,6 @@
 //! Which packed integers lie in a range, without putting them into memory.
 //!
-//! The kernels are that of [`super::simd`] with a comparison instead of a store, and the same with sixteen
+//! The kernels are that of [`super::unpack_kernels`] with a comparison instead of a store, and the same with sixteen
 //! integers of up to 25 bits; with AVX2, that of [`super::narrow`].
 
 /// Integers that a word of the result tells of.
@@ -13,10 +13,17 @@ const WORD: usize = 64;
 /// As many whole words as the CPU has a kernel for and `bytes` has windows for; returns how many integers that
 /// were. The caller unpacks the others.
 #[inline]
-pub(crate) fn within(bytes: &[u8], width: u8, start: usize, low: u64, span: u64, found: &mut [u64]) -> usize {
+pub(crate) fn in_range_packed(
+    bytes: &[u8],
+    width: u8,
+    start: usize,
+    low: u64,
+    span: u64,
+    found: &mut [u64],
+) -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if start.is_multiple_of(8) && (super::has_avx512() || super::has_avx2()) {
-        return x86::within(bytes, width, start / 8, low, span, found);
+        return x86::in_range_packed(bytes, width, start / 8, low, span, found);
     }
     let _ = (bytes, width, start, low, span, found);
     0
@@ -28,13 +35,13 @@ mod x86 {
     use std::arch::x86_64::*;
 
     use super::super::narrow::x86::each_eight;
-    use super::super::patterns::{EIGHTS, Eights, NARROW, SIXTEENS, Sixteens};
-    use super::super::simd::{AHEAD, groups};
+    use super::super::shuffles::{EIGHTS, Eights, NARROW, SIXTEENS, Sixteens};
+    use super::super::unpack_kernels::{AHEAD, groups};
     use super::super::{MAX_SPLIT_WIDTH, has_avx2, has_avx512, mask};
     use super::WORD;
 
     /// The same from group `group` of eight on.
-    pub(super) fn within(
+    pub(super) fn in_range_packed(
         bytes: &[u8],
         width: u8,
         group: usize,

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use proptest::prelude::*;
 
+use super::super::choose_encoding::{Cut, Plan, choose_encoding};
 use super::super::encode::encode_blocks;
 use super::super::numbers::Numbers;
-use super::super::plan::{Cut, Plan, plan};
-use super::super::survey::{Distinct, Divisor, Survey};
+use super::super::value_stats::{Distinct, Divisor, ValueStats};
 use super::*;
 
 /// The bytes of every combination of blocks, by encoding it.
@@ -27,24 +27,24 @@ fn every_plan(values: &[i64], numbers: &[&Numbers<'_>], jump_tables: bool) -> Ve
     plans
 }
 
-fn survey(values: &[i64]) -> Option<Survey> {
-    let Ok(survey) = Survey::of(values);
-    survey
+fn stats(values: &[i64]) -> Option<ValueStats> {
+    let Ok(stats) = ValueStats::of(values);
+    stats
 }
 
 fn check(values: &[i64]) {
-    let survey = survey(values).unwrap();
-    if survey.min == survey.max {
+    let stats = stats(values).unwrap();
+    if stats.min == stats.max {
         return;
     }
-    let affine = Numbers::affine(values.len(), &survey);
-    let distinct = survey.distinct.clone().map(Distinct::sorted);
-    let table = distinct.as_ref().map(|table| Numbers::by_table(values.len(), &survey, table));
+    let affine = Numbers::affine(values.len(), &stats);
+    let distinct = stats.distinct.clone().map(Distinct::sorted);
+    let table = distinct.as_ref().map(|table| Numbers::by_table(values.len(), &stats, table));
     // Without a gap among the values, there is no choice.
     let gaps = |table: &&Numbers<'_>| table.ends(&(0..values.len())) != affine.ends(&(0..values.len()));
     let table = table.as_ref().filter(gaps);
     for jump_tables in [true, false] {
-        let Ok(chosen) = plan(values, &affine, table, jump_tables);
+        let Ok(chosen) = choose_encoding(values, &affine, table, jump_tables);
         let all: Vec<_> = [Some(&affine), table].into_iter().flatten().collect();
         let plans = every_plan(values, &all, jump_tables);
         let least = plans.iter().map(|plan| plan.bytes).min().unwrap();
@@ -82,23 +82,23 @@ fn of_every_shape_the_cheapest_encoding_is_planned() {
 
 #[test]
 fn a_survey_knows_what_divides_and_what_is_distinct() {
-    assert!(survey(&[]).is_none());
-    let survey = |values: &[i64]| {
-        let survey = survey(values).unwrap();
-        let distinct = survey.distinct.map(|distinct| distinct.sorted().values().to_vec());
-        (survey.min, survey.max, survey.divisor.get(), distinct)
+    assert!(stats(&[]).is_none());
+    let stats = |values: &[i64]| {
+        let stats = stats(values).unwrap();
+        let distinct = stats.distinct.map(|distinct| distinct.sorted().values().to_vec());
+        (stats.min, stats.max, stats.divisor.get(), distinct)
     };
-    assert_eq!(survey(&[5, 5]), (5, 5, 0, Some(vec![5])));
-    assert_eq!(survey(&[10, -2, 4]), (-2, 10, 6, Some(vec![-2, 4, 10])));
+    assert_eq!(stats(&[5, 5]), (5, 5, 0, Some(vec![5])));
+    assert_eq!(stats(&[10, -2, 4]), (-2, 10, 6, Some(vec![-2, 4, 10])));
     let ends = [i64::MIN, i64::MAX];
-    assert_eq!(survey(&[ends[1], ends[0], ends[1]]), (ends[0], ends[1], u64::MAX, Some(ends.to_vec())));
+    assert_eq!(stats(&[ends[1], ends[0], ends[1]]), (ends[0], ends[1], u64::MAX, Some(ends.to_vec())));
     let many: Vec<i64> = (0..256).rev().collect();
-    assert_eq!(survey(&many).3.unwrap().len(), MAX_TABLE);
-    assert_eq!(survey(&[&many[..], &[256]].concat()).3, None);
+    assert_eq!(stats(&many).3.unwrap().len(), MAX_TABLE);
+    assert_eq!(stats(&[&many[..], &[256]].concat()).3, None);
     // Every stretch of 512 is looked at: what divides, and what is new, may come late.
     let late = |last: i64| [&[7].repeat(600)[..], &[7 + 96].repeat(600), &[last]].concat();
-    assert_eq!(survey(&late(7 + 36)), (7, 103, 12, Some(vec![7, 43, 103])));
-    assert_eq!(survey(&late(-1)), (-1, 103, 8, Some(vec![-1, 7, 103])));
+    assert_eq!(stats(&late(7 + 36)), (7, 103, 12, Some(vec![7, 43, 103])));
+    assert_eq!(stats(&late(-1)), (-1, 103, 8, Some(vec![-1, 7, 103])));
 }
 
 /// Values that are nowhere in memory until they are read; the read of value `broken` fails.
@@ -115,13 +115,13 @@ impl Values for Far<'_> {
         self.values.len()
     }
 
-    fn read<'a>(&'a self, range: Range<usize>, room: &'a mut Vec<i64>) -> Result<&'a [i64], usize> {
+    fn read<'a>(&'a self, range: Range<usize>, buf: &'a mut Vec<i64>) -> Result<&'a [i64], usize> {
         if range.contains(&self.broken) {
             return Err(self.broken);
         }
-        room.clear();
-        room.extend_from_slice(&self.values[range]);
-        Ok(room)
+        buf.clear();
+        buf.extend_from_slice(&self.values[range]);
+        Ok(buf)
     }
 }
 

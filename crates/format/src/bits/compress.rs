@@ -1,11 +1,11 @@
-//! Those of many that are there: put together, and spread out again.
+//! Those of many that are there: put compress, and expand out again.
 //!
 //! Whether a document has a value is a coin toss to the branch predictor, so neither way has a branch.
 //!
 //! | | plain | AVX2 | AVX-512 |
 //! | --- | --- | --- | --- |
-//! | together | each is written; the next one takes the place of one that is not there | 8 at once | 16 at once |
-//! | spread | from the end, each takes the value before, or does not | 4 at once | 8 at once |
+//! | compress | each is written; the next one takes the place of one that is not there | 8 at once | 16 at once |
+//! | expand | from the end, each takes the value before, or does not | 4 at once | 8 at once |
 //!
 //! AVX-512 has an instruction for either. AVX2 permutes lanes by a table with an entry for each set of them.
 
@@ -16,21 +16,21 @@
 ///
 /// If `out` is not as long as `all`.
 #[inline]
-pub fn together(all: &[u32], none: u32, out: &mut [u32]) -> usize {
+pub fn compress(all: &[u32], none: u32, out: &mut [u32]) -> usize {
     assert_eq!(all.len(), out.len(), "room for all");
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if super::has_avx512() {
         #[allow(unsafe_code, reason = "the features were found")]
         // SAFETY: the line above: this CPU has every feature that the function is compiled for.
-        return unsafe { x86::together_avx512(all, none, out) };
+        return unsafe { x86::compress_avx512(all, none, out) };
     }
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if super::has_avx2() {
         #[allow(unsafe_code, reason = "the features were found")]
         // SAFETY: as above.
-        return unsafe { x86::together_avx2(all, none, out) };
+        return unsafe { x86::compress_avx2(all, none, out) };
     }
-    together_plain(all, none, out)
+    compress_scalar(all, none, out)
 }
 
 /// The way back, in place: `values` begins with `count` values, which go to the places that are not `none`,
@@ -40,25 +40,25 @@ pub fn together(all: &[u32], none: u32, out: &mut [u32]) -> usize {
 ///
 /// If `values` is not as long as `all`, or `count` is another.
 #[inline]
-pub fn spread(all: &[u32], none: u32, count: usize, fill: i64, values: &mut [i64]) {
+pub fn expand(all: &[u32], none: u32, count: usize, fill: i64, values: &mut [i64]) {
     assert_eq!(all.len(), values.len(), "room for all");
     assert!(count <= all.len(), "{count} of {}", all.len());
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if super::has_avx512() {
         #[allow(unsafe_code, reason = "the features were found")]
         // SAFETY: the line above: this CPU has every feature that the function is compiled for.
-        return unsafe { x86::spread_avx512(all, none, count, fill, values) };
+        return unsafe { x86::expand_avx512(all, none, count, fill, values) };
     }
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if super::has_avx2() {
         #[allow(unsafe_code, reason = "the features were found")]
         // SAFETY: as above.
-        return unsafe { x86::spread_avx2(all, none, count, fill, values) };
+        return unsafe { x86::expand_avx2(all, none, count, fill, values) };
     }
-    spread_plain(all, none, count, 0, fill, values);
+    expand_scalar(all, none, count, 0, fill, values);
 }
 
-fn together_plain(all: &[u32], none: u32, out: &mut [u32]) -> usize {
+fn compress_scalar(all: &[u32], none: u32, out: &mut [u32]) -> usize {
     let mut count = 0;
     for &one in all {
         out[count] = one;
@@ -69,7 +69,7 @@ fn together_plain(all: &[u32], none: u32, out: &mut [u32]) -> usize {
 
 /// From the last place down to `first`, so that no value is overwritten before it moves; returns how many of
 /// `count` values are left.
-fn spread_plain(all: &[u32], none: u32, count: usize, first: usize, fill: i64, values: &mut [i64]) -> usize {
+fn expand_scalar(all: &[u32], none: u32, count: usize, first: usize, fill: i64, values: &mut [i64]) -> usize {
     let mut left = count;
     for place in (first..all.len()).rev() {
         let there = all[place] != none;
@@ -87,7 +87,7 @@ mod x86 {
     use std::arch::x86_64::*;
 
     /// For each set of eight lanes: its lanes, ascending, at the front.
-    static TOGETHER: [[u8; 8]; 256] = {
+    static COMPRESS: [[u8; 8]; 256] = {
         let (mut table, mut set) = ([[0; 8]; 256], 0);
         while set < table.len() {
             let (mut lane, mut count) = (0, 0);
@@ -105,7 +105,7 @@ mod x86 {
 
     /// For each set of four lanes of 64 bits: where each of its lanes takes its halves from, if the values of the set lie at
     /// the front.
-    static SPREAD: [[u8; 8]; 16] = {
+    static EXPAND: [[u8; 8]; 16] = {
         let (mut table, mut set) = ([[0; 8]; 16], 0);
         while set < table.len() {
             let (mut lane, mut count) = (0, 0);
@@ -129,7 +129,7 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx2,popcnt")]
-    pub(super) fn together_avx2(all: &[u32], none: u32, out: &mut [u32]) -> usize {
+    pub(super) fn compress_avx2(all: &[u32], none: u32, out: &mut [u32]) -> usize {
         const LANES: usize = 8;
         let (groups, rest) = all.as_chunks::<LANES>();
         let (none_of, mut count) = (_mm256_set1_epi32(none.cast_signed()), 0);
@@ -138,21 +138,21 @@ mod x86 {
             let group = unsafe { _mm256_loadu_si256(group.as_ptr().cast()) };
             let missing = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(group, none_of)));
             let there = !missing & 0xFF;
-            let packed = _mm256_permutevar8x32_epi32(group, permutation(TOGETHER[there as usize]));
+            let packed = _mm256_permutevar8x32_epi32(group, permutation(COMPRESS[there as usize]));
             let room: &mut [u32] = &mut out[count..count + LANES];
             // SAFETY: as above.
             unsafe { _mm256_storeu_si256(room.as_mut_ptr().cast(), packed) };
             count += there.count_ones() as usize;
         }
-        count + super::together_plain(rest, none, &mut out[count..])
+        count + super::compress_scalar(rest, none, &mut out[count..])
     }
 
     #[target_feature(enable = "avx2,popcnt")]
-    pub(super) fn spread_avx2(all: &[u32], none: u32, count: usize, fill: i64, values: &mut [i64]) {
+    pub(super) fn expand_avx2(all: &[u32], none: u32, count: usize, fill: i64, values: &mut [i64]) {
         const LANES: usize = 4;
         let groups = all.as_chunks::<LANES>().0;
         let (none_of, filled) = (_mm_set1_epi32(none.cast_signed()), _mm256_set1_epi64x(fill));
-        let mut left = super::spread_plain(all, none, count, groups.len() * LANES, fill, values);
+        let mut left = super::expand_scalar(all, none, count, groups.len() * LANES, fill, values);
         for (place, group) in groups.iter().enumerate().rev() {
             // SAFETY: four u32s are 16 bytes.
             let group = unsafe { _mm_loadu_si128(group.as_ptr().cast()) };
@@ -162,16 +162,16 @@ mod x86 {
             let from: &[i64] = &values[left..left + LANES];
             // SAFETY: four i64s are 32 bytes.
             let from = unsafe { _mm256_loadu_si256(from.as_ptr().cast()) };
-            let spread = _mm256_permutevar8x32_epi32(from, permutation(SPREAD[there as usize]));
-            let spread = _mm256_blendv_epi8(spread, filled, _mm256_cvtepi32_epi64(missing));
+            let expand = _mm256_permutevar8x32_epi32(from, permutation(EXPAND[there as usize]));
+            let expand = _mm256_blendv_epi8(expand, filled, _mm256_cvtepi32_epi64(missing));
             let to: &mut [i64] = &mut values[place * LANES..][..LANES];
             // SAFETY: as above.
-            unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), spread) };
+            unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), expand) };
         }
     }
 
     #[target_feature(enable = "avx512f,popcnt")]
-    pub(super) fn together_avx512(all: &[u32], none: u32, out: &mut [u32]) -> usize {
+    pub(super) fn compress_avx512(all: &[u32], none: u32, out: &mut [u32]) -> usize {
         const LANES: usize = 16;
         let (groups, rest) = all.as_chunks::<LANES>();
         let (none_of, mut count) = (_mm512_set1_epi32(none.cast_signed()), 0);
@@ -185,15 +185,15 @@ mod x86 {
             unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), packed) };
             count += there.count_ones() as usize;
         }
-        count + super::together_plain(rest, none, &mut out[count..])
+        count + super::compress_scalar(rest, none, &mut out[count..])
     }
 
     #[target_feature(enable = "avx512f,avx512vl,popcnt")]
-    pub(super) fn spread_avx512(all: &[u32], none: u32, count: usize, fill: i64, values: &mut [i64]) {
+    pub(super) fn expand_avx512(all: &[u32], none: u32, count: usize, fill: i64, values: &mut [i64]) {
         const LANES: usize = 8;
         let groups = all.as_chunks::<LANES>().0;
         let (none_of, filled) = (_mm256_set1_epi32(none.cast_signed()), _mm512_set1_epi64(fill));
-        let mut left = super::spread_plain(all, none, count, groups.len() * LANES, fill, values);
+        let mut left = super::expand_scalar(all, none, count, groups.len() * LANES, fill, values);
         for (place, group) in groups.iter().enumerate().rev() {
             // SAFETY: eight u32s are 32 bytes.
             let group = unsafe { _mm256_loadu_si256(group.as_ptr().cast()) };
@@ -202,10 +202,10 @@ mod x86 {
             let from: &[i64] = &values[left..left + LANES];
             // SAFETY: eight i64s are 64 bytes.
             let from = unsafe { _mm512_loadu_si512(from.as_ptr().cast()) };
-            let spread = _mm512_mask_expand_epi64(filled, there, from);
+            let expand = _mm512_mask_expand_epi64(filled, there, from);
             let to: &mut [i64] = &mut values[place * LANES..][..LANES];
             // SAFETY: as above.
-            unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), spread) };
+            unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), expand) };
         }
     }
 }
@@ -217,32 +217,32 @@ mod tests {
 
     use super::*;
 
-    type Together = fn(&[u32], u32, &mut [u32]) -> usize;
+    type Compress = fn(&[u32], u32, &mut [u32]) -> usize;
 
-    fn every_together() -> Vec<Together> {
-        let mut every: Vec<Together> = vec![together, together_plain];
+    fn every_compress() -> Vec<Compress> {
+        let mut every: Vec<Compress> = vec![compress, compress_scalar];
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         if crate::bits::has_avx2() {
             // SAFETY: the line above: this CPU has every feature that the function is compiled for.
             #[allow(unsafe_code, reason = "the features were found")]
-            every.push(|all, none, out| unsafe { x86::together_avx2(all, none, out) });
+            every.push(|all, none, out| unsafe { x86::compress_avx2(all, none, out) });
         }
         every
     }
 
-    type Spread = fn(&[u32], u32, usize, i64, &mut [i64]);
+    type Expand = fn(&[u32], u32, usize, i64, &mut [i64]);
 
-    fn every_spread() -> Vec<Spread> {
+    fn every_expand() -> Vec<Expand> {
         let plain = |all: &[u32], none, count, fill, values: &mut [i64]| {
-            assert_eq!(spread_plain(all, none, count, 0, fill, values), 0);
+            assert_eq!(expand_scalar(all, none, count, 0, fill, values), 0);
         };
-        let mut every: Vec<Spread> = vec![spread, plain];
+        let mut every: Vec<Expand> = vec![expand, plain];
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         if crate::bits::has_avx2() {
             // SAFETY: as above.
             #[allow(unsafe_code, reason = "the features were found")]
             every.push(|all, none, count, fill, values| unsafe {
-                x86::spread_avx2(all, none, count, fill, values)
+                x86::expand_avx2(all, none, count, fill, values)
             });
         }
         every
@@ -255,15 +255,15 @@ mod tests {
         ) {
             let there: Vec<u32> = all.iter().copied().filter(|&one| one != 7).collect();
             let expected: Vec<i64> = all.iter().map(|&one| if one == 7 { fill } else { one.into() }).collect();
-            for together in every_together() {
+            for compress in every_compress() {
                 let mut out = vec![1; all.len()];
-                let count = together(&all, 7, &mut out);
+                let count = compress(&all, 7, &mut out);
                 prop_assert_eq!(&out[..count], &there);
             }
-            for spread in every_spread() {
+            for expand in every_expand() {
                 let mut values: Vec<i64> = there.iter().map(|&one| one.into()).collect();
                 values.resize(all.len(), -1);
-                spread(&all, 7, there.len(), fill, &mut values);
+                expand(&all, 7, there.len(), fill, &mut values);
                 prop_assert_eq!(&values, &expected);
             }
         }

@@ -1,7 +1,7 @@
 //! One value, by as few instructions as there are.
 //!
-//! When look-ups miss the caches, the processor works on as many of them at once as it has room for their
-//! instructions. So what all of them need is found out once, and kept: a [`Short`]. A look-up compares its
+//! When look-ups miss the caches, the processor works on as many of them at once as it has buf for their
+//! instructions. So what all of them need is found out once, and kept: a [`FastPath`]. A look-up compares its
 //! index and the places that it loads from, and makes no error: [`NumericReader::get`] asks again, with care.
 //!
 //! A column in several blocks has a short way once all its bytes were compared with their checksums and
@@ -20,11 +20,11 @@ use crate::source::SectionBytes;
 
 /// All headers of a column are looked at after one look-up for each so many of them, so that a few look-ups do
 /// not pay for it.
-const HEADERS: u64 = 16;
+const HEADERS_PER_LOOKUP: u64 = 16;
 
 /// Fields that every look-up of a column reads.
 #[derive(Debug)]
-pub(super) struct Short {
+pub(super) struct FastPath {
     count: u64,
     blocks: Blocks,
     /// What is made of a number: `base + gcd * number`.
@@ -41,43 +41,43 @@ enum Blocks {
     /// Several, all of them good. Unless one is `steep`, a slope times a place in a block fits an i64.
     Several { shift: u8, stride: Stride, steep: bool },
     /// Several, of which some take care.
-    Careful,
+    Checked,
 }
 
 impl<B: SectionBytes> NumericReader<B> {
     /// Value `index`, if all on the way to it was checked before and is what it should be; [`get`](Self::get)
     /// tells of the others.
     #[inline(always)]
-    pub fn known(&self, index: u64) -> Option<i64> {
-        match self.short.get() {
-            Some(short) if !matches!(short.blocks, Blocks::Careful) => self.shortly(short, index),
-            _ => self.known_partly(index),
+    pub fn get_verified(&self, index: u64) -> Option<i64> {
+        match self.fast_path.get() {
+            Some(fast_path) if !matches!(fast_path.blocks, Blocks::Checked) => self.get_by(fast_path, index),
+            _ => self.get_verified_slow(index),
         }
     }
 
     /// Value `index`, if there is a short way to it.
     #[inline(always)]
-    pub fn quickly(&self, index: u64) -> Option<i64> {
-        self.shortly(self.short.get()?, index)
+    pub fn get_fast(&self, index: u64) -> Option<i64> {
+        self.get_by(self.fast_path.get()?, index)
     }
 
     #[inline(always)]
-    fn shortly(&self, short: &Short, index: u64) -> Option<i64> {
-        if index >= short.count {
+    fn get_by(&self, fast_path: &FastPath, index: u64) -> Option<i64> {
+        if index >= fast_path.count {
             return None;
         }
-        let number = match short.blocks {
+        let number = match fast_path.blocks {
             Blocks::One { payload, width, mask, slope } => {
                 self.in_one_block(index, payload, width, mask, slope)?
             }
             Blocks::Several { shift, stride, steep } => {
                 self.in_several_blocks(index, shift, stride, steep)?
             }
-            Blocks::Careful => return None,
+            Blocks::Checked => return None,
         };
-        let value = affine(short.base, short.gcd, number);
+        let value = affine(fast_path.base, fast_path.gcd, number);
         match self.meta.transform {
-            _ if short.is_value => Some(value),
+            _ if fast_path.is_value => Some(value),
             Transform::Table(_) => self.table.get(value.cast_unsigned()),
             Transform::Decimal(decimal) => Some(decimal.value(value.cast_unsigned())),
             Transform::Constant(_) | Transform::Affine { .. } => None,
@@ -119,20 +119,20 @@ impl<B: SectionBytes> NumericReader<B> {
         Some(base.wrapping_add(residual).wrapping_add(rise))
     }
 
-    /// [`known`](Self::known) of a column that has no short way.
+    /// [`get_verified`](Self::get_verified) of a column that has no short way.
     #[inline(never)]
-    fn known_partly(&self, index: u64) -> Option<i64> {
+    fn get_verified_slow(&self, index: u64) -> Option<i64> {
         if index >= self.meta.count || self.meta.block_shift == ONE_BLOCK {
             return None;
         }
-        self.shorten();
+        self.build_fast_path();
         let (block, i) = self.meta.split(index);
-        self.value(self.known_in(&self.known_header(block)?, i)?).ok()
+        self.value(self.verified_number(&self.verified_header(block)?, i)?).ok()
     }
 
     /// Finds the short way, if there is one and it is time to.
-    pub(super) fn shorten(&self) {
-        if self.short.get().is_some() || self.jump.is_ignored() {
+    pub(super) fn build_fast_path(&self) {
+        if self.fast_path.get().is_some() || self.jump.is_ignored() {
             return;
         }
         let one = self.meta.block_shift == ONE_BLOCK;
@@ -144,7 +144,7 @@ impl<B: SectionBytes> NumericReader<B> {
             _ => (0, 1, false),
         };
         let (count, base) = (self.meta.count, affine(base, gcd, first));
-        self.short.get_or_init(|| Box::new(Short { count, blocks, base, gcd, is_value }));
+        self.fast_path.get_or_init(|| Box::new(FastPath { count, blocks, base, gcd, is_value }));
     }
 
     /// The only block, and the number of a residual 0 where its line begins.
@@ -160,9 +160,9 @@ impl<B: SectionBytes> NumericReader<B> {
         let table = self.jump.verified()?;
         self.meta.blocks.as_ref()?.verified()?;
         // A count that another thread loses is none that is needed.
-        let asked = self.asked.load(Ordering::Relaxed).saturating_add(1);
-        self.asked.store(asked, Ordering::Relaxed);
-        if u64::from(asked) < self.meta.block_count() / HEADERS {
+        let asked = self.lookups.load(Ordering::Relaxed).saturating_add(1);
+        self.lookups.store(asked, Ordering::Relaxed);
+        if u64::from(asked) < self.meta.block_count() / HEADERS_PER_LOOKUP {
             return None;
         }
         let (shift, stride) = (self.meta.block_shift, self.meta.stride);
@@ -176,7 +176,7 @@ impl<B: SectionBytes> NumericReader<B> {
             // The same bytes: a block without a line has no slope.
             bytes == header && self.meta.payload(block, &found).is_ok()
         });
-        Some((if good { Blocks::Several { shift, stride, steep } } else { Blocks::Careful }, 0))
+        Some((if good { Blocks::Several { shift, stride, steep } } else { Blocks::Checked }, 0))
     }
 }
 

@@ -2,26 +2,26 @@
 
 use std::ops::Range;
 
-use super::wide::wide;
+use super::multiversion::multiversion;
 use crate::id::DocId;
 
 /// Words that are passed over together, if no bit of them is set.
 const GROUP: usize = 8;
 
 /// Places that are written at once, whether there are so many or not.
-const AT_ONCE: usize = DOCS_SPARE;
+const DOCS_PER_WRITE: usize = PUSH_DOCS_SPARE;
 
-/// The capacity that [`docs`] takes of a list beside that for the documents.
-pub const DOCS_SPARE: usize = 4;
+/// The capacity that [`push_docs`] takes of a list beside that for the documents.
+pub const PUSH_DOCS_SPARE: usize = 4;
 
-wide! {
+multiversion! {
     /// How many bits of `words` are set. A build for any x86-64 has no instruction that counts them.
-    pub fn ones(words: &[u64]) -> u64 {
+    pub fn count_ones(words: &[u64]) -> u64 {
         words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
     /// Writes which bits of `words` are set, ascending, to the front of `out`, the first bit being `first`. `out` has
-    /// [`AT_ONCE`] places more than bits are set.
+    /// [`DOCS_PER_WRITE`] places more than bits are set.
     ///
     /// No branch asks whether a word has another bit: no CPU can foresee that if few are set. Four are always written, and
     /// the next word begins after those that were there, as in simdjson.
@@ -35,7 +35,7 @@ wide! {
             for (at, &word) in (group * GROUP..).zip(words) {
                 let (mut left, mut write) = (word, taken);
                 loop {
-                    let out = out.get_mut(write..).and_then(|out| out.first_chunk_mut::<AT_ONCE>());
+                    let out = out.get_mut(write..).and_then(|out| out.first_chunk_mut::<DOCS_PER_WRITE>());
                     let Some(out) = out else { return };
                     for out in out {
                         // Never of nothing, which some processors take longer for.
@@ -45,7 +45,7 @@ wide! {
                     if left == 0 {
                         break;
                     }
-                    write += AT_ONCE;
+                    write += DOCS_PER_WRITE;
                 }
                 taken += word.count_ones() as usize;
             }
@@ -63,19 +63,19 @@ fn place(first: u32, word: usize, bits: u64) -> DocId {
 /// Adds the documents whose bits are set to `list`, ascending: bit *i* is document `first + i`.
 ///
 /// O(words + set bits).
-pub fn docs(words: &[u64], first: u32, list: &mut Vec<DocId>) {
+pub fn push_docs(words: &[u64], first: u32, list: &mut Vec<DocId>) {
     // There are no more than a slice has.
-    let found = usize::try_from(ones(words)).unwrap_or(usize::MAX);
+    let found = usize::try_from(count_ones(words)).unwrap_or(usize::MAX);
     if found > 0 {
         let begin = list.len();
-        list.resize(begin + found + AT_ONCE, DocId::new(0));
+        list.resize(begin + found + DOCS_PER_WRITE, DocId::new(0));
         self::list(words, first, &mut list[begin..]);
         list.truncate(begin + found);
     }
 }
 
 /// Sets the bits `range` of `words`; none, if they end before the last of it.
-pub fn fill(words: &mut [u64], range: Range<usize>) {
+pub fn set_range(words: &mut [u64], range: Range<usize>) {
     if range.is_empty() {
         return;
     }
@@ -102,12 +102,12 @@ mod tests {
             [(0, 0), (9, 9), (0, 1), (63, 64), (63, 65), (0, 64), (5, 192), (64, 128), (70, 75)]
         {
             let mut words = [0; 3];
-            fill(&mut words, start..end);
+            set_range(&mut words, start..end);
             let set = (0..192).filter(|&i: &usize| words[i / 64] >> (i % 64) & 1 == 1);
             assert!(set.eq(start..end), "{start}..{end}");
         }
         let mut words = [0; 3];
-        fill(&mut words, 100..193);
+        set_range(&mut words, 100..193);
         assert_eq!(words, [0; 3]);
     }
 
@@ -134,7 +134,7 @@ mod tests {
         for len in [0, 1, 2, 3, 4, 5, 6, 7, 699, 700] {
             for first in [0, 7, 64_000] {
                 let mut list = vec![DocId::new(3)];
-                docs(&words[..len], first, &mut list);
+                push_docs(&words[..len], first, &mut list);
                 let is_set = |i: &u32| words[*i as usize / 64] >> (i % 64) & 1 == 1;
                 let set = (0..64 * u32::try_from(len).unwrap()).filter(is_set).map(|i| DocId::new(first + i));
                 assert!(list.into_iter().eq(std::iter::once(DocId::new(3)).chain(set)), "{len} words");
@@ -148,7 +148,7 @@ mod tests {
             (0..1_000_u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(7)).collect();
         for len in [0, 1, 7, 8, 63, 64, 65, 1_000] {
             let one_by_one: u64 = (0..len * 64).map(|bit| words[bit / 64] >> (bit % 64) & 1).sum();
-            assert_eq!(ones(&words[..len]), one_by_one, "{len} words");
+            assert_eq!(count_ones(&words[..len]), one_by_one, "{len} words");
         }
     }
 }

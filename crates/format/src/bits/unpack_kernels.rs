@@ -19,7 +19,7 @@
 use super::MAX_SPLIT_WIDTH;
 #[cfg(target_arch = "aarch64")]
 use super::compare::bits_of;
-use super::wide::wide;
+use super::multiversion::multiversion;
 use crate::id::TermOrd;
 
 /// Integers of a group.
@@ -98,7 +98,7 @@ fn groups_of<const WIDTH: usize, T>(bytes: &[u8], out: &mut [T], value: impl Fn(
     done
 }
 
-wide! {
+multiversion! {
     /// `start`, and so many times `factor` as each number says.
     pub(crate) fn multiples(start: u64, factor: u64, numbers: &mut [u64]) {
         numbers.iter_mut().for_each(|x| *x = start.wrapping_add(x.wrapping_mul(factor)));
@@ -127,10 +127,10 @@ pub(crate) fn in_range(numbers: &[u64], low: u64, span: u64) -> u64 {
     if let Ok(numbers) = numbers.try_into() {
         return in_range_bytes(numbers, low, span);
     }
-    in_range_plain(numbers, low, span)
+    in_range_scalar(numbers, low, span)
 }
 
-/// The compiler makes NEON code of this loop, and not of [`in_range_plain`].
+/// The compiler makes NEON code of this loop, and not of [`in_range_scalar`].
 #[cfg(target_arch = "aarch64")]
 fn in_range_bytes(numbers: &[u64; 64], low: u64, span: u64) -> u64 {
     let mut bytes = [0; 64];
@@ -140,7 +140,7 @@ fn in_range_bytes(numbers: &[u64; 64], low: u64, span: u64) -> u64 {
 
 /// The definition of the right answer.
 #[inline(always)]
-fn in_range_plain(numbers: &[u64], low: u64, span: u64) -> u64 {
+fn in_range_scalar(numbers: &[u64], low: u64, span: u64) -> u64 {
     numbers.iter().rev().fold(0, |word, x| word << 1 | u64::from(x.wrapping_sub(low) <= span))
 }
 
@@ -173,7 +173,7 @@ pub(super) fn groups(bytes: &[u8], step: usize) -> usize {
 pub(super) mod x86 {
     use std::arch::x86_64::*;
 
-    use super::super::patterns::{EIGHTS, Eights};
+    use super::super::shuffles::{EIGHTS, Eights};
     use super::super::{has_avx2, mask};
     use super::{AHEAD, GROUP, Unpack, groups};
 

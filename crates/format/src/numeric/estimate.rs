@@ -6,30 +6,30 @@ use crate::error::Result;
 use crate::source::SectionBytes;
 
 /// Where more zones than this share have some of the values, the others are too few to tell where these begin.
-const MOST: f64 = 0.95;
+const MAX_SHARE: f64 = 0.95;
 
 /// So many zones are looked at: what they tell of a share is off by two percent of all.
-const SAMPLE: u64 = 512;
+const SAMPLE_ZONES: u64 = 512;
 
 /// Of the zones that have such values, so many at least are to be among them, or all are looked at: of few, a sample has none.
-const ENOUGH: u64 = 64;
+const MIN_MATCHING_ZONES: u64 = 64;
 
 impl<B: SectionBytes> NumericReader<B> {
     /// A number that about `n` values reach, or surpass, if `greatest`; else one that about `n` are not above. `None` if the
     /// zones cannot tell: there are none, or nearly each would have such values.
     ///
-    /// It is a guess: good where values come in any order, and of too many values where they ascend, or lie in heaps.
+    /// It is an estimate: good where values come in any order, and of too many values where they ascend, or lie in heaps.
     /// O(zones) bytes are read.
     ///
     /// # Errors
     ///
     /// When zones cannot be read.
-    pub fn guess_nth(&self, n: u64, greatest: bool) -> Result<Option<i64>> {
+    pub fn estimate_nth(&self, n: u64, greatest: bool) -> Result<Option<i64>> {
         let Some(zones) = &self.meta.zones else { return Ok(None) };
         let count = self.meta.count.div_ceil(ZONE);
         // Of values that are anywhere, a zone has none with this probability (Poisson's).
         let share = 1.0 - (-(n as f64) / count as f64).exp();
-        if share > MOST {
+        if share > MAX_SHARE {
             return Ok(None);
         }
         #[expect(
@@ -38,7 +38,7 @@ impl<B: SectionBytes> NumericReader<B> {
             reason = "there are at least none, and at most all"
         )]
         let with = (share * count as f64) as u64;
-        let step = count.div_ceil(SAMPLE).min(with / ENOUGH).max(1);
+        let step = count.div_ceil(SAMPLE_ZONES).min(with / MIN_MATCHING_ZONES).max(1);
         let [step, place] = [step, with / step].map(|zones| usize::try_from(zones).unwrap_or(usize::MAX));
         let ends = zone::read_all(&self.meta, zones, Level::Lower, 0..count)?.step_by(step);
         // The greatest come first.

@@ -7,35 +7,35 @@
 use crate::id::DocId;
 
 /// Documents of a group.
-pub const DOCS_PER_BIT: u32 = 512;
+pub const DOCS_PER_GROUP: u32 = 512;
 
 /// Groups of a bitset.
-pub const BITS: usize = 1024;
+pub const GROUPS: usize = 1024;
 
 /// A bit for each group, the lowest of the first word first.
-pub type Open = [u64; BITS / 64];
+pub type GroupBits = [u64; GROUPS / 64];
 
 /// Adds to `out` the documents of `list` whose group has its bit set: document *d* lies in group *d* / 512, modulo 1,024.
 ///
 /// O(list).
-pub fn keep(list: &[DocId], open: &Open, out: &mut Vec<DocId>) {
+pub fn retain(list: &[DocId], open: &GroupBits, out: &mut Vec<DocId>) {
     let before = out.len();
     out.resize(before + list.len(), DocId::new(0));
     let kept = &mut out[before..];
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    let (done, count) = x86::keep(list, open, kept);
+    let (done, count) = x86::retain(list, open, kept);
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let (done, count) = (0, 0);
-    let count = count + keep_plain(&list[done..], open, &mut kept[count..]);
+    let count = count + retain_scalar(&list[done..], open, &mut kept[count..]);
     out.truncate(before + count);
 }
 
 /// The same to the front of `out`, which has as many places; returns how many are taken.
-fn keep_plain(list: &[DocId], open: &Open, out: &mut [DocId]) -> usize {
+fn retain_scalar(list: &[DocId], open: &GroupBits, out: &mut [DocId]) -> usize {
     let mut count = 0;
     for doc in list {
         out[count] = *doc;
-        let group = (doc.get() / DOCS_PER_BIT) as usize % BITS;
+        let group = (doc.get() / DOCS_PER_GROUP) as usize % GROUPS;
         count += usize::from(open[group / 64] >> (group % 64) & 1 == 1);
     }
     count
@@ -46,19 +46,19 @@ fn keep_plain(list: &[DocId], open: &Open, out: &mut [DocId]) -> usize {
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{DocId, Open};
+    use super::{DocId, GroupBits};
     use crate::bits::has_avx512;
 
     const LANES: usize = 16;
 
     /// Looks at as many documents as there is a kernel for; returns how many those are, and how many it kept.
-    pub(super) fn keep(list: &[DocId], open: &Open, out: &mut [DocId]) -> (usize, usize) {
+    pub(super) fn retain(list: &[DocId], open: &GroupBits, out: &mut [DocId]) -> (usize, usize) {
         // SAFETY: this CPU has every feature that the function is compiled for.
         if has_avx512() { unsafe { avx512(list, open, out) } } else { (0, 0) }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    fn avx512(list: &[DocId], open: &Open, out: &mut [DocId]) -> (usize, usize) {
+    fn avx512(list: &[DocId], open: &GroupBits, out: &mut [DocId]) -> (usize, usize) {
         let (low, high) = open.split_at(open.len() / 2);
         // SAFETY: eight of the sixteen u64s are 64 bytes.
         let low = unsafe { _mm512_loadu_si512(low.as_ptr().cast()) };
@@ -98,14 +98,14 @@ mod tests {
         #[test]
         fn what_is_kept_lies_in_open_groups(
             docs in prop::collection::vec(prop_oneof![0_u32..3_000_000, any::<u32>()], 0..300),
-            open in any::<Open>(),
-            more in any::<Open>(),
+            open in any::<GroupBits>(),
+            more in any::<GroupBits>(),
             before in 0_usize..3,
         ) {
             for open in [open, std::array::from_fn(|i| open[i] | more[i]), [0; 16], [u64::MAX; 16]] {
                 let list: Vec<DocId> = docs.iter().copied().map(DocId::new).collect();
                 let mut kept = vec![DocId::new(7); before];
-                keep(&list, &open, &mut kept);
+                retain(&list, &open, &mut kept);
                 let is_open = |doc: &&DocId| {
                     let group = doc.get() / 512 % 1024;
                     open[group as usize / 64] >> (group % 64) & 1 == 1

@@ -5,15 +5,15 @@
 use std::ops::Range;
 
 use super::block::{Block, Encoding, Stride};
-use super::numbers::{Numbers, Piece, fit_frame};
-use super::{BLOCK_SHIFTS, ONE_BLOCK, Values, blocks, pieces};
+use super::numbers::{Chunk, Numbers, fit_frame};
+use super::{BLOCK_SHIFTS, ONE_BLOCK, Values, blocks, chunks};
 
 /// Exponent of the largest block: what is looked at in one go.
 const LARGEST: u8 = *BLOCK_SHIFTS.end();
 /// The part of the fewest bytes by which a column may be longer for being one block.
-const MARGIN: u64 = 64;
+const ONE_BLOCK_MARGIN: u64 = 64;
 /// In columns of more than so many of the largest blocks, one in so many is looked at for lines.
-const LOOKS: usize = 8;
+const SAMPLE_STEP: usize = 8;
 
 /// How a column is to be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) struct Plan {
     /// By a table of its distinct values, rather than by differences from the smallest.
     pub(super) table: bool,
     pub(super) cut: Cut,
-    /// Bytes of the blocks, their jump table and the table of values; see [`plan`].
+    /// Bytes of the blocks, their jump table and the table of values; see [`choose_encoding`].
     pub(super) bytes: u64,
 }
 
@@ -54,14 +54,14 @@ impl Cut {
 }
 
 /// The cheapest plan for a column of more than one value, by differences (`affine`) or by a table, if
-/// there is one; but one block for all of them, if that takes a [`MARGIN`]th more at most.
+/// there is one; but one block for all of them, if that takes a [`ONE_BLOCK_MARGIN`]th more at most.
 ///
 /// The bytes of every combination are counted: from the ends of every 512 values, so that only lines are
 /// looked for among the values. What lines save is estimated where there are many values, from every
-/// [eighth](LOOKS) stretch of 2^14. On a tie, differences go before a table, which takes
+/// [eighth](SAMPLE_STEP) sample of 2^14. On a tie, differences go before a table, which takes
 /// another load; large blocks before small, since more of their jump entries fit a cache; short headers
 /// before long.
-pub(super) fn plan<V: Values + ?Sized>(
+pub(super) fn choose_encoding<V: Values + ?Sized>(
     values: &V,
     affine: &Numbers<'_>,
     table: Option<&Numbers<'_>>,
@@ -73,7 +73,7 @@ pub(super) fn plan<V: Values + ?Sized>(
         all.extend(sizes(values, numbers, jump_tables)?);
     }
     let blocks = cheapest(all.into_iter());
-    let most = blocks.bytes + blocks.bytes / MARGIN;
+    let most = blocks.bytes + blocks.bytes / ONE_BLOCK_MARGIN;
     let one = transforms().map(|numbers| one_block(numbers, fit_frame(numbers.ends(&(0..numbers.len())))));
     let one = cheapest(one);
     if one.bytes <= most {
@@ -128,20 +128,20 @@ fn sizes<V: Values + ?Sized>(
 
 /// How many bytes shorter the blocks are if they may follow lines, for every size, largest blocks first.
 fn saved_by_lines<V: Values + ?Sized>(values: &V, numbers: &Numbers<'_>) -> Result<Vec<u64>, V::Error> {
-    let stretches = numbers.len().div_ceil(1 << LARGEST);
-    let step = if stretches > LOOKS { LOOKS } else { 1 };
+    let sampled = numbers.len().div_ceil(1 << LARGEST);
+    let step = if sampled > SAMPLE_STEP { SAMPLE_STEP } else { 1 };
     let mut saved = vec![0; BLOCK_SHIFTS.count()];
-    let mut room = Vec::new();
-    // All sizes of a stretch while it is in a cache.
-    for stretch in pieces(numbers.len()).step_by(step) {
-        let piece = Piece::read(numbers, values, stretch.clone(), &mut room)?;
+    let mut buf = Vec::new();
+    // All sizes of a sample while it is in a cache.
+    for sample in chunks(numbers.len()).step_by(step) {
+        let chunk = Chunk::read(numbers, values, sample.clone(), &mut buf)?;
         for (shift, saved) in BLOCK_SHIFTS.rev().zip(&mut saved) {
-            for range in blocks(stretch.clone(), shift) {
-                let payload_len = |stride| piece.fit(&range, stride).payload_len(range.len());
+            for range in blocks(sample.clone(), shift) {
+                let payload_len = |stride| chunk.fit(&range, stride).payload_len(range.len());
                 *saved += payload_len(Stride::Short) - payload_len(Stride::Long);
             }
         }
     }
-    let all = |saved: u64| u128::from(saved) * stretches as u128 / stretches.div_ceil(step) as u128;
+    let all = |saved: u64| u128::from(saved) * sampled as u128 / sampled.div_ceil(step) as u128;
     Ok(saved.into_iter().map(|saved| u64::try_from(all(saved)).unwrap_or(u64::MAX)).collect())
 }

@@ -16,19 +16,19 @@
 use super::super::Stride;
 use super::super::block::{Block, line};
 use super::{Blocks, Numbers, Packed};
-use crate::bits::{self, ends, wide};
+use crate::bits::{self, min_max, multiversion};
 use crate::granule::GRANULE;
 use crate::id::TermOrd;
 use crate::prefetch::prefetch;
-use crate::source::Touched;
+use crate::source::PartlyVerified;
 
 /// Bytes of a word.
 const WORD: usize = 8;
 
 /// Integers whose places are found before the first of their words is loaded.
-pub(super) const AT_ONCE: usize = 64;
+pub(super) const INDICES_PER_PASS: usize = 64;
 
-wide! {
+multiversion! {
     /// As [`gather_packed`](super::gather_packed), to the first integer that takes more care.
     pub(super) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
         let add = numbers.add.cast_unsigned();
@@ -80,7 +80,7 @@ fn each_packed<T>(
 /// Writes the value of each of `indices`, up to the first whose eight bytes, from its place on, are not known to be good.
 #[inline(always)]
 fn each_good<T>(
-    section: &Touched<'_>,
+    section: &PartlyVerified<'_>,
     indices: &[u32],
     out: &mut [T],
     place: impl Fn(u32) -> u64,
@@ -91,7 +91,7 @@ fn each_good<T>(
         return indices.len();
     }
     let mut done = 0;
-    for (indices, out) in indices.chunks(AT_ONCE).zip(out.chunks_mut(AT_ONCE)) {
+    for (indices, out) in indices.chunks(INDICES_PER_PASS).zip(out.chunks_mut(INDICES_PER_PASS)) {
         let mut good = Good::new(section);
         for (&index, out) in indices.iter().zip(out) {
             good.ask(place(index));
@@ -109,7 +109,7 @@ fn each_good<T>(
 /// How many of `indices` at the front are there. Of two of them, if the greater one is, so is the other.
 #[inline(always)]
 fn front(indices: &[u32], is_there: impl Fn(u32) -> bool) -> usize {
-    if is_there(ends(indices).1) {
+    if is_there(min_max(indices).1) {
         return indices.len();
     }
     indices.iter().take_while(|&&index| is_there(index)).count()
@@ -128,7 +128,7 @@ unsafe fn word(bytes: &[u8], at: u64) -> u64 {
 
 /// Finds out, without a branch, whether eight bytes from each of some places on are known to be good.
 struct Good<'a> {
-    section: &'a Touched<'a>,
+    section: &'a PartlyVerified<'a>,
     /// The lowest bit: whether the first byte of each is.
     all: u64,
     /// Whether some reach into another granule.
@@ -137,7 +137,7 @@ struct Good<'a> {
 
 impl<'a> Good<'a> {
     #[inline(always)]
-    fn new(section: &'a Touched<'a>) -> Good<'a> {
+    fn new(section: &'a PartlyVerified<'a>) -> Good<'a> {
         Good { section, all: 1, cross: false }
     }
 
@@ -145,7 +145,7 @@ impl<'a> Good<'a> {
     fn ask(&mut self, at: u64) {
         if let Some(granules) = self.section.granules {
             let granule = at as usize / GRANULE;
-            self.all &= granules.get(granule / 64).map_or(0, Touched::load) >> (granule % 64);
+            self.all &= granules.get(granule / 64).map_or(0, PartlyVerified::load) >> (granule % 64);
             self.cross |= at as usize % GRANULE > GRANULE - WORD;
         }
     }
@@ -167,10 +167,10 @@ impl<'a> Good<'a> {
 /// The places of some integers, side by side.
 #[repr(align(64))]
 pub(super) struct Places {
-    pub(super) byte: [u64; AT_ONCE],
-    pub(super) shift: [u64; AT_ONCE],
-    pub(super) mask: [u64; AT_ONCE],
-    pub(super) add: [u64; AT_ONCE],
+    pub(super) byte: [u64; INDICES_PER_PASS],
+    pub(super) shift: [u64; INDICES_PER_PASS],
+    pub(super) mask: [u64; INDICES_PER_PASS],
+    pub(super) add: [u64; INDICES_PER_PASS],
 }
 
 /// Finds integers in stretches by `find`, which is asked for those alone that there are, and whose headers lie in the table.
@@ -192,10 +192,14 @@ pub(super) unsafe fn each_part(
     };
     let end = numbers.count.min((headers as u64) << blocks.shift);
     let indices = &indices[..front(indices, |index| u64::from(index) < end)];
-    let mut places =
-        Places { byte: [0; AT_ONCE], shift: [0; AT_ONCE], mask: [0; AT_ONCE], add: [0; AT_ONCE] };
+    let mut places = Places {
+        byte: [0; INDICES_PER_PASS],
+        shift: [0; INDICES_PER_PASS],
+        mask: [0; INDICES_PER_PASS],
+        add: [0; INDICES_PER_PASS],
+    };
     let mut done = 0;
-    for (indices, out) in indices.chunks(AT_ONCE).zip(out.chunks_mut(AT_ONCE)) {
+    for (indices, out) in indices.chunks(INDICES_PER_PASS).zip(out.chunks_mut(INDICES_PER_PASS)) {
         let found = find(indices, &mut places);
         // SAFETY: as the caller promises of the first `found` places.
         let loaded = unsafe { places.load(&blocks.section, numbers.add, &mut out[..found]) };
@@ -235,7 +239,7 @@ impl Places {
     ) -> usize {
         let Blocks { table, section, stride, shift } = blocks;
         let Some(last) = section.bytes.len().checked_sub(WORD) else { return 0 };
-        let indices = &indices[..indices.len().min(AT_ONCE)];
+        let indices = &indices[..indices.len().min(INDICES_PER_PASS)];
         #[expect(clippy::needless_range_loop, reason = "an iterator with `skip` keeps its state in memory")]
         for at in start..indices.len() {
             let index = indices[at];
@@ -268,12 +272,12 @@ impl Places {
     ///
     /// From each of these places on, eight bytes lie in the section.
     #[inline(always)]
-    unsafe fn load(&self, section: &Touched<'_>, add: i64, out: &mut [i64]) -> usize {
+    unsafe fn load(&self, section: &PartlyVerified<'_>, add: i64, out: &mut [i64]) -> usize {
         // SAFETY: as the caller promises.
         let residual =
             |at: usize| unsafe { word(section.bytes, self.byte[at]) } >> self.shift[at] & self.mask[at];
         let number = |at: usize| residual(at).wrapping_add(self.add[at]).cast_signed().wrapping_add(add);
-        let len = out.len().min(AT_ONCE);
+        let len = out.len().min(INDICES_PER_PASS);
         let mut good = Good::new(section);
         self.byte[..len].iter().for_each(|&at| good.ask(at));
         let len = good.first(self.byte[..len].iter().copied());

@@ -1,7 +1,7 @@
 //! What one pass over the values of a column learns.
 
-use super::{MAX_TABLE, Number, Values, pieces};
-use crate::bits::wide;
+use super::{MAX_TABLE, Number, Values, chunks};
+use crate::bits::multiversion;
 
 /// Values whose ends are kept: as many as the smallest block has.
 pub(super) const FINE_ZONE: usize = 1 << *super::BLOCK_SHIFTS.start();
@@ -11,7 +11,7 @@ pub(super) const LANES: usize = 8;
 
 /// What there is to know of values before they are encoded.
 #[derive(Clone, Debug)]
-pub(super) struct Survey {
+pub(super) struct ValueStats {
     pub(super) min: i64,
     pub(super) max: i64,
     /// The first value, and the last.
@@ -24,21 +24,21 @@ pub(super) struct Survey {
     pub(super) ends: Vec<(i64, i64)>,
 }
 
-impl Survey {
+impl ValueStats {
     /// Looks at `values`; `None` if there is none.
-    pub(super) fn of<V: Values + ?Sized>(values: &V) -> Result<Option<Survey>, V::Error> {
-        let (mut survey, mut room) = (None, Vec::new());
-        for range in pieces(values.len()) {
-            let values = values.read(range, &mut room)?;
+    pub(super) fn of<V: Values + ?Sized>(values: &V) -> Result<Option<ValueStats>, V::Error> {
+        let (mut stats, mut buf) = (None, Vec::new());
+        for range in chunks(values.len()) {
+            let values = values.read(range, &mut buf)?;
             if let Some(&first) = values.first() {
-                survey.get_or_insert_with(|| Survey::new(first.into())).add(values);
+                stats.get_or_insert_with(|| ValueStats::new(first.into())).add(values);
             }
         }
-        Ok(survey)
+        Ok(stats)
     }
 
-    fn new(first: i64) -> Survey {
-        Survey {
+    fn new(first: i64) -> ValueStats {
+        ValueStats {
             min: first,
             max: first,
             outer: (first, first),
@@ -51,7 +51,7 @@ impl Survey {
     /// Looks at the next values, which begin with a [`FINE_ZONE`].
     fn add<T: Number>(&mut self, values: &[T]) {
         for values in values.chunks(FINE_ZONE) {
-            let (min, max) = ends(values);
+            let (min, max) = min_max(values);
             self.ends.push((min, max));
             (self.min, self.max) = (self.min.min(min), self.max.max(max));
             self.outer.1 = values[values.len() - 1].into();
@@ -64,13 +64,13 @@ impl Survey {
 }
 
 /// The smallest and the largest of values of which parts have these `ends`.
-pub(super) fn all_ends(ends: &[(i64, i64)]) -> (i64, i64) {
+pub(super) fn min_max_of_all(ends: &[(i64, i64)]) -> (i64, i64) {
     ends.iter().fold((i64::MAX, i64::MIN), |all, ends| (all.0.min(ends.0), all.1.max(ends.1)))
 }
 
-wide! {
+multiversion! {
     /// The smallest and the largest of some values.
-    pub(super) fn ends<T: Number>(values: &[T]) -> (i64, i64) {
+    pub(super) fn min_max<T: Number>(values: &[T]) -> (i64, i64) {
         let (mut min, mut max) = ([i64::MAX; LANES], [i64::MIN; LANES]);
         let (groups, rest) = values.as_chunks::<LANES>();
         for group in groups {

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::source::SectionBytes;
 
 /// Numbers that are unpacked before they are looked at: 4 KiB, which stays in the innermost cache.
-pub(super) const AT_ONCE: usize = 512;
+pub(super) const NUMBERS_PER_PASS: usize = 512;
 
 impl<B: SectionBytes> NumericReader<B> {
     /// The values of `range`, a block at a time.
@@ -54,8 +54,8 @@ impl<B: SectionBytes> NumericReader<B> {
         };
         // As a value, the block's base saves a multiplication.
         let start = affine(base, gcd, header.base).cast_unsigned();
-        for (part, out) in out.chunks_mut(AT_ONCE).enumerate() {
-            let (first, numbers) = (first + part * AT_ONCE, unsigned(out));
+        for (part, out) in out.chunks_mut(NUMBERS_PER_PASS).enumerate() {
+            let (first, numbers) = (first + part * NUMBERS_PER_PASS, unsigned(out));
             residuals.unpack_add(first, if gcd == 1 { start } else { 0 }, numbers)?;
             if header.encoding == Encoding::Linear {
                 add_line(header.slope, first, numbers);
@@ -80,8 +80,8 @@ impl<B: SectionBytes> NumericReader<B> {
             let found = self.table.look_up(residuals, first, header.base, out);
             done = found.map_err(|number| self.no_entry(number))?;
         }
-        for (part, out) in out[done..].chunks_mut(AT_ONCE).enumerate() {
-            unpack(header, residuals, first + done + part * AT_ONCE, unsigned(out))?;
+        for (part, out) in out[done..].chunks_mut(NUMBERS_PER_PASS).enumerate() {
+            unpack(header, residuals, first + done + part * NUMBERS_PER_PASS, unsigned(out))?;
             self.replace(out)?;
         }
         Ok(())
