@@ -66,6 +66,9 @@ struct Arguments {
     /// Requests for each magnitude of hits.
     #[arg(long, value_name = "N", default_value_t = 9)]
     requests: u32,
+    /// The most hits of a request: without tables, one that groups millions of 100 million documents takes minutes.
+    #[arg(long, value_name = "N", default_value_t = u32::MAX, value_parser = docvalues_benches::count)]
+    most_hits: u32,
     /// How long requests run side by side, for each number of threads.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
     seconds: f64,
@@ -128,7 +131,7 @@ fn run(arguments: &Arguments) -> Outcome {
     for &work in &works {
         report.pages.push(more::pages(&corpus, work)?);
         if work != Work::Export {
-            report.by_hits.push(measure::by_hits(&corpus, work, arguments.requests)?);
+            report.by_hits.push(measure::by_hits(&corpus, work, arguments)?);
         }
         if matches!(work, Work::Facets | Work::Groups | Work::Production) {
             report.limits.extend(more::limits(&corpus, work)?);

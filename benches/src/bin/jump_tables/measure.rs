@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use docvalues::Segment;
 use docvalues_testkit::rng::SplitMix64;
 
-use crate::Outcome;
 use crate::corpus::{Contender, Corpus};
 use crate::work::Work;
+use crate::{Arguments, Outcome};
 
 /// The times of requests, ascending.
 #[derive(Clone, Debug, Default)]
@@ -57,11 +57,12 @@ pub(crate) struct ByHits {
 
 /// Requests of each magnitude of hits, one contender after the other: two of them read the same file, and neither shall find in
 /// the caches what the other has just read. The first request of each comes before the clock runs.
-pub(crate) fn by_hits(corpus: &Corpus, work: Work, requests: u32) -> Outcome<ByHits> {
+pub(crate) fn by_hits(corpus: &Corpus, work: Work, arguments: &Arguments) -> Outcome<ByHits> {
+    let &Arguments { requests, most_hits, .. } = arguments;
     eprintln!("{}", work.name());
     let segments = opened(corpus)?;
     let mut buckets = Vec::new();
-    for magnitude in 1..=corpus.docs.ilog10() {
+    for magnitude in 1..=corpus.docs.min(most_hits).ilog10() {
         let mut samples: [Sample; 3] = Default::default();
         let mut sums: [Vec<u64>; 3] = Default::default();
         for turn in 0..3 {
@@ -74,7 +75,7 @@ pub(crate) fn by_hits(corpus: &Corpus, work: Work, requests: u32) -> Outcome<ByH
                 // As many below the middle of the magnitude as above it.
                 let spread = 10_f64.powf(random.below(1_000) as f64 / 1_000.0);
                 let count = f64::from(10_u32.pow(magnitude)) * spread;
-                let hits = corpus.hits((count as u32).min(corpus.docs), request);
+                let hits = corpus.hits((count as u32).min(corpus.docs).min(most_hits), request);
                 let began = Instant::now();
                 sums[at].push(work.run(&segments[at], &corpus.asked, &hits)?);
                 if request > 0 {
