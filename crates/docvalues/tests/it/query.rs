@@ -168,7 +168,7 @@ fn an_explained_query_says_what_was_skipped() {
     assert_eq!((at.clause.as_str(), text.clause.as_str()), ("at in 70000..70500", "text ^= \"1\""));
     let (at, text) = (at.profile.unwrap(), text.profile.unwrap());
     assert_eq!((at.windows, at.skipped, at.matched), (4, 0, 500));
-    assert_eq!((text.windows, text.skipped, text.gathered, text.asked), (1, 3, 1, 500));
+    assert_eq!((text.windows, text.skipped, text.gathered, text.candidates), (1, 3, 1, 500));
     assert_eq!(
         (text.matched, explain.profile.unwrap().matched),
         (found.count().into(), found.count().into())
