@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Prints what a segment holds, as docs/format.md describes it: one JSON object a document.
+"""Prints the documents of a segment, one JSON object each. Implements docs/format.md.
 
-Columns come in the order of their names, and a document without a value leaves the column out. Dates and timestamps
-are integers, as stored. Kinds with several values give lists. What JSON cannot say is an object: {"hex": ...} are bytes
-that are no UTF-8, {"bits": ...} is a double that is not finite.
+Columns are in the order of their names; columns without a value are left out. Dates and timestamps are integers, as
+stored. Kinds with several values are lists. Values without a JSON form are objects: {"hex": ...} for bytes that are not
+UTF-8, {"bits": ...} for a double that is not finite.
 
-With --ids it prints the index of ids instead, {"id": ..., "doc": number} for each one in order; --find looks some up.
+--ids prints the index of ids instead, {"id": ..., "doc": number} for each id in order; --find looks up ids.
 
-Numbers in parentheses are chapters of format.md. Nothing but Python's standard library is needed.
+Numbers in parentheses are chapters of format.md. Only Python's standard library is required.
 """
 
 import argparse
@@ -23,7 +23,7 @@ import zlib
 from read_dv_ids import Ids
 
 VERSION = 1
-FEATURES = 0  # the required ones that are known
+FEATURES = 0  # the required features that this reader knows
 MASK = (1 << 64) - 1
 
 # Names by tag.
@@ -39,7 +39,7 @@ CODINGS = ("raw", "fsst", "deflate")
 
 
 def need(condition, message):
-    """Refuses the file: it is no segment, a later one, damaged, or against the rules."""
+    """Refuses the file: it is not a segment, has a later version, is damaged, or breaks a rule of the format."""
     if not condition:
         raise ValueError(message)
 
@@ -54,12 +54,12 @@ def uint(data, at, size):
 
 
 def u16s(data, at, count):
-    need(at + 2 * count <= len(data), "a list leaves its section")
+    need(at + 2 * count <= len(data), "a list that leaves its section")
     return struct.unpack_from(f"<{count}H", data, at)
 
 
 class Fields:
-    """Takes one field after the other."""
+    """Reads one field after the other."""
 
     def __init__(self, data, at=0):
         self.data, self.at = data, at
@@ -79,7 +79,7 @@ class Fields:
 
 
 class Segment:
-    """Header, footer and directory (3, 4, 5). `walk`: do without jump tables."""
+    """Header, footer and directory (3, 4, 5). `walk` ignores the jump tables."""
 
     def __init__(self, data, walk):
         self.data, self.walk = data, walk
@@ -90,9 +90,9 @@ class Segment:
         root_at, root_len, root_crc, self.docs, columns, self.id = (footer.u(size) for size in (8, 4, 4, 4, 4, 16))
         again, footer_zero, also_required = (footer.u(size) for size in (2, 2, 4))
         for version in self.version, again:
-            need(version == VERSION, f"the file has version {version} of the format, this reader knows {VERSION}")
+            need(version == VERSION, f"expected format version {VERSION}, found {version}")
         bits = [bit for bit in range(32) if ((required | also_required) & ~FEATURES) >> bit & 1]
-        need(not bits, f"the file requires features that this reader does not know: bits {bits}")
+        need(not bits, f"unknown required features: bits {bits}")
         need(zlib.crc32(data[:60]) == uint(data, 60, 4), "header: wrong checksum")
         need(zlib.crc32(data[-64:-16]) == footer.u(4), "footer: wrong checksum")
         need(not (zero or any(data[26:60]) or footer_zero or footer.u(4)), "reserved bytes that are not zero")
@@ -103,9 +103,9 @@ class Segment:
         while len(self.columns) < columns:
             at, size, crc, sections_end, columns_end, zero = (root.u(size) for size in (8, 4, 4, 8, 4, 4))
             self.page(self.part(at, size, crc, "page"))
-            need((sections_end, columns_end, zero) == (self.end, len(self.columns), 0), "root: not what the page says")
-        need(len(self.columns) == columns, "footer: not as many columns as the pages have")
-        self.extensions, self.ids = [], None  # (5.2): their tags; none is needed to read documents
+            need((sections_end, columns_end, zero) == (self.end, len(self.columns), 0), "root: an entry that does not fit its page")
+        need(len(self.columns) == columns, "footer: a number of columns that is not that of the pages")
+        self.extensions, self.ids = [], None  # (5.2): their tags; reading documents needs none of them
         while root.at < root_len:
             end, tag, size = (root.u(size) for size in (8, 4, 4))
             need(end >= self.end and tag > max(self.extensions, default=-1), "root: extensions out of order")
@@ -113,7 +113,7 @@ class Segment:
             need(not any(body[size:]), "root: padding that is not zero")
             if tag == 2:
                 self.ids = Ids(self, Fields(body[:size]), Numbers)
-                need(self.end <= end, "ids: sections outside of their part of the file")
+                need(self.end <= end, "ids: sections outside their part of the file")
             elif tag == 3:
                 self.fine_zones(Fields(body[:size]), end)
             else:
@@ -126,20 +126,20 @@ class Segment:
             need(end <= start and not any(data[end:start]), f"bytes {end} to {start}: parts overlap, or are not zero")
 
     def fine_zones(self, fields, end):
-        """The extension of the fine zones (17)."""
+        """Reads the extension of fine zones (17)."""
         columns = {}
         while not columns or fields.at < len(fields.data):
             number, payload = fields.u(4), self.section(fields, "fine zones")
             need(max(columns, default=-1) < number < len(self.columns), "fine zones: columns out of order, or unknown")
             numbers = self.columns[number].values
-            need(isinstance(numbers, Numbers), "fine zones: of a column without numbers")
+            need(isinstance(numbers, Numbers), "fine zones: a column without numbers")
             columns[number] = numbers.check_fine_zones(payload)
-        need(self.end <= end, "fine zones: sections outside of their part of the file")
+        need(self.end <= end, "fine zones: sections outside their part of the file")
         has_zones = [n for n, column in enumerate(self.columns) if getattr(column.values, "zones", None)]
-        need(has_zones == list(columns), "fine zones: not of the columns with a zone map")
+        need(has_zones == list(columns), "fine zones: other columns than those with a zone map")
 
     def part(self, at, size, crc, what):
-        need(64 <= at and at % 64 == 0 and at + size <= len(self.data) - 64, f"{what}: outside of the file")
+        need(64 <= at and at % 64 == 0 and at + size <= len(self.data) - 64, f"{what}: outside the file")
         need(zlib.crc32(self.data[at : at + size]) == crc, f"{what} at {at}: wrong checksum")
         self.parts.append((at, at + size))
         return self.data[at : at + size]
@@ -150,12 +150,12 @@ class Segment:
         self.columns += [Column(self, page[start:end]) for start, end in zip(starts, starts[1:])]
 
     def section(self, fields, what):
-        """The payload of a section, all checksums compared (6)."""
+        """The payload of a section, after comparing all checksums (6)."""
         at, size, crc = fields.u(8), fields.u(8), fields.u(4)
         need(at % 64 == 0 and at >= self.end and size > 0, f"{what}: out of order, or empty")
         payload, content, level_len = None, None, ceil(size + 64, 64) * 64
         while content is None or len(content) > 4:
-            need(at + level_len <= len(self.data) - 64, f"{what}: outside of the file")
+            need(at + level_len <= len(self.data) - 64, f"{what}: outside the file")
             level = self.data[at : at + level_len]
             payload = level[:size] if payload is None else payload
             need(level == (content or payload).ljust(level_len, b"\0"), f"{what}: wrong checksum, or padding")
@@ -168,7 +168,7 @@ class Segment:
 
 
 class Column:
-    """An entry of the directory (5.4), and the way from a document to its values."""
+    """A directory entry (5.4), which reads the values of documents."""
 
     def __init__(self, segment, entry):
         fields = Fields(entry)
@@ -184,8 +184,8 @@ class Column:
         flags, zero, self.sum, self.distinct = fields.u(1), fields.u(7), fields.u(16, True), fields.u(8)
         need(flags < 16 and not zero, "statistics: unknown bits")
         self.statistics = [name for bit, name in enumerate(STATISTICS) if flags >> bit & 1]
-        need(fields.at == len(entry), "bytes behind the last field")
-        need(segment.end <= sections_end, "sections outside of the column's part of the file")
+        need(fields.at == len(entry), "bytes after the last field")
+        need(segment.end <= sections_end, "sections outside the column's part of the file")
         segment.end = sections_end
 
         count = self.presence.count
@@ -194,10 +194,10 @@ class Column:
             count = self.offsets.max
         need(self.values.count == count, "values: wrong count")
         ords = (self.values.min, self.values.max) if self.terms else None
-        need(not ords or ords == (0, max(self.terms.count - 1, 0)), "ords: not as many as terms")
+        need(not ords or ords == (0, max(self.terms.count - 1, 0)), "ords that do not fit the terms")
 
     def value(self, doc):
-        """What JSON shows for the document, or None."""
+        """The JSON value of the document, or None."""
         index = self.presence.rank(doc)
         if index is None or not self.offsets:
             return None if index is None else self.shown(index)
@@ -206,7 +206,7 @@ class Column:
         return [self.shown(position) for position in range(start, end)]
 
     def shown(self, position):
-        """The value there, as its logical type (5.6)."""
+        """The value at `position`, as its logical type (5.6)."""
         value = self.values.get(position)
         value = self.terms.get(value) if self.terms else value
         if self.logical == "u64":
@@ -231,7 +231,7 @@ def text(value):
 
 
 def sortable(number):
-    """The bits of a double as a number is stored, and the other way round (5.6)."""
+    """Maps the bits of a double to a stored number, or a stored number to the bits (5.6)."""
     return number ^ (MASK >> 1 if number < 0 else 0)
 
 
@@ -251,7 +251,7 @@ class Numbers:
         if self.transform == "decimal":
             self.power = 10 ** fields.u(1)
             self.base = round(to_f64(self.min) * float(self.power))
-            need(self.power <= 10**22 and abs(self.base) < 1 << 51, f"{what}: no decimals")
+            need(self.power <= 10**22 and abs(self.base) < 1 << 51, f"{what}: invalid decimals")
         self.blocks = segment.section(fields, what) if self.transform != "constant" else b""
         self.jump = segment.section(fields, what + " jump table") if sections & 1 else None
         if self.transform == "table":
@@ -261,7 +261,7 @@ class Numbers:
         self.read_headers(self.jump if not segment.walk else None)
 
     def read_headers(self, jump):
-        """The header of each block (8.3), from the jump table, or going from block to block."""
+        """Reads the header of each block (8.3), from the jump table or by walking the blocks."""
         at = 0
         for first in range(0, self.count if self.blocks else 0, 1 << self.shift):
             head = Fields(jump, len(self.headers) * self.stride) if jump else Fields(self.blocks, at)
@@ -270,12 +270,12 @@ class Numbers:
             widths = {"constant": [0], "packed": [*range(1, 57), 64], "linear": [*range(57), 64]}
             need(width in widths[encoding], f"{self.what}: a block of {width} bits")
             at = payload + 8 * ceil(min(1 << self.shift, self.count - first) * width, 64)
-            need(at <= len(self.blocks), f"{self.what}: residuals outside of the section")
+            need(at <= len(self.blocks), f"{self.what}: residuals outside the section")
             self.headers.append((base, encoding, width, payload, slope))
-        need(at == len(self.blocks), f"{self.what}: bytes behind the last block")
+        need(at == len(self.blocks), f"{self.what}: bytes after the last block")
 
     def get(self, i):
-        need(0 <= i < self.count, f"{self.what}: there is no number {i}")
+        need(0 <= i < self.count, f"{self.what}: expected an index below {self.count}, found {i}")
         if self.transform == "constant":
             return self.min
         base, encoding, width, payload, slope = self.headers[i >> self.shift]
@@ -287,11 +287,11 @@ class Numbers:
             return (self.min + q * self.gcd + (1 << 63) & MASK) - (1 << 63)  # an i64, modulo 2^64
         if self.transform == "decimal":
             return sortable(struct.unpack("<q", struct.pack("<d", (self.base + q * self.gcd) / self.power))[0])
-        need(q < len(self.table), f"{self.what}: q outside of the values table")
+        need(q < len(self.table), f"{self.what}: q outside the values table")
         return self.table[q]
 
     def check_fine_zones(self, payload):
-        """Compares what a byte each says of the ends of every 512 numbers with these (17.2)."""
+        """Compares the two codes of every 512 numbers with these numbers (17.2)."""
         expected = []
         for zone in range(0, self.count, 4096):
             numbers = [self.get(i) for i in range(zone, min(zone + 4096, self.count))]
@@ -300,7 +300,7 @@ class Numbers:
                 for d in min(fine_zone) - min(numbers), max(numbers) - max(fine_zone):
                     p = d.bit_length() - 1
                     expected.append(d if d < 4 else 4 * (p - 1) + (d >> p - 2) % 4)
-        need(payload == bytes(expected), f"{self.what}: fine zones that are not those of the numbers")
+        need(payload == bytes(expected), f"{self.what}: fine zones that do not fit the numbers")
         self.fine_zones = payload
         return payload
 
@@ -313,7 +313,7 @@ class Numbers:
 
 
 class Presence:
-    """Which documents have a value, and the how-manieth it is (9)."""
+    """The documents with a value, and the rank of each (9)."""
 
     def __init__(self, segment, fields):
         self.shape, self.blocks = fields.tag(SHAPES, "presence shape"), []
@@ -334,13 +334,13 @@ class Presence:
                 header = Fields(self.data, at)
                 kind, zero, runs, values = (header.u(size) for size in (1, 1, 2, 4))
                 at += 8
-            need(kind < len(PRESENCE) and zero == 0 and values <= docs, "presence: header of a block")
+            need(kind < len(PRESENCE) and zero == 0 and values <= docs, "presence: an invalid block header")
             self.blocks.append((PRESENCE[kind], before, at, values, runs, docs))
             words, buckets = ceil(docs, 512), ceil(docs, 256)
             sparse, dense = ceil(2 * buckets + 2, 8) * 8 + values, ceil(2 * words, 8) * 8 + 64 * words
             at += ceil((0, 0, 2 * values, sparse, dense, 4 * runs)[kind], 8) * 8
             before += values
-        need(before == self.count and at == len(self.data), "presence: not the values, or bytes, that the blocks have")
+        need(before == self.count and at == len(self.data), "presence: counts or lengths that do not fit the blocks")
 
     def rank(self, doc):
         if not self.blocks:
@@ -351,14 +351,14 @@ class Presence:
         return before + r if present else None
 
     def lookup(self, kind, k, at, values, runs, docs):
-        """Whether place `k` of a block has a value, and how many places before it have one (9.4 to 9.7)."""
+        """Whether document `k` of a block has a value, and how many documents before it have one (9.4 to 9.7)."""
         if kind == "list":
             places = u16s(self.data, at, values)
             i = bisect.bisect_left(places, k)
             return i < values and places[i] == k, i
         if kind == "sparse":
             start, end = u16s(self.data, at + 2 * (k // 256), 2)
-            need(start <= end <= values, "presence: a bucket outside of the block")
+            need(start <= end <= values, "presence: a bucket outside the block")
             at += ceil(2 * ceil(docs, 256) + 2, 8) * 8
             lows = self.data[at + start : at + end]
             i = bisect.bisect_left(lows, k % 256)
@@ -392,7 +392,7 @@ class Bytes:
         if self.coding == "fsst":
             symbols = Fields(segment.section(fields, "symbols"))
             self.symbols = [symbols.take(size) for size in symbols.take(symbols.u(1))]
-            need(self.symbols and symbols.at == len(symbols.data), "symbols: none, or bytes behind them")
+            need(self.symbols and symbols.at == len(symbols.data), "symbols: none, or bytes after the last")
             need(all(1 <= len(symbol) <= 15 for symbol in self.symbols), "symbols: length")
         if self.coding == "deflate":
             preset, ends = fields.u(1), Fields(segment.section(fields, "block ends"))
@@ -400,10 +400,10 @@ class Bytes:
             self.data = b"".join(self.blocks(total_len, ends, preset))
         self.offsets = Numbers(segment, fields, "offsets") if variable else None
         offsets = (self.offsets.count, self.offsets.max) if variable else (self.count + 1, self.fixed_len * self.count)
-        need(offsets == (self.count + 1, len(self.data)), "byte strings: not as many, or as long, as the bytes")
+        need(offsets == (self.count + 1, len(self.data)), "byte strings: counts or lengths that do not fit the bytes")
 
     def blocks(self, total_len, ends, preset):
-        """What each block holds (10.4)."""
+        """The unpacked bytes of each block (10.4)."""
         start = 0
         for at in range(0, total_len, 4096):
             end, size = ends.u(8), min(4096, total_len - at)
@@ -411,9 +411,9 @@ class Bytes:
             if len(block) != size:
                 stream = zlib.decompressobj(-15, preset)
                 block = stream.decompress(block, size + 1)
-                need(stream.eof and not stream.unused_data and len(block) == size, "a block is not what it should be")
+                need(stream.eof and not stream.unused_data and len(block) == size, "a block that does not unpack to its size")
             yield block
-        need((start, ends.at) == (len(self.data), len(ends.data)), "bytes, or ends, that belong to no block")
+        need((start, ends.at) == (len(self.data), len(ends.data)), "bytes or block ends after the last block")
 
     def get(self, i):
         start, end = self.fixed_len * i, self.fixed_len * (i + 1)
@@ -424,7 +424,7 @@ class Bytes:
         return b"".join(self.decode(Fields(value))) if self.coding == "fsst" else value
 
     def decode(self, codes):
-        """What the codes stand for (10.3)."""
+        """Decodes the codes (10.3)."""
         while codes.at < len(codes.data):
             code = codes.u(1)
             need(code == 255 or code < len(self.symbols), "byte strings: a code without a symbol")
@@ -488,9 +488,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file")
     parser.add_argument("--info", action="store_true", help="print a summary instead of the documents")
-    parser.add_argument("--walk", action="store_true", help="do without jump tables: go from block to block")
+    parser.add_argument("--walk", action="store_true", help="ignore jump tables: walk from block to block")
     parser.add_argument("--ids", action="store_true", help="print the index of ids instead of the documents")
-    parser.add_argument("--find", metavar="ID", action="append", help="look an id up; may come several times")
+    parser.add_argument("--find", metavar="ID", action="append", help="look up an id; may be repeated")
     args = parser.parse_args()
     try:
         with open(args.file, "rb") as file:

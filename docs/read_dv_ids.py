@@ -1,6 +1,6 @@
-"""The index of ids (16), as docs/format.md describes it: a part of read_dv.py.
+"""Reads the index of ids: the part of read_dv.py that implements chapter 16 of docs/format.md.
 
-Numbers in parentheses are chapters of format.md. Nothing but Python's standard library is needed.
+Numbers in parentheses are chapters of format.md. Only Python's standard library is required.
 """
 
 import bisect
@@ -31,15 +31,15 @@ def ceil(number, by):
 
 
 class Ids:
-    """The body of the extension (16.1), and the way from an id to its document. `numbers` reads a sequence of numbers (8)."""
+    """The body of the extension (16.1), which finds the documents of ids. `numbers` reads a sequence of numbers (8)."""
 
     def __init__(self, segment, fields, numbers):
         self.name = fields.take(fields.u(4)).decode()
         self.count, doc_count, self.seed = fields.u(4), fields.u(4), fields.u(8)
         self.form, self.filter_bits, self.max_len = fields.tag(FORMS, "form of ids"), fields.u(1), fields.u(2)
         least_len, greatest_len, zero = fields.u(1), fields.u(1), fields.u(2)
-        need(self.filter_bits <= 32 and max(least_len, greatest_len) <= 32 and not zero, "fields that cannot be")
-        need(self.name and doc_count == segment.docs and self.count <= doc_count, "names and counts")
+        need(self.filter_bits <= 32 and max(least_len, greatest_len) <= 32 and not zero, "fields that exceed their limits")
+        need(self.name and doc_count == segment.docs and self.count <= doc_count, "wrong name or counts")
         self.least, self.greatest = fields.take(least_len), fields.take(greatest_len)
         self.template = Template(fields)
         blocks = fields.u(4) if self.count and self.form == "trie" else 0
@@ -50,11 +50,11 @@ class Ids:
             self.keys = Nodes(data, self.form, self.count)
         has_filter = self.count and self.filter_bits
         self.filter = segment.section(fields, "id filter") if has_filter else b""
-        need(len(self.filter) == 64 * ceil(self.count * self.filter_bits, 512), "length of the filter")
+        need(len(self.filter) == 64 * ceil(self.count * self.filter_bits, 512), "wrong length of the filter")
         self.docs = numbers(segment, fields, "id documents")
-        need(self.docs.count == self.count and 0 <= self.docs.min, "documents")
-        need(not self.count or self.docs.max < doc_count, "documents that there are not")
-        need(fields.at == len(fields.data), "bytes behind the last field")
+        need(self.docs.count == self.count and 0 <= self.docs.min, "wrong id documents")
+        need(not self.count or self.docs.max < doc_count, "documents that do not exist")
+        need(fields.at == len(fields.data), "bytes after the last field")
 
     def __str__(self):
         about = f"{self.template.kind}, {len(self.filter)} bytes of filter, {self.form}: {self.keys}"
@@ -76,7 +76,7 @@ class Ids:
         return None if rank is None else self.docs.get(rank)
 
     def may_hold(self, id):
-        """What the filter says (16.4)."""
+        """Whether the filter accepts the id (16.4)."""
         if not self.filter:
             return True
         hash = xxh3(id, self.seed)
@@ -86,19 +86,19 @@ class Ids:
 
 
 class Template:
-    """What all ids look like (16.3)."""
+    """The form of all ids (16.3)."""
 
     def __init__(self, fields):
         self.kind, self.len = fields.tag(KINDS, "kind of ids"), fields.u(1)
         prefix_len, suffix_len = fields.u(1), fields.u(1)
         self.prefix, self.suffix = fields.take(prefix_len), fields.take(suffix_len)
         least, most = {"raw": (0, 0), "UUID": (36, 36), "digits": (1, 38)}.get(self.kind, (1, 255))
-        need(least <= self.len <= most and (self.kind != "raw" or not prefix_len + suffix_len), "template")
+        need(least <= self.len <= most and (self.kind != "raw" or not prefix_len + suffix_len), "invalid template")
         self.alphabet = ALPHABETS.get(self.kind)
         self.bits = {"hex": 4, "upper-case hex": 4, "base64url": 6}.get(self.kind)
 
     def pack(self, id):
-        """The key of the id, or None if it looks otherwise."""
+        """The key of the id, or None if the template does not fit it."""
         if self.kind == "raw":
             return id
         chars = id[len(self.prefix) : len(id) - len(self.suffix)]
@@ -128,33 +128,33 @@ class Template:
         if self.kind == "UUID":
             chars = str(uuid.UUID(bytes=key)).encode()
         else:
-            need(len(key) == self.key_len(), "length of a key")
+            need(len(key) == self.key_len(), "wrong length of a key")
             number, base, chars = int.from_bytes(key, "big"), len(self.alphabet), b""
             number = number if self.kind == "digits" else number >> 8 * len(key) - self.bits * self.len
             for _ in range(self.len):
                 number, place = divmod(number, base)
                 chars = self.alphabet[place : place + 1] + chars
         id = self.prefix + chars + self.suffix
-        need(self.pack(id) == key, "a key that is no id's")
+        need(self.pack(id) == key, "a key that the template does not produce")
         return id
 
 
 class Blocks:
-    """Keys in blocks (16.5), what leads to them (16.6, 16.7)."""
+    """Keys in blocks (16.5), with their starts (16.6) and index (16.7)."""
 
     def __init__(self, segment, fields, blocks, count, data):
-        need((blocks > 0) == (count > 0), "no blocks")
+        need((blocks > 0) == (count > 0), "blocks without keys, or keys without blocks")
         self.data, self.offsets, self.ranks = data, [0], [0]
         if not count:
             return
         starts = segment.section(fields, "id block starts")
         widths, at = (starts[0], starts[1]), 8
-        need(all(width in (*range(57), 64) for width in widths) and not any(starts[2:8]), "widths of starts")
+        need(all(width in (*range(57), 64) for width in widths) and not any(starts[2:8]), "invalid widths of the starts")
         self.offsets, at = packed(starts, at, widths[0], blocks + 1)
         self.ranks, at = packed(starts, at, widths[1], blocks + 1)
-        need(at == len(starts), "length of the starts")
+        need(at == len(starts), "wrong length of the starts")
         for numbers, last in (self.offsets, len(data)), (self.ranks, count):
-            need(numbers[0] == 0 and numbers[-1] == last, "starts of blocks")
+            need(numbers[0] == 0 and numbers[-1] == last, "wrong first or last start")
             need(all(a < b for a, b in zip(numbers, numbers[1:])), "starts that do not ascend")
         self.index = Index(segment.section(fields, "id index"), blocks - 1) if blocks > 1 else None
 
@@ -183,10 +183,10 @@ class Blocks:
 
         need(len(data) >= 3, "a block without a head")
         n, shape, prefix_len = data[:3]
-        need(n == self.ranks[number + 1] - self.ranks[number] and shape < 4, "a block of so many keys, or its shape")
+        need(n == self.ranks[number + 1] - self.ranks[number] and shape < 4, "wrong number of keys, or unknown shape of a block")
         size = int.from_bytes(take(2), "little") if shape > 1 else 0
         columns = int.from_bytes(take(ceil(size, 8)), "little") if shape == 3 else 0
-        need(columns < 1 << size, "columns that there are not")
+        need(columns < 1 << size, "columns past the end of the keys")
         prefix = take(prefix_len)
         constants = iter(take(bin(columns).count("1")))
         constants = {i: next(constants) for i in range(size) if columns >> i & 1}
@@ -196,15 +196,15 @@ class Blocks:
         lens = [tail if shape > 1 else int.from_bytes(take(shape + 1), "little") for _ in range(n)]
         keys = []
         for head, tail in zip(heads, lens):
-            need(not any(head[tail:]), "a head of bytes that there are not")
+            need(not any(head[tail:]), "a head longer than its tail")
             own = iter(head[:tail] + take(max(tail - 4, 0)))
             keys.append(prefix + bytes(constants[i] if i in constants else next(own) for i in range(tail + len(constants))))
-        need(at == len(data), "bytes behind a block")
+        need(at == len(data), "bytes after the last tail of a block")
         return keys
 
 
 def packed(data, at, width, count):
-    """Packed integers (7), and where they end."""
+    """Packed integers (7), and their end."""
     size = 8 * ceil(count * width, 64)
     need(at + size <= len(data), "packed integers that leave their section")
     bits = int.from_bytes(data[at : at + size], "little")
@@ -219,7 +219,7 @@ class Index:
         while len(self.nodes) < known:
             need(at < len(data), "an index that ends early")
             flags, at, prefix, labels, inner = data[at], at + 1, b"", b"", 0
-            need(flags < 16 and flags & 5 and flags & 12 != 8, "flags of a node of the index")
+            need(flags < 16 and flags & 5 and flags & 12 != 8, "invalid flags of a node of the index")
             if flags & 2:
                 size = int.from_bytes(data[at : at + 2], "little")
                 prefix, at = data[at + 2 : at + 2 + size], at + 2 + size
@@ -231,7 +231,7 @@ class Index:
                 if count > 32:
                     bits = int.from_bytes(labels, "little")
                     labels = bytes(label for label in range(256) if bits >> label & 1)
-                need(len(labels) == count and all(a < b for a, b in zip(labels, labels[1:])), "labels of the index")
+                need(len(labels) == count and all(a < b for a, b in zip(labels, labels[1:])), "invalid labels of the index")
             if flags & 8:
                 inner, at = int.from_bytes(data[at : at + ceil(len(labels), 8)], "little"), at + ceil(len(labels), 8)
             children = []
@@ -239,12 +239,12 @@ class Index:
                 children.append(known if inner >> i & 1 else None)
                 known += inner >> i & 1
             self.nodes.append((flags & 1, prefix, labels, children))
-        need(at == len(data), "bytes behind the index")
+        need(at == len(data), "bytes after the index")
         self.counts = [0] * known
         for i in reversed(range(known)):
             ends, _, _, children = self.nodes[i]
             self.counts[i] = ends + sum(map(self.size, children))
-        need(self.counts[0] == separators, "separators that are not one less than blocks")
+        need(self.counts[0] == separators, "a number of separators that is not one less than blocks")
 
     def size(self, child):
         return 1 if child is None else self.counts[child]
@@ -275,7 +275,7 @@ class Nodes:
         if count:
             need(len(data) > 4, "keys without a root")
             self.root = len(data) - 4 - self.u(len(data) - 4, 4)
-            need(0 <= self.root < len(data) - 4, "a root outside of the section")
+            need(0 <= self.root < len(data) - 4, "a root outside the section")
 
     def u(self, at, size):
         need(0 <= at and at + size <= len(self.data), "a node that leaves its section")
@@ -286,7 +286,7 @@ class Nodes:
         return self.data[at : at + size]
 
     def labels(self, at):
-        """The bytes of a leaf or a shared, and where they end."""
+        """The bytes of a leaf or a shared node, and their end."""
         size, at = self.u(at, 1) & 63, at + 1
         if size == 63:
             self.met.add("long")
@@ -294,10 +294,10 @@ class Nodes:
         return self.bytes(at, size), at + size
 
     def node(self, at):
-        """The node there: whether a key ends in front of its bytes, its bytes, whether one ends behind, and arcs.
+        """The node at `at`: whether a key ends before its bytes, its bytes, whether one ends after them, and its arcs.
 
-        An arc is a label, the keys before it, the bytes behind the label, and the node that it leads to, or None. A leaf
-        has no arcs; a chain has one without a label.
+        An arc is a label, the number of keys before it, the peek, and the node that it leads to, or None. A leaf has no
+        arcs; a chain has one without a label.
         """
         first = self.u(at, 1)
         if first >> 7:
@@ -312,42 +312,42 @@ class Nodes:
             return (False, shared, *self.branch(at, branch))
         size, begin = (self.u(at + 1, 1), at + 2) if first >> 5 & 1 else (1, at + 1)
         width = first & 15
-        self.met.add("chain" + " of several" * (first >> 5 & 1) + " behind a key" * (first >> 4 & 1))
+        self.met.add("chain" + " of several" * (first >> 5 & 1) + " after a key" * (first >> 4 & 1))
         need(size and width <= 8, "a chain of no bytes")
-        to = self.behind(at, self.u(begin, width))
+        to = self.target(at, self.u(begin, width))
         return bool(first >> 4 & 1), self.bytes(begin + width, size), False, [(None, 0, b"", to)]
 
-    def behind(self, at, back):
-        need(back <= at, "a node that leads out of the section")
+    def target(self, at, back):
+        need(back <= at, "a back that leaves the section")
         return at - back if back else None
 
     def branch(self, node, at):
-        """Whether a key ends there, and the arcs (16.9)."""
+        """Whether a key ends at the branch, and its arcs (16.9)."""
         first, second, at = self.u(at, 1), self.u(at + 1, 1), at + 2
         form, peeks, back_width, before_width, n = first >> 4 & 3, first >> 3 & 1, first & 7, second >> 5, second & 31
         need(form < 3 and before_width <= 4, "a branch of an unknown form")
         if form == 0:
             labels, at = self.bytes(at, n + 1), at + n + 1
         elif form == 1:
-            need(1 <= n <= 4, "a map of so many words")
+            need(1 <= n <= 4, "an invalid number of words in a map")
             base, bits = self.u(at, 1), self.u(at + 1, 8 * n)
             labels, at = [base + i for i in range(64 * n) if bits >> i & 1], at + 9 * n
         else:
             labels, at = range(self.u(at, 1), self.u(at, 1) + self.u(at + 1, 1) + 1), at + 2
         self.met.add(f"branch {('list', 'map', 'run')[form]}" + " with peeks" * peeks)
         labels, arcs = list(labels), []
-        need(labels and labels[-1] < 256 and all(a < b for a, b in zip(labels, labels[1:])), "labels of a branch")
+        need(labels and labels[-1] < 256 and all(a < b for a, b in zip(labels, labels[1:])), "invalid labels of a branch")
         for number, label in enumerate(labels):
             before = self.u(at, before_width) if before_width else number
             back, at = self.u(at + before_width, back_width), at + before_width + back_width
             peek = b""
             if peeks:
                 peek, back, at = self.bytes(at, 1) if back & 1 else b"", back >> 1, at + 1
-            arcs.append((label, before, peek, self.behind(node, back)))
+            arcs.append((label, before, peek, self.target(node, back)))
         return bool(first >> 6 & 1), arcs
 
     def each(self):
-        """All keys below the root, in order: a stack of what is still to come, the next on top."""
+        """All keys in order, by a stack of the remaining nodes, the next one on top."""
         stack = [(b"", self.root)] if self.count else []
         count = 0
         while stack:
@@ -357,11 +357,11 @@ class Nodes:
                 yield key
                 continue
             key_first, labels, is_key, arcs = self.node(at)
-            behind = key + labels
+            after = key + labels
             for label, _, peek, to in reversed(arcs):
-                stack.append((behind + (b"" if label is None else bytes([label])) + peek, to))
-            stack += [(behind, None)] * is_key + [(key, None)] * key_first
-        need(count == self.count, "not as many keys as there should be")
+                stack.append((after + (b"" if label is None else bytes([label])) + peek, to))
+            stack += [(after, None)] * is_key + [(key, None)] * key_first
+        need(count == self.count, "a number of keys other than the count")
 
     def __str__(self):
         return f"{sum(1 for _ in self.each())} keys in nodes: {', '.join(sorted(self.met))}"
@@ -461,7 +461,7 @@ def xxh3(data, seed):
 
 
 def xxh3_long(data, seed):
-    """Of more than 240 bytes."""
+    """XXH3 of more than 240 bytes."""
     halves = [word(SECRET, at) + (seed if at % 16 == 0 else -seed) & MASK for at in range(0, 192, 8)]
     secret = struct.pack("<24Q", *halves)
     sums = [PRIMES_32[2], *PRIMES[:4], PRIMES_32[1], PRIMES[4], PRIMES_32[0]]

@@ -109,7 +109,7 @@ fn every_node_of_ids_has_a_golden_file() {
     }
     let branches = ["branch list", "branch list with peeks", "branch map", "branch map with peeks"];
     let runs = ["branch run", "branch run with peeks", "leaf", "long"];
-    let chains = ["chain", "chain behind a key", "chain of several", "chain of several behind a key"];
+    let chains = ["chain", "chain after a key", "chain of several", "chain of several after a key"];
     for (form, nodes) in [("ids-trie", vec!["shared"]), ("ids-fst", chains.to_vec())] {
         let files = segments().into_iter().filter(|name| name.starts_with(form));
         let info = |name: String| String::from_utf8(read_dv(&path(&name), &["--info"]).stdout).unwrap();

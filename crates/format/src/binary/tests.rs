@@ -41,7 +41,7 @@ fn open(made: Made, mode: JumpTables) -> Result<BinaryReader<Owned>> {
     BinaryReader::open(opened.unwrap(), mode)
 }
 
-/// Values that are compressed.
+/// Compressed values.
 fn coded(compression: Compression) -> Made {
     let values: Vec<_> =
         (0..300).map(|i| format!("https://host{i:03}.example.org/\u{e4}{}", i * i)).collect();
@@ -50,7 +50,7 @@ fn coded(compression: Compression) -> Made {
     made
 }
 
-/// Reads `values` back in every way and every mode, however they are stored.
+/// Encodes `values` in every form, and reads them back by every method and in every mode.
 fn holds(values: &[Vec<u8>], order: &[u32]) {
     for compression in [Compression::None, Compression::Fsst, Compression::Block, Compression::Auto] {
         for jump_tables in [true, false] {
@@ -62,7 +62,7 @@ fn holds(values: &[Vec<u8>], order: &[u32]) {
     }
 }
 
-/// The values of a range, decoded a stretch at a time.
+/// The values of a range, decoded in several calls.
 fn decoded(reader: &BinaryReader<Owned>, range: Range<u64>) -> Result<Vec<Vec<u8>>> {
     let mut scratch = Scratch::default();
     let (mut values, mut at) = (Vec::new(), range.start);
@@ -95,7 +95,7 @@ fn reads(reader: &BinaryReader<Owned>, values: &[Vec<u8>], order: &[u32]) {
     assert!(gathered.into_iter().eq(expected));
 }
 
-/// Values of words that recur, and of bytes that do not.
+/// Values of recurring words, and of random bytes.
 fn texts() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let word = prop_oneof![
         4 => prop::sample::select(vec!["https://", "host", ".example.org/", "0", "\u{ff}", ""])
@@ -253,7 +253,7 @@ fn values_lie_past_four_gibibytes_too() {
     }
 }
 
-/// Values as a column of numbers says they are, which need not be sensible.
+/// Values with arbitrary offsets, which may be invalid.
 fn with_offsets(bytes: &[u8], offsets: &[i64]) -> Made {
     let options = NumericOptions { role: Role::Offsets, doubles: false, jump_tables: true, zones: false };
     Binary {
@@ -331,7 +331,7 @@ fn numbers_that_disagree_are_refused_at_opening_or_by_verify() {
     }
 }
 
-/// Reads everything of damaged values; what comes back does not matter, that it does, does.
+/// Calls every method on damaged values: they must return, with any result.
 fn survive(made: Made, mode: JumpTables) {
     let Ok(reader) = open(made, mode) else { return };
     // A length of zero needs no bytes, so the count may be anything.
@@ -380,7 +380,7 @@ fn damage_is_refused_or_survived() {
     }
 }
 
-/// The values as the directory has them, and their sections at their places in a file.
+/// The directory entry of the values, and their sections at their offsets in a file.
 fn filed(made: &Made) -> (Binary<SectionRef>, Vec<(u64, Vec<u8>)>) {
     let (mut at, mut file) = (64, Vec::new());
     let filed = made.clone().try_map(&mut |_, bytes| {

@@ -60,7 +60,7 @@ fn decimal(number: usize) -> Vec<u8> {
     format!("{number:06}").into_bytes()
 }
 
-/// Asks all that can be asked about `probes`, and compares with the set.
+/// Calls every method with `probes`, and compares the results with the set.
 fn agrees(reader: &DictionaryReader<Owned>, set: &BTreeSet<Vec<u8>>, probes: &[Vec<u8>]) {
     let terms: Vec<&Vec<u8>> = set.iter().collect();
     let below = |probe: &[u8]| u32::try_from(terms.partition_point(|t| t.as_slice() < probe)).unwrap();
@@ -90,7 +90,7 @@ fn agrees(reader: &DictionaryReader<Owned>, set: &BTreeSet<Vec<u8>>, probes: &[V
     }
 }
 
-/// The set itself, and neighbours of its members that are hardly in it.
+/// The members of the set, and close non-members.
 fn probes(set: &BTreeSet<Vec<u8>>, step: usize) -> Vec<Vec<u8>> {
     let mut probes = vec![vec![], vec![0], vec![0xff; 3]];
     for term in set.iter().step_by(step) {
@@ -132,8 +132,8 @@ fn holds(set: &BTreeSet<Vec<u8>>, probes: &[Vec<u8>]) {
     }
 }
 
-/// Terms as they occur: words over few letters, random bytes, ids in hexadecimal, long shared fronts,
-/// long terms, all 0xff, zero bytes at ends.
+/// Typical terms: words over few letters, random bytes, hexadecimal ids, long common prefixes, long terms, all 0xff,
+/// zero bytes at the end.
 fn term_strategy() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         4 => vec(prop_oneof![Just(b'a'), Just(b'b'), Just(0), Just(0xff)], 0..12),
@@ -212,7 +212,7 @@ fn five_thousand_terms() {
     holds(&set, &probes(&set, 17));
 }
 
-/// Keys are padded with zero bytes, so these tie with each other, over several blocks.
+/// Keys are padded with zero bytes, so the keys of these terms tie over several blocks.
 #[test]
 fn terms_that_differ_by_zero_bytes_alone() {
     let set: BTreeSet<Vec<u8>> =
@@ -376,10 +376,10 @@ fn changed(made: &Made, which: usize, change: impl Fn(&mut Vec<u8>)) -> Made {
         .unwrap()
 }
 
-/// A section, and its place in a file.
+/// A section, and its offset in a file.
 type Filed = (u64, Section, Vec<u8>);
 
-/// The dictionary as the directory has it, and its sections at their places in a file.
+/// The directory entry of the dictionary, and its sections at their offsets in a file.
 fn filed(made: &Made) -> (Dictionary<SectionRef>, Vec<Filed>) {
     let mut at = 64;
     let mut file = Vec::new();

@@ -1,4 +1,4 @@
-//! Presence against plain bits, in all modes and over the patterns that sets of documents have.
+//! Presence compared with plain bits, in all modes and for typical patterns of documents.
 #![expect(clippy::cast_possible_truncation, reason = "no test has more documents than fit a u32")]
 
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::source::test_section::TestSection;
 mod damage;
 mod layout;
 
-/// `u64` is no word of `bitvec` where addresses have 32 bits.
+/// `u32`, because `bitvec` has no words of `u64` on 32-bit targets.
 type Bits = BitVec<u32, Lsb0>;
 
 const BLOCK: usize = BLOCK_DOCS as usize;
@@ -57,18 +57,18 @@ impl Noise {
     }
 }
 
-/// How the documents with a value lie in a block.
+/// The distribution of documents with a value in a block.
 #[derive(Clone, Debug)]
 enum Pattern {
     None,
     All,
-    /// Each with the chance of one in `.0`.
+    /// Each document has a value with a probability of one in `.0`.
     OneIn(usize),
-    /// All but one in `.0`.
+    /// Each document lacks a value with a probability of one in `.0`.
     AllButOneIn(usize),
-    /// Stretches of up to `.0` with, and then without.
+    /// Runs of up to `.0` documents with a value, and of up to `.1` without.
     Clustered(usize, usize),
-    /// Where words, buckets, strides and the block begin and end.
+    /// Documents at the edges of words, buckets, strides and the block.
     Edges,
 }
 
@@ -132,8 +132,8 @@ fn segment() -> impl Strategy<Value = Bits> {
     })
 }
 
-/// Questions about `bits`, with the answers: the sentence in the docs, that a value's index is the
-/// number of documents with a value before it.
+/// Queries about `bits`, with the expected answers: the value index of a document is the number of documents with a
+/// value before it.
 struct Questions {
     docs: u32,
     present: Vec<DocId>,
@@ -147,9 +147,9 @@ struct Questions {
 struct AboutRange {
     docs: Range<u32>,
     values: Range<usize>,
-    /// A bit for each value, and for more than there are, none of which counts.
+    /// A bit for each value, and some past the last value, which must be ignored.
     value_bits: Bits,
-    /// Some bit that was set before; it stays.
+    /// A bit that is set beforehand and must stay set.
     old: usize,
     exists: Vec<u64>,
     expanded: Vec<u64>,
@@ -169,8 +169,8 @@ impl Questions {
             let from = noise.below(bits.len() + 1) as u32;
             clustered.extend((0..40).rev().map(|i| DocId::new(from.saturating_add(i * 20))));
         }
-        let behind = [docs, docs + 5, u32::MAX];
-        let random = points.iter().copied().chain(behind).chain([0, 0]).map(DocId::new).collect();
+        let past_end = [docs, docs + 5, u32::MAX];
+        let random = points.iter().copied().chain(past_end).chain([0, 0]).map(DocId::new).collect();
         let across_the_end = (docs.saturating_sub(40)..docs + 3).rev().map(DocId::new).collect();
         let all: Vec<DocId> = (0..docs).map(DocId::new).collect();
         let some = all.iter().copied().filter(|_| noise.below(50) == 0).collect();
@@ -194,8 +194,8 @@ impl Questions {
     fn ask(&self, reader: &PresenceReader<Owned>) {
         reader.verify().unwrap();
         assert_eq!((reader.docs(), reader.values() as usize), (self.docs, self.present.len()));
-        let behind = ValueIndex::new(self.present.len() as u32);
-        assert!(reader.select(behind).is_err());
+        let past_end = ValueIndex::new(self.present.len() as u32);
+        assert!(reader.select(past_end).is_err());
 
         let (mut points, mut values) = (self.points.clone(), self.values.clone());
         self.ask_points(reader, &points, &values);
@@ -368,7 +368,7 @@ fn the_last_document_of_the_largest_segment_is_found() {
     }
 }
 
-/// Zeros that nobody touches take no memory.
+/// Zeros that are never touched take no memory.
 #[cfg(target_pointer_width = "64")]
 #[test]
 fn blocks_lie_beyond_four_gibibytes() {

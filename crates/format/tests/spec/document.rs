@@ -1,4 +1,4 @@
-//! Tables and examples, found in prose: in `docs/format.md`, or in the comments of a module.
+//! Finds tables and examples in prose: in `docs/format.md`, or in the comments of a module.
 
 /// Some prose, line by line.
 pub(crate) struct Document {
@@ -8,20 +8,20 @@ pub(crate) struct Document {
 /// One row of a table that begins with the column `offset`.
 #[derive(Debug)]
 pub(crate) struct Row {
-    /// `None` where the cell holds no plain number.
+    /// `None` if the cell is not a plain number.
     pub(crate) offset: Option<usize>,
     pub(crate) bytes: Option<usize>,
-    /// The field's name; `*end*` in the row that tells the length of the whole.
+    /// The field's name; `*end*` in the row with the total length.
     pub(crate) field: String,
 }
 
 impl Document {
-    /// The chapters that this crate has the code of.
+    /// The chapters that this crate implements.
     pub(crate) fn spec() -> Document {
         Document::chapters(false)
     }
 
-    /// The chapter of ids, whose code lies in the crate above.
+    /// The chapter of ids, which the crate `docvalues-terms` implements.
     pub(crate) fn ids() -> Document {
         Document::chapters(true)
     }
@@ -39,7 +39,7 @@ impl Document {
         document
     }
 
-    /// The comments of a source file, without their marks.
+    /// The comments of a source file, without comment markers.
     pub(crate) fn new(text: &str) -> Document {
         let unmarked = |line: &str| {
             let line = line.trim_start();
@@ -77,7 +77,7 @@ impl Document {
         rows(self.table(title, "offset"))
     }
 
-    /// The only layout whose first field is `first`, wherever it stands.
+    /// The only layout in the document whose first field is `first`.
     pub(crate) fn layout_from(&self, first: &str) -> Vec<Row> {
         let layouts = tables(&self.lines).into_iter().filter(|table| table[0][0] == "offset");
         let layouts = layouts.map(|table| rows(table[2..].to_vec()));
@@ -86,12 +86,12 @@ impl Document {
         found.remove(0)
     }
 
-    /// The bytes of the example `name`, each with whether it is shown.
+    /// The bytes of the example `name`; `None` for each byte that is left out.
     pub(crate) fn example(&self, name: &str) -> Vec<Option<u8>> {
         let mark = format!("<!-- example: {name} -->");
         let at = self.lines.iter().position(|line| *line == mark);
         let at = at.unwrap_or_else(|| panic!("no example {name:?}"));
-        assert_eq!(self.lines[at + 1], "```text", "behind {mark}");
+        assert_eq!(self.lines[at + 1], "```text", "after {mark}");
         dump(self.lines[at + 2..].iter().take_while(|line| *line != "```"))
     }
 
@@ -102,7 +102,7 @@ impl Document {
         marks.map(|(line, len)| &line[line.len() - " -->".len() - len..][..len]).collect()
     }
 
-    /// The prose in one line: no examples, no tables that another test compares.
+    /// The prose in one line, without examples, and without tables that other tests compare.
     pub(crate) fn prose(&self) -> String {
         let (mut words, mut skip_dump, mut skip_table) = (Vec::new(), false, false);
         for line in &self.lines {
@@ -136,10 +136,10 @@ fn cells(row: &str) -> Vec<String> {
     row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// All tables of `lines`, each with its head and the line below.
+/// All tables of `lines`, each with its head and the line below it.
 fn tables(lines: &[String]) -> Vec<Vec<Vec<String>>> {
-    let fine_zones = lines.split(|line| !line.starts_with('|')).filter(|lines| lines.len() > 2);
-    fine_zones.map(|lines| lines.iter().map(|line| cells(line)).collect()).collect()
+    let blocks = lines.split(|line| !line.starts_with('|')).filter(|lines| lines.len() > 2);
+    blocks.map(|lines| lines.iter().map(|line| cells(line)).collect()).collect()
 }
 
 fn rows(table: Vec<Vec<String>>) -> Vec<Row> {
@@ -154,9 +154,8 @@ fn rows(table: Vec<Vec<String>>) -> Vec<Row> {
     table.into_iter().map(row).collect()
 }
 
-/// Reads lines of an offset and bytes, two digits each with one space between; a comment stands behind
-/// two spaces. Bytes between two lines are zero, or repeat the last two if the line ends in `..`; a
-/// line `...` leaves them out.
+/// Reads lines of an offset, bytes of two digits with one space between them, and after two spaces a comment. Bytes
+/// between two lines are zero, or repeat the last two if the line ends in `..`. A line `...` leaves them out.
 fn dump<'a>(lines: impl Iterator<Item = &'a String>) -> Vec<Option<u8>> {
     let (mut bytes, mut fill) = (Vec::new(), Some(vec![0]));
     for line in lines {

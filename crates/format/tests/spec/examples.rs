@@ -1,4 +1,4 @@
-//! Every example in hexadecimal, compared with what the encoders make.
+//! Every hexadecimal example, compared with the output of the encoders.
 
 use std::convert::Infallible;
 
@@ -16,7 +16,7 @@ use docvalues_format::source::Owned;
 use crate::document::Document;
 use crate::parts::{numbers, present_sections, whole_file};
 
-/// The bytes that the example `name` claims to show.
+/// The bytes that the example `name` must show.
 fn made(name: &str) -> Vec<u8> {
     match name {
         "checksums" => seal(vec![0x61; 5_000]).0[5_120..].to_vec(),
@@ -65,7 +65,7 @@ fn made(name: &str) -> Vec<u8> {
     }
 }
 
-/// A table that the writer would not make for so little, but a reader takes.
+/// A symbol table that the writer would not create for so few bytes, but that readers accept.
 fn symbols() -> Vec<u8> {
     let symbols = vec![2, 2, 1, b'a', b'b', b'c'];
     let coding = Coding::Fsst { total_len: 5, symbols: symbols.clone() };
@@ -82,7 +82,7 @@ fn full_and_runs() -> (Vec<u8>, Vec<u8>) {
     present_sections(65_566, (0..65_536).chain([10, 11, 20].map(|doc| 65_536 + doc)))
 }
 
-/// The bytes as an example shows them, without its comments.
+/// The bytes in the form of an example, without comments.
 fn dump(bytes: &[u8]) -> String {
     let shown = |(line, bytes): (usize, &[u8])| {
         let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();

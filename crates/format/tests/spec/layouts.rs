@@ -1,5 +1,4 @@
-//! Every layout: each row of its table holds the field's bytes at its offset, and no byte lies outside
-//! of a row.
+//! Every layout: each row of its table has the bytes of the field at its offset, and every byte belongs to a row.
 
 use docvalues_format::cursor::Cursor;
 use docvalues_format::dictionary::{Dictionary, Index};
@@ -33,7 +32,7 @@ macro_rules! module {
 
 pub(crate) use module;
 
-/// The bytes of an end of the file with byte `at` replaced, and the checksum made good.
+/// The header or footer with byte `at` replaced, and a valid checksum.
 fn forged(mut bytes: [u8; 64], at: usize, crc: usize) -> [u8; 64] {
     bytes[at] = 0x40;
     let sum = crc32fast::hash(&bytes[..crc]);
@@ -118,7 +117,7 @@ fn invalid_footer_fields_are_refused_by_row() {
         let found = Footer::decode(&forged(footer.encode(), at, 48), 192);
         match (row.field.as_str(), found) {
             ("root_crc" | "docs" | "columns" | "id" | "crc", found) => assert!(found.is_ok()),
-            // The forged number is byte 64, where the root was.
+            // The forged offset is byte 64, at which the root was.
             ("root_offset", found) => assert_eq!(found.unwrap(), footer),
             ("root_len", found) => assert_eq!(found.unwrap().root_len, 64),
             ("magic", Err(e)) => assert!(matches!(e.kind(), ErrorKind::Magic { .. })),
@@ -132,7 +131,7 @@ fn invalid_footer_fields_are_refused_by_row() {
     }
 }
 
-/// A column in which everything there can be is there.
+/// A column with every optional part.
 pub(crate) fn column(name: &str) -> Column<SectionRef> {
     let numbers = |role, seed| Numeric {
         role,
@@ -174,7 +173,7 @@ pub(crate) fn column(name: &str) -> Column<SectionRef> {
 
 #[test]
 fn directory_root_and_page() {
-    // The first name fills a page.
+    // The first name is long enough to fill a page.
     let (columns, start) = ([&"a".repeat(5_000), "left", "right"].map(column), 0x0001_0000);
     let mut directory = DirectoryBuilder::default();
     let ends = [0x0203_u64, 0x0504, start];

@@ -1,5 +1,5 @@
-//! `docs/format.md` and the tables in the modules' heads, held to the code: every row, tag, constant,
-//! example and number.
+//! Compares `docs/format.md`, and the tables of the module docs, with the code: every row, tag, constant, example and
+//! number.
 
 #![expect(clippy::unwrap_used, reason = "a failing helper is a failing test")]
 

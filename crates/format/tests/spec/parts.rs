@@ -1,4 +1,4 @@
-//! What the tests encode: sections, references and a whole file.
+//! Test data: sections, references and a whole file.
 
 use std::convert::Infallible;
 
@@ -13,7 +13,7 @@ use docvalues_format::granule::{SectionRef, seal};
 use docvalues_format::numeric::{self, Numeric, NumericOptions, Role};
 use docvalues_format::presence::{self, Presence};
 
-/// A reference like no other.
+/// A distinct reference for each number.
 pub(crate) fn reference(seed: u8) -> SectionRef {
     let number = |at: u8| u64::from_le_bytes([at, at + 1, at + 2, at + 3, at + 4, at + 5, at + 6, 1]);
     SectionRef { offset: number(seed), len: number(seed + 7), crc: 0x0101_0101 * u32::from(seed) }
@@ -25,7 +25,7 @@ pub(crate) fn encoded_ref(section: SectionRef) -> Vec<u8> {
     out
 }
 
-/// Presence of `set` among `docs` documents.
+/// The presence of `set` among `docs` documents.
 pub(crate) fn present(docs: u32, set: impl IntoIterator<Item = u32>) -> Presence<Vec<u8>> {
     let mut words = vec![0; docs.div_ceil(64) as usize];
     set.into_iter().for_each(|doc| words[doc as usize / 64] |= 1_u64 << (doc % 64));
@@ -72,7 +72,7 @@ pub(crate) fn whole_file() -> Vec<u8> {
     file(4, [city, size])
 }
 
-/// The file with these columns, which are sorted by name.
+/// The file with these columns, which must be sorted by name.
 fn file(docs: u32, columns: impl IntoIterator<Item = Column<Vec<u8>>>) -> Vec<u8> {
     let mut file = Header { writer: [0, 1, 0], ..Header::current() }.encode().to_vec();
     assert_eq!(file.len(), HEADER_LEN);

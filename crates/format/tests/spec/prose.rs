@@ -1,5 +1,5 @@
-//! The constants, and every number from 100 up in the prose: each is part of a sentence that is made
-//! here from the code.
+//! The constants, and every number from 100 up in the prose: each must be part of a sentence that this test builds from
+//! the code.
 
 use docvalues_format::bits::{self, MAX_SPLIT_WIDTH, OVERREAD};
 use docvalues_format::dictionary::{BLOCK_TERMS, KEY_LEN, MAX_PREFIX};
@@ -23,7 +23,7 @@ use docvalues_format::source::{Owned, TAIL};
 use crate::document::{Document, number};
 use crate::parts::{present_sections, whole_file};
 
-/// Whether a reader takes a presence block of kind `tag` with `values` of its 65,536 documents.
+/// Whether a reader accepts a presence block of kind `tag` in which `values` of 65,536 documents have a value.
 fn is_read(tag: u8, values: u32) -> bool {
     let payload = match tag {
         2 => 2 * values as usize,
@@ -32,7 +32,7 @@ fn is_read(tag: u8, values: u32) -> bool {
     let mut blocks = vec![tag, 0, 0, 0];
     blocks.extend(values.to_le_bytes());
     blocks.resize(8 + payload.next_multiple_of(8), 0);
-    // An empty block of one document, so that not all of them have a value.
+    // An empty block of one document, so that not all documents have a value.
     blocks.extend([0; 8]);
     let blocks = Owned::new(Section::Presence, blocks);
     let reader = PresenceReader::open(
@@ -43,7 +43,7 @@ fn is_read(tag: u8, values: u32) -> bool {
     reader.unwrap().rank(DocId::new(0)).is_ok()
 }
 
-/// The largest number for which `holds`, which holds for `low` and not for `high`.
+/// The largest number for which `holds` is true; it must be true for `low` and false for `high`.
 fn most(mut low: u64, mut high: u64, holds: impl Fn(u64) -> bool) -> u64 {
     assert!(holds(low) && !holds(high));
     while low + 1 < high {
@@ -53,8 +53,8 @@ fn most(mut low: u64, mut high: u64, holds: impl Fn(u64) -> bool) -> u64 {
     low
 }
 
-/// Values that the second entry of a table counts, if every second document has one: half of what lies
-/// between two entries.
+/// The number of documents between two entries of a table, from the second entry of a block in which every second
+/// document has a value.
 fn step_of(tag: u8, values: u32) -> u64 {
     let (blocks, _) = present_sections(BLOCK_DOCS, (0..values).map(|i| i * 2));
     assert_eq!(blocks[0], tag);
@@ -129,7 +129,7 @@ fn every_constant_has_one_meaning() {
     assert!(!names(Document::spec(), "Limits and constants").any(|name| of_ids.contains(&name)));
 }
 
-/// With commas, as the prose writes numbers.
+/// A number with commas, as in the prose.
 fn n(number: impl TryInto<u64>) -> String {
     let digits = number.try_into().unwrap_or(u64::MAX).to_string();
     let groups: Vec<&str> =
@@ -148,7 +148,7 @@ fn kind(set: impl Iterator<Item = u32>) -> u8 {
     present_sections(BLOCK_DOCS, set).0[0]
 }
 
-/// Sentences with the numbers that the code gives them.
+/// Sentences with numbers from the code.
 fn sentences() -> Vec<String> {
     let (block, zone) = (n(BLOCK_DOCS), ZONE);
     let upper = zone * ZONES_PER_ZONE;
@@ -243,7 +243,7 @@ fn every_number_from_100_up_is_the_code_s() {
         assert!(prose.contains(&sentence), "the document does not say {sentence:?}");
         prose = prose.replace(&sentence, "¶");
     }
-    // What is left is words of letters and digits, and short numbers.
+    // Only words of letters and digits, and short numbers, may remain.
     let words = prose.split(|c: char| !c.is_alphanumeric() && c != ',' && c != '_');
     let left: Vec<&str> = words.filter(|word| number(word).is_some_and(|number| number >= 100)).collect();
     assert_eq!(left, <[&str; 0]>::default(), "numbers that no sentence here explains");
@@ -261,7 +261,7 @@ fn every_part_of_a_file_that_errors_name_is_in_the_document() {
     }
 }
 
-/// The heads of the modules repeat what the document says.
+/// The module docs repeat numbers of the document.
 #[test]
 fn the_numbers_in_the_modules_heads_are_the_document_s() {
     let spec = Document::spec().prose();

@@ -9,7 +9,7 @@ pub(crate) fn f(name: &'static str, bytes: impl AsRef<[u8]>) -> Named {
     (name, bytes.as_ref().to_vec())
 }
 
-/// Compares the rows of a table with `bytes`, in which `fields` lie in this order, and zeros elsewhere.
+/// Compares the rows of a table with `bytes`, which are `fields` in this order, with zeros between them.
 pub(crate) fn check(rows: &[Row], bytes: &[u8], fields: &[Named]) {
     let (mut at, mut fields) = (0, fields.iter());
     for row in rows {
@@ -18,9 +18,9 @@ pub(crate) fn check(rows: &[Row], bytes: &[u8], fields: &[Named]) {
         }
         let expected = match row.field.as_str() {
             "*end*" => continue,
-            // Where a table names no length, the zeros are padding.
+            // If a table has no length, the zeros are padding.
             "zero" | "reserved" => vec![0; row.bytes.unwrap_or(at.next_multiple_of(8) - at)],
-            // Only decimals have any.
+            // Only decimals have digits.
             "digits" if fields.as_slice().first().is_none_or(|(name, _)| *name != "digits") => continue,
             field => {
                 let (name, expected) = fields.next().unwrap_or_else(|| panic!("no such field: {row:?}"));

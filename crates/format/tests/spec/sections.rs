@@ -1,4 +1,4 @@
-//! The layouts of a column's fields and sections: each row of a table holds the field's bytes.
+//! The layouts of a column's fields and sections: each row of a table has the bytes of the field.
 
 use docvalues_format::binary::{
     self, Binary, BinaryOffsets, BinaryOptions, Coding, Compression, DeflateBlocks, MAX_SYMBOL,
@@ -70,11 +70,11 @@ fn numeric_fields() {
 
 #[test]
 fn numeric_block_header_and_zone() {
-    // Falls by 3; one value is 1 above. The first number is 1,533 above the smallest.
+    // Falls by 3 a value; one value is 1 greater. The first number is 1,533 above the smallest.
     let falling = || (0..512).map(|i| 10_000 - 3 * i);
     let mut values: Vec<i64> = falling().collect();
     values[5] += 1;
-    // So does the second block, from higher up: one line for both would cost more.
+    // So does the second block, from a greater value: one line for both would take more bytes.
     values.extend(falling().map(|value| value + 1_000_000));
     let column = numbers(&values, Role::Offsets);
     let fields = [
@@ -144,7 +144,7 @@ fn presence_block_header_and_jump_entry() {
     ];
     check_both("Jump entry", module!("presence/header.rs"), &jump[16..], &fields);
 
-    // The zero of both is checked where they are met.
+    // Tests that read these blocks check the zero of both.
     for (at, mode) in [(9, JumpTables::Ignore), (16 + 13, JumpTables::Baked)] {
         let (mut blocks, mut jump) = (blocks.clone(), jump.clone());
         let section = if mode == JumpTables::Baked { &mut jump } else { &mut blocks };
@@ -160,7 +160,7 @@ fn presence_block_header_and_jump_entry() {
     }
 }
 
-/// The payload of the first presence block, which is of the kind `tag`.
+/// The payload of the first presence block, whose kind must be `tag`.
 fn payload(docs: u32, set: impl IntoIterator<Item = u32>, tag: u8) -> Vec<u8> {
     let (blocks, _) = present_sections(docs, set);
     assert_eq!(blocks[0], tag);
@@ -176,7 +176,7 @@ fn presence_payloads() {
     let list = payload(9_000, [1, 5, 300, 8_000], 2);
     check_both("List", module!("presence/list.rs"), &list, &[f("docs", u16s([1, 5, 300, 8_000]))]);
 
-    // 264 values, so that nothing is padded behind them: 128 in each of the first two buckets.
+    // 264 values, so that no padding follows: 128 in each of the first two buckets.
     let sparse = payload(9_000, (0..264).map(|i| i * 2), 3);
     let starts = [0, 128, 256].into_iter().chain([264; 34]);
     let lows = (0..264_u16).map(|i| (i * 2).to_le_bytes()[0]).collect::<Vec<u8>>();

@@ -1,4 +1,4 @@
-//! Every fingerprint table, compared with the enum or the bytes that it tells of.
+//! Every table of tags, compared with the enum or the bytes that it describes.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ fn logical_types() {
     for (row, logical) in tags("Logical type").iter().zip(LogicalType::ALL) {
         assert_eq!(row.2[1].starts_with("16 bytes"), logical.fixed_len() == Some(16), "{row:?}");
     }
-    // As the table puts it: bit 63 inverted; bits 0 to 62 inverted if bit 63 is set.
+    // The mapping of the table: bit 63 inverted; bits 0 to 62 inverted if bit 63 is set.
     for bits in [0, 1, 1 << 63, u64::MAX, 1 << 63 | 12_345, 0x7FF0_0000_0000_0000] {
         assert_eq!(from_u64(bits).cast_unsigned(), bits ^ (1 << 63));
         let inverted = if bits >> 63 == 1 { bits ^ ((1 << 63) - 1) } else { bits };
@@ -79,7 +79,7 @@ fn flags_of_the_statistics() {
 
 #[test]
 fn extensions_and_flags_of_sort_keys() {
-    // The other one is of the crate above.
+    // The tests of the `terms` crate check the other one.
     assert_eq!(names("Extensions")[0], (u8::try_from(SORT_TAG).unwrap(), "sort".to_owned()));
     let key = SortKey::new("x");
     let flags = [key.clone().descending(), key.missing_first()].map(|key| sort::encode(&[key])[4]);
@@ -135,7 +135,7 @@ fn shapes_and_kinds_of_presence() {
     assert_eq!(names("Presence blocks"), kinds);
 }
 
-/// The formulas of the table, as this test understands them.
+/// The formulas of the table, evaluated by this test.
 #[test]
 fn payloads_of_presence_are_as_long_as_the_table_says() {
     let d = [65_536, 65_535, 9_000, 1_100, 513, 512];
@@ -188,7 +188,7 @@ fn numeric(role: Role) -> Numeric<SectionRef> {
         Role::Offsets | Role::TermOffsets | Role::IdDocs => Transform::Affine { base: 0, gcd: 1 },
     };
     let (blocks, stride, block_shift) = (Some(reference(1)), Stride::Short, 9);
-    // Not of the column's entry.
+    // These are not part of a column's entry.
     let fine_zones = None;
     Numeric {
         role,

@@ -10,8 +10,8 @@ use super::matcher::{Matcher, Piece};
 use super::train::Counts;
 use super::{ESCAPE, MAX_SYMBOL, MAX_SYMBOLS, Symbol};
 
-/// Few different bytes, so that symbols begin alike and end where values do; among them the one that stands behind a
-/// value in its last word.
+/// Few different bytes, so that symbols share prefixes and end with values. They include zero, which pads the last word
+/// of a value.
 fn byte() -> impl Strategy<Value = u8> {
     prop_oneof![Just(0), Just(b'a'), Just(b'b'), Just(255), any::<u8>()]
 }
@@ -24,7 +24,7 @@ fn values() -> impl Strategy<Value = Vec<Vec<u8>>> {
     vec(vec(byte(), 0..60), 0..20)
 }
 
-/// Values that are made of symbols and of other bytes.
+/// Values made of symbols and of other bytes.
 fn with_values() -> impl Strategy<Value = (BTreeSet<Vec<u8>>, Vec<Vec<u8>>)> {
     symbols().prop_flat_map(|symbols| {
         let words: Vec<_> = symbols.iter().cloned().chain([b"a".to_vec(), vec![0]]).collect();
@@ -47,7 +47,7 @@ fn matcher(symbols: &BTreeSet<Vec<u8>>) -> Matcher {
     matcher
 }
 
-/// The longest symbol at each place, or the byte that is there.
+/// The longest symbol at each position, or else the byte.
 fn cut(symbols: &BTreeSet<Vec<u8>>, value: &[u8]) -> Vec<(Option<u8>, Vec<u8>)> {
     let (mut rest, mut pieces) = (value, Vec::new());
     while !rest.is_empty() {
@@ -62,7 +62,7 @@ fn cut(symbols: &BTreeSet<Vec<u8>>, value: &[u8]) -> Vec<(Option<u8>, Vec<u8>)> 
     pieces
 }
 
-/// The symbols that are worth the most, as the module's documentation has it: all pieces and all neighbours.
+/// The symbols with the greatest gain, by the definition in the module docs: all pieces and all pairs of neighbours.
 fn next(symbols: &BTreeSet<Vec<u8>>, values: &[Vec<u8>]) -> Vec<Symbol> {
     let (mut singles, mut pairs) = (BTreeMap::new(), BTreeMap::new());
     for value in values {
@@ -118,7 +118,7 @@ proptest! {
         }
     }
 
-    /// Counts are those of one sample, whatever was counted before.
+    /// Counts are independent of samples counted before.
     #[test]
     fn the_next_symbols_are_worth_the_most((symbols, values) in with_values(), others in values()) {
         let (matcher, mut counts) = (matcher(&symbols), Counts::new());

@@ -127,7 +127,7 @@ fn parts_that_disagree_are_refused() {
     assert!(refusal(other).starts_with("a block "), "without its preset dictionary");
 }
 
-/// A block that holds more or fewer bytes than its place says: never written, and never read.
+/// A block that unpacks to a wrong size is refused.
 #[test]
 fn blocks_of_another_length_are_refused() {
     let values = vec![vec![b'a'; 5_000]; 4];
@@ -142,7 +142,7 @@ fn blocks_of_another_length_are_refused() {
     let kind = ErrorKind::Broken("a block does not unpack to its declared size");
     assert_eq!(*reader.get_next(0, scratch).unwrap_err().kind(), kind);
     assert_eq!(*reader.get(1, buffer).unwrap_err().kind(), kind);
-    // After an error, nothing is taken for decoded.
+    // After an error, the cache holds no blocks.
     assert_eq!(*reader.get_next(0, scratch).unwrap_err().kind(), kind);
     assert_eq!(*reader.gather(&[3], scratch, |_| {}).unwrap_err().kind(), kind);
     assert_eq!(*reader.verify().unwrap_err().kind(), kind);

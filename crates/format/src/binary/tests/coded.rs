@@ -8,7 +8,7 @@ fn urls(count: u32) -> Vec<String> {
         .collect()
 }
 
-/// Bytes that nothing shortens.
+/// Incompressible bytes.
 fn noise(count: u64) -> Vec<[u8; 8]> {
     (0..count).map(|i| (i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes()).collect()
 }
@@ -51,7 +51,7 @@ fn coded_len<T: AsRef<[u8]>>(values: &[T]) -> usize {
     made_as(values, &options).bytes.map_or(0, |bytes| bytes.len())
 }
 
-/// The saving that the layout is there for.
+/// The compression ratio of URLs.
 #[test]
 fn urls_take_a_quarter() {
     let urls = urls(20_000);
@@ -65,7 +65,7 @@ fn the_same_values_get_the_same_codes() {
     assert_eq!(made_as(&urls, &options), made_as(&urls, &options));
 }
 
-/// Codes by hand: *0* is `ab`, *1* is `c`.
+/// Hand-written codes: *0* is `ab`, *1* is `c`.
 fn by_hand(codes: &[u8], ends: &[i64], total_len: u64) -> Made {
     let symbols = vec![2, 2, 1, b'a', b'b', b'c'];
     Binary { coding: Coding::Fsst { total_len, symbols }, ..with_offsets(codes, ends) }
@@ -133,7 +133,7 @@ fn invalid_symbol_tables_are_refused_at_opening() {
 proptest! {
     #![proptest_config(crate::cases(64))]
 
-    /// Whatever stands there: all ways to read agree where it verifies, and none of them panics.
+    /// For arbitrary bytes: no method panics, and if `verify` succeeds, all methods agree.
     #[test]
     fn any_table_and_any_codes(
         lens in vec(0..=17_u8, 0..8),

@@ -7,7 +7,7 @@ use super::super::*;
 use super::{Made, changed, decimal, gathered, made, opened, probes, reader, sections, term};
 use crate::numeric;
 
-/// Asks everything of a damaged dictionary; what comes back does not matter, that it does, does.
+/// Calls every method on a damaged dictionary: they must return, with any result.
 pub(super) fn survive(damaged: Made, probes: &[Vec<u8>], mode: JumpTables) {
     let Ok(reader) = DictionaryReader::open(opened(damaged), mode) else {
         return;
@@ -79,7 +79,7 @@ fn refusal(made: Made) -> String {
     }
 }
 
-/// A dictionary that says it holds `terms`, with another block.
+/// A dictionary with the numbers of `terms`, but with this block.
 fn raw(block: &[u8], terms: &[&str]) -> Made {
     Made { blocks: Some(block.to_vec()), ..made(terms, true) }
 }

@@ -1,4 +1,4 @@
-//! What a look-up touches, and what was touched before.
+//! The bytes that a look-up reads, and reads of verified and unverified granules.
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::granule::GRANULE;
 use crate::source::Owned;
 use crate::source::test_section::TestSection;
 
-/// A section that notes which of its bytes were asked for.
+/// A section that records which of its bytes are read.
 struct Spy {
     bytes: Owned,
     asked: Mutex<Vec<Range<usize>>>,
@@ -42,7 +42,7 @@ impl Spy {
     }
 }
 
-/// The table of costs in the module's head.
+/// Checks the table of costs in the module docs.
 #[test]
 fn a_look_up_reads_no_more_than_documented() {
     let spied = made((0..20_000).map(decimal), true)

@@ -24,7 +24,7 @@ fn blocks_are_counted_by_kind() {
     }
 }
 
-/// Asks a bit of everything. Answers may be wrong, but keep the promises of the module's head.
+/// Calls every method. Answers may be wrong, but must keep the guarantees of the module docs.
 fn survive(reader: &PresenceReader<Owned>) {
     let (docs, values) = (reader.docs(), reader.values());
     let points: Vec<DocId> = (0..docs.div_ceil(BLOCK_DOCS))
@@ -117,7 +117,7 @@ fn damage_is_found_by_a_full_check_and_survived_by_look_ups() {
 proptest! {
     #![proptest_config(crate::cases(400))]
 
-    /// A header that may be anything, in front of bytes that may be anything.
+    /// An arbitrary header, followed by arbitrary bytes.
     #[test]
     fn any_bytes_are_refused_or_survived(
         kind in 0..7_u8, runs in 0..40_u16, values in 0..600_u32, short in 1..70_000_u32,
@@ -152,8 +152,8 @@ proptest! {
     }
 }
 
-/// The blocks of `set` in `docs` documents after `spoil`, read without a jump table; `more` values
-/// than there are.
+/// A reader without a jump table of the blocks of `set` in `docs` documents, changed by `spoil`. The directory counts
+/// `more` values than there are.
 fn spoilt(
     docs: usize,
     set: impl IntoIterator<Item = usize>,

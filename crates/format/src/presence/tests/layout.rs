@@ -11,7 +11,7 @@ fn the_tags_are_the_indices() {
     assert_eq!(Kind::from_tag(6), None);
 }
 
-/// The kind that is chosen for `set` in a block of `docs` documents, and the bytes of its payload.
+/// The kind that the encoder chooses for `set` in a block of `docs` documents, and the length of its payload.
 fn chosen(docs: u32, set: impl IntoIterator<Item = usize>) -> (Kind, usize) {
     let words = words(&bits(BLOCK, set));
     let header = plan(words[..].try_into().unwrap(), docs);
