@@ -103,7 +103,7 @@ class Segment:
         while len(self.columns) < columns:
             at, size, crc, sections_end, columns_end, zero = (root.u(size) for size in (8, 4, 4, 8, 4, 4))
             self.page(self.part(at, size, crc, "page"))
-            need((sections_end, columns_end, zero) == (self.end, len(self.columns), 0), "root: an entry that does not fit its page")
+            need((sections_end, columns_end, zero) == (self.end, len(self.columns), 0), "root: not its page")
         need(len(self.columns) == columns, "footer: a number of columns that is not that of the pages")
         self.extensions, self.ids = [], None  # (5.2): their tags; reading documents needs none of them
         while root.at < root_len:
@@ -411,7 +411,7 @@ class Bytes:
             if len(block) != size:
                 stream = zlib.decompressobj(-15, preset)
                 block = stream.decompress(block, size + 1)
-                need(stream.eof and not stream.unused_data and len(block) == size, "a block that does not unpack to its size")
+                need(stream.eof and not stream.unused_data and len(block) == size, "a block of another size")
             yield block
         need((start, ends.at) == (len(self.data), len(ends.data)), "bytes or block ends after the last block")
 

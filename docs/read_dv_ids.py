@@ -183,7 +183,7 @@ class Blocks:
 
         need(len(data) >= 3, "a block without a head")
         n, shape, prefix_len = data[:3]
-        need(n == self.ranks[number + 1] - self.ranks[number] and shape < 4, "wrong number of keys, or unknown shape of a block")
+        need(n == self.ranks[number + 1] - self.ranks[number] and shape < 4, "wrong number of keys, or shape")
         size = int.from_bytes(take(2), "little") if shape > 1 else 0
         columns = int.from_bytes(take(ceil(size, 8)), "little") if shape == 3 else 0
         need(columns < 1 << size, "columns past the end of the keys")
