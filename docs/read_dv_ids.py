@@ -38,7 +38,7 @@ class Ids:
         self.count, doc_count, self.seed = fields.u(4), fields.u(4), fields.u(8)
         self.form, self.filter_bits, self.max_len = fields.tag(FORMS, "form of ids"), fields.u(1), fields.u(2)
         least_len, greatest_len, zero = fields.u(1), fields.u(1), fields.u(2)
-        need(self.filter_bits <= 32 and max(least_len, greatest_len) <= 32 and not zero, "fields that exceed their limits")
+        need(self.filter_bits <= 32 and max(least_len, greatest_len) <= 32 and not zero, "fields above their limits")
         need(self.name and doc_count == segment.docs and self.count <= doc_count, "wrong name or counts")
         self.least, self.greatest = fields.take(least_len), fields.take(greatest_len)
         self.template = Template(fields)
@@ -149,7 +149,7 @@ class Blocks:
             return
         starts = segment.section(fields, "id block starts")
         widths, at = (starts[0], starts[1]), 8
-        need(all(width in (*range(57), 64) for width in widths) and not any(starts[2:8]), "invalid widths of the starts")
+        need(all(width in (*range(57), 64) for width in widths) and not any(starts[2:8]), "widths of the starts")
         self.offsets, at = packed(starts, at, widths[0], blocks + 1)
         self.ranks, at = packed(starts, at, widths[1], blocks + 1)
         need(at == len(starts), "wrong length of the starts")
@@ -183,7 +183,7 @@ class Blocks:
 
         need(len(data) >= 3, "a block without a head")
         n, shape, prefix_len = data[:3]
-        need(n == self.ranks[number + 1] - self.ranks[number] and shape < 4, "wrong number of keys, or shape")
+        need(n == self.ranks[number + 1] - self.ranks[number] and shape < 4, "keys or shape of a block")
         size = int.from_bytes(take(2), "little") if shape > 1 else 0
         columns = int.from_bytes(take(ceil(size, 8)), "little") if shape == 3 else 0
         need(columns < 1 << size, "columns past the end of the keys")
@@ -231,7 +231,7 @@ class Index:
                 if count > 32:
                     bits = int.from_bytes(labels, "little")
                     labels = bytes(label for label in range(256) if bits >> label & 1)
-                need(len(labels) == count and all(a < b for a, b in zip(labels, labels[1:])), "invalid labels of the index")
+                need(len(labels) == count and all(a < b for a, b in zip(labels, labels[1:])), "labels of the index")
             if flags & 8:
                 inner, at = int.from_bytes(data[at : at + ceil(len(labels), 8)], "little"), at + ceil(len(labels), 8)
             children = []
@@ -336,7 +336,7 @@ class Nodes:
             labels, at = range(self.u(at, 1), self.u(at, 1) + self.u(at + 1, 1) + 1), at + 2
         self.met.add(f"branch {('list', 'map', 'run')[form]}" + " with peeks" * peeks)
         labels, arcs = list(labels), []
-        need(labels and labels[-1] < 256 and all(a < b for a, b in zip(labels, labels[1:])), "invalid labels of a branch")
+        need(labels and labels[-1] < 256 and all(a < b for a, b in zip(labels, labels[1:])), "labels of a branch")
         for number, label in enumerate(labels):
             before = self.u(at, before_width) if before_width else number
             back, at = self.u(at + before_width, back_width), at + before_width + back_width
