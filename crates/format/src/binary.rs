@@ -182,7 +182,7 @@ impl<S> Binary<S> {
 }
 
 impl Binary<SectionRef> {
-    /// Appends the fields to a directory entry; the layout stands in the head of
+    /// Appends the fields to a directory entry; the layout is in the docs of
     /// [the module](self#entry-in-the-directory).
     pub fn encode_meta(&self, out: &mut Vec<u8>) {
         let (variable, fixed_len) = match self.offsets {

@@ -31,7 +31,7 @@
 //! | 36 | | `offsets` | the entry of the term offsets; this and the next fields only if `count` > 32 |
 //! | | 20 | `keys` | reference to the term keys |
 //! | | 1 | `prefix_len` | bytes of the prefix |
-//! | | `prefix_len` | `prefix` | what terms begin with, behind which keys begin |
+//! | | `prefix_len` | `prefix` | the prefix of most terms, which keys leave out |
 //!
 //! # Cost
 //!

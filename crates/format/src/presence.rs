@@ -29,7 +29,7 @@
 //! | section | holds |
 //! | --- | --- |
 //! | presence | the blocks end to end, each a header and a payload |
-//! | presence jump table | an entry for each block: values before it, where it is, what it is |
+//! | presence jump table | an entry for each block: values before it, its position, its header |
 //!
 //! # Entry in the directory
 //!

@@ -6,7 +6,7 @@ use super::read::{BATCH, BinaryReader, DECODE_BYTES, OpenCoding, Scratch};
 use crate::error::Result;
 use crate::source::SectionBytes;
 
-/// The index that stands for no value.
+/// The index of no value.
 const SKIP: u32 = u32::MAX;
 
 /// The start and end of a value.

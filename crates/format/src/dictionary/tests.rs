@@ -40,7 +40,7 @@ fn gathered<B: SectionBytes>(reader: &DictionaryReader<B>, ords: &[u32]) -> Resu
     let (mut gather, mut found) = (reader.gather(), Vec::new());
     let ords: Vec<TermOrd> = ords.iter().copied().map(TermOrd::new).collect();
     for ords in ords.chunks(BATCH) {
-        // Appended behind what is there.
+        // The terms are appended to existing bytes.
         let mut bytes = vec![7; 3];
         gather.locate(ords)?;
         gather.append_to(&mut bytes)?;
@@ -299,7 +299,7 @@ fn a_few_terms_do_not_spoil_the_prefix() {
 fn a_prefix_has_at_most_255_bytes() {
     for (front, expected) in [(250, 254), (254, 255), (400, 0)] {
         let set: BTreeSet<Vec<u8>> = (0..100).map(|i| [vec![b'p'; front], decimal(i)].concat()).collect();
-        // Where even 255 bytes do not tell terms apart, there is none.
+        // If even 255 bytes do not distinguish terms, there is no prefix.
         assert_eq!(made(&set, true).index.unwrap().prefix.len(), expected);
         holds(&set, &probes(&set, 3));
     }
@@ -320,7 +320,7 @@ fn invalid_terms_are_refused() {
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn a_term_of_more_than_two_gibibytes_is_refused() {
-    // Zeros that nobody touches take no memory.
+    // Zeros that are never touched take no memory.
     let len = MAX_VALUE as usize + 1;
     let mut builder = DictionaryBuilder::new();
     assert_eq!(builder.push(&vec![0; len]), Err(BuildError::TooLong { ord: 0, len }));

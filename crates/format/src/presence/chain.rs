@@ -60,7 +60,7 @@ impl<B: SectionBytes> Blocks<B> {
         self.docs.saturating_sub(number.saturating_mul(BLOCK_DOCS)).min(BLOCK_DOCS)
     }
 
-    /// `rank` as a value index; the outer `None` if the column has not so many values.
+    /// `rank` as a value index; the outer `None` if the column has fewer values.
     #[inline]
     #[expect(clippy::option_option, reason = "whether it is right, and whether there is a value")]
     pub(super) fn index(&self, rank: Option<u64>) -> Option<Option<ValueIndex>> {

@@ -10,8 +10,8 @@
 //! | -----: | ----: | --- | --- |
 //! | 0 | 1 | `kind` | which payload follows: [`Kind`] |
 //! | 1 | 1 | zero | |
-//! | 2 | 2 | `runs` | how many runs a *runs* block has; 0 in the others |
-//! | 4 | 4 | `values` | how many of the block's documents have a value |
+//! | 2 | 2 | `runs` | number of runs of a *runs* block; 0 in the others |
+//! | 4 | 4 | `values` | documents of the block with a value |
 //! | 8 | | *end* | |
 //!
 //! Its entry in the jump table, 16 bytes, so that none straddles a cache line:

@@ -223,7 +223,7 @@ impl Located {
     }
 
     /// The value index of a document with `before` values before it in the block, or [`NO_VALUE`] unless it is
-    /// `present`. `None` if the column has not so many `values`.
+    /// `present`. `None` if that exceeds the column's `values`.
     #[inline(always)]
     fn index(self, (before, present): (u32, bool), values: u32) -> Option<u32> {
         let index = u64::from(self.before) + u64::from(before);

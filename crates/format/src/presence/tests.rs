@@ -379,7 +379,7 @@ fn blocks_lie_beyond_four_gibibytes() {
         let Presence::Blocks { values, mut blocks, jump: Some(mut jump) } = encode_bits(&bits, true) else {
             panic!("no blocks")
         };
-        // The last block's payload is carried away, and its entry says where to.
+        // Moves the last block's payload past 4 GiB, and points its jump entry there.
         let entry = jump.len() - BlockEntry::LEN;
         let (_, payload, ..) = BlockEntry::fields(jump[entry..].first_chunk().unwrap());
         let carried = blocks.split_off(payload);

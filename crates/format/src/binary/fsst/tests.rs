@@ -1,4 +1,4 @@
-//! What is fast about symbols, beside what is plain.
+//! The fast encoder, decoder and trainer, compared with naive ones.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

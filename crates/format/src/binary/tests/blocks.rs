@@ -1,4 +1,4 @@
-//! Values in blocks: what is decoded when, and what is refused.
+//! Values in DEFLATE blocks: decoding, caching and refused input.
 
 use super::*;
 
@@ -34,7 +34,7 @@ fn in_blocks<T: AsRef<[u8]>>(values: &[T]) -> Made {
 #[test]
 fn values_lie_across_blocks() {
     let mut values = texts(20_000);
-    // One ends with a block, one is a block, one is three and a bit, and empty ones stand between.
+    // One value ends with a block, one is exactly a block, one is longer than three, with empty values between them.
     let used: usize = values.iter().map(Vec::len).sum();
     for len in [4096 - used % 4096, 0, 4096, 0, 3 * 4096 + 5, 0, 1] {
         values.push(b"ab".iter().copied().cycle().take(len).collect());
@@ -87,7 +87,7 @@ fn neighbours_do_not_decode_a_block_again() {
         let value = reader.get_next(index, scratch).unwrap().as_ptr();
         decoded.push(value);
     }
-    // Within a block, the next value lies behind the one before, in the same memory.
+    // Within a block, the next value follows the one before in the same memory.
     let moves =
         decoded.windows(2).zip(&values).filter(|(pair, value)| pair[0].wrapping_add(value.len()) != pair[1]);
     assert!(moves.count() <= 2 * 30_000 / DEFLATE_BLOCK);

@@ -1,4 +1,4 @@
-//! Values that are codes: what is chosen, and what is refused.
+//! FSST-compressed values: when they are chosen, and refused input.
 
 use super::*;
 
@@ -28,7 +28,7 @@ fn values_are_compressed_only_if_that_is_shorter() {
         assert_eq!(coding(&urls(2), compression), "raw", "{compression:?}");
         assert_eq!(coding::<&str>(&[], compression), "raw", "{compression:?}");
     }
-    // A saving of less than a fifth: taken when asked for.
+    // A saving of less than a fifth: only used on request.
     let little: Vec<_> = noise(2_000).iter().map(|noise| [b"ab", &noise[..]].concat()).collect();
     assert_eq!(coding(&little, Compression::Auto), "raw");
     assert_eq!(coding(&little, Compression::Fsst), "fsst");
@@ -80,7 +80,7 @@ fn codes_stand_for_symbols_and_escapes_for_bytes() {
 
 #[test]
 fn values_that_end_in_an_escape_are_an_error_when_read() {
-    // Value 1 ends with an escape, value 2 begins with the byte behind it.
+    // Value 1 ends with an escape, value 2 begins with the byte after it.
     let reader = open(by_hand(&[0, 255, 1, 1], &[0, 1, 2, 4], 5), JumpTables::Baked).unwrap();
     let (buffer, scratch) = (&mut Vec::new(), &mut Scratch::default());
     assert_eq!(reader.get(0, buffer).unwrap(), b"ab");

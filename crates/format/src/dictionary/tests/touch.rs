@@ -87,7 +87,7 @@ fn terms_are_read_from_verified_and_unverified_granules() {
             });
             DictionaryReader::open(patchy.unwrap(), JumpTables::Baked).unwrap()
         };
-        // Each from a section of which nothing was asked before.
+        // Each from a section of which nothing was read before.
         for (ord, term) in (0..).zip(&terms) {
             let mut out = Vec::new();
             fresh().term(TermOrd::new(ord), &mut out).unwrap();

@@ -128,7 +128,7 @@ proptest! {
         blocks.put_u32(values);
         blocks.extend(payload.iter().map(|&byte| if small { byte & 3 } else { byte }));
         let docs = short.min(BLOCK_DOCS);
-        // As long as the header says, so that a walk believes it, too.
+        // As long as the header requires, so that a walk accepts it, too.
         if let Some(kind) = Kind::from_tag(kind).filter(|_| whole) {
             let header = Header { kind, runs: if kind == Kind::Runs { runs } else { 0 }, values };
             blocks.resize(Header::LEN + header.payload_len(docs), 3);
