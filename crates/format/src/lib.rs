@@ -1,23 +1,23 @@
-//! Every byte of a docvalues segment: layouts with their encoders and decoders side by side.
+//! The file format of docvalues segments: encoders and decoders of every byte.
 //!
-//! This crate turns bytes into values and back. It knows no files, no threads and no columns; it is
-//! the lowest of the workspace and uses none of the others. `docs/format.md` is its prose.
+//! This crate converts values to bytes and back. It does not access files or start threads, and is the lowest crate of
+//! the workspace. `docs/format.md` specifies the same format for readers in other languages.
 //!
-//! | module | question |
+//! | module | contents |
 //! | --- | --- |
-//! | [`id`] | which numbers must not be mixed up? |
-//! | [`error`] | where and why were bytes refused? |
-//! | [`source`] | how does a decoder get at bytes, checked? |
-//! | [`granule`] | which checksums does a section have? |
-//! | [`cursor`] | how do bytes become the fields of a directory? |
-//! | [`bits`] | how are small integers packed? |
-//! | [`jump`] | where does block *n* begin? |
-//! | [`presence`] | which documents have a value, and the how-manieth is it? |
-//! | [`numeric`] | what is number *i*? |
-//! | [`binary`] | what is byte string *i*? |
-//! | [`dictionary`] | which term has this ord, which ord this term? |
-//! | [`mod@prefetch`] | which memory will be asked for soon? |
-//! | [`mod@file`] | what stands at the file's ends, and which columns are there? |
+//! | [`id`] | types of document numbers, value indices and ords |
+//! | [`error`] | decoding errors, with their position in the file |
+//! | [`source`] | access to the verified bytes of a section |
+//! | [`granule`] | checksums of sections, for each 4 KiB |
+//! | [`cursor`] | decoding of fields, for the directory |
+//! | [`bits`] | packed integers |
+//! | [`jump`] | jump tables, which locate blocks |
+//! | [`presence`] | the documents with a value: rank and select |
+//! | [`numeric`] | sequences of numbers, with their skip index |
+//! | [`binary`] | byte strings, raw or compressed |
+//! | [`dictionary`] | sorted dictionaries: ords to terms and back |
+//! | [`mod@prefetch`] | prefetching of memory |
+//! | [`mod@file`] | header, footer, directory and index sort |
 
 pub mod binary;
 pub mod bits;
@@ -34,13 +34,13 @@ pub mod prefetch;
 pub mod presence;
 pub mod source;
 
-/// So many values at most; under Miri a hundredth of them, and some.
+/// The number of values in a test: `values`, and under Miri about a hundredth of them.
 #[cfg(test)]
 const fn at_most(values: usize) -> usize {
     if cfg!(miri) { values / 100 + 10 } else { values }
 }
 
-/// So many cases of a property; under Miri, which takes a thousand times as long, as many as `PROPTEST_CASES` says.
+/// A configuration of `cases` cases of a property. Miri is a thousand times slower and uses `PROPTEST_CASES`.
 #[cfg(test)]
 fn cases(cases: u32) -> proptest::test_runner::Config {
     use proptest::test_runner::Config;
