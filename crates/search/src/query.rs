@@ -1,7 +1,7 @@
 //! Queries: conditions on columns, joined by `and`, `or` and `not`.
 //!
 //! ```text
-//! text ── parse ──► Query ── bind(source) ──► Bound ── collect, matching, count ──► documents
+//! text ── parse ──► Query ── bind(source) ──► BoundQuery ── collect, matching, count ──► documents
 //!                     ▲
 //! constructors ───────┘
 //! ```
@@ -10,7 +10,7 @@
 //! [`Query::bind`] resolves its columns and terms in one source, and decides what can match at all. The resulting
 //! [`BoundQuery`] finds the matching documents in any range, on any number of threads.
 //!
-//! # What matches
+//! # Semantics
 //!
 //! - A document with several values matches a condition if at least one of them does, as in Lucene.
 //! - A document without a value matches no condition on the column except `missing`. So `a != 1` matches documents

@@ -78,8 +78,8 @@ fn best_documents_of_several_parts() {
     assert_eq!(first.count, count as u64);
 }
 
-/// Huge doubles, others, and the huge ones once more to be taken away: what is left of the rounding depends on how the three
-/// parts are put together.
+/// Huge doubles, small ones, and the huge ones subtracted again: the rounding that remains depends on the order in which
+/// three chunks are added.
 #[test]
 fn doubles_do_not_depend_on_threads() {
     const PART: u32 = 1 << 19;
