@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_that_is_not_there_is_an_error() {
+    fn an_allocation_too_large_is_an_error() {
         let len = usize::MAX / 64;
         for refused in [with_capacity::<u64>(len), zeroed::<u64>(len)] {
             assert!(matches!(refused, Err(Error::Memory { bytes }) if bytes == len as u64 * 8));

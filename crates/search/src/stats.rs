@@ -318,7 +318,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_the_decimal_numbers_that_people_write() {
+    fn percentiles_are_exact_decimal_numbers() {
         for count in [1, 7, 10, 100, 999, 1_000, 100_000, 300_000, 1 << 40] {
             for tenths in 0..=1_000_u64 {
                 let rank = (tenths * count).div_ceil(1_000).max(1);

@@ -211,7 +211,7 @@ mod tests {
     use crate::error::Error;
 
     #[test]
-    fn each_item_is_done_once_by_any_number_of_threads() {
+    fn each_item_is_processed_once_by_any_number_of_threads() {
         for threads in [1, 2, 8] {
             let mut bits = vec![0_u64; 1_000];
             let mut sums = vec![0; threads];
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_errors_one_is_told_and_few_items_follow() {
+    fn one_of_several_errors_is_returned_and_work_stops_soon() {
         for threads in [1, 2, 8] {
             let mut done = vec![0; threads];
             let failed = each(0..1_000_000, &mut done, |done, item| {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn sorting_is_the_standard_librarys_and_may_be_interrupted() {
+    fn sorts_like_the_standard_library_and_can_be_interrupted() {
         let mut random = docvalues_testkit::rng::SplitMix64::new(7);
         let shapes: [fn(u32, u32) -> u32; 5] =
             [|_, random| random, |at, _| at, |at, _| u32::MAX - at, |at, _| at % 3, |_, _| 7];

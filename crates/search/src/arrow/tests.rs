@@ -145,7 +145,7 @@ fn error_of(source: &MemSource, dictionaries: bool) -> String {
 }
 
 #[test]
-fn values_that_are_none_of_their_type_are_refused() {
+fn values_invalid_for_their_type_are_errors() {
     let field = |kind, logical| docvalues_column::Field::new("c", kind, logical);
     // Good as a whole, but not each by itself.
     let bad = || vec![Some(b"ok".to_vec()), Some(b"\xc3".to_vec()), Some(b"\xa9".to_vec())];

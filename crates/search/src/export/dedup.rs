@@ -120,7 +120,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn places_lead_back(
+        fn positions_restore_the_input(
             lists in prop::collection::vec(prop::collection::vec(prop_oneof![
                 4 => 0..40_u32, 2 => 0..5000_u32, 1 => any::<u32>(), 1 => Just(NOWHERE)
             ], 0..100), 1..4),
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_of_words_and_of_numbers() {
+    fn bitmap_word_boundaries_and_greatest_numbers() {
         for list in [&[][..], &[NOWHERE], &[NOWHERE - 1], &[64, 63, 0, 64], &[NOWHERE - 1, 0], &[5, 5]] {
             check(list, &mut Dedup::default());
         }

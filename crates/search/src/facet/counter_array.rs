@@ -118,7 +118,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_as_a_plain_loop_does(
+        fn counts_like_a_simple_loop(
             len in prop_oneof![0..3_usize, 2_040..2_060_usize],
             values in prop::collection::vec((any::<u32>(), any::<bool>()), 0..100),
             times in prop_oneof![Just(1_usize), Just(1_000_000)],

@@ -209,7 +209,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn spans_are_sets((ranges, a) in any_spans(), (_, b) in any_spans()) {
+        fn range_sets_behave_like_sets((ranges, a) in any_spans(), (_, b) in any_spans()) {
             let (both, any, others) = (a.intersection(&b), a.clone().union(b.clone()), a.complement());
             for number in (-10..10).chain([i64::MIN, i64::MIN + 1, i64::MAX - 1, i64::MAX]) {
                 let is_in = ranges.iter().any(|&(low, high)| (low..=high).contains(&number));
@@ -225,7 +225,7 @@ mod tests {
         }
 
         #[test]
-        fn a_prefix_is_a_span(
+        fn a_prefix_is_one_range(
             prefix in prop::collection::vec(prop_oneof![Just(0_u8), Just(7), Just(254), Just(255)], 0..4),
             value in prop::collection::vec(prop_oneof![Just(0_u8), Just(7), Just(8), Just(254), Just(255)], 0..6),
         ) {

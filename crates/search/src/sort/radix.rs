@@ -192,7 +192,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(60))]
 
         #[test]
-        fn sorting_is_comparing(
+        fn radix_sort_orders_like_a_comparison_sort(
             seed: u64,
             bits in 0..=32_u32,
             len in prop_oneof![0..40_usize, MIN_PARALLEL - 2..MIN_PARALLEL + 3, 0..100_000_usize],

@@ -38,7 +38,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
     #[test]
-    fn groups_are_those_of_the_model(
+    fn groups_equal_the_naive_ones(
         by in any_by(),
         docs in any_docs(),
         seed in any::<u64>(),

@@ -34,7 +34,7 @@ fn expected(groups: i64) -> Vec<(u64, i128)> {
 }
 
 #[test]
-fn several_parts_by_any_number_of_threads() {
+fn several_chunks_with_any_number_of_threads() {
     for apart in [1, 1 << 40] {
         let source = patterned(4_001, apart);
         let asked = Group::by("by").metric(Metric::Sum("number".into())).top(usize::MAX);
@@ -62,7 +62,7 @@ fn several_parts_by_any_number_of_threads() {
 }
 
 #[test]
-fn best_documents_of_several_parts() {
+fn best_documents_of_several_chunks() {
     let source = patterned(1_009, 1);
     let asked = Group::by("by").order(GroupOrder::Best).sort([SortKey::new("number").descending()]).docs(3);
     let asked = asked.metric(Metric::Mean("number".into())).top(20);
@@ -109,7 +109,7 @@ fn doubles_do_not_depend_on_threads() {
 }
 
 #[test]
-fn what_cannot_be_grouped() {
+fn invalid_groupings_are_errors() {
     let field = |name, kind, logical| Field::new(name, kind, logical);
     let columns = [
         (field("tags", Kind::SortedSet, LogicalType::Utf8), ModelColumn::SortedSet(Vec::new())),

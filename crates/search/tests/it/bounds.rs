@@ -83,7 +83,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn a_number_outside_of_them_is_an_error(
+    fn a_number_out_of_bounds_is_an_error(
         seed: u64,
         start in prop_oneof![Just(0), Just(-7), Just(i64::MIN), any::<i64>()],
         bits in prop_oneof![Just(0), Just(9), 31..35_u32, Just(63), Just(64)],

@@ -68,7 +68,7 @@ fn answers(search: &Search<'_>, docs: Docs<'_>) -> Vec<String> {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_answers() {
+fn any_number_of_threads_gives_the_same_results() {
     let source = source();
     let bits = Bitset::from_docs((0..DOCS).filter(|doc| doc % 3 != 1).map(DocId::new), DOCS);
     let list: Vec<DocId> = (0..DOCS).step_by(29).map(DocId::new).collect();
@@ -128,7 +128,7 @@ fn any_number_of_threads_finds_the_same_documents() {
 }
 
 #[test]
-fn the_first_documents_of_several_parts_are_those_of_all_in_order() {
+fn top_k_of_several_chunks_equals_a_full_sort() {
     let source = source();
     let bits = Bitset::from_docs((0..DOCS).filter(|doc| doc % 3 != 1).map(DocId::new), DOCS);
     let list: Vec<DocId> = (0..DOCS).step_by(5).map(DocId::new).collect();
@@ -151,7 +151,7 @@ fn the_first_documents_of_several_parts_are_those_of_all_in_order() {
 }
 
 #[test]
-fn any_number_of_threads_sorts_all_alike() {
+fn any_number_of_threads_sorts_equally() {
     let source = source();
     let bits = Bitset::from_docs((0..DOCS).filter(|doc| doc % 3 != 1).map(DocId::new), DOCS);
     // Documents without a value in the last key keep their order.

@@ -79,7 +79,7 @@ fn long_values_make_small_chunks() {
 }
 
 #[test]
-fn one_document_many_times_takes_its_memory_once() {
+fn a_repeated_document_takes_memory_once() {
     let dataset = long_strings(3, 100_000);
     let source = dataset.source();
     let docs: Vec<DocId> = (0..3000).map(|i| DocId::new(i % 3)).collect();
@@ -91,7 +91,7 @@ fn one_document_many_times_takes_its_memory_once() {
 }
 
 #[test]
-fn unknown_columns_are_named() {
+fn errors_name_unknown_columns() {
     let source = MemSource::new(3, []);
     let search = Search::new(&source);
     for error in [search.export(Docs::All, &["size"]).unwrap_err(), search.retriever(&["size"]).unwrap_err()]

@@ -30,7 +30,7 @@ fn check(source: &MemSource, step: Step, docs: &[u32], expected: Option<&[(i64, 
 }
 
 #[test]
-fn a_width_that_is_no_double_is_exact() {
+fn a_width_beyond_doubles_is_exact() {
     let numbers = [(1 << 53) + 1, 1 << 53, -5];
     let source = source(LogicalType::I64, &numbers);
     let width = (1_u64 << 53) + 1;
@@ -45,7 +45,7 @@ fn a_width_that_is_no_double_is_exact() {
 }
 
 #[test]
-fn ranges_that_would_be_too_many_of_all_documents_are_those_of_the_asked_ones() {
+fn too_many_buckets_of_the_column_fall_back_to_those_of_the_documents() {
     let whole = source(LogicalType::I64, &[5, 1 << 60, 17, -3, i64::MIN]);
     check(&whole, Step::Width(10.0), &[0, 2, 3], Some(&[(-10, 1), (0, 1), (10, 1)]));
     check(&whole, Step::Width(10.0), &[1], Some(&[((1 << 60) / 10 * 10, 1)]));
@@ -60,7 +60,7 @@ fn ranges_that_would_be_too_many_of_all_documents_are_those_of_the_asked_ones() 
 }
 
 #[test]
-fn values_by_range_that_take_too_much_memory_are_refused() {
+fn a_facet_by_bucket_over_the_memory_limit_is_an_error() {
     let numbers = (0..20_000).map(Some).collect();
     let field = Field::new("n", Kind::Numeric, LogicalType::I64);
     let source = MemSource::new(20_000, [(field, ModelColumn::Numeric(numbers))]);

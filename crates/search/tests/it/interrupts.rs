@@ -90,7 +90,7 @@ const REQUESTS: [Asked; 17] = [
 ];
 
 #[test]
-fn an_interrupted_search_ends_at_once_and_leaves_nothing_broken() {
+fn an_interrupted_search_ends_soon_and_breaks_nothing() {
     let source = source();
     let bits = Bitset::from_docs((0..DOCS).filter(|doc| doc % 3 != 1).map(DocId::new), DOCS);
     for threads in [1, 2] {

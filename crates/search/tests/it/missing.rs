@@ -112,7 +112,7 @@ fn an_export_of_a_missing_column_has_no_values() {
 }
 
 #[test]
-fn a_missing_column_is_refused_otherwise() {
+fn a_missing_column_is_an_error_by_default() {
     let source = source();
     for search in [Search::new(&source), Search::new(&source).missing_columns(MissingColumns::Refuse)] {
         let is_refused = |error: Error| matches!(&error, Error::Column(inner) if matches!(inner.kind(), ErrorKind::NoSuchColumn { .. }));

@@ -11,7 +11,7 @@ const DOCS: u32 = 1_000;
 
 /// With many values, one filter call for each would take longer than reading all.
 #[test]
-fn every_value_of_a_column_that_is_looked_through() {
+fn every_value_of_a_scanned_column_is_counted_as_read() {
     let term = |doc: u32| format!("{:03}", doc % 200).into_bytes();
     let slots = || (0..DOCS).map(|doc| (doc % 3 > 0).then(|| term(doc))).collect::<Vec<_>>();
     let lists = (0..DOCS).map(|doc| (0..doc % 3).map(|more| i64::from(doc % 200 + more)).collect());

@@ -112,7 +112,7 @@ fn spans_around_the_number_of_ranks() {
 
 /// Many documents that only finer ranks distinguish, at every level.
 #[test]
-fn numbers_that_lie_close_and_others_far_away() {
+fn dense_and_distant_numbers() {
     let mut rng = SplitMix64::new(4);
     let mut number = |doc: u32| {
         let bits = [0, 3, 20, 34, 40, 63][doc as usize * 6 / 60_000];
@@ -158,7 +158,7 @@ fn numbers_that_lie_close_and_others_far_away() {
 
 /// Their documents, one run after the other, begin and end as those of one run do.
 #[test]
-fn short_runs_that_look_like_one() {
+fn adjacent_short_runs() {
     let some = |numbers: [i64; 4]| numbers.map(Some).to_vec();
     let i64s = LogicalType::I64;
     let dataset = numeric(vec![("a", i64s, some([0, 1, 0, 1])), ("b", i64s, some([3, 1, 2, 0]))]);

@@ -9,7 +9,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn what_is_found_is_what_the_naive_way_finds(seed: u64, size in 0_usize..5) {
+    fn results_equal_the_naive_ones(seed: u64, size in 0_usize..5) {
         let mut rng = SplitMix64::new(seed);
         let docs = [0, 1, 64, 131, 700][size];
         let rows = any_rows(docs, &mut rng);

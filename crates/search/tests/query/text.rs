@@ -23,7 +23,7 @@ fn wrong(text: &str) -> (usize, String) {
 
 proptest! {
     #[test]
-    fn a_printed_query_is_parsed_to_itself(seed: u64, depth in 0_u32..5) {
+    fn a_printed_query_parses_to_itself(seed: u64, depth in 0_u32..5) {
         let mut rng = SplitMix64::new(seed);
         let rows = any_rows(1, &mut rng);
         let query = any_query(&rows.columns, depth, &mut rng);
@@ -31,14 +31,14 @@ proptest! {
     }
 
     #[test]
-    fn any_name_and_any_literal_survive(name: String, text: String, bytes: Vec<u8>, bits: u64, int: i128) {
+    fn any_name_and_any_literal_round_trip(name: String, text: String, bytes: Vec<u8>, bits: u64, int: i128) {
         let literals = [text.into(), bytes.into(), f64::from_bits(bits).into(), int.into(), Literal::from(true)];
         let query = Query::is_in(name, literals);
         prop_assert_eq!(Query::parse(&query.to_string()).unwrap(), query);
     }
 
     #[test]
-    fn any_text_is_parsed_or_refused_at_a_place_in_it(text in "([a-c ()=<>.,'\"`0-9x\\\\-]|and|or|not|in){0,40}") {
+    fn any_text_parses_or_fails_at_a_position_in_it(text in "([a-c ()=<>.,'\"`0-9x\\\\-]|and|or|not|in){0,40}") {
         match Query::parse(&text) {
             Ok(query) => prop_assert_eq!(Query::parse(&query.to_string()).unwrap(), query),
             Err(Error::Query(error)) => {
@@ -106,7 +106,7 @@ fn every_rule_of_the_grammar() {
 }
 
 #[test]
-fn what_is_wrong_is_said_where_it_is() {
+fn errors_have_the_right_message_and_position() {
     const KEYWORD: &str =
         "`and`, `or`, `not`, `true` and `false` are keywords: write a column of that name in backticks";
     for (text, column, what) in [
@@ -145,7 +145,7 @@ fn what_is_wrong_is_said_where_it_is() {
 }
 
 #[test]
-fn hostile_texts_are_refused_without_a_long_stack_or_a_long_wait() {
+fn hostile_texts_fail_with_little_stack_and_time() {
     let deep = |open: &str, close: &str, depth| format!("{}a=1{}", open.repeat(depth), close.repeat(depth));
     assert!(Query::parse(&deep("(", ")", MAX_DEPTH)).is_ok());
     assert!(Query::parse(&deep("not ", "", MAX_DEPTH)).is_ok());
@@ -162,7 +162,7 @@ fn hostile_texts_are_refused_without_a_long_stack_or_a_long_wait() {
 }
 
 #[test]
-fn a_nested_query_prints_as_deep_as_it_may_be_parsed() {
+fn the_deepest_query_that_prints_can_be_parsed() {
     // `and` in `or` in `and`: two levels of the tree for each parenthesis.
     let mut query = Query::eq("a", 1);
     for _ in 0..MAX_DEPTH {
@@ -172,7 +172,7 @@ fn a_nested_query_prints_as_deep_as_it_may_be_parsed() {
 }
 
 #[test]
-fn the_caret_stands_under_the_error() {
+fn the_caret_is_under_the_error() {
     let Err(Error::Query(error)) = Query::parse("größe > 1 and host = \"a\nb\" und x = 1") else {
         panic!()
     };
@@ -184,7 +184,7 @@ fn the_caret_stands_under_the_error() {
 
 /// The examples of docs/query.md parse, and its errors are the actual ones.
 #[test]
-fn the_examples_of_the_page_are_what_it_says() {
+fn the_examples_of_the_docs_page_are_right() {
     let page = include_str!("../../../../docs/query.md");
     let conditions = page.split("| --- | --- |").nth(1).unwrap().split("\n\n").next().unwrap();
     let cells = conditions.lines().filter_map(|row| row.split('|').nth(1));
@@ -213,7 +213,7 @@ fn the_examples_of_the_page_are_what_it_says() {
 }
 
 #[test]
-fn a_literal_that_does_not_fit_is_named_with_its_column_and_type() {
+fn a_literal_of_the_wrong_type_is_named_with_its_column_and_type() {
     let rows = any_rows(100, &mut SplitMix64::new(1));
     let source = rows.source();
     for (text, column, what) in [
