@@ -48,7 +48,7 @@ pub(crate) trait Collector: Sized + Send {
         Ok(())
     }
 
-    /// Whether it may be indifferent to some documents.
+    /// Whether it may report that some documents are not competitive.
     fn may_skip(&self) -> bool {
         false
     }

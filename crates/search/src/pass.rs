@@ -176,7 +176,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Collects `list`, a small subset of `docs`, as far as skip indexes cannot exclude its documents.
+    /// Collects the documents of `list`, a small subset of `docs`, that skip indexes cannot exclude.
     fn few<C: Collector>(
         &mut self,
         pass: &Pass<'_>,

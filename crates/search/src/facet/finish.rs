@@ -14,7 +14,7 @@ use crate::value::Stored;
 /// Counters to scan between two polls of the interrupt flag.
 const POLL_EVERY: usize = 1 << 16;
 
-/// The first values so far, while passes finish.
+/// The first values so far, until all passes are finished.
 pub(super) struct FacetResult<'f> {
     facet: &'f Facet,
     top: TopValues,

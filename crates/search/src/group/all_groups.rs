@@ -111,7 +111,8 @@ impl AllGroups {
         let mut groups = 0;
         self.keys.each(&self.rows, self.layout.words(), stop, |row, key| {
             groups += u64::from(row[0] > 0);
-            // In this order: most rows are below the floor, but any number may be empty, which mispredicts.
+            // In this order: most rows are below the floor, which predicts well; any number of them may be empty,
+            // which does not.
             if row[candidates.word].cast_signed() >= candidates.floor && row[0] > 0 {
                 candidates.offer(&self.layout, row, || self.keys.value(key));
             }

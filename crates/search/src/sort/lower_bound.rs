@@ -56,7 +56,7 @@ pub(super) fn from_best_zone(request: &Request<'_>, keys: &Keys, top: usize) -> 
     Ok((found.last().cloned(), profile.visited))
 }
 
-/// The zone of a document with the best value by the first key.
+/// The zone that contains the best value of the first key.
 fn best(request: &Request<'_>, keys: &Keys) -> Result<Option<DocRange>> {
     let Some(key) = keys.as_slice().first() else { return Ok(None) };
     let column = request.columns().get(key.slot);
