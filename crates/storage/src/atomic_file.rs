@@ -1,4 +1,4 @@
-//! A file appears under its name whole, or not at all.
+//! A file that appears under its name complete, or not at all.
 //!
 //! ```text
 //! create   .NAME.tmp is opened and locked, beside NAME
@@ -6,9 +6,9 @@
 //! commit   fsync .NAME.tmp  ->  rename it to NAME  ->  fsync the folder
 //! ```
 //!
-//! The temporary name is derived from the final one, and a lock that ends with its process says
-//! whether somebody is writing it. So two builds of one file cannot mix, and what a killed build
-//! left behind is taken over by the next one instead of staying for ever.
+//! The temporary name is derived from the final one, and a lock that ends with its process shows whether a build is
+//! writing it. So two builds of one file cannot mix, and the next build takes over the temporary file of a killed
+//! one instead of leaving it for ever.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
@@ -22,27 +22,26 @@ use crate::spill::Spill;
 #[cfg(test)]
 mod tests;
 
-/// Bytes collected before they are written, and the most that are written at a time: of more, the kernel
-/// would keep larger pieces together, which it first has to find room for. That takes several times as long.
+/// Bytes that are buffered before they are written, and the most that are written by one call. For larger writes,
+/// the kernel caches larger pieces, which it first has to allocate: that takes several times as long.
 pub(crate) const BUFFER: usize = 1 << 16;
 
-/// How often another build may take the temporary name away between our opening and locking it.
-/// Each time is a build that ended within microseconds.
+/// The number of attempts to open and lock the temporary file. Each failure is another build that ended within
+/// microseconds.
 const ATTEMPTS: usize = 100;
 
 /// A file that is being written, and appears under its name when it is complete.
 ///
-/// Until [`commit`](AtomicFile::commit), nothing changes under the final name: an older file stands
-/// there and can be read. Dropped without `commit`, the temporary file is removed; after a kill or a
-/// loss of power it stays, and the next build of the same file takes it over.
+/// Until [`commit`](AtomicFile::commit), nothing changes under the final name: an older file can still be read
+/// there. Dropping it without `commit` removes the temporary file. After a kill or a power loss the temporary file
+/// stays, and the next build of the same file takes it over.
 ///
-/// The file has the permissions of an older file under its final name.
-///
-/// Where the final name is a symbolic link, the link is replaced, not what it points to.
+/// The file gets the permissions of an older file under its final name. If the final name is a symbolic link, the
+/// link is replaced, not its target.
 ///
 /// # Cost
 ///
-/// Writes are collected to 64 KiB. `commit` waits until the disk has all bytes: two `fsync`s.
+/// Writes are buffered to 64 KiB. `commit` waits until the disk has all bytes: two `fsync`s.
 ///
 /// # Examples
 ///
@@ -75,13 +74,13 @@ pub struct AtomicFile {
 enum State {
     /// The temporary file may become the final one.
     Whole,
-    /// Some bytes may be missing from it.
+    /// A write failed: bytes may be missing.
     Torn,
     /// It has become the final one.
     Published,
 }
 
-/// The temporary file, and what is to go wrong with it.
+/// The temporary file, with its injected faults.
 #[derive(Debug)]
 struct TempFile {
     file: File,
@@ -89,22 +88,22 @@ struct TempFile {
 }
 
 impl AtomicFile {
-    /// Begins the file that is to stand at `path`, whose folder must exist.
+    /// Begins the file that will be at `path`, whose folder must exist.
     ///
     /// # Errors
     ///
-    /// When another build of the same file is running ([`Error::is_busy`]), when `path` names no file
-    /// or something that is none, as a folder or a device; when temporary files cannot be created, or
-    /// those of a killed build not be removed.
+    /// When another build of the same file is running ([`Error::is_busy`]), when `path` does not name a file or
+    /// names a folder or a device, when the temporary file cannot be created, or those of a killed build cannot be
+    /// removed.
     pub fn create(path: impl AsRef<Path>) -> Result<AtomicFile> {
         AtomicFile::begin(path.as_ref(), FaultInjector::default())
     }
 
-    /// As [`create`](Self::create), with `faults` that make calls fail.
+    /// As [`create`](Self::create), with injected `faults`.
     ///
     /// # Errors
     ///
-    /// As [`create`](Self::create), and what `faults` says.
+    /// As [`create`](Self::create), and those that `faults` injects.
     pub fn create_with_faults(path: impl AsRef<Path>, faults: impl Faults + 'static) -> Result<AtomicFile> {
         AtomicFile::begin(path.as_ref(), FaultInjector::of(faults))
     }
@@ -127,17 +126,17 @@ impl AtomicFile {
         let out = BufWriter::with_capacity(BUFFER, TempFile { file, injector });
         let target = path.to_owned();
         let begun = AtomicFile { target, temporary, folder, spill, out, written: 0, state: State::Whole };
-        // If that fails, dropping it removes the temporary file.
+        // If this fails, dropping it removes the temporary file.
         begun.clear()?;
         Ok(begun)
     }
 
-    /// Removes what a killed build may have left.
+    /// Removes the remains of a killed build.
     fn clear(&self) -> Result<()> {
         let TempFile { file, injector } = self.out.get_ref();
         let emptied = injector.before(Step::Create).and_then(|()| file.set_len(0));
-        // Whoever may not read the older file may not read this one while it is written. The next build must be able to
-        // take it over.
+        // Users without read access to the older file must not read this one while it is written. But the owner
+        // must be able to take it over in the next build.
         let done = emptied.and_then(|()| copy_mode(&self.target, file, 0o600));
         done.map_err(|e| Error::new(Step::Create, &self.temporary, e))?;
         self.spill.clear()
@@ -148,39 +147,38 @@ impl AtomicFile {
         &self.target
     }
 
-    /// A place beside the file for what has no room in memory while it is built.
+    /// A temporary file beside this one, for data that exceeds the memory of the build.
     pub fn spill(&self) -> Spill {
         self.spill.clone()
     }
 
-    /// How many bytes were written so far: where the next one will stand.
+    /// The number of bytes written so far, which is the offset of the next one.
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// Writes all of `bytes`, with an error that names the file.
+    /// Writes all of `bytes`. The error names the file.
     ///
     /// # Errors
     ///
-    /// When the temporary file cannot be written; it can then never be committed.
+    /// When the temporary file cannot be written; it can never be committed then.
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
         self.write_all(bytes).map_err(|e| Error::new(Step::Write, &self.temporary, e))
     }
 
-    /// Brings all bytes to the disk and gives the file its final name, in place of an older file.
+    /// Flushes all bytes to the disk and gives the file its final name, in place of an older file.
     ///
     /// # Errors
     ///
-    /// When writing, syncing or renaming fails, or a write failed before: then nothing has changed
-    /// under the final name, and the temporary file is gone. With [`Step::SyncFolder`] the new file
-    /// *does* stand under the final name, whole and on the disk; that it has this name may not
-    /// survive a loss of power.
+    /// When writing, syncing or renaming fails, or a write failed before: then nothing has changed under the final
+    /// name, and the temporary file is gone. With [`Step::SyncFolder`], the new file *is* complete under its final
+    /// name and on the disk, but a power loss may undo the renaming.
     pub fn commit(mut self) -> Result<()> {
         if self.state == State::Torn {
             let why = io::Error::other("an earlier write failed");
             return Err(Error::new(Step::Write, &self.temporary, why));
         }
-        // Whatever fails from here on, dropping `self` removes the temporary file.
+        // If anything fails from here on, dropping `self` removes the temporary file.
         self.flush().map_err(|e| Error::new(Step::Write, &self.temporary, e))?;
         self.sync().map_err(|e| Error::new(Step::Sync, &self.temporary, e))?;
         self.rename().map_err(|e| Error::new(Step::Rename, &self.temporary, e))?;
@@ -197,7 +195,7 @@ impl AtomicFile {
 
     fn rename(&mut self) -> io::Result<()> {
         let TempFile { file, injector } = self.out.get_ref();
-        // Should somebody have removed it, what has its name now may be another build's, and half written.
+        // If the file was removed, its name may now belong to another build's half-written file.
         if !is_named(file, &self.temporary)? {
             let why = "the temporary file was removed while it was written";
             return Err(io::Error::new(io::ErrorKind::NotFound, why));
@@ -209,13 +207,13 @@ impl AtomicFile {
     fn sync_folder(&mut self) -> io::Result<()> {
         self.out.get_mut().injector.before(Step::SyncFolder)?;
         match sync_folder(&self.folder) {
-            // Some file systems have nothing to sync there.
+            // Some file systems cannot sync a folder.
             Err(e) if matches!(e.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
             done => done,
         }
     }
 
-    /// Remembers that bytes may be missing.
+    /// Records that bytes may be missing, if `done` is an error.
     fn note<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
         if done.as_ref().is_err_and(|e| e.kind() != io::ErrorKind::Interrupted) {
             self.state = State::Torn;
@@ -243,8 +241,8 @@ impl Write for AtomicFile {
 
 impl Drop for AtomicFile {
     fn drop(&mut self) {
-        // The lock is still held. Should somebody have removed the file nevertheless, what has its name
-        // now is not ours. An error has nobody to go to, and the next build takes the file over.
+        // The lock is still held. If the file was removed nevertheless, its name belongs to another file. Errors
+        // are ignored: the next build takes the file over.
         if self.state != State::Published
             && is_named(&self.out.get_ref().file, &self.temporary).unwrap_or(false)
         {
@@ -265,31 +263,31 @@ impl Write for TempFile {
     }
 }
 
-/// What `path` ends with, if a file can stand there.
+/// The last component of `path`, if a file can be there.
 fn name(path: &Path) -> io::Result<&OsStr> {
     let refuse = |why| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     match path.file_name() {
-        // `Path` takes `name/` and `name/.` for `name`; a call to the operating system does not.
+        // `Path` treats `name/` and `name/.` as `name`; the operating system does not.
         Some(name) if !path.as_os_str().as_encoded_bytes().ends_with(name.as_encoded_bytes()) => {
             refuse("this names a folder")
         }
         Some(_) if path.is_dir() => refuse("a folder has this name"),
-        // A device or a pipe would be replaced, and `/dev/null` is dearly missed.
+        // A device or a pipe would be replaced: consider `/dev/null`.
         Some(_) if path.exists() && !path.is_file() => refuse("something that is no file has this name"),
         Some(name) => Ok(name),
         None => refuse("this names no file"),
     }
 }
 
-/// Opens the temporary file for this build alone, with what a killed build may have left in it.
+/// Opens and locks the temporary file, with the remains of a killed build in it.
 fn claim(temporary: &Path, injector: &FaultInjector) -> Result<File> {
     let error = |step| move |e| Error::new(step, temporary, e);
     for _ in 0..ATTEMPTS {
         let opened = injector.before(Step::Create).and_then(|()| open(temporary));
         let (file, is_new) = opened.map_err(error(Step::Create))?;
         let locked = injector.before(Step::Lock).map_err(TryLockError::Error).and_then(|()| file.try_lock());
-        // The build that held the lock may have published or removed the file in the meantime. Then
-        // this is not the temporary file any more, and must not be touched.
+        // The build that held the lock may have published or removed the file in the meantime. Then this is no
+        // longer the temporary file, and must not be touched.
         if !is_named(&file, temporary).map_err(error(Step::Lock))? {
             continue;
         }
@@ -297,7 +295,7 @@ fn claim(temporary: &Path, injector: &FaultInjector) -> Result<File> {
             Ok(()) => Ok(file),
             Err(TryLockError::WouldBlock) => Err(error(Step::Lock)(io::ErrorKind::WouldBlock.into())),
             Err(TryLockError::Error(e)) => {
-                // One that was there before may be a running build's.
+                // A file that was there before may belong to a running build.
                 if is_new {
                     let _ = fs::remove_file(temporary);
                 }
@@ -308,11 +306,11 @@ fn claim(temporary: &Path, injector: &FaultInjector) -> Result<File> {
     Err(error(Step::Lock)(io::ErrorKind::WouldBlock.into()))
 }
 
-/// Opens or creates the temporary file, and leaves its bytes: they may be another build's. Also says whether
-/// there was none.
+/// Opens or creates the temporary file without truncating it: it may be another build's. Also returns whether it is
+/// new.
 fn open(temporary: &Path) -> io::Result<(File, bool)> {
     let found = fs::symlink_metadata(temporary);
-    // Neither a link to elsewhere nor a pipe that waits for a reader.
+    // Neither a symbolic link nor a pipe, which would block.
     if found.as_ref().is_ok_and(|found| !found.is_file()) {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, "something that is no file has this name"));
     }
@@ -320,7 +318,7 @@ fn open(temporary: &Path) -> io::Result<(File, bool)> {
     Ok((file, found.is_err()))
 }
 
-/// Whether `path` is a name of `file`.
+/// Whether `path` names `file`.
 #[cfg(unix)]
 fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;

@@ -1,4 +1,4 @@
-//! One level of a section: payload, or the checksums of the level below.
+//! One level of a section's checksum tree: the payload, or the checksums of the level below.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,20 +8,19 @@ use docvalues_format::granule::GRANULE;
 use crate::demand_paging::PagedBytes;
 use crate::source::Source;
 
-/// The bytes of a level, where they lie in the file, and which of its granules may be handed out.
+/// The bytes of a level, their offset in the file, and the granules that are admitted.
 ///
 /// Ranges count from the level's first byte.
 #[derive(Debug)]
 pub(crate) struct Level {
     pub(crate) pages: PagedBytes,
-    /// The level's first byte in the file.
+    /// The offset of the level's first byte in the file.
     offset: u64,
 }
 
 impl Level {
-    /// `len` bytes from byte `offset` of `source` on, which lie inside, as the caller knows; only the
-    /// first `limit` of them will be handed out. With `trusted`, those of a mapping or of memory may be
-    /// so at once.
+    /// The `len` bytes at `offset` of `source`, which must lie inside of it; only the first `limit` of them will be
+    /// handed out. With `trusted`, all granules of a mapping or of memory are admitted at once.
     ///
     /// `None` if there is no memory for them, or no address.
     pub(crate) fn open(
@@ -39,34 +38,34 @@ impl Level {
         Some(Level { pages, offset })
     }
 
-    /// All bytes of the level.
+    /// The length of the level in bytes.
     pub(crate) fn len(&self) -> usize {
         self.pages.len()
     }
 
-    /// How many granules the level has.
+    /// The number of granules of the level.
     pub(crate) fn granules(&self) -> usize {
         self.len().div_ceil(GRANULE)
     }
 
-    /// The bytes of granule `index`, which the level has.
+    /// The byte range of granule `index`, which must exist.
     pub(crate) fn granule(&self, index: usize) -> Range<usize> {
         let start = index * GRANULE;
         start..self.len().min(start + GRANULE)
     }
 
-    /// Where byte `at` lies in the file.
+    /// The offset of byte `at` in the file.
     pub(crate) fn offset(&self, at: usize) -> u64 {
-        // The level was found to lie in the file.
+        // The level lies in the file, so this does not overflow.
         self.offset + at as u64
     }
 
-    /// Where the bytes of `granules`, which the level has, lie in the file.
+    /// The range of `granules`, which must exist, in the file.
     pub(crate) fn file_range(&self, granules: Range<usize>) -> Range<u64> {
         self.offset(granules.start * GRANULE)..self.offset(self.len().min(granules.end * GRANULE))
     }
 
-    /// Where a mapping, or memory, has the level.
+    /// The range of the level in the mapping or in memory, if there is one.
     pub(crate) fn viewed(&self) -> Option<Range<usize>> {
         let start = usize::try_from(self.offset).ok().filter(|_| self.pages.is_view())?;
         Some(start..start + self.len())

@@ -1,27 +1,26 @@
-//! Bytes that may be handed out granule by granule, as they turn out to be good.
+//! The bytes of a level, admitted granule by granule as they are verified.
 //!
 //! ```text
 //! granule     0          1          2          3
-//! bytes      [ good     | ?        | ?        | good    ]   of a mapping, of memory, or a buffer of our own
+//! bytes      [ good     | ?        | ?        | good    ]   of a mapping, of memory, or of a buffer
 //! admitted     1          0          0          1           a bit each, set once, never cleared
 //! ```
 //!
-//! A mapping, or memory, has its bytes already; they are borrowed, and admitting a granule sets its
-//! bit. Without either, this is *demand paging by ourselves*: admitting a granule copies its bytes into
-//! a zeroed buffer, while other threads read its neighbours.
+//! A mapping, or memory, has its bytes already: they are borrowed, and admitting a granule sets its bit. Otherwise
+//! this is *demand paging in user space*: admitting a granule copies its bytes into a zeroed buffer, while other
+//! threads read its neighbours.
 //!
-//! **The invariant of a buffer.** A granule whose bit is clear is written by whoever holds the mutex,
-//! and read by nobody. A granule whose bit is set is read by anyone, and written by nobody, ever again.
+//! **The invariant of a buffer.** A granule whose bit is clear is written only by the thread that holds the mutex,
+//! and read by none. A granule whose bit is set may be read by any thread, and is never written again.
 //!
-//! Bytes are checked *before* they come here, in the caller's own buffer: what was ever in this one
-//! is good, no lock is held while a file is read, and the copy (about 50 ns) is small beside the
-//! `pread` it follows. Two threads that want the same granule at once may both read the file; one
-//! of them copies.
+//! Bytes are verified *before* they are admitted, in the caller's own buffer. So the buffer only ever holds good
+//! bytes, no lock is held while a file is read, and the copy (about 50 ns) is small beside the `pread` before it.
+//! Two threads that need the same granule at once may both read the file; one of them copies.
 //!
-//! **What the pointer buys.** The safe way to a mapped byte goes through the source, its kind, its slice
-//! and the section's part of that. With a pointer to the first byte instead, a random read of 8 bytes
-//! took 0.5 of the time in cache (2.0 against 4.0 ns on a busy machine), and 0.6 of it over 256 MiB:
-//! fewer instructions between two misses let more of them overlap.
+//! **Why a raw pointer.** The safe path to a mapped byte goes through the source, its variant, its slice and the
+//! section's part of that. With a pointer to the first byte instead, a random read of 8 bytes took half the time in
+//! cache (2.0 against 4.0 ns on a busy machine), and 0.6 of it over 256 MiB: fewer instructions between two cache
+//! misses let more of them overlap.
 #![expect(unsafe_code, reason = "one thread fills a granule while others read its neighbours")]
 
 use std::alloc::{self, Layout};
@@ -42,18 +41,18 @@ pub(crate) struct PagedBytes {
     /// The first of `len` initialised bytes of one allocation or mapping, which `keep` keeps alive.
     bytes: NonNull<u8>,
     len: usize,
-    /// Behind the last byte that `get` hands out. At most `len`.
+    /// The end of the bytes that `get` hands out. At most `len`.
     limit: usize,
     admitted: GranuleSet,
     keep: Keep,
 }
 
-/// Who keeps the bytes alive.
+/// The owner of the bytes.
 #[derive(Debug)]
 enum Keep {
-    /// The source has them; nobody writes them.
+    /// A source owns them; nobody writes them.
     Source(#[expect(dead_code, reason = "held to be dropped")] Arc<Source>),
-    /// A buffer that `PagedBytes` allocated and frees. Whoever holds the mutex may write.
+    /// A buffer that `PagedBytes` allocated and frees. Only the thread that holds the mutex may write.
     Buffer(Mutex<()>),
 }
 
@@ -69,8 +68,8 @@ unsafe impl Send for PagedBytes {}
 unsafe impl Sync for PagedBytes {}
 
 impl PagedBytes {
-    /// `len` bytes from `at` on that `source` can hand out, of which [`get`](Self::get) hands out the
-    /// first `limit`. With `trusted`, all of them from now on. `None` if `source` has no such slice.
+    /// The `len` bytes at `at` of `source`, of which [`get`](Self::get) hands out the first `limit`. With
+    /// `trusted`, all granules are admitted. `None` if `source` has no such slice.
     pub(crate) fn view(
         source: &Arc<Source>,
         at: usize,
@@ -91,11 +90,11 @@ impl PagedBytes {
         })
     }
 
-    /// A buffer of `len` bytes with nothing in it, of which [`get`](Self::get) will hand out the first
+    /// A buffer of `len` bytes without admitted granules, of which [`get`](Self::get) will hand out the first
     /// `limit`. `None` if there is no memory for it.
     ///
-    /// The operating system gives memory to the granules that are filled, no others: large zeroed
-    /// allocations are mappings that were never written.
+    /// The operating system backs only the granules that are filled: large zeroed allocations are mappings that
+    /// were never written.
     pub(crate) fn buffer(len: usize, limit: usize) -> Option<PagedBytes> {
         let bytes = match len {
             0 => NonNull::dangling(),
@@ -111,31 +110,31 @@ impl PagedBytes {
 
     /// `None` when `len` is more than any allocation can have.
     fn layout(len: usize) -> Option<Layout> {
-        // Not more: beyond what `malloc` aligns anyway, std zeroes by hand, and so touches every page.
+        // No more than `malloc` guarantees: for larger alignments, std zeroes the memory itself, and so touches
+        // every page.
         Layout::from_size_align(len, align_of::<u64>()).ok()
     }
 
-    /// All bytes, whether or not they may be handed out.
+    /// The number of bytes, admitted or not.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether the bytes are someone else's, and where they are is known.
+    /// Whether the bytes are a mapping's, or memory's.
     pub(crate) fn is_view(&self) -> bool {
         matches!(self.keep, Keep::Source(_))
     }
-    /// How many granules may not be handed out yet.
+    /// The number of granules that are not admitted yet.
     pub(crate) fn left(&self) -> usize {
         self.admitted.left()
     }
 
-    /// Whether `granule` may be handed out.
+    /// Whether `granule` is admitted.
     pub(crate) fn contains(&self, granule: usize) -> bool {
         self.admitted.contains(granule)
     }
 
-    /// The bytes of `range`, if it lies below the limit and all granules that it touches may be handed
-    /// out.
+    /// The bytes of `range`, if it lies below the limit and all of its granules are admitted.
     #[inline]
     pub(crate) fn get(&self, range: Range<usize>) -> Option<&[u8]> {
         if range.start > range.end || range.end > self.limit {
@@ -168,7 +167,7 @@ impl PagedBytes {
         Some(unsafe { &*bytes.as_ptr().cast() })
     }
 
-    /// All bytes that `get` would hand out, if each of their granules may be.
+    /// All bytes below the limit, if all granules are admitted.
     #[inline]
     pub(crate) fn whole(&self) -> Option<&[u8]> {
         if !self.admitted.all() {
@@ -178,8 +177,8 @@ impl PagedBytes {
         Some(unsafe { self.slice(0..self.limit) })
     }
 
-    /// All bytes that `get` would hand out, good or not, with the set of granules that are good; `None` of
-    /// a buffer that still has gaps.
+    /// All bytes below the limit, verified or not, with the set of admitted granules; `None` for a buffer with
+    /// granules missing.
     #[inline]
     pub(crate) fn partly_verified(&self) -> Option<PartlyVerified<'_>> {
         let all = self.admitted.all();
@@ -192,13 +191,13 @@ impl PagedBytes {
         Some(PartlyVerified { bytes, granules: if all { None } else { Some(self.admitted.words()) } })
     }
 
-    /// Brings the cache line of the byte at `at` nearer, if the processor cares to.
+    /// Prefetches the cache line of the byte at `at`.
     #[inline]
     pub(crate) fn prefetch(&self, at: usize) {
         prefetch(self.bytes.as_ptr().wrapping_add(at));
     }
 
-    /// The bytes of `range`, good or not, to find that out. `None` if it does not lie inside, or some of
+    /// The bytes of `range`, verified or not, in order to verify them. `None` if it does not lie inside, or some of
     /// it has yet to be read.
     pub(crate) fn peek(&self, range: Range<usize>) -> Option<&[u8]> {
         if range.start > range.end || range.end > self.len {
@@ -229,8 +228,7 @@ impl PagedBytes {
         unsafe { std::slice::from_raw_parts(start.as_ptr(), range.len()) }
     }
 
-    /// Lets `granule` be handed out; `bytes` must be all of it, and good. Whether this call did so: what
-    /// was admitted before stays as it is.
+    /// Admits `granule`; `bytes` must be all of it, and verified. Returns whether it was not admitted before.
     pub(crate) fn admit(&self, granule: usize, bytes: &[u8]) -> bool {
         let start = granule.saturating_mul(GRANULE);
         let len = self.len.saturating_sub(start).min(GRANULE);

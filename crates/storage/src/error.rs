@@ -1,15 +1,15 @@
-//! Which call failed, on which path.
+//! The errors of this crate: the call that failed, and its path.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Shorthand for what opening and publishing return.
+/// The result of opening and publishing files.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The operating system refused something.
+/// A call to the operating system failed.
 ///
-/// Damaged bytes are not this error but `docvalues_format`'s.
+/// Damaged bytes are reported as `docvalues_format::error::Error` instead.
 #[derive(Debug)]
 pub struct Error {
     step: Step,
@@ -17,7 +17,7 @@ pub struct Error {
     source: io::Error,
 }
 
-/// What was being done.
+/// The call that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Step {
@@ -25,53 +25,53 @@ pub enum Step {
     Open,
     /// Mapping a file.
     Map,
-    /// Creating the temporary file, or taking over the one that a killed build left behind.
+    /// Creating the temporary file, or taking over that of a killed build.
     Create,
-    /// Making sure that no other build writes the temporary file.
-    /// With [`WouldBlock`](io::ErrorKind::WouldBlock), one does.
+    /// Locking the temporary file against other builds. The error kind is [`WouldBlock`](io::ErrorKind::WouldBlock)
+    /// if another build holds the lock.
     Lock,
-    /// Removing a temporary file that a killed build left behind.
+    /// Removing a temporary file of a killed build.
     Remove,
     /// Writing the temporary file.
     Write,
-    /// Reading back what was written to a temporary file.
+    /// Reading back from a temporary file.
     Read,
-    /// Bringing the temporary file's bytes to the disk.
+    /// Flushing the temporary file to the disk.
     Sync,
-    /// Giving the temporary file its final name.
+    /// Renaming the temporary file to its final name.
     Rename,
-    /// Bringing the new name to the disk. The file stands under its final name, whole, but a loss of
-    /// power may still undo that.
+    /// Flushing the new name to the disk. The file is complete under its final name, but a power loss may still
+    /// undo the renaming.
     SyncFolder,
 }
 
 impl Error {
-    /// An error of what was being done to `path`.
+    /// An error of `step` on `path`.
     pub fn new(step: Step, path: impl Into<PathBuf>, source: io::Error) -> Error {
         Error { step, path: path.into(), source }
     }
 
-    /// What was being done.
+    /// The call that failed.
     pub fn step(&self) -> Step {
         self.step
     }
 
-    /// The path it was done to: while a file is being written, that of the temporary file.
+    /// The path it was called on; while a file is being written, that of the temporary file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What the operating system said.
+    /// The operating system's error.
     pub fn io_error(&self) -> &io::Error {
         &self.source
     }
 
-    /// What the operating system said, by value: for errors that name the path themselves.
+    /// The operating system's error by value, for callers that name the path themselves.
     pub fn into_io_error(self) -> io::Error {
         self.source
     }
 
-    /// Whether another build is writing the same file right now.
+    /// Whether another build is writing the same file.
     pub fn is_busy(&self) -> bool {
         self.step == Step::Lock && self.source.kind() == io::ErrorKind::WouldBlock
     }

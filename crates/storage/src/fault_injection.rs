@@ -1,7 +1,7 @@
-//! What goes wrong below the files of a build: for tests of those who write through them.
+//! Fault injection for tests of code that writes files.
 //!
-//! Each call to the operating system asks first. Without anybody to ask, that is one comparison for
-//! each 64 KiB.
+//! Each call to the operating system first consults the injector. Without one, that is one comparison for each 64
+//! KiB.
 
 use std::fmt;
 use std::io;
@@ -9,19 +9,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::Step;
 
-/// What goes wrong below an [`AtomicFile`](crate::AtomicFile) and its [`Spill`](crate::Spill): who writes
-/// through them must hold whichever call fails.
+/// Makes calls below an [`AtomicFile`](crate::AtomicFile) and its [`Spill`](crate::Spill) fail. Writers must
+/// survive the failure of any call.
 pub trait Faults: Send {
-    /// Asked before each call to the operating system. `bytes` is how many are to be written or read, 0 in
-    /// all steps but [`Step::Write`] and [`Step::Read`]; the answer is how many the call may take.
+    /// Called before each call to the operating system. `bytes` is the number of bytes to write or read; 0 in all
+    /// steps except [`Step::Write`] and [`Step::Read`]. Returns how many of them the call may transfer.
     ///
     /// # Errors
     ///
-    /// What the call shall fail with.
+    /// The error that the call fails with.
     fn before(&mut self, step: Step, bytes: usize) -> io::Result<usize>;
 }
 
-/// What is to go wrong with the files of a build, if anything is.
+/// The faults of a build, if any.
 #[derive(Clone, Default)]
 pub(crate) struct FaultInjector(Option<Arc<Mutex<dyn Faults>>>);
 
@@ -30,12 +30,12 @@ impl FaultInjector {
         FaultInjector(Some(Arc::new(Mutex::new(faults))))
     }
 
-    /// Asks before a call that moves no bytes.
+    /// Consulted before a call that transfers no bytes.
     pub(crate) fn before(&self, step: Step) -> io::Result<()> {
         self.before_bytes(step, 0).map(|_| ())
     }
 
-    /// Asks before a call for `bytes` bytes: how many it may take.
+    /// Consulted before a call that transfers `bytes` bytes. Returns how many it may transfer.
     pub(crate) fn before_bytes(&self, step: Step, bytes: usize) -> io::Result<usize> {
         match &self.0 {
             Some(faults) => {

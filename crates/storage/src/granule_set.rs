@@ -1,4 +1,4 @@
-//! Which granules were checked.
+//! The set of granules that were verified.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,40 +8,40 @@ use docvalues_format::granule::GRANULE;
 
 /// A set of granules that only grows, shared by all threads that read a section.
 ///
-/// **Ordering.** What a thread did before [`insert`](GranuleSet::insert)ing a granule is seen by every
-/// thread that finds it in the set: `insert` releases, [`contains`](GranuleSet::contains) and
-/// [`all`](GranuleSet::all) acquire. For `all` this holds of *every* granule's thread, not of the last
-/// one's alone: each takes one off `left` by a releasing read-modify-write, and those continue one
-/// another's release sequence, so that the load which reads 0 synchronizes with all of them.
+/// **Ordering.** Whatever a thread did before it [`insert`](GranuleSet::insert)ed a granule is visible to every
+/// thread that finds the granule in the set: `insert` releases, [`contains`](GranuleSet::contains) and
+/// [`all`](GranuleSet::all) acquire. For `all`, this holds for the threads of *all* granules, not only of the last
+/// one: each decrements `left` by a releasing read-modify-write, and these continue one another's release sequence.
+/// So the load that reads 0 synchronizes with all of them.
 pub(crate) struct GranuleSet {
     words: Box<[AtomicU64]>,
     left: AtomicUsize,
 }
 
 impl GranuleSet {
-    /// The set of `granules` granules that has none of them yet. A bit each.
+    /// An empty set over `granules` granules, one bit each.
     pub(crate) fn none(granules: usize) -> GranuleSet {
         let words = (0..granules.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         GranuleSet { words, left: AtomicUsize::new(granules) }
     }
 
-    /// A set that is full from the beginning, and keeps no bits.
+    /// A full set, which stores no bits.
     pub(crate) fn everything() -> GranuleSet {
         GranuleSet { words: Box::default(), left: AtomicUsize::new(0) }
     }
 
-    /// Whether every granule is in the set: one load.
+    /// Whether the set is full: one load.
     #[inline]
     pub(crate) fn all(&self) -> bool {
         self.left.load(Ordering::Acquire) == 0
     }
 
-    /// How many granules are not in the set.
+    /// The number of granules that are not in the set.
     pub(crate) fn left(&self) -> usize {
         self.left.load(Ordering::Relaxed)
     }
 
-    /// A bit for each granule. None, of a set that was full from the beginning.
+    /// A bit for each granule; empty for a set that was full from the beginning.
     pub(crate) fn words(&self) -> &[AtomicU64] {
         &self.words
     }
@@ -55,24 +55,24 @@ impl GranuleSet {
         }
     }
 
-    /// Whether two granules, which are the same one or neighbours, are in the set.
-    // Apart: whoever finds the set full has less code then, and need not keep registers for this.
+    /// Whether two granules, equal or adjacent, are in the set.
+    // Not inlined: the caller's fast path, a full set, then needs less code and fewer registers.
     #[inline(never)]
     pub(crate) fn contains_both(&self, first: usize, last: usize) -> bool {
         self.contains(first) && (first == last || self.contains(last))
     }
 
-    /// Whether every granule that holds a byte of `range` is in the set.
+    /// Whether all granules that overlap `range` are in the set.
     #[inline]
     pub(crate) fn contains_all(&self, range: &Range<usize>) -> bool {
         let granules = granules_of(range);
-        // Most ranges lie in one.
+        // Most ranges lie in one granule.
         granules.is_empty()
             || self.contains(granules.start) && (granules.start + 1..granules.end).all(|g| self.contains(g))
     }
 
-    /// Adds `granule`; whether it was not in the set before. Of several threads that add the same
-    /// granule at once, one is told so.
+    /// Adds `granule`, and returns whether it was new. If several threads add the same granule at once, the result
+    /// is true for one of them.
     pub(crate) fn insert(&self, granule: usize) -> bool {
         let bit = 1 << (granule % 64);
         let Some(word) = self.words.get(granule / 64) else { return false };
@@ -90,7 +90,7 @@ impl fmt::Debug for GranuleSet {
     }
 }
 
-/// The granules that hold the bytes of `range`; none for an empty one.
+/// The granules that overlap `range`; none for an empty one.
 #[inline]
 pub(crate) fn granules_of(range: &Range<usize>) -> Range<usize> {
     match range.is_empty() {

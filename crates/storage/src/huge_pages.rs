@@ -1,23 +1,23 @@
-//! Memory in large pages.
+//! Memory in huge pages.
 //!
-//! The first touch of a page of memory costs about as much as copying it twice. Linux can give two
-//! megabytes at the first touch in place of 4 KiB, which takes a fifth of the time for as many bytes; by
-//! default it does so only for memory of which somebody says that it will be used.
+//! The first write to a page of memory costs about as much as copying the page twice. Linux can back memory with
+//! pages of 2 MiB instead of 4 KiB, which takes a fifth of the time for the same number of bytes. By default it
+//! does so only for memory that was advised.
 #![cfg_attr(
     all(target_os = "linux", not(miri)),
     expect(unsafe_code, reason = "advice about memory is unsafe, and named as an exception")
 )]
 
-/// Says that all of the room in `vec` will be used: large pages are welcome.
+/// Advises the kernel to back the capacity of `vec` with huge pages.
 ///
-/// Advice only: where there is no such call, or it fails, nothing happens. It holds while `vec` grows, as
-/// far as that moves pages instead of copying bytes. Up to 2 MiB more may then be taken than were touched.
+/// Advice only: on other systems, or if the call fails, nothing happens. The advice survives growth that moves
+/// pages instead of copying bytes. Up to 2 MiB more than were written may be taken.
 #[cfg(all(target_os = "linux", not(miri)))]
 pub fn prefer_huge_pages<T>(vec: &mut Vec<T>) {
-    /// The smallest page there is; where pages are larger, the call may fail.
+    /// The smallest page size. Where pages are larger, the call may fail.
     const PAGE: usize = 4096;
-    // Whole pages. An allocator maps a large block for itself, and keeps a few bytes before it: to advise a
-    // part would cut the mapping in two, which then cannot be moved when it grows.
+    // Whole pages. Allocators map a large block separately, with a header of a few bytes. Advising only a part
+    // would split the mapping in two, and it could no longer be moved when it grows.
     let into_page = vec.as_ptr().addr() % PAGE;
     let start = vec.as_mut_ptr().wrapping_byte_sub(into_page);
     let len = vec.capacity().saturating_mul(size_of::<T>()).saturating_add(into_page);

@@ -1,25 +1,25 @@
-//! Where the bytes of a docvalues segment live, and that they are checked before use.
+//! Files, mappings and memory of docvalues segments: verified before use, written atomically.
 //!
-//! This crate knows files, mappings and memory, and nothing of what the bytes mean: it hands
-//! checked slices to the decoders of `docvalues-format` and puts finished files under their names.
+//! This crate knows where bytes are, not what they mean. It hands verified slices to the decoders of
+//! `docvalues-format`, and writes finished files under their names.
 //!
-//! | type | question |
+//! | type | purpose |
 //! | --- | --- |
-//! | [`Source`] | where do the bytes of one file come from: a mapping, memory, plain reads, requests? |
-//! | [`ReadAt`] | how are bytes requested from elsewhere? |
-//! | [`Section`] | are these bytes of a section what was written? |
-//! | [`Verify`] | when is that found out? |
-//! | [`AtomicFile`] | how does a file appear under its name, whole or not at all? |
-//! | [`Spill`] | where is what a build has no memory for? |
-//! | [`Faults`] | what if a call fails? |
-//! | [`Error`] | which call failed, on which path? |
+//! | [`Source`] | the bytes of one file: a mapping, memory, plain reads, or requests |
+//! | [`ReadAt`] | a reader of bytes elsewhere, such as an object store |
+//! | [`Section`] | one section of a file, compared with its checksums |
+//! | [`Verify`] | when the checksums are compared |
+//! | [`AtomicFile`] | a file that appears under its name complete or not at all |
+//! | [`Spill`] | a temporary file for data that exceeds the memory of a build |
+//! | [`Faults`] | fault injection for tests |
+//! | [`Error`] | the call that failed, and its path |
 //!
 //! # Cost
 //!
-//! Opening a source is one `open` and, for a mapping, one `mmap`, whatever the file's length.
-//! Opening a section allocates a bit for each 4 KiB of it, and touches none of its bytes. The first
-//! touch of a granule costs its CRC-32 (about 0.2 µs) and, without a mapping, one `pread`; later
-//! ones cost a test of its bit, and once every granule of a section was touched, of one number.
+//! Opening a source is one `open` and, for a mapping, one `mmap`, whatever the file's length. Opening a section
+//! allocates a bit for each 4 KiB and reads none of its bytes. The first read of a granule costs its CRC-32 (about
+//! 0.2 µs) and, without a mapping, one `pread`. Later reads test one bit of the granule; once all granules of a
+//! section were read, they test a single counter.
 
 mod atomic_file;
 mod checksum_tree;
@@ -44,7 +44,8 @@ pub use section::{Section, Verify};
 pub use source::{Advice, Memory, Source};
 pub use spill::Spill;
 
-/// So many cases of a property; under Miri, which takes a thousand times as long, as many as `PROPTEST_CASES` says.
+/// A proptest configuration of `cases` cases; under Miri, which is a thousand times slower, as many as
+/// `PROPTEST_CASES` says.
 #[cfg(test)]
 fn cases(cases: u32) -> proptest::test_runner::Config {
     use proptest::test_runner::Config;

@@ -1,12 +1,12 @@
-//! A file's bytes through a mapping.
+//! A memory-mapped file.
 //!
 //! # The one promise that cannot be kept
 //!
-//! A `&[u8]` says that its bytes do not change. Those of a mapped file change when another process
-//! writes the file, and are gone when it is truncated: on Linux, reading them then ends the process
-//! with `SIGBUS`. Nothing a library does prevents that. docvalues never changes a file that stands
-//! under its final name (see [`AtomicFile`](crate::AtomicFile)); who cannot say that of everyone
-//! with write access, or reads from a network file system, uses [`Source::read`](crate::Source::read).
+//! A `&[u8]` promises that its bytes do not change. Those of a mapped file change when another process writes the
+//! file, and vanish when it is truncated: on Linux, reading them then kills the process with `SIGBUS`. No library
+//! can prevent that. docvalues never changes a file that has its final name (see
+//! [`AtomicFile`](crate::AtomicFile)). If other processes may write the file, or it is on a network file system,
+//! use [`Source::read`](crate::Source::read).
 #![expect(unsafe_code, reason = "mapping a file is unsafe, and named as the exception above")]
 
 use std::fs::File;
@@ -20,11 +20,11 @@ use crate::source::Advice;
 pub(crate) struct Map(memmap2::Mmap);
 
 impl Map {
-    /// Maps all of `file`, which is `len` bytes long.
+    /// Maps all `len` bytes of `file`.
     pub(crate) fn of(file: &File, len: u64) -> io::Result<Map> {
         let len = usize::try_from(len).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let mut options = memmap2::MmapOptions::new();
-        // Or it would ask for the length again.
+        // Saves a call for the length.
         options.len(len);
         // SAFETY: `MmapOptions::map` asks that the file be neither changed nor truncated while it is mapped.
         // This process does neither: it writes files under temporary names alone and opens `file`
@@ -34,7 +34,7 @@ impl Map {
         Ok(Map(map))
     }
 
-    /// Tells the kernel how `range` will be read.
+    /// Advises the kernel of the access pattern of `range`.
     #[cfg(unix)]
     pub(crate) fn advise(&self, range: Range<usize>, advice: Advice) -> io::Result<()> {
         let advice = match advice {

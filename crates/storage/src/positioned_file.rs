@@ -1,4 +1,4 @@
-//! A file's bytes through plain calls at a position.
+//! A file that is read and written at given offsets, as by `pread` and `pwrite`.
 
 use std::fs::File;
 use std::io;
@@ -6,7 +6,7 @@ use std::io;
 #[cfg(unix)]
 use std::os::unix::fs::FileExt as _;
 
-/// A file that many threads read at once, each where it wants, while one may write behind what they read.
+/// A file that many threads read at once, at any offset, while one appends.
 #[derive(Debug)]
 pub(crate) struct PositionedFile(#[cfg(unix)] File, #[cfg(not(unix))] seeking::Seeking);
 
@@ -18,23 +18,23 @@ impl PositionedFile {
         return PositionedFile(seeking::Seeking::of(file));
     }
 
-    /// Reads some of `bytes` from byte `offset` of the file on: how many.
+    /// Reads some of `bytes` at `offset`. Returns how many.
     pub(crate) fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
         self.0.read_at(bytes, offset)
     }
 
-    /// Fills `bytes` from byte `offset` of the file on.
+    /// Fills `bytes` from `offset` on.
     pub(crate) fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
         self.0.read_exact_at(bytes, offset)
     }
 
-    /// Writes some of `bytes` from byte `offset` of the file on: how many.
+    /// Writes some of `bytes` at `offset`. Returns how many.
     pub(crate) fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
         self.0.write_at(bytes, offset)
     }
 }
 
-/// What serves where there is no `pread`: one at a time moves the file's position.
+/// The fallback for systems without `pread`: a mutex over the file's position.
 #[cfg(any(not(unix), test))]
 mod seeking {
     use std::fs::File;

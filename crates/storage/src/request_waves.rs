@@ -1,14 +1,14 @@
-//! Bytes that are read by requests: from an object store, over a network.
+//! Reads from an object store or over a network, with requests batched in waves.
 //!
-//! A request takes milliseconds, whatever its length. Many at once take as long as one; one after the other, they add up.
-//! But decoders ask for a few bytes at a time and go on from what they find. So work is *tried*: it notes the bytes that it
-//! lacks, gets an error for them, and goes on with what else it can do. Then all that it lacked is requested together, as a
-//! *wave*, and the work is tried again, until it lacks nothing.
+//! A request takes milliseconds, whatever its length. Many in parallel take as long as one; in sequence, they add
+//! up. But decoders read a few bytes at a time and continue from what they find. So work is *attempted*: it records
+//! the byte ranges that it lacks, gets an error for them, and continues with whatever else it can do. Then all
+//! missing ranges are requested in parallel, as a *wave*, and the work is attempted again, until it lacks nothing.
 //!
 //! ```text
-//! 20 documents, 1st try   presence: a granule of each block is missing         20 requests in one wave
-//!               2nd try   presence is there; a granule of each value is not    20 requests in one wave
-//!               3rd try   20 values
+//! 20 documents, 1st attempt   presence: a granule of each block is missing         20 requests in one wave
+//!               2nd attempt   presence is there; a granule of each value is not    20 requests in one wave
+//!               3rd attempt   20 values
 //! ```
 
 use std::cell::RefCell;
@@ -18,24 +18,24 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Ranges with less between them are one request.
+/// Ranges with a smaller gap are merged into one request.
 const GAP: u64 = 16 << 10;
 
-/// Bytes of the file's end that are read when it is opened: the footer, the directory's root, and of most files the
-/// whole directory.
+/// Bytes of the file's end that are read at opening: the footer, the directory's root and, in most files, the whole
+/// directory.
 const END: u64 = 64 << 10;
 
-/// Bytes of the file's beginning that are read when it is opened.
+/// Bytes of the file's beginning that are read at opening.
 const BEGINNING: u64 = 64;
 
-/// Bytes at any offset of something immutable: an object in an object store, a file on another machine.
+/// Immutable bytes that are read at any offset: an object in an object store, a file on another machine.
 ///
-/// [`Vec<u8>`] is one, for tests.
+/// [`Vec<u8>`] implements it, for tests.
 pub trait ReadAt: Send + Sync {
-    /// Bytes there are.
+    /// The number of bytes.
     fn len(&self) -> u64;
 
-    /// Whether there are none.
+    /// Whether there are no bytes.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -44,12 +44,12 @@ pub trait ReadAt: Send + Sync {
     ///
     /// # Errors
     ///
-    /// When they cannot be read, or fewer are there.
+    /// When they cannot be read, or there are fewer.
     fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()>;
 
-    /// Reads several ranges, ascending and apart from each other, all of which are needed before anything goes on.
+    /// Reads several ascending, disjoint ranges. The caller needs all of them before it continues.
     ///
-    /// By default one after the other. Where a request takes long, make them side by side.
+    /// By default one after the other. If a request has a high latency, make them in parallel.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl ReadAt for Vec<u8> {
     }
 }
 
-/// Memory for the bytes of `range`.
+/// Zeroed memory for the bytes of `range`.
 fn zeros(range: &Range<u64>) -> io::Result<Vec<u8>> {
     let (len, mut bytes) = (usize::try_from(range.end - range.start).unwrap_or(usize::MAX), Vec::new());
     bytes.try_reserve_exact(len)?;
@@ -84,33 +84,33 @@ fn zeros(range: &Range<u64>) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A [`ReadAt`], with its beginning and its end in memory.
+/// A [`ReadAt`] with the beginning and the end of the file in memory.
 pub(crate) struct Requests {
     reader: Arc<dyn ReadAt>,
     ends: RangeCache,
 }
 
-/// Ranges of the file that were read, by where they begin.
+/// The ranges of the file that were read, by their start.
 #[derive(Default)]
 struct RangeCache(BTreeMap<u64, Vec<u8>>);
 
-/// Work that is being tried on this thread.
+/// Work that is being attempted on this thread.
 struct Wave {
-    /// The address of the [`Requests`] it is tried on.
+    /// The address of the [`Requests`] it reads from.
     on: usize,
     wanted: Vec<Range<u64>>,
     there: RangeCache,
-    /// Why reading failed, if it did.
+    /// The error of the last wave, if it failed.
     failed: Option<io::ErrorKind>,
 }
 
 thread_local! {
-    /// One for each source that work on this thread is tried on.
+    /// One for each source that work on this thread is attempted on.
     static WAVES: RefCell<Vec<Wave>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Requests {
-    /// Requests beginning and end of the file.
+    /// Requests the beginning and the end of the file.
     pub(crate) fn begin(reader: Arc<dyn ReadAt>) -> io::Result<Requests> {
         let mut requests = Requests { reader, ends: RangeCache::default() };
         let len = requests.reader.len();
@@ -123,7 +123,7 @@ impl Requests {
         self.reader.len()
     }
 
-    /// Fills `bytes` from `offset` on: with what was read before, or by a request.
+    /// Fills `bytes` from `offset` on: from ranges read before, or by a request.
     pub(crate) fn fill(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
         let mut copy =
             |there: &RangeCache| there.get(offset, bytes.len()).map(|from| bytes.copy_from_slice(from));
@@ -133,10 +133,10 @@ impl Requests {
         self.reader.read_at(offset, bytes)
     }
 
-    /// Runs `work` until it lacks no bytes: those that it did [`want`](Self::want) in vain are requested in between. Returns
-    /// what it returned at last.
+    /// Runs `work` until it lacks no bytes, requesting in between the ranges that it failed to
+    /// [`want`](Self::want). Returns the last result of `work`.
     pub(crate) fn in_waves<T>(&self, mut work: impl FnMut() -> T) -> T {
-        // What this one lacks is requested by the outer one.
+        // Nested: the outer call requests the missing ranges.
         if self.with_wave(|_| ()).is_some() {
             return work();
         }
@@ -155,8 +155,8 @@ impl Requests {
         }
     }
 
-    /// Refuses with [`WouldBlock`](io::ErrorKind::WouldBlock) unless `ranges` were read; they will be then. Outside of
-    /// [`in_waves`](Self::in_waves) does nothing.
+    /// Fails with [`WouldBlock`](io::ErrorKind::WouldBlock) unless `ranges` were read, and records them for the
+    /// next wave. Does nothing outside of [`in_waves`](Self::in_waves).
     pub(crate) fn want(&self, ranges: impl IntoIterator<Item = Range<u64>>) -> io::Result<()> {
         let wanted = self.with_wave(|wave| {
             let before = wave.wanted.len();
@@ -196,7 +196,7 @@ impl Requests {
         Ok(RangeCache(ranges.into_iter().map(|range| range.start).zip(read).collect()))
     }
 
-    /// Hands the work that is being tried to `with`, if any is.
+    /// Passes the current attempt to `with`, if there is one.
     fn with_wave<T>(&self, with: impl FnOnce(&mut Wave) -> T) -> Option<T> {
         let on = self.address();
         WAVES.with_borrow_mut(|waves| waves.iter_mut().find(|wave| wave.on == on).map(with))
@@ -215,9 +215,9 @@ impl RangeCache {
         }
     }
 
-    /// The `len` bytes at `offset`, if they were read together.
+    /// The `len` bytes at `offset`, if one range holds them all.
     fn get(&self, offset: u64, len: usize) -> Option<&[u8]> {
-        // Usually the nearest one. But it may be a short one inside of another.
+        // Usually in the range that starts last. But that may be a short one inside of another.
         self.0.range(..=offset).rev().find_map(|(at, bytes)| {
             let from = usize::try_from(offset.checked_sub(*at)?).ok()?;
             bytes.get(from..from.checked_add(len)?)
@@ -225,7 +225,7 @@ impl RangeCache {
     }
 }
 
-/// Work on a source that is tried as long as this lives.
+/// Marks work on a source as being attempted while it lives.
 struct WaveGuard(usize);
 
 impl WaveGuard {
@@ -242,7 +242,7 @@ impl Drop for WaveGuard {
     }
 }
 
-// Not the bytes: they are a file's.
+// Without the bytes, which are a file's.
 impl fmt::Debug for Requests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Requests").field("len", &self.len()).finish_non_exhaustive()

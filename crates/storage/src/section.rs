@@ -1,4 +1,4 @@
-//! The bytes of one section, checked when they are first touched.
+//! The bytes of one section, compared with their checksums when they are first touched.
 
 use std::io;
 use std::ops::Range;
@@ -16,42 +16,40 @@ use crate::source::{Advice, Source};
 #[cfg(test)]
 mod tests;
 
-/// How many granules one granule of checksums is for.
+/// Granules that one granule of checksums covers.
 const FAN_OUT: usize = GRANULE / CRC_LEN;
 
-/// Bytes of a section that is requested as a whole, and of a level of checksums.
+/// The longest section, and level of checksums, that is requested as a whole.
 const WHOLE: usize = 64 << 10;
 
-/// The fewest and the most granules that are requested together: 16 KiB, in which most look-ups find all that they touch
-/// one after the other, and 1 MiB.
+/// The least and the most granules that are requested together: 16 KiB, which covers the successive reads of most
+/// look-ups, and 1 MiB.
 const AHEAD: [usize; 2] = [4, 256];
 
-/// When the checksums of a section are compared with its bytes.
+/// When the bytes of a section are compared with their checksums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Verify {
-    /// Each granule of 4 KiB when it is first touched after opening. Damage is an error where it is
-    /// met, and nowhere else.
+    /// Each granule of 4 KiB when it is first touched. Damage is an error where it is touched, and nowhere else.
     #[default]
     OnFirstTouch,
-    /// All of it when the section is opened: as [`Section::verify_all`]. Reads the whole section.
+    /// All of the section when it is opened, as by [`Section::verify_all`]. Reads the whole section.
     AtOpen,
-    /// Never: for bytes that were checked otherwise, or to see what checking costs. Damage gives wrong
-    /// values, or errors of the decoders; never undefined behaviour.
+    /// Never: for bytes that were verified otherwise, or to measure the cost of verification. Damage causes wrong
+    /// values or errors of the decoders, never undefined behaviour.
     Never,
 }
 
-/// One section of a file: what decoders read from.
+/// One section of a file, from which decoders read.
 ///
-/// [`slice`](SectionBytes::slice) finds out whether each granule of the range was checked before;
-/// if not, it checks it, after the granules of checksums that lead to it. Threads may touch the same
-/// granule at the same time; both check it then, and get the same answer. A granule that is damaged
-/// is so at each touch, and does not keep its neighbours from being read.
+/// [`slice`](SectionBytes::slice) verifies each granule of the range that was not verified before, after the
+/// granules of checksums above it. If several threads touch the same granule at once, each verifies it, with the
+/// same result. A damaged granule fails at each touch, and does not affect its neighbours.
 ///
 /// # Memory
 ///
-/// A bit for each granule. From a [`Source::read`], also the section's own length, of which the
-/// operating system gives what was touched.
+/// A bit for each granule. From a [`Source::read`], also address space of the section's length, of which only
+/// touched granules take memory.
 ///
 /// # Examples
 ///
@@ -83,11 +81,11 @@ pub struct Section {
     tree: Box<[Level]>,
     /// Bytes of payload.
     len: usize,
-    /// The checksum of the only granule of the last level.
+    /// The checksum of the single granule of the last level.
     crc: u32,
     place: Place,
     verify: Verify,
-    /// How many granules are asked for with the first one that is touched of them.
+    /// The number of granules to read ahead together, aligned to that number.
     together: usize,
     source: Arc<Source>,
 }
@@ -97,16 +95,16 @@ impl Section {
     ///
     /// Touches none of its bytes, unless `verify` is [`Verify::AtOpen`].
     ///
-    /// Sections of a hostile directory may overlap. From a [`Source::read`] each one opened may come
-    /// to hold a copy of its extent in memory, so whoever opens many keeps their sum bounded.
+    /// Sections of a hostile directory may overlap. From a [`Source::read`], each may come to hold a copy of its
+    /// extent in memory, so callers that open many should bound their sum.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Truncated`] when the section, with tail and checksums, does not lie in the file;
-    /// [`ErrorKind::Io`] when there is no memory for it; with [`Verify::AtOpen`], all those of
+    /// [`ErrorKind::Io`] when there is no memory for it; with [`Verify::AtOpen`], those of
     /// [`verify_all`](Self::verify_all).
     pub fn open(source: &Arc<Source>, at: SectionRef, role: Role, verify: Verify) -> Result<Section> {
-        // An extent that is no u64 lies in no file.
+        // An extent that overflows u64 lies in no file.
         let Some(layout) = Layout::of(at.len) else {
             return Err(Error::new(
                 role,
@@ -117,7 +115,7 @@ impl Section {
         source.inside(role, at.offset, layout.extent())?;
         let no_memory = || Error::new(role, at.offset, ErrorKind::Io(io::ErrorKind::OutOfMemory));
         let level = |number: usize, level: &granule::Level| {
-            // Payload that is never checked is trusted from the beginning.
+            // Payload that is never verified is admitted at once.
             let trusted = verify == Verify::Never && number == 0;
             let limit = usize::try_from(level.used).map_err(|_| no_memory())?.saturating_add(TAIL);
             Level::open(source, at.offset + level.at, level.len, limit, trusted).ok_or_else(no_memory)
@@ -140,16 +138,16 @@ impl Section {
         Ok(section)
     }
 
-    /// The file that the section is of.
+    /// The file of the section.
     pub fn source(&self) -> &Arc<Source> {
         &self.source
     }
 
-    /// Tells the kernel how this section will be read. Does nothing without a mapping.
+    /// Advises the kernel of the access pattern of this section. Does nothing without a mapping.
     ///
     /// # Errors
     ///
-    /// When the kernel does not take the advice; nothing else is the worse for it.
+    /// When the kernel rejects the advice. The section stays usable.
     pub fn advise(&self, advice: Advice) -> io::Result<()> {
         match self.data.viewed() {
             Some(range) => self.source.advise_range(range, advice),
@@ -157,26 +155,26 @@ impl Section {
         }
     }
 
-    /// The same section, of which the kernel is asked for `bytes` at a time, and for 4 KiB at least: with the first byte that is
-    /// touched of as many, for those around it. Does nothing without a mapping.
+    /// Reads ahead `bytes` at a time, at least 4 KiB: the first touch in an aligned run of `bytes` asks the kernel
+    /// for all of the run. Does nothing without a mapping.
     ///
-    /// For a section that is read here and there under [`Advice::Random`], and so often that all of it will be read in the end.
+    /// For a section that is read at random under [`Advice::Random`], and so often that all of it will be read in
+    /// the end.
     #[must_use]
     pub fn together(mut self, bytes: usize) -> Section {
         self.together = (bytes / GRANULE).max(1);
         self
     }
 
-    /// Checks every granule of payload, tail and checksums, whether or not it was checked before and
-    /// whatever [`Verify`] says; and that padding is zero. O(bytes of the section).
+    /// Verifies every granule of payload, tail and checksums, whether or not it was verified before and regardless
+    /// of [`Verify`]. Also checks that padding is zero. O(bytes of the section).
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Checksum`] at the first byte of a granule that is damaged,
-    /// [`ErrorKind::Broken`] at a byte of padding that is not zero, [`ErrorKind::Io`] when reading
-    /// fails.
+    /// [`ErrorKind::Checksum`] at the first byte of a damaged granule, [`ErrorKind::Broken`] at a byte of padding
+    /// that is not zero, [`ErrorKind::Io`] when reading fails.
     pub fn verify_all(&self) -> Result<()> {
-        // Downwards, so that each checksum was itself checked when it is believed.
+        // Top down, so that each checksum is verified before it is used.
         for number in (0..=self.tree.len()).rev() {
             let level = self.level(number);
             for first in (0..level.granules()).step_by(AHEAD[1]) {
@@ -207,8 +205,8 @@ impl Section {
         }
     }
 
-    /// Refuses `range` if it does not lie inside, else checks those granules of it that were not, and
-    /// hands it out.
+    /// The bytes of `range`, after verifying those of its granules that were not verified. Fails if `range` does
+    /// not lie inside.
     #[cold]
     #[inline(never)]
     fn touch(&self, range: Range<usize>) -> Result<&[u8]> {
@@ -239,7 +237,7 @@ impl Section {
         self.want([(0, together.clone())].into_iter().chain(checksums))?;
         for index in together {
             let admitted = self.admit(0, index);
-            // Of the others, whoever needs them will be told.
+            // Errors of the other granules are reported when they are needed.
             if granules.contains(&index) {
                 admitted?;
             }
@@ -247,8 +245,8 @@ impl Section {
         Ok(())
     }
 
-    /// The granules of payload that are requested if `granules` are: all of a small section, else some more, and if those in
-    /// front of them were read, as many.
+    /// The granules of payload to request with `granules`: all of a small section, otherwise some read-ahead, which
+    /// grows with the number of granules just before them that were read.
     fn requested_with(&self, granules: Range<usize>) -> Range<usize> {
         let (pages, all) = (&self.data.pages, self.data.granules());
         if self.data.len() <= WHOLE {
@@ -259,12 +257,12 @@ impl Section {
         granules.start..all.min(granules.end.max(granules.start + before.max(few)))
     }
 
-    /// Requests what is small and will be needed whatever is touched: the section, if it is, or its levels of checksums.
+    /// Requests the parts that are small and needed by any access: the section itself, or its levels of checksums.
     fn request_small(&self) {
         if !self.source.is_requested() {
             return;
         }
-        // What cannot be read or is damaged is so when it is needed.
+        // Errors are reported when the bytes are needed.
         let _ = self.source.in_waves(|| {
             if self.data.len() <= WHOLE {
                 return self.request(0..self.data.granules());
@@ -279,7 +277,7 @@ impl Section {
         });
     }
 
-    /// In a wave, refuses what has yet to be requested of granules of levels, and has all of it requested.
+    /// In a wave, fails unless the granules of these levels were read, and records them for the next wave.
     fn want(&self, granules: impl IntoIterator<Item = (usize, Range<usize>)>) -> Result<()> {
         let mut ranges: Vec<Range<u64>> = Vec::new();
         for (number, granules) in granules {
@@ -295,7 +293,7 @@ impl Section {
         self.source.want(self.place.section, ranges)
     }
 
-    /// Asks the kernel for the granules around `index`, if none of them was touched before.
+    /// Asks the kernel for the run of granules around `index`, if none of them was touched before.
     fn ask_around(&self, index: usize) {
         let (pages, first) = (&self.data.pages, index / self.together * self.together);
         let mut around = first..self.data.granules().min(first + self.together);
@@ -305,16 +303,16 @@ impl Section {
         {
             let start = view.start + first * GRANULE;
             let end = view.end.min(start + self.together * GRANULE);
-            // Advice only: without it, the granule is read on its own.
+            // Advice only: without it, the granule is read alone.
             let _ = self.source.advise_range(start..end, Advice::WillNeed);
         }
     }
 
-    /// Checks what few granules are left, so that batches need not ask for each granule any more: they
-    /// would, for ever, if nobody looked up one of the last few values.
+    /// Verifies the last few granules that are left, so that later reads need not test each granule. Otherwise they
+    /// might have to for ever, if nobody reads one of the last few values.
     ///
-    /// A granule that holds nothing but tail comes with the one before it, which `end` lies in or behind.
-    /// What is found to be damaged here is no error: whoever needs it will be told.
+    /// A granule that holds only tail is verified with the one before it, if the touched range ends there or later.
+    /// Damage found here is not an error: it is reported when the bytes are needed.
     fn round_off(&self, end: usize) {
         let (pages, granules) = (&self.data.pages, self.data.granules());
         let last = self.len.div_ceil(GRANULE);
@@ -323,8 +321,8 @@ impl Section {
         let _ = few.into_iter().try_for_each(|index| self.admit(0, index));
     }
 
-    /// Checks granule `index` of level `number` unless it was, and before it, those that lead to its
-    /// checksum. Recursion is as deep as there are levels.
+    /// Verifies granule `index` of level `number` unless it was, after the granules of checksums above it. Recurses
+    /// once per level.
     fn admit(&self, number: usize, index: usize) -> Result<()> {
         let level = self.level(number);
         if level.pages.contains(index) {
@@ -339,7 +337,7 @@ impl Section {
         self.check(number, index)
     }
 
-    /// Compares granule `index` of level `number` with its checksum, which was itself checked.
+    /// Compares granule `index` of level `number` with its checksum, which must be verified.
     fn check(&self, number: usize, index: usize) -> Result<()> {
         let expected = match self.tree.get(number) {
             None => self.crc,
@@ -352,8 +350,7 @@ impl Section {
         self.load(self.level(number), index, Some(expected))
     }
 
-    /// Reads granule `index` of `level` if it has yet to be read, compares it with `expected`, and
-    /// lets it be handed out.
+    /// Reads granule `index` of `level` unless it was read, compares it with `expected`, and admits it.
     fn load(&self, level: &Level, index: usize, expected: Option<u32>) -> Result<()> {
         match level.pages.peek(level.granule(index)) {
             Some(bytes) => self.accept(level, index, bytes, expected),
@@ -361,8 +358,8 @@ impl Section {
         }
     }
 
-    /// The same of a granule that has yet to be read.
-    // Apart: a mapping needs no stack for the buffer.
+    /// The same for a granule that has yet to be read.
+    // Not inlined: a mapping needs no stack for the buffer.
     #[inline(never)]
     fn read(&self, level: &Level, index: usize, expected: Option<u32>) -> Result<()> {
         let range = level.granule(index);
@@ -383,7 +380,7 @@ impl Section {
         Ok(())
     }
 
-    /// Bytes that may be handed out: payload, and the promised part of the tail.
+    /// The end of the bytes that may be handed out: payload, and the guaranteed part of the tail.
     #[inline]
     fn limit(&self) -> usize {
         // Both lie in the first level, whose length is a usize.

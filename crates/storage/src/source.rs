@@ -1,4 +1,4 @@
-//! Where the bytes of one file come from.
+//! The bytes of one file, from a mapping, memory, plain reads or requests.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,22 +22,21 @@ use crate::request_waves::{ReadAt, Requests};
 ///
 /// | | opening | first touch of 4 KiB | memory |
 /// | --- | --- | --- | --- |
-/// | [`map`](Source::map) | O(1) | a page fault, unless the kernel has it | the kernel's, shared by processes; of a file of up to 64 KiB a copy |
-/// | [`read`](Source::read) | O(1) | a `pread` and a copy | this process's, for what was touched |
+/// | [`map`](Source::map) | O(1) | a page fault, unless the page is cached | the kernel's page cache, shared by processes; a copy of a file of up to 64 KiB |
+/// | [`read`](Source::read) | O(1) | a `pread` and a copy | this process's, for the bytes touched |
 /// | [`requests`](Source::requests) | two ranges | a part of a request, see [`in_waves`](Source::in_waves) | as `read` |
 /// | [`memory`](Source::memory) | O(1) | nothing | the bytes given |
 ///
-/// A source is shared by the [`Section`](crate::Section)s opened from it, hence `Arc<Source>`.
+/// The [`Section`](crate::Section)s opened from a source share it, hence `Arc<Source>`.
 ///
 /// # Hazard
 ///
-/// A mapping shows the file as it is *now*. If another process **truncates** a file that is mapped,
-/// touching the lost part ends this process with `SIGBUS` (on Linux, and much the same elsewhere);
-/// if it **overwrites** parts, the change shows, and bytes that were checked before are not checked
-/// again: answers may be wrong, though no read goes astray. Files published by
-/// [`AtomicFile`](crate::AtomicFile) are replaced, never changed, and a mapping keeps the old file
-/// alive; so `cp new.dv old.dv` is a hazard and `mv new.dv old.dv` is none. Where that cannot be
-/// promised (network file systems, other people's scripts), [`Source::read`] returns an error instead.
+/// A mapping shows the file as it is *now*. If another process **truncates** a mapped file, touching the lost part
+/// kills this process with `SIGBUS` (on Linux, and much the same elsewhere). If it **overwrites** parts, the change
+/// shows, and bytes that were verified before are not verified again: results may be wrong, but memory safety
+/// holds. Files published by [`AtomicFile`](crate::AtomicFile) are replaced, never changed, and a mapping keeps the
+/// old file alive. So `cp new.dv old.dv` is a hazard, and `mv new.dv old.dv` is not. If files may be changed in
+/// place (network file systems, other people's scripts), use [`Source::read`], which returns an error instead.
 ///
 /// # Examples
 ///
@@ -59,7 +58,7 @@ pub struct Source {
     touched: AtomicU64,
 }
 
-/// The longest file that is read whole: to map it, to fault its pages and to unmap them takes longer.
+/// The longest file that is read whole: mapping it, its page faults and unmapping take longer.
 const SMALL: usize = 64 << 10;
 
 #[derive(Debug)]
@@ -70,21 +69,21 @@ enum Backend {
     Requests(Requests),
 }
 
-/// How a mapping will be read, for the kernel to fetch more or less than is touched.
+/// The access pattern of a mapping, as a hint to the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Advice {
-    /// The kernel's own guess: on Linux, some pages around each that is missed.
+    /// The kernel's default: on Linux, a page fault also reads some pages around it.
     #[default]
     Normal,
-    /// Here and there: fetch what is touched and nothing around it.
+    /// Random access: read only the pages that are touched.
     Random,
-    /// Front to back: fetch far ahead.
+    /// Sequential access: read far ahead.
     Sequential,
-    /// Soon, and all of it: begin fetching now.
+    /// All of it is needed soon: start reading now.
     WillNeed,
 }
 
-/// Bytes that are in memory already: a `Vec<u8>`, an `Arc<[u8]>` or a `&'static [u8]`.
+/// Bytes in memory: a `Vec<u8>`, an `Arc<[u8]>` or a `&'static [u8]`.
 pub struct Memory(Bytes);
 
 enum Bytes {
@@ -103,7 +102,7 @@ impl Memory {
     }
 }
 
-// Not the bytes: they are a file's.
+// Without the bytes, which are a file's.
 impl fmt::Debug for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes", self.as_slice().len())
@@ -129,11 +128,12 @@ impl From<&'static [u8]> for Memory {
 }
 
 impl Source {
-    /// Maps the file at `path`, or reads it whole if it is no longer than 64 KiB. See the [hazard](Source#hazard) of mappings.
+    /// Maps the file at `path`, or reads it whole if it has at most 64 KiB. See the [hazard](Source#hazard) of
+    /// mappings.
     ///
     /// # Errors
     ///
-    /// When the file cannot be opened or mapped, or is no regular file.
+    /// When the file cannot be opened or mapped, or is not a regular file.
     pub fn map(path: impl AsRef<Path>) -> Result<Source> {
         let path = path.as_ref();
         let (mut file, len) = open(path)?;
@@ -148,30 +148,30 @@ impl Source {
         Ok(Source::new(Some(path), len, bytes))
     }
 
-    /// Opens the file at `path` for plain reads. Nothing is mapped: bytes are read when they are
-    /// first touched, and kept in memory as long as the [`Section`](crate::Section) that they are of.
+    /// Opens the file at `path` for plain reads, without a mapping. Bytes are read when they are first touched, and
+    /// kept in memory as long as their [`Section`](crate::Section).
     ///
     /// # Errors
     ///
-    /// When the file cannot be opened, or is no regular file.
+    /// When the file cannot be opened, or is not a regular file.
     pub fn read(path: impl AsRef<Path>) -> Result<Source> {
         let path = path.as_ref();
         let (file, len) = open(path)?;
         Ok(Source::new(Some(path), len, Backend::Read(PositionedFile::of(file))))
     }
 
-    /// Takes the bytes of a file that are in memory. None is copied.
+    /// A file that is already in memory. Nothing is copied.
     pub fn memory(bytes: impl Into<Memory>) -> Source {
         let bytes = bytes.into();
         Source::new(None, bytes.as_slice().len() as u64, Backend::Memory(bytes))
     }
 
-    /// Takes the bytes that `reader` reads, and calls them `name` in errors. Requests the first 64 bytes and the last 64 KiB,
-    /// in one wave, and keeps them; and later what is touched, as [`read`](Self::read).
+    /// The bytes of `reader`; errors call them `name`. Requests the first 64 bytes and the last 64 KiB in one wave
+    /// and keeps them. Other bytes are requested when they are touched, and kept as by [`read`](Self::read).
     ///
     /// # Errors
     ///
-    /// When these cannot be read.
+    /// When these ranges cannot be read.
     pub fn requests(reader: Arc<dyn ReadAt>, name: impl AsRef<Path>) -> Result<Source> {
         let name = name.as_ref();
         let requests = Requests::begin(reader).map_err(|e| Error::new(Step::Open, name, e))?;
@@ -182,17 +182,17 @@ impl Source {
         Source { name: name.map(Path::to_owned), len, bytes, touched: AtomicU64::new(0) }
     }
 
-    /// Where the file lies, or what it is called; `None` in memory.
+    /// The path of the file, or its name if it is requested; `None` in memory.
     pub fn path(&self) -> Option<&Path> {
         self.name.as_deref()
     }
 
-    /// What to call the file in messages: its path, or `<memory>`.
+    /// The name of the file for messages: its path, or `<memory>`.
     pub fn name(&self) -> impl fmt::Display + '_ {
         self.path().unwrap_or(Path::new("<memory>")).display()
     }
 
-    /// Bytes of the file, as it was when it was opened.
+    /// The length of the file when it was opened.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -202,10 +202,10 @@ impl Source {
         self.len == 0
     }
 
-    /// How many bytes were touched so far: those of each [`read_at`](Self::read_at), and of each
-    /// granule of a section when it was first loaded or checked.
+    /// The number of bytes touched so far: those of each [`read_at`](Self::read_at), and of each granule of a
+    /// section when it was first loaded or verified.
     ///
-    /// What a mapping hands out unchecked (`Verify::Never`) is not counted.
+    /// Bytes that a mapping hands out unverified (`Verify::Never`) are not counted.
     pub fn touched(&self) -> u64 {
         self.touched.load(Ordering::Relaxed)
     }
@@ -214,11 +214,11 @@ impl Source {
         self.touched.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// `len` bytes at `offset`, **unchecked**: for the header, the footer and directory pages, whose
-    /// checksums are inside of them. `part` is what errors call them.
+    /// `len` bytes at `offset`, **unverified**: for the header, the footer and directory pages, which contain their
+    /// own checksums. Errors call the bytes `part`.
     ///
-    /// Borrowed from a mapping or memory. Otherwise read, once each call, into memory of the same
-    /// length, which is never longer than the file.
+    /// Borrowed from a mapping or memory. Otherwise each call reads them into new memory, which is never longer
+    /// than the file.
     ///
     /// # Errors
     ///
@@ -240,15 +240,16 @@ impl Source {
         Ok(bytes)
     }
 
-    /// Whether bytes are [requested](Self::requests), so that it pays to ask for many of them at once.
+    /// Whether bytes are [requested](Self::requests), so that it pays to need many of them at once.
     pub fn is_requested(&self) -> bool {
         matches!(self.bytes, Backend::Requests(_))
     }
 
-    /// Runs `work`; of a source that is [requested](Self::requests) again and again, until it lacks no bytes: what it did
-    /// touch in vain is requested in between, all of it at once. Returns what it returned at last.
+    /// Runs `work`. If the source is [requested](Self::requests), runs it again until it lacks no bytes, and
+    /// requests in between all ranges that it lacked, in parallel. Returns the last result of `work`.
     ///
-    /// So `work` should go on after an error, to touch what else it will need, and its errors but the last are no errors.
+    /// So `work` should continue after an error, to touch whatever else it will need. Only the errors of its last
+    /// run count.
     pub fn in_waves<T>(&self, mut work: impl FnMut() -> T) -> T {
         match &self.bytes {
             Backend::Requests(requests) => requests.in_waves(work),
@@ -256,19 +257,19 @@ impl Source {
         }
     }
 
-    /// In [`in_waves`](Self::in_waves) of a requested source, refuses what has yet to be requested of `ranges`, which then
-    /// will be.
+    /// In [`in_waves`](Self::in_waves) of a requested source, fails unless `ranges` were read, and records them for
+    /// the next wave.
     pub(crate) fn want(&self, part: Role, ranges: Vec<Range<u64>>) -> FormatResult<()> {
         let (Backend::Requests(requests), Some(first)) = (&self.bytes, ranges.first()) else { return Ok(()) };
         let offset = first.start;
         requests.want(ranges).map_err(|e| FormatError::new(part, offset, ErrorKind::Io(e.kind())))
     }
 
-    /// Tells the kernel how the whole file will be read. Does nothing without a mapping.
+    /// Advises the kernel of the access pattern of the whole file. Does nothing without a mapping.
     ///
     /// # Errors
     ///
-    /// When the kernel does not take the advice; nothing else is the worse for it.
+    /// When the kernel rejects the advice. The source stays usable.
     pub fn advise(&self, advice: Advice) -> io::Result<()> {
         self.advise_range(0..self.whole().map_or(0, <[u8]>::len), advice)
     }
@@ -280,7 +281,7 @@ impl Source {
         }
     }
 
-    /// Refuses what does not lie in the file.
+    /// Fails unless the range lies in the file.
     pub(crate) fn inside(&self, part: Role, offset: u64, len: u64) -> FormatResult<()> {
         match offset.checked_add(len) {
             Some(end) if end <= self.len => Ok(()),
@@ -291,7 +292,7 @@ impl Source {
         }
     }
 
-    /// The whole file, if it can be had as a slice.
+    /// The whole file, if it is available as a slice.
     #[inline]
     pub(crate) fn whole(&self) -> Option<&[u8]> {
         match &self.bytes {
@@ -306,7 +307,7 @@ impl Source {
         self.whole()?.get(start..start.checked_add(len)?)
     }
 
-    /// Fills `bytes` from `offset` on, whatever the bytes come from.
+    /// Fills `bytes` from `offset` on, from any backend.
     pub(crate) fn fill(&self, part: Role, offset: u64, bytes: &mut [u8]) -> FormatResult<()> {
         let failed = |e: io::Error| FormatError::new(part, offset, ErrorKind::Io(e.kind()));
         match &self.bytes {
@@ -321,7 +322,7 @@ impl Source {
     }
 }
 
-/// Opens a regular file, and refuses others.
+/// Opens a regular file, and rejects others.
 fn open(path: &Path) -> Result<(File, u64)> {
     let opened = || {
         let file = open_at_once(path)?;

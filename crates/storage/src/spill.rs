@@ -1,4 +1,4 @@
-//! Bytes that a build has no memory for.
+//! Temporary files for data that exceeds the memory of a build.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,14 +15,14 @@ use crate::positioned_file::PositionedFile;
 #[cfg(test)]
 mod tests;
 
-/// A temporary file, usually beside the one that is built: bytes are appended, and read back from anywhere.
+/// A temporary file, usually beside the one being built. Bytes are appended, and read back from any offset.
 ///
-/// The file is made when the first bytes come, and has no name from then on where the system allows that:
-/// its room is given back whatever happens to the process. Elsewhere it is removed with the last clone, and
-/// what a killed build left behind by the next build of the same file.
+/// The file is created by the first append. Where the system allows, it is unlinked at once, so its space is freed
+/// however the process ends. Elsewhere it is removed with the last clone; the next build of the same file removes
+/// what a killed build left.
 ///
-/// Clones are the same file. What was appended is never changed. After an error, what was appended before
-/// still is there, and what was refused can be appended again.
+/// Clones share the file. Appended bytes never change. After an error, earlier bytes are still there, and the
+/// refused bytes can be appended again.
 #[derive(Clone, Debug)]
 pub struct Spill(Arc<SpillFile>);
 
@@ -30,7 +30,7 @@ pub struct Spill(Arc<SpillFile>);
 struct SpillFile {
     path: PathBuf,
     injector: FaultInjector,
-    /// The most bytes that it may take.
+    /// The maximum length of the file.
     limit: AtomicU64,
     file: Mutex<Option<Opened>>,
 }
@@ -39,15 +39,15 @@ struct SpillFile {
 struct Opened {
     file: Arc<PositionedFile>,
     len: u64,
-    /// Whether it still has its name.
+    /// Whether the file still has a name.
     named: bool,
 }
 
-/// Tells apart the files that this process makes in folders.
+/// Distinguishes the files that this process creates in one folder.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 impl Spill {
-    /// A temporary file in `folder`, for what is built elsewhere.
+    /// A temporary file in `folder`, for data that is built elsewhere.
     pub fn in_folder(folder: impl AsRef<Path>) -> Spill {
         let (process, next) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         Spill::new(
@@ -56,18 +56,18 @@ impl Spill {
         )
     }
 
-    /// Refuses bytes from now on that would make the file longer than `bytes`.
+    /// Limits the file to `bytes` bytes from now on; appends beyond that are refused.
     pub fn limit(&self, bytes: u64) {
         self.0.limit.store(bytes, Ordering::Relaxed);
     }
 
-    /// Says where: of the build that holds the lock for this path, and holds it as long as there is a clone.
+    /// A temporary file at `path`. The caller's build must hold the lock for this path as long as there is a clone.
     pub(crate) fn new(path: PathBuf, injector: FaultInjector) -> Spill {
         let limit = AtomicU64::new(u64::MAX);
         Spill(Arc::new(SpillFile { path, injector, limit, file: Mutex::new(None) }))
     }
 
-    /// Removes what a killed build may have left. Usually there is nothing.
+    /// Removes the file of a killed build. Usually there is none.
     pub(crate) fn clear(&self) -> Result<()> {
         let SpillFile { path, injector, .. } = &*self.0;
         match injector.before(Step::Remove).and_then(|()| fs::remove_file(path)) {
@@ -76,11 +76,11 @@ impl Spill {
         }
     }
 
-    /// Appends `bytes`, and returns where the first of them lies.
+    /// Appends `bytes`, and returns their offset.
     ///
     /// # Errors
     ///
-    /// When the file cannot be created or written, on a full disk or at its [`limit`](Self::limit).
+    /// When the file cannot be created or written, on a full disk, or at its [`limit`](Self::limit).
     pub fn append(&self, bytes: &[u8]) -> Result<u64> {
         let SpillFile { path, injector, limit, file } = &*self.0;
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
@@ -106,7 +106,7 @@ impl Spill {
         Ok(at)
     }
 
-    /// Fills `bytes` with those from `at` on, all of which were appended.
+    /// Fills `bytes` from offset `at` on. All of them must have been appended.
     ///
     /// # Errors
     ///
@@ -123,17 +123,17 @@ impl Spill {
     }
 }
 
-/// Creates the file, which is nobody else's, and takes its name away.
+/// Creates the file, which must not exist, and unlinks it.
 fn create(path: &Path, injector: &FaultInjector) -> io::Result<Opened> {
     injector.before(Step::Create)?;
     let file = File::options().read(true).write(true).create_new(true).open(path)?;
-    // Should that fail, it is removed in the end.
+    // If unlinking fails, the file is removed on drop.
     let named = !cfg!(unix) || injector.before(Step::Remove).and_then(|()| fs::remove_file(path)).is_err();
     Ok(Opened { file: Arc::new(PositionedFile::of(file)), len: 0, named })
 }
 
-/// Moves `len` bytes by calls that may move fewer, or `none` at the end: `call` gets the part that is to be
-/// moved now, and returns how many of its first bytes were.
+/// Transfers `len` bytes by calls that may transfer fewer. `call` gets the range to transfer next, and returns how
+/// many of its first bytes were. A call that transfers none fails with `none`.
 fn in_full(
     len: usize,
     none: io::ErrorKind,
@@ -154,7 +154,7 @@ fn in_full(
 impl Drop for SpillFile {
     fn drop(&mut self) {
         let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // Closed first: there are systems that want it.
+        // Some systems cannot remove an open file.
         if file.take().is_some_and(|opened| opened.named) {
             let _ = fs::remove_file(&self.path);
         }

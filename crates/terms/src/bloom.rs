@@ -1,9 +1,9 @@
-//! A filter of ids: whether a segment may hold an id, from one line of 64 bytes.
+//! A blocked Bloom filter of ids: whether a segment may hold an id, from one cache line.
 //!
 //! # Layout
 //!
-//! The section is *lines* of 64 bytes, each eight words of 64 bits, little-endian. An id sets one bit in each word of
-//! one line:
+//! The section is *lines* of 64 bytes, each of eight 64-bit words, little-endian. An id sets one bit in each word
+//! of one line:
 //!
 //! ```text
 //! hash     63                     32 31                      0
@@ -12,15 +12,16 @@
 //! word i   bit  (low * SALTS[i] mod 2^32) >> 26
 //! ```
 //!
-//! There are `keys * bits / 512` lines, rounded up; with 16 bits a key, one of about 1,100 other ids is let through.
+//! There are `keys * bits / 512` lines, rounded up. With 16 bits a key, the false-positive rate is about 1 in
+//! 1,100.
 //!
-//! A look-up over many segments works out its bits once ([`Probe`]), and then pays a line of memory and some
-//! instructions for each segment. Where the filters are in memory, turned by bits, it pays eight rows with a bit of each
-//! segment: [`IdLookup::with_filters_in_memory`](crate::lookup::IdLookup::with_filters_in_memory).
+//! A look-up over many segments computes its bits once ([`Probe`]), and then reads one cache line for each segment.
+//! With [`IdLookup::with_filters_in_memory`](crate::lookup::IdLookup::with_filters_in_memory), the filters are
+//! bit-sliced: the look-up reads eight rows that hold one bit of each segment.
 //!
 //! Sources: Putze, Sanders and Singler, *Cache-, hash- and space-efficient Bloom filters* (WEA 2007) for one line a
-//! key; Apache Parquet's *split block Bloom filter* for one bit in each word and for the salts, there with words of
-//! 32 bits. With 64 bits, lines that have more keys than others cost less.
+//! key; Apache Parquet's *split block Bloom filter* for one bit in each word and for the salts, with words of 32
+//! bits. 64-bit words lose less on lines that hold more keys than others.
 
 mod bit_sliced;
 mod checked_lines;
@@ -40,17 +41,17 @@ pub const LINE: usize = 64;
 /// The most bits a key.
 pub const MAX_BITS: u8 = 32;
 
-/// The bits a key that are worth their bytes for random ids.
+/// The default bits a key: the best trade of size against false positives for random ids.
 pub const DEFAULT_BITS: u8 = 16;
 
 /// Words of a line.
 const WORDS: usize = LINE / size_of::<u64>();
 
-/// Odd, from the specification of Parquet.
+/// Odd multipliers, from the specification of Parquet.
 const SALTS: [u32; WORDS] =
     [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
 
-/// What to ask a filter for an id: the same for all filters with one seed.
+/// The bits of one id. All filters with the same seed share it.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub struct Probe {
@@ -68,16 +69,16 @@ impl Probe {
         Probe { bits, hash }
     }
 
-    /// The hash.
+    /// The hash of the id.
     #[inline]
     pub fn hash(&self) -> u64 {
         self.hash
     }
 
-    /// The first byte of the line, of `lines` of them.
+    /// The offset of the id's line in a filter of `lines` lines.
     #[inline(always)]
     fn at(&self, lines: u64) -> usize {
-        // Below 2^32 lines, as many as there are at most: no overflow, and less than the section's length.
+        // There are fewer than 2^32 lines, so this does not overflow, and it is less than the section's length.
         ((self.hash >> 32).wrapping_mul(lines) >> 32) as usize * LINE
     }
 
@@ -93,12 +94,12 @@ impl Probe {
     }
 }
 
-/// Lines for `keys` with `bits` each: none without a key or without bits.
+/// The number of lines for `keys` keys with `bits` bits each; 0 if either is 0.
 pub fn lines(keys: u32, bits: u8) -> u64 {
     (u64::from(keys) * u64::from(bits)).div_ceil(LINE as u64 * 8)
 }
 
-/// A filter that is being made.
+/// Builds a Bloom filter.
 #[derive(Debug)]
 pub struct BloomFilterBuilder {
     bytes: Vec<u8>,
@@ -106,10 +107,10 @@ pub struct BloomFilterBuilder {
 }
 
 impl BloomFilterBuilder {
-    /// An empty filter for `keys` with `bits` each, at most [`MAX_BITS`].
+    /// An empty filter for `keys` keys with `bits` bits each, at most [`MAX_BITS`].
     pub fn new(keys: u32, bits: u8) -> BloomFilterBuilder {
         let lines = lines(keys, bits.min(MAX_BITS));
-        // With 32 bits a key and 2^32 keys, 16 GiB: more than there is only where addresses have 32 bits.
+        // At most 16 GiB (32 bits a key, 2^32 keys), which only a 32-bit address space cannot hold.
         BloomFilterBuilder {
             bytes: vec![0; usize::try_from(lines).unwrap_or(usize::MAX).saturating_mul(LINE)],
             lines,
@@ -130,13 +131,13 @@ impl BloomFilterBuilder {
         }
     }
 
-    /// The section; `None` if there is nothing to be put into one.
+    /// The section's bytes; `None` for a filter of no lines.
     pub fn finish(self) -> Option<Vec<u8>> {
         (self.lines > 0).then_some(self.bytes)
     }
 }
 
-/// A filter, opened.
+/// A Bloom filter in a section.
 #[derive(Debug)]
 pub struct BloomFilter<B> {
     section: B,
@@ -144,11 +145,11 @@ pub struct BloomFilter<B> {
 }
 
 impl<B: SectionBytes> BloomFilter<B> {
-    /// Opens the filter of `keys` with `bits` each. O(1): reads nothing.
+    /// Opens the filter of `keys` keys with `bits` bits each. O(1): reads nothing.
     ///
     /// # Errors
     ///
-    /// When the section is not as long as that.
+    /// When the section has another length.
     pub fn open(section: B, keys: u32, bits: u8) -> Result<BloomFilter<B>> {
         let (lines, found) = (lines(keys, bits), section.len() as u64);
         let expected = lines * LINE as u64;
@@ -159,9 +160,9 @@ impl<B: SectionBytes> BloomFilter<B> {
         Ok(BloomFilter { section, lines })
     }
 
-    /// Whether the id may be one of the keys: always if it is, and rarely if it is not.
+    /// Whether the id may be one of the keys. Never false for a key, and rarely true for another id.
     ///
-    /// O(1): one line, which is one of the caches' wherever sections are aligned, as in a file.
+    /// O(1): reads one line, which is one cache line if sections are aligned, as they are in a file.
     ///
     /// # Errors
     ///
@@ -171,13 +172,13 @@ impl<B: SectionBytes> BloomFilter<B> {
         Ok(probe.is_in(self.section.array(probe.at(self.lines))?))
     }
 
-    /// Tells the processor that [`may_hold`](Self::may_hold) will be asked soon.
+    /// Prefetches the line that [`may_hold`](Self::may_hold) reads.
     #[inline]
     pub fn prefetch(&self, probe: &Probe) {
         self.section.prefetch(probe.at(self.lines));
     }
 
-    /// How many of the filter's bits are set, of how many.
+    /// The number of set bits, and of all bits.
     ///
     /// # Errors
     ///
@@ -194,7 +195,7 @@ impl<B: SectionBytes> BloomFilter<B> {
         self.section.len()
     }
 
-    /// Whether there are none, which is not so.
+    /// Whether the section is empty; it never is.
     pub fn is_empty(&self) -> bool {
         self.section.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Sorted ids in, sections out.
+//! Builds the sections of sorted ids.
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -17,26 +17,26 @@ use crate::packing::{Packed, Template, detect};
 #[cfg(test)]
 mod tests;
 
-/// What to make of ids.
+/// Options of an id index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdOptions {
-    /// How they are found.
+    /// The data structure that finds ids.
     pub form: Form,
-    /// Bits of the filter for each, at most [`MAX_BITS`]; 0 for none.
+    /// Bits of the Bloom filter for each id, at most [`MAX_BITS`]; 0 for no filter.
     pub filter_bits: u8,
-    /// The seed of the filter's hash: one for all segments that are asked together.
+    /// The seed of the filter's hash. Use one seed for all segments that are searched together.
     pub seed: u64,
-    /// What writing and merging segments make of documents with the same id. An index has each id once.
+    /// The treatment of documents with equal ids when segments are written and merged. An index has each id once.
     pub duplicates: Duplicates,
 }
 
-/// What becomes of documents with the same id.
+/// The treatment of documents with equal ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Duplicates {
-    /// They are an error that names two of them.
+    /// An error that names two of them.
     #[default]
     Refuse,
-    /// All but the one that was added last are left out of the segment: an upsert.
+    /// Keep the one that was added last, and omit the others from the segment: an upsert.
     KeepLast,
 }
 
@@ -51,12 +51,13 @@ impl Default for IdOptions {
     }
 }
 
-/// Ids and their documents, in the order of the ids' bytes, from wherever they are.
+/// A source of ids and their documents, in the byte order of the ids.
 pub trait SortedIds {
-    /// Why they cannot be read.
+    /// The error of reading them.
     type Error;
 
-    /// Gives each id and its document to `each`, in the order of the ids, until told to stop; the same each time.
+    /// Calls `each` with each id and its document, in the order of the ids, until it breaks. Every call passes the
+    /// same ids.
     ///
     /// # Errors
     ///
@@ -73,34 +74,34 @@ impl<I: AsRef<[u8]>> SortedIds for [(I, DocId)] {
     }
 }
 
-/// Where an index is while it is made: in memory, or, of what grows with the ids, wherever there is room.
+/// The storage of an index while it is built: memory or, for the parts that grow with the ids, a temporary file.
 ///
-/// What fails with an `E` ends the build with [`BuildError::Keep`].
+/// An error `E` ends the build with [`BuildError::Keep`].
 pub trait Keep<E> {
-    /// What a section is in the end; one of few bytes never was anywhere else.
+    /// The finished section. Small sections are converted from memory.
     type Section: From<Vec<u8>>;
 
-    /// Forgets what it has: an index of `count` ids begins.
+    /// Discards everything: the build of an index of `count` ids begins.
     fn begin(&mut self, count: u32);
 
-    /// Takes the document of the next id.
+    /// Stores the document of the next id.
     ///
     /// # Errors
     ///
     /// When there is no room.
     fn doc(&mut self, doc: DocId) -> Result<(), E>;
 
-    /// May take what is `made` of the section of ids, all of it, to put it behind what it took before.
+    /// May take `made`, the next bytes of the section of ids, all of them, and append them to those it took before.
     ///
     /// # Errors
     ///
     /// When there is no room; then it took nothing.
     fn ids(&mut self, made: &mut Vec<u8>) -> Result<(), E>;
 
-    /// What it took of the section of ids, and `rest` behind that.
+    /// The section of ids: the bytes taken, followed by `rest`.
     fn section(&mut self, rest: Vec<u8>) -> Self::Section;
 
-    /// The documents that it took, encoded.
+    /// The documents stored, encoded.
     ///
     /// # Errors
     ///
@@ -108,7 +109,7 @@ pub trait Keep<E> {
     fn docs(&mut self, options: &NumericOptions) -> Result<Numeric<Self::Section>, E>;
 }
 
-/// In memory: the documents.
+/// Stores the documents in memory.
 #[derive(Default)]
 struct Heap(Vec<u32>);
 
@@ -138,24 +139,24 @@ impl<E> Keep<E> for Heap {
     }
 }
 
-/// Why there can be no index of some ids.
+/// The reason that an index cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError<E> {
     /// The ids could not be read.
     #[error("ids cannot be read: {0}")]
     Source(E),
-    /// What is made of them cannot be kept.
+    /// The index could not be stored.
     #[error("no room for the index of ids: {0}")]
     Keep(E),
-    /// Two documents have one id.
+    /// Two documents have the same id.
     #[error("documents {} and {} have the same id, \"{}\"", docs[0], docs[1], id.escape_ascii())]
     Duplicate {
         /// The id.
         id: Vec<u8>,
-        /// The documents, in the order in which they came.
+        /// The documents, in the order in which they were added.
         docs: [DocId; 2],
     },
-    /// An id came behind a greater one.
+    /// An id is less than the one before it.
     #[error("the id of document {doc}, \"{}\", is less than the one before it", id.escape_ascii())]
     NotAscending {
         /// The id.
@@ -168,23 +169,23 @@ pub enum BuildError<E> {
     TooLong {
         /// Its document.
         doc: DocId,
-        /// Its bytes.
+        /// Bytes of the id.
         len: usize,
     },
-    /// A document has two ids, or is none of the segment's.
+    /// A document has two ids, or is not one of the segment.
     #[error("document {doc} has a second id, or is not among the segment's {docs}")]
     Document {
         /// The document.
         doc: DocId,
-        /// How many there are.
+        /// The number of documents of the segment.
         docs: u32,
     },
-    /// Ids were not the same when they were read again.
+    /// A second reading returned other ids than the first.
     #[error("ids changed while they were indexed")]
     Changed,
 }
 
-/// Makes the index of a segment's ids.
+/// Builds the index of a segment's ids.
 ///
 /// ```
 /// use docvalues_format::id::DocId;
@@ -205,32 +206,33 @@ pub struct IdsBuilder {
     options: IdOptions,
 }
 
-/// What the first pass learns.
+/// The result of the first pass over the ids.
 #[derive(Default)]
 struct Survey {
     count: u32,
     first: Vec<u8>,
-    /// The greatest so far, and its document.
+    /// The greatest id so far.
     last: Vec<u8>,
     last_doc: DocId,
     max_len: usize,
 }
 
 impl IdsBuilder {
-    /// With these options.
+    /// A builder with these options.
     pub fn new(options: IdOptions) -> IdsBuilder {
         let filter_bits = options.filter_bits.min(MAX_BITS);
         IdsBuilder { options: IdOptions { filter_bits, ..options } }
     }
 
-    /// The index of `ids`, of a segment of `docs` documents, of which some may have none.
+    /// Builds the index of `ids`, of a segment of `docs` documents, some of which may have no id.
     ///
-    /// Reads the ids twice if all look alike, and once more, as far as it fits, for each template that they do not fit.
-    /// Holds what it makes, four bytes an id for their documents, and a bit for each document.
+    /// Reads the ids twice if all fit the first template, and once more for each template that they turn out not to
+    /// fit. Memory: the result, four bytes an id for the documents, and a bit for each document.
     ///
     /// # Errors
     ///
-    /// When ids cannot be read, do not ascend, come twice or are too long, or a document comes twice or is none.
+    /// When ids cannot be read, do not ascend, are duplicated or too long, or when a document is duplicated or not
+    /// one of the segment.
     pub fn build<T: SortedIds + ?Sized>(
         &self,
         ids: &T,
@@ -239,14 +241,14 @@ impl IdsBuilder {
         self.build_in(ids, docs, &mut Heap::default())
     }
 
-    /// As [`build`](Self::build), with the section of ids and their documents in `keep` while they are made.
+    /// As [`build`](Self::build), with the section of ids and their documents in `keep` while they are built.
     ///
-    /// In memory are the filter, which ids come to in any order, for each block of ids 16 bytes and what leads to it, a
-    /// bit for each document; and of an automaton all of the section, for any node may be shared.
+    /// Memory: the filter, which is written in random order; 16 bytes and a separator for each block; and a bit for
+    /// each document. An automaton needs all of its section, because any node may be shared.
     ///
     /// # Errors
     ///
-    /// As [`build`](Self::build), and when `keep` fails.
+    /// As [`build`](Self::build), and those of `keep`.
     pub fn build_in<T: SortedIds + ?Sized, K: Keep<T::Error>>(
         &self,
         ids: &T,
@@ -326,7 +328,7 @@ impl IdsBuilder {
 }
 
 impl Survey {
-    /// Reads all ids once, and refuses those that are in no order.
+    /// Reads all ids once, and checks their order.
     fn of<T: SortedIds + ?Sized>(ids: &T, docs: u32) -> Result<Survey, BuildError<T::Error>> {
         let mut survey = Survey::default();
         let mut seen = vec![0_u64; docs.div_ceil(64) as usize];
@@ -342,6 +344,7 @@ impl Survey {
         wrong.map_or(Ok(survey), Err)
     }
 
+    /// Offers the next bytes of the section, unless the builder still reads them.
     fn take<E>(&mut self, id: &[u8], doc: DocId, docs: u32, seen: &mut [u64]) -> Result<(), BuildError<E>> {
         if id.len() > MAX_ID_LEN {
             return Err(BuildError::TooLong { doc, len: id.len() });
@@ -364,13 +367,13 @@ impl Survey {
         self.last.extend_from_slice(id);
         self.last_doc = doc;
         self.max_len = self.max_len.max(id.len());
-        // As many as there are documents at most.
+        // At most the number of documents, so this does not overflow.
         self.count += 1;
         Ok(())
     }
 }
 
-/// What makes the sections of packed ids.
+/// Builds the sections of packed ids.
 enum KeysBuilder {
     Blocks(Box<BlocksBuilder>),
     Exact(TrieBuilder),
@@ -386,7 +389,7 @@ impl KeysBuilder {
         }
     }
 
-    /// Appends a key; `false` if it cannot come behind those before.
+    /// Appends a key; `false` if it does not ascend.
     fn push(&mut self, key: &[u8]) -> bool {
         match self {
             KeysBuilder::Blocks(builder) => builder.push(key),
@@ -404,7 +407,7 @@ impl KeysBuilder {
         }
     }
 
-    /// The sections, of which `whole` makes that of the ids from what was not taken of it.
+    /// The sections. `whole` completes the section of ids from its last bytes.
     fn finish<S: From<Vec<u8>>>(self, whole: impl FnOnce(Vec<u8>) -> S) -> Keys<S> {
         match self {
             KeysBuilder::Blocks(builder) => builder.finish().map_or(Keys::None, |blocks| {

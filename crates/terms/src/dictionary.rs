@@ -1,4 +1,4 @@
-//! What every form of the index answers.
+//! The interface of all forms of the index.
 
 mod verified;
 
@@ -9,15 +9,15 @@ use docvalues_format::error::Result;
 pub use verified::VerifiedDictionary;
 pub(crate) use verified::{VerifiedKeys, ask};
 
-/// Sorted unique keys, numbered from 0 in their order, which is that of their bytes: the number of a key is its *rank*.
+/// Sorted unique keys, numbered from 0 in byte order. The number of a key is its *rank*.
 ///
-/// Whatever bytes stand below, each method returns: an error, or, where checksums are right and the bytes
-/// are not, a wrong answer.
+/// Every method terminates for any bytes. If the bytes are invalid but their checksums match, it may return a wrong
+/// result instead of an error.
 pub trait Dictionary: Send + Sync {
-    /// How many keys there are.
+    /// The number of keys.
     fn len(&self) -> u32;
 
-    /// Whether there is none.
+    /// Whether there are no keys.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -26,21 +26,21 @@ pub trait Dictionary: Send + Sync {
     ///
     /// # Errors
     ///
-    /// When bytes on the way are damaged.
+    /// When bytes that the look-up reads are damaged.
     fn find(&self, key: &[u8]) -> Result<Option<u32>>;
 
-    /// How many keys are less than `key`: the rank of the first that is not, or [`len`](Dictionary::len).
+    /// The number of keys less than `key`: the rank of the first that is not, or [`len`](Dictionary::len).
     ///
     /// # Errors
     ///
     /// As [`find`](Dictionary::find).
     fn lower_bound(&self, key: &[u8]) -> Result<u32>;
 
-    /// Gives the keys of `ranks`, which are clipped to those there are, in their order, until told to stop.
+    /// Calls `each` with the keys of `ranks` in order, until it breaks. Ranks beyond the last key are ignored.
     ///
     /// # Errors
     ///
-    /// As [`find`](Dictionary::find), and what `each` returns.
+    /// As [`find`](Dictionary::find), and those of `each`.
     #[allow(clippy::type_complexity, reason = "a closure, said in full")]
     fn each(
         &self,
@@ -48,11 +48,11 @@ pub trait Dictionary: Send + Sync {
         each: &mut dyn FnMut(u32, &[u8]) -> Result<ControlFlow<()>>,
     ) -> Result<()>;
 
-    /// Reads everything and proves that it is one structure: keys ascend, each is found at its rank, and there are as
-    /// many as there should be. O(bytes).
+    /// Reads everything and proves its structure: keys ascend, each is found at its rank, and their number is
+    /// right. O(bytes).
     ///
     /// # Errors
     ///
-    /// What is wrong first.
+    /// The first violation.
     fn verify(&self) -> Result<()>;
 }

@@ -1,10 +1,10 @@
-//! The one hash of an id: for the filter, and for tables over many segments.
+//! The hash of an id, for the Bloom filter and for fingerprint tables.
 //!
-//! XXH3 with 64 bits, of the id's bytes as they are (not packed), with a seed, because ids come from users: who does
-//! not know the seed cannot make ids that all hit one line of a filter. All segments of a store
-//! should have one seed, so that a look-up hashes once.
+//! XXH3 with 64 bits over the id's bytes (not packed), with a seed. Ids come from users: without knowing the seed,
+//! nobody can choose ids that all hit one line of a filter. All segments of a store should share a seed, so that a
+//! look-up hashes once.
 
-/// The hash of `id`. Frozen: filters in files are made of it.
+/// The hash of `id`. Frozen: filters in files depend on it.
 ///
 /// O(length); some nanoseconds for a UUID.
 #[inline]

@@ -1,4 +1,4 @@
-//! A block: up to 48 keys that ascend, of which a look-up compares the heads and little else.
+//! A block of up to 48 ascending keys. A look-up compares their heads, and little else.
 //!
 //! # Layout
 //!
@@ -6,21 +6,21 @@
 //! | ---: | ---: | --- | --- |
 //! | 0 | 1 | `n` | keys: 1 to 48 |
 //! | 1 | 1 | `shape` | 0: lengths of one byte · 1: of two · 2: one length for all · 3: and constant columns |
-//! | 2 | 1 | `prefix_len` | bytes that all keys begin with |
-//! | … | 2 | `len` | u16: bytes of each key behind the prefix; if `shape` is 2 or 3 |
-//! | … | ⌈`len` / 8⌉ | `columns` | bit *i*: byte *i* behind the prefix is the same in all keys; if `shape` is 3, where `len` is at most 255 |
+//! | 2 | 1 | `prefix_len` | bytes of the common prefix of all keys |
+//! | … | 2 | `len` | u16: bytes of each key after the prefix; if `shape` is 2 or 3 |
+//! | … | ⌈`len` / 8⌉ | `columns` | bit *i*: byte *i* after the prefix is the same in all keys; if `shape` is 3, where `len` is at most 255 |
 //! | … | … | `prefix` | |
 //! | … | … | `constants` | a byte for each set bit of `columns` |
 //! | … | `n` × 1, 2, 4 | `heads` | the first bytes of each key's *tail* |
 //! | … | `n` × 1, 2 | `lengths` | bytes of each tail; if `shape` is 0 or 1 |
 //! | … | … | `rests` | the tails without their first four bytes, end to end |
 //!
-//! The tail of a key is what is behind the prefix, without the columns that are constant. A head is its first four
-//! bytes as a number, the first byte on top, with zeros for bytes that it does not have, stored little-endian. If all
-//! tails have one or two bytes (`shape` 2 and 3), heads have as many; if they have none, heads have one.
+//! The *tail* of a key is the part after the prefix, without the constant columns. A *head* is the first four bytes
+//! of a tail as a number: big-endian in value and padded with zeros, but stored little-endian. If all tails have
+//! one or two bytes (`shape` 2 and 3), heads are as long; if tails are empty, heads have one byte.
 //!
-//! Heads ascend as the keys do, but may tie: of `a` and `a\0`, and of tails that begin alike. Those that are the
-//! wanted one's are compared in full.
+//! Heads ascend as the keys do, but may tie: for `a` and `a\0`, and for tails that begin alike. Keys whose head
+//! equals that of the wanted key are compared in full.
 
 use std::ops::Range;
 
@@ -36,13 +36,13 @@ pub(crate) mod tests;
 /// The most keys of a block.
 pub(crate) const MAX_KEYS: usize = head_search::MAX;
 
-/// Bytes behind a block that are looked at, whatever they are: so that heads can be compared in whole groups.
+/// Bytes after a block that are read and ignored, so that heads can be compared in whole groups.
 pub(crate) const OVERREAD: usize = (head_search::LANES - 1) * HEAD;
 
 /// The most bytes of a prefix.
 const MAX_PREFIX: usize = u8::MAX as usize;
 
-/// The most bytes of keys whose columns are told apart.
+/// The longest keys, after the prefix, whose constant columns are removed.
 const MAX_COLUMNS: usize = u8::MAX as usize;
 
 /// The most bytes of a head.
@@ -53,7 +53,7 @@ const LENGTHS_2: u8 = 1;
 const ONE_LENGTH: u8 = 2;
 const COLUMNS: u8 = 3;
 
-/// The bytes of a head of tails of `len` bytes each.
+/// The bytes of a head for tails of `len` bytes each.
 const fn head_width(len: usize) -> usize {
     match len {
         0 | 1 => 1,
@@ -62,7 +62,7 @@ const fn head_width(len: usize) -> usize {
     }
 }
 
-/// A tail's first `width` bytes as a number.
+/// The first `width` bytes of a tail as a number.
 #[inline]
 fn head(tail: &[u8], width: usize) -> u32 {
     if let (Some(head), HEAD) = (tail.first_chunk(), width) {
@@ -71,37 +71,37 @@ fn head(tail: &[u8], width: usize) -> u32 {
     (0..width).fold(0, |head, i| head << 8 | u32::from(tail.get(i).copied().unwrap_or(0)))
 }
 
-/// A block's fields, found.
+/// The parsed fields of a block.
 pub(crate) struct Block<'a> {
     n: usize,
     prefix: &'a [u8],
-    /// The prefix and what follows, eight bytes.
+    /// Eight bytes from the beginning of the prefix on.
     prefix_word: u64,
-    /// A bit for each constant column; empty if none is.
+    /// A bit for each constant column; empty without any.
     columns: &'a [u8],
     constants: &'a [u8],
     tails: Tails<'a>,
-    /// Heads, and all that follows.
+    /// The heads, and all that follows them.
     heads: &'a [u8],
-    /// What follows the lengths.
+    /// All that follows the lengths.
     rests: &'a [u8],
-    /// Bytes before those.
+    /// The offset of `rests` in the block.
     rests_at: usize,
 }
 
-/// How long the tails are.
+/// The lengths of the tails.
 enum Tails<'a> {
-    /// Bytes of each key behind the prefix, and of its tail.
+    /// The bytes of each key after the prefix, and of its tail.
     Same { len: usize, tail: usize },
-    /// Of one byte each.
+    /// Lengths of one byte each.
     One(&'a [u8]),
-    /// Of two.
+    /// Lengths of two bytes each.
     Two(&'a [u8]),
 }
 
 impl<'a> Block<'a> {
-    /// Finds the fields of the block that begins with the first of `bytes`, which may have others behind it, and must
-    /// have [`OVERREAD`]. `None` if they leave `bytes` or hold what they may not.
+    /// Parses the block at the beginning of `bytes`, which must have [`OVERREAD`] bytes after it and may have more.
+    /// `None` if the fields exceed `bytes` or are invalid.
     #[inline]
     pub(crate) fn read(bytes: &'a [u8]) -> Option<Block<'a>> {
         let (&[n, shape, prefix_len], mut rest) = bytes.split_first_chunk()?;
@@ -119,7 +119,8 @@ impl<'a> Block<'a> {
         let prefix_word = u64::from_le_bytes(*rest.first_chunk()?);
         let mut take = |len: usize| rest.split_off(..len);
         let prefix = take(prefix_len.into())?;
-        // Those of the bits behind the last column count, too: then there are more than columns.
+        // Bits after the last column count, too: then there are more than columns, and the length check below
+        // fails.
         let constant = columns.iter().map(|bits| bits.count_ones() as usize).sum();
         let constants = take(constant)?;
         let tail = len.checked_sub(constant)?;
@@ -136,7 +137,7 @@ impl<'a> Block<'a> {
         Some(Block { n, prefix, prefix_word, columns, constants, tails, heads, rests: rest, rests_at })
     }
 
-    /// How many keys there are: at least one.
+    /// The number of keys: at least one.
     pub(crate) fn len(&self) -> usize {
         self.n
     }
@@ -146,7 +147,7 @@ impl<'a> Block<'a> {
         self.rests_at + self.rest_range(self.n).start
     }
 
-    /// The place of `key`, if it is one of them. O(length), and of those whose heads are the same, their lengths.
+    /// The index of `key`, if the block has it. O(length of the key); for equal heads of varied lengths, also O(n).
     #[inline]
     pub(crate) fn find(&self, key: &[u8]) -> Option<usize> {
         let behind = self.behind_prefix(key)?;
@@ -162,18 +163,18 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// What is behind the prefix, if the key has it.
+    /// The key after the prefix, if it begins with that.
     #[inline]
     fn behind_prefix<'k>(&self, key: &'k [u8]) -> Option<&'k [u8]> {
         let (Some(word), 0..8) = (key.first_chunk(), self.prefix.len()) else {
             return key.strip_prefix(self.prefix);
         };
-        // The usual one, in a register.
+        // A short prefix, the usual case, is compared in a register.
         let differ = (u64::from_le_bytes(*word) ^ self.prefix_word) & !(u64::MAX << (8 * self.prefix.len()));
         key.get(self.prefix.len()..).filter(|_| differ == 0)
     }
 
-    /// The place of a tail among those of one length.
+    /// The index of a tail among tails of one length.
     #[inline]
     fn find_same(&self, tail: &[u8]) -> Option<usize> {
         let width = head_width(tail.len());
@@ -188,7 +189,7 @@ impl<'a> Block<'a> {
         None
     }
 
-    /// The place of a tail among those of several lengths.
+    /// The index of a tail among tails of several lengths.
     fn find_varied(&self, tail: &[u8]) -> Option<usize> {
         let mut places = self.places(head(tail, HEAD), HEAD)?;
         let rest = tail.get(HEAD..).unwrap_or(&[]);
@@ -197,7 +198,7 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// The places whose head is `head`.
+    /// The range of keys whose head is `head`.
     #[inline]
     fn places(&self, head: u32, width: usize) -> Option<Range<usize>> {
         if width == HEAD {
@@ -210,7 +211,7 @@ impl<'a> Block<'a> {
         Some(less..less + equal)
     }
 
-    /// The tail of what is behind the prefix, if it has the constants.
+    /// The tail of a key after the prefix, if it has the constants.
     #[inline]
     fn without_constants<'r>(&self, behind: &[u8], room: &'r mut [u8; MAX_COLUMNS]) -> Option<&'r [u8]> {
         let (mut tail, mut constants) = (0, self.constants.iter());
@@ -231,7 +232,7 @@ impl<'a> Block<'a> {
         self.columns.get(column / 8).is_some_and(|bits| bits >> (column % 8) & 1 == 1)
     }
 
-    /// Bytes of the tail at `place`.
+    /// Bytes of the tail of key `place`.
     fn tail_len(&self, place: usize) -> usize {
         match &self.tails {
             Tails::Same { tail, .. } => *tail,
@@ -242,7 +243,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The bytes of `rests` that belong to `place`; of `n`, the end of all. O(n).
+    /// The range in `rests` of key `place`; for `n`, the empty range at the end. O(n).
     fn rest_range(&self, place: usize) -> Range<usize> {
         let rest = |place| self.tail_len(place).saturating_sub(HEAD);
         let start = match self.tails {
@@ -252,7 +253,7 @@ impl<'a> Block<'a> {
         start..start + rest(place)
     }
 
-    /// Replaces `key` by the one at `place`; `None` if there is none, or its bytes are not there. O(length + n).
+    /// Sets `key` to the key at index `place`; `None` if there is none, or its bytes are missing. O(length + n).
     pub(crate) fn key(&self, place: usize, key: &mut Vec<u8>) -> Option<()> {
         key.clear();
         if place >= self.n {
@@ -285,7 +286,7 @@ impl<'a> Block<'a> {
         Some(())
     }
 
-    /// How many keys are less than `key`; `room` is for those it is compared with. O(log n × length).
+    /// The number of keys less than `key`; `room` is a buffer for the keys it is compared with. O(log n × length).
     pub(crate) fn lower_bound(&self, key: &[u8], room: &mut Vec<u8>) -> Option<usize> {
         search(0..self.n, |place| self.key(place, room).map(|()| &room[..] < key).ok_or(())).ok()
     }

@@ -1,23 +1,23 @@
-//! Keys in blocks, and a trie over them: the form of the index for ids that have little in common.
+//! Keys in blocks under a trie of separators: the form of the index for ids without much structure.
 //!
 //! # Sections
 //!
 //! | section | holds |
 //! | --- | --- |
-//! | ids | blocks of up to 48 keys, end to end; the layout stands in `block.rs` |
-//! | id block starts | the offset and the first rank of each; `starts.rs` |
-//! | id index | the separators between them, as a trie; `trie.rs`; not if there is one block |
+//! | ids | blocks of up to 48 keys, end to end; the layout is in `id_block.rs` |
+//! | id block starts | the offset and the first rank of each block; `id_blocks/starts.rs` |
+//! | id index | the separators between blocks, as a trie; `id_blocks/block_index.rs`; missing if there is one block |
 //!
-//! Keys are cut where neighbours share the fewest bytes, 24 to 48 in a block, so that separators are short.
+//! Blocks end where neighbouring keys share the fewest bytes, after 24 to 48 keys, so that separators are short.
 //!
 //! # Cost
 //!
-//! A look-up goes down the trie, to one block, whose heads it compares all at once. Starts and trie are on the heap,
-//! about 0.3 bytes a key, and were checked when they were opened; of the blocks, every inner offset is checked each time.
+//! A look-up descends the trie to one block, and compares all of its heads at once. Starts and trie are on the
+//! heap, about 0.3 bytes a key, and are verified at opening. Every offset inside of a block is checked each time.
 //!
-//! Source: the blocks are those of Lucene's `Lucene90BlockTreeTermsWriter` in size (25 to 48) and purpose; to cut them
-//! where separators are short is from Bayer and Unterauer, *Prefix B-trees* (1977); heads in a column of their own are
-//! Graefe and Larson's *poor man's normalized keys* (B-tree indexes and CPU caches, 2001).
+//! Sources: Lucene's `Lucene90BlockTreeTermsWriter` for the size of the blocks (25 to 48) and their purpose; Bayer
+//! and Unterauer, *Prefix B-trees* (1977) for ending blocks where separators are short; Graefe and Larson, *B-tree
+//! indexes and CPU caches* (2001), whose *poor man's normalized keys* the heads are.
 
 use std::ops::{ControlFlow, Range};
 
@@ -38,25 +38,25 @@ pub(crate) mod starts;
 #[cfg(test)]
 mod tests;
 
-/// Keys in blocks, wherever their sections are.
+/// Keys in blocks, in sections of any kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocks<S> {
-    /// How many blocks there are: at least one.
+    /// The number of blocks: at least one.
     pub count: u32,
     /// The blocks.
     pub ids: S,
-    /// Where they begin.
+    /// The starts of the blocks.
     pub starts: S,
-    /// The trie over their separators; `None` if there is one block.
+    /// The trie over the separators; `None` if there is one block.
     pub index: Option<S>,
 }
 
 impl<S> Blocks<S> {
-    /// Turns every section into something else, in file order: ids, starts, index.
+    /// Converts every section, in file order: ids, starts, index.
     ///
     /// # Errors
     ///
-    /// The first that `f` returns.
+    /// The first error of `f`.
     pub fn try_map<T, E>(self, f: &mut impl FnMut(Section, S) -> Result<T, E>) -> Result<Blocks<T>, E> {
         let Blocks { count, ids, starts, index } = self;
         let (ids, starts) = (f(Section::Ids, ids)?, f(Section::IdStarts, starts)?);
@@ -73,7 +73,7 @@ pub struct BlocksReader<B> {
     len: u32,
 }
 
-/// What leads to blocks, on the heap and checked.
+/// The index that leads to blocks, on the heap and verified.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct Index {
@@ -84,22 +84,22 @@ pub(crate) struct Index {
 const _: () = assert!(size_of::<Index>() <= 128);
 
 impl Index {
-    /// The block that has `key`, if any has.
+    /// The only block that may have `key`.
     #[inline]
     fn block_of(&self, key: &[u8]) -> u32 {
-        // It counts no more than there are separators, of which there is one less than blocks.
+        // At most the number of separators, which is one less than that of blocks.
         self.trie.as_ref().map_or(0, |trie| trie.at_most(key))
     }
 
-    /// The first byte of the block that has `key`, if any has, and which one that is.
+    /// The offset and the number of the only block that may have `key`.
     #[inline]
     pub(crate) fn place_of(&self, key: &[u8]) -> (usize, u32) {
         let number = self.block_of(key);
         (self.starts.offset(number), number)
     }
 
-    /// Asks for the memory of a block, all of it that blocks have as a rule: a look-up reads its beginning, then one of
-    /// its heads' lines, and then one of the rests, each known by the one before.
+    /// Prefetches a block, all of it if it has a usual size. A look-up reads its beginning, then a line of its
+    /// heads, then one of its rests, each known by the one before.
     #[inline]
     pub(crate) fn prefetch(&self, section: &impl SectionBytes, block: u32) {
         const MOST: usize = 1024;
@@ -109,7 +109,7 @@ impl Index {
         }
     }
 
-    /// Asks for all of a small index: what a look-up reads one after the other comes side by side then.
+    /// Prefetches all of a small index, so that the cache misses of a look-up overlap.
     #[inline]
     pub(crate) fn prefetch_all(&self) {
         if let Some(trie) = &self.trie {
@@ -118,8 +118,8 @@ impl Index {
         }
     }
 
-    /// Begins to look for the block that has `key`, if any has: the way to it; or the block, if the memory for that came with
-    /// [`prefetch_all`](Self::prefetch_all).
+    /// Starts the search for the only block that may have `key`. Returns a descent; or the block at once, if
+    /// [`prefetch_all`](Self::prefetch_all) has loaded all of the index.
     #[inline]
     pub(crate) fn descend(&self, key: &[u8]) -> (Option<Descent>, Option<u32>) {
         match &self.trie {
@@ -128,7 +128,7 @@ impl Index {
         }
     }
 
-    /// Goes on, and asks for the memory of the next step: the block that has `key`, if any has, once that is known.
+    /// Continues a descent by a step, and prefetches for the next. Returns the block once it is known.
     #[inline]
     pub(crate) fn step(&self, key: &[u8], way: &mut Descent) -> Option<u32> {
         let block = self.trie.as_ref().map_or(Some(0), |trie| trie.step(key, way))?;
@@ -136,7 +136,7 @@ impl Index {
         Some(block)
     }
 
-    /// Asks for the memory of a block, and tells `on_ranks` its ranks.
+    /// Prefetches a block, and passes the range of its ranks to `on_ranks`.
     #[inline]
     pub(crate) fn prefetch_block(
         &self,
@@ -148,7 +148,7 @@ impl Index {
         on_ranks(self.starts.rank(block)..self.starts.rank(block + 1));
     }
 
-    /// The block that has `key`, if any has, which it [approaches](Self::prefetch_block).
+    /// The only block that may have `key`, after [prefetching](Self::prefetch_block) it.
     #[inline]
     pub(crate) fn locate(
         &self,
@@ -174,7 +174,7 @@ impl Index {
         Error::at(section.place(), self.starts.offset(block), ErrorKind::Broken(what))
     }
 
-    /// The ranks of a block's keys; the block must have as many.
+    /// The ranks of a block's keys. Fails if the block has another number of keys.
     fn ranks(&self, section: &impl SectionBytes, number: u32, block: &Block<'_>) -> Result<Range<u32>> {
         let ranks = self.starts.rank(number)..self.starts.rank(number + 1);
         match ranks.len() == block.len() {
@@ -183,7 +183,7 @@ impl Index {
         }
     }
 
-    /// The rank of `key`, if the block `number` has it.
+    /// The rank of `key`, if block `number` has it.
     #[inline]
     pub(crate) fn find_in(
         &self,
@@ -201,12 +201,12 @@ impl Index {
 }
 
 impl<B: SectionBytes> BlocksReader<B> {
-    /// Opens the blocks of `keys`, at least one. Reads and checks starts and index, and copies them to the heap; reads
-    /// no block. O(blocks), about 10 ns for each.
+    /// Opens the blocks of `keys` keys, at least one. Reads, verifies and copies starts and index to the heap;
+    /// reads no block. O(blocks), about 10 ns each.
     ///
     /// # Errors
     ///
-    /// When what it reads is damaged, or does not go together.
+    /// When starts or index are damaged, or contradict each other.
     pub fn open(blocks: Blocks<B>, keys: u32) -> Result<BlocksReader<B>> {
         let Blocks { count, ids, starts, index } = blocks;
         let wrong = |what| Error::at(ids.place(), 0, ErrorKind::Broken(what));
@@ -221,19 +221,19 @@ impl<B: SectionBytes> BlocksReader<B> {
         Ok(BlocksReader { section: ids, index: Index { starts, trie }, len: keys })
     }
 
-    /// The blocks, if all of them were checked by now, and what leads to them.
+    /// The blocks and their index, if all blocks are verified by now.
     #[inline]
     pub(crate) fn verified(&self) -> Option<VerifiedKeys<'_>> {
         Some(VerifiedKeys::Blocks(VerifiedSection::of(&self.section)?, &self.index))
     }
 
-    /// Tells the processor that the block of `key` will be looked at soon; the key is looked up in the index for that.
+    /// Prefetches the block that may have `key`; searches the index for it.
     #[inline]
     pub fn prefetch(&self, key: &[u8]) {
         self.index.prefetch(&self.section, self.index.block_of(key));
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     pub fn block_count(&self) -> u32 {
         self.index.starts.len()
     }

@@ -1,15 +1,15 @@
-//! The ids of a segment, wherever their sections are: an extension of the root with the tag [`IDS_TAG`].
+//! The ids of a segment, in the directory or opened: the extension of the root with the tag [`IDS_TAG`].
 //!
 //! # Sections
 //!
 //! | section | holds |
 //! | --- | --- |
 //! | ids | the packed ids: [blocks](crate::id_blocks), a [trie](crate::exact_trie) or an [automaton](mod@crate::fst) |
-//! | id block starts, id index | what leads to a block; only with blocks |
-//! | id filter | which ids there may be: a [filter] |
+//! | id block starts, id index | the index that leads to blocks; only with blocks |
+//! | id filter | the [Bloom filter](crate::bloom) |
 //! | id documents, their jump table | the document of each rank: [numbers](docvalues_format::numeric) |
 //!
-//! They lie in the order of this table: see [`Ids::try_map`].
+//! They are in the file in the order of this table: see [`Ids::try_map`].
 //!
 //! # Body of the extension
 //!
@@ -18,17 +18,17 @@
 //! | 0 | 4 | `name_len` | u32: 1 to 65,536 |
 //! | 4 | … | `name` | the name of the field whose values the ids are, UTF-8 |
 //! | … | 4 | `count` | u32: ids |
-//! | … | 4 | `doc_count` | u32: documents of the segment, of which some may have no id |
-//! | … | 8 | `seed` | u64: of the [hash](crate::hash) that the filter is made of |
+//! | … | 4 | `doc_count` | u32: documents of the segment; some may have no id |
+//! | … | 8 | `seed` | u64: seed of the filter's [hash](crate::hash) |
 //! | … | 1 | `form` | 0 blocks, 1 trie, 2 automaton |
-//! | … | 1 | `filter_bits` | bits of the filter for each id: 0 to 32; 0: there is none |
+//! | … | 1 | `filter_bits` | bits of the filter for each id: 0 to 32; 0: no filter |
 //! | … | 2 | `max_len` | u16: bytes of the longest id |
 //! | … | 1 | `least_len` | at most 32 |
 //! | … | 1 | `greatest_len` | at most 32 |
 //! | … | 2 | `zero` | 0 |
 //! | … | … | `least` | the least packed id, or its first 32 bytes |
-//! | … | … | `greatest` | the greatest, or its first 32 bytes |
-//! | … | … | `template` | [what all ids look like](crate::packing#encoding) |
+//! | … | … | `greatest` | the greatest packed id, or its first 32 bytes |
+//! | … | … | `template` | the [template](crate::packing#encoding) of the ids |
 //! | … | 4 | `blocks` | u32: blocks; if `form` is 0 and `count` > 0 |
 //! | … | 20 | `ids` | reference to the ids; if `count` > 0 |
 //! | … | 20 | `starts` | reference to the id block starts; if there are blocks |
@@ -46,25 +46,25 @@ use crate::bloom::{self, MAX_BITS};
 use crate::id_blocks::Blocks;
 use crate::packing::Template;
 
-/// The tag of the extension.
+/// The tag of the directory extension.
 pub const IDS_TAG: u32 = 2;
 
 /// The most bytes of an id.
 pub const MAX_ID_LEN: usize = u16::MAX as usize;
 
-/// The most bytes that are kept of the least and the greatest id.
+/// The most bytes that are stored of the least and the greatest id.
 pub const MAX_BOUND: usize = 32;
 
-/// How ids are found.
+/// The data structure that finds ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Form {
-    /// In blocks under a trie.
+    /// Blocks under a trie of separators.
     #[default]
     Blocks = 0,
-    /// In a trie with all of their bytes.
+    /// A trie with all bytes of the ids.
     Exact = 1,
-    /// In a minimal automaton.
+    /// A minimal automaton.
     Fst = 2,
 }
 
@@ -85,9 +85,9 @@ impl Form {
 /// The sections of the ids themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Keys<S> {
-    /// There are no ids.
+    /// No ids.
     None,
-    /// Blocks, and what leads to them.
+    /// Blocks, and the index that leads to them.
     Blocks(Blocks<S>),
     /// One section: a trie.
     Exact(S),
@@ -116,23 +116,23 @@ impl<S> Keys<S> {
     }
 }
 
-/// The ids of a segment, just made (`Vec<u8>`), in the directory ([`SectionRef`]), or opened
+/// The ids of a segment: just built (`Vec<u8>`), in the directory ([`SectionRef`]), or opened
 /// ([`SectionBytes`](docvalues_format::source::SectionBytes)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ids<S> {
-    /// How ids are found.
+    /// The data structure that finds ids.
     pub form: Form,
-    /// How they are packed.
+    /// The template that ids are packed with.
     pub template: Template,
-    /// How many there are.
+    /// The number of ids.
     pub count: u32,
-    /// How many documents the segment has.
+    /// The number of documents of the segment.
     pub doc_count: u32,
     /// Bytes of the longest id.
     pub max_len: u16,
-    /// The least packed id, or its first [`MAX_BOUND`] bytes; empty if there is none.
+    /// The least packed id, or its first [`MAX_BOUND`] bytes; empty without ids.
     pub least: Box<[u8]>,
-    /// The greatest packed id, or its first [`MAX_BOUND`] bytes; empty if there is none.
+    /// The greatest packed id, or its first [`MAX_BOUND`] bytes; empty without ids.
     pub greatest: Box<[u8]>,
     /// The seed of the filter's hash.
     pub seed: u64,
@@ -140,9 +140,9 @@ pub struct Ids<S> {
     pub filter_bits: u8,
     /// The ids.
     pub keys: Keys<S>,
-    /// Which there may be.
+    /// The Bloom filter.
     pub filter: Option<S>,
-    /// The document of each.
+    /// The document of each id, by rank.
     pub docs: Numeric<S>,
 }
 
@@ -151,18 +151,18 @@ pub struct Ids<S> {
 pub struct IdSizes {
     /// The ids.
     pub keys: u64,
-    /// Where blocks begin.
+    /// The id block starts.
     pub starts: u64,
-    /// What leads to blocks.
+    /// The id index, which leads to blocks.
     pub index: u64,
-    /// The filter.
+    /// The Bloom filter.
     pub filter: u64,
     /// The documents and their jump table.
     pub docs: u64,
 }
 
 impl IdSizes {
-    /// All together.
+    /// The sum of all parts.
     pub fn total(&self) -> u64 {
         let IdSizes { keys, starts, index, filter, docs } = *self;
         keys + starts + index + filter + docs
@@ -170,12 +170,12 @@ impl IdSizes {
 }
 
 impl<S> Ids<S> {
-    /// Turns every section that is there into something else, in file order: ids, id block starts, id index, id filter,
-    /// id documents and their jump table.
+    /// Converts every section, in file order: ids, id block starts, id index, id filter, id documents and their
+    /// jump table.
     ///
     /// # Errors
     ///
-    /// The first that `f` returns.
+    /// The first error of `f`.
     pub fn try_map<T, E>(self, f: &mut impl FnMut(Section, S) -> Result<T, E>) -> Result<Ids<T>, E> {
         let Ids { form, template, count, doc_count, max_len, least, greatest, seed, filter_bits, .. } = self;
         let keys = self.keys.try_map(f)?;
@@ -197,7 +197,7 @@ impl<S> Ids<S> {
         })
     }
 
-    /// Bytes of each part, given those of a section.
+    /// Bytes of each part; `len` returns those of a section.
     pub fn sizes(&self, len: impl Fn(&S) -> u64) -> IdSizes {
         let of = |section: &Option<S>| section.as_ref().map_or(0, &len);
         let (keys, starts, index) = match &self.keys {
@@ -209,7 +209,7 @@ impl<S> Ids<S> {
         IdSizes { keys, starts, index, filter: of(&self.filter), docs }
     }
 
-    /// Compares all fields with each other, given the length of each section.
+    /// Compares all fields with each other; `len` returns the length of a section.
     pub(crate) fn check(&self, len: impl Fn(&S) -> u64) -> Result<(), ErrorKind> {
         let at_most = |what, found: u64, max: u64| match found <= max {
             true => Ok(()),
@@ -248,7 +248,7 @@ impl<S> Ids<S> {
 }
 
 impl Ids<SectionRef> {
-    /// Appends the body of the extension; the layout stands in the head of [the module](self#body-of-the-extension).
+    /// Appends the body of the extension in the [layout above](self#body-of-the-extension).
     ///
     /// `field` is the name of the field whose values the ids are.
     pub fn encode_meta(&self, field: &str, out: &mut Vec<u8>) {
@@ -281,11 +281,12 @@ impl Ids<SectionRef> {
         self.docs.encode_meta(out);
     }
 
-    /// Reads what [`encode_meta`](Self::encode_meta) wrote, and nothing behind it: the name of the field, and its ids.
+    /// Reads the body that [`encode_meta`](Self::encode_meta) wrote, and nothing after it: the name of the field,
+    /// and its ids.
     ///
     /// # Errors
     ///
-    /// When a field holds what it may not, or two of them disagree.
+    /// When a field is invalid, or two fields contradict each other.
     pub fn decode_meta<'a>(cursor: &mut Cursor<'a>) -> Result<(&'a str, Ids<SectionRef>)> {
         let field = column::name(cursor)?;
         let (count, doc_count, seed) = (cursor.u32()?, cursor.u32()?, cursor.u64()?);

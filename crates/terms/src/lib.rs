@@ -1,24 +1,24 @@
-//! The term index: which document has this id?
+//! The primary-key index of a segment: from an id to its document.
 //!
-//! A segment with an id field has the ids of its documents once more, sorted and unique, in sections of their
-//! own. All forms of the index answer the same question, which [`Dictionary`] puts: the *rank* of a key among the
-//! sorted keys. The document of a rank is a number in a column of numbers; so the forms differ in nothing but how they
-//! find a key, and may be compared.
+//! A segment with an id field also stores the ids of its documents sorted and unique, in sections of their own.
+//! Three forms of the index share one interface, [`Dictionary`]: each returns the *rank* of a key among the sorted
+//! keys, and a numeric column maps the rank to the document. The forms differ only in how they find a key, so they
+//! can be compared with each other.
 //!
-//! | module | question |
+//! | module | contents |
 //! | --- | --- |
-//! | [`ids`] | what is in the sections of the ids, and in the directory? |
-//! | [`build`] | how are they made of sorted ids? |
-//! | [`read`] | which document has this id? |
-//! | [`hash`] | what is the hash of an id? |
-//! | [`packing`] | what do all ids look like, and how are they packed? |
-//! | [`bloom`] | may this segment hold the id? |
-//! | [`dictionary`] | what do all forms of the index answer? |
-//! | [`id_blocks`] | which rank has a key, in blocks under a trie? |
-//! | [`exact_trie`] | what do keys share in front? |
-//! | [`mod@fst`] | what do keys share, in front and at the end? |
-//! | [`fingerprints`] | in which of many segments may an id be? |
-//! | [`lookup`] | in which of many segments is it? |
+//! | [`ids`] | the sections of the ids and their entry in the directory |
+//! | [`build`] | builds the sections from sorted ids |
+//! | [`read`] | looks ids up in one segment |
+//! | [`hash`] | the 64-bit hash of an id |
+//! | [`packing`] | the template that all ids of a segment fit, and the packing of ids without it |
+//! | [`bloom`] | the Bloom filter of a segment's ids |
+//! | [`dictionary`] | the interface of all forms of the index |
+//! | [`id_blocks`] | blocks of keys under a trie of separators, as in Lucene's block tree |
+//! | [`exact_trie`] | a path-compressed trie that holds every byte: keys share prefixes |
+//! | [`mod@fst`] | a minimal automaton: keys share prefixes and suffixes |
+//! | [`fingerprints`] | a hash table of fingerprints over the ids of many segments |
+//! | [`lookup`] | looks ids up in hundreds of segments at once |
 
 #![cfg_attr(test, allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small"))]
 
@@ -42,14 +42,15 @@ mod verified_section;
 
 pub use dictionary::Dictionary;
 
-/// How many bytes `a` and `b` begin with both.
+/// The length of the longest common prefix of `a` and `b`.
 fn common(a: &[u8], b: &[u8]) -> usize {
     let eights = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0).take_while(|(a, b)| a == b).count();
     let same = eights * 8;
     same + a[same..].iter().zip(&b[same..]).take_while(|(a, b)| a == b).count()
 }
 
-/// The first eight bytes as a big-endian number, with zeros behind: ascends as byte strings do.
+/// The first eight bytes as a big-endian number, padded with zeros. The numbers order as the byte strings do, up to
+/// ties.
 #[inline]
 fn first_eight(bytes: &[u8]) -> u64 {
     if let Some(bytes) = bytes.first_chunk() {
@@ -58,7 +59,8 @@ fn first_eight(bytes: &[u8]) -> u64 {
     (0..8).fold(0, |number, i| number << 8 | u64::from(bytes.get(i).copied().unwrap_or(0)))
 }
 
-/// The first place in `range` that is not below what is sought, or its end: a binary search, for what may fail.
+/// Binary search with a fallible predicate: the first index in `range` for which `is_below` is false, or the end of
+/// `range`.
 fn search<E>(range: Range<usize>, mut is_below: impl FnMut(usize) -> Result<bool, E>) -> Result<usize, E> {
     let Range { mut start, mut end } = range;
     while start < end {

@@ -1,29 +1,29 @@
-//! In which of many segments is this id?
+//! Looks ids up in many segments at once.
 //!
-//! A store of documents has tens to hundreds of segments, and each document that comes with an id must be looked for
-//! in all of them first. Three ways, all exact:
+//! A store has tens to hundreds of segments, and each incoming document with an id is first looked up in all of
+//! them. There are three ways, all exact:
 //!
-//! | | what it reads for an id that is nowhere | memory |
+//! | | read for an id that no segment has | memory |
 //! | --- | --- | --- |
-//! | files alone | one line of each segment's filter | 16 bytes a segment |
-//! | filters in memory | eight rows of a bit for each segment: [`bloom`](crate::bloom) | 2 to 4 bytes an id |
-//! | fingerprint table | one line, however many segments there are: [`fingerprints`](crate::fingerprints) | 5.3 to 8 bytes an id |
+//! | files alone | one cache line of each segment's filter | 16 bytes a segment |
+//! | bit-sliced filters | eight rows with a bit for each segment: [`bloom`](crate::bloom) | 2 to 4 bytes an id |
+//! | fingerprint table | one cache line for all segments: [`fingerprints`](crate::fingerprints) | 5.3 to 8 bytes an id |
 //!
 //! ```text
-//! id ── hash ─┬─ files: bounds of all segments ─ hash of their filters ─ filters, newest first ─┐
-//!             └─ table: fingerprints ─ slots ─ segments, newest first ─────────────────────────────────┴─ dictionary
+//! id ── hash ─┬─ files: least and greatest ids ─ filters of all segments, newest first ──┐
+//!             └─ table: fingerprints ─ slots ─ segments, newest first ───────────────────┴─ dictionary
 //! ```
 //!
-//! | type | is |
+//! | type | contents |
 //! | --- | --- |
-//! | [`IdLookup`] | a set of segments that never changes: what a reader holds; with its filters in memory or not |
-//! | [`Seeker`] | one thread's way through it, with its buffers |
-//! | [`IdStore`] | a set that changes, with its fingerprint table: gives an [`IdLookup`] after each change |
+//! | [`IdLookup`] | an immutable set of segments, as a reader holds it; optionally with bit-sliced filters |
+//! | [`Seeker`] | looks ids up for one thread, with its buffers |
+//! | [`IdStore`] | a changing set with its fingerprint table; publishes an [`IdLookup`] after each change |
 //!
-//! Segments have an order, newest first, and the newest one that has an id counts. Where documents are deleted and
-//! added again, [`Seeker::find_live`] goes on to older segments behind a document that is deleted, as Lucene's
-//! `PerThreadIDVersionAndSeqNoLookup` in Elasticsearch and OpenSearch does. The version that it then reads is for a
-//! `NumericSeeker` of `docvalues_reader` to find.
+//! Segments are ordered newest first, and the newest one that has an id wins. If documents are deleted and added
+//! again, [`Seeker::find_live`] skips deleted documents and goes on to older segments, as
+//! `PerThreadIDVersionAndSeqNoLookup` in Elasticsearch and OpenSearch does. To read the version of the document
+//! found, use a `NumericSeeker` of `docvalues_reader`.
 
 mod bit_sliced;
 mod bounds;
@@ -55,52 +55,54 @@ pub use rank_docs::Docs;
 pub use seeker::{SeekError, Seeker};
 pub use store::{IdStore, MAX_SEGMENTS, SegmentId, StoreError, Upkeep};
 
-/// What the look-up needs of a segment with ids: an [`IdsReader`](crate::read::IdsReader), or whatever holds one.
+/// The ids of one segment, as the look-up needs them: an [`IdsReader`](crate::read::IdsReader), or a type that
+/// holds one.
 pub trait SegmentIds: Send + Sync {
-    /// How many ids there are.
+    /// The number of ids.
     fn len(&self) -> u32;
 
-    /// Whether there is none.
+    /// Whether there are no ids.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The least and the greatest id, packed, or their first [`MAX_BOUND`] bytes; `None` if there are no ids.
+    /// The least and the greatest id, packed, or their first [`MAX_BOUND`] bytes; `None` without ids.
     fn bounds(&self) -> Option<(&[u8], &[u8])>;
 
-    /// How ids are packed.
+    /// The template that ids are packed with.
     fn template(&self) -> &Template;
 
-    /// The seed of the filter: segments with one seed share an id's hash. Any number if there is no filter.
+    /// The seed of the filter's hash. Segments with equal seeds share the hash of an id. Any number if there is no
+    /// filter.
     fn seed(&self) -> u64;
 
     /// Whether an id may be here; `true` if there is no filter.
     ///
     /// # Errors
     ///
-    /// When bytes on the way are damaged.
+    /// When bytes that the look-up reads are damaged.
     fn may_hold(&self, probe: &Probe) -> Result<bool>;
 
-    /// The lines of the filter, if all of it is known to be good by now; [`Lines::ALL`] if there is none.
+    /// The lines of the filter, if all of it is verified by now; [`Lines::ALL`] if there is no filter.
     fn lines(&self) -> Option<Lines<'_>> {
         None
     }
 
-    /// The same, once all of it was read and checked.
+    /// As [`lines`](Self::lines), but reads and verifies all of the filter first.
     ///
     /// # Errors
     ///
-    /// When bytes of it are damaged.
+    /// When bytes of the filter are damaged.
     fn read_lines(&self) -> Result<Option<Lines<'_>>> {
         Ok(self.lines())
     }
 
-    /// Where the rank of an id is found, if all of it is known to be good by now.
+    /// The dictionary of the ids, if all of it is verified by now.
     fn dictionary(&self) -> Option<VerifiedDictionary<'_>> {
         None
     }
 
-    /// Where the document of a rank is found, if all of it is known to be good by now and lies so that it is.
+    /// The documents by rank, if all of them are verified by now and their encoding allows direct access.
     fn docs(&self) -> Option<Docs<'_>> {
         None
     }
@@ -109,53 +111,53 @@ pub trait SegmentIds: Send + Sync {
     ///
     /// # Errors
     ///
-    /// When bytes on the way are damaged.
+    /// When bytes that the look-up reads are damaged.
     fn doc(&self, rank: u32) -> Result<DocId>;
 
-    /// Asks for the memory that [`find_packed`](Self::find_packed) begins with. Does nothing if it cannot be.
+    /// Prefetches the memory that [`find_packed`](Self::find_packed) reads first, if possible.
     fn prefetch(&self, _packed: &[u8]) {}
 
-    /// The document of an id, which is given as it was packed.
+    /// The document of an id that was packed with the [`template`](Self::template).
     ///
     /// # Errors
     ///
-    /// When bytes on the way are damaged.
+    /// When bytes that the look-up reads are damaged.
     fn find_packed(&self, packed: &[u8]) -> Result<Option<DocId>>;
 
-    /// Gives the ids of `ranks`, which are less than [`len`](Self::len), unpacked and in their order.
+    /// Calls `each` with the ids of `ranks`, unpacked and in order. `ranks` are less than [`len`](Self::len).
     ///
     /// # Errors
     ///
-    /// When bytes on the way are damaged.
+    /// When bytes that the look-up reads are damaged.
     fn each(&self, ranks: Range<u32>, each: &mut dyn FnMut(&[u8])) -> Result<()>;
 }
 
-/// Where an id was found.
+/// The location of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// The segment, counted from the newest one: see [`IdLookup::segment`].
+    /// The position of the segment, counted from the newest: see [`IdLookup::segment`].
     pub segment: usize,
-    /// The document in it.
+    /// The document in that segment.
     pub doc: DocId,
 }
 
-/// A set of segments, newest first, that never changes.
+/// An immutable set of segments, newest first.
 ///
-/// Everything in it is shared: it costs nothing to hold, whatever becomes of the [`IdStore`] it is from, but the
-/// memory of its fingerprint tables and what its segments hold.
+/// All parts are shared. Holding one keeps the memory of its fingerprint tables and segments alive, and nothing
+/// else of the [`IdStore`] it is from.
 pub struct IdLookup<S: SegmentIds> {
     segments: Vec<(SegmentId, Arc<S>)>,
-    /// The segments' templates and seeds, each pair once.
+    /// The distinct pairs of template and seed.
     schemes: Vec<IdScheme>,
     /// The scheme of each segment.
     scheme_of: Vec<u32>,
     bounds: Bounds,
-    /// If they were wanted in memory.
+    /// Bit-sliced filters, if they were requested.
     sliced: Option<BitSlicedFilters>,
     fingerprints: Option<Fingerprints>,
 }
 
-/// What an id is turned into once for all segments of a scheme.
+/// The encoding of ids that segments share: each id is packed and hashed once per scheme.
 struct IdScheme {
     template: Template,
     seed: u64,
@@ -167,18 +169,18 @@ struct Fingerprints {
     tables: Vec<TableView>,
 }
 
-/// A table, and what its slots say in this set.
+/// A table, and the meaning of its slots in this set.
 struct TableView {
     table: Arc<FingerprintTable>,
-    /// For each slot the place of its segment, or [`NOWHERE`].
+    /// For each slot, the position of its segment, or [`NOWHERE`].
     places: Box<[u32]>,
 }
 
-/// The place of a segment that is not in the set.
+/// The position of a segment that is not in the set.
 const NOWHERE: u32 = u32::MAX;
 
 impl TableView {
-    /// The place of the segment of `slot`, if it is in the set.
+    /// The position of the segment of `slot`, if it is in the set.
     #[inline]
     fn place(&self, slot: u16) -> Option<u32> {
         self.places.get(usize::from(slot)).copied().filter(|&place| place != NOWHERE)
@@ -186,9 +188,9 @@ impl TableView {
 }
 
 impl<S: SegmentIds> IdLookup<S> {
-    /// Looks ids up in the filters and dictionaries of `segments`, which are sorted from the newest to the oldest.
+    /// A set of `segments`, sorted from the newest to the oldest, that uses their filters and dictionaries.
     ///
-    /// O(segments), and reads nothing of them but their bounds.
+    /// O(segments). Reads only their least and greatest ids.
     pub fn new(segments: impl IntoIterator<Item = Arc<S>>) -> IdLookup<S> {
         let numbered = (0..).map(SegmentId::new).zip(segments).collect();
         IdLookup::of(numbered, None)
@@ -200,7 +202,7 @@ impl<S: SegmentIds> IdLookup<S> {
         for (_, segment) in &segments {
             let same =
                 |scheme: &IdScheme| scheme.seed == segment.seed() && scheme.template == *segment.template();
-            // Most often it is that of the segment before.
+            // Most often the scheme of the segment before.
             let last = scheme_of.last().copied().filter(|&last| schemes.get(last as usize).is_some_and(same));
             let scheme = last.map(|last| last as usize).or_else(|| schemes.iter().position(same));
             let scheme = scheme.unwrap_or_else(|| {
@@ -214,17 +216,17 @@ impl<S: SegmentIds> IdLookup<S> {
         IdLookup { segments, schemes, scheme_of, bounds, sliced: None, fingerprints }
     }
 
-    /// How many segments there are.
+    /// The number of segments.
     pub fn len(&self) -> usize {
         self.segments.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no segments.
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
 
-    /// The segment at a place, counted from the newest, and its name in the [`IdStore`].
+    /// The segment at position `place`, counted from the newest, and its name in the [`IdStore`].
     pub fn segment(&self, place: usize) -> Option<(SegmentId, &Arc<S>)> {
         self.segments.get(place).map(|(id, segment)| (*id, segment))
     }
@@ -234,22 +236,22 @@ impl<S: SegmentIds> IdLookup<S> {
         self.segments.iter().map(|(id, segment)| (*id, segment))
     }
 
-    /// Whether a fingerprint table answers first.
+    /// Whether look-ups use a fingerprint table.
     pub fn has_fingerprints(&self) -> bool {
         self.fingerprints.is_some()
     }
 
-    /// How much memory the fingerprint tables take, in bytes.
+    /// Bytes of memory of the fingerprint tables.
     pub fn fingerprint_bytes(&self) -> usize {
         let tables = self.fingerprints.iter().flat_map(|fingerprints| &fingerprints.tables);
         tables.map(|view| view.table.bytes() + size_of_val(&*view.places)).sum()
     }
 
-    /// One thread's way through the segments. Has buffers: keep it for a bulk of ids at least.
+    /// A [`Seeker`] for one thread. It owns buffers, so keep it for at least a bulk of ids.
     ///
-    /// O(segments) without a fingerprint table: gathers the filters that are known to be good by now. Those of which parts
-    /// were never read are asked one by one, some nanoseconds slower, until another seeker is made. With one, O(1); once it
-    /// was asked as many ids as there are segments, it gathers, too: 128 bytes a segment.
+    /// Without a fingerprint table O(segments): the seeker caches pointers to the filters that are fully verified
+    /// by now. Filters that are not are reached through their segments, some nanoseconds slower. With a table O(1):
+    /// the seeker builds the cache (128 bytes a segment) once it was asked for as many ids as there are segments.
     pub fn seeker(&self) -> Seeker<'_, S> {
         Seeker::new(self)
     }

@@ -1,24 +1,24 @@
-//! What an automaton and a trie over sorted keys have in common: how they are built, walked and proved.
+//! The node structure that the trie and the automaton share: building, searching, iterating and verifying.
 //!
-//! Both are nodes in one section, each behind the nodes it leads to, and the *root*, which is the last, at the end:
+//! Both are nodes in one section. Each node follows the nodes it leads to, so the *root* is the last:
 //!
 //! ```text
 //! node … node root u32
 //!             └──┘ bytes of the root, little endian; there is no section without keys
 //! ```
 //!
-//! A node is given by the place of its first byte, and a node leads to another by how many bytes *back* that begins.
-//! So every step of a walk goes down in the section, and every walk ends, whatever the bytes are. 0 bytes back is no
-//! step: a key ends there, and nothing goes on. Most arcs into the last level of a dense set of keys are such, and
-//! take no byte for where they lead.
+//! A node is addressed by the position of its first byte, and an arc leads *back* by a number of bytes. So every
+//! step goes down in the section, and every search terminates, whatever the bytes are. 0 bytes back means that a
+//! key ends and nothing follows. Most arcs into the last level of a dense set of keys are of that kind, and store
+//! no position.
 //!
-//! A key's rank is the sum, over the arcs on its way, of how many keys there are *before* each among those of its
-//! node; see [`arcs`]. So Lucchesi and Kowaltowski number words (*Applications of finite automata representing large
-//! vocabularies*, 1993), here with the sums in the arcs and not the counts in the nodes, so that a look-up reads one
-//! number a step. It also makes outputs independent
-//! of the way to a node: nodes with the same keys behind them are the same node, in an automaton.
+//! A key's rank is the sum, over the arcs on its path, of the keys *before* each arc in its node; see [`arcs`].
+//! Lucchesi and Kowaltowski number words in this way (*Applications of finite automata representing large
+//! vocabularies*, 1993). They store the counts in nodes; storing sums in arcs lets a look-up read one number a
+//! step. It also makes the counts independent of the path to a node, so the automaton can share all nodes with the
+//! same keys under them.
 //!
-//! [`NodeFormat`] says how a node's bytes are read; [`find`], [`each`] and [`verify`] are written once over it.
+//! [`NodeFormat`] decodes the nodes of a form; [`find`], [`each`] and [`verify`] are generic over it.
 
 use std::ops::Range;
 
@@ -36,49 +36,49 @@ mod tests;
 pub(crate) mod tree;
 pub(crate) mod verify;
 
-/// Bytes that every node can be asked for: some of them may be the next one's.
+/// The bytes loaded at the start of a node; some of them may be the next node's.
 pub(crate) type Head = [u8; 16];
 
-/// How the nodes of a form are read.
+/// Decodes the nodes of a form.
 pub(crate) trait NodeFormat: Send + Sync {
-    /// Reads the node at `at`, which begins with `head`.
+    /// Decodes the node at `at`, which begins with `head`.
     fn read(section: &impl SectionBytes, at: usize, head: &Head) -> Result<Node>;
 
-    /// Reads the node at `at`.
+    /// Decodes the node at `at`.
     #[inline(always)]
     fn node(section: &impl SectionBytes, at: usize) -> Result<Node> {
         Self::read(section, at, section.array(at)?)
     }
 }
 
-/// A node, as every form has them.
+/// A node of any form.
 #[derive(Clone, Copy)]
 pub(crate) struct Node {
-    /// Whether a key ends in front of the labels.
+    /// Whether a key ends before the labels.
     pub(crate) key_first: bool,
-    /// The bytes that every key goes on with, and where they are.
+    /// The bytes that all further keys share.
     pub(crate) labels: Labels,
-    /// What comes behind the labels.
+    /// The continuation after the labels.
     pub(crate) then: Next,
 }
 
-/// Where some bytes of keys are.
+/// The position of some bytes of keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Labels {
-    /// Where the first is.
+    /// The position of the first byte.
     pub(crate) at: usize,
-    /// How many there are.
+    /// The number of bytes.
     pub(crate) len: usize,
 }
 
-/// What comes behind a node's labels.
+/// The continuation after a node's labels.
 #[derive(Clone, Copy)]
 pub(crate) enum Next {
     /// A key ends.
     End,
-    /// Another node, so many bytes back.
+    /// Another node, this many bytes back.
     Back(u64),
-    /// A key, if the first says so, and arcs.
+    /// Arcs; if the flag is set, a key ends here as well.
     Arcs(bool, Arcs),
 }
 
@@ -112,16 +112,16 @@ pub(crate) fn step(section: &impl SectionBytes, at: usize, back: u64) -> Result<
     }
 }
 
-/// A rule that the bytes at `at` break.
+/// The error for bytes at `at` that violate `rule`.
 #[cold]
 pub(crate) fn broken(place: Place, at: usize, rule: &'static str) -> Error {
     Error::at(place, at, ErrorKind::Broken(rule))
 }
 
-/// Bytes behind the root: its length.
+/// Bytes after the root: its length.
 pub(crate) const ROOT_LEN: usize = size_of::<u32>();
 
-/// Where the root begins in the section of `len` keys; `None` without keys.
+/// The position of the root in the section of `len` keys; `None` without keys.
 pub(crate) fn root(section: &impl SectionBytes, len: u32) -> Result<Option<usize>> {
     let bytes = section.len();
     let Some(end) = bytes.checked_sub(ROOT_LEN) else {

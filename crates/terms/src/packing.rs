@@ -1,8 +1,9 @@
-//! Ids in fewer bytes: what all ids of a segment look like, said once.
+//! Packs ids into fewer bytes by the shape that all ids of a segment share.
 //!
-//! Most ids are text of one shape: a UUID, hex digits, base64url, a number. A [`Template`] packs such ids, and every
-//! other id is known to be absent without a look at anything else. Packed ids compare as the ids do, byte by byte, and
-//! no two ids are packed alike, so an index over packed ids is one over the ids.
+//! Most ids are text of one shape: a UUID, hex digits, base64url, a number. A [`Template`] stores the shape once
+//! and packs such ids. An id of another shape is known to be absent without reading anything else. Packed ids order
+//! as the ids do, byte by byte, and no two ids are packed alike, so an index over packed ids is an index over the
+//! ids.
 //!
 //! | kind | an id | packed |
 //! | --- | --- | --- |
@@ -10,11 +11,12 @@
 //! | UUID | 36 bytes: lower-case hex with `-` at 8, 13, 18, 23 | its 16 bytes |
 //! | digits | `len` of `0-9` | their number, big-endian, in the fewest bytes that hold `len` nines |
 //! | hex, lower or upper | `len` hex digits | four bits each |
-//! | base64url | `len` of `-0-9A-Z_a-z` | six bits each: the byte's place *in that order*, which is that of ASCII |
+//! | base64url | `len` of `-0-9A-Z_a-z` | six bits each: the position of the byte *in that order*, which is that of ASCII |
 //!
-//! Bits are packed highest first, and padded with zeros to whole bytes. But for raw ids there is a *prefix* before
-//! and a *suffix* behind the characters, the same in all ids, and every id has the same length. (A suffix behind
-//! characters of no fixed number would change the order: `a!` < `a"!`, but `!a` is not there to say so.)
+//! Bits are packed from the highest down, and padded with zeros to whole bytes. Unless ids are raw, a *prefix* and
+//! a *suffix* around the characters are the same in all ids, and all ids have the same length. (A suffix after a
+//! variable number of characters would change the order: `a!` < `a"!`, but without the `!` the order of `a` and
+//! `a"` would decide.)
 //!
 //! # Encoding
 //!
@@ -39,20 +41,20 @@ mod tests;
 pub use bound::PackedBound;
 pub use detect::detect;
 
-/// The most bytes of an id that is packed: characters of a template.
+/// The most characters of a template: an id with more is not packed.
 const MAX_CHARS: usize = u8::MAX as usize;
 
-/// The most digits: their number has 128 bits.
+/// The most digits: their number fits 128 bits.
 const MAX_DIGITS: usize = 38;
 
 /// Characters of a UUID as text.
 const UUID_CHARS: usize = 36;
 
-/// What the characters of an id are.
+/// The character set of the packed part of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
-    /// Anything.
+    /// Any bytes; ids are not packed.
     Raw = 0,
     /// A UUID in lower case.
     Uuid = 1,
@@ -83,7 +85,7 @@ impl Kind {
         }
     }
 
-    /// The characters there may be, in ascending order; those of a UUID but for its dashes.
+    /// The allowed characters, in ascending order; for a UUID, those between the dashes.
     const fn alphabet(self) -> &'static [u8] {
         match self {
             Kind::Raw => b"",
@@ -94,7 +96,7 @@ impl Kind {
         }
     }
 
-    /// Bytes that `len` characters take, packed.
+    /// Bytes of `len` packed characters.
     fn packed_len(self, len: usize) -> usize {
         match self {
             Kind::Raw => len,
@@ -106,7 +108,7 @@ impl Kind {
     }
 }
 
-/// Room for a packed id: reused from one to the next, and never on the heap.
+/// A reusable buffer for a packed id, not on the heap.
 #[derive(Clone, Debug)]
 pub struct Packed([u8; MAX_CHARS + 1]);
 
@@ -116,7 +118,7 @@ impl Default for Packed {
     }
 }
 
-/// What all ids of a segment look like.
+/// The shape shared by all ids of a segment: a prefix, a fixed number of characters of one [`Kind`], and a suffix.
 ///
 /// ```
 /// use docvalues_terms::packing::{Packed, Template};
@@ -135,12 +137,13 @@ pub struct Template {
 }
 
 impl Template {
-    /// Of any ids: packs nothing.
+    /// The template that every id fits. It packs nothing.
     pub fn raw() -> Template {
         Template { kind: Kind::Raw, len: 0, prefix: [].into(), suffix: [].into() }
     }
 
-    /// Of `len` characters of `kind` between `prefix` and `suffix`; `None` if there cannot be such a template.
+    /// A template of `len` characters of `kind` between `prefix` and `suffix`; `None` if the kind does not allow
+    /// these lengths.
     pub fn new(kind: Kind, len: usize, prefix: &[u8], suffix: &[u8]) -> Option<Template> {
         let lens = match kind {
             Kind::Raw => 0..=0,
@@ -156,7 +159,7 @@ impl Template {
         Some(Template { kind, len: u8::try_from(len).ok()?, prefix: prefix.into(), suffix: suffix.into() })
     }
 
-    /// What ids in memory, which ascend, look like. Those elsewhere: [`detect`].
+    /// The template of ids in memory, which ascend. For ids elsewhere, see [`detect`].
     pub fn of(ids: &[impl AsRef<[u8]>]) -> Template {
         let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Template::raw() };
         let all = |template: &Template| {
@@ -166,12 +169,12 @@ impl Template {
         detect(first.as_ref(), last.as_ref()).into_iter().find(all).unwrap_or_else(Template::raw)
     }
 
-    /// What the characters are.
+    /// The kind of the characters.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Whether ids are packed as they are.
+    /// Whether ids are stored unpacked.
     #[inline]
     pub fn is_raw(&self) -> bool {
         self.kind == Kind::Raw
@@ -187,7 +190,7 @@ impl Template {
         (!self.is_raw()).then(|| self.prefix.len() + usize::from(self.len) + self.suffix.len())
     }
 
-    /// Packs `id`; `None` if it does not look like that, so that no segment with this template has it.
+    /// Packs `id`; `None` if it does not fit the template, so that no segment with this template has it.
     ///
     /// O(length), some nanoseconds for a UUID; a raw id is not copied.
     #[inline]
@@ -208,7 +211,7 @@ impl Template {
         packed.0.get(..self.kind.packed_len(chars.len()))
     }
 
-    /// What lies between prefix and suffix, if these are there and it has the right length.
+    /// The characters between prefix and suffix, if the id has these and the right length.
     #[inline]
     fn chars<'a>(&self, id: &'a [u8]) -> Option<&'a [u8]> {
         let chars = match self.prefix.is_empty() && self.suffix.is_empty() {
@@ -218,7 +221,7 @@ impl Template {
         (chars.len() == usize::from(self.len)).then_some(chars)
     }
 
-    /// Replaces `id` by the one that was packed; `None` if none was packed like that. O(length).
+    /// Replaces `id` by the id of `packed`; `None` if no id is packed to that. O(length).
     pub fn unpack(&self, packed: &[u8], id: &mut Vec<u8>) -> Option<()> {
         id.clear();
         if self.is_raw() {
@@ -252,11 +255,11 @@ impl Template {
         out.put(&self.suffix);
     }
 
-    /// Reads what [`encode`](Self::encode) wrote.
+    /// Reads a template that [`encode`](Self::encode) wrote.
     ///
     /// # Errors
     ///
-    /// When a field holds what it may not, or bytes are missing.
+    /// When a field is invalid, or bytes are missing.
     pub fn decode(cursor: &mut Cursor<'_>) -> Result<Template> {
         let tag = cursor.u8()?;
         let Some(kind) = Kind::ALL.into_iter().find(|&kind| kind as u8 == tag) else {

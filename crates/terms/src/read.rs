@@ -1,4 +1,4 @@
-//! Which document has this id?
+//! Looks ids up in one segment.
 
 use std::ops::{Bound, ControlFlow, Range};
 
@@ -58,12 +58,12 @@ mod verify;
 /// the right one in a file whose checksums match is for [`verify`](Self::verify).
 #[derive(Debug)]
 pub struct IdsReader<B> {
-    /// Here, and little else: whoever asks the filters of many segments goes through an array of these.
+    /// Here, beside a single pointer: a scan over the filters of many segments reads an array of these.
     filter: Option<BloomFilter<B>>,
     inner: Box<Inner<B>>,
 }
 
-/// What is looked at behind the filter.
+/// All that is read after the filter.
 #[derive(Debug)]
 struct Inner<B> {
     /// The first eight bytes of the least and the greatest packed id, as numbers.
@@ -91,7 +91,7 @@ enum KeysReader<B> {
 }
 
 impl<B: SectionBytes> KeysReader<B> {
-    /// Whichever it is, where it is of no account what a call costs.
+    /// The dictionary as a trait object, for calls whose dispatch does not matter.
     fn dictionary(&self) -> Option<&dyn Dictionary> {
         match self {
             KeysReader::None => None,
@@ -111,7 +111,7 @@ impl<B: SectionBytes> KeysReader<B> {
         }
     }
 
-    /// The same, if all of it was checked by now.
+    /// The dictionary, if all of it is verified by now.
     fn checked(&self) -> Option<VerifiedDictionary<'_>> {
         Some(VerifiedDictionary(match self {
             KeysReader::None => VerifiedKeys::None,
@@ -123,12 +123,12 @@ impl<B: SectionBytes> KeysReader<B> {
 }
 
 impl<B: SectionBytes> IdsReader<B> {
-    /// Opens the ids of a segment. Of blocks, reads what leads to them, copies and checks it: some 10 ns a block of about
+    /// Opens the ids of a segment. For blocks, reads, verifies and copies their index: about 10 ns a block of about
     /// 40 ids. Reads nothing else.
     ///
     /// # Errors
     ///
-    /// When the fields disagree with each other or with the lengths of the sections, or what leads to blocks is damaged.
+    /// When fields contradict each other or the lengths of the sections, or the block index is damaged.
     pub fn open(ids: Ids<B>) -> Result<IdsReader<B>> {
         ids.check(|section| section.len() as u64).map_err(refuse)?;
         let sizes = ids.sizes(|section| section.len() as u64);
@@ -160,17 +160,17 @@ impl<B: SectionBytes> IdsReader<B> {
         Ok(IdsReader { filter, inner: Box::new(inner) })
     }
 
-    /// How many ids there are.
+    /// The number of ids.
     pub fn len(&self) -> u32 {
         self.inner.count
     }
 
-    /// Whether there is none.
+    /// Whether there are no ids.
     pub fn is_empty(&self) -> bool {
         self.inner.count == 0
     }
 
-    /// How many documents the segment has.
+    /// The number of documents of the segment.
     pub fn doc_count(&self) -> u32 {
         self.inner.doc_count
     }
@@ -180,12 +180,12 @@ impl<B: SectionBytes> IdsReader<B> {
         self.inner.max_len.into()
     }
 
-    /// How ids are found.
+    /// The data structure that finds ids.
     pub fn form(&self) -> Form {
         self.inner.form
     }
 
-    /// What all ids look like.
+    /// The template that ids are packed with.
     #[inline]
     pub fn template(&self) -> &Template {
         &self.inner.template
@@ -216,11 +216,11 @@ impl<B: SectionBytes> IdsReader<B> {
         keys + self.inner.docs.heap_bytes() + self.inner.least.len() + self.inner.greatest.len()
     }
 
-    /// The document that has `id`, if one has.
+    /// The document with `id`, if there is one.
     ///
     /// # Errors
     ///
-    /// When bytes on the way are damaged.
+    /// When bytes that the look-up reads are damaged.
     pub fn find(&self, id: &[u8]) -> Result<Option<DocId>> {
         let mut room = Packed::default();
         match self.inner.template.pack(id, &mut room) {
@@ -232,8 +232,8 @@ impl<B: SectionBytes> IdsReader<B> {
         }
     }
 
-    /// As [`find`](Self::find), of an id that was packed by this [`template`](Self::template), and hashed with this
-    /// [`seed`](Self::seed).
+    /// As [`find`](Self::find), for an id that was packed with this [`template`](Self::template) and hashed with
+    /// this [`seed`](Self::seed).
     ///
     /// # Errors
     ///
@@ -246,12 +246,12 @@ impl<B: SectionBytes> IdsReader<B> {
         self.find_packed(key)
     }
 
-    /// Whether the filter says that the id may be here: always if it is, and for one of a thousand others with 16 bits
-    /// for each. Without a filter always.
+    /// Whether the id may be here by the filter: true for every id that is, and for about one of a thousand others
+    /// with 16 bits a key. Always true without a filter.
     ///
     /// # Errors
     ///
-    /// When the filter is damaged there.
+    /// When the filter is damaged at that line.
     #[inline]
     pub fn may_hold(&self, probe: &Probe) -> Result<bool> {
         match &self.filter {
@@ -260,7 +260,7 @@ impl<B: SectionBytes> IdsReader<B> {
         }
     }
 
-    /// Tells the processor that [`may_hold`](Self::may_hold) will be asked soon.
+    /// Prefetches for [`may_hold`](Self::may_hold).
     #[inline]
     pub fn prefetch(&self, probe: &Probe) {
         if let Some(filter) = &self.filter {
@@ -268,8 +268,8 @@ impl<B: SectionBytes> IdsReader<B> {
         }
     }
 
-    /// Tells the processor that [`find_packed`](Self::find_packed) will be asked soon. For blocks, looks the key up in
-    /// their index; for other forms, does nothing.
+    /// Prefetches for [`find_packed`](Self::find_packed). For blocks, searches their index for the key; does
+    /// nothing for other forms.
     #[inline]
     pub fn prefetch_packed(&self, key: &[u8]) {
         if let KeysReader::Blocks(blocks) = &self.inner.keys {
@@ -277,8 +277,8 @@ impl<B: SectionBytes> IdsReader<B> {
         }
     }
 
-    /// As [`find`](Self::find), of an id that was packed by this [`template`](Self::template), without a look at the
-    /// filter.
+    /// As [`find`](Self::find), for an id that was packed with this [`template`](Self::template), without testing
+    /// the filter.
     ///
     /// # Errors
     ///
@@ -295,7 +295,7 @@ impl<B: SectionBytes> IdsReader<B> {
         }
     }
 
-    /// Whether a key, of which the first eight bytes may be those of the least or the greatest, is between them.
+    /// Whether a key lies between the least and the greatest id. `head` is its first eight bytes.
     #[inline]
     fn is_within(&self, head: u64, key: &[u8]) -> bool {
         if head != self.inner.heads.0 && head != self.inner.heads.1 {
@@ -309,7 +309,7 @@ impl<B: SectionBytes> IdsReader<B> {
     ///
     /// # Errors
     ///
-    /// When there is no such rank, or bytes on the way are damaged.
+    /// When there is no such rank, or bytes that the look-up reads are damaged.
     #[inline]
     pub fn doc(&self, rank: u32) -> Result<DocId> {
         let doc = self.inner.docs.get(rank.into())?;
@@ -325,7 +325,7 @@ impl<B: SectionBytes> IdsReader<B> {
         Error::at(place, 0, ErrorKind::Broken("an id has a document that the segment has not"))
     }
 
-    /// How many ids are less than `bound`, which may be any bytes.
+    /// The number of ids less than `bound`, which may be any bytes.
     ///
     /// # Errors
     ///
@@ -344,7 +344,7 @@ impl<B: SectionBytes> IdsReader<B> {
     ///
     /// As [`find`](Self::find).
     pub fn prefix_ranks(&self, prefix: &[u8]) -> Result<Range<u32>> {
-        // All that begin with it are less than it with its last byte counted up, which 0xFF cannot be.
+        // The upper bound: the prefix with its last byte incremented, after removing bytes of 0xFF.
         let mut above = prefix.to_vec();
         while above.pop_if(|byte| *byte == u8::MAX).is_some() {}
         let end = match above.last_mut() {
@@ -357,7 +357,8 @@ impl<B: SectionBytes> IdsReader<B> {
         Ok(self.lower_bound(prefix)?.min(end)..end)
     }
 
-    /// Gives the ids that begin with `prefix`, and their documents, in the order of the ids, until told to stop.
+    /// Calls `each` with the ids that begin with `prefix` and their documents, in the order of the ids, until it
+    /// breaks.
     ///
     /// # Errors
     ///
@@ -366,7 +367,7 @@ impl<B: SectionBytes> IdsReader<B> {
         self.each_of(self.prefix_ranks(prefix)?, each)
     }
 
-    /// Gives the ids between two bounds, and their documents, in the order of the ids, until told to stop.
+    /// Calls `each` with the ids between two bounds and their documents, in the order of the ids, until it breaks.
     ///
     /// # Errors
     ///
@@ -376,7 +377,7 @@ impl<B: SectionBytes> IdsReader<B> {
         bounds: (Bound<&[u8]>, Bound<&[u8]>),
         each: impl FnMut(&[u8], DocId) -> ControlFlow<()>,
     ) -> Result<()> {
-        // Nothing is between an id and the same with a zero byte behind it.
+        // The successor of an id is the id with a zero byte appended.
         let behind = |id: &[u8]| self.lower_bound(&[id, &[0]].concat());
         let start = match bounds.0 {
             Bound::Included(id) => self.lower_bound(id)?,
@@ -391,7 +392,7 @@ impl<B: SectionBytes> IdsReader<B> {
         self.each_of(start..end, each)
     }
 
-    /// Gives all ids and their documents, in the order of the ids, until told to stop.
+    /// Calls `each` with all ids and their documents, in the order of the ids, until it breaks.
     ///
     /// # Errors
     ///
@@ -400,7 +401,7 @@ impl<B: SectionBytes> IdsReader<B> {
         self.each_of(0..self.inner.count, each)
     }
 
-    /// The same of some ranks.
+    /// The same for some ranks.
     fn each_of(
         &self,
         ranks: Range<u32>,
@@ -409,7 +410,7 @@ impl<B: SectionBytes> IdsReader<B> {
         self.each_id(ranks, |rank, id| Ok(each(id, self.doc(rank)?)))
     }
 
-    /// The ids of these ranks, and the ranks.
+    /// Calls `each` with these ranks and their ids.
     fn each_id(
         &self,
         ranks: Range<u32>,
@@ -426,7 +427,7 @@ impl<B: SectionBytes> IdsReader<B> {
 
 const NOT_PACKED: &str = "a packed id does not look like the others";
 
-/// Where an error about no section in particular lies.
+/// The place of errors that concern no section in particular.
 const NOWHERE: Place = Place { section: Section::Ids, offset: 0 };
 
 #[cold]

@@ -1,4 +1,4 @@
-//! A section of which every byte is known to be good.
+//! A section whose bytes are all verified.
 
 use std::ops::Range;
 
@@ -6,9 +6,9 @@ use docvalues_format::error::{Error, Place, Result};
 use docvalues_format::prefetch::prefetch;
 use docvalues_format::source::{SectionBytes, TAIL};
 
-/// Payload and tail of a section, all of which was checked: what is read without asking again.
+/// Payload and tail of a fully verified section: reads skip the checksums.
 ///
-/// It may be mapped, and change behind our back: every load is still compared with where the bytes end.
+/// The section may be mapped and change under us, so every load is still bounds-checked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VerifiedSection<'a> {
     place: Place,
@@ -16,7 +16,7 @@ pub(crate) struct VerifiedSection<'a> {
 }
 
 impl<'a> VerifiedSection<'a> {
-    /// All of `section`, if all of it was checked by now.
+    /// All of `section`, if all of it is verified by now.
     #[inline]
     pub(crate) fn of(section: &'a impl SectionBytes) -> Option<VerifiedSection<'a>> {
         Some(VerifiedSection { place: section.place(), bytes: section.verified()? })

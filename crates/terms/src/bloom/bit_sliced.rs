@@ -1,48 +1,50 @@
-//! Many filters turned: what all of them say of an id stands in eight rows of bits, and not in a line of each.
+//! Bit-sliced Bloom filters: one row of bits per filter position, one bit per segment.
 //!
 //! # Layout
 //!
-//! All have as many lines as the largest. For each line, word and bit there is a *row*, with a bit for each filter:
+//! All filters are stretched to the number of lines of the largest. For each line, word and bit there is a *row*,
+//! with one bit for each filter:
 //!
 //! ```text
-//! filters                                     sliced
+//! filters                                     bit-sliced
 //! filter f: line l, word i, bit b of it       row (l * 8 + i) * 64 + b: bit f
 //! ```
 //!
-//! An id has one bit in each word of its line: those filters that have a 1 in all eight rows may hold it. Of 400 filters
-//! that is 8 rows of 50 bytes in place of 400 lines of 64.
+//! An id has one bit in each word of its line. The filters with a 1 in all eight of its rows may hold it. For 400
+//! filters, that reads 8 rows of 50 bytes instead of 400 lines of 64.
 //!
-//! A line stands for a range of hashes. So a filter of fewer lines has each of its own wherever the range has a part of its;
-//! where that is two, it has the bits of both: more is let through, and never less.
+//! A line covers a range of hashes. A filter with fewer lines contributes each of its lines to every range that
+//! overlaps it. If two of its lines overlap a range, the range gets the bits of both: that adds false positives,
+//! but never a false negative.
 //!
-//! Sources: Faloutsos and Christodoulakis, *Signature files: an access method for documents and its analytical performance
-//! evaluation* (TOIS 1984), for signatures stored bit by bit; Goodwin et al., *BitFunnel: revisiting signatures for search*
-//! (SIGIR 2017), for rows of Bloom filters that are asked with AND.
+//! Sources: Faloutsos and Christodoulakis, *Signature files: an access method for documents and its analytical
+//! performance evaluation* (TOIS 1984), for bit-sliced signatures; Goodwin et al., *BitFunnel: revisiting
+//! signatures for search* (SIGIR 2017), for ANDing rows of Bloom filters.
 
 use docvalues_format::prefetch::prefetch;
 
 use super::{LINE, Lines, Probe, WORDS};
 
-/// Rows of a line.
+/// Rows per line.
 const ROWS: usize = LINE * 8;
 
-/// Filters, bit by bit side by side.
+/// Up to 512 Bloom filters, bit-sliced.
 #[derive(Debug)]
 pub(crate) struct BitSliced {
-    /// Rows of `width` bytes, and zeros behind them, so that whole words can be read.
+    /// Rows of `width` bytes, followed by zeros so that whole words can be read.
     rows: Box<[u8]>,
     width: usize,
     lines: u64,
     filters: usize,
 }
 
-/// Bytes of so many filters with so many lines, if these can be counted.
+/// Bytes of `filters` filters of `lines` lines, bit-sliced; `None` on overflow.
 pub(crate) fn bit_sliced_bytes(filters: usize, lines: usize) -> Option<usize> {
     lines.checked_mul(ROWS)?.checked_mul(filters.div_ceil(8))?.checked_add(size_of::<u64>())
 }
 
 impl BitSliced {
-    /// All of `filters`; `None` if there are none, or one of them has no lines.
+    /// Slices `filters`; `None` if there are none, or one of them has no lines.
     ///
     /// O(bytes of the result).
     pub(crate) fn of(filters: &[Lines<'_>]) -> Option<BitSliced> {
@@ -65,14 +67,14 @@ impl BitSliced {
         self.rows.len()
     }
 
-    /// Where the eight rows of an id begin.
+    /// The offsets of an id's eight rows.
     #[inline(always)]
     fn rows_of(&self, probe: &Probe) -> [usize; WORDS] {
         let line = probe.at(self.lines) / LINE * ROWS;
         std::array::from_fn(|i| (line + i * 64 + probe.bits[i].trailing_zeros() as usize) * self.width)
     }
 
-    /// Asks for the memory of these rows.
+    /// Prefetches these rows.
     #[inline]
     pub(crate) fn prefetch(&self, probe: &Probe) {
         for row in self.rows_of(probe) {
@@ -81,7 +83,7 @@ impl BitSliced {
         }
     }
 
-    /// Gives the numbers of those filters that may hold the id.
+    /// Calls `each` with the number of each filter that may hold the id.
     #[inline]
     pub(crate) fn ask(&self, probe: &Probe, mut each: impl FnMut(usize)) {
         let words = self.width.div_ceil(8);
@@ -94,7 +96,7 @@ impl BitSliced {
             });
             while all != 0 {
                 let filter = word * 64 + all.trailing_zeros() as usize;
-                // Behind the last one is the next row.
+                // The bits after the last filter belong to the next row.
                 if filter < self.filters {
                     each(filter);
                 }
@@ -104,7 +106,7 @@ impl BitSliced {
     }
 }
 
-/// What 64 filters have for a line, of `lines`: word by word, and each of all filters.
+/// The words of up to 64 filters for line `line` of `lines`: for each word, that of every filter.
 fn words(filters: &[Lines<'_>], line: usize, lines: usize) -> Option<[[u64; 64]; WORDS]> {
     let mut all = [[0; 64]; WORDS];
     for (i, filter) in filters.iter().enumerate() {
@@ -118,15 +120,15 @@ fn words(filters: &[Lines<'_>], line: usize, lines: usize) -> Option<[[u64; 64];
 }
 
 impl<'a> Lines<'a> {
-    /// How many lines there are.
+    /// The number of lines.
     pub(crate) fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// What stands here for the hashes of a line, of `lines`; `None` if that is not one at least.
+    /// The lines that overlap the hashes of line `line` of `lines`; `None` if there is none.
     fn part(self, line: usize, lines: usize) -> Option<&'a [[u8; LINE]]> {
         let (line, lines, own) = (line as u128, lines as u128, self.0.len() as u128);
-        // The first of the high halves of hashes that come to a line.
+        // The first high half of a hash that maps to a line.
         let first = |line: u128| (line << 32).div_ceil(lines);
         let [first, last] =
             [first(line), first(line + 1) - 1].map(|high| usize::try_from((high * own) >> 32));
@@ -134,7 +136,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Bit j of word i becomes bit i of word j. Warren, *Hacker's Delight*, 7-3.
+/// Transposes a bit matrix: bit j of word i becomes bit i of word j. Warren, *Hacker's Delight*, 7-3.
 fn transposed(mut words: [u64; 64]) -> [u64; 64] {
     let (mut by, mut mask) = (32, u64::MAX >> 32);
     while by != 0 {

@@ -1,4 +1,4 @@
-//! A filter whose bytes are all known to be good, for those who ask many of them.
+//! A Bloom filter whose bytes are all verified: testing it cannot fail, and many are tested at once.
 #![allow(unsafe_code, reason = "intrinsics; each use has its proof")]
 
 use docvalues_format::error::Result;
@@ -7,20 +7,20 @@ use docvalues_format::source::SectionBytes;
 
 use super::{BloomFilter, LINE, Probe};
 
-/// The lines of a [`BloomFilter`], in memory and checked.
+/// The lines of a verified [`BloomFilter`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lines<'a>(pub(super) &'a [[u8; LINE]]);
 
 impl<B: SectionBytes> BloomFilter<B> {
-    /// All lines, if every byte of them is known to be good by now: then to ask them cannot fail, and is faster.
+    /// All lines, if every byte of them is verified by now: testing them cannot fail, and is faster.
     #[inline]
     pub fn verified(&self) -> Option<Lines<'_>> {
         let lines = self.section.verified()?.as_chunks().0;
-        // Behind the payload comes the section's tail.
+        // The section's tail follows the payload.
         Some(Lines(lines.get(..usize::try_from(self.lines).ok()?)?))
     }
 
-    /// All lines, once every byte of them was read and checked.
+    /// Reads and verifies all lines.
     ///
     /// # Errors
     ///
@@ -31,7 +31,7 @@ impl<B: SectionBytes> BloomFilter<B> {
 }
 
 impl Lines<'_> {
-    /// What stands for no filter: every id may be there.
+    /// Stands for a missing filter: every id may be there.
     pub const ALL: Lines<'static> = Lines(&[[u8::MAX; LINE]]);
 
     /// Bytes of memory.
@@ -45,20 +45,20 @@ impl Lines<'_> {
         self.line(probe).is_some_and(|line| probe.is_in(line))
     }
 
-    /// The line that is asked; `None` if there is not one at all.
+    /// The line of the id; `None` if there are no lines at all.
     #[inline(always)]
     fn line(&self, probe: &Probe) -> Option<&[u8; LINE]> {
         self.0.get(probe.at(self.0.len() as u64) / LINE)
     }
 
-    /// Asks for the memory of that line.
+    /// Prefetches that line.
     #[inline(always)]
     fn prefetch(&self, probe: &Probe) {
         prefetch(self.0.as_ptr().wrapping_byte_add(probe.at(self.0.len() as u64)).cast());
     }
 }
 
-/// What is asked for while filters are asked: each asks for the memory of the filter that is `by` behind it.
+/// The probe to prefetch for, and the distance in filters, while filters are tested.
 #[derive(Clone, Copy)]
 pub(crate) struct PrefetchAhead<'p> {
     probe: &'p Probe,
@@ -66,24 +66,25 @@ pub(crate) struct PrefetchAhead<'p> {
 }
 
 impl<'p> PrefetchAhead<'p> {
-    /// Of one id alone: the lines of filters that come soon. Of 8, 16, 32 and 64, 32 was best wherever it mattered.
+    /// For a single id: prefetches the lines of the filters that follow. Of distances 8, 16, 32 and 64, 32 was best
+    /// wherever it mattered.
     #[inline]
     pub(crate) fn within(probe: &'p Probe) -> PrefetchAhead<'p> {
         PrefetchAhead { probe, by: 32 }
     }
 
-    /// Of the id that comes next: the lines of the same filters.
+    /// For a bulk: prefetches the next id's lines of the same filters.
     #[inline]
     pub(crate) fn next(probe: &'p Probe) -> PrefetchAhead<'p> {
         PrefetchAhead { probe, by: 0 }
     }
 }
 
-/// Asks the first 64 `filters`: a bit for each that may hold the id.
+/// Tests the first 64 `filters`, and returns a bit for each that may hold the id.
 ///
-/// One after the other, where no load waits for a branch: what it costs is how many lines the processor has under way,
-/// so those that come are asked for, and a line is one vector, where there are such. Of 400 filters with 5 KB that is a
-/// fifth, of 400 with 50 KB half of the time.
+/// No load waits for a branch, so the cost is the number of cache misses in flight: lines are prefetched, and each
+/// is compared as one vector if the CPU has such. This takes a fifth of the time for 400 filters of 5 KB, and half
+/// for 400 of 50 KB.
 #[inline]
 pub(crate) fn ask(filters: &[Lines<'_>], probe: &Probe, ahead: PrefetchAhead<'_>) -> u64 {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -108,7 +109,7 @@ fn ask_avx512(filters: &[Lines<'_>], probe: &Probe, ahead: PrefetchAhead<'_>) ->
     })
 }
 
-/// The definition of the right answer, with any way to say whether a line has all bits.
+/// The reference implementation, over any test of a line.
 #[inline(always)]
 fn ask_each(
     filters: &[Lines<'_>],

@@ -1,4 +1,4 @@
-//! A dictionary whose bytes are all known to be good, for those who ask many of them.
+//! A dictionary whose bytes are all verified; many are searched side by side.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::ops::Range;
@@ -14,9 +14,9 @@ use crate::nodes::Head;
 use crate::nodes::find::Walk;
 use crate::verified_section::VerifiedSection;
 
-/// A dictionary in memory, of which every byte was checked: where everything begins that a look-up needs, in 64 bytes.
+/// A fully verified dictionary in memory: all pointers that a look-up needs, in 64 bytes.
 ///
-/// Whoever goes through an array of these touches nothing of a segment but its keys.
+/// Scanning an array of these touches nothing of a segment except its keys.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub struct VerifiedDictionary<'a>(pub(crate) VerifiedKeys<'a>);
@@ -35,13 +35,14 @@ impl VerifiedDictionary<'_> {
     ///
     /// # Errors
     ///
-    /// When bytes are not what they should be, though their checksums are right.
+    /// When bytes are invalid although their checksums match.
     #[inline]
     pub fn find(&self, key: &[u8]) -> Result<Option<u32>> {
         self.find_reporting(key, |_| ())
     }
 
-    /// The same; tells `on_ranks` between which ranks it will be, if that is known before memory that takes a while.
+    /// As [`find`](Self::find). Calls `on_ranks` with the range that the rank is in, if that is known before a
+    /// cache miss.
     ///
     /// # Errors
     ///
@@ -64,7 +65,7 @@ impl VerifiedDictionary<'_> {
         }
     }
 
-    /// Asks for what a look-up begins with.
+    /// Prefetches the memory that a look-up reads first.
     #[inline(always)]
     pub(crate) fn prefetch(&self) {
         if let VerifiedKeys::Blocks(_, index) = &self.0 {
@@ -72,7 +73,7 @@ impl VerifiedDictionary<'_> {
         }
     }
 
-    /// The blocks, and what leads to them; `None` if keys are not in blocks.
+    /// The blocks and their index; `None` for other forms.
     #[inline(always)]
     pub(crate) fn blocks(&self) -> Option<(&VerifiedSection<'_>, &Index)> {
         match &self.0 {
@@ -81,14 +82,14 @@ impl VerifiedDictionary<'_> {
         }
     }
 
-    /// How a look-up begins; `None` if there are no keys. For blocks, it is the block then, and its number.
+    /// The first step of a look-up; `None` without keys. For blocks, the offset and the number of the block.
     #[inline(always)]
     fn begin<'k>(&self, key: &'k [u8]) -> Option<Walk<'k>> {
         match &self.0 {
             VerifiedKeys::None => None,
             VerifiedKeys::Blocks(section, index) => {
                 let (at, number) = index.place_of(key);
-                // Most often a key is not there: what is in front of the heads, and they.
+                // Most often the key is absent: prefetch the block's fields and heads.
                 [0, 64, 128].iter().for_each(|line| section.prefetch(at.saturating_add(*line)));
                 Some(Walk { at, rest: key, rank: number })
             }
@@ -97,7 +98,8 @@ impl VerifiedDictionary<'_> {
         }
     }
 
-    /// Loads what the next step begins with; `None` if it is not there. The lines of a block were asked for before.
+    /// Loads the bytes that the next step needs; `None` if they are out of bounds. The lines of a block were
+    /// prefetched before.
     #[inline(always)]
     fn load(&self, way: &Walk<'_>) -> Option<Head> {
         match &self.0 {
@@ -108,7 +110,7 @@ impl VerifiedDictionary<'_> {
         }
     }
 
-    /// The next node, or all of the block.
+    /// Takes one node, or all of the block.
     #[inline(always)]
     fn step(&self, way: &mut Walk<'_>, head: &Head) -> Result<ControlFlow<Option<u32>>> {
         match &self.0 {
@@ -120,16 +122,16 @@ impl VerifiedDictionary<'_> {
     }
 }
 
-/// Dictionaries that are asked side by side: more than a processor has lines of memory under way.
+/// Dictionaries that are searched side by side: more than a CPU has cache misses in flight.
 const BESIDE: usize = 32;
 
-/// Asks those of up to 64 dictionaries whose bits are in `asked`: a bit for each that has its key, or has bytes that are
-/// not what they should be. `key` is what is looked for in a dictionary.
+/// Searches those of up to 64 dictionaries that are set in `asked`. Returns a bit for each that has its key, or
+/// whose bytes are invalid. `key` returns the key for a dictionary.
 ///
-/// Step by step, and each step first loads what it needs in all of them: no load waits for the one of the dictionary
-/// before. So 400 segments take the time of some 13 × 3 misses of a cache, and not of 400 × 3. Of the 32 at a time: for tries
-/// and automata 16 are as fast and 8 a quarter slower, for blocks, which are asked for instead of loaded, 16 are slower
-/// by a fifth. To load what leads to blocks in a step of its own brought nothing.
+/// Each step loads first what it needs in all dictionaries, so no load waits for that of another. 400 segments take
+/// the time of about 13 × 3 cache misses instead of 400 × 3. Of group sizes: for tries and automata 16 is as fast
+/// as 32, and 8 a quarter slower; for blocks, which are prefetched instead of loaded, 16 is a fifth slower. A
+/// separate step to load the block index gained nothing.
 pub(crate) fn ask<'k>(
     dictionaries: &[VerifiedDictionary<'_>],
     asked: u64,

@@ -25,16 +25,17 @@ use crate::nodes::build::{Builder, NodeWriter};
 pub type TrieBuilder = Builder<TrieNodeWriter>;
 
 impl TrieBuilder {
-    /// Begins a trie without keys.
+    /// A trie without keys.
     pub fn new() -> TrieBuilder {
         TrieBuilder::default()
     }
 
-    /// Shows to `take` what was made of the section and is here; it may take all of it, as the front of the section.
+    /// Offers the finished bytes of the section to `take`, which may take all of them, as the next part of the
+    /// section.
     ///
     /// # Errors
     ///
-    /// That of `take`.
+    /// Those of `take`.
     pub fn take<E>(&mut self, take: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
         let TrieNodeWriter { out, taken } = &mut self.write;
         let before = out.len();
@@ -44,10 +45,10 @@ impl TrieBuilder {
     }
 }
 
-/// TrieNodeWriter as they are written, without a look at those before.
+/// Writes nodes without comparing them with older ones.
 #[derive(Debug, Default)]
 pub struct TrieNodeWriter {
-    /// What is still here, and how many bytes in front of it are not.
+    /// The bytes that were not taken, and the number of those that were.
     out: Vec<u8>,
     taken: u64,
 }

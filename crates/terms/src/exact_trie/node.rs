@@ -3,10 +3,10 @@
 //! | first byte | node | then |
 //! | --- | --- | --- |
 //! | `00llllll` | *leaf*: one key, which is `l` bytes | the bytes; `l` = 63: their number, u32, in front of them |
-//! | `01llllll` | *branch* behind `l` bytes that its keys share, 1 and more | the bytes, as of a leaf; a branch, as below |
+//! | `01llllll` | *branch* after `l` bytes that its keys share, 1 and more | the bytes, as of a leaf; a branch, as below |
 //! | `1k......` | *branch*: several keys; `k`: one ends here | [arcs](crate::nodes::arcs) |
 //!
-//! `0x40` alone, a branch behind no bytes, is none: the branch begins with its own byte.
+//! `0x40` alone, a branch after no bytes, is invalid: such a branch begins with its own byte.
 
 use docvalues_format::error::Result;
 use docvalues_format::source::SectionBytes;
@@ -17,7 +17,7 @@ use crate::nodes::{Head, Labels, Next, Node, NodeFormat, broken};
 
 const SHARED: u8 = 0b0100_0000;
 
-/// Writes a branch behind `labels` at the end of `out`, in front of which there are `before` bytes.
+/// Writes a branch after `labels` at the end of `out`, which `before` bytes precede in the section.
 pub(super) fn put_branch(out: &mut Vec<u8>, before: u64, labels: &[u8], is_key: bool, arcs: &[Arc]) {
     let at = out.len();
     if !labels.is_empty() {
@@ -27,7 +27,7 @@ pub(super) fn put_branch(out: &mut Vec<u8>, before: u64, labels: &[u8], is_key: 
     node::put_branch(out, before + at as u64, is_key, arcs);
 }
 
-/// Nodes as this module draws them.
+/// The node format of the trie.
 #[derive(Clone, Copy, Debug)]
 pub struct ExactNodes;
 

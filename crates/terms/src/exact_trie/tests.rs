@@ -1,4 +1,4 @@
-//! Bytes by hand; the rest is in `walk/tests.rs`.
+//! The bytes of a small trie, written by hand. The other tests are in `nodes/tests.rs`.
 
 use super::TrieBuilder;
 

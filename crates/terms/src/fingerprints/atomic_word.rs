@@ -1,8 +1,8 @@
-//! Sixty-four bits that one thread writes and others read meanwhile.
+//! A 64-bit word that one thread writes while others read it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// An atomic word, read and written relaxed: the processor's, or the model checker's.
+/// An atomic word with relaxed loads and stores: the CPU's, or the model checker's.
 pub(crate) trait Word {
     fn zero() -> Self;
     fn get(&self) -> u64;

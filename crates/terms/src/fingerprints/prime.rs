@@ -1,11 +1,12 @@
-//! A number of buckets that every stride goes through.
+//! A prime number of buckets, so that every stride visits all of them.
 
-/// The largest prime below 2^32: a hash has 32 bits for the bucket.
+/// The largest prime below 2^32; a hash has 32 bits for the bucket.
 const LARGEST: usize = 4_294_967_291;
 
-/// The least prime from `least` on; at least 3, and at most the largest below 2^32.
+/// The least prime that is at least `least`; between 3 and the largest below 2^32.
 ///
-/// By division: some 20,000 of them for a number near 2^32, and primes are rarely more than a hundred apart.
+/// By trial division: some 20,000 divisions for a number near 2^32, and primes are rarely more than a hundred
+/// apart.
 pub(super) fn at_least(least: usize) -> usize {
     let mut candidate = least.max(3) | 1;
     while candidate < LARGEST && !is_prime(candidate) {

@@ -1,4 +1,4 @@
-//! Sharing: a node that was written before is not written again.
+//! Builds an automaton: equal nodes are written once.
 
 use std::iter;
 
@@ -9,8 +9,8 @@ use super::registry::Registry;
 use crate::nodes::arcs::{Arc, END};
 use crate::nodes::build::{Builder, NodeWriter};
 
-/// Bytes that two ends share at least before they share a leaf: a chain to it takes four bytes more than a leaf, and its
-/// readers another step.
+/// The least common suffix of two keys that share a leaf: a chain to the leaf takes four bytes more than a leaf of
+/// its own, and readers another step.
 const MIN_END: usize = 8;
 
 /// Makes an automaton of keys that come in ascending byte order, each once.
@@ -34,33 +34,34 @@ const MIN_END: usize = 8;
 pub type FstBuilder = Builder<FstNodeWriter>;
 
 impl FstBuilder {
-    /// How many nodes to remember if nothing is known of the keys: half a MiB when all are there.
+    /// The default number of nodes to remember: 512 KiB when full.
     pub const REGISTRY: usize = 1 << 16;
 
-    /// Begins an automaton without keys that remembers `registry_size` nodes, rounded up to a power of two: with 0
-    /// nothing is shared, and the result is a trie.
+    /// An automaton without keys that remembers `registry_size` nodes, rounded up to a power of two. With 0,
+    /// nothing is shared and the result is a trie.
     pub fn new(registry_size: usize) -> FstBuilder {
         let registry = Registry::new(registry_size);
         Builder::of(FstNodeWriter { out: Vec::new(), registry, scratch: Vec::new(), tail: Vec::new() })
     }
 }
 
-/// FstNodeWriter as they are written, each once as long as it is remembered.
+/// Writes nodes, each once as long as the registry remembers it.
 #[derive(Debug)]
 pub struct FstNodeWriter {
     out: Vec<u8>,
     registry: Registry,
-    /// A node as it would be where one was written that may be the same.
+    /// A node encoded at the position of an older one, to compare them.
     scratch: Vec<u8>,
-    /// The end of the last key that had one of its own.
+    /// The last suffix that a leaf was written for.
     tail: Vec<u8>,
 }
 
 impl FstNodeWriter {
-    /// The place of the node with this hash that `put` writes for a place: one that was written, or a new one.
+    /// The position of the node with this hash that `put` encodes for a position: an older one, or a new one.
     ///
-    /// How far back arcs lead depends on the place, so a node is compared as it would be at the other's. That must lie
-    /// behind all that the node leads `to`: from anywhere else it would be said to lead nowhere, as where a key ends.
+    /// Arcs are relative, so a node is compared as it would be encoded at the position of the older one. That must
+    /// be after all nodes in `to`: from any other position the relative arc would be 0, which means the end of a
+    /// key.
     fn share(&mut self, hash: u64, to: impl Iterator<Item = u64>, put: impl Fn(&mut Vec<u8>, u64)) -> u64 {
         let (out, scratch) = (&mut self.out, &mut self.scratch);
         let last = to.filter(|&to| to != END).max();
@@ -83,7 +84,7 @@ impl FstNodeWriter {
         })
     }
 
-    /// As many chains as `labels` need; none, if there are none.
+    /// Writes as many chains as `labels` need; none without labels.
     fn chains(&mut self, labels: &[u8], to: u64) -> u64 {
         labels.rchunks(MAX_CHAIN).fold(to, |to, labels| self.chain(labels, false, to))
     }
@@ -135,7 +136,7 @@ impl NodeWriter for FstNodeWriter {
     }
 }
 
-/// Folds the product of 128 bits, as wyhash does: good enough for a table, and two instructions.
+/// Folds a 128-bit product, as wyhash does: good enough for a table, and two instructions.
 fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a ^ 0x9E37_79B9_7F4A_7C15) * u128::from(b ^ 0xD6E8_FEB8_6659_FD93);
     let [low, high] = [product & u128::from(u64::MAX), product >> 64];

@@ -13,14 +13,14 @@ use docvalues_format::source::SectionBytes;
 use crate::nodes::arcs::{self, Arc, Arcs, back, masked, put, width};
 use crate::nodes::{Head, Labels, Next, Node, NodeFormat, broken};
 
-/// The `l` of a leaf whose length stands behind it.
+/// The `l` of a leaf whose length follows.
 const LONG: u8 = 63;
 const CHAIN: u8 = 0b0100_0000;
 const SEVERAL: u8 = 0b0010_0000;
 const CHAIN_KEY: u8 = 0b0001_0000;
 pub(crate) const BRANCH: u8 = 0b1000_0000;
 pub(crate) const BRANCH_KEY: u8 = 0b0100_0000;
-/// The most labels of a chain; longer ones are several.
+/// The most labels of a chain; longer paths are several chains.
 pub(super) const MAX_CHAIN: usize = u8::MAX as usize;
 
 /// Writes a leaf.
@@ -35,7 +35,7 @@ pub(crate) fn put_leaf(out: &mut Vec<u8>, tail: &[u8]) {
     out.put(tail);
 }
 
-/// Writes a chain at `at` to the node at `to`.
+/// Writes a chain at `at` that leads to the node at `to`.
 pub(super) fn put_chain(out: &mut Vec<u8>, at: u64, labels: &[u8], is_key: bool, to: u64) {
     let back = back(at, to);
     let key = if is_key { CHAIN_KEY } else { 0 };
@@ -53,7 +53,7 @@ pub(crate) fn put_branch(out: &mut Vec<u8>, at: u64, is_key: bool, arcs: &[Arc])
     arcs::encode(out, BRANCH | if is_key { BRANCH_KEY } else { 0 }, at, arcs);
 }
 
-/// Reads a leaf at `at` that begins with `head`.
+/// Decodes the leaf at `at`, which begins with `head`.
 #[inline(always)]
 pub(crate) fn leaf(head: &Head, at: usize) -> Labels {
     match head[0] {
@@ -65,7 +65,7 @@ pub(crate) fn leaf(head: &Head, at: usize) -> Labels {
     }
 }
 
-/// Nodes as this module draws them.
+/// The node format of the automaton.
 #[derive(Clone, Copy, Debug)]
 pub struct FstNodes;
 

@@ -1,36 +1,36 @@
-//! Which nodes were written: a table of fixed size that forgets.
+//! The registry of nodes that were written: a hash table of fixed size that forgets.
 //!
-//! An entry is where a node begins, and some bits of its hash. A bucket has [`WAYS`] entries; what is found moves to
-//! the front, what is new takes the last place. So nodes that are met once, as most ends of random keys are, push out
-//! each other and not those that were met twice. It begins small and grows to its size as nodes come, so that small
-//! dictionaries do not pay for a large one.
+//! An entry is the position of a node and some bits of its hash. A bucket has [`WAYS`] entries. A hit moves to the
+//! front, a new node takes the last place. So nodes that occur once, as most suffixes of random keys do, evict each
+//! other and not those that occur twice. The table starts small and grows with the number of nodes, so that small
+//! dictionaries are cheap.
 
 /// Entries of a bucket: half a cache line.
 const WAYS: usize = 4;
-/// Bits of a place; nodes behind 1 TiB are not remembered.
+/// Bits of a position; nodes after 1 TiB are not remembered.
 const PLACE_BITS: u32 = 40;
-/// Entries to begin with.
+/// The initial number of entries.
 const FIRST: usize = 256;
 
 /// The nodes that are remembered.
 #[derive(Clone, Debug)]
 pub(super) struct Registry {
-    /// Tag and place + 1, or 0. A power of two of them, or none.
+    /// Hash bits and position + 1, or 0. The length is a power of two, or 0.
     entries: Vec<u64>,
-    /// How many there may be.
+    /// The maximum number of entries.
     most: usize,
-    /// How many came since it grew.
+    /// The number of insertions since it grew.
     new: usize,
 }
 
 impl Registry {
-    /// One that remembers `most` nodes, rounded up to a power of two.
+    /// A registry of `most` nodes, rounded up to a power of two.
     pub(super) fn new(most: usize) -> Registry {
         let most = if most == 0 { 0 } else { most.clamp(WAYS, 1 << 26).next_power_of_two() };
         Registry { entries: vec![0; most.min(FIRST)], most, new: 0 }
     }
 
-    /// The place of a node with this hash that `is_it`.
+    /// The position of a node with this hash for which `is_it` returns true.
     pub(super) fn find(&mut self, hash: u64, mut is_it: impl FnMut(u64) -> bool) -> Option<u64> {
         let tag = hash >> PLACE_BITS;
         let bucket = self.bucket(tag)?;
@@ -73,7 +73,7 @@ impl Registry {
         self.entries.get_mut(bucket * WAYS..(bucket + 1) * WAYS)
     }
 
-    /// Four times the entries; the order in a bucket stays.
+    /// Quadruples the entries; the order within a bucket is kept.
     fn grow(&mut self) {
         let size = (self.entries.len() * 4).min(self.most);
         let old = std::mem::replace(&mut self.entries, vec![0; size]);

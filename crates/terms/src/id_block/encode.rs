@@ -1,11 +1,11 @@
-//! Keys in, a block out.
+//! Encodes a block of keys.
 
 use super::{COLUMNS, HEAD, LENGTHS_1, LENGTHS_2, MAX_COLUMNS, MAX_PREFIX, ONE_LENGTH, head, head_width};
 use crate::common;
 use docvalues_format::cursor::Put;
 
-/// Appends the block of `keys`, which ascend; there is one at least and [`MAX_KEYS`](super::MAX_KEYS) at most, of at
-/// most 65,535 bytes each.
+/// Appends the block of `keys`, which ascend: between one and [`MAX_KEYS`](super::MAX_KEYS), of at most 65,535
+/// bytes each.
 pub(crate) fn encode(keys: &[&[u8]], out: &mut Vec<u8>) {
     let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return };
     let prefix = common(first, last).min(MAX_PREFIX);
@@ -37,7 +37,7 @@ pub(crate) fn encode(keys: &[&[u8]], out: &mut Vec<u8>) {
     (0..keys.len()).for_each(|i| out.put(tail(i).get(HEAD..).unwrap_or(&[])));
 }
 
-/// All behind `n`, of keys that are not of one length.
+/// Appends all after `n`, for keys of different lengths.
 fn varied(keys: &[&[u8]], prefix: usize, out: &mut Vec<u8>) {
     let longest = keys.iter().map(|key| key.len() - prefix).max().unwrap_or(0);
     let short = longest <= usize::from(u8::MAX);
@@ -60,16 +60,16 @@ fn put_head(tail: &[u8], width: usize, out: &mut Vec<u8>) {
     out.put(&head(tail, width).to_le_bytes()[..width]);
 }
 
-/// Which bytes behind the prefix differ.
+/// The bytes after the prefix that differ between keys.
 struct Columns {
-    /// Not zero where they do.
+    /// Not zero for columns that differ.
     differ: [u8; MAX_COLUMNS],
-    /// How many do not.
+    /// The number of constant columns.
     count: usize,
 }
 
 impl Columns {
-    /// Of keys of one length; of long ones, all are said to differ.
+    /// For keys of one length; long ones are treated as having no constant column.
     fn of(keys: &[&[u8]], prefix: usize, len: usize) -> Columns {
         if len > MAX_COLUMNS {
             return Columns { differ: [1; MAX_COLUMNS], count: 0 };

@@ -1,30 +1,30 @@
-//! How many separators are at most a key? A trie of bytes, path-compressed.
+//! The index of blocks: a path-compressed trie that counts the separators at most a key.
 //!
-//! A *separator* is the shortest byte string that is above the last key of one block and not above the first one of the
-//! next, so the answer is the number of the block that may have the key. Most separators end with the byte in which they
-//! differ from their neighbours, and are nothing but a label.
+//! A *separator* is the shortest byte string that is greater than the last key of one block and not greater than
+//! the first key of the next. So the number of separators at most a key is the number of the only block that may
+//! have it. Most separators end with the byte in which they differ from their neighbours, and are a single label.
 //!
 //! # Layout
 //!
-//! Nodes in breadth-first order, end to end. The children of a node that are nodes come behind each other, and behind
-//! those of all nodes before it; so nothing says where a node is: the first child that is a node is the second node, the
-//! next such child, of whichever node, is the third.
+//! Nodes in breadth-first order, end to end. The child nodes of a node are adjacent, after those of all nodes
+//! before it. So no positions are stored: the first child node is the second node, the next child node, of
+//! whichever parent, is the third.
 //!
 //! | offset | bytes | field | meaning |
 //! | ---: | ---: | --- | --- |
 //! | 0 | 1 | `flags` | bit 0: a separator ends here · 1: there is a prefix · 2: there are labels · 3: some children are nodes |
 //! | 1 | 2 | `prefix_len` | u16, if there is a prefix |
-//! | … | … | `prefix` | what all separators below have here |
+//! | … | … | `prefix` | the bytes that all separators below share here |
 //! | … | 1 | `count` | labels − 1, if there are labels |
 //! | … | … | `labels` | up to 32: a byte for each, ascending; more: 32 bytes, with bit *l* % 8 of byte *l* / 8 set for each label *l* |
 //! | … | ⌈labels / 8⌉ | `inner` | bit *i*: the child of label *i* is a node, and not the end of a separator; if some are |
 //!
-//! A reader makes arrays of it, in which a step is: the labels less than the key's next byte, counted 16 at a time, and
-//! the slot of so many. It is copied and checked once, when it is opened: every node has a separator, labels ascend, and
-//! there are as many nodes and separators as there should be. Look-ups then need no checks.
+//! At opening, the reader decodes the trie into arrays. A step counts the labels less than the key's next byte, 16
+//! at a time, and reads the slot of that number. Decoding verifies that every node has a separator, that labels
+//! ascend, and that the numbers of nodes and separators are right, so that look-ups need no checks.
 //!
-//! Sources: Morrison, *PATRICIA* (1968) for the paths; Bayer and Unterauer, *Prefix B-trees* (1977) for the shortest
-//! separators; Jacobson's LOUDS (1989) for levels without pointers.
+//! Sources: Morrison, *PATRICIA* (1968) for path compression; Bayer and Unterauer, *Prefix B-trees* (1977) for the
+//! shortest separators; Jacobson's LOUDS (1989) for levels without pointers.
 
 use docvalues_format::error::{Error, ErrorKind, Place, Result};
 use docvalues_format::prefetch::prefetch;
@@ -41,60 +41,60 @@ const PREFIX: u8 = 2;
 const LABELS: u8 = 4;
 const INNER: u8 = 8;
 
-/// More labels are a bitmap.
+/// The most labels that are stored as a list; more are a bitmap.
 const LISTED: usize = 32;
 
 /// Labels that are compared at once.
 const LANES: usize = 16;
 
-/// Slots of a line of memory.
+/// Slots in a cache line.
 const SLOTS_A_LINE: usize = 64 / size_of::<Slot>();
 
-/// Lines of slots of a small trie, which are asked for before it is known which of them will be needed.
+/// Cache lines of slots of a small trie, all of which are prefetched before it is known which are needed.
 const SMALL: usize = 10;
 
-/// A child that is the end of a separator.
+/// The child of a label that ends a separator.
 const LEAF: u32 = u32::MAX;
 
-/// A node, with what it needs of the arrays.
+/// A node, with its positions in the arrays.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    /// Its first label, of a multiple of [`LANES`].
+    /// Its first label, a multiple of [`LANES`].
     labels: u32,
-    /// Its first slot, of one more than labels.
+    /// Its first slot; it has one more than labels.
     slots: u32,
     /// The first byte of its prefix.
     prefix: u32,
     prefix_len: u16,
-    /// How many labels.
+    /// The number of labels.
     count: u16,
-    /// Separators before all that are here.
+    /// Separators before all of this node.
     before: u32,
-    /// The same, with the one that ends here.
+    /// The same, plus one if a separator ends here.
     inside: u32,
-    /// Separators before and here.
+    /// Separators before the end of this node.
     end: u32,
 }
 
-/// What belongs to a label, and behind the last one.
+/// The entry of a label, or of the position after the last one.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     /// Separators before those of the label.
     before: u32,
-    /// The node, or [`LEAF`].
+    /// The child node, or [`LEAF`].
     child: u32,
 }
 
-/// A way down the trie, as far as it went.
+/// A search in progress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Descent {
-    /// Bytes of the key that lie behind.
+    /// Bytes of the key that were consumed.
     used: usize,
     node: u32,
     at: At,
 }
 
-/// What was asked for last.
+/// The item that was prefetched last.
 #[derive(Clone, Copy, Debug)]
 enum At {
     Node,
@@ -103,7 +103,7 @@ enum At {
     Slot(u32, bool),
 }
 
-/// The trie, on the heap and checked.
+/// The trie, on the heap and verified.
 #[derive(Debug)]
 pub(crate) struct SeparatorTrie {
     nodes: Box<[Node]>,
@@ -113,19 +113,18 @@ pub(crate) struct SeparatorTrie {
 }
 
 impl SeparatorTrie {
-    /// Copies and checks the trie of `separators`, at least one.
+    /// Copies and verifies the trie of `separators` separators, at least one.
     ///
-    /// O(bytes): some nanoseconds a node. Takes 28 bytes of memory a node, and 9 a label, of which there are no more
-    /// than bytes.
+    /// O(bytes): some nanoseconds a node. Memory: 28 bytes a node and 9 a label, both at most as many as bytes.
     ///
     /// # Errors
     ///
-    /// When it is not one, or not of so many.
+    /// When it is malformed, or the number of separators is wrong.
     pub(crate) fn open(bytes: &[u8], separators: u32, place: Place) -> Result<SeparatorTrie> {
         read::read(bytes, separators).map_err(|what| Error::at(place, 0, ErrorKind::Broken(what)))
     }
 
-    /// Tells the processor that a key will be looked up soon: brings the root, and as much of its slots as a small trie has.
+    /// Prefetches the root, and as many slots as a small trie has.
     #[inline]
     pub(crate) fn prefetch(&self) {
         prefetch(self.nodes.as_ptr().cast());
@@ -137,13 +136,13 @@ impl SeparatorTrie {
         }
     }
 
-    /// Whether [`prefetch`](Self::prefetch) brings most of it.
+    /// Whether [`prefetch`](Self::prefetch) loads most of it.
     #[inline]
     pub(crate) fn is_small(&self) -> bool {
         self.slots.len() <= SMALL * SLOTS_A_LINE
     }
 
-    /// How many separators are at most `key`. O(its length, as far as separators go).
+    /// The number of separators that are at most `key`. O(length of the key, as far as separators go).
     #[inline]
     pub(crate) fn at_most(&self, key: &[u8]) -> u32 {
         let (mut node, mut rest) = (&self.nodes[0], key);
@@ -154,15 +153,15 @@ impl SeparatorTrie {
             };
             let slot = &self.slots[slot as usize];
             if !is_label | (slot.child == LEAF) {
-                // No branch for the label: whether it is there cannot be foreseen.
+                // No branch for the label: it would be unpredictable.
                 return slot.before + u32::from(is_label);
             }
             node = &self.nodes[slot.child as usize];
         }
     }
 
-    /// The slot of the next byte in `rest`, which is then behind it, and whether the byte is a label; or how many
-    /// separators are at most the key, if the node says.
+    /// Consumes the node's prefix and the next byte of `rest`. Returns the slot of that byte, and whether the byte
+    /// is a label; or, as an error, the number of separators at most the key, if the node decides it.
     #[inline(always)]
     fn turn(&self, node: &Node, rest: &mut &[u8]) -> Result<(u32, bool), u32> {
         if node.prefix_len > 0 {
@@ -176,21 +175,21 @@ impl SeparatorTrie {
         let count = usize::from(node.count);
         let labels = &self.labels[node.labels as usize..][..count.next_multiple_of(LANES)];
         let less = below(labels, byte);
-        // Behind the last label, there may be what fills up, which is no label.
+        // The last label may be followed by padding, which is no label.
         let is_label = less < count && labels[less] == byte;
         #[expect(clippy::cast_possible_truncation, reason = "a node has at most 256 labels")]
         Ok((node.slots + less as u32, is_label))
     }
 
-    /// Begins to look for a key, step by step: [`at_most`](Self::at_most) for those who look for many at once.
+    /// Starts a search step by step: [`at_most`](Self::at_most) for many keys at once.
     #[inline]
     pub(crate) fn descend(&self) -> Descent {
         prefetch(self.nodes.as_ptr().cast());
         Descent { used: 0, node: 0, at: At::Node }
     }
 
-    /// Goes on looking for `key`, and asks for the memory of the next step. How many separators are at most the key, once that
-    /// is known.
+    /// Continues the search for `key` by one step, and prefetches for the next. Returns the number of separators at
+    /// most the key once it is known.
     #[inline]
     pub(crate) fn step(&self, key: &[u8], way: &mut Descent) -> Option<u32> {
         let node = &self.nodes[way.node as usize];
@@ -230,7 +229,7 @@ impl SeparatorTrie {
     }
 }
 
-/// How many labels are less than `byte`.
+/// The number of labels less than `byte`.
 #[inline]
 fn below(labels: &[u8], byte: u8) -> usize {
     let mut less = 0;

@@ -1,4 +1,4 @@
-//! Keys in, blocks out, as they come.
+//! Splits ascending keys into blocks.
 
 use super::Blocks;
 use crate::common;
@@ -6,36 +6,36 @@ use crate::id_block::{self, MAX_KEYS};
 use crate::id_blocks::block_index::Separators;
 use crate::id_blocks::starts;
 
-/// The fewest keys of a block, if it is not the last.
+/// The fewest keys of a block other than the last.
 const MIN_KEYS: usize = 24;
 
-/// Makes blocks of keys that ascend.
+/// Builds blocks of ascending keys.
 ///
-/// Holds what it made and nobody [took](Self::take), and the keys of one block.
+/// Holds the bytes that were not [taken](Self::take), and the keys of one block.
 #[derive(Debug, Default)]
 pub struct BlocksBuilder {
-    /// What was made of the section and is still here, and how many bytes of it are not.
+    /// The bytes of the section that were not taken, and the number of those that were.
     ids: Vec<u8>,
     taken: u64,
-    /// Of each block that is made.
+    /// One for each finished block.
     offsets: Vec<u64>,
     ranks: Vec<u64>,
     separators: Separators,
-    /// Keys that are in no block yet, end to end.
+    /// The keys that are in no block yet, end to end.
     held: Vec<u8>,
     ends: Vec<usize>,
-    /// What each has in common with the one before it; of the first, anything.
+    /// The common prefix of each key with the one before; undefined for the first.
     shared: Vec<usize>,
     keys: u64,
 }
 
 impl BlocksBuilder {
-    /// No keys.
+    /// A builder without keys.
     pub fn new() -> BlocksBuilder {
         BlocksBuilder::default()
     }
 
-    /// Appends `key`, which has at most 65,535 bytes, if it is greater than all before; tells whether it is.
+    /// Appends `key`, of at most 65,535 bytes, and returns true, if it is greater than all before.
     pub fn push(&mut self, key: &[u8]) -> bool {
         if self.ends.len() > MAX_KEYS {
             self.cut();
@@ -52,11 +52,12 @@ impl BlocksBuilder {
         true
     }
 
-    /// Shows to `take` what was made of the section ids and is here; it may take all of it, as the front of the section.
+    /// Offers the finished bytes of the ids section to `take`, which may take all of them, as the next part of the
+    /// section.
     ///
     /// # Errors
     ///
-    /// That of `take`.
+    /// Those of `take`.
     pub fn take<E>(&mut self, take: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
         let before = self.ids.len();
         take(&mut self.ids)?;
@@ -69,9 +70,9 @@ impl BlocksBuilder {
         &self.held[start..self.ends[i]]
     }
 
-    /// Makes a block of some of the keys that are held, which are more than fit one.
+    /// Makes a block of some of the held keys, which are more than fit one.
     fn cut(&mut self) {
-        // Of those that share least, the last: fewer blocks.
+        // The last of the positions with the least shared prefix: fewer blocks.
         let places = (MIN_KEYS..=MAX_KEYS).rev();
         let at = places.min_by_key(|&at| self.shared[at]).unwrap_or(MAX_KEYS);
         let next = &self.held[self.ends[at - 1]..self.ends[at]];
@@ -81,7 +82,7 @@ impl BlocksBuilder {
         self.block(at);
     }
 
-    /// Makes a block of the first `count` keys that are held.
+    /// Makes a block of the first `count` held keys.
     fn block(&mut self, count: usize) {
         self.offsets.push(self.end());
         self.ranks.push(self.keys - self.ends.len() as u64);
@@ -103,7 +104,7 @@ impl BlocksBuilder {
         self.taken + self.ids.len() as u64
     }
 
-    /// The blocks, without what was taken of their section; `None` of no keys.
+    /// The blocks, without the bytes taken from their section; `None` without keys.
     pub fn finish(mut self) -> Option<Blocks<Vec<u8>>> {
         while self.ends.len() > MAX_KEYS {
             self.cut();

@@ -1,4 +1,4 @@
-//! Where each block begins, and how many keys are before it.
+//! The offset of each block, and the number of keys before it.
 //!
 //! # Layout
 //!
@@ -20,7 +20,7 @@ use crate::id_block::MAX_KEYS;
 /// Bytes before the offsets.
 const HEADER: usize = 8;
 
-/// Writes the starts of blocks: `offsets` and `ranks` have one more than there are blocks.
+/// Encodes the starts of blocks. `offsets` and `ranks` have one more entry than there are blocks.
 pub(crate) fn encode(offsets: &[u64], ranks: &[u64]) -> Vec<u8> {
     let width = |numbers: &[u64]| bits::width_of(numbers.last().copied().unwrap_or(0));
     let mut out = vec![width(offsets), width(ranks), 0, 0, 0, 0, 0, 0];
@@ -29,7 +29,7 @@ pub(crate) fn encode(offsets: &[u64], ranks: &[u64]) -> Vec<u8> {
     out
 }
 
-/// The starts of blocks, on the heap and checked.
+/// The starts of blocks, on the heap and verified.
 #[derive(Debug)]
 pub(crate) struct Starts {
     bytes: Box<[u8]>,
@@ -40,13 +40,13 @@ pub(crate) struct Starts {
 }
 
 impl Starts {
-    /// Copies and checks the starts of `blocks`, at least one, that are `end` bytes long and hold `keys`.
+    /// Copies and verifies the starts of `blocks` blocks, at least one, that take `end` bytes and hold `keys` keys.
     ///
-    /// O(blocks): about a nanosecond for each.
+    /// O(blocks): about a nanosecond each.
     ///
     /// # Errors
     ///
-    /// When they are not in order, or not of so many.
+    /// When they do not ascend, or their number is wrong.
     pub(crate) fn open<B: SectionBytes>(section: &B, blocks: u32, keys: u32, end: u64) -> Result<Starts> {
         let broken = |what| Error::at(section.place(), 0, ErrorKind::Broken(what));
         let &[offset_width, rank_width, zeros @ ..] = section.array::<HEADER>(0)?;
@@ -61,7 +61,7 @@ impl Starts {
             let kind = ErrorKind::Mismatch { what: "length of the starts of id blocks", found, expected };
             return Err(Error::at(section.place(), 0, kind));
         }
-        // It is at most the section's length.
+        // At most the section's length.
         let ranks_at = HEADER + usize::try_from(offsets_len).unwrap_or(usize::MAX);
         let bytes = section.slice(0..section.len() + bits::OVERREAD)?.into();
         let starts = Starts { bytes, blocks, offset_width, rank_width, ranks_at };
@@ -74,7 +74,7 @@ impl Starts {
         Ok(starts)
     }
 
-    /// Whether numbers go from 0 to `last` in `steps`.
+    /// Whether the numbers ascend from 0 to `last`, each step within `steps`.
     fn check(&self, at: usize, width: u8, steps: std::ops::RangeInclusive<u64>, last: u64) -> Option<()> {
         const ROOM: usize = 256;
         let (bytes, count) = (&self.bytes[at..], self.blocks as usize + 1);
@@ -93,15 +93,15 @@ impl Starts {
         (before == last).then_some(())
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     pub(crate) fn len(&self) -> u32 {
         self.blocks
     }
 
-    /// The first byte of a block, or of none behind the last.
+    /// The offset of a block, or the end of the last.
     #[inline]
     pub(crate) fn offset(&self, block: u32) -> usize {
-        // VerifiedDictionary when it was opened: it is an offset in a section.
+        // Checked at opening: an offset in the section.
         let offset = bits::get(&self.bytes[HEADER..], self.offset_width, block as usize);
         offset.and_then(|offset| usize::try_from(offset).ok()).unwrap_or(usize::MAX)
     }
@@ -113,7 +113,7 @@ impl Starts {
         rank.and_then(|rank| u32::try_from(rank).ok()).unwrap_or(u32::MAX)
     }
 
-    /// Tells the processor that one of them will be asked for soon: brings them where they are few.
+    /// Prefetches the starts, if they are few.
     #[inline]
     pub(crate) fn prefetch(&self) {
         const MOST: usize = 320;
@@ -122,7 +122,7 @@ impl Starts {
         }
     }
 
-    /// Tells the processor that offset and rank of a block will be asked for soon.
+    /// Prefetches the start of one block.
     #[inline]
     pub(crate) fn prefetch_one(&self, block: u32) {
         for (at, width) in [(HEADER, self.offset_width), (self.ranks_at, self.rank_width)] {
@@ -131,7 +131,7 @@ impl Starts {
         }
     }
 
-    /// The block that has `rank`, which there must be.
+    /// The block that has `rank`, which must exist.
     pub(crate) fn block_of(&self, rank: u32) -> u32 {
         let (mut from, mut to) = (0, self.blocks);
         while to - from > 1 {

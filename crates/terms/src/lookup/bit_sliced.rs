@@ -1,31 +1,34 @@
-//! The filters of many segments in memory, turned, so that an id asks all of them at once.
+//! Bit-sliced Bloom filters over many segments, in memory: one id tests all of them at once.
 
 use super::bounds::GROUP;
 use super::{IdLookup, SeekError, SegmentIds};
 use crate::bloom::{BitSliced, Lines, Probe, bit_sliced_bytes};
 
-/// The most filters whose bits are side by side: those of 64 bytes.
+/// The most filters in a class: a row of 64 bytes.
 const MOST: usize = 512;
 
-/// The fewest: each of 13 is as soon asked on its own, of 20 all at once are a sixth faster.
+/// The fewest filters in a class. 13 are as fast tested one by one; with 20, slicing is a sixth faster.
 const FEWEST: usize = 16;
 
-/// Filters in classes of similar sizes.
+/// Bit-sliced filters, in classes of similar sizes.
 pub(super) struct BitSlicedFilters {
     classes: Vec<Class>,
-    /// For each [`GROUP`] of segments, which of them are in a class.
+    /// For each [`GROUP`] of segments, those whose filter is in a class.
     taken: Vec<u64>,
 }
 
+/// Bit-sliced filters of similar sizes.
 struct Class {
     filters: BitSliced,
-    /// The segment of each.
+    /// The segment of each filter.
     places: Box<[u32]>,
 }
 
 impl BitSlicedFilters {
-    /// Those of `filters` that are there, given by the places of their segments; but for those of which there are few with
-    /// half as many lines: they are left to be asked one by one. So what is made takes twice the bytes of what it is made of at most.
+    /// Slices the filters that are present, given by the positions of their segments.
+    ///
+    /// Filters are left out if too few others have at least half as many lines; these are tested one by one. So the
+    /// result takes at most twice the memory of its input.
     pub(super) fn of(filters: &[Option<Lines<'_>>]) -> BitSlicedFilters {
         let mut all: Vec<(u32, Lines<'_>)> =
             (0..).zip(filters).filter_map(|(place, lines)| Some((place, (*lines)?))).collect();
@@ -55,7 +58,7 @@ impl BitSlicedFilters {
         sliced
     }
 
-    /// Which of the [`GROUP`] of segments from `first` on are here.
+    /// Which of the [`GROUP`] segments from `first` on are in a class.
     #[inline]
     pub(super) fn taken(&self, first: usize) -> u64 {
         self.taken.get(first / GROUP).copied().unwrap_or(0)
@@ -67,7 +70,8 @@ impl BitSlicedFilters {
         self.classes.iter().map(class).sum::<usize>() + size_of_val(&*self.taken)
     }
 
-    /// For each [`GROUP`] of segments, which of those here may hold an id. `next` is what will be asked then.
+    /// Sets `found`, for each [`GROUP`] of segments, to those that may hold the id. `next` is the probe to prefetch
+    /// for.
     pub(super) fn ask(&self, probe: &Probe, next: Option<&Probe>, found: &mut Vec<u64>) {
         found.clear();
         found.resize(self.taken.len(), 0);
@@ -86,16 +90,17 @@ impl BitSlicedFilters {
 }
 
 impl<S: SegmentIds> IdLookup<S> {
-    /// The same with the filters of segments in memory, turned: 400 of similar sizes are asked in eight rows of bits, and not
-    /// each in a line of its own ([`bloom`](crate::bloom)).
+    /// Loads the filters of the segments into memory, bit-sliced: testing 400 filters of similar sizes reads eight
+    /// rows of bits instead of 400 cache lines ([`bloom`](crate::bloom)).
     ///
-    /// For a set that is asked much and seldom changes: reads and checks all filters, some 4 ns an id. Takes 2 bytes an id
-    /// with 16 bits of filter, up to 4 where sizes differ. Filters of which fewer than 16 are of a size, or that have
-    /// another seed than the newest, stay where they are; with a fingerprint table nothing changes, for no filter is asked.
+    /// For a set that is read much and changes seldom. Reads and verifies all filters, about 4 ns an id. Takes 2
+    /// bytes an id with 16 bits of filter, up to 4 if sizes differ. A filter stays where it is if fewer than 16 are
+    /// of its size, or if its seed differs from the newest segment's. Does nothing with a fingerprint table,
+    /// because look-ups then read no filter.
     ///
     /// # Errors
     ///
-    /// When bytes of a filter are damaged: in which segment.
+    /// When bytes of a filter are damaged. The error names the segment.
     pub fn with_filters_in_memory(self) -> Result<IdLookup<S>, SeekError> {
         if self.has_fingerprints() {
             return Ok(self);
@@ -109,7 +114,7 @@ impl<S: SegmentIds> IdLookup<S> {
         Ok(IdLookup { sliced: Some(sliced), ..self })
     }
 
-    /// How much memory the filters take that [`with_filters_in_memory`](Self::with_filters_in_memory) made, in bytes.
+    /// Bytes of memory of the filters that [`with_filters_in_memory`](Self::with_filters_in_memory) built.
     pub fn filter_bytes(&self) -> usize {
         self.sliced.as_ref().map_or(0, BitSlicedFilters::bytes)
     }

@@ -1,18 +1,17 @@
-//! Which segments' least and greatest ids have an id between them?
+//! Skips segments by their least and greatest ids.
 //!
-//! Ids that ascend with time are new to most segments because they are greater than all of theirs; random ones
-//! never are, and looking would only cost. So the bounds say of themselves whether they prove anything.
+//! Ids that ascend with time are new to most segments because they are greater than all of theirs. Random ids never
+//! are, and comparing them would be wasted. So the bounds estimate whether they skip enough segments to pay.
 //!
-//! Packed ids are compared, which begin with what tells them apart, and of these the eight bytes behind what all
-//! segments of a scheme begin with.
+//! Packed ids are compared: eight bytes after the prefix that all segments of a scheme share.
 
 use crate::ids::MAX_BOUND;
 use crate::{common, first_eight};
 
-/// The most that all ids begin with: eight bytes of what is kept of a bound lie behind it.
+/// The longest shared prefix: it leaves eight bytes of a stored bound to compare.
 const MOST_SHARED: usize = MAX_BOUND - 8;
 
-/// Segments that are asked at once: the bits of a word.
+/// Segments that are tested at once: the bits of a word.
 pub(super) const GROUP: usize = 64;
 
 /// The least and the greatest id of a segment, packed.
@@ -20,16 +19,16 @@ type Ends<'a> = (&'a [u8], &'a [u8]);
 
 /// The bounds of all segments.
 pub(super) struct Bounds {
-    /// Of each segment, its scheme, and eight bytes of its least and its greatest id. No number is between those of an
-    /// empty one.
+    /// For each segment, its scheme and eight bytes of its least and its greatest id. The range of an empty segment
+    /// is empty.
     ranges: Vec<(u32, u64, u64)>,
-    /// For each scheme of segment, what all its ids begin with.
+    /// For each scheme, the common prefix of all its bounds.
     shared: Vec<Box<[u8]>>,
     useful: bool,
 }
 
 impl Bounds {
-    /// Of segments given as their scheme and their bounds.
+    /// The bounds of segments, given by their scheme and their least and greatest ids.
     pub(super) fn of<'a>(
         schemes: usize,
         segments: impl Iterator<Item = (u32, Option<Ends<'a>>)> + Clone,
@@ -55,20 +54,21 @@ impl Bounds {
         Bounds { ranges, shared, useful }
     }
 
-    /// Whether they keep a good part of the segments from being asked.
+    /// Whether the bounds skip enough segments to pay.
     #[inline]
     pub(super) fn are_useful(&self) -> bool {
         self.useful
     }
 
-    /// What to compare for a packed id; `None` if it is in no segment of this scheme.
+    /// The eight bytes of a packed id to compare with the bounds; `None` if no segment of this scheme can have the
+    /// id.
     #[inline]
     pub(super) fn key(&self, scheme: u32, packed: &[u8]) -> Option<u64> {
         Some(first_eight(packed.strip_prefix(&**self.shared.get(scheme as usize)?)?))
     }
 
-    /// Which of the [`GROUP`] segments from `first` on may hold an id, as bits, given its key for each scheme; those
-    /// behind the last one are 0.
+    /// A bit for each of the [`GROUP`] segments from `first` on whose bounds enclose the id, given the id's key for
+    /// each scheme. Bits after the last segment are 0.
     #[inline]
     pub(super) fn around(&self, first: usize, key: impl Fn(u32) -> Option<u64>) -> u64 {
         let group = self.ranges.get(first..).unwrap_or_default();
@@ -83,8 +83,8 @@ impl Bounds {
     }
 }
 
-/// Whether fewer than 7 of 8 segments are around the middle of another one of their scheme, on average: over some of the
-/// segments, evenly spread.
+/// Whether the midpoint of a segment lies within fewer than 7 of 8 segments of its scheme on average. Samples up to
+/// 16 segments, evenly spaced.
 fn useful(ranges: &[(u32, u64, u64)]) -> bool {
     const SOME: usize = 16;
     let step = ranges.len().div_ceil(SOME).max(1);

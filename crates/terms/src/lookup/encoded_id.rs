@@ -1,27 +1,29 @@
-//! An id, as the segments of each scheme have it.
+//! An id, packed and hashed at most once for each scheme.
 
 use super::{IdLookup, IdScheme, SegmentIds};
 use crate::bloom::Probe;
 use crate::hash::hash;
 use crate::packing::Packed;
 
-/// What an id was turned into for each scheme of segment, when the first of the scheme asked.
+/// The encodings of the current id, computed when the first segment of a scheme needs them.
 pub(super) struct EncodedId {
     encoded: Vec<Encoded>,
     room: Packed,
-    /// Which id that is: encoded of another id_number are of another id.
+    /// The number of the current id. An encoding that carries another number is stale.
     id_number: u64,
 }
 
 #[derive(Clone)]
 struct Encoded {
+    /// The number of the id that `probe` is of.
     probed: u64,
     probe: Probe,
+    /// The number of the id that `bytes` and `fits` are of.
     packed: u64,
-    /// Whether an id of this scheme is like that.
+    /// Whether the id fits the template.
     fits: bool,
     bytes: Vec<u8>,
-    /// What to compare with bounds.
+    /// The key to compare with the bounds.
     key: Option<u64>,
 }
 
@@ -32,19 +34,19 @@ impl EncodedId {
         EncodedId { encoded: vec![encoded; schemes], room: Packed::default(), id_number: 0 }
     }
 
-    /// Begins with another id.
+    /// Starts with another id.
     pub(super) fn next_id(&mut self) {
         self.id_number += 1;
     }
 
-    /// Takes what to ask the filters of the first scheme, so that it is not made again.
+    /// Sets the probe of the first scheme, if the caller has computed it already.
     pub(super) fn set_probe(&mut self, probe: Option<&Probe>) {
         if let (Some(probe), Some(encoded)) = (probe, self.encoded.first_mut()) {
             (encoded.probed, encoded.probe) = (self.id_number, *probe);
         }
     }
 
-    /// What to ask the filters of a scheme.
+    /// The probe for the filters of a scheme.
     #[inline]
     pub(super) fn probe(&mut self, schemes: &[IdScheme], scheme: u32, id: &[u8]) -> Option<&Probe> {
         let encoded = self.encoded.get_mut(scheme as usize)?;
@@ -55,7 +57,7 @@ impl EncodedId {
         Some(&encoded.probe)
     }
 
-    /// Makes the keys for the bounds of all schemes.
+    /// The key that [`keys`](Self::keys) computed.
     pub(super) fn keys<S: SegmentIds>(&mut self, lookup: &IdLookup<S>, id: &[u8]) {
         for scheme in (0..).take(self.encoded.len()) {
             let key =
@@ -72,7 +74,7 @@ impl EncodedId {
         self.encoded.get(scheme as usize)?.key
     }
 
-    /// The id as the dictionaries of a scheme have it, if they can.
+    /// The id packed for a scheme; `None` if it does not fit the template.
     #[inline]
     pub(super) fn packed<'a>(
         &'a mut self,
@@ -94,7 +96,7 @@ impl EncodedId {
         encoded.fits.then_some(&*encoded.bytes)
     }
 
-    /// What [`packed`](Self::packed) made.
+    /// The result of an earlier call of [`packed`](Self::packed).
     #[inline]
     pub(super) fn already_packed<'a>(
         &'a self,

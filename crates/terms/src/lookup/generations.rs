@@ -1,33 +1,34 @@
-//! The fingerprint tables of a changing set of segments, and how one table becomes the next.
+//! The fingerprint tables of a changing set of segments, and the migration from one table to the next.
 //!
 //! ```text
-//! table n      slots 1 …   │ A │ B │ C │ D │ - │       being emptied: segments move to the next table one by one
-//! table n + 1  slots 1 …   │ E │ C │ F │               takes what is added
+//! table n      slots 1 …   │ A │ B │ C │ D │ - │       is drained: segments move to the next table one by one
+//! table n + 1  slots 1 …   │ E │ C │ F │               takes new segments
 //! ```
 //!
-//! The *owner* of a slot is a segment, or none any more. What holds after each change, and makes the look-up exact:
+//! A slot is *owned* by a segment or by none. After each change this invariant holds, which makes the look-up
+//! exact:
 //!
-//! > **Every id of every segment stands in some table, under a slot that this segment owns.**
+//! > **Every id of every segment is in some table, under a slot that this segment owns.**
 //!
-//! | change | why it still holds |
+//! | change | why the invariant holds |
 //! | --- | --- |
-//! | a segment is added | its ids are inserted under a new slot, which it owns from when all are |
-//! | segments are merged | their slots go to what they became, whose ids are among theirs: no entry changes |
-//! | a segment is removed | its slots own nothing |
-//! | a segment is moved | its ids are inserted under a new slot of the newest table; then it owns that and no other |
-//! | a table goes | none of its slots has an owner |
+//! | add a segment | its ids are inserted under a new slot, which it owns once all of them are |
+//! | merge segments | the merged segment inherits their slots; its ids are among theirs, so no entry changes |
+//! | remove a segment | its slots have no owner any more |
+//! | move a segment | its ids are inserted under a new slot of the newest table; then it owns that slot and no other |
+//! | drop a table | none of its slots has an owner |
 //!
-//! A table gives each slot once. So entries that became wrong, as documents were deleted or a slot lost its owner,
-//! stay wrong until their table goes: they cost a dictionary's look-up at worst.
+//! A table issues each slot once. An entry that became stale, because a document was deleted or a slot lost its
+//! owner, stays until its table is dropped. It costs a look-up in a dictionary at worst.
 //!
 //! # Growth
 //!
-//! When a table is nearly full, the next one is *cleared*: its memory is cleared some buckets at a time. When the table
-//! is full, the next one takes over, and segments move to it, some ids at a time. It has room for 3/2 of the ids
-//! there are, and four ids are moved for one that is added, so all have moved long before it is full in its turn:
-//! there are two tables at most, unless merges outrun the moves. Then there is a limit, [`MOST_TABLES`]. In the long
-//! run two ids are moved for one that is added. A table that has few slots left, or has become far too large, is
-//! followed by another, too.
+//! When a table is nearly full, the memory of the next one is zeroed, some buckets at a time. When the table is
+//! full, the next one takes over, and segments move to it, some ids at a time. The next table has room for 3/2 of
+//! all ids, and four ids are moved for each that is added. So all have moved long before it is full in its turn,
+//! and there are at most two tables, unless merges outrun the moves; the limit is then [`MOST_TABLES`]. In the long
+//! run, two ids are moved for each that is added. A table that is short of slots, or has become far too large, is
+//! replaced in the same way.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -41,49 +42,51 @@ use crate::hash::hash;
 /// With more tables than this, all segments move to the newest one at once.
 const MOST_TABLES: usize = 3;
 
-/// The least a table is cleared for, in entries: 11 KiB. Tests have small sets, and tables that grow.
+/// The least capacity of a table, in entries: 11 KiB. Tests use small sets and let tables grow.
 const LEAST: usize = if cfg!(test) { 16 } else { 2_048 };
 
-/// Slots that are kept free for what is added while a table is emptied into this one.
+/// Slots reserved for new segments while an older table is drained into this one.
 const SPARE_SLOTS: usize = 16_384;
 
 /// Ids that are hashed before they are inserted.
 const BATCH: u32 = 512;
 
-/// The tables of an [`IdStore`](super::IdStore), and what its writer knows of them.
+/// The tables of an [`IdStore`](super::IdStore), with their writer's bookkeeping.
 pub(super) struct Generations {
     seed: u64,
-    /// From the oldest to the newest, which takes what is added.
+    /// From the oldest to the newest, which takes new segments.
     tables: Vec<Generation>,
     next_table: Option<TableBuilder>,
     moving: Option<Move>,
-    /// Segments that could not be moved, as reading them failed. They stay where they are.
+    /// Segments that could not be moved because reading them failed. They stay in their table.
     stuck: HashSet<SegmentId>,
     hashes: Vec<u64>,
 }
 
 struct Generation {
     writer: TableWriter,
-    /// The owner of each slot, from slot 0, which is none.
+    /// The owner of each slot. Slot 0 is never issued.
     owners: Vec<Option<SegmentId>>,
 }
 
-/// A segment whose ids up to `rank` stand in the newest table under `slot`, which it does not own yet.
+/// A move in progress: the ids up to `rank` are in the newest table under `slot`, which the segment does not own
+/// yet.
 struct Move {
     segment: SegmentId,
     slot: u16,
     rank: u32,
 }
 
-/// What [`Generations::maintain`] did and left.
+/// The result of [`Generations::maintain`].
 #[derive(Clone, Copy)]
 pub(super) struct Progress {
-    /// Whether readers should be told.
+    /// Whether a new [`IdLookup`](super::IdLookup) should be published.
     pub(super) moved: bool,
+    /// Whether work is left.
     pub(super) more: bool,
 }
 
-/// What a set of segments comes to.
+/// The size of a set of segments.
 #[derive(Clone, Copy)]
 pub(super) struct Sizes {
     pub(super) ids: usize,
@@ -100,15 +103,15 @@ impl Generations {
         self.seed
     }
 
-    /// How many more ids the newest table takes.
+    /// The number of ids that fit the newest table.
     #[cfg(test)]
     pub(super) fn room(&self) -> usize {
         self.tables.last().map_or(0, |newest| newest.writer.room())
     }
 
-    /// Inserts all ids of a segment, which then owns them. `sizes` are those with it.
+    /// Inserts all ids of a segment, which then owns them. `sizes` includes the segment.
     ///
-    /// O(ids). After an error everything is as it was, but for entries nobody owns.
+    /// O(ids). After an error nothing changed, apart from entries without an owner.
     pub(super) fn add<S: SegmentIds>(&mut self, id: SegmentId, segment: &S, sizes: Sizes) -> Result<()> {
         let slot = self.slot_for(segment.len() as usize, sizes);
         let mut rank = 0;
@@ -119,7 +122,7 @@ impl Generations {
         Ok(())
     }
 
-    /// The slots of `old` become those of `new`, or nobody's.
+    /// Transfers the slots of `old` to `new`, or leaves them without an owner.
     pub(super) fn inherit(&mut self, old: &[SegmentId], new: Option<SegmentId>) {
         let old: HashSet<SegmentId> = old.iter().copied().collect();
         self.moving.take_if(|moving| old.contains(&moving.segment));
@@ -132,7 +135,7 @@ impl Generations {
         self.drop_empty();
     }
 
-    /// The tables as readers of these segments see them, where `places` is where each segment stands.
+    /// The tables for readers; `places` maps each segment to its position.
     pub(super) fn views(&self, places: &HashMap<SegmentId, u32>) -> Vec<TableView> {
         let place =
             |owner: &Option<SegmentId>| owner.and_then(|id| places.get(&id).copied()).unwrap_or(NOWHERE);
@@ -143,7 +146,7 @@ impl Generations {
         self.tables.iter().map(map).collect()
     }
 
-    /// Does up to `budget` steps of what growth needs, each of them a bucket that is cleared or an id that is moved.
+    /// Does up to `budget` steps of maintenance. A step zeroes a bucket or moves an id.
     pub(super) fn maintain<'a, S: SegmentIds + 'a>(
         &mut self,
         mut budget: usize,
@@ -163,7 +166,7 @@ impl Generations {
             } else if let Some(next_table) = &mut self.next_table {
                 match next_table.clear_buckets(budget) {
                     0 if self.is_unfit(sizes) => self.open_table(sizes),
-                    // It waits until the newest table is full.
+                    // The zeroed table waits until the newest one is full.
                     0 => return Ok(Progress { moved, more: false }),
                     cleared => budget -= cleared,
                 }
@@ -175,7 +178,7 @@ impl Generations {
         }
     }
 
-    /// Moves ids of a segment, up to `budget`. Returns whether they were the last.
+    /// Moves up to `budget` ids of a segment. Returns whether they were the last.
     fn move_some<S: SegmentIds>(
         &mut self,
         id: SegmentId,
@@ -186,7 +189,7 @@ impl Generations {
         let len = segment.len();
         let left = |moving: &Move| (len - moving.rank.min(len)) as usize;
         let room = self.tables.last().map_or(0, |newest| newest.writer.room());
-        // What was added meanwhile may have taken the room: then it begins again, in another table.
+        // If new segments took the room in the meantime, the move starts over in another table.
         let under_way = self.moving.take().filter(|moving| moving.segment == id && left(moving) <= room);
         let mut moving = under_way.unwrap_or_else(|| {
             let slot = self.slot_for(len as usize, sizes);
@@ -196,7 +199,7 @@ impl Generations {
             let most = u32::try_from(*budget).unwrap_or(BATCH).min(BATCH);
             let before = moving.rank;
             moving.rank = self.insert(segment, before, most, moving.slot).inspect_err(|_| {
-                // Asking again would fail again, and nothing behind it would ever move.
+                // A retry would fail again, and would block all other moves.
                 self.stuck.insert(id);
             })?;
             *budget -= (moving.rank - before) as usize;
@@ -205,14 +208,14 @@ impl Generations {
             self.moving = Some(moving);
             return Ok(false);
         }
-        // One step for the segment itself: those without ids come to an end, too.
+        // One step for the segment itself, so that segments without ids come to an end, too.
         *budget = budget.saturating_sub(1);
         self.inherit(&[id], None);
         self.own(id, moving.slot);
         Ok(true)
     }
 
-    /// Hashes ids from `rank` on, up to `most`, and inserts them into the newest table. Returns the rank behind the
+    /// Hashes up to `most` ids from `rank` on, and inserts them into the newest table. Returns the rank after the
     /// last.
     fn insert<S: SegmentIds>(&mut self, segment: &S, rank: u32, most: u32, slot: u16) -> Result<u32> {
         let end = rank.saturating_add(most).min(segment.len());
@@ -225,20 +228,20 @@ impl Generations {
         Ok(end)
     }
 
-    /// A new slot in the newest table, which has room for so many ids: another table, if it has not.
+    /// A new slot in the newest table, if that has room for `ids` ids; otherwise in a new table.
     fn slot_for(&mut self, ids: usize, sizes: Sizes) -> u16 {
         let fits = |table: &&mut Generation| table.writer.room() >= ids;
         if let Some(slot) = self.tables.last_mut().filter(fits).and_then(|table| table.writer.new_slot()) {
             return slot;
         }
         self.open_table(sizes);
-        // A new table has room for all ids there are, and all slots.
+        // A new table has room for all ids, and has all slots.
         self.tables.last_mut().and_then(|table| table.writer.new_slot()).unwrap_or_default()
     }
 
-    /// Begins with another table: the one that was being cleared, if it is still large enough.
+    /// Starts a new table: the one that was being zeroed, if it is still large enough.
     fn open_table(&mut self, sizes: Sizes) {
-        // What was moved so far stands in a table that is not the newest any more.
+        // The ids moved so far are in a table that is no longer the newest.
         self.moving = None;
         let enough = |next_table: &TableBuilder| {
             next_table.capacity() >= sizes.ids + sizes.ids / 4 && next_table.capacity() <= 8 * goal(sizes)
@@ -249,6 +252,7 @@ impl Generations {
         self.drop_empty();
     }
 
+    /// Makes `id` the owner of `slot` in the newest table.
     fn own(&mut self, id: SegmentId, slot: u16) {
         if let Some(newest) = self.tables.last_mut() {
             let slot = usize::from(slot);
@@ -259,7 +263,7 @@ impl Generations {
         }
     }
 
-    /// Drops the tables that hold nothing of any segment, but for the newest.
+    /// Drops the tables without an owned slot, except the newest.
     fn drop_empty(&mut self) {
         let newest = self.tables.len().saturating_sub(1);
         let mut at = 0..;
@@ -278,21 +282,22 @@ impl Generations {
         Some((id, segment(id)?))
     }
 
-    /// Whether the newest table will soon have no room.
+    /// Whether the newest table will soon be full.
     fn is_nearly_full(&self) -> bool {
         self.tables.last().is_some_and(|newest| newest.writer.room() < newest.writer.table().capacity() / 16)
     }
 
-    /// Whether the newest table should be followed by another although it has room.
+    /// Whether the newest table should be replaced although it has room.
     fn is_unfit(&self, sizes: Sizes) -> bool {
         let Some(Generation { writer, .. }) = self.tables.last() else { return false };
-        // So many slots would be given anew, so each is moved once for several segments that are added.
+        // This many slots are issued again after a replacement, so each segment moves once for several new
+        // segments.
         let slots = (4 * sizes.segments + 1_024).min(MAX_SLOTS - SPARE_SLOTS);
         writer.slots() > slots || writer.table().capacity() > 8 * goal(sizes)
     }
 }
 
-/// What a table is cleared for: 3/2 of the ids there are.
+/// The capacity of a new table: 3/2 of all ids.
 fn goal(sizes: Sizes) -> usize {
     (sizes.ids + sizes.ids / 2).max(LEAST)
 }

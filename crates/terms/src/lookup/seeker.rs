@@ -1,4 +1,4 @@
-//! One thread's descent through a set of segments.
+//! Looks ids up for one thread.
 
 use std::ops::Range;
 
@@ -14,50 +14,51 @@ use crate::fingerprints::PREFETCH_BATCH;
 use crate::hash::hash;
 use crate::id_blocks::block_index::Descent;
 
-/// Looks ids up in an [`IdLookup`]; has the buffers for it, so that a look-up allocates nothing.
+/// Looks ids up in an [`IdLookup`]. Owns the buffers, so that a look-up allocates nothing.
 pub struct Seeker<'a, S: SegmentIds> {
     lookup: &'a IdLookup<S>,
     encoded: EncodedId,
-    /// Nothing where a fingerprint table answers, until as many ids were asked for as there are segments.
+    /// Empty with a fingerprint table, until as many ids were looked up as there are segments.
     cache: VerifiedCache<'a>,
     asked: usize,
-    /// Which filters in memory let the id through, for each [`GROUP`] of segments; nothing until they were asked.
+    /// The result of the bit-sliced filters for the current id, for each [`GROUP`] of segments; empty until they
+    /// are tested.
     found: Vec<u64>,
-    /// What the fingerprint tables gave: the place of an id in the bulk, and that of a segment.
+    /// Candidates from the fingerprint tables: the index of an id in the bulk, and the position of a segment.
     candidates: Vec<(u32, u32)>,
-    /// The next of them, on their descent.
+    /// The candidates that are prefetched.
     in_flight: Vec<InFlight>,
     /// Their keys, end to end.
     keys: Vec<u8>,
     hashes: Vec<u64>,
 }
 
-/// A candidate on its descent to its block.
+/// A candidate whose block is being located.
 struct InFlight {
     place: usize,
-    /// Its key among the keys; `None` if the segment cannot have the id.
+    /// Its range in `keys`; `None` if the segment cannot have the id.
     key: Option<Range<usize>>,
-    /// As far as it went in the index of blocks.
+    /// Its progress in the index of blocks.
     descent: Option<Descent>,
     block: Option<u32>,
 }
 
-/// From so many dictionaries on, they are asked side by side before one of them is asked for the document.
+/// From this many dictionaries on, they are searched side by side before the document is looked up.
 const MANY: u32 = 3;
 
-/// From so many filters on, all of a group are asked at once.
+/// From this many filters on, all of a group are tested at once.
 const MANY_FILTERS: u32 = 8;
 
-/// So many candidates of a bulk are asked for in_flight: what is asked for stays in the nearest cache until it is used.
+/// Candidates that are prefetched together. More would evict each other from the L1 cache before they are used.
 const IN_FLIGHT: usize = 32;
 
 /// Bytes of a segment are damaged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("segment {segment} of those looked in, the newest is 0: {source}")]
 pub struct SeekError {
-    /// The segment, counted from the newest one: see [`IdLookup::segment`]. Whoever has its file says which that is.
+    /// The position of the segment, counted from the newest one: see [`IdLookup::segment`].
     pub segment: usize,
-    /// What is wrong there.
+    /// The damage.
     pub source: Error,
 }
 
@@ -87,25 +88,27 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         }
     }
 
-    /// What it looks in.
+    /// The set of segments.
     pub fn lookup(&self) -> &'a IdLookup<S> {
         self.lookup
     }
 
     /// The newest segment that has `id`, and the document there.
     ///
-    /// With a fingerprint table O(1) for an id that is nowhere, and one dictionary for one that is somewhere. Without,
+    /// With a fingerprint table, O(1) for an absent id, plus one dictionary look-up for a present one. Without,
     /// O(segments).
     ///
     /// # Errors
     ///
-    /// When bytes on the descent are damaged: in which segment. One behind the segment that has the id is not asked.
+    /// When bytes that the look-up reads are damaged. The error names the segment. Segments older than the one that
+    /// has the id are not read.
     #[inline]
     pub fn find(&mut self, id: &[u8]) -> Result<Option<Hit>, SeekError> {
         self.find_live(id, |_, _| true)
     }
 
-    /// The newest document with this id that is `live`: asked with the place of the segment and the document.
+    /// The newest document with this id for which `live` returns true. `live` takes the position of the segment and
+    /// the document.
     ///
     /// # Errors
     ///
@@ -119,7 +122,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         match &self.lookup.fingerprints {
             Some(fingerprints) => {
                 let hash = hash(id, fingerprints.seed);
-                // Most often that is all: the fewer instructions, the more look-ups wait for memory at once.
+                // The common case. The fewer instructions it takes, the more look-ups overlap their cache misses.
                 if fingerprints.tables.iter().all(|view| view.table.has_none(hash)) {
                     return Ok(None);
                 }
@@ -129,19 +132,19 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         }
     }
 
-    /// The same for each of `ids`, in `out`, which is cleared first.
+    /// Looks up each of `ids`; clears `out` first.
     ///
-    /// With a fingerprint table the lines of all ids come side by side, which is up to three times as fast as one by one. Allocates
-    /// nothing once its buffers are as large as the largest bulk.
+    /// With a fingerprint table, the cache misses of all ids overlap, which is up to three times as fast as one by
+    /// one. Allocates nothing once its buffers are as large as the largest bulk.
     ///
     /// # Errors
     ///
-    /// As [`find`](Self::find); `out` is then filled in part.
+    /// As [`find`](Self::find); `out` is then partly filled.
     pub fn find_many(&mut self, ids: &[&[u8]], out: &mut Vec<Option<Hit>>) -> Result<(), SeekError> {
         self.find_many_live(ids, out, |_, _| true)
     }
 
-    /// [`find_live`](Self::find_live) for each of `ids`, in `out`, which is cleared first.
+    /// [`find_live`](Self::find_live) for each of `ids`; clears `out` first.
     ///
     /// # Errors
     ///
@@ -159,10 +162,10 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         }
     }
 
-    /// Id by id: while the filters are asked for one, the lines come that they are asked for next.
+    /// Id by id: testing the filters for one id prefetches their lines for the next.
     ///
-    /// Segment by segment instead, all ids of a bulk of 20 one after the other, took as long of 400 filters with 5 KB, and
-    /// four times as long of 400 with 50 KB, where each line is a new one.
+    /// The other order, segment by segment with all ids of a bulk of 20, took as long for 400 filters of 5 KB, and
+    /// four times as long for 400 of 50 KB, where each line is a cache miss.
     fn many_by_filters(
         &mut self,
         ids: &[&[u8]],
@@ -181,8 +184,8 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         Ok(())
     }
 
-    /// Group by group of segments, newest first. `probes` are those of this id and of the next one for the first scheme of
-    /// segments, as far as they are known.
+    /// Group by group of segments, newest first. `probes` are those of this id and of the next one for the first
+    /// scheme, if known.
     #[inline(never)]
     fn by_filters(
         &mut self,
@@ -217,8 +220,9 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         Ok(None)
     }
 
-    /// Which of the segments `asked` in the group from `first` on have their filters in memory, if it pays to ask them, and
-    /// which of these may hold the id; `next` is what the next id asks them.
+    /// The segments in `asked`, of the group from `first` on, that have a bit-sliced filter, and those of them that
+    /// may hold the id. Both are 0 if testing the bit-sliced filters does not pay. `next` is the probe to prefetch
+    /// for.
     #[inline]
     fn may_hold_sliced(&mut self, first: usize, id: &[u8], next: Option<&Probe>, asked: u64) -> (u64, u64) {
         let Some(filters) = &self.lookup.sliced else { return (0, 0) };
@@ -233,8 +237,8 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         (sliced, sliced & self.found.get(first / GROUP).copied().unwrap_or(0))
     }
 
-    /// Which of the segments `asked` in the group from `first` on may hold the id, by their cache filters; `next` is
-    /// what the next id asks them.
+    /// The segments in `asked`, of the group from `first` on, that may hold the id by their cached filters. `next`
+    /// is the probe to prefetch for.
     #[inline]
     fn may_hold(&mut self, first: usize, id: &[u8], next: Option<&Probe>, asked: u64) -> u64 {
         let schemes = &self.lookup.schemes;
@@ -245,7 +249,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         asked & self.cache.ask_filters(first, probe, next)
     }
 
-    /// The same, one by one, each with the probe of its scheme.
+    /// As `may_hold`, one by one, each with the probe of its scheme.
     fn may_hold_some(&mut self, first: usize, id: &[u8], mut asked: u64) -> u64 {
         let mut found = 0;
         while asked != 0 {
@@ -261,8 +265,8 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         found
     }
 
-    /// Which of the segments `asked` in the group from `first` on are left once those dictionaries were asked that
-    /// were cache, if they are many: as without filters.
+    /// The segments in `asked`, of the group from `first` on, without those whose cached dictionaries lack the id.
+    /// Only if these are many, as without filters.
     fn narrow(&mut self, first: usize, id: &[u8], asked: u64) -> u64 {
         let many = asked & self.cache.filters_cached(first) & self.cache.dictionaries_cached(first);
         if many.count_ones() < MANY {
@@ -279,7 +283,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         asked & !many | self.cache.ask_dictionaries(first, many, key)
     }
 
-    /// Asks the filter of the segment at `place`, if it is not one of the `filtered` of its group, which were asked.
+    /// Tests the filter of the segment at `place`, unless it is in `filtered`, whose filters were tested already.
     #[inline]
     fn asks(&mut self, place: usize, id: &[u8], filtered: u64) -> Result<bool, SeekError> {
         if filtered >> (place % GROUP) & 1 == 1 {
@@ -294,12 +298,12 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
             Some(probe) => segment.may_hold(probe).map_err(SeekError::of(place))?,
             None => true,
         };
-        // All of a mapped filter may have been checked by now.
+        // All of a mapped filter may be verified by now.
         self.cache.take_filter(place, &**segment);
         Ok(may)
     }
 
-    /// Asks the dictionary of the segment at `place`.
+    /// Looks the id up in the segment at `place`.
     #[inline]
     fn confirm(
         &mut self,
@@ -334,7 +338,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         }
         self.sort_candidates();
         self.start_cache_after(1);
-        // It comes while the id is packed.
+        // The cache miss overlaps with packing the id.
         if let Some(&(_, place)) = self.candidates.first() {
             self.cache.prefetch(place as usize);
         }
@@ -361,7 +365,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         self.candidates.clear();
         let mut numbered = 0..;
         for ids in ids.chunks(PREFETCH_BATCH) {
-            // First all lines, then all of what stands in them: no load waits for the one before.
+            // First all buckets, then all of their entries: no load waits for the one before.
             self.hashes.clear();
             for id in ids {
                 let hash = hash(id, fingerprints.seed);
@@ -395,7 +399,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         Ok(())
     }
 
-    /// Begins to gather dictionaries, once so many more were asked that it pays.
+    /// Starts the cache once `more` further candidates make it pay.
     #[inline]
     fn start_cache_after(&mut self, more: usize) {
         if self.cache.is_empty() {
@@ -406,8 +410,8 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         }
     }
 
-    /// Asks for what leads to the ids of the next candidates from `first` on, step by step, and each step for all of them: no
-    /// load waits for the one of the candidate before.
+    /// Prefetches all that leads to the keys of the candidates from `first` on. Each step is done for all
+    /// candidates before the next step: no load waits for that of another candidate.
     fn prefetch_candidates(&mut self, first: usize, ids: &[&[u8]]) {
         let lookup = self.lookup;
         let next = || self.candidates.iter().skip(first).take(IN_FLIGHT);
@@ -457,7 +461,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         }
     }
 
-    /// Id by id, newest segment first, each once: segments that were merged have more than one slot.
+    /// Orders candidates by id, then newest segment first, without duplicates: a merged segment has several slots.
     fn sort_candidates(&mut self) {
         if self.candidates.len() < 2 {
             return;
@@ -467,7 +471,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
     }
 }
 
-/// The candidates for one id in one table.
+/// Appends the candidates for one id from one table.
 #[inline]
 fn collect(view: &TableView, hash: u64, which: u32, candidates: &mut Vec<(u32, u32)>) {
     view.table.candidates(hash, |slot| {

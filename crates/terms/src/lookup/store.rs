@@ -1,4 +1,4 @@
-//! A set of segments that changes.
+//! A changing set of segments.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -10,14 +10,14 @@ use docvalues_format::error::Error;
 use super::generations::{Generations, Progress, Sizes};
 use super::{Fingerprints, IdLookup, SegmentIds};
 
-/// The most segments of a store: 2^15 − 1, half of the slots of a table, so that there are always some for those
-/// that are added while a table follows another.
+/// The most segments of a store: 2^15 − 1, half of the slots of a table, so that slots are left for new segments
+/// while one table replaces another.
 pub const MAX_SEGMENTS: usize = 32_767;
 
-/// Ids that are moved for each one that is added.
+/// Ids that are moved for each id that is added.
 const MOVED_PER_ADDED: usize = 4;
 
-/// The name of a segment in its store: no other gets it, ever.
+/// The name of a segment in its store. A name is never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SegmentId(u64);
 
@@ -33,45 +33,45 @@ impl fmt::Display for SegmentId {
     }
 }
 
-/// Why a set of segments did not change.
+/// The reason that a change of a store was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The ids of a segment could not be read.
     #[error(transparent)]
     Bytes(#[from] Error),
-    /// There are [`MAX_SEGMENTS`] already.
+    /// The store already has [`MAX_SEGMENTS`].
     #[error("a store has at most {MAX_SEGMENTS} segments")]
     TooManySegments,
-    /// There is no such segment, or it is named twice.
+    /// The store has no such segment, or it is named twice.
     #[error("{0} is not in the store, or named twice")]
     UnknownSegment(SegmentId),
-    /// What segments were merged into has more ids than they had together, so it has other ids.
+    /// The merged segment has more ids than its parts together, so some of them are new.
     #[error("merged segments have {merged} ids, which had {parts}")]
     ForeignIds {
-        /// The ids of what they were merged into.
+        /// The number of ids of the merged segment.
         merged: u64,
-        /// Their own, together.
+        /// The number of ids of its parts, together.
         parts: u64,
     },
 }
 
-/// What [`IdStore::maintain`] left.
+/// The result of [`IdStore::maintain`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Upkeep {
-    /// Nothing: the fingerprint table is as it should be.
+    /// No work is left.
     Done,
-    /// More of the same.
+    /// Work is left.
     More,
 }
 
-/// A set of segments that changes, with a fingerprint table over all their ids.
+/// A changing set of segments, with a fingerprint table over all their ids.
 ///
-/// Changes wait for each other; readers wait for none of them. What a change did is in the [`IdLookup`]s
-/// given after it, and in none before.
+/// Writers wait for each other; readers never wait for them. A change is visible in the [`IdLookup`]s published
+/// after it, and in none before.
 pub struct IdStore<S: SegmentIds> {
     writer: Mutex<Writer<S>>,
-    /// The last change. Locked for the time of a clone.
+    /// The set after the last change. Locked only to clone the pointer.
     published: RwLock<Arc<IdLookup<S>>>,
 }
 
@@ -89,67 +89,66 @@ impl<S: SegmentIds> Default for IdStore<S> {
 }
 
 impl<S: SegmentIds> IdStore<S> {
-    /// No segments. The hash is seeded at random.
+    /// An empty store with a random seed for the hash.
     pub fn new() -> IdStore<S> {
         IdStore::with_seed(RandomState::new().hash_one(0_u64))
     }
 
-    /// No segments, and a seed of one's own. Who knows it can make ids that slow the look-up down.
+    /// An empty store with the given seed. Whoever knows the seed can choose ids that slow the look-up down.
     pub fn with_seed(seed: u64) -> IdStore<S> {
         let writer = Writer { segments: Vec::new(), generations: Generations::new(seed), next: 0 };
         let published = RwLock::new(Arc::new(writer.lookup()));
         IdStore { writer: Mutex::new(writer), published }
     }
 
-    /// The segments as they are after the last change. O(1).
+    /// The segments after the last change. O(1).
     pub fn snapshot(&self) -> Arc<IdLookup<S>> {
         Arc::clone(&self.published.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Adds a segment, newer than all others.
     ///
-    /// O(its ids), and O(segments) for what readers hold. For each id also up to four steps of
-    /// [`maintain`](Self::maintain) are done if the table has to grow; whether these succeed is for `maintain` to
-    /// say.
+    /// O(ids of the segment), plus O(segments) to publish. For each id, also does up to four steps of
+    /// [`maintain`](Self::maintain) if the table has to grow; their errors are reported by `maintain` only.
     ///
     /// # Errors
     ///
-    /// When its bytes are damaged, or there are too many segments. It is not added then.
+    /// When its bytes are damaged, or there are too many segments. The segment is not added then.
     pub fn add(&self, segment: Arc<S>) -> Result<SegmentId, StoreError> {
         let ids = self.add_all(&[segment])?;
         ids.first().copied().ok_or(StoreError::TooManySegments)
     }
 
-    /// Adds many segments, sorted from the newest to the oldest, all newer than those there are: as
-    /// [`add`](Self::add) for each, but the table is laid for all of them at once.
+    /// Adds many segments, sorted from the newest to the oldest, all newer than the present ones. As
+    /// [`add`](Self::add) for each, but the table is sized for all of them at once.
     ///
     /// # Errors
     ///
-    /// As `add`. Then none of them is added.
+    /// As `add`. None of them is added then.
     pub fn add_all(&self, segments: &[Arc<S>]) -> Result<Vec<SegmentId>, StoreError> {
         self.change(|writer| writer.add_all(segments))
     }
 
-    /// Puts what `old` segments were merged into in the place of the newest of them. Where others stood between them,
-    /// a document of theirs that is older than one of those now comes first: it is to be deleted by then, and merged
+    /// Replaces the segments `old` by `merged`, at the position of the newest of them. If other segments were in
+    /// between, a document of theirs may become older than one of `merged`: it must be deleted by then, and merged
     /// away or not `live`.
     ///
-    /// **All ids of `merged` are ids of theirs**: it inherits their entries, and an id that none of them had would
-    /// not be found. Some may be missing, as documents were deleted. O(segments, and slots of the tables): no entry
-    /// is touched.
+    /// **All ids of `merged` must be ids of `old`.** It inherits their entries, so an id that none of them had
+    /// would not be found. Ids of deleted documents may be missing. O(segments + slots): no entry is touched.
     ///
     /// # Errors
     ///
-    /// When one of `old` is not there, or `merged` has more ids than they have. Nothing changed then.
+    /// When one of `old` is not in the store, or `merged` has more ids than they have together. Nothing changes
+    /// then.
     pub fn replace(&self, old: &[SegmentId], merged: Arc<S>) -> Result<SegmentId, StoreError> {
         self.change(|writer| writer.replace(old, merged))
     }
 
-    /// Removes segments. O(segments, and slots of the tables).
+    /// Removes segments. O(segments + slots).
     ///
     /// # Errors
     ///
-    /// When one is not there. Nothing changed then.
+    /// When one is not in the store. Nothing changes then.
     pub fn remove(&self, segments: &[SegmentId]) -> Result<(), StoreError> {
         self.change(|writer| {
             writer.places_of(segments)?;

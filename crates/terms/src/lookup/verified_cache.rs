@@ -1,14 +1,15 @@
-//! What look-ups read of all segments, side by side.
+//! A cache of pointers to verified sections, so that look-ups touch neither segments nor checksums.
 //!
-//! A mapped section is reached through its segment, what is known of its granules, and what keeps the mapping: four
-//! lines of memory before the first of its bytes, in each segment. Once all of a section was checked, none of that is
-//! asked any more; so where its bytes are is copied to arrays, which a look-up goes through from the beginning to the end.
+//! Reaching a mapped section takes four cache misses in each segment: the segment, the section, its set of verified
+//! granules, and the mapping. Once all of a section is verified, none of that is needed any more. So the pointers
+//! to its bytes are copied into arrays that a look-up scans.
 //!
-//! What a look-up needs one after the other is asked for side by side: the array's line of a segment as soon as it is known
-//! which one that is; from there the whole index of its blocks, if it is small; then all of the block, and the documents of
-//! its ranks. So an id that is there takes the time of some five misses of a cache, and not of fifteen.
+//! A look-up prefetches what it will read in sequence: the segment's entry of the array once the segment is known;
+//! from there the whole index of its blocks, if it is small; then all of the block, and the documents of its ranks.
+//! So a look-up of a present id waits for about five cache misses instead of fifteen.
 //!
-//! Sections of which parts were never read are asked through their segments, and taken up when that was the last part.
+//! Sections that are not fully verified are reached through their segments, and enter the cache when their last
+//! granule was read.
 
 use std::sync::Arc;
 
@@ -23,20 +24,20 @@ use crate::dictionary::{self, VerifiedDictionary};
 use crate::id_blocks::Index;
 use crate::verified_section::VerifiedSection;
 
-/// Filters, dictionaries and documents of an [`IdLookup`], as far as all of each was checked.
+/// The fully verified filters, dictionaries and documents of an [`IdLookup`].
 #[derive(Default)]
 pub(super) struct VerifiedCache<'a> {
     filters: Places<Lines<'a>>,
     dictionaries: Places<VerifiedDictionary<'a>>,
-    /// Without documents where they are not known.
+    /// Empty for segments whose documents are not cached.
     docs: Vec<Docs<'a>>,
 }
 
-/// Something of each segment, by its place, as far as it is here.
+/// A cached item for each segment, by position.
 #[derive(Default)]
 struct Places<T> {
     all: Vec<T>,
-    /// For each [`GROUP`] of segments, which of them are here.
+    /// For each [`GROUP`] of segments, those whose item is cached.
     here: Vec<u64>,
 }
 
@@ -45,13 +46,13 @@ impl<T: Clone + Default> Places<T> {
         Places { all: vec![T::default(); segments], here: vec![0; segments.div_ceil(GROUP)] }
     }
 
-    /// Which of the [`GROUP`] of segments from `first` on are here.
+    /// Which of the [`GROUP`] segments from `first` on are cached.
     #[inline]
     fn here(&self, first: usize) -> u64 {
         self.here.get(first / GROUP).copied().unwrap_or(0)
     }
 
-    /// Takes up what there is of the segment at `place`, if there is room.
+    /// Caches `new` for the segment at `place`.
     fn take(&mut self, place: usize, new: Option<T>) {
         if let (Some(new), Some(old), Some(here)) =
             (new, self.all.get_mut(place), self.here.get_mut(place / GROUP))
@@ -63,7 +64,7 @@ impl<T: Clone + Default> Places<T> {
 }
 
 impl<'a> VerifiedCache<'a> {
-    /// The filters. Dictionaries are taken up as they are asked: with filters, few are.
+    /// Caches the verified filters. Dictionaries are cached when they are first used: with filters, few are.
     pub(super) fn filters_of<S: SegmentIds>(lookup: &'a IdLookup<S>) -> VerifiedCache<'a> {
         let mut filters = Places::room_for(lookup.len());
         for (place, (_, segment)) in lookup.segments.iter().enumerate() {
@@ -72,30 +73,29 @@ impl<'a> VerifiedCache<'a> {
         VerifiedCache { filters, ..VerifiedCache::room_for(lookup.len()) }
     }
 
-    /// Room for the dictionaries of so many segments, where a table answers instead of filters.
+    /// An empty cache of dictionaries for `segments` segments, for look-ups by fingerprint table.
     pub(super) fn room_for(segments: usize) -> VerifiedCache<'a> {
         let (filters, dictionaries) = (Places::default(), Places::room_for(segments));
         VerifiedCache { filters, dictionaries, docs: vec![Docs::default(); segments] }
     }
 
-    /// Whether there is room for none.
+    /// Whether the cache has no room.
     pub(super) fn is_empty(&self) -> bool {
         self.docs.is_empty()
     }
 
-    /// Which of the [`GROUP`] of segments from `first` on have their filters here.
+    /// Which of the [`GROUP`] segments from `first` on have a cached filter.
     #[inline]
     pub(super) fn filters_cached(&self, first: usize) -> u64 {
         self.filters.here(first)
     }
 
-    /// Takes up the filter of the segment at `place`, if all of it was checked by now.
+    /// Caches the filter of the segment at `place`, if all of it is verified by now.
     pub(super) fn take_filter(&mut self, place: usize, segment: &'a impl SegmentIds) {
         self.filters.take(place, segment.lines());
     }
 
-    /// Asks all filters of the group from `first` on, whoever is wanted: no load waits for a branch. `next` is what will
-    /// be asked then.
+    /// Tests the filter of one segment; false if it is not cached.
     #[inline]
     pub(super) fn ask_filters(&self, first: usize, probe: &Probe, next: Option<&Probe>) -> u64 {
         let ahead = next.map_or(PrefetchAhead::within(probe), PrefetchAhead::next);
@@ -108,19 +108,19 @@ impl<'a> VerifiedCache<'a> {
         self.filters.all.get(place).is_some_and(|filter| filter.may_hold(probe))
     }
 
-    /// Which of the [`GROUP`] of segments from `first` on have their dictionaries here.
+    /// Which of the [`GROUP`] segments from `first` on have a cached dictionary.
     #[inline]
     pub(super) fn dictionaries_cached(&self, first: usize) -> u64 {
         self.dictionaries.here(first)
     }
 
-    /// Whether the dictionary of the segment at `place` is here.
+    /// Whether the dictionary of the segment at `place` is cached.
     #[inline]
     fn has_dictionary(&self, place: usize) -> bool {
         self.dictionaries_cached(place) >> (place % GROUP) & 1 == 1
     }
 
-    /// Asks for what is here of the segment at `place`.
+    /// Prefetches the cache entries of the segment at `place`.
     #[inline]
     pub(super) fn prefetch(&self, place: usize) {
         if let (Some(dictionary), Some(docs)) = (self.dictionaries.all.get(place), self.docs.get(place)) {
@@ -129,7 +129,7 @@ impl<'a> VerifiedCache<'a> {
         }
     }
 
-    /// Asks for what leads to its keys.
+    /// Prefetches the index of its dictionary.
     #[inline]
     pub(super) fn prefetch_index(&self, place: usize) {
         if let Some(dictionary) = self.dictionaries.all.get(place) {
@@ -137,8 +137,8 @@ impl<'a> VerifiedCache<'a> {
         }
     }
 
-    /// The blocks of the segment at `place`, what leads to them, and its documents; `None` if they are not known, or keys are
-    /// not in blocks.
+    /// The blocks of the segment at `place`, their index, and its documents; `None` if they are not cached, or its
+    /// form is another.
     #[inline]
     pub(super) fn blocks(&self, place: usize) -> Option<(&VerifiedSection<'_>, &Index, &Docs<'a>)> {
         let (dictionary, docs) = (self.dictionaries.all.get(place)?, self.docs.get(place)?);
@@ -146,7 +146,7 @@ impl<'a> VerifiedCache<'a> {
         Some((section, index, docs))
     }
 
-    /// The document of `key` in the segment at `place`, which is `segment`; in a `block`, if it is known which one.
+    /// The document of `key` in `segment`, which is at `place`. `block` is the block to search, if known.
     #[inline]
     pub(super) fn find(
         &mut self,
@@ -166,7 +166,7 @@ impl<'a> VerifiedCache<'a> {
                 Some((section, index)) => index.find_in(section, block, key),
                 None => Ok(None),
             },
-            // While the block comes, the line or two in which one of its documents is.
+            // Overlaps the cache misses of the block and of its documents.
             None => dictionary.find_reporting(key, |ranks| docs.prefetch(ranks)),
         };
         match found? {
@@ -178,19 +178,20 @@ impl<'a> VerifiedCache<'a> {
         }
     }
 
-    /// The same, asking the segment; takes up its dictionary and documents, if all of them were checked by now.
+    /// As [`find`](Self::find), through the segment. Caches its dictionary and documents if they are fully verified
+    /// by now.
     #[inline(never)]
     fn find_in(&mut self, place: usize, segment: &'a impl SegmentIds, key: &[u8]) -> Result<Option<DocId>> {
         let found = segment.find_packed(key);
         if let Some(checked) = segment.dictionary() {
             self.dictionaries.take(place, Some(checked));
-            // Before, they are not asked.
+            // The documents are only read after the dictionary is cached.
             self.take_docs(place, segment);
         }
         found
     }
 
-    /// The document of a rank, asking the segment.
+    /// The document of a rank, through the segment.
     #[inline(never)]
     fn doc_of(&mut self, place: usize, segment: &'a impl SegmentIds, rank: u32) -> Result<DocId> {
         let doc = segment.doc(rank);
@@ -198,7 +199,7 @@ impl<'a> VerifiedCache<'a> {
         doc
     }
 
-    /// Takes up the documents of the segment at `place`, if all of them were checked by now.
+    /// Caches the documents of the segment at `place`, if all of them are verified by now.
     fn take_docs(&mut self, place: usize, segment: &'a impl SegmentIds) {
         if let Some(docs) = self.docs.get_mut(place)
             && let Some(checked) = segment.docs()
@@ -207,8 +208,8 @@ impl<'a> VerifiedCache<'a> {
         }
     }
 
-    /// Asks those dictionaries of the group from `first` on that are in `asked`, and here: which of them have the key, or
-    /// have bytes that are not what they should be. `key` is what is looked for in each of the group.
+    /// Searches the cached dictionaries of the group from `first` on that are set in `asked`. Returns a bit for
+    /// each that has the key or holds invalid bytes. `key` returns the key for a segment of the group.
     #[inline]
     pub(super) fn ask_dictionaries<'k>(
         &self,
@@ -220,7 +221,7 @@ impl<'a> VerifiedCache<'a> {
     }
 }
 
-/// Those of the [`GROUP`] of segments from `first` on.
+/// The [`GROUP`] items from `first` on.
 #[inline]
 fn group<T>(all: &[T], first: usize) -> &[T] {
     let group = all.get(first..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The arcs of a node that has several: which byte leads where, and how many keys there are before it.
+//! The arcs of a branching node: labels, targets, and the number of keys before each.
 //!
 //! ```text
 //! T·ffpwww  bbbnnnnn  labels  entry … entry
@@ -14,14 +14,14 @@
 //! | 1: map | words `k` | u8 `base`, then `k` words of 64 bits: bit *i* is set if there is an arc with the label `base` + *i*; then for each word but the first the bits set before it, u8 | 9 `k` bytes, for more arcs than that |
 //! | 2: run | 0 | u8 first label, u8 arcs − 1: labels without a gap | whenever there is none |
 //!
-//! `before` is how many keys the arcs before it have; with no bytes it is the number of the arc, as each has one key.
-//! `back` is how far back the node begins that the arc leads to; 0 where a key ends and nothing goes on. With p it is
-//! twice that, and 1 more if `peek` is the byte behind the label on that arc; it is 0 else. The ends of single keys
-//! have their first byte there, where it costs what it would in their leaf. So most keys that are not there are told
-//! from the one that is without a look at its leaf, which is one line of memory less of two or three.
+//! `before` is the number of keys under the arcs before it; if it has no bytes, it is the number of the arc,
+//! because each arc has one key. `back` is the distance back to the target node; 0 if a key ends and nothing
+//! follows. With p, it is twice that, plus 1 if `peek` is the byte after the label on that arc; `peek` is 0
+//! otherwise. The suffix of a single key has its first byte there, where it costs no more than in its leaf. So most
+//! absent keys are rejected without reading a leaf, which saves one cache miss of two or three.
 //!
-//! An entry lies in one place, so that an arc costs one load; a list is searched 8 labels at a time (Mycroft's test
-//! for a zero byte, exact for the lowest); a map costs a load, a mask and the count of a word's bits.
+//! An entry is contiguous, so that an arc costs one load. A list is searched 8 labels at a time (Mycroft's test for
+//! a zero byte, exact for the lowest). A map costs a load, a mask and a population count.
 
 use docvalues_format::cursor::Put;
 use docvalues_format::error::Result;
@@ -36,45 +36,44 @@ const RUN: u8 = 2;
 /// The bit of a node whose entries have `peek`.
 const PEEKS: u8 = 8;
 
-/// Bytes in front of the labels.
+/// Bytes before the labels.
 const HEAD: usize = 2;
 /// The most arcs in a list.
 const MAX_LIST: usize = 32;
 /// Bytes of an entry that are loaded, whatever its width.
 const LOADED: usize = 12;
 
-/// Where an arc leads that ends a key.
+/// The target of an arc that ends a key.
 pub(crate) const END: u64 = u64::MAX;
 
-/// An arc, for who writes it.
+/// An arc, as the builder passes it to writers.
 #[derive(Clone, Copy, Debug)]
 pub struct Arc {
     pub(crate) label: u8,
-    /// Keys behind it.
+    /// The number of keys under it.
     pub(crate) keys: u32,
     /// The byte behind the label, if it is the arc's.
     pub(crate) peek: Option<u8>,
-    /// Where the node begins that it leads to, or [`END`].
+    /// The position of the target node, or [`END`].
     pub(crate) to: u64,
 }
 
-/// Bytes that `value` takes.
+/// The number of bytes that `value` takes.
 pub(crate) fn width(value: u64) -> u8 {
     u8::try_from((u64::BITS - value.leading_zeros()).div_ceil(8)).unwrap_or(8)
 }
 
-/// The lowest `width` bytes of `value`.
+/// Appends the lowest `width` bytes of `value`.
 pub(crate) fn put(out: &mut Vec<u8>, value: u64, width: u8) {
     out.put(&value.to_le_bytes()[..usize::from(width.min(8))]);
 }
 
-/// How far back from `at` it is to `to`.
+/// The distance from `at` back to `to`.
 pub(crate) fn back(at: u64, to: u64) -> u64 {
     if to == END { 0 } else { at.saturating_sub(to) }
 }
 
-/// Writes `arcs`, of which there is one at least, for the node that begins `at`; `owner` is its first byte's two
-/// highest bits.
+/// Encodes `arcs`, at least one, for the node at `at`. `owner` has the two highest bits of the node's first byte.
 pub(crate) fn encode(out: &mut Vec<u8>, owner: u8, at: u64, arcs: &[Arc]) {
     let Some((last, rest)) = arcs.split_last() else { return };
     let alone = rest.iter().all(|arc| arc.keys == 1);
@@ -127,7 +126,7 @@ fn put_map(out: &mut Vec<u8>, base: u8, words: usize, arcs: &[Arc]) {
     }
 }
 
-/// A number of arcs before one, or of words: below 256.
+/// A number of arcs or words as a byte: it is below 256.
 fn low(n: usize) -> u8 {
     u8::try_from(n).unwrap_or(u8::MAX)
 }
@@ -137,7 +136,7 @@ const fn map_len(words: usize) -> usize {
     9 * words
 }
 
-/// The arcs of a node: where each part of them is.
+/// The arcs of a node: the positions of their parts.
 #[derive(Clone, Copy)]
 pub(crate) struct Arcs {
     form: u8,
@@ -150,7 +149,7 @@ pub(crate) struct Arcs {
     labels: usize,
 }
 
-/// What an entry holds.
+/// The contents of an entry.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     pub(crate) before: u32,
@@ -159,7 +158,7 @@ pub(crate) struct Entry {
     pub(crate) back: u64,
 }
 
-/// The masks of widths; more than 8 bytes are 8.
+/// The mask of each width; more than 8 bytes count as 8.
 const MASKS: [u64; 16] = {
     let mut masks = [u64::MAX; 16];
     let mut width = 0;
@@ -190,7 +189,7 @@ impl Arcs {
         }
     }
 
-    /// Which arc has `label`, and what its entry says.
+    /// The entry of the arc with `label`, if there is one.
     #[inline(always)]
     pub(crate) fn find(&self, section: &impl SectionBytes, label: u8) -> Result<Option<Entry>> {
         let found = match self.form {
@@ -268,7 +267,7 @@ impl Arcs {
 
     #[inline(always)]
     fn load(&self, section: &impl SectionBytes, entries: usize, arc: usize) -> Result<Entry> {
-        // All numbers lie in bytes loaded at once, of which the widths take what is theirs.
+        // One load gets all numbers, and the widths mask them.
         let bytes = section.array::<LOADED>(entries + arc * self.entry_len())?;
         let Some(behind) = bytes.get(self.before_width..).and_then(|behind| behind.first_chunk()) else {
             return Err(broken(section.place(), self.labels, "a sum of more than four bytes"));
@@ -289,7 +288,7 @@ impl Arcs {
         Ok(Entry { before, peek: (back & 1 == 1).then_some(peek), back: back >> 1 })
     }
 
-    /// How many arcs there are, and how many bytes their labels take. O(1).
+    /// The number of arcs, and the bytes of their labels. O(1).
     pub(crate) fn shape(&self, section: &impl SectionBytes) -> Result<(usize, usize)> {
         let refuse = |rule| Err(broken(section.place(), self.labels, rule));
         match self.form {
@@ -308,13 +307,13 @@ impl Arcs {
         }
     }
 
-    /// The entry of the arc `arc`.
+    /// The entry of arc `arc`.
     pub(crate) fn entry(&self, section: &impl SectionBytes, arc: usize) -> Result<Entry> {
         let (_, labels) = self.shape(section)?;
         self.load(section, self.labels + labels, arc)
     }
 
-    /// The label of the arc `arc`, of those that [`shape`](Self::shape) counts.
+    /// The label of arc `arc`, which must exist.
     pub(crate) fn label(&self, section: &impl SectionBytes, arc: usize) -> Result<u8> {
         match self.form {
             LIST => Ok(section.array::<1>(self.labels + arc)?[0]),
@@ -323,7 +322,7 @@ impl Arcs {
         }
     }
 
-    /// The label of the bit that has `arc` set bits before it.
+    /// The label of the bit with `arc` set bits before it.
     fn select(&self, section: &impl SectionBytes, arc: usize) -> Result<u8> {
         let mut left = arc;
         for word in 0..self.n {
@@ -343,19 +342,19 @@ impl Arcs {
         Err(broken(section.place(), self.labels, "a map of fewer labels than it says"))
     }
 
-    /// How many arcs have a label below `label`.
+    /// The number of arcs with a label below `label`.
     pub(crate) fn below(&self, section: &impl SectionBytes, label: u8) -> Result<usize> {
         let (arcs, _) = self.shape(section)?;
         search(0..arcs, |arc| Ok(self.label(section, arc)? < label))
     }
 
-    /// The last arc that has at most `rank` keys before it, of those of a node with that many keys and more.
+    /// The last arc with at most `rank` keys before it. The node must have more than `rank` keys.
     pub(crate) fn of_rank(&self, section: &impl SectionBytes, rank: u32) -> Result<usize> {
         let (arcs, _) = self.shape(section)?;
         Ok(search(1..arcs, |arc| Ok(self.entry(section, arc)?.before <= rank))? - 1)
     }
 
-    /// Where the arcs end; checks that they are as [`encode`] leaves them, but for what their entries say.
+    /// The end of the arcs. Checks that they are encoded as by [`encode`], apart from the values of their entries.
     pub(crate) fn verify(&self, section: &impl SectionBytes) -> Result<usize> {
         let refuse = |rule| Err(broken(section.place(), self.labels, rule));
         let (arcs, labels) = self.shape(section)?;

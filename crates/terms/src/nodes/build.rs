@@ -1,10 +1,10 @@
-//! From ascending keys to nodes, in one pass.
+//! Builds nodes from ascending keys in one pass.
 //!
-//! The nodes on the way to the last key may still get arcs and are *open*; all others are written. A new key closes
-//! the open nodes that are longer than what it shares with the last one, from the bottom up: after Daciuk, Mihov,
-//! Watson and Watson, *Incremental construction of minimal acyclic finite-state automata* (2000). Unlike there, only
-//! nodes that branch, or at which a key ends and others go on, are ever open: what lies between is bytes of the last
-//! key. So a key costs its bytes once, to be compared and copied, and a step for each node that it closes.
+//! The nodes on the path to the last key may still get arcs and are *open*; all others are written. A new key
+//! closes the open nodes below its common prefix with the last key, bottom up: after Daciuk, Mihov, Watson and
+//! Watson, *Incremental construction of minimal acyclic finite-state automata* (2000). Unlike there, only nodes
+//! that branch, or at which a key ends and others continue, are ever open; the bytes in between are those of the
+//! last key. So a key costs its bytes once, to compare and copy them, and a step for each node that it closes.
 
 use docvalues_format::binary::MAX_VALUE;
 use docvalues_format::cursor::Put;
@@ -12,18 +12,18 @@ use docvalues_format::dictionary::BuildError;
 
 use super::arcs::{Arc, END};
 
-/// How the nodes of a form are written.
+/// Encodes the nodes of a form.
 pub trait NodeWriter {
-    /// What was written and was not taken away.
+    /// The encoded bytes that were not taken.
     fn out(&mut self) -> &mut Vec<u8>;
 
-    /// Bytes of all that was written.
+    /// The length of all encoded bytes.
     fn end(&self) -> u64;
 
-    /// Writes, or finds, the node of the one key `tail`, which has a byte at least.
+    /// Writes, or finds, the node of the single key `tail`, which is not empty.
     fn leaf(&mut self, tail: &[u8]) -> u64;
 
-    /// Writes, or finds, the node behind `labels` that has `arcs`, one at least, and is a key or is not.
+    /// Writes, or finds, the node after `labels` that has `arcs`, at least one. `is_key`: a key ends at the node.
     fn branch(&mut self, labels: &[u8], is_key: bool, arcs: &[Arc]) -> u64;
 }
 
@@ -33,11 +33,11 @@ struct Open {
     /// Bytes of the last key that lead to it.
     depth: usize,
     is_key: bool,
-    /// Where its arcs begin among those of all open nodes.
+    /// The index of its first arc among those of all open nodes.
     arcs: usize,
 }
 
-/// Takes keys, and has their nodes written.
+/// Takes ascending keys, and passes their nodes to a writer.
 #[derive(Debug, Default)]
 pub struct Builder<W> {
     pub(crate) write: W,
@@ -53,11 +53,11 @@ impl<W: NodeWriter> Builder<W> {
         Builder { write, count: 0, last: Vec::new(), open: Vec::new(), arcs: Vec::new() }
     }
 
-    /// Takes the next key.
+    /// Appends a key.
     ///
     /// # Errors
     ///
-    /// When it is not above the one before, or too long, or one too many; what was taken before stays.
+    /// When it is not greater than the one before, too long, or one too many. The keys before are kept.
     pub fn push(&mut self, key: &[u8]) -> Result<(), BuildError> {
         let ord = self.count;
         if !u32::try_from(key.len()).is_ok_and(|len| len <= MAX_VALUE) {
@@ -77,7 +77,7 @@ impl<W: NodeWriter> Builder<W> {
         Ok(())
     }
 
-    /// Writes what is behind the first `shared` bytes of the last key, and leaves a node open there.
+    /// Writes all nodes below the first `shared` bytes of the last key, and leaves a node open there.
     fn close(&mut self, shared: usize) {
         let mut from = self.above(shared);
         let mut arc = match self.last.len() == shared {
@@ -98,7 +98,7 @@ impl<W: NodeWriter> Builder<W> {
         }
     }
 
-    /// The depth of the node that the last one's arc goes to: the deepest open one, or that at `shared`.
+    /// The depth of the node above the deepest open one's arc: the deepest open node, or `shared`.
     fn above(&self, shared: usize) -> usize {
         self.open.last().map_or(shared, |open| open.depth.max(shared))
     }
@@ -111,19 +111,19 @@ impl<W: NodeWriter> Builder<W> {
         Arc { label, peek, keys: 1, to }
     }
 
-    /// The arc from the depth `from` to a node that was open.
+    /// The arc from depth `from` to a node that was open.
     fn freeze(&mut self, open: Open, from: usize) -> Arc {
         let (label, labels) = split(&self.last[from..open.depth]);
         let to = self.write.branch(labels, open.is_key, &self.arcs[open.arcs..]);
         Arc { label, peek: None, keys: self.keys(open), to }
     }
 
-    /// The keys of an open node; fewer than 2^32, as all are.
+    /// The number of keys of an open node; below 2^32, as that of all keys.
     fn keys(&mut self, open: Open) -> u32 {
         self.arcs.drain(open.arcs..).fold(open.is_key.into(), |keys: u32, arc| keys.wrapping_add(arc.keys))
     }
 
-    /// Writes what is left; returns the section, without what was taken of it.
+    /// Writes the remaining nodes. Returns the section, without the bytes taken.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
         if self.count == 0 {
@@ -153,7 +153,7 @@ impl<W: NodeWriter> Builder<W> {
     }
 }
 
-/// The first of `bytes`, which are some, and the others.
+/// The first of `bytes`, which are not empty, and the others.
 fn split(bytes: &[u8]) -> (u8, &[u8]) {
     bytes.split_first().map_or((0, &[]), |(&first, rest)| (first, rest))
 }

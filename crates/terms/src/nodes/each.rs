@@ -1,4 +1,4 @@
-//! From ranks to keys.
+//! Iterates over keys in rank order.
 
 use std::ops::{ControlFlow, Range};
 
@@ -8,23 +8,23 @@ use docvalues_format::source::SectionBytes;
 use super::arcs::Arcs;
 use super::{Next, Node, NodeFormat, broken, step};
 
-/// A node on the way to the key at hand that has something left.
+/// A node on the path to the current key that has arcs left.
 struct Open {
-    /// Where the node begins.
+    /// The position of the node.
     at: usize,
-    /// Its arcs; `None` where a key ended in front of the node's labels, and all of it is left.
+    /// Its arcs; `None` if a key ended before the node's labels, and all of the node is left.
     arcs: Option<Arcs>,
-    /// How many there are, and the next.
+    /// The number of arcs, and the next one.
     count: usize,
     next: usize,
-    /// Bytes of the key in front of the arc's label.
+    /// Bytes of the key before the arc's label.
     depth: usize,
 }
 
-/// Walks keys in their order.
+/// Walks keys in order.
 ///
-/// The first is found by the sums before arcs, the others by taking one arc after another. So a sum that is wrong
-/// makes a wrong key, but no way longer: every step down ends at a key, or in an error.
+/// The sums before arcs lead to the first key; from there, the walk takes one arc after another. So a wrong sum
+/// yields a wrong key, but never a longer walk: every descent ends at a key, or in an error.
 struct Keys<'a, F, B> {
     section: &'a B,
     open: Vec<Open>,
@@ -32,19 +32,20 @@ struct Keys<'a, F, B> {
     form: std::marker::PhantomData<F>,
 }
 
-/// What to do at a node.
+/// The key to find under a node.
 enum Go {
-    /// To the key of this rank among those of the node.
+    /// The key of this rank.
     To(u32),
-    /// To the first.
+    /// The first key.
     First,
-    /// To the first that is not the node itself, which was given.
+    /// The first key after the one that ends before the node's labels.
     Behind,
 }
 
-/// Gives the keys of `ranks`, which are inside those there are.
+/// Calls `each` with the keys of `ranks`, which must exist.
 ///
-/// O(1) a key on average, and its bytes that the one before does not share; whatever the bytes, O(section) a key.
+/// O(1) a key on average, plus the bytes that it does not share with the one before. For hostile bytes, O(section)
+/// a key.
 #[allow(clippy::type_complexity, reason = "a closure, said in full")]
 pub(crate) fn each<F: NodeFormat>(
     section: &impl SectionBytes,
@@ -68,7 +69,7 @@ pub(crate) fn each<F: NodeFormat>(
 }
 
 impl<F: NodeFormat, B: SectionBytes> Keys<'_, F, B> {
-    /// The key behind the one at hand.
+    /// Moves to the next key.
     fn next(&mut self) -> Result<()> {
         loop {
             let Some(open) = self.open.last_mut() else {
@@ -92,7 +93,7 @@ impl<F: NodeFormat, B: SectionBytes> Keys<'_, F, B> {
         }
     }
 
-    /// Goes down from the node `at`, or stays if a key ends here.
+    /// Descends from the node `at`; without one, a key ends here.
     fn down(&mut self, mut at: Option<usize>, mut go: Go) -> Result<()> {
         while let Some(node) = at {
             let Node { key_first, labels, then } = F::node(self.section, node)?;
@@ -107,7 +108,7 @@ impl<F: NodeFormat, B: SectionBytes> Keys<'_, F, B> {
                     Go::Behind => go = Go::First,
                 }
             }
-            // Nodes on a way do not overlap, so a key is shorter than the section; hostile ones might.
+            // Nodes on a path do not overlap, so a key is shorter than the section. Hostile nodes might.
             if labels.len > self.section.len().saturating_sub(self.key.len()) {
                 return Err(broken(self.section.place(), node, "a key of more bytes than there are"));
             }
@@ -127,7 +128,7 @@ impl<F: NodeFormat, B: SectionBytes> Keys<'_, F, B> {
         }
     }
 
-    /// Takes the arc that leads to where `go` says, and keeps the others; breaks where the node is the key.
+    /// Takes the arc that leads to `go`, and remembers the others. Breaks if the key ends at the node.
     fn arc(
         &mut self,
         at: usize,
@@ -157,7 +158,7 @@ impl<F: NodeFormat, B: SectionBytes> Keys<'_, F, B> {
         self.along(at, arcs, arc).map(ControlFlow::Continue)
     }
 
-    /// Goes along an arc of the node at `at`.
+    /// Follows an arc of the node at `at`.
     fn along(&mut self, at: usize, arcs: Arcs, arc: usize) -> Result<Option<usize>> {
         let entry = arcs.entry(self.section, arc)?;
         self.key.push(arcs.label(self.section, arc)?);

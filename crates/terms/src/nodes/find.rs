@@ -1,4 +1,4 @@
-//! From a key to its rank.
+//! Finds the rank of a key.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
@@ -7,20 +7,19 @@ use docvalues_format::source::SectionBytes;
 
 use super::{Head, Next, Node, NodeFormat, step};
 
-/// A key on its way down.
+/// A search in progress.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Walk<'k> {
-    /// The node that comes next.
+    /// The next node.
     pub(crate) at: usize,
-    /// What is left of the key there.
+    /// The rest of the key at that node.
     pub(crate) rest: &'k [u8],
-    /// How many keys are before those of the node.
+    /// The number of keys before those of the node.
     pub(crate) rank: u32,
 }
 
 impl Walk<'_> {
-    /// Takes the node at hand, which begins with `head`: goes on to the next one, or ends with the key's rank, or
-    /// without one.
+    /// Processes the current node, which begins with `head`. Moves on to the next one, or breaks with the result.
     #[inline(always)]
     pub(crate) fn step<F: NodeFormat>(
         &mut self,
@@ -70,8 +69,8 @@ impl Walk<'_> {
     }
 }
 
-/// The rank of `key` among the keys of the node at `root`. O(bytes of the key), as every step takes one at least, or
-/// ends.
+/// The rank of `key` among the keys of the node at `root`. O(bytes of the key): every step consumes at least one,
+/// or ends.
 #[inline(always)]
 pub(crate) fn find<F: NodeFormat>(
     section: &impl SectionBytes,
@@ -86,14 +85,14 @@ pub(crate) fn find<F: NodeFormat>(
     }
 }
 
-/// How many of `len` keys are less than `key`.
+/// The number of the `len` keys that are less than `key`.
 pub(crate) fn lower_bound<F: NodeFormat>(
     section: &impl SectionBytes,
     root: usize,
     len: u32,
     key: &[u8],
 ) -> Result<u32> {
-    // `end` is the rank of the first key that is not below the node at hand.
+    // `end` is the rank of the first key after those of the current node.
     let (mut at, mut rest, mut rank, mut end) = (root, key, 0u32, len);
     loop {
         let Node { key_first, labels, then } = F::node(section, at)?;
@@ -106,7 +105,7 @@ pub(crate) fn lower_bound<F: NodeFormat>(
         let bytes = labels.get(section)?;
         let begin = &rest[..rest.len().min(bytes.len())];
         if begin != bytes {
-            // Also where the key ends inside the labels: it is less then.
+            // This includes a key that ends inside the labels: it is less.
             return Ok(if begin < bytes { rank } else { end });
         }
         rest = &rest[bytes.len()..];

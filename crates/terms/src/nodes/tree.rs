@@ -1,4 +1,4 @@
-//! A section of nodes, read in place.
+//! A section of nodes, searched in place.
 
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
@@ -11,9 +11,10 @@ use super::{Head, NodeFormat, each, find, root, verify};
 use crate::Dictionary;
 use crate::verified_section::VerifiedSection;
 
-/// The nodes of a form in a section, read in place.
+/// The nodes of a form in a section, searched in place.
 ///
-/// Opening reads four bytes. Whatever the others are, a look-up ends after as many steps as the key has bytes.
+/// Opening reads four bytes. Whatever the other bytes are, a look-up ends after at most as many steps as the key
+/// has bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Tree<F, B> {
     section: B,
@@ -27,19 +28,19 @@ impl<F, B: SectionBytes> Tree<F, B> {
     ///
     /// # Errors
     ///
-    /// When the root is not inside the section, or there are bytes and no keys, or the other way round.
+    /// When the root is not inside the section, or exactly one of `section` and the keys is empty.
     pub fn open(section: B, len: u32) -> Result<Tree<F, B>> {
         Ok(Tree { root: root(&section, len)?, section, len, form: PhantomData })
     }
 
-    /// The same without checks of what was checked, if all of it was by now.
+    /// The same over a verified section, if all of it is verified by now.
     #[inline]
     pub(crate) fn verified(&self) -> Option<Tree<F, VerifiedSection<'_>>> {
         let (root, len) = (self.root, self.len);
         Some(Tree { section: VerifiedSection::of(&self.section)?, root, len, form: PhantomData })
     }
 
-    /// A rank that was found, if there may be such.
+    /// Checks that a rank is below the number of keys.
     #[inline(always)]
     fn admit(&self, rank: Option<u32>) -> Result<Option<u32>> {
         match rank {
@@ -53,15 +54,15 @@ impl<F, B: SectionBytes> Tree<F, B> {
     }
 }
 
-/// Step by step, for who looks in many at once.
+/// Search step by step, for callers that search many trees at once.
 impl<F: NodeFormat> Tree<F, VerifiedSection<'_>> {
-    /// The way of a key; `None` if there are no keys.
+    /// Starts the search for a key; `None` without keys.
     #[inline(always)]
     pub(crate) fn begin<'k>(&self, key: &'k [u8]) -> Option<Walk<'k>> {
         Some(Walk { at: self.root?, rest: key, rank: 0 })
     }
 
-    /// What the next node begins with; `None` where it does not lie in the section.
+    /// The first bytes of the next node; `None` if it is out of bounds.
     #[inline(always)]
     pub(crate) fn load(&self, way: &Walk<'_>) -> Option<Head> {
         self.section.peek(way.at).copied()

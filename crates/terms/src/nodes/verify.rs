@@ -1,4 +1,4 @@
-//! Proves that the bytes are one structure, from the children up.
+//! Verifies the structure of nodes, bottom up.
 
 use docvalues_format::error::{Error, ErrorKind, Result};
 use docvalues_format::source::SectionBytes;
@@ -6,19 +6,19 @@ use docvalues_format::source::SectionBytes;
 use super::arcs::Arcs;
 use super::{Next, Node, NodeFormat, ROOT_LEN, broken, step};
 
-/// What is known of a node.
+/// A node that was verified.
 struct VisitedNode {
     at: usize,
-    /// Keys behind it.
+    /// The number of keys under it.
     keys: u32,
-    /// Whether something leads to it.
+    /// Whether an arc leads to it.
     used: bool,
 }
 
-/// Reads all nodes, which fill the section, and counts the keys of each from those it leads to.
+/// Reads all nodes, which fill the section, and sums up the keys of each from those of its targets.
 ///
-/// Labels ascend in every node, and the sums before arcs are those of the counts, so keys ascend and each is at its
-/// rank: no key is spelled out for it. O(nodes × log nodes), and 24 bytes a node, which has two bytes at least.
+/// If labels ascend in every node and the sums before arcs match the counts, then keys ascend and each is at its
+/// rank. So no key is spelled out. O(nodes × log nodes); memory: 24 bytes a node, which has at least two bytes.
 pub(crate) fn verify<F: NodeFormat>(section: &impl SectionBytes, root: usize, len: u32) -> Result<()> {
     let end = section.len().saturating_sub(ROOT_LEN);
     let mut nodes: Vec<VisitedNode> = Vec::new();
@@ -47,7 +47,7 @@ pub(crate) fn verify<F: NodeFormat>(section: &impl SectionBytes, root: usize, le
     }
 }
 
-/// The keys behind the node at `at`, and where it ends.
+/// The number of keys under the node at `at`, and its end.
 fn node<F: NodeFormat>(
     section: &impl SectionBytes,
     at: usize,
@@ -73,7 +73,7 @@ fn node<F: NodeFormat>(
     }
 }
 
-/// Compares the sums before arcs with the keys of what they lead to.
+/// Compares the sums before arcs with the keys of their targets.
 fn sum(section: &impl SectionBytes, at: usize, arcs: &Arcs, nodes: &mut [VisitedNode]) -> Result<u32> {
     let (count, _) = arcs.shape(section)?;
     let mut keys = 0u32;
@@ -92,7 +92,7 @@ fn sum(section: &impl SectionBytes, at: usize, arcs: &Arcs, nodes: &mut [Visited
     Ok(keys)
 }
 
-/// The keys of what lies `back` bytes before the node at `at`.
+/// The keys of the node `back` bytes before the one at `at`.
 fn keys_of(section: &impl SectionBytes, at: usize, back: u64, nodes: &mut [VisitedNode]) -> Result<u32> {
     let Some(to) = step(section, at, back)? else { return Ok(1) };
     match nodes.binary_search_by_key(&to, |node| node.at).ok().and_then(|node| nodes.get_mut(node)) {

@@ -1,13 +1,13 @@
-//! Any byte strings as bounds among packed ids.
+//! Arbitrary byte strings as bounds among packed ids.
 
 use super::{Kind, Packed, Template};
 
-/// Where a bound lies among packed ids.
+/// The position of a bound among packed ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PackedBound<'a> {
-    /// Ids that are not below the bound are packed to this or greater; others are packed to less.
+    /// The lower bound: ids that are not less than the bound are packed to this or more, all others to less.
     Key(&'a [u8]),
-    /// Behind all ids that fit the template.
+    /// The bound is greater than all ids that fit the template.
     End,
 }
 
@@ -15,7 +15,7 @@ pub enum PackedBound<'a> {
 const MAX_ID: usize = 3 * u8::MAX as usize;
 
 impl Template {
-    /// The least packed id that is not below `bound`, which need not look like an id. O(length).
+    /// The least packed id that is not less than `bound`, which need not fit the template. O(length).
     pub fn pack_bound<'a>(&self, bound: &'a [u8], packed: &'a mut Packed) -> PackedBound<'a> {
         if self.is_raw() {
             return PackedBound::Key(bound);
@@ -28,12 +28,12 @@ impl Template {
         key.map_or(PackedBound::End, PackedBound::Key)
     }
 
-    /// The least id of the template that is not below `bound`.
+    /// The least id of the template that is not less than `bound`.
     fn least_from<'a>(&self, bound: &[u8], id: &'a mut [u8; MAX_ID]) -> Option<&'a [u8]> {
         let id = id.get_mut(..self.id_len()?)?;
         let mut at = 0;
         while at < id.len() {
-            // All that begins with the whole bound is above it: the least from here on.
+            // All ids that begin with the whole bound are greater: take the least from here on.
             let Some(&byte) = bound.get(at) else { return Some(self.least_behind(id, at)) };
             let Some(&least) = self.allowed(at).iter().find(|&&allowed| allowed >= byte) else { break };
             id[at] = least;
@@ -45,14 +45,14 @@ impl Template {
         if at == id.len() && bound.len() == at {
             return Some(id);
         }
-        // What is there is below the bound, however it goes on: the last place that can have more has it.
+        // Every continuation is less than the bound: increment the last position that allows it.
         let greater = |at: usize| Some((at, *self.allowed(at).iter().find(|&&allowed| allowed > id[at])?));
         let (at, byte) = (0..at).rev().find_map(greater)?;
         id[at] = byte;
         Some(self.least_behind(id, at + 1))
     }
 
-    /// Fills `id` from `at` on with the least there may be.
+    /// Fills `id` from `at` on with the least allowed bytes.
     fn least_behind<'a>(&self, id: &'a mut [u8], at: usize) -> &'a [u8] {
         for (at, byte) in id.iter_mut().enumerate().skip(at) {
             *byte = self.allowed(at).first().copied().unwrap_or(0);
@@ -60,7 +60,7 @@ impl Template {
         id
     }
 
-    /// The bytes that may be at `at`, in ascending order.
+    /// The bytes that are allowed at position `at`, in ascending order.
     fn allowed(&self, at: usize) -> &[u8] {
         let Some(inner) = at.checked_sub(self.prefix.len()) else { return &self.prefix[at..=at] };
         match (self.kind, inner.checked_sub(self.len.into())) {

@@ -1,19 +1,18 @@
-//! Which templates there may be, from the first and the last id.
+//! Candidate templates from the first and the last id.
 
 use std::ops::Range;
 
 use super::{Kind, MAX_CHARS, Template, UUID_CHARS, kernels};
 
-/// Fewer characters are not worth a template of their own: they take their bytes at most, and the next
-/// segment may have ids with one more.
+/// Fewer characters are not worth a template: packing saves at most as many bytes, and the next segment may have
+/// ids with one character more.
 const MIN_CHARS: usize = 6;
 
-/// The templates that all ids may fit, if these are the least and the greatest one; the one with the fewest bytes
-/// first. What all fit in the end is raw.
+/// The templates that all ids may fit, given the least and the greatest one; the one with the shortest packed ids
+/// first. If not all ids fit any of them, the template is raw.
 ///
-/// The prefix is what both begin with, without the characters of the kind at its end, so that the segments of a store
-/// have one template, whatever part of the characters happens to be the same in all ids of one of them. It is the
-/// same with the suffix.
+/// The prefix is the common prefix of both, without the characters of the kind at its end; the suffix likewise. So
+/// all segments of a store get one template, even if some characters happen to be equal in all ids of one segment.
 pub fn detect(first: &[u8], last: &[u8]) -> Vec<Template> {
     if first.len() != last.len() {
         return Vec::new();
@@ -24,7 +23,8 @@ pub fn detect(first: &[u8], last: &[u8]) -> Vec<Template> {
     let kinds = [Kind::Digits, Kind::HexLower, Kind::HexUpper, Kind::Base64Url];
     let templates = kinds.into_iter().filter_map(|kind| {
         let is_char = |byte: &u8| kind.alphabet().contains(byte);
-        // What differs, and the characters on both sides of it; of a single id, the most characters in a row.
+        // The differing range, extended by the characters on both sides; for a single id, its longest run of
+        // characters.
         let differ = match first == last {
             true => longest_run(first, is_char),
             false => prefix..first.len() - suffix,
@@ -45,7 +45,7 @@ pub fn detect(first: &[u8], last: &[u8]) -> Vec<Template> {
     uuid.next().into_iter().chain(templates).collect()
 }
 
-/// The first of the longest runs of bytes that are characters.
+/// The first of the longest runs of characters.
 fn longest_run(id: &[u8], is_char: impl Fn(&u8) -> bool) -> Range<usize> {
     let (mut longest, mut start) = (0..0, 0);
     for (at, byte) in id.iter().enumerate() {

@@ -1,25 +1,25 @@
-//! Characters to bits, and back.
+//! Conversion between characters and bits.
 //!
-//! Hex digits are packed eight at a time in a register, as bytes of a number ("SIMD within a register").
+//! Hex digits are converted eight at a time in a 64-bit register (SWAR).
 
 use byteorder::{BigEndian, ByteOrder, LittleEndian};
 
 use super::{Kind, MAX_CHARS, MAX_DIGITS, UUID_CHARS};
 
-/// Room for all packed bytes, and some more.
+/// Room for all packed bytes, and for those that are written beyond them.
 type Out = [u8; MAX_CHARS + 1];
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 
-/// The four bytes of eight hex digits, the first of which is the lowest byte of `chars`; the bytes are in the same
-/// order. The second part is 0 if they are hex digits. `LETTERS` is what lies between the digit 9 and the letter
-/// for ten.
+/// Converts eight hex digits to four bytes in the same order; the first digit is the lowest byte of `chars`. The
+/// second result is 0 if all are hex digits. `LETTERS` is the gap between the character after 9 and the letter for
+/// ten.
 #[inline(always)]
 fn hex8<const LETTERS: u64>(chars: u64) -> (u64, u64) {
     // Letters have this bit, digits do not.
     let letters = chars >> 6 & ONES;
     let nibbles = (chars & (0x0f * ONES)) + 9 * letters;
-    // Whoever is not what it is made of again is neither.
+    // Converting back must reproduce the characters.
     let above_nine = (nibbles + 0x76 * ONES) >> 7 & ONES;
     let again = nibbles + 0x30 * ONES + LETTERS * above_nine;
     let wrong = (again ^ chars) | nibbles & (0xf0 * ONES);
@@ -59,7 +59,7 @@ pub(super) fn uuid_chars(packed: &[u8], id: &mut Vec<u8>) {
 pub(super) fn hex<const LETTERS: u64>(chars: &[u8], out: &mut Out) -> Option<()> {
     let mut at = 0;
     for chars in chars.chunks(8) {
-        // The last ones are filled up with zeros, which are packed to zeros.
+        // The last group is padded with zeros, which are packed to zeros.
         let mut eight = [b'0'; 8];
         eight[..chars.len()].copy_from_slice(chars);
         let (bytes, wrong) = hex8::<LETTERS>(u64::from_le_bytes(eight));
@@ -70,7 +70,7 @@ pub(super) fn hex<const LETTERS: u64>(chars: &[u8], out: &mut Out) -> Option<()>
     Some(())
 }
 
-/// The place of each byte in the alphabet of base64url, in the order of ASCII; 255 if it is none of it.
+/// The position of each byte in the alphabet of base64url in ASCII order; 255 for other bytes.
 const RANKS: [u8; 256] = {
     let (mut ranks, alphabet) = ([u8::MAX; 256], Kind::Base64Url.alphabet());
     let mut rank = 0_u8;
@@ -98,7 +98,7 @@ pub(super) fn base64(chars: &[u8], out: &mut Out) -> Option<()> {
     (seen < 64).then_some(())
 }
 
-/// The characters of bits: `bits` for each of `len`. `None` if bits behind them are set.
+/// Appends `len` characters of `bits` bits each. `None` if bits after them are set.
 pub(super) fn bit_chars(
     packed: &[u8],
     bits: u32,
@@ -130,7 +130,7 @@ pub(super) fn digits_len(len: usize) -> usize {
 #[inline]
 pub(super) fn digits(chars: &[u8], out: &mut Out) -> Option<()> {
     let (mut number, mut wrong) = (0_u128, false);
-    // 19 digits fit 64 bits, and numbers of 64 bits are faster.
+    // 19 digits fit 64 bits, and 64-bit arithmetic is faster.
     for chars in chars.rchunks(19).rev() {
         let mut part = 0_u64;
         for char in chars {
@@ -146,7 +146,7 @@ pub(super) fn digits(chars: &[u8], out: &mut Out) -> Option<()> {
     (!wrong && chars.len() <= MAX_DIGITS).then_some(())
 }
 
-/// The `len` digits of a number. `None` if it has more.
+/// Appends the `len` digits of a number. `None` if it has more.
 pub(super) fn digit_chars(packed: &[u8], len: usize, id: &mut Vec<u8>) -> Option<()> {
     let mut number = packed.iter().fold(0_u128, |number, &byte| number << 8 | u128::from(byte));
     let start = id.len();

@@ -1,4 +1,4 @@
-//! The ids of a segment as one of many.
+//! The ids of a segment as one of many: [`SegmentIds`] for [`IdsReader`].
 
 use std::ops::{ControlFlow, Range};
 

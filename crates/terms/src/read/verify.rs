@@ -1,4 +1,4 @@
-//! Every byte of an index of ids, compared with every other.
+//! Full verification of an id index: every byte is compared with every other.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -14,14 +14,14 @@ use crate::ids::MAX_BOUND;
 use crate::packing::Packed;
 
 impl<B: SectionBytes> IdsReader<B> {
-    /// Reads everything and proves that it is one index: ids ascend, look as the template says, are let through by the
-    /// filter, and each is found; documents are the segment's, and each has one id at most.
+    /// Reads everything and proves that it is one index. Ids ascend, fit the template, pass the filter, and are
+    /// found; documents are those of the segment, and each has at most one id.
     ///
-    /// O(ids); holds a bit for each document, if these are near each other.
+    /// O(ids). Memory: a bit for each document, in chunks that hold any.
     ///
     /// # Errors
     ///
-    /// What is wrong first.
+    /// The first violation.
     pub fn verify(&self) -> Result<()> {
         self.inner.keys.dictionary().map_or(Ok(()), Dictionary::verify)?;
         self.inner.docs.verify()?;
@@ -30,7 +30,7 @@ impl<B: SectionBytes> IdsReader<B> {
     }
 
     fn verify_docs(&self) -> Result<()> {
-        /// Documents that have their bits together.
+        /// Documents whose bits share an allocation.
         const TOGETHER: u32 = 1 << 16;
         let mut seen = HashMap::<u32, Box<[u64]>>::new();
         for rank in 0..self.inner.count {

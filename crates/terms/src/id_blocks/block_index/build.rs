@@ -1,4 +1,4 @@
-//! Separators in, a trie out.
+//! Builds the trie of separators.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use super::{ENDS, INNER, LABELS, LISTED, PREFIX};
 use crate::common;
 use docvalues_format::cursor::Put;
 
-/// Separators that ascend, end to end.
+/// Ascending separators, end to end.
 #[derive(Debug, Default)]
 pub(crate) struct Separators {
     bytes: Vec<u8>,
@@ -15,13 +15,13 @@ pub(crate) struct Separators {
 }
 
 impl Separators {
-    /// Appends one, greater than all before.
+    /// Appends a separator, greater than all before.
     pub(crate) fn push(&mut self, separator: &[u8]) {
         self.bytes.extend_from_slice(separator);
         self.ends.push(self.bytes.len());
     }
 
-    /// How many there are.
+    /// The number of separators.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
@@ -31,10 +31,10 @@ impl Separators {
         &self.bytes[start..self.ends[i]]
     }
 
-    /// The trie; none of no separators. O(bytes of all).
+    /// The trie; `None` without separators. O(bytes of all).
     pub(crate) fn encode(&self) -> Option<Vec<u8>> {
         let mut out = Vec::new();
-        // What belongs to nodes that are still to be written: separators, and how many bytes of them are above.
+        // The nodes left to write: their separators, and the depth of the node.
         let mut nodes = VecDeque::from([(0..self.len(), 0)]);
         (self.len() > 0).then_some(())?;
         while let Some((separators, depth)) = nodes.pop_front() {

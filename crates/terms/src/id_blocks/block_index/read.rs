@@ -1,12 +1,12 @@
-//! The bytes of a trie, to arrays that are right.
+//! Decodes the trie of separators into verified arrays.
 
 use super::{ENDS, INNER, LABELS, LANES, LEAF, LISTED, Node, PREFIX, SeparatorTrie, Slot};
 
 const ENDS_EARLY: &str = "the index of ids ends early";
 
-/// Reads a trie and checks all of it.
+/// Decodes and verifies a trie.
 pub(super) fn read(bytes: &[u8], separators: u32) -> Result<SeparatorTrie, &'static str> {
-    // Whatever is counted below is at most the number of bytes, and 16 labels for each node of two bytes.
+    // All counts below are bounded by the number of bytes, with 16 labels for each node of two bytes.
     if bytes.len() > (u32::MAX / 32) as usize {
         return Err("the index of ids is too long");
     }
@@ -14,7 +14,8 @@ pub(super) fn read(bytes: &[u8], separators: u32) -> Result<SeparatorTrie, &'sta
     let (mut rest, mut known) = (bytes, 1_u32);
     while trie.nodes.len() < known as usize {
         trie.node(&mut rest, &mut known)?;
-        // Before there is memory for what cannot be: a bit may be a label, and a label takes nine bytes.
+        // Rejects impossible counts before memory is allocated for them: a bit may be a label, which takes nine
+        // bytes of memory.
         let nodes = trie.nodes.len() + rest.len();
         let leaves = (trie.slots.len() + 1).saturating_sub(trie.nodes.len() + known as usize);
         if known as usize > nodes || leaves > separators as usize {
@@ -34,12 +35,12 @@ pub(super) fn read(bytes: &[u8], separators: u32) -> Result<SeparatorTrie, &'sta
     })
 }
 
-/// A length that is at most 32 times the number of bytes, of which there are fewer than 2^27.
+/// A length of at most 32 times the number of bytes, which is below 2^27.
 fn small(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
 
-/// The arrays of a trie.
+/// The arrays of a trie under construction.
 #[derive(Default)]
 struct Growing {
     nodes: Vec<Node>,
@@ -49,7 +50,7 @@ struct Growing {
 }
 
 impl Growing {
-    /// Reads a node. `known` is how many there are by what is known so far.
+    /// Decodes a node. `known` is the number of nodes that the nodes so far imply.
     fn node(&mut self, rest: &mut &[u8], known: &mut u32) -> Result<(), &'static str> {
         let mut take = |len: usize| rest.split_off(..len).ok_or(ENDS_EARLY);
         let flags = take(1)?[0];
@@ -111,9 +112,9 @@ impl Growing {
         }
     }
 
-    /// How many separators are in each node, and before it and all its labels. Children lie behind their parents.
+    /// Computes the separators before and in each node and label. Children follow their parents.
     fn count(&mut self, separators: u32) -> Result<(), &'static str> {
-        // Backwards: `end` is how many there are.
+        // Backwards: `end` becomes the number of separators of the node.
         for i in (0..self.nodes.len()).rev() {
             let node = self.nodes[i];
             let slots = &self.slots[node.slots as usize..][..usize::from(node.count)];
@@ -123,7 +124,7 @@ impl Growing {
         if self.nodes[0].end != separators {
             return Err("the index of ids has more or fewer separators than there should be");
         }
-        // Forwards: where they begin. The root's begin with 0.
+        // Forwards: add the number before the node. For the root, that is 0.
         for i in 0..self.nodes.len() {
             let Node { slots, count, ref mut before, ref mut inside, ref mut end, .. } = self.nodes[i];
             (*inside, *end) = (*before + *inside, *before + *end);
@@ -141,7 +142,7 @@ impl Growing {
         Ok(())
     }
 
-    /// How many separators a label has, as long as its node has the number of them in `end`.
+    /// The number of separators of a label, while `end` holds that of its node.
     fn size(&self, slot: &Slot) -> u32 {
         match slot.child {
             LEAF => 1,
