@@ -143,10 +143,10 @@ impl<E> Keep<E> for Heap {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError<E> {
     /// The ids could not be read.
-    #[error("ids cannot be read: {0}")]
+    #[error("cannot read the ids: {0}")]
     Source(E),
     /// The index could not be stored.
-    #[error("no room for the index of ids: {0}")]
+    #[error("cannot store the index of ids: {0}")]
     Keep(E),
     /// Two documents have the same id.
     #[error("documents {} and {} have the same id, \"{}\"", docs[0], docs[1], id.escape_ascii())]
@@ -165,7 +165,7 @@ pub enum BuildError<E> {
         doc: DocId,
     },
     /// An id has more than [`MAX_ID_LEN`] bytes.
-    #[error("the id of document {doc} has {len} bytes, above {MAX_ID_LEN}")]
+    #[error("expected an id of at most {MAX_ID_LEN} bytes, found {len} bytes in document {doc}")]
     TooLong {
         /// Its document.
         doc: DocId,
@@ -173,7 +173,7 @@ pub enum BuildError<E> {
         len: usize,
     },
     /// A document has two ids, or is not one of the segment.
-    #[error("document {doc} has a second id, or is not among the segment's {docs}")]
+    #[error("document {doc} has two ids, or is not one of the segment's {docs} documents")]
     Document {
         /// The document.
         doc: DocId,

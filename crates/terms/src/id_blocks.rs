@@ -170,7 +170,7 @@ impl Index {
 
     #[cold]
     fn broken(&self, section: &impl SectionBytes, block: u32) -> Error {
-        let what = "a block of ids holds what it may not, or leaves its bytes";
+        let what = "a block of ids is malformed";
         Error::at(section.place(), self.starts.offset(block), ErrorKind::Broken(what))
     }
 
@@ -211,7 +211,7 @@ impl<B: SectionBytes> BlocksReader<B> {
         let Blocks { count, ids, starts, index } = blocks;
         let wrong = |what| Error::at(ids.place(), 0, ErrorKind::Broken(what));
         if count == 0 || count > keys || index.is_some() != (count > 1) {
-            return Err(wrong("there are no such numbers of ids and their blocks, or no index of them"));
+            return Err(wrong("the number of id blocks does not match the number of ids or the index"));
         }
         let starts = Starts::open(&starts, count, keys, ids.len() as u64)?;
         let trie = match index {
@@ -309,7 +309,7 @@ impl<B: SectionBytes> Dictionary for BlocksReader<B> {
                 return Err(wrong("ids do not ascend"));
             }
             if self.find(key)? != Some(rank) {
-                return Err(wrong("an id is not found where it is"));
+                return Err(wrong("an id is not found at its rank"));
             }
             let before = before.get_or_insert_default();
             before.clear();

@@ -225,23 +225,23 @@ impl<S> Ids<S> {
         at_most("length of the least id", self.least.len() as u64, MAX_BOUND as u64)?;
         at_most("length of the greatest id", self.greatest.len() as u64, MAX_BOUND as u64)?;
         if self.keys.form() != (count > 0).then_some(self.form) {
-            return Err(ErrorKind::Broken("ids have sections of another form, or none"));
+            return Err(ErrorKind::Broken("the sections of the ids do not match their form"));
         }
         if self.least > self.greatest {
             return Err(ErrorKind::Broken("the least id is above the greatest"));
         }
         let lines = bloom::lines(self.count, self.filter_bits);
         if self.filter.is_some() != (lines > 0) {
-            return Err(ErrorKind::Broken("there is an id filter without bits, or none with"));
+            return Err(ErrorKind::Broken("the id filter does not match its bits per id"));
         }
         let found = self.filter.as_ref().map_or(0, len);
         equal("length of the id filter", found, lines * bloom::LINE as u64)?;
         if self.docs.role != Role::IdDocs {
-            return Err(ErrorKind::Broken("the documents of ids are in other sections"));
+            return Err(ErrorKind::Broken("the documents of ids are in the wrong sections"));
         }
         equal("number of documents of ids", self.docs.count, count)?;
         if count > 0 && (self.docs.min < 0 || self.docs.max >= i64::from(self.doc_count)) {
-            return Err(ErrorKind::Broken("an id has a document that the segment has not"));
+            return Err(ErrorKind::Broken("an id has a document that is not in the segment"));
         }
         Ok(())
     }

@@ -268,7 +268,7 @@ impl Template {
         let (len, prefix, suffix) = (cursor.u8()?, cursor.u8()?, cursor.u8()?);
         let prefix = cursor.take(prefix.into())?;
         let suffix = cursor.take(suffix.into())?;
-        let broken = ErrorKind::Broken("no id looks like that: its kind and lengths do not go together");
+        let broken = ErrorKind::Broken("the kind of the id template does not allow its lengths");
         Template::new(kind, len.into(), prefix, suffix).ok_or_else(|| cursor.refuse(broken))
     }
 }

@@ -322,7 +322,7 @@ impl<B: SectionBytes> IdsReader<B> {
     #[cold]
     fn no_document(&self) -> Error {
         let place = self.inner.docs.meta().blocks.as_ref().map_or(NOWHERE, B::place);
-        Error::at(place, 0, ErrorKind::Broken("an id has a document that the segment has not"))
+        Error::at(place, 0, ErrorKind::Broken("an id has a document that is not in the segment"))
     }
 
     /// The number of ids less than `bound`, which may be any bytes.
@@ -425,7 +425,7 @@ impl<B: SectionBytes> IdsReader<B> {
     }
 }
 
-const NOT_PACKED: &str = "a packed id does not look like the others";
+const NOT_PACKED: &str = "a packed id does not fit the template";
 
 /// The place of errors that concern no section in particular.
 const NOWHERE: Place = Place { section: Section::Ids, offset: 0 };

@@ -14,10 +14,16 @@ fn what_is_no_set_of_ids_is_refused_with_ids_and_documents() {
         r#"the id of document 2, "aa", is less than the one before it"#
     );
     assert_eq!(refused(&[("", 3), ("", 4)]), r#"documents 3 and 4 have the same id, """#);
-    assert_eq!(refused(&[("a", 9)]), "document 9 has a second id, or is not among the segment's 9");
-    assert_eq!(refused(&[("a", 3), ("b", 3)]), "document 3 has a second id, or is not among the segment's 9");
+    assert_eq!(refused(&[("a", 9)]), "document 9 has two ids, or is not one of the segment's 9 documents");
+    assert_eq!(
+        refused(&[("a", 3), ("b", 3)]),
+        "document 3 has two ids, or is not one of the segment's 9 documents"
+    );
     let long = "x".repeat(MAX_ID_LEN + 1);
-    assert_eq!(refused(&[(&long, 3)]), "the id of document 3 has 65536 bytes, above 65535");
+    assert_eq!(
+        refused(&[(&long, 3)]),
+        "expected an id of at most 65535 bytes, found 65536 bytes in document 3"
+    );
     assert!(build(&[(&long[1..], 3)], 9).is_ok());
 }
 

@@ -51,7 +51,7 @@ impl Starts {
         let broken = |what| Error::at(section.place(), 0, ErrorKind::Broken(what));
         let &[offset_width, rank_width, zeros @ ..] = section.array::<HEADER>(0)?;
         if !bits::is_width(offset_width) || !bits::is_width(rank_width) || zeros != [0; 6] {
-            return Err(broken("widths of the starts of id blocks"));
+            return Err(broken("invalid bit widths in the id block starts"));
         }
         let count = u64::from(blocks) + 1;
         let offsets_len = bits::packed_len(count, offset_width);

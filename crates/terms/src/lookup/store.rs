@@ -44,10 +44,10 @@ pub enum StoreError {
     #[error("a store has at most {MAX_SEGMENTS} segments")]
     TooManySegments,
     /// The store has no such segment, or it is named twice.
-    #[error("{0} is not in the store, or named twice")]
+    #[error("{0} is not in the store, or is named twice")]
     UnknownSegment(SegmentId),
     /// The merged segment has more ids than its parts together, so some of them are new.
-    #[error("merged segments have {merged} ids, which had {parts}")]
+    #[error("expected at most {parts} ids in the merged segment, found {merged}")]
     ForeignIds {
         /// The number of ids of the merged segment.
         merged: u64,

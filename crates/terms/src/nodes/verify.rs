@@ -58,7 +58,7 @@ fn node<F: NodeFormat>(
     let Node { key_first, labels, then } = F::node(section, at)?;
     labels.get(section)?;
     let (keys, end) = match then {
-        Next::End if labels.len == 0 && !is_root => return refuse("a node for nothing"),
+        Next::End if labels.len == 0 && !is_root => return refuse("a node without a key"),
         Next::End => (Some(1), None),
         Next::Back(_) if labels.len == 0 => return refuse("a node without labels"),
         Next::Back(back) => (Some(keys_of(section, at, back, nodes)?), None),
@@ -69,7 +69,7 @@ fn node<F: NodeFormat>(
     let end = end.unwrap_or_else(|| if labels.len == 0 { at + 1 } else { labels.range().end });
     match keys.and_then(|keys| keys.checked_add(key_first.into())) {
         Some(keys) => Ok((keys, end)),
-        None => refuse("more keys than there can be"),
+        None => refuse("more than 2^32 - 1 keys"),
     }
 }
 
@@ -86,7 +86,7 @@ fn sum(section: &impl SectionBytes, at: usize, arcs: &Arcs, nodes: &mut [Visited
         }
         keys = match keys.checked_add(keys_of(section, at, entry.back, nodes)?) {
             Some(keys) => keys,
-            None => return Err(broken(section.place(), at, "more keys than there can be")),
+            None => return Err(broken(section.place(), at, "more than 2^32 - 1 keys")),
         };
     }
     Ok(keys)

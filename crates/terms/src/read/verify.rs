@@ -55,10 +55,10 @@ impl<B: SectionBytes> IdsReader<B> {
                 return Err(wrong(NOT_PACKED));
             }
             if !self.may_hold(&Probe::new(hash(&id, self.inner.seed)))? {
-                return Err(wrong("the filter does not know an id"));
+                return Err(wrong("the filter rejects an id that is there"));
             }
             if rank == 0 && *self.inner.least != key[..key.len().min(MAX_BOUND)] {
-                return Err(wrong("the least id is another one"));
+                return Err(wrong("the least id is not the one in the directory"));
             }
             longest = longest.max(id.len());
             last.clear();
@@ -67,11 +67,11 @@ impl<B: SectionBytes> IdsReader<B> {
         };
         self.inner.keys.dictionary().map_or(Ok(()), |keys| keys.each(0..self.inner.count, &mut each))?;
         if *self.inner.greatest != last {
-            return Err(wrong("the greatest id is another one"));
+            return Err(wrong("the greatest id is not the one in the directory"));
         }
         match longest == self.max_len() {
             true => Ok(()),
-            false => Err(wrong("the longest id has another length")),
+            false => Err(wrong("the longest id does not have the length in the directory")),
         }
     }
 }

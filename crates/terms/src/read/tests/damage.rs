@@ -145,7 +145,7 @@ fn what_is_not_one_index_is_refused_by_verify() {
     assert!(fails(Ids { least: [0].into(), ..good.clone() }).contains("least"));
     assert!(fails(Ids { greatest: [9, 9].into(), ..good.clone() }).contains("greatest"));
     assert!(fails(Ids { doc_count: 100, ..good.clone() }).contains("number of ids"));
-    assert!(fails(Ids { doc_count: 300, ..good.clone() }).contains("a document that the segment has not"));
+    assert!(fails(Ids { doc_count: 300, ..good.clone() }).contains("a document that is not in the segment"));
     let docs = docvalues_format::numeric::encode(
         &vec![4_u32; 200],
         &docvalues_format::numeric::NumericOptions {
