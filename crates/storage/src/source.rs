@@ -336,13 +336,13 @@ fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")
 }
 
-/// Opens a file without waiting, as a pipe would for a writer.
+/// Opens a file without blocking, as opening a pipe without a writer would.
 #[cfg(target_os = "linux")]
 fn open_at_once(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt as _;
 
     match File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path) {
-        // A regular file, on which another process has a lease that the kernel asks back.
+        // A regular file with a lease, which the kernel first has to revoke from another process.
         Err(e) if e.kind() == io::ErrorKind::WouldBlock => File::open(path),
         opened => opened,
     }

@@ -164,7 +164,7 @@ fn a_killed_build_leaves_nothing_under_the_final_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.dv");
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "publish::tests::a_killed_build_leaves_nothing_under_the_final_name"])
+        .args(["--exact", "atomic_file::tests::a_killed_build_leaves_nothing_under_the_final_name"])
         .env(PATH, &path)
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -1,4 +1,4 @@
-//! No file is read here, so that Miri can run all of it: `cargo +nightly miri test paged`.
+//! No test reads a file, so Miri can run all of them: `cargo +nightly miri test demand_paging`.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,4 +1,4 @@
-//! Sections of many lengths, read in every way: whatever is handed out is what was written.
+//! Reads sections of many lengths from every kind of source: every byte handed out is the one that was written.
 #![expect(clippy::cast_possible_truncation, reason = "lengths of test data fit everywhere")]
 
 use std::fs::{self, File};

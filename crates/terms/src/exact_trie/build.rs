@@ -11,7 +11,7 @@ use crate::nodes::build::{Builder, NodeWriter};
 ///
 /// ```
 /// use docvalues_format::{error::Section, source::Owned};
-/// use docvalues_terms::{Dictionary, exact::{ExactTrie, TrieBuilder}};
+/// use docvalues_terms::{Dictionary, exact_trie::{ExactTrie, TrieBuilder}};
 ///
 /// let mut builder = TrieBuilder::new();
 /// for key in ["ab", "abc", "b"] {

@@ -1,4 +1,4 @@
-//! The table against lists of entries.
+//! Compares the table with lists of entries.
 
 #[cfg(target_pointer_width = "64")]
 mod loom;
@@ -85,7 +85,7 @@ fn a_bucket_is_a_line() {
     assert_eq!((size_of::<Bucket<AtomicU64>>(), align_of::<Bucket<AtomicU64>>()), (64, 64));
 }
 
-/// One id in more segments than all others have ids: all are found, and a look-up of another one stays short.
+/// One id in more segments than all others have ids: all entries are found, and look-ups of other ids stay short.
 #[test]
 fn one_id_in_every_segment() {
     let mut filling: TableWriter = TableBuilder::new(60_000).finish();

@@ -104,8 +104,8 @@ impl NodeWriter for FstNodeWriter {
         self.out.len() as u64
     }
 
-    /// An end is a leaf as it is, unless it ends as the one before did: then that is a leaf, behind a chain. Ends that
-    /// many keys have (`@example.org`, `.json`) are met often enough for two of them to follow each other.
+    /// Writes a suffix as one leaf; if it ends as the suffix before did, the common part becomes a leaf after a
+    /// chain. Suffixes that many keys share (`@example.org`, `.json`) are frequent enough to follow each other.
     fn leaf(&mut self, tail: &[u8]) -> u64 {
         let pairs = self.tail.iter().rev().zip(tail.iter().rev());
         let same = pairs.take_while(|(a, b)| a == b).count();
@@ -147,7 +147,7 @@ fn mix(a: u64, b: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Tags of the registry have 24 bits, so whoever chooses the ids can have two nodes share one.
+    /// The registry compares 24 bits of the hash, so chosen ids can make two nodes collide.
     #[test]
     fn nodes_with_one_hash_are_shared_only_if_they_are_the_same() {
         let mut nodes = FstNodeWriter {

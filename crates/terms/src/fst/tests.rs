@@ -1,4 +1,4 @@
-//! The automaton beside a set in memory.
+//! Compares the automaton with a set in memory.
 
 use docvalues_format::dictionary::BuildError;
 use docvalues_format::error::Section;

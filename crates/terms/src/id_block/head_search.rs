@@ -140,7 +140,7 @@ mod tests {
                 let numbers: Vec<u32> = (0..n as u32).map(|i| start + i / 2 * step).collect();
                 let mut heads: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
                 let (last, groups) = (numbers.last().copied().unwrap_or(5), n.div_ceil(LANES) * LANES * HEAD);
-                // What lies behind looks like one of them.
+                // The padding equals a head.
                 heads.resize_with(groups, {
                     let mut i = 0;
                     move || {

@@ -35,7 +35,7 @@ pub struct Seeker<'a, S: SegmentIds> {
 
 /// Bytes of a segment are damaged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("segment {segment}, counted from the newest as 0: {source}")]
+#[error("segment {segment} (0 is the newest): {source}")]
 pub struct SeekError {
     /// The position of the segment, counted from the newest one: see [`IdLookup::segment`].
     pub segment: usize,

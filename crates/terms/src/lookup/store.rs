@@ -158,13 +158,14 @@ impl<S: SegmentIds> IdStore<S> {
         })
     }
 
-    /// Does a part of what the table needs to grow, or to shed what has gone: up to `steps` ids are moved or lines of
-    /// memory cleared, of 10 to 100 ns each. A store that only grows needs no call; after many merges or removals,
-    /// calls in idle moments give memory back.
+    /// Does up to `steps` steps of maintenance: each moves an id to a new table, or zeroes a bucket of it, in 10 to
+    /// 100 ns. A store that only grows needs no call; after many merges or removals, calls in idle moments release
+    /// memory.
     ///
     /// # Errors
     ///
-    /// When bytes of a segment are damaged. Its ids stay where they were; the next call goes on with other segments.
+    /// When bytes of a segment are damaged. Its ids stay in their table; the next call continues with other
+    /// segments.
     pub fn maintain(&self, steps: usize) -> Result<Upkeep, StoreError> {
         let mut writer = self.writer();
         let done = writer.maintain(steps);
@@ -174,7 +175,7 @@ impl<S: SegmentIds> IdStore<S> {
         Ok(if done?.more { Upkeep::More } else { Upkeep::Done })
     }
 
-    /// After a panic in a segment's code the writer is as it was before, but for entries nobody owns.
+    /// After a panic in a segment's code, the writer is unchanged apart from entries without an owner.
     pub(super) fn writer(&self) -> MutexGuard<'_, Writer<S>> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -191,7 +192,7 @@ impl<S: SegmentIds> IdStore<S> {
         let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
         let before = std::mem::replace(&mut *published, lookup);
         drop(published);
-        // A table may go with it, which takes time that no reader should wait for.
+        // This may free a table, which takes time that no reader should wait for.
         drop(before);
     }
 }
@@ -216,7 +217,7 @@ impl<S: SegmentIds> Writer<S> {
             ids.push(id);
         }
         self.segments.splice(..0, ids.iter().copied().zip(segments.iter().cloned()));
-        // A segment that cannot be moved is no reason to refuse another one.
+        // A failed move is no reason to refuse the new segment.
         let _ = self.maintain(added.saturating_mul(MOVED_PER_ADDED) + segments.len());
         Ok(ids)
     }
@@ -231,7 +232,8 @@ impl<S: SegmentIds> Writer<S> {
         }
         let id = SegmentId(self.next);
         self.next += 1;
-        // Those before the newest of them stay before it; with none merged, it has no ids and goes to the front.
+        // Segments newer than the newest of `old` stay newer. If `old` is empty, `merged` has no ids and goes to
+        // the front.
         let place = places.iter().min().copied().unwrap_or(0);
         self.segments.insert(place, (id, merged));
         self.segments.retain(|(id, _)| !old.contains(id));
@@ -239,7 +241,7 @@ impl<S: SegmentIds> Writer<S> {
         Ok(id)
     }
 
-    /// Where these segments are, all of them different.
+    /// The positions of these segments, which must be distinct.
     fn places_of(&self, ids: &[SegmentId]) -> Result<Vec<usize>, StoreError> {
         let places: HashMap<SegmentId, usize> = self.segments.iter().map(|(id, _)| *id).zip(0..).collect();
         let mut seen = HashSet::new();

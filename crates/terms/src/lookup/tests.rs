@@ -1,4 +1,4 @@
-//! Look-ups against maps.
+//! Compares look-ups with maps.
 
 mod bit_sliced;
 mod changes;

@@ -52,7 +52,7 @@ pub struct Arc {
     pub(crate) label: u8,
     /// The number of keys under it.
     pub(crate) keys: u32,
-    /// The byte behind the label, if it is the arc's.
+    /// The byte after the label, if the arc holds it.
     pub(crate) peek: Option<u8>,
     /// The position of the target node, or [`END`].
     pub(crate) to: u64,

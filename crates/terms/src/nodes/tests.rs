@@ -1,4 +1,4 @@
-//! Both forms beside a set in memory, and with bytes that nobody wrote.
+//! Compares both node-based forms with a set in memory, and searches damaged bytes.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! Every example in hexadecimal, compared with what the encoders make.
+//! Compares every hexadecimal example with the output of the encoders.
 
 use docvalues_terms::bloom::BloomFilterBuilder;
 use docvalues_terms::exact_trie::TrieBuilder;

@@ -1,4 +1,4 @@
-//! Every layout: each row of its table holds the field's bytes at its offset, and no byte lies outside of a row.
+//! Checks every layout: each row of its table has the field's bytes at its offset, and every byte belongs to a row.
 
 use std::convert::Infallible;
 

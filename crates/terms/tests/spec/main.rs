@@ -1,4 +1,4 @@
-//! Chapter 16 of `docs/format.md` and the tables in the modules' heads, held to the code: every row, tag, constant,
+//! Compares chapter 16 of `docs/format.md`, and the tables in module docs, with the code: every row, tag, constant,
 //! example and number.
 
 #![expect(clippy::unwrap_used, reason = "a failing helper is a failing test")]

@@ -1,4 +1,5 @@
-//! The constants, and every number from 100 up in the prose: each is part of a sentence that is made here from the code.
+//! Checks the constants, and every number from 100 up in the prose: each is part of a sentence that is generated
+//! from the code.
 
 use docvalues_format::error::Section;
 use docvalues_format::source::Owned;

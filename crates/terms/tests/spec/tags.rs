@@ -1,4 +1,4 @@
-//! Every fingerprint table, compared with the enum or the bytes that it tells of.
+//! Compares every table of tags in the document with the enum or the bytes that it describes.
 
 use docvalues_terms::ids::Form;
 use docvalues_terms::packing::{Kind, Packed, Template};

@@ -1,4 +1,4 @@
-//! Where a file can stand, and where none can.
+//! File names that are accepted, and names that are refused.
 
 use super::*;
 
@@ -78,7 +78,7 @@ fn a_link_is_replaced_and_not_what_it_points_to() {
     assert_eq!(fs::read(&file).unwrap(), b"other");
 }
 
-/// Not even by its owner is a folder written that is read-only; but by root, who may do all.
+/// A read-only folder is not written even by its owner; only by root, who may do anything.
 #[cfg(unix)]
 #[test]
 #[cfg_attr(miri, ignore = "Miri sets no permissions")]

@@ -1,4 +1,4 @@
-//! All interleavings of a writer and a reader, and all values that relaxed loads may see.
+//! Model checking: all interleavings of a writer and a reader, and all values that relaxed loads may see.
 
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::sync::{Arc, RwLock};
@@ -74,7 +74,7 @@ fn readers_miss_nothing_that_was_published() {
     model(false);
 }
 
-/// The checker finds what there is to find.
+/// Checks the checker: publishing too early must fail.
 #[test]
 #[should_panic(expected = "of 3 segments")]
 fn readers_miss_what_was_published_too_early() {

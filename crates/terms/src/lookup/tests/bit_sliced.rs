@@ -1,4 +1,4 @@
-//! Filters in memory.
+//! Bit-sliced filters.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Segments in sections that are checked as they are read, as mapped ones are.
+//! Segments whose sections are verified as they are read, as mapped ones are.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

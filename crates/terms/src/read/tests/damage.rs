@@ -1,4 +1,4 @@
-//! Damage that has the right checksums: no panic, no endless loop, and answers that are documents.
+//! Damage with valid checksums: no panic, no endless loop, and every document returned is one of the segment.
 
 use super::*;
 
