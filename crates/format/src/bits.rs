@@ -1,30 +1,29 @@
-//! Small integers, packed: each takes `width` bits, end to end, lowest bit first.
+//! Bit packing: small integers of `width` bits each, end to end, lowest bit first.
 //!
 //! # Layout
 //!
-//! Integer `i` is bits `width * i ..` of the bytes read as one little-endian number, so it lies in the
-//! eight bytes that begin at byte `width * i / 8`:
+//! The bytes are one little-endian number, and integer `i` is its bits `width * i ..`. It lies in the eight bytes
+//! from byte `width * i / 8` on:
 //!
 //! ```text
 //! width 3    byte 0     byte 1     byte 2
 //!            22111000   54443332   77766655     each digit is a bit of the integer it names
 //! ```
 //!
-//! A run of packed integers is padded with zero bits to a multiple of 8 bytes, and may be read
-//! [`OVERREAD`] bytes beyond: whoever lays it out puts something behind it.
+//! A run of packed integers is padded with zero bits to a multiple of 8 bytes. Readers load up to [`OVERREAD`] bytes
+//! past its end, so the layout must put something there.
 //!
 //! # Widths
 //!
-//! [`is_width`]: 0 to 56, and 64. With at most 56 bits and a start inside a byte, one eight-byte load
-//! holds the whole integer, wherever it begins; 57 to 63 would need a second load, and saves under 11 %
-//! of what 64 takes.
+//! [`is_width`]: 0 to 56, and 64. An integer of at most 56 bits lies in a single eight-byte load, whichever bit of a
+//! byte it begins at. Widths of 57 to 63 would need a second load to save less than 11 % of 64 bits.
 
 use byteorder::{ByteOrder, LittleEndian};
 
-/// Bytes behind the last integer's own that a load may touch.
+/// Bytes after the last integer that a load may touch.
 pub const OVERREAD: usize = 8;
 
-/// The widest integer that a single load finds at any bit of a byte.
+/// The widest integer that a single eight-byte load holds, whichever bit of a byte it begins at.
 pub const MAX_SPLIT_WIDTH: u8 = 56;
 
 /// Whether integers of `width` bits can be packed.
@@ -33,7 +32,7 @@ pub const fn is_width(width: u8) -> bool {
     width <= MAX_SPLIT_WIDTH || width == 64
 }
 
-/// The narrowest width that holds every integer up to `max`.
+/// The narrowest legal width that holds every integer up to `max`.
 #[inline]
 pub const fn width_of(max: u64) -> u8 {
     match 64 - max.leading_zeros() {
@@ -53,7 +52,7 @@ pub const fn mask(width: u8) -> u64 {
     !u64::MAX.unbounded_shl(width as u32)
 }
 
-/// [`mask`] of each width: without BMI2, it takes six instructions to compute one.
+/// [`mask`] of each width, because computing one without BMI2 takes six instructions.
 pub(crate) static MASKS: [u64; 256] = {
     let (mut masks, mut width) = ([0; 256], 0);
     while width < masks.len() {
@@ -71,21 +70,20 @@ pub const fn packed_len(count: u64, width: u8) -> u64 {
     count.saturating_mul(width as u64).div_ceil(64).saturating_mul(8)
 }
 
-/// The byte that the load of integer `index` begins with, and how many bits of it belong to others.
+/// The first byte of the load for integer `index`, and how many of its bits belong to earlier integers.
 ///
-/// For an index inside a block, of which there are at most 2^40; a byte that memory has no address for
-/// comes out as one behind the end of everything.
+/// `index` is a place in a block, below 2^40. A byte offset that does not fit a `usize` becomes `usize::MAX`, which
+/// no slice has.
 #[inline]
 pub(crate) fn place(width: u8, index: usize) -> (usize, u32) {
     let bit = (index as u64).wrapping_mul(width.into());
     (usize::try_from(bit / 8).unwrap_or(usize::MAX), (bit % 8) as u32)
 }
 
-/// Integer `index` of those that begin at the first bit of `bytes`.
+/// Returns integer `index` of those that begin at the first bit of `bytes`.
 ///
-/// `None` if its eight bytes do not lie in `bytes` (of width 0, it has none), or no integers of `width`
-/// bits can be packed.
-/// O(1): one load.
+/// Returns `None` if its eight bytes do not lie in `bytes`, or if `width` is illegal. An integer of width 0 has no
+/// bytes and is always 0. O(1): one load.
 #[inline]
 pub fn get(bytes: &[u8], width: u8, index: usize) -> Option<u64> {
     let bit = index.checked_mul(width.into())?;
@@ -97,22 +95,22 @@ pub fn get(bytes: &[u8], width: u8, index: usize) -> Option<u64> {
     }
 }
 
-/// Integers `start ..` of those that begin at the first bit of `bytes`, as many as `out` takes.
+/// Unpacks integers `start ..` into `out`, until it is full. Integer 0 begins at the first bit of `bytes`.
 ///
-/// `None` under the conditions of [`get`]; `out` is then filled in part.
+/// Returns `None` under the conditions of [`get`]; `out` is then partly filled.
 #[inline]
 pub fn unpack(bytes: &[u8], width: u8, start: usize, out: &mut [u64]) -> Option<()> {
     unpack_add(bytes, width, start, 0, out)
 }
 
-/// The same, with `base` added to each, modulo 2^64: in the loop it costs nothing.
+/// As [`unpack`], with `base` added to each integer, modulo 2^64. The addition is free inside the loop.
 ///
-/// Eight at a time, by the fastest kernel of the CPU, which gives the same integers.
+/// Unpacks eight at a time with the fastest kernel of the CPU. All kernels give the same integers.
 pub fn unpack_add(bytes: &[u8], width: u8, start: usize, base: u64, out: &mut [u64]) -> Option<()> {
     start.checked_add(out.len())?.checked_mul(width.into())?;
     match (width, out.len().checked_sub(1)) {
         (1..=MAX_SPLIT_WIDTH, Some(last)) => {
-            // The last one's load lies inside, so all do, and nothing below fails.
+            // The last load lies in `bytes`, so all loads do, and nothing below fails.
             load(bytes, (start + last) * usize::from(width) / 8)?;
             with_kernel(unpack_kernels::best(), bytes, width, start, base, out)
         }
@@ -120,7 +118,7 @@ pub fn unpack_add(bytes: &[u8], width: u8, start: usize, base: u64, out: &mut [u
     }
 }
 
-/// One integer after the other: the definition of the right answer.
+/// Unpacks one integer after the other. This is the reference implementation for the kernels.
 fn unpack_scalar(bytes: &[u8], width: u8, start: usize, base: u64, out: &mut [u64]) -> Option<()> {
     match width {
         0 => out.fill(base),
@@ -142,8 +140,8 @@ fn unpack_scalar(bytes: &[u8], width: u8, start: usize, base: u64, out: &mut [u6
     Some(())
 }
 
-/// Groups of eight by `kernel`; before the first whole group and behind the last one, or where a group
-/// has too few bytes behind it, one after the other.
+/// Unpacks whole groups of eight by `kernel`. The integers before the first group and after the last one are unpacked
+/// one by one, as are groups with less than a window of bytes.
 fn with_kernel(
     kernel: unpack_kernels::Unpack,
     bytes: &[u8],
@@ -165,7 +163,7 @@ fn with_kernel(
     if rest.len() < unpack_kernels::GROUP {
         return unpack_scalar(bytes, width, 0, base, rest);
     }
-    // The last groups have less than a window of bytes: a copy of those, with zeros behind, has it.
+    // The last groups have less than a window of bytes, so they are copied and padded with zeros.
     let mut window = [0; 2 * unpack_kernels::WINDOW];
     let left = bytes.len().min(unpack_kernels::WINDOW);
     window[..left].copy_from_slice(&bytes[..left]);

@@ -1,4 +1,4 @@
-//! Fields of the directory: the only way its bytes become numbers, and back.
+//! Reading and writing the fixed-size fields of the directory.
 
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -6,29 +6,29 @@ use crate::error::{Error, ErrorKind, Place, Result};
 
 /// Reads fields front to back.
 ///
-/// Used where a handful of fields are read once (header, footer, directory, block headers met on a
-/// walk); values are read by the kernels of [`crate::bits`].
+/// For the few fields that are read once: header, footer, directory, and block headers on a walk. Values are read by
+/// the kernels of [`crate::bits`].
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor<'a> {
     place: Place,
     bytes: &'a [u8],
     at: usize,
-    /// Where the field begins that was taken last.
+    /// The start of the field that was taken last.
     field: usize,
 }
 
 impl<'a> Cursor<'a> {
-    /// Starts at the first of `bytes`, which lie at `place`.
+    /// A cursor at the first of `bytes`, which lie at `place`.
     pub fn new(place: Place, bytes: &'a [u8]) -> Cursor<'a> {
         Cursor { place, bytes, at: 0, field: 0 }
     }
 
-    /// How many bytes were taken.
+    /// The number of bytes taken.
     pub fn position(&self) -> usize {
         self.at
     }
 
-    /// How many bytes are left.
+    /// The number of bytes left.
     pub fn left(&self) -> usize {
         self.bytes.len() - self.at
     }
@@ -91,7 +91,7 @@ impl<'a> Cursor<'a> {
         self.take(8).map(LittleEndian::read_i64)
     }
 
-    /// Takes `len` bytes that must be zero: what a later version may use.
+    /// Takes `len` reserved bytes, which must be zero.
     ///
     /// # Errors
     ///
@@ -101,23 +101,23 @@ impl<'a> Cursor<'a> {
         self.rule(zeros, "reserved bytes are not zero")
     }
 
-    /// Takes a tag byte: the place of a variant among `all`, which are a `what`.
+    /// Takes a tag byte: the index of a variant in `all`. `what` names the kind of tag in errors.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::UnknownTag`] when there is no such place, or as [`take`](Self::take).
+    /// [`ErrorKind::UnknownTag`] when there is no such variant, or as [`take`](Self::take).
     pub fn tag<T: Copy>(&mut self, what: &'static str, all: &[T]) -> Result<T> {
         let tag = self.u8()?;
         all.get(usize::from(tag)).copied().ok_or_else(|| self.refuse(ErrorKind::UnknownTag { what, tag }))
     }
 
-    /// An error at the field that was just taken.
+    /// An error at the field that was taken last.
     #[cold]
     pub fn refuse(&self, kind: ErrorKind) -> Error {
         Error::at(self.place, self.field, kind)
     }
 
-    /// Refuses `found` if it is above `max`.
+    /// Returns an error if `found` is above `max`.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl<'a> Cursor<'a> {
         self.check(ErrorKind::at_most(what, found, max))
     }
 
-    /// Refuses `found` unless it is `expected`.
+    /// Returns an error unless `found` is `expected`.
     ///
     /// # Errors
     ///
@@ -135,7 +135,7 @@ impl<'a> Cursor<'a> {
         self.check(ErrorKind::equal(what, found, expected))
     }
 
-    /// Refuses with `why` unless a rule of the format `holds`.
+    /// Returns the error `why` unless a rule of the format `holds`.
     ///
     /// # Errors
     ///
@@ -144,17 +144,17 @@ impl<'a> Cursor<'a> {
         self.check(ErrorKind::rule(holds, why))
     }
 
-    /// Says of what was `checked` that it is the field that was just taken.
+    /// Turns the error of `checked` into one at the field that was taken last.
     ///
     /// # Errors
     ///
-    /// When it was refused.
+    /// When `checked` is an error.
     pub fn check(&self, checked: Result<(), ErrorKind>) -> Result<()> {
         self.place.check(self.field, checked)
     }
 }
 
-/// Appends fields to a buffer; the twin of [`Cursor`].
+/// Appends fields to a buffer; the inverse of [`Cursor`].
 pub trait Put {
     /// Appends `bytes`.
     fn put(&mut self, bytes: &[u8]);

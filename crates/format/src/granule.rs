@@ -1,7 +1,7 @@
-//! Which checksums a section has, and where.
+//! Sections and their checksums: a CRC-32 for each granule of 4 KiB.
 //!
-//! A section is checked in pieces of 4 KiB, its *granules*, so that reading one value costs the
-//! checksum of the few granules it lies in. On disk, from the section's offset:
+//! A section is verified by *granules* of 4 KiB, so reading one value costs the checksums of the few granules that it
+//! lies in. On disk, from the section's offset:
 //!
 //! ```text
 //! level 0   payload, then 64 to 127 zero bytes        to a multiple of 64
@@ -10,15 +10,15 @@
 //! ...       until a level is a single granule, whose CRC-32 is the SectionRef's
 //! ```
 //!
-//! The granules of a level are counted from the level's first byte; its last one is as long as what
-//! is left. A payload of at most 4,032 bytes is the only level, one of 4 MiB less 64 bytes has one
-//! level of checksums above it, one of 4 GiB less 64 bytes two: a thousandth of the payload.
+//! Granules are counted from the level's first byte; the last one may be shorter. A payload of up to 4,032 bytes has
+//! a single level. One of up to 4 MiB less 64 bytes has one level of checksums, and one of up to 4 GiB less 64 bytes
+//! has two. Checksums add a thousandth of the payload.
 //!
-//! What one flipped bit can do: in level 0 it makes one granule unreadable, in level *n* those
-//! 1,024<sup>*n*</sup> granules of level 0 that are found through its granule. The [`SectionRef`]
-//! itself lies in a directory page, which has a checksum of its own.
+//! A flipped bit in level 0 makes one granule unreadable. In level *n* it makes the 1,024<sup>*n*</sup> granules of
+//! level 0 unreadable whose checksums depend on its granule. The [`SectionRef`] lies in a directory page, which has
+//! its own checksum.
 //!
-//! A reference to a section takes 20 bytes there:
+//! A reference to a section takes 20 bytes in the directory:
 //!
 //! | offset | bytes | field | meaning |
 //! | --- | --- | --- | --- |
@@ -39,33 +39,33 @@ mod checksums;
 #[cfg(test)]
 mod tests;
 
-/// Bytes that have a checksum together, and are checked together.
+/// Bytes that share a checksum and are verified together.
 pub const GRANULE: usize = 4096;
 
-/// Zero bytes after the payload of every section, so that an eight-byte (or 64-byte) load that
-/// begins inside the payload ends inside the section.
+/// Zero bytes after the payload of every section. A load of up to 64 bytes that begins in the payload ends in the
+/// section.
 pub const TAIL: usize = 64;
 
 /// Sections, and the levels of their checksums, are whole multiples of this many bytes.
 pub const ALIGN: usize = 64;
 
-/// A section with as many bytes of payload, or more, begins at a multiple of [`GRANULE`]: see [`section_start`].
+/// The payload length from which a section begins at a multiple of [`GRANULE`]: see [`section_start`].
 pub const LARGE_SECTION: u64 = 1 << 20;
 
-/// Bytes of a checksum in a level.
+/// Bytes of a checksum.
 pub const CRC_LEN: usize = size_of::<u32>();
 
-/// The most levels there can be: each is a thousandth of the one below, and 2<sup>64</sup> bytes
-/// are down to one granule with the seventh.
+/// The most levels of a section. Each is a thousandth of the one below, so 2<sup>64</sup> bytes shrink to one granule
+/// at the seventh.
 pub const MAX_LEVELS: usize = 7;
 
 const GRANULE_64: u64 = GRANULE as u64;
 const CRC_64: u64 = CRC_LEN as u64;
 
-/// Where a section is, and the checksum that all its others hang from.
+/// The place of a section, and the root of its checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SectionRef {
-    /// Its first byte, counted from the start of the file.
+    /// The section's first byte, counted from the start of the file.
     pub offset: u64,
     /// Bytes of payload, without tail and checksums.
     pub len: u64,
@@ -84,13 +84,12 @@ impl SectionRef {
         out.put_u32(self.crc);
     }
 
-    /// Reads a reference. That the section lies inside the file is checked where the file's length
-    /// is known, at opening.
+    /// Reads a reference. Opening the file checks that the section lies inside it.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Truncated`] when fewer than 20 bytes are left, [`ErrorKind::OutOfRange`] when the
-    /// section would end behind byte 2<sup>64</sup>.
+    /// [`ErrorKind::Truncated`] when fewer than 20 bytes are left, [`ErrorKind::OutOfRange`] when the section would
+    /// end after byte 2<sup>64</sup>.
     pub fn decode(cursor: &mut Cursor<'_>) -> Result<SectionRef> {
         let section = SectionRef { offset: cursor.u64()?, len: cursor.u64()?, crc: cursor.u32()? };
         let (found, max) = (section.len, u64::MAX - section.offset);
@@ -98,56 +97,54 @@ impl SectionRef {
         if section.end().is_some() { Ok(section) } else { Err(cursor.refuse(kind)) }
     }
 
-    /// The first byte of the file behind the section, its tail and its checksums; `None` if that is
-    /// no `u64`.
+    /// The first byte after the section, its tail and its checksums; `None` if that exceeds a `u64`.
     pub fn end(&self) -> Option<u64> {
         self.offset.checked_add(extent(self.len)?)
     }
 }
 
-/// Bytes that a section with `len` bytes of payload takes in the file, with tail and checksums;
-/// `None` if that is no `u64`.
+/// Bytes that a section with `len` bytes of payload takes in the file, with tail and checksums; `None` if that
+/// exceeds a `u64`.
 pub fn extent(len: u64) -> Option<u64> {
     Layout::of(len).map(|layout| layout.extent())
 }
 
-/// One level of a section: its bytes, counted from the section's first.
+/// One level of a section. Offsets are counted from the section's first byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Level {
     /// The level's first byte.
     pub at: u64,
-    /// Bytes that mean something: payload, or checksums.
+    /// Bytes of payload or checksums.
     pub used: u64,
-    /// All bytes, a multiple of [`ALIGN`]. Those behind `used` are zero.
+    /// All bytes, a multiple of [`ALIGN`]. Those after `used` are zero.
     pub len: u64,
 }
 
 impl Level {
-    /// How many granules the level has. At least one.
+    /// The number of granules, at least one.
     pub fn granules(&self) -> u64 {
         self.len.div_ceil(GRANULE_64)
     }
 
-    /// The bytes of granule `index`, counted from the section's first byte; empty if there is no
-    /// such granule.
+    /// The byte range of granule `index`; empty if there is no such granule.
     pub fn granule(&self, index: u64) -> Range<u64> {
         let start = index.saturating_mul(GRANULE_64).min(self.len);
         let end = start.saturating_add(GRANULE_64).min(self.len);
         self.at + start..self.at + end
     }
 
-    /// The level's first byte behind its bytes.
+    /// The first byte after the level.
     pub fn end(&self) -> u64 {
         self.at + self.len
     }
 
-    /// The bytes that are zero in every good file, counted from the section's first byte.
+    /// The range of padding bytes, which must be zero.
     pub fn padding(&self) -> Range<u64> {
         self.at + self.used..self.end()
     }
 }
 
-/// Where the levels of a section lie. A function of the payload's length alone, O(1).
+/// The levels of a section. They depend on the payload's length alone. O(1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     levels: [Level; MAX_LEVELS],
@@ -155,7 +152,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of a section with `len` bytes of payload; `None` if its extent is no `u64`.
+    /// The layout of a section with `len` bytes of payload; `None` if its extent exceeds a `u64`.
     pub fn of(len: u64) -> Option<Layout> {
         let mut levels = [Level::default(); MAX_LEVELS];
         let mut next = Level { at: 0, used: len, len: aligned(len.checked_add(TAIL as u64)?)? };
@@ -165,7 +162,7 @@ impl Layout {
             if level.granules() == 1 {
                 return Some(Layout { levels, count: below + 1 });
             }
-            // A 1,024th of a u64: neither the product nor the rounding can overflow.
+            // At most a 1,024th of `u64::MAX`: neither the product nor the rounding can overflow.
             let used = level.granules() * CRC_64;
             next = Level { at, used, len: aligned(used)? };
         }
@@ -182,16 +179,15 @@ impl Layout {
         self.levels[self.count - 1].end()
     }
 
-    /// Where the checksum of granule `index` of `level` lies, counted from the section's first byte;
-    /// `None` for the single granule of the last level, whose checksum is in the [`SectionRef`].
+    /// The offset of the checksum of granule `index` of `level`; `None` for the single granule of the last level,
+    /// whose checksum is in the [`SectionRef`].
     pub fn crc_at(&self, level: usize, index: u64) -> Option<u64> {
         let above = self.levels().get(level + 1)?;
         Some(above.at + index * CRC_64)
     }
 }
 
-/// Compares one granule with its checksum. `bytes` is the whole granule, `at` its first byte in
-/// the file.
+/// Verifies the checksum of one granule. `bytes` is the whole granule, and `at` is its offset in the file.
 ///
 /// # Errors
 ///
@@ -206,8 +202,8 @@ pub fn check(section: Section, at: u64, bytes: &[u8], expected: u32) -> Result<(
     }
 }
 
-/// Computes the checksums of a section again, in place, after some of its bytes were changed:
-/// what a hostile writer would do, and a fuzz target does.
+/// Recomputes the checksums of a section in place, after some of its bytes were changed. Fuzz targets use it to make
+/// hostile files.
 ///
 /// `None` when `bytes` is not the extent of a section with `len` bytes of payload.
 pub fn reseal(len: usize, bytes: &mut [u8]) -> Option<u32> {
@@ -216,7 +212,7 @@ pub fn reseal(len: usize, bytes: &mut [u8]) -> Option<u32> {
         return None;
     }
     for pair in layout.levels().windows(2) {
-        // The extent is the length of a slice, so every position below it is a usize.
+        // The extent is the length of a slice, so every offset below it fits a `usize`.
         let (from, to) = (usize::try_from(pair[0].at).ok()?, usize::try_from(pair[1].at).ok()?);
         let used = usize::try_from(pair[1].used).ok()?;
         let (below, above) = bytes.split_at_mut(to);
@@ -229,10 +225,10 @@ pub fn reseal(len: usize, bytes: &mut [u8]) -> Option<u32> {
     Some(crc32fast::hash(&bytes[last..]))
 }
 
-/// Where a writer begins a section with a payload of `len` bytes, if all before `at` is taken.
+/// The offset at which a writer begins a section with `len` bytes of payload, if all bytes before `at` are taken.
 ///
-/// A granule of a large section then is a page of the file: one value of a file that is mapped and not in memory costs the
-/// fault of one page, and not of the two in which its granule lies otherwise.
+/// Large sections are aligned to pages, so a granule is one page of the file. Reading a value of a mapped file that
+/// is not in memory then faults one page instead of two.
 pub fn section_start(at: u64, len: u64) -> u64 {
     let align = if len < LARGE_SECTION { ALIGN as u64 } else { GRANULE_64 };
     at.checked_next_multiple_of(align).unwrap_or(at)

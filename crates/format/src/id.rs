@@ -1,7 +1,7 @@
-//! Three numbers that look alike and must not be mixed up.
+//! Typed numbers: documents, value indices and term ords, which must not be confused.
 //!
-//! There is no `Deref`, no `From<u32>` and no public field: those would let them mix again. A
-//! column turns a [`DocId`] into a [`ValueIndex`] (*rank*), and a dictionary turns a [`TermOrd`] into a term.
+//! They have no `Deref`, no `From<u32>` and no public field, as those would allow mixing them. A column maps a
+//! [`DocId`] to a [`ValueIndex`] (its *rank*), and a dictionary maps a [`TermOrd`] to a term.
 
 use std::fmt;
 
@@ -10,12 +10,12 @@ use std::fmt;
 #[repr(transparent)]
 pub struct DocId(u32);
 
-/// A document's place among those documents of a column that have a value, in document order.
+/// A document's rank among the documents of a column that have a value, in document order.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct ValueIndex(u32);
 
-/// A term's place among the terms of one dictionary, in byte order.
+/// A term's rank among the terms of one dictionary, in byte order.
 ///
 /// Lucene calls it an *ord*; a type named `Ord` would hide the prelude's trait.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,14 +24,13 @@ pub struct TermOrd(u32);
 
 /// The most documents a segment holds: 2^32 − 2.
 ///
-/// One less than fits, so that a *count* of documents, the number after the last one and a marker
-/// for "none" all fit a `u32`.
+/// With this limit, a *count* of documents, the number after the last one and a marker for "none" all fit a `u32`.
 pub const MAX_DOCS: u32 = u32::MAX - 1;
 
 /// The most values a document may have in one column: 2^22.
 ///
-/// A list of equal numbers takes no bytes at all, so nothing else would keep a hostile file of a few
-/// hundred bytes from asking its reader for all the memory there is.
+/// A list of equal numbers takes no bytes. Without this limit, a hostile file of a few hundred bytes could make its
+/// reader allocate all memory.
 pub const MAX_VALUES_PER_DOC: u32 = 1 << 22;
 
 /// Documents in one block of presence: 65,536, as in roaring bitmaps and Lucene's `IndexedDISI`.
@@ -40,13 +39,13 @@ pub const BLOCK_DOCS: u32 = 1 << 16;
 macro_rules! number {
     ($name:ident, $raw:ty, $shown:literal) => {
         impl $name {
-            /// Wraps the plain number.
+            /// Wraps a raw number.
             #[inline]
             pub const fn new(raw: $raw) -> $name {
                 $name(raw)
             }
 
-            /// The plain number, for arithmetic and for the wire.
+            /// The raw number, for arithmetic and serialization.
             #[inline]
             pub const fn get(self) -> $raw {
                 self.0
@@ -73,7 +72,7 @@ number!(ValueIndex, u32, "value");
 number!(TermOrd, u32, "ord");
 
 impl DocId {
-    /// The block of 65,536 documents that this one lies in, and its place there.
+    /// The number of the block of 65,536 documents that this one lies in, and its place in the block.
     #[inline]
     pub const fn split(self) -> (u32, u16) {
         #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]

@@ -1,11 +1,10 @@
-//! Three ways to find block *n* of a chain of blocks.
+//! Jump tables: three ways to find block *n* of a chain of blocks.
 //!
-//! Presence and numbers lie in blocks of different lengths, each described by its own header, so a
-//! chain can be walked from its first block to any other. A *jump table* saves the walk: one entry
-//! of fixed size a block. The three modes are the ones that the posts on LUCENE-8374 and LUCENE-8585
-//! compare, and they give the same answers:
+//! Presence and numbers are stored in blocks of different lengths. Each block has a header, so a reader can walk the
+//! chain from the first block to any other. A *jump table* saves the walk: it has one entry of fixed size for each
+//! block. The three modes are those that LUCENE-8374 and LUCENE-8585 compare. They give the same answers:
 //!
-//! | mode | finding block *n* | is |
+//! | mode | finding block *n* | as in |
 //! | --- | --- | --- |
 //! | [`Ignore`](JumpTables::Ignore) | O(*n*), or O(1) from the block just before it | Lucene 7 |
 //! | [`BuildOnFirstUse`](JumpTables::BuildOnFirstUse) | O(1) after one walk, entries on the heap | LUCENE-8374 |
@@ -18,81 +17,83 @@ use std::thread::{self, ThreadId};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::source::{PartlyVerified, SectionBytes};
 
-/// How a reader finds a block. The answers are the same in every mode.
+/// The way in which a reader finds a block. The answers are the same in every mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum JumpTables {
-    /// Walks the chain of blocks forward, as Lucene 7's iterators did. Ignores rank entries, too.
+    /// Walks the chain of blocks forward, as Lucene 7's iterators did. Rank entries are ignored, too.
     ///
-    /// A thread goes on from the block of its last look-up, or starts at the first block if it wants one before that. A
-    /// reader remembers the blocks of the last 8 threads, under a lock; the other modes have none.
+    /// A thread continues from the block of its last look-up, or starts at the first block if the wanted one lies
+    /// before that. A reader remembers the positions of the last 8 threads under a lock; the other modes need no
+    /// lock.
     Ignore,
-    /// Walks the chain once, at the first look-up, and keeps the entries on the heap: for files
-    /// that were written without jump tables, or to compare (LUCENE-8374).
+    /// Walks the chain once, at the first look-up, and keeps the entries on the heap (LUCENE-8374): for files without
+    /// jump tables, and for comparisons.
     BuildOnFirstUse,
-    /// Reads the entries that the writer baked into the file (LUCENE-8585). A file written without
-    /// them is read as with [`BuildOnFirstUse`](Self::BuildOnFirstUse).
+    /// Reads the entries that the writer stored in the file (LUCENE-8585). A file without them is read as with
+    /// [`BuildOnFirstUse`](Self::BuildOnFirstUse).
     #[default]
     Baked,
 }
 
 impl JumpTables {
-    /// Every mode: what tests and benches loop over.
+    /// Every mode, for tests and benchmarks.
     pub const ALL: [JumpTables; 3] = [JumpTables::Ignore, JumpTables::BuildOnFirstUse, JumpTables::Baked];
 }
 
-/// What leads to a block: all that a chain's headers tell about it, in a fixed number of bytes.
+/// An entry of a jump table: all that a reader needs to decode a block, in a fixed number of bytes.
 pub trait Entry: Copy + Send + Sync {
     /// Reads an entry of a baked table.
     ///
     /// # Errors
     ///
-    /// When a field holds what it may not; `place` and `at` are for the message.
+    /// When a field has an illegal value; `place` and `at` are for the message.
     fn parse(place: Place, at: usize, bytes: &[u8]) -> Result<Self>;
 }
 
 /// A chain of self-describing blocks.
 pub trait Chain {
-    /// What leads to one of its blocks.
+    /// The jump entry of one of its blocks.
     type Entry: Entry;
 
-    /// How many blocks there are.
+    /// The number of blocks.
     fn blocks(&self) -> usize;
 
     /// Bytes of an entry in a baked table.
     fn stride(&self) -> usize;
 
-    /// Appends `entry` as it stands in a baked table.
+    /// Appends `entry` in the form of a baked table.
     fn put(&self, entry: &Self::Entry, out: &mut Vec<u8>);
 
-    /// Where the chain lies, for error messages.
+    /// The place of the chain, for error messages.
     fn place(&self) -> Place;
 
-    /// Reads the header of `block`, which begins at byte `at`; `values` lie in the blocks before.
+    /// Reads the header of `block`, which begins at byte `at`. `values` is the number of values in the blocks before
+    /// it.
     ///
     /// # Errors
     ///
     /// When the header cannot be read, or holds what it may not.
     fn step(&self, block: usize, at: usize, values: u64) -> Result<Step<Self::Entry>>;
 
-    /// Whether `entry`, read from a baked table, can be `block`'s: what the chain knows and the entry
-    /// alone does not tell, such as how much may lie in a block.
+    /// Checks `entry`, which was read from a baked table, against what the chain knows about `block`, such as the
+    /// most values that it may hold.
     ///
     /// # Errors
     ///
-    /// When it cannot.
+    /// When `entry` cannot be that of `block`.
     fn admit(&self, block: usize, entry: &Self::Entry) -> Result<(), ErrorKind> {
         let _ = (block, entry);
         Ok(())
     }
 }
 
-/// One block of a [`Chain`], and where the next one begins.
+/// One block of a [`Chain`], and the start of the next one.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<E> {
     /// The block's entry.
     pub entry: E,
-    /// Where the next block's header begins. Always behind this block's.
+    /// The first byte of the next block's header, which always lies after this block's.
     pub next: usize,
     /// Values in all blocks up to and including this one.
     pub values: u64,
@@ -115,30 +116,30 @@ struct Position<E> {
 /// The jump table of one chain, in one of the three modes.
 #[derive(Debug)]
 pub struct Jump<B, E> {
-    /// The file's own table, which every mode keeps, so that all of them can verify it.
+    /// The file's own table. Every mode keeps it, so that it can be verified in each.
     baked: Option<B>,
     mode: Mode<E>,
 }
 
-// A tag of its own is one comparison; one that is made of other fields takes eight instructions.
+// With `repr(u8)` a match is one comparison. A tag in a niche of other fields takes eight instructions.
 #[derive(Debug)]
 #[repr(u8)]
 enum Mode<E> {
     Baked,
-    /// The bytes of a baked table, and [`SPARE`] zeros.
+    /// The bytes of the table, as if baked, and [`SPARE`] zeros.
     Built(OnceLock<Box<[u8]>>),
     Ignored(Positions<E>),
 }
 
-/// Bytes behind the last entry that a load may touch.
+/// Bytes after the last entry that a load may touch.
 pub(crate) const SPARE: usize = 8;
 
 impl<B: SectionBytes, E: Entry> Jump<B, E> {
-    /// Chooses the table for `mode`; `baked` is the file's own, if it has one.
+    /// Opens the table in `mode`. `baked` is the file's own table, if it has one.
     ///
     /// # Errors
     ///
-    /// When a baked table is not one entry long for each of the `chain`'s blocks.
+    /// When the baked table does not have one entry for each block of the `chain`.
     pub fn open<C: Chain<Entry = E>>(mode: JumpTables, baked: Option<B>, chain: &C) -> Result<Jump<B, E>> {
         if let Some(baked) = &baked {
             let expected = (chain.blocks() as u64).saturating_mul(chain.stride() as u64);
@@ -158,11 +159,11 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
         self.baked.as_ref()
     }
 
-    /// The entries in memory and at least [`SPARE`] bytes behind them, with what is known of them by now; `None` of
-    /// a table that is ignored, or has yet to be built or read.
+    /// The entries in memory, with at least [`SPARE`] bytes after them, and which of them are verified. `None` if the
+    /// table is ignored, not built yet or not in memory yet.
     ///
-    /// For whoever looks up one value after the other, and cannot afford an entry that goes through
-    /// memory: written there field by field and read back as a whole, it waits for its own stores.
+    /// Look-ups of one value after the other read entries from here. An entry that is passed through memory, written
+    /// field by field and read back as a whole, would wait for its own stores.
     #[inline(always)]
     pub(crate) fn partly_verified(&self) -> Option<PartlyVerified<'_>> {
         match &self.mode {
@@ -172,7 +173,7 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
         }
     }
 
-    /// The same, once all entries are known to be good.
+    /// The entries, if all of them are verified.
     #[inline(always)]
     pub(crate) fn verified(&self) -> Option<&[u8]> {
         match &self.mode {
@@ -182,7 +183,7 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
         }
     }
 
-    /// `N` bytes at `at` of the entries, if they are known to be good by now.
+    /// `N` bytes at `at` of the entries, if they are verified.
     #[inline(always)]
     pub(crate) fn peek<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
         match &self.mode {
@@ -192,13 +193,13 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
         }
     }
 
-    /// Whether rank entries and jump entries are ignored.
+    /// Returns whether rank entries and jump entries are ignored.
     #[inline]
     pub fn is_ignored(&self) -> bool {
         matches!(self.mode, Mode::Ignored(_))
     }
 
-    /// Bytes on the heap: the table, if it was built.
+    /// The heap bytes of the table, if it was built.
     pub fn heap_bytes(&self) -> usize {
         if let Mode::Built(table) = &self.mode { table.get().map_or(0, |table| table.len()) } else { 0 }
     }
@@ -207,13 +208,13 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
     ///
     /// # Errors
     ///
-    /// When bytes on the way to it cannot be read, or hold what they may not.
+    /// When bytes on the way to it cannot be read or are illegal.
     pub fn locate<C: Chain<Entry = E>>(&self, chain: &C, block: usize) -> Result<E> {
         let (at, stride) = (block.saturating_mul(chain.stride()), chain.stride());
         let range = at..at.saturating_add(stride);
         let (place, bytes) = match &self.mode {
             Mode::Baked => {
-                // There is one: see `open`.
+                // `open` chooses this mode only if there is a table.
                 let table = self.baked.as_ref().ok_or_else(|| no_block(chain, block))?;
                 (table.place(), table.slice(range)?)
             }
@@ -232,8 +233,8 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
         Ok(entry)
     }
 
-    /// The block that `compare` calls equal, where it calls those before it less and those behind it
-    /// greater. O(log *n*) entries; in mode `Ignore` a walk.
+    /// Finds the block for which `compare` returns equal; it must return less for the blocks before it and greater
+    /// for those after it. Reads O(log *n*) entries, or walks in mode `Ignore`.
     ///
     /// # Errors
     ///
@@ -288,16 +289,17 @@ impl<E: Entry> Positions<E> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Position<E>>> {
-        // Every position is good at all times, whoever panicked.
+        // Positions are valid at all times, so a panic of another thread does no harm.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Shows `each` block of the chain, in order, and where its header begins; returns where the last one ends.
+/// Calls `each` for every block of the chain, in order, with its number and the offset of its header. Returns the end
+/// of the last block.
 ///
 /// # Errors
 ///
-/// When a header cannot be read, or holds what it may not, and those of `each`.
+/// When a header cannot be read or is illegal, and the errors of `each`.
 pub fn walk<C: Chain>(
     chain: &C,
     mut each: impl FnMut(usize, usize, &Step<C::Entry>) -> Result<()>,
@@ -311,7 +313,7 @@ pub fn walk<C: Chain>(
     Ok(at)
 }
 
-/// Walks the whole chain once. Two threads may both do so; one table is kept.
+/// Builds the table by walking the whole chain. If two threads do so at once, one table is kept.
 #[cold]
 fn build<'t, C: Chain>(table: &'t OnceLock<Box<[u8]>>, chain: &C) -> Result<&'t [u8]> {
     let mut entries = Vec::with_capacity(chain.blocks().saturating_mul(chain.stride()).saturating_add(SPARE));

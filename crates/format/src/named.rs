@@ -1,6 +1,6 @@
-//! Enums of which each variant has a name: declared once, with its name beside it.
+//! A macro for enums whose variants have names.
 
-/// Declares an enum, and gives it `ALL` of its variants, in order, and their names.
+/// Declares an enum with a constant `ALL` of its variants, in order, and a method `name`.
 macro_rules! named {
     (
         $(#[$about:meta])*
@@ -14,10 +14,10 @@ macro_rules! named {
         }
 
         impl $type {
-            /// All of them, in the order of their tags.
+            /// Every variant, in the order of the tags.
             pub const ALL: [$type; [$($name),+].len()] = [$($type::$variant),+];
 
-            /// The name, as errors and `dv info` show it.
+            /// The name that errors and `dv info` print.
             pub const fn name(self) -> &'static str {
                 match self {
                     $( $type::$variant => $name, )+

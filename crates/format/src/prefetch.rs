@@ -1,11 +1,11 @@
-//! Which memory will be asked for soon?
+//! Prefetch hints for the processor.
 #![allow(unsafe_code, reason = "a hint for the processor; each use has its proof")]
 
-/// Brings the cache line of `byte` nearer, if the processor cares to.
+/// Prefetches the cache line of `byte`.
 ///
-/// What a batch does for all its values before it loads the first of them: as many lines are then on their way as the
-/// memory can bring at once, and not as many as the processor looks ahead. Neither reads nor faults, whatever the
-/// address, so that it may be anywhere; does nothing on processors other than x86-64 and AArch64.
+/// A batch prefetches all its values before it loads the first one. Then as many loads are in flight as the memory
+/// allows, and not only as many as fit the processor's reorder buffer. The hint never faults, so `byte` may be any
+/// address. It does nothing on processors other than x86-64 and AArch64.
 #[inline(always)]
 pub fn prefetch(byte: *const u8) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]

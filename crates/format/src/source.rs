@@ -1,9 +1,8 @@
-//! How a decoder gets at the bytes of a section.
+//! Access of decoders to the bytes of a section.
 //!
-//! A decoder never sees a file. It asks a [`SectionBytes`] for the few bytes it needs, and gets them
-//! checked: `storage` verifies the checksum of what it hands out for the first time, in a mapping,
-//! in memory or over plain reads. [`Owned`] is the plain one, for encoders' tests and for tables
-//! that were copied to the heap.
+//! A decoder never reads a file. It asks a [`SectionBytes`] for the few bytes that it needs, and gets verified bytes:
+//! the crate `storage` verifies the checksum of a granule when it is read for the first time, for mappings, memory
+//! and files that are read. [`Owned`] is a section on the heap, for tests of encoders and for copied tables.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,29 +12,29 @@ use crate::granule::GRANULE;
 
 pub use crate::granule::TAIL;
 
-/// The bytes of a section, of which some may never have been compared with their checksums.
+/// The bytes of a section in memory, some of which may not be verified yet.
 #[derive(Clone, Copy, Debug)]
 pub struct PartlyVerified<'a> {
-    /// All of them.
+    /// All bytes, verified or not.
     pub bytes: &'a [u8],
-    /// A bit for each granule, set once it is known to be good; `None` if all are.
+    /// A bit for each granule, set once the granule is verified; `None` if all granules are.
     pub granules: Option<&'a [AtomicU64]>,
 }
 
 impl<'a> PartlyVerified<'a> {
-    /// The same of the bytes before `end`; `None` if there are not so many.
+    /// The bytes before `end`; `None` if there are not so many.
     #[inline]
     pub(crate) fn up_to(self, end: usize) -> Option<PartlyVerified<'a>> {
         Some(PartlyVerified { bytes: self.bytes.get(..end)?, ..self })
     }
 
-    /// The bytes of `range` if they are known to be good; 64 granules are asked about at once.
+    /// The bytes of `range`, if all of them are verified. Tests 64 granules at once.
     pub(crate) fn verified_range(self, range: Range<usize>) -> Option<&'a [u8]> {
         let bytes = self.bytes.get(range.clone())?;
         let Some(granules) = self.granules else { return Some(bytes) };
         let (first, end) = (range.start / GRANULE, range.end.div_ceil(GRANULE));
         let words = granules.get(first / 64..end.div_ceil(64))?;
-        // In front of the first granule and behind the last one, nothing need be known.
+        // Bits before the first granule and after the last one are ignored.
         let (front, behind) = (first % 64, words.len() * 64 - (end - first / 64 * 64));
         let last = words.len().saturating_sub(1);
         let is_good = |(at, word): (usize, &AtomicU64)| {
@@ -46,24 +45,24 @@ impl<'a> PartlyVerified<'a> {
         words.iter().enumerate().all(is_good).then_some(bytes)
     }
 
-    /// `N` bytes at `at`, at most a granule's, if they are known to be good.
+    /// `N` bytes at `at`, if they are verified. `N` is at most the length of a granule.
     #[inline(always)]
     pub(crate) fn array<const N: usize>(&self, at: usize) -> Option<&'a [u8; N]> {
         const { assert!(0 < N && N <= GRANULE) };
         let bytes = self.bytes.get(at..at.checked_add(N)?)?.first_chunk()?;
-        // Few reach into another granule.
+        // Few loads cross into another granule.
         let is_good = self.is_good(at / GRANULE)
             && (at % GRANULE <= GRANULE - N || self.is_good((at + N - 1) / GRANULE));
         is_good.then_some(bytes)
     }
 
-    /// The bits of 64 granules, so that the bytes of the good ones are seen as they are.
+    /// Loads the bits of 64 granules. Acquire ordering makes the bytes of verified granules visible.
     #[inline(always)]
     pub(crate) fn load(granules: &AtomicU64) -> u64 {
         granules.load(Ordering::Acquire)
     }
 
-    /// Whether `granule` is known to be good.
+    /// Returns whether `granule` is verified.
     #[inline(always)]
     pub(crate) fn is_good(&self, granule: usize) -> bool {
         let Some(granules) = self.granules else { return true };
@@ -72,15 +71,15 @@ impl<'a> PartlyVerified<'a> {
     }
 }
 
-/// The bytes of one section, handed out once they are known to be what was written.
+/// The bytes of one section, returned only after they are verified.
 pub trait SectionBytes: Send + Sync {
-    /// Where the section lies, for error messages.
+    /// The place of the section, for error messages.
     fn place(&self) -> Place;
 
     /// Bytes of payload, without the [`TAIL`].
     fn len(&self) -> usize;
 
-    /// Whether there is no payload.
+    /// Returns whether there is no payload.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -93,24 +92,23 @@ pub trait SectionBytes: Send + Sync {
     /// damaged, `Io` when they had to be read and could not be.
     fn slice(&self, range: Range<usize>) -> Result<&[u8]>;
 
-    /// Payload and tail as one slice, if every byte of them is known to be good by now.
+    /// Payload and tail as one slice, if every byte is verified.
     ///
-    /// The warm path: a batch asks once and then pays for bounds alone.
+    /// The fast path: a batch calls it once and then pays only for bounds checks.
     fn verified(&self) -> Option<&[u8]>;
 
-    /// Payload and tail where they lie in memory, with what is known of them by now; `None` where some of
-    /// them are still to be read.
+    /// Payload and tail in memory, and which granules are verified; `None` if some bytes are not in memory yet.
     ///
-    /// For kernels, which look up many places at once and leave those that are not known to be good.
+    /// For kernels that look up many places at once and leave unverified ones to the caller.
     #[inline]
     fn partly_verified(&self) -> Option<PartlyVerified<'_>> {
         Some(PartlyVerified { bytes: self.verified()?, granules: None })
     }
 
-    /// `N` bytes at `at`, if they are known to be good by now.
+    /// `N` bytes at `at`, if they are verified.
     ///
-    /// The way of a single look-up, which makes no error and checks nothing that was not checked:
-    /// `None` tells nothing of the bytes, [`array`](Self::array) does.
+    /// The fast path of a single look-up. It verifies nothing and returns no error; after `None`, call
+    /// [`array`](Self::array).
     #[inline]
     fn peek<const N: usize>(&self, at: usize) -> Option<&[u8; N]>
     where
@@ -119,10 +117,10 @@ pub trait SectionBytes: Send + Sync {
         self.verified()?.get(at..)?.first_chunk()
     }
 
-    /// Tells the processor that the bytes at `at`, wherever that is, will be asked for soon.
+    /// Prefetches the bytes at `at`, which may be any offset.
     ///
-    /// What a batch does for all its values before it loads the first of them: as many are then on their
-    /// way as the memory can bring at once, instead of as many as the processor looks ahead.
+    /// A batch prefetches all its values before it loads the first one, so that as many loads are in flight as the
+    /// memory allows.
     #[inline]
     fn prefetch(&self, at: usize) {
         let _ = at;
@@ -145,14 +143,14 @@ pub trait SectionBytes: Send + Sync {
     }
 }
 
-/// Out of the way of those who find their bytes checked.
+/// Not inlined, to keep the path of verified bytes short.
 #[cold]
 fn first_touch<const N: usize>(section: &impl SectionBytes, at: usize) -> Result<&[u8; N]> {
     let bytes = section.slice(at..at.saturating_add(N))?;
     bytes.first_chunk().ok_or_else(|| Error::truncated(section.place(), at, N, bytes.len()))
 }
 
-/// A section in memory: what an encoder made, with its tail.
+/// A section on the heap: the output of an encoder, with its tail.
 #[derive(Clone, Debug)]
 pub struct Owned {
     place: Place,
@@ -160,7 +158,7 @@ pub struct Owned {
 }
 
 impl Owned {
-    /// Takes an encoder's `payload`, and adds the tail.
+    /// A section with this `payload`, to which the tail is appended.
     pub fn new(section: Section, mut payload: Vec<u8>) -> Owned {
         payload.resize(payload.len() + TAIL, 0);
         Owned { place: Place { section, offset: 0 }, bytes: payload.into() }

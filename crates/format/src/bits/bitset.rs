@@ -1,34 +1,34 @@
-//! Bits of words: counted, listed, and set in runs.
+//! Bitmaps of 64-bit words: counting set bits, listing them, and setting ranges.
 
 use std::ops::Range;
 
 use super::multiversion::multiversion;
 use crate::id::DocId;
 
-/// Words that are passed over together, if no bit of them is set.
+/// Words that are skipped together if none of their bits is set.
 const GROUP: usize = 8;
 
-/// Places that are written at once, whether there are so many or not.
+/// Documents written at once for a word, even if fewer bits are set.
 const DOCS_PER_WRITE: usize = PUSH_DOCS_SPARE;
 
-/// The capacity that [`push_docs`] takes of a list beside that for the documents.
+/// Capacity that [`push_docs`] needs in addition to that for the documents.
 pub const PUSH_DOCS_SPARE: usize = 4;
 
 multiversion! {
-    /// How many bits of `words` are set. A build for any x86-64 has no instruction that counts them.
+    /// The number of set bits in `words`. Multiversioned because baseline x86-64 has no `popcnt` instruction.
     pub fn count_ones(words: &[u64]) -> u64 {
         words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Writes which bits of `words` are set, ascending, to the front of `out`, the first bit being `first`. `out` has
-    /// [`DOCS_PER_WRITE`] places more than bits are set.
+    /// Writes the document of each set bit to the front of `out`, ascending; bit 0 is document `first`. `out` must
+    /// have [`DOCS_PER_WRITE`] more places than bits are set.
     ///
-    /// No branch asks whether a word has another bit: no CPU can foresee that if few are set. Four are always written, and
-    /// the next word begins after those that were there, as in simdjson.
+    /// No branch tests whether a word has another set bit, as it would be mispredicted. Four documents are always
+    /// written, and the next word overwrites the surplus, as in simdjson.
     fn list(words: &[u64], first: u32, out: &mut [DocId]) {
         let mut taken = 0;
         for (group, words) in words.chunks(GROUP).enumerate() {
-            // Of many words, mostly all are zero or none is: that can be foreseen.
+            // Groups are mostly all zero or not at all, so this branch is predicted well.
             if words.iter().fold(0, |any, word| any | word) == 0 {
                 continue;
             }
@@ -38,7 +38,7 @@ multiversion! {
                     let out = out.get_mut(write..).and_then(|out| out.first_chunk_mut::<DOCS_PER_WRITE>());
                     let Some(out) = out else { return };
                     for out in out {
-                        // Never of nothing, which some processors take longer for.
+                        // The top bit is set because counting the zeros of 0 is slower on some processors.
                         *out = place(first, at, left | 1 << 63);
                         left &= left.wrapping_sub(1);
                     }
@@ -53,18 +53,18 @@ multiversion! {
     }
 }
 
-/// The document of the lowest bit of the word that is `word` words behind that of `first`.
+/// The document of the lowest bit of `bits`, which is word `word` of those that begin with document `first`.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "documents have 32 bits, and their words fewer")]
 fn place(first: u32, word: usize, bits: u64) -> DocId {
     DocId::new(first.wrapping_add((word as u32).wrapping_mul(64)).wrapping_add(bits.trailing_zeros()))
 }
 
-/// Adds the documents whose bits are set to `list`, ascending: bit *i* is document `first + i`.
+/// Appends the documents whose bits are set to `list`, ascending. Bit *i* is document `first + i`.
 ///
 /// O(words + set bits).
 pub fn push_docs(words: &[u64], first: u32, list: &mut Vec<DocId>) {
-    // There are no more than a slice has.
+    // A slice has at most `usize::MAX` bits.
     let found = usize::try_from(count_ones(words)).unwrap_or(usize::MAX);
     if found > 0 {
         let begin = list.len();
@@ -74,7 +74,7 @@ pub fn push_docs(words: &[u64], first: u32, list: &mut Vec<DocId>) {
     }
 }
 
-/// Sets the bits `range` of `words`; none, if they end before the last of it.
+/// Sets the bits of `range`, or none if `words` ends before `range` does.
 pub fn set_range(words: &mut [u64], range: Range<usize>) {
     if range.is_empty() {
         return;

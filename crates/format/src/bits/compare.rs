@@ -1,38 +1,39 @@
-//! Numbers that are compared many at once.
+//! Vectorized comparisons of slices of numbers.
 
 use super::multiversion;
 use crate::id::{DocId, TermOrd};
 
-/// Numbers that are compared before it is asked what became of them. None of these loops ends early: so they become
-/// vector code.
+/// Numbers compared before the result is tested. A loop that ends early is not vectorized, so these loops end only
+/// after a whole chunk.
 const CHUNK: usize = 64;
 
 multiversion! {
-    /// Whether all of `docs` are below `end`.
+    /// Returns whether all `docs` are below `end`.
     pub fn all_below(docs: &[DocId], end: u32) -> bool {
         docs.iter().fold(true, |all, doc| all & (doc.get() < end))
     }
 
-    /// How far behind `first` each ord is, in the same place of `out`: `len`, if it is not among the `len` ords from there on.
+    /// Writes the offset of each ord from `first` to `out`, or `len` if the ord is not one of the `len` ords from
+    /// `first` on.
     pub fn ord_offsets(ords: &[TermOrd], first: u32, len: u32, out: &mut [u32]) {
         ords.iter().zip(out).for_each(|(ord, out)| *out = ord.get().wrapping_sub(first).min(len));
     }
 
-    /// The least and the greatest of `numbers`; the greatest `u32` and 0 if there are none.
+    /// The smallest and the largest of `numbers`; `u32::MAX` and 0 if there are none.
     pub(crate) fn min_max(numbers: &[u32]) -> (u32, u32) {
         numbers.iter().fold((u32::MAX, 0), |(min, max), &number| (number.min(min), number.max(max)))
     }
 
     /// A bit for each of up to 64 `numbers`, set if it is not `none`.
     pub fn not_equal(numbers: &[u32], none: u32) -> u64 {
-        // A byte each first, which becomes vector code.
+        // One byte for each number, as the compiler vectorizes that.
         let mut bytes = [0_u8; CHUNK];
         bytes.iter_mut().zip(numbers).for_each(|(byte, &number)| *byte = u8::from(number != none));
         bits_of(&bytes)
     }
 
-    /// How many numbers at the front may be passed over, because none of them lies in `low ..= high`: whole chunks of 64, or
-    /// all. So if one is left, one of the next 64 does.
+    /// The number of leading numbers that can be skipped, as none of them lies in `low ..= high`: whole chunks of 64,
+    /// or all numbers. If numbers are left, one of the next 64 lies in the range.
     pub fn skip_outside(numbers: &[i64], low: i64, high: i64) -> usize {
         let outside = |number: &i64| (*number < low) | (*number > high);
         let is_passed = |chunk: &&[i64]| chunk.iter().fold(true, |all, number| all & outside(number));
@@ -40,7 +41,8 @@ multiversion! {
         numbers.len().min(chunks * CHUNK)
     }
 
-    /// The same of counts that are all below `bar`; and how many of those that are passed over are `floor` or more.
+    /// The number of leading counts that can be skipped, as all of them are below `bar`: whole chunks of 64, or all
+    /// counts. The second result is the number of skipped counts that are `floor` or more.
     pub fn skip_below(counts: &[u32], bar: u32, floor: u32) -> (usize, u64) {
         let is_passed = |chunk: &&[u32]| chunk.iter().fold(true, |all, &count| all & (count < bar));
         let counted = |chunk: &[u32]| chunk.iter().fold(0, |all, &count| all + u32::from(count >= floor));
@@ -52,7 +54,7 @@ multiversion! {
     }
 }
 
-/// A bit for each byte, which is 0 or 1: eight of them in one multiplication.
+/// A bit for each byte, which must be 0 or 1. One multiplication collects eight of them.
 #[inline(always)]
 pub(super) fn bits_of(bytes: &[u8; CHUNK]) -> u64 {
     bytes.as_chunks::<8>().0.iter().rev().fold(0, |bits, eight| {

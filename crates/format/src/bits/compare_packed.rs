@@ -1,17 +1,16 @@
-//! Which packed integers lie in a range, without putting them into memory.
+//! Range comparison of packed integers, without unpacking them to memory.
 //!
-//! The kernels are that of [`super::unpack_kernels`] with a comparison instead of a store, and the same with sixteen
-//! integers of up to 25 bits; with AVX2, that of [`super::narrow`].
+//! The AVX-512 kernels unpack as in [`super::unpack_kernels`], eight or (up to 25 bits) sixteen integers at a time,
+//! and compare instead of storing. The AVX2 kernel unpacks as in [`super::narrow`].
 
-/// Integers that a word of the result tells of.
+/// Integers for each word of the result.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 const WORD: usize = 64;
 
-/// Tells of integers `start ..` of those of `width` bits that begin at the first bit of `bytes` whether they
-/// lie in `low ..= low + span`, modulo 2^64: sets bit *i* of `found` if integer `start + i` does.
+/// Sets bit *i* of `found` if packed integer `start + i` lies in `low ..= low + span`, modulo 2^64.
 ///
-/// As many whole words as the CPU has a kernel for and `bytes` has windows for; returns how many integers that
-/// were. The caller unpacks the others.
+/// Compares as many whole words of 64 integers as a kernel of this CPU can, and returns the number of integers. The
+/// caller unpacks the others. A kernel needs a window of 64 bytes for each group.
 #[inline]
 pub(crate) fn in_range_packed(
     bytes: &[u8],
@@ -40,7 +39,7 @@ mod x86 {
     use super::super::{MAX_SPLIT_WIDTH, has_avx2, has_avx512, mask};
     use super::WORD;
 
-    /// The same from group `group` of eight on.
+    /// As [`in_range_packed`](super::in_range_packed), from group `group` of eight on.
     pub(super) fn in_range_packed(
         bytes: &[u8],
         width: u8,
@@ -65,12 +64,13 @@ mod x86 {
         unsafe { narrow_eights(bytes, width, low, span, found) }
     }
 
-    /// The range among integers of `width` bits, as numbers of 32; `None` if it holds none, or is two ranges.
+    /// The part of the range that integers of `width` bits can reach, in 32 bits; `None` if it is empty or wraps into
+    /// two ranges.
     fn narrowed(low: u64, span: u64, width: u8) -> Option<(u32, u32)> {
         let max = mask(width);
         let (low, high) = match low.checked_add(span) {
             Some(high) => (low, high),
-            // It begins below zero.
+            // The range begins below zero and wraps.
             None if low > max => (0, low.wrapping_add(span)),
             None => return None,
         };

@@ -1,16 +1,17 @@
-//! Those of many that are there: put compress, and expand out again.
+//! Compressing a list to the entries that are present, and expanding it again.
 //!
-//! Whether a document has a value is a coin toss to the branch predictor, so neither way has a branch.
+//! A column with gaps compresses value indices to those of documents with a value, gathers the values, and expands
+//! them to their documents. Presence is unpredictable to the branch predictor, so neither direction has a branch.
 //!
-//! | | plain | AVX2 | AVX-512 |
+//! | | scalar | AVX2 | AVX-512 |
 //! | --- | --- | --- | --- |
-//! | compress | each is written; the next one takes the place of one that is not there | 8 at once | 16 at once |
-//! | expand | from the end, each takes the value before, or does not | 4 at once | 8 at once |
+//! | compress | each entry is written; the next one overwrites an absent one | 8 at once | 16 at once |
+//! | expand | backwards, each present entry takes the next value | 4 at once | 8 at once |
 //!
-//! AVX-512 has an instruction for either. AVX2 permutes lanes by a table with an entry for each set of them.
+//! AVX-512 has an instruction for each direction. AVX2 permutes lanes by a table with an entry for each set of lanes.
 
-/// Writes those of `all` that are not `none` one behind the other; returns how many these are. What is in
-/// `out` behind them is unspecified.
+/// Writes the entries of `all` that are not `none` to the front of `out` and returns their number. The rest of `out`
+/// is unspecified.
 ///
 /// # Panics
 ///
@@ -33,12 +34,12 @@ pub fn compress(all: &[u32], none: u32, out: &mut [u32]) -> usize {
     compress_scalar(all, none, out)
 }
 
-/// The way back, in place: `values` begins with `count` values, which go to the places that are not `none`,
-/// and `fill` to the others. `count` is how many those are.
+/// Expands in place: moves the first `count` of `values` to the places where `all` is not `none`, and writes `fill`
+/// to the others. `count` is the number of entries that are not `none`.
 ///
 /// # Panics
 ///
-/// If `values` is not as long as `all`, or `count` is another.
+/// If `values` is not as long as `all`, or `count` is wrong.
 #[inline]
 pub fn expand(all: &[u32], none: u32, count: usize, fill: i64, values: &mut [i64]) {
     assert_eq!(all.len(), values.len(), "room for all");
@@ -67,14 +68,14 @@ fn compress_scalar(all: &[u32], none: u32, out: &mut [u32]) -> usize {
     count
 }
 
-/// From the last place down to `first`, so that no value is overwritten before it moves; returns how many of
-/// `count` values are left.
+/// Expands from the last place down to `first`, so that no value is overwritten before it moves. Returns how many of
+/// the `count` values are left.
 fn expand_scalar(all: &[u32], none: u32, count: usize, first: usize, fill: i64, values: &mut [i64]) -> usize {
     let mut left = count;
     for place in (first..all.len()).rev() {
         let there = all[place] != none;
         left -= usize::from(there);
-        // All ones, or zero: as a condition it would become a branch.
+        // All ones or zero: a condition would become a branch.
         let mask = -i64::from(there);
         values[place] = values[left] & mask | fill & !mask;
     }
@@ -86,7 +87,7 @@ fn expand_scalar(all: &[u32], none: u32, count: usize, first: usize, fill: i64, 
 mod x86 {
     use std::arch::x86_64::*;
 
-    /// For each set of eight lanes: its lanes, ascending, at the front.
+    /// For each set of eight lanes: the lanes of the set, ascending, then zeros.
     static COMPRESS: [[u8; 8]; 256] = {
         let (mut table, mut set) = ([[0; 8]; 256], 0);
         while set < table.len() {
@@ -103,7 +104,7 @@ mod x86 {
         table
     };
 
-    /// For each set of four lanes of 64 bits: where each of its lanes takes its halves from, if the values of the set lie at
+    /// For each set of four 64-bit lanes: the two 32-bit halves that each lane takes, if the values of the set lie at
     /// the front.
     static EXPAND: [[u8; 8]; 16] = {
         let (mut table, mut set) = ([[0; 8]; 16], 0);
@@ -233,10 +234,10 @@ mod tests {
     type Expand = fn(&[u32], u32, usize, i64, &mut [i64]);
 
     fn every_expand() -> Vec<Expand> {
-        let plain = |all: &[u32], none, count, fill, values: &mut [i64]| {
+        let scalar = |all: &[u32], none, count, fill, values: &mut [i64]| {
             assert_eq!(expand_scalar(all, none, count, 0, fill, values), 0);
         };
-        let mut every: Vec<Expand> = vec![expand, plain];
+        let mut every: Vec<Expand> = vec![expand, scalar];
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         if crate::bits::has_avx2() {
             // SAFETY: as above.
@@ -250,7 +251,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_there_comes_back_to_its_place(
+        fn expand_reverses_compress(
             all in prop::collection::vec(prop_oneof![any::<u32>(), Just(7)], 0..100), fill: i64,
         ) {
             let there: Vec<u32> = all.iter().copied().filter(|&one| one != 7).collect();

@@ -1,4 +1,4 @@
-//! Which kernels are chosen: those of this CPU, as far as the build and the environment allow.
+//! Detection of CPU features, limited by the build and the environment.
 //!
 //! | CPU | features |
 //! | --- | --- |
@@ -6,12 +6,13 @@
 //! | `avx2` | AVX2, BMI2, POPCNT: Intel since Haswell, AMD since Zen |
 //! | `any` | none |
 //!
-//! With `--cfg docvalues_cpu="avx2"`, or the environment variable `DOCVALUES_CPU=avx2` when the first kernel is chosen, none of
-//! AVX-512 is; with `any`, none of a kind of CPU. So what other machines run can be tested and measured on this one.
+//! `--cfg docvalues_cpu="avx2"` or the environment variable `DOCVALUES_CPU=avx2` disables the AVX-512 kernels; `any`
+//! disables the AVX2 kernels as well. The variable is read when the first kernel is chosen. This allows testing and
+//! measuring the code of other CPUs on one machine.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Kinds of CPUs that kernels are written for: each has what those before it have.
+/// Feature levels that kernels are written for. Each includes the ones before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Cpu {
@@ -20,7 +21,7 @@ enum Cpu {
     Avx512,
 }
 
-/// The best kind that the build allows.
+/// The highest level that the build allows.
 const ALLOWED: Cpu = if cfg!(docvalues_cpu = "any") {
     Cpu::Any
 } else if cfg!(docvalues_cpu = "avx2") {
@@ -29,14 +30,14 @@ const ALLOWED: Cpu = if cfg!(docvalues_cpu = "any") {
     Cpu::Avx512
 };
 
-/// Whether this CPU has AVX2, BMI2 and POPCNT, and the build and the environment let all of these be used.
+/// Returns whether this CPU has AVX2, BMI2 and POPCNT, and the build and the environment allow them.
 #[inline]
 pub fn has_avx2() -> bool {
     has(Cpu::Avx2)
 }
 
-/// Whether this CPU has what [`has_avx2`] asks for and AVX-512 F, BW, DQ, VL, VBMI and VPOPCNTDQ, and the build and the
-/// environment let all of these be used.
+/// Returns whether this CPU has the features of [`has_avx2`] and AVX-512 F, BW, DQ, VL, VBMI and VPOPCNTDQ, and the
+/// build and the environment allow them.
 #[inline]
 pub fn has_avx512() -> bool {
     has(Cpu::Avx512)
@@ -44,7 +45,7 @@ pub fn has_avx512() -> bool {
 
 #[inline(always)]
 fn has(cpu: Cpu) -> bool {
-    /// The kind of this CPU, zero before it was looked at.
+    /// The level of this CPU, 0 until it is detected.
     static FOUND: AtomicU8 = AtomicU8::new(0);
     if cpu as u8 > ALLOWED as u8 {
         return false;
@@ -82,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_build_and_the_environment_leave_out_what_they_say() {
+    fn the_build_and_the_environment_disable_features() {
         let asked = std::env::var("DOCVALUES_CPU").unwrap_or_default();
         assert!(
             ["", "any", "avx2"].contains(&asked.as_str()),

@@ -1,10 +1,10 @@
-//! Plain loops, compiled for the widest registers of the CPU they run on.
+//! Function multiversioning: scalar loops that are compiled for several CPUs and chosen at run time.
 
-/// Declares functions that are compiled for AVX-512, for AVX2 and for any CPU, where the architecture has
-/// these; which one runs is decided when it is called.
+/// Declares functions that are compiled three times: for AVX-512, for AVX2 and for any CPU. Each call picks the best
+/// version that this CPU can run. On other architectures than x86-64 there is one version.
 ///
-/// For loops over slices, which the compiler then makes vectors of; what they call must be
-/// `inline(always)`, or is compiled for any CPU.
+/// Use it for loops over slices that the compiler vectorizes. Functions called in the body must be `inline(always)`,
+/// or they are compiled for the baseline CPU.
 macro_rules! multiversion {
     ($(
         $(#[$about:meta])*
@@ -19,7 +19,7 @@ macro_rules! multiversion {
             fn portable $(<$number: $bound>)? ($($argument: $type),*) $(-> $result)? $body
 
             #[cfg(all(target_arch = "x86_64", not(miri)))]
-            #[allow(unsafe_code, reason = "the compiler cannot see that the CPU was asked")]
+            #[allow(unsafe_code, reason = "the compiler cannot see that the CPU's features were detected")]
             {
                 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
                 fn avx512 $(<$number: $bound>)? ($($argument: $type),*) $(-> $result)? {

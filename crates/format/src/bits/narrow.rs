@@ -1,8 +1,8 @@
-//! Numbers that become half as wide, and packed ones that never were wider.
+//! Narrowing 64-bit numbers to 32 bits, and unpacking integers directly to 32 bits.
 
 use crate::id::TermOrd;
 
-/// Makes each number a `T`, by way of a `u32`; one that is none becomes `u32::MAX`.
+/// Converts each number to a `T` through a `u32`. A number that does not fit a `u32` becomes `u32::MAX`.
 ///
 /// # Panics
 ///
@@ -27,13 +27,13 @@ fn to_u32_avx512<T>(numbers: &[i64], out: &mut [T], make: impl Fn(u32) -> T) {
 
 #[inline(always)]
 fn to_u32_scalar<T>(numbers: &[i64], out: &mut [T], make: impl Fn(u32) -> T) {
-    /// Numbers that stay in the first-level cache from one pass to the next.
+    /// 8 KiB of numbers, which stay in the first-level cache from the first pass to the second.
     const NUMBERS_PER_PASS: usize = 1024;
     for (numbers, out) in numbers.chunks(NUMBERS_PER_PASS).zip(out.chunks_mut(NUMBERS_PER_PASS)) {
-        // Halves of all are taken where none is too large, as all CPUs can with several at once.
+        // If all numbers of a pass fit, plain truncation does, which every CPU can vectorize.
         let high = numbers.iter().fold(0, |high, number| high | number >> 32);
         for (number, out) in numbers.iter().zip(out) {
-            // Negative numbers are the largest ones.
+            // Cast to unsigned, negative numbers are the largest.
             let number =
                 if high == 0 { number.cast_unsigned() } else { number.cast_unsigned().min(u32::MAX.into()) };
             #[expect(clippy::cast_possible_truncation, reason = "at most u32::MAX")]
@@ -44,10 +44,10 @@ fn to_u32_scalar<T>(numbers: &[i64], out: &mut [T], make: impl Fn(u32) -> T) {
     }
 }
 
-/// Packed integers `start ..` of `width` bits as ords, with `add` added to each: no sum may pass a `u32`.
+/// Unpacks integers `start ..` of `width` bits as ords, with `add` added to each. No sum may exceed `u32::MAX`.
 ///
-/// As many whole groups, from the first one on, as the CPU has a kernel for and `bytes` has windows for; returns
-/// how many integers that were. The caller unpacks the others.
+/// Unpacks as many whole groups from the start as a kernel of this CPU can, and returns the number of integers. The
+/// caller unpacks the others.
 #[inline]
 pub(crate) fn unpack_ords(bytes: &[u8], width: u8, start: usize, add: u32, out: &mut [TermOrd]) -> usize {
     let from = (start / 8).checked_mul(width.into()).and_then(|at| bytes.get(at..));
@@ -77,7 +77,7 @@ pub(super) mod x86 {
     use super::super::unpack_kernels::{AHEAD, groups};
     use crate::id::TermOrd;
 
-    /// Sixteen integers at a time, of which the first begins with the first byte.
+    /// Unpacks sixteen integers at a time. The first one begins with the first byte.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     pub(super) fn sixteens(bytes: &[u8], width: u8, add: u32, out: &mut [TermOrd]) -> usize {
         const GROUP: usize = 16;
@@ -104,7 +104,7 @@ pub(super) mod x86 {
         count * GROUP
     }
 
-    /// The same, eight at a time.
+    /// Unpacks eight integers at a time. The first one begins with the first byte.
     #[target_feature(enable = "avx2")]
     pub(super) fn eights(bytes: &[u8], width: u8, add: u32, out: &mut [TermOrd]) -> usize {
         let add = _mm256_set1_epi32(add.cast_signed());
@@ -118,8 +118,8 @@ pub(super) mod x86 {
         count * 8
     }
 
-    /// Hands the first `count` groups of eight integers to `each`, but no more than [`groups`] counts. Four of up to 25 bits
-    /// lie in the 16 bytes from the one on that the first begins in.
+    /// Calls `each` for the first `count` groups of eight integers, at most as many as [`groups`] counts. Four
+    /// integers of up to 25 bits lie in the 16 bytes from the one where the first begins.
     #[target_feature(enable = "avx2")]
     #[inline]
     pub(in super::super) fn each_eight(
@@ -130,7 +130,7 @@ pub(super) mod x86 {
     ) {
         let step = usize::from(width);
         let Sixteens { bytes: pattern, shifts } = &SIXTEENS[step];
-        // The fifth integer begins in this byte. The upper half of the pattern counts from there.
+        // The fifth integer begins in this byte, and the upper half of the pattern counts from it.
         let fifth = width / 2;
         let behind = _mm256_set_m128i(_mm_set1_epi8(fifth.cast_signed()), _mm_setzero_si128());
         // SAFETY: `pattern` and `shifts` are 64 bytes each.

@@ -1,10 +1,10 @@
-//! Packing: words of 64 bits one after the other, or eight integers at a time.
+//! Packing integers: one word of 64 bits after the other, or eight integers at a time with AVX-512.
 //!
-//! Eight integers of `width` bits are `width` bytes. The kernel shifts each to the bit of the byte that it
-//! begins at, and then moves bytes: of integers of 8 bits or more no byte has bits of three, so those at
-//! even places never meet in one, nor those at odd places, and two permutations and an `or` make the
-//! group. Up to 8 bits they are cut to a byte each, and the bits are taken out of those (`pext`). It is
-//! the way back of the kernel in [`super::unpack_kernels`].
+//! Eight integers of `width` bits take `width` bytes. The kernel shifts each integer to its bit within a byte, then
+//! permutes bytes. If integers have more than 8 bits, no byte holds bits of three of them, so two integers at even
+//! places never share a byte, nor do two at odd places: two permutations and an `or` make the group. Integers of up
+//! to 8 bits are narrowed to a byte each, and `pext` extracts their bits. It is the inverse of the kernel in
+//! [`super::unpack_kernels`].
 
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -43,7 +43,7 @@ pub fn pack(values: &[u64], width: u8, out: &mut Vec<u8>) {
     pack_scalar(values, width, &mut out[start..]);
 }
 
-/// One integer after the other: the definition of the right answer. `out` has all bytes of the result.
+/// Packs one integer after the other: the reference implementation. `out` has exactly the bytes of the result.
 fn pack_scalar(values: &[u64], width: u8, out: &mut [u8]) {
     let (mask, mut words) = (mask(width), out.chunks_exact_mut(8));
     let mut put = |word| {
@@ -59,7 +59,7 @@ fn pack_scalar(values: &[u64], width: u8, out: &mut [u8]) {
         if used >= 64 {
             put(word);
             used -= 64;
-            // What did not fit the word; nothing if it ended exactly there.
+            // The bits that did not fit the word, or 0 if the value ended exactly there.
             word = value.checked_shr(u32::from(width - used)).unwrap_or(0);
         }
     }
@@ -68,11 +68,11 @@ fn pack_scalar(values: &[u64], width: u8, out: &mut [u8]) {
     }
 }
 
-/// Bytes behind the place of a group that a kernel may write.
+/// Bytes from the start of a group that a kernel may write.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 const WINDOW: usize = 64;
 
-/// Integers of a group.
+/// Integers in a group.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 const GROUP: usize = 8;
 
@@ -84,10 +84,11 @@ mod x86 {
     use super::super::{MAX_SPLIT_WIDTH, has_avx512, mask};
     use super::{GROUP, WINDOW};
 
-    /// The widest integer that is cut to a byte.
+    /// The widest integer that fits a byte.
     const NARROW: u8 = 8;
 
-    /// Packs `values` at 1 to 56 bits into `out`, which holds zeros: room for whole groups, and a [`WINDOW`].
+    /// Packs `values` at 1 to 56 bits into `out`, which must be zeroed and have space for whole groups and a
+    /// [`WINDOW`].
     pub(super) fn vbmi(values: &[u64], width: u8, out: &mut [u8]) {
         let (groups, rest) = values.as_chunks::<GROUP>();
         let mut last = [0; GROUP];
@@ -116,7 +117,7 @@ mod x86 {
         }
     }
 
-    /// Where the bytes of integers at even places, and at odd ones, go in a group.
+    /// The byte permutations of a width: one for integers at even places, one for those at odd places.
     struct Pattern {
         even: [u8; 64],
         odd: [u8; 64],
@@ -125,7 +126,7 @@ mod x86 {
         odds: u64,
     }
 
-    /// How many widths have one, or are below those that have.
+    /// The number of widths that index the table of patterns.
     const WIDTHS: usize = MAX_SPLIT_WIDTH as usize + 1;
 
     static PATTERNS: [Pattern; WIDTHS] = {
@@ -140,7 +141,7 @@ mod x86 {
                 let mut end = 0;
                 while end < 2 {
                     let integer = ends[end];
-                    // The byte of a lane of eight, into which the integer was shifted.
+                    // The byte within the eight-byte lane of the shifted integer.
                     #[expect(clippy::cast_possible_truncation, reason = "below 64")]
                     let from = (integer * 8 + byte - integer * width / 8) as u8;
                     if integer % 2 == 0 {
@@ -192,7 +193,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_kernel_packs_as_the_plain_loop(
+        fn the_kernel_packs_as_the_scalar_loop(
             width in 1_u8..=56,
             values in prop::collection::vec(any::<u64>(), 0..600),
         ) {

@@ -1,21 +1,22 @@
-//! Keeps those documents of an ascending list whose group of 512 has its bit set.
+//! Filters an ascending list of documents by a bitmap with a bit for each group of 512 documents.
 //!
-//! Which ones these are is anybody's guess, so there is no branch. The bits of 1,024 groups are two registers of AVX-512:
-//! there a look-up is a permutation, and sixteen documents are put side by side at once. The plain loop defines the right
-//! answer.
+//! The loop has no branch on a document's bit, which is unpredictable. The bits of 1,024 groups fill two AVX-512
+//! registers: there a look-up is a permutation, and sixteen documents are compressed at once. The scalar loop is the
+//! reference.
 
 use crate::id::DocId;
 
-/// Documents of a group.
+/// Documents in a group.
 pub const DOCS_PER_GROUP: u32 = 512;
 
-/// Groups of a bitset.
+/// Groups that a bitmap covers.
 pub const GROUPS: usize = 1024;
 
 /// A bit for each group, the lowest of the first word first.
 pub type GroupBits = [u64; GROUPS / 64];
 
-/// Adds to `out` the documents of `list` whose group has its bit set: document *d* lies in group *d* / 512, modulo 1,024.
+/// Appends to `out` the documents of `list` whose group has its bit set. Document *d* lies in group *d* / 512, modulo
+/// 1,024.
 ///
 /// O(list).
 pub fn retain(list: &[DocId], open: &GroupBits, out: &mut Vec<DocId>) {
@@ -30,7 +31,7 @@ pub fn retain(list: &[DocId], open: &GroupBits, out: &mut Vec<DocId>) {
     out.truncate(before + count);
 }
 
-/// The same to the front of `out`, which has as many places; returns how many are taken.
+/// Writes the retained documents to the front of `out`, which is as long as `list`. Returns their number.
 fn retain_scalar(list: &[DocId], open: &GroupBits, out: &mut [DocId]) -> usize {
     let mut count = 0;
     for doc in list {
@@ -51,7 +52,7 @@ mod x86 {
 
     const LANES: usize = 16;
 
-    /// Looks at as many documents as there is a kernel for; returns how many those are, and how many it kept.
+    /// Filters as many documents as a kernel can. Returns how many it read, and how many it retained.
     pub(super) fn retain(list: &[DocId], open: &GroupBits, out: &mut [DocId]) -> (usize, usize) {
         // SAFETY: this CPU has every feature that the function is compiled for.
         if has_avx512() { unsafe { avx512(list, open, out) } } else { (0, 0) }
@@ -68,13 +69,14 @@ mod x86 {
         let (groups, _) = list.as_chunks::<LANES>();
         let (mut done, mut count) = (0, 0);
         for group in groups {
-            // All sixteen are written, however many are kept.
+            // All sixteen lanes are written, however many are retained.
             let Some(out) = out.get_mut(count..).and_then(|out| out.first_chunk_mut::<LANES>()) else {
                 break;
             };
             // SAFETY: sixteen documents, each of which is a u32, are 64 bytes.
             let docs = unsafe { _mm512_loadu_si512(group.as_ptr().cast()) };
-            // 32 groups have 16,384 documents. Of the place, the permutation takes the five lowest bits.
+            // A word of 32 groups has 16,384 documents. The permutation uses the five lowest bits of the word's
+            // number.
             let words = _mm512_permutex2var_epi32(low, _mm512_srli_epi32::<14>(docs), high);
             let places = _mm512_and_si512(_mm512_srli_epi32::<9>(docs), bits);
             let is_open = _mm512_test_epi32_mask(_mm512_srlv_epi32(words, places), one);
@@ -96,7 +98,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_lies_in_open_groups(
+        fn retained_documents_lie_in_open_groups(
             docs in prop::collection::vec(prop_oneof![0_u32..3_000_000, any::<u32>()], 0..300),
             open in any::<GroupBits>(),
             more in any::<GroupBits>(),

@@ -1,28 +1,27 @@
-//! How the bytes of packed integers come to lie in lanes.
+//! Shuffle patterns that move the bytes of packed integers to vector lanes.
 //!
-//! Eight integers of `width` bits take `width` bytes, so every group of eight begins with a byte, and one
-//! pattern of a width serves all its groups. All are made by the compiler: a block of 512 integers is unpacked
-//! in the time that it takes to make them.
+//! Eight integers of `width` bits take `width` bytes, so every group of eight begins at a whole byte, and one pattern
+//! serves all groups of a width. The patterns are computed at compile time, because computing one takes as long as
+//! unpacking a block of 512 integers.
 
 use super::MAX_SPLIT_WIDTH;
 
-/// The widest integers of which a register takes sixteen: wherever one begins in its byte, it ends in the 32
-/// bits from there on.
+/// The widest integer that fits a 32-bit lane, whichever bit of a byte it begins at: 7 + 25 bits.
 pub(super) const NARROW: u8 = 25;
 
-/// Eight integers of one width, to lanes of 64 bits.
+/// The pattern that moves eight integers of one width to 64-bit lanes.
 pub(super) struct Eights {
-    /// Byte k of lane i is byte k behind the one that integer i begins in: at most 49 + 7.
+    /// Byte k of lane i is byte k of the eight from the one where integer i begins: at most 49 + 7.
     pub(super) bytes: [u8; 64],
-    /// The same behind the byte that integer i or the one before begins in, whichever is even: a lane of 16
-    /// bytes that is loaded from there holds both, the second one's last byte being at most 7 + 8.
+    /// The same, counted from the first byte of the pair of integers that i belongs to. A 16-byte lane loaded from
+    /// there holds both, as the last byte of the second is at most 7 + 8.
     pub(super) pairs: [u8; 64],
     pub(super) shifts: [u64; 8],
 }
 
-/// Sixteen integers of one width, to lanes of 32 bits.
+/// The pattern that moves sixteen integers of one width to 32-bit lanes.
 pub(super) struct Sixteens {
-    /// Byte k of lane i is byte k behind the one that integer i begins in: at most 46 + 3.
+    /// Byte k of lane i is byte k of the four from the one where integer i begins: at most 46 + 3.
     pub(super) bytes: [u8; 64],
     pub(super) shifts: [u32; 16],
 }
@@ -64,7 +63,7 @@ pub(super) static SIXTEENS: [Sixteens; NARROW as usize + 1] = {
     patterns
 };
 
-/// An index into a window, or fewer bits than a byte has.
+/// Narrows an index into a window, or a bit offset, to a byte.
 const fn low_byte(index: usize) -> u8 {
     debug_assert!(index < 64);
     #[expect(clippy::cast_possible_truncation, reason = "below 64")]

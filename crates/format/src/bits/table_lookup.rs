@@ -1,18 +1,17 @@
-//! Many look-ups in one small table.
+//! Batch look-ups in a table of up to 256 numbers.
 //!
-//! Eight entries are a register of AVX-512 and two of AVX2, and sixteen are twice as many: there a look-up is a
-//! permutation, and takes no load; places that are packed are then not put into memory before. The plain loop
-//! defines the right answer.
+//! Tables of 8 or 16 entries fit vector registers, so a look-up is a permutation without a load, and packed indices
+//! need not be unpacked to memory first. The scalar loop is the reference.
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use super::unpack_kernels;
 
-/// Entries of a table, at most: what a byte tells apart.
+/// The most entries of a table: as many as a byte can index.
 pub(crate) const ENTRIES: usize = 256;
 
-/// Replaces each number, which is a place in `table`, by the entry there; returns the largest place.
+/// Replaces each number, an index into `table`, by the entry there. Returns the largest index.
 ///
-/// A place beyond the table gives some entry: whoever cares looks at the largest.
+/// An index past the end gives an arbitrary entry, so the caller must check the largest index.
 ///
 /// # Panics
 ///
@@ -36,8 +35,8 @@ pub(crate) fn look_up(table: &[i64], numbers: &mut [i64]) -> u64 {
     look_up_scalar(table, numbers)
 }
 
-/// Packed integers `start ..` of `width` bits, `base` added to each, and then the same: as many as the CPU has a
-/// kernel for, from the first on. Returns how many those were, and the largest place.
+/// As [`look_up`] for packed integers `start ..` of `width` bits, with `base` added to each. Handles as many from the
+/// start as a kernel of this CPU can. Returns their number, and the largest index.
 #[inline]
 pub(crate) fn look_up_packed(
     table: &[i64],
@@ -75,7 +74,7 @@ fn look_up_scalar(table: &[i64], numbers: &mut [i64]) -> u64 {
     for number in numbers {
         let place = number.cast_unsigned();
         largest = largest.max(place);
-        // Lengths are powers of two, and at most that of what a byte tells apart.
+        // The length is a power of two up to 256, so the masked index is below it.
         *number = table[usize::from(place.to_le_bytes()[0]) & (table.len() - 1)];
     }
     largest
@@ -89,7 +88,7 @@ mod x86 {
     use super::super::shuffles::{EIGHTS, Eights};
     use super::super::{mask, unpack_kernels};
 
-    /// The first and the last eight entries of a table of 8, which are the same ones, or of 16.
+    /// The first and the last eight entries of a table of 16; the same eight twice for a table of 8.
     pub(super) fn registers(table: &[i64]) -> Option<[&[i64; 8]; 2]> {
         let table = Some(table).filter(|table| table.len() <= 16)?;
         Some([table.first_chunk()?, table.last_chunk()?])
@@ -117,7 +116,7 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     pub(super) fn look_up_avx2(table: &[i64], registers: [&[i64; 8]; 2], numbers: &mut [i64]) -> u64 {
         let quarters = Quarters::new(table.len(), registers);
-        // Signed and without a sign, numbers are in one order if the highest bit is turned.
+        // With the top bit flipped, signed comparison orders unsigned numbers.
         let sign = _mm256_set1_epi64x(i64::MIN);
         let mut largest = sign;
         let (groups, rest) = numbers.as_chunks_mut::<4>();
@@ -134,7 +133,7 @@ mod x86 {
         largest.max(super::look_up_scalar(table, rest))
     }
 
-    /// As [`look_up_packed`], four at a time, if no place has more than 31 bits.
+    /// As [`look_up_packed`], four at a time, if no index has more than 31 bits.
     #[target_feature(enable = "avx2")]
     pub(super) fn look_up_packed_avx2(
         entries: usize,

@@ -56,7 +56,7 @@ fn widths_that_one_load_cannot_serve_are_rounded_up_and_refused() {
 }
 
 #[test]
-fn what_lies_outside_is_none() {
+fn reads_outside_of_the_bytes_return_none() {
     let bytes = readable(packed(&[1, 2, 3], 8));
     assert_eq!(get(&bytes, 8, 8), Some(0xA5));
     assert_eq!(get(&bytes, 8, 9), None);
@@ -87,9 +87,9 @@ proptest! {
 }
 
 proptest! {
-    /// The plain loop defines the right answer, wherever the integers begin and end.
+    /// Kernels agree with the scalar loop, wherever the integers begin and end.
     #[test]
-    fn every_kernel_agrees_with_the_plain_loop(
+    fn every_kernel_agrees_with_the_scalar_loop(
         width in 1..=MAX_SPLIT_WIDTH,
         values in prop::collection::vec(any::<u64>(), 0..400),
         start in 0_usize..40,
@@ -110,7 +110,7 @@ proptest! {
     }
 }
 
-/// A kernel reads whole windows only, so there must be as many groups as it says.
+/// A kernel reads whole windows only, and returns the number of integers that it unpacked.
 #[test]
 fn a_kernel_stops_where_its_window_would_leave_the_bytes() {
     for (name, kernel) in unpack_kernels::available() {
@@ -137,7 +137,7 @@ proptest! {
         }
     }
 
-    /// As ords, integers are what the plain loop makes of them, and nearly all are unpacked by a kernel.
+    /// Unpacked as ords, integers equal those of the scalar loop, and a kernel unpacks nearly all of them.
     #[test]
     fn ords_are_integers_of_half_the_width(
         (width, values) in (0_u8..=32).prop_flat_map(|width| {

@@ -1,20 +1,19 @@
-//! Eight integers at a time, on CPUs that can: unpacking, comparisons.
+//! Vector kernels that unpack or compare eight integers at a time.
 //!
-//! Eight integers of `width` bits take `width` bytes, so every group of eight begins with a byte, and
-//! one pattern serves all groups: which bytes go to which lane, and by how many bits each lane is
-//! shifted. The plain loop of [`super::unpack`] defines the right answer; tests hold every kernel that
-//! the CPU has against it.
+//! Eight integers of `width` bits take `width` bytes, so every group of eight begins at a whole byte. One pattern
+//! then serves all groups of a width: which bytes go to which lane, and by how many bits each lane is shifted. The
+//! scalar loop of [`super::unpack`] is the reference; tests compare every kernel that the CPU has with it.
 //!
 //! Unpacking:
 //!
-//! | kernel | a group of eight is | wants |
+//! | kernel | instructions for a group of eight | needs |
 //! | --- | --- | --- |
 //! | `vbmi` | one load, one byte permutation over 64 bytes, shift, mask, add, store | AVX-512 F, BW, VBMI |
 //! | `avx2` | four loads of 16 bytes, two shuffles within lanes, shift, mask, add, two stores | AVX2 |
-//! | `unrolled` | eight loads, whose places, shifts and masks the compiler knows of each width | nothing |
+//! | `unrolled` | eight loads, with offsets, shifts and masks that are constants for each width | nothing |
 //!
-//! The byte permutation is the one that Lemire and Boytsov's *Decoding billions of integers per second
-//! through vectorization* (2015) does with `pshufb`, over four times the bytes.
+//! The byte permutation is the one for which Lemire and Boytsov's *Decoding billions of integers per second through
+//! vectorization* (2015) uses `pshufb`, over four times the bytes.
 
 use super::MAX_SPLIT_WIDTH;
 #[cfg(target_arch = "aarch64")]
@@ -22,20 +21,20 @@ use super::compare::bits_of;
 use super::multiversion::multiversion;
 use crate::id::TermOrd;
 
-/// Integers of a group.
+/// Integers in a group.
 pub(super) const GROUP: usize = 8;
 
-/// Bytes that a kernel reads from where a group begins: at most this many are touched, used or not.
+/// Bytes that a kernel may read from the start of a group, whether it uses them or not.
 pub(super) const WINDOW: usize = 64;
 
-/// How many bytes ahead of a group are asked for: four pages. The processor looks ahead on its own, but not across the end of a
-/// page, and so is late. A group takes less than a line, so one look for each meets every line.
+/// The prefetch distance in bytes: four pages. The hardware prefetcher does not cross pages and so is late. A group
+/// is shorter than a cache line, so one prefetch for each group covers every line.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(super) const AHEAD: usize = 16 << 10;
 
-/// Unpacks groups of eight: the first begins with byte 0 of `bytes`, the width is 1 to 56, and `base` is
-/// added to each integer modulo 2^64. As many whole groups as `out` has room for and `bytes` has a
-/// [`WINDOW`] for are unpacked; returns how many integers that were.
+/// A kernel that unpacks whole groups of eight and returns the number of integers. The first group begins with byte 0
+/// of `bytes`, the width is 1 to 56, and `base` is added to each integer modulo 2^64. The kernel stops when `out` has
+/// less than a group left, or `bytes` less than a [`WINDOW`].
 pub(super) type Unpack = fn(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize;
 
 /// The fastest kernel of this CPU.
@@ -47,7 +46,8 @@ pub(super) fn best() -> Unpack {
     return unrolled;
 }
 
-/// The instance of a function with `$width` as a constant, from a table of those for 1 to 56; `None` for other widths.
+/// The instance of a function that has `$width` as a constant, from a table of those for 1 to 56. `None` for other
+/// widths.
 macro_rules! by_width {
     ($function:ident, $width:expr) => {
         by_width!($function, $width, 1 9 17 25 33 41 49)
@@ -61,7 +61,7 @@ macro_rules! by_width {
     }};
 }
 
-/// As [`Unpack`], of one width.
+/// An [`Unpack`] without vector instructions: one unrolled loop for each width.
 fn unrolled(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize {
     type OfWidth = fn(&[u8], u64, &mut [u64]) -> usize;
     fn of_width<const WIDTH: usize>(bytes: &[u8], base: u64, out: &mut [u64]) -> usize {
@@ -70,7 +70,7 @@ fn unrolled(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize {
     by_width!(of_width, width).map_or(0, |kernel| kernel(bytes, base, out))
 }
 
-/// The same as ords, with `add` added to each: no sum may pass a `u32`.
+/// As [`unrolled`], to ords, with `add` added to each. No sum may exceed `u32::MAX`.
 pub(super) fn unrolled_ords(bytes: &[u8], width: u8, add: u32, out: &mut [TermOrd]) -> usize {
     type OfWidth = fn(&[u8], u32, &mut [TermOrd]) -> usize;
     #[expect(clippy::cast_possible_truncation, reason = "no sum passes a u32")]
@@ -99,15 +99,15 @@ fn groups_of<const WIDTH: usize, T>(bytes: &[u8], out: &mut [T], value: impl Fn(
 }
 
 multiversion! {
-    /// `start`, and so many times `factor` as each number says.
+    /// Replaces each number `x` by `start + factor * x`, modulo 2^64.
     pub(crate) fn multiples(start: u64, factor: u64, numbers: &mut [u64]) {
         numbers.iter_mut().for_each(|x| *x = start.wrapping_add(x.wrapping_mul(factor)));
     }
 }
 
-/// Which of up to 64 numbers lie in `low ..= low + span`: bit *i* for number *i*.
+/// Compares up to 64 numbers with `low ..= low + span`: bit *i* is set if number *i* lies in the range.
 ///
-/// One comparison for both ends: what is below the lower one wraps to above the span.
+/// One comparison checks both bounds: a number below `low` wraps to a difference above `span`.
 #[inline]
 pub(crate) fn in_range(numbers: &[u64], low: u64, span: u64) -> u64 {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -130,7 +130,7 @@ pub(crate) fn in_range(numbers: &[u64], low: u64, span: u64) -> u64 {
     in_range_scalar(numbers, low, span)
 }
 
-/// The compiler makes NEON code of this loop, and not of [`in_range_scalar`].
+/// The compiler vectorizes this loop with NEON, but not [`in_range_scalar`].
 #[cfg(target_arch = "aarch64")]
 fn in_range_bytes(numbers: &[u64; 64], low: u64, span: u64) -> u64 {
     let mut bytes = [0; 64];
@@ -138,13 +138,13 @@ fn in_range_bytes(numbers: &[u64; 64], low: u64, span: u64) -> u64 {
     bits_of(&bytes)
 }
 
-/// The definition of the right answer.
+/// The reference implementation.
 #[inline(always)]
 fn in_range_scalar(numbers: &[u64], low: u64, span: u64) -> u64 {
     numbers.iter().rev().fold(0, |word, x| word << 1 | u64::from(x.wrapping_sub(low) <= span))
 }
 
-/// Signed numbers as unsigned ones, in place.
+/// Reinterprets signed numbers as unsigned ones, in place.
 #[allow(unsafe_code, reason = "no safe function of the standard library does it")]
 pub(crate) fn unsigned(numbers: &mut [i64]) -> &mut [u64] {
     let (len, start) = (numbers.len(), numbers.as_mut_ptr().cast());
@@ -153,7 +153,7 @@ pub(crate) fn unsigned(numbers: &mut [i64]) -> &mut [u64] {
     unsafe { std::slice::from_raw_parts_mut(start, len) }
 }
 
-/// Every kernel that this CPU can run, by name.
+/// Every kernel that this CPU can run, with its name.
 #[cfg(test)]
 pub(super) fn available() -> Vec<(&'static str, Unpack)> {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -162,7 +162,7 @@ pub(super) fn available() -> Vec<(&'static str, Unpack)> {
     return vec![("unrolled", unrolled)];
 }
 
-/// How many groups that take `step` bytes each `bytes` has windows for.
+/// The number of groups, `step` bytes each, for which `bytes` has a whole window.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(super) fn groups(bytes: &[u8], step: usize) -> usize {
     bytes.len().checked_sub(WINDOW).map_or(0, |last| last / step + 1)
@@ -227,7 +227,7 @@ pub(super) mod x86 {
         for (group, numbers) in numbers.as_chunks::<FOUR>().0.iter().enumerate() {
             // SAFETY: `numbers` is four u64s, 32 bytes.
             let lanes = unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) };
-            // To subtract a number whose highest bit is turned turns that of the difference.
+            // Subtracting a number with a flipped top bit flips the top bit of the difference.
             let beyond = _mm256_cmpgt_epi64(_mm256_sub_epi64(lanes, low), span);
             let four = _mm256_movemask_pd(_mm256_castsi256_pd(beyond)).cast_unsigned();
             outside |= u64::from(four) << (group * FOUR);
@@ -266,7 +266,7 @@ pub(super) mod x86 {
         avx2_each(bytes, width, out, |residuals| _mm256_add_epi64(residuals, base))
     }
 
-    /// What `each` makes of four integers at a time, otherwise as an [`Unpack`].
+    /// As an [`Unpack`], but stores the result of `each` for four integers at a time.
     #[target_feature(enable = "avx2")]
     #[inline]
     pub(in super::super) fn avx2_each(
@@ -277,7 +277,7 @@ pub(super) mod x86 {
     ) -> usize {
         let bits = usize::from(width);
         let Eights { pairs, shifts, .. } = &EIGHTS[bits];
-        // A lane of 16 bytes holds two integers.
+        // The bytes of each pair of integers fit 16 bytes.
         let starts: [usize; 4] = std::array::from_fn(|pair| 2 * pair * bits / 8);
         let ([low, high], [shift_low, shift_high]) = (pairs.as_chunks::<32>().0, shifts.as_chunks::<4>().0)
         else {

@@ -1,4 +1,4 @@
-//! The checksums of a section, computed while its bytes go by.
+//! Computing the checksums of a section as its bytes are written.
 
 use byteorder::{ByteOrder, LittleEndian};
 use crc32fast::Hasher;
@@ -6,10 +6,9 @@ use crc32fast::Hasher;
 use super::{ALIGN, CRC_LEN, GRANULE, TAIL};
 use crate::cursor::Put;
 
-/// A section that is being written: it is shown the payload, front to back, in pieces of any size, and then
-/// knows what stands behind it.
+/// Computes the tail and the checksums of a section from its payload, which is pushed in pieces of any size.
 ///
-/// Holds four bytes for each granule. What it knows does not depend on where the section will lie.
+/// Holds four bytes for each granule. The result does not depend on the section's offset in the file.
 ///
 /// # Examples
 ///
@@ -30,11 +29,11 @@ use crate::cursor::Put;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Sealer {
-    /// The checksums of the granules that are complete.
+    /// The checksums of the complete granules.
     crcs: Vec<u8>,
-    /// That of the granule that is not.
+    /// The checksum of the incomplete granule so far.
     open: Hasher,
-    /// The bytes that it has.
+    /// Bytes in the incomplete granule.
     filled: usize,
 }
 
@@ -44,7 +43,7 @@ impl Sealer {
         Sealer::default()
     }
 
-    /// Takes note of the next bytes of the payload.
+    /// Adds the next bytes of the payload.
     pub fn push(&mut self, mut bytes: &[u8]) {
         if self.filled > 0 {
             let fits = bytes.len().min(GRANULE - self.filled);
@@ -58,10 +57,10 @@ impl Sealer {
         self.fill(rest);
     }
 
-    /// All that stands behind the payload, which is complete: tail and checksums; and the checksum that all
-    /// others hang from, for the [`SectionRef`](super::SectionRef).
+    /// Ends the payload. Returns the bytes that follow it (tail and checksums), and the checksum for the
+    /// [`SectionRef`](super::SectionRef).
     pub fn finish(mut self) -> (Vec<u8>, u32) {
-        // Granules are whole multiples of what levels are aligned to.
+        // A granule is a multiple of the alignment of levels.
         let mut end = vec![0; TAIL + (ALIGN - (self.filled + TAIL) % ALIGN) % ALIGN];
         self.push(&end);
         if self.filled > 0 {
@@ -87,7 +86,8 @@ impl Sealer {
     }
 }
 
-/// Makes a payload a section: all bytes to write, and the [`SectionRef`](super::SectionRef)'s checksum.
+/// Appends tail and checksums to a payload. Returns all bytes of the section, and the checksum for the
+/// [`SectionRef`](super::SectionRef).
 pub fn seal(mut payload: Vec<u8>) -> (Vec<u8>, u32) {
     let mut sealer = Sealer::new();
     sealer.push(&payload);

@@ -1,4 +1,4 @@
-//! A section of which some granules were never checked, for tests: their bytes lie in memory, and are wrong.
+//! A section for tests, some granules of which are not verified: their bytes in memory are wrong.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -8,17 +8,17 @@ use super::{Owned, PartlyVerified, SectionBytes};
 use crate::error::{Place, Result, Section};
 use crate::granule::GRANULE;
 
-/// Right bytes through [`slice`](SectionBytes::slice); through [`touched`](SectionBytes::partly_verified), right
-/// ones in the granules that are said to be good, and nowhere else.
+/// Returns right bytes from [`slice`](SectionBytes::slice). [`partly_verified`](SectionBytes::partly_verified)
+/// returns right bytes in verified granules only, so a decoder that reads other granules gives wrong answers.
 pub(crate) struct TestSection {
     right: Owned,
-    /// Whether what was sliced is good from then on, as with a mapping. Then a test has fewer chances.
+    /// Whether slicing verifies a granule from then on, as with a mapping. Tests then find fewer unverified granules.
     admits: bool,
-    /// Leaked, each one: who was told of one goes on reading it.
+    /// Each version is leaked, as readers may hold on to an earlier one.
     now: Mutex<&'static Seen>,
 }
 
-/// What whoever does not slice gets to see.
+/// The bytes that are visible without slicing.
 struct Seen {
     bytes: Vec<u8>,
     good: Box<[AtomicU64]>,
@@ -29,7 +29,7 @@ impl Seen {
         self.good[granule / 64].load(Ordering::Relaxed) >> (granule % 64) & 1 == 1
     }
 
-    /// The same with some more granules of `right`.
+    /// A copy with some more granules verified, whose bytes are those of `right`.
     fn with(&self, right: &[u8], granules: impl Iterator<Item = usize>) -> Seen {
         let mut bytes = self.bytes.clone();
         let good = self.good.iter().map(|word| AtomicU64::new(word.load(Ordering::Relaxed))).collect();
@@ -57,7 +57,7 @@ impl TestSection {
 }
 
 impl TestSection {
-    /// The same, but what was sliced is good from then on.
+    /// The same section, in which slicing verifies granules.
     pub(crate) fn admitting(self) -> TestSection {
         TestSection { admits: true, ..self }
     }
