@@ -1,35 +1,35 @@
-//! A column of 64-bit numbers: what is number *i*?
+//! Columns of 64-bit numbers.
 //!
 //! # From values to bytes
 //!
-//! Two steps, the first chosen for a column, the second for each block of 2^`block_shift` values, which
-//! may be all of them:
+//! Encoding has two steps. The first is chosen for the column, the second for each block of 2^`block_shift` values; a
+//! block may also be the whole column:
 //!
-//! 1. a [`Transform`] maps values to numbers `q` that are small: the difference from the smallest value,
-//!    divided by what divides them all; the same of doubles that are decimals, as integers; or the
-//!    place in a table of the distinct values;
+//! 1. a [`Transform`] maps values to small numbers `q`: the difference from the smallest value, divided by the
+//!    greatest common divisor; for doubles that are decimals, the same of their integers; or the index in a table of
+//!    the distinct values;
 //! 2. an [`Encoding`] maps the numbers of a block to residuals, which are [packed](crate::bits).
 //!
-//! All arithmetic is modulo 2^64, so a column may hold `i64::MIN` and `i64::MAX` at once. The writer
-//! counts the bytes of every combination, of lines in long columns by samples, and takes the cheapest.
+//! All arithmetic is modulo 2^64, so a column may hold `i64::MIN` and `i64::MAX` at once. The writer computes the
+//! size of every combination and picks the cheapest; in long columns it estimates the gain of lines from a sample.
 //!
 //! # Sections
 //!
 //! | section | holds |
 //! | --- | --- |
-//! | values | blocks end to end, each a header and its residuals: see [`Encoding`] |
-//! | values jump table | the header of each block again, so that none is looked for; not where there is one block |
-//! | values table | the distinct values, i64s in ascending order, 2 to 256 of them |
-//! | zone map | the smallest and largest of every 4,096 values, and of every 262,144 |
-//! | fine zones | about the same of every 512, in a byte each; not of the column, but of an extension |
+//! | values | blocks end to end, each with a header and residuals: see [`Encoding`] |
+//! | values jump table | a copy of each block's header, to find a block in O(1); absent if there is one block |
+//! | values table | the 2 to 256 distinct values, i64s in ascending order |
+//! | zone map | the smallest and the largest of every 4,096 values, and of every 262,144 |
+//! | fine zones | bounds of every 512 values in two bytes; stored in a directory extension |
 //!
-//! A column of one value repeated has none of them.
+//! A column of equal values has no sections.
 //!
 //! # What a reader may trust
 //!
-//! Opening compares lengths and reads the table of values, nothing else. Every block is checked each
-//! time it is located, every ord each time it is looked up, so damage gives an error or a wrong number,
-//! never a panic. [`NumericReader::verify`] reads everything.
+//! Opening checks the lengths of sections and reads the table of values, nothing else. A block is checked each time
+//! it is located, and an ord each time it is looked up, so damage gives an error or a wrong number, never a panic.
+//! [`NumericReader::verify`] reads everything.
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -72,27 +72,27 @@ pub use read::NumericReader;
 pub use verify::{BlockCount, Encodings};
 pub use zone::{ZONE, ZONE_LEN, ZONES_PER_ZONE};
 
-/// A value to encode: an integer that is an `i64` or fits one.
+/// A value to encode: an integer type that converts to `i64`.
 pub trait Number: Copy + Into<i64> {}
 
 impl<T: Copy + Into<i64>> Number for T {}
 
-/// Values to encode, wherever they are: in memory as a slice, or in a file if there are more.
+/// Values to encode: a slice, or values in a file if they exceed memory.
 pub trait Values {
-    /// A value.
+    /// The type of the values.
     type Number: Number;
-    /// Why values cannot be read.
+    /// The error of reading values.
     type Error;
 
-    /// How many there are.
+    /// The number of values.
     fn len(&self) -> usize;
 
-    /// Whether there is none.
+    /// Returns whether there are no values.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The values of `range`, up to 2^14 of them. Those that are not in memory come to lie in `buf`.
+    /// Returns the values of `range`, at most 2^14 of them. Values that are not in memory are read into `buf`.
     ///
     /// # Errors
     ///
@@ -117,23 +117,23 @@ impl<T: Number> Values for [T] {
     }
 }
 
-/// The parts of `len` values that are looked at in one go: as many as the largest block has.
+/// The ranges in which `len` values are read: each as long as the largest block.
 pub fn chunks(len: usize) -> impl Iterator<Item = Range<usize>> {
     blocks(0..len, *BLOCK_SHIFTS.end())
 }
 
-/// The blocks of 2^`shift` in `range`, which begins with one.
+/// The blocks of 2^`shift` values in `range`, which begins with a block.
 fn blocks(range: Range<usize>, shift: u8) -> impl Iterator<Item = Range<usize>> {
     range.clone().step_by(1 << shift).map(move |start| start..range.end.min(start + (1 << shift)))
 }
 
-/// Exponents of the block sizes that a column may have, besides [`ONE_BLOCK`].
+/// The block sizes of a column, as exponents of two; [`ONE_BLOCK`] is another one.
 pub const BLOCK_SHIFTS: std::ops::RangeInclusive<u8> = 9..=14;
 
-/// Exponent of a block that holds the whole column.
+/// The exponent of a block that holds the whole column.
 ///
-/// Where values are alike from the first to the last, cutting the column up saves nothing, and without
-/// a jump entry on the way to it a value is one load.
+/// If all parts of a column have similar values, cutting it into blocks saves nothing. In one block a value is one
+/// load, without a jump entry.
 pub const ONE_BLOCK: u8 = 40;
 
 /// The most values of a [`Transform::Table`].
@@ -142,14 +142,14 @@ pub const MAX_TABLE: usize = 256;
 /// Bytes of the longest table.
 const TABLE_LEN: usize = MAX_TABLE * size_of::<i64>();
 
-/// What the numbers are for: which sections of a column they fill.
+/// The use of the numbers, which determines the sections that they fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// The column's own values or ords.
     Values,
-    /// Where each document's values or bytes begin.
+    /// Offsets of each document's values or bytes.
     Offsets,
-    /// Where each block of terms begins.
+    /// Offsets of the blocks of terms.
     TermOffsets,
     /// The document of each id, in the order of the ids.
     IdDocs,
@@ -169,7 +169,7 @@ impl Role {
         }
     }
 
-    /// The section of their jump table.
+    /// The section of the jump table.
     pub const fn jump(self) -> Section {
         match self {
             Role::Values => Section::ValuesJump,
@@ -179,22 +179,22 @@ impl Role {
         }
     }
 
-    /// Whether there may be a table of values, or zones: only values have sections for them.
+    /// Returns whether the column may have a table of values and zones: only values have sections for them.
     pub const fn is_values(self) -> bool {
         matches!(self, Role::Values)
     }
 }
 
-/// How the values of a column become small numbers `q`.
+/// A mapping from the values of a column to small numbers `q`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transform<S> {
-    /// Every value is this one; there are no blocks.
+    /// All values are equal to this one; there are no blocks.
     Constant(i64),
     /// `value = base + q * gcd`.
     Affine {
         /// The smallest value.
         base: i64,
-        /// What divides every difference from it; at least 1.
+        /// A common divisor of all differences from the smallest value; at least 1.
         gcd: u64,
     },
     /// `value = (base + q * gcd) / 10^digits`, a double.
@@ -215,23 +215,23 @@ impl<S> Transform<S> {
     }
 }
 
-/// A column of numbers, wherever its sections are: encoded (`Vec<u8>`), in the directory
-/// ([`SectionRef`]) or opened ([`SectionBytes`](crate::source::SectionBytes)).
+/// A column of numbers with its sections, which are encoded bytes (`Vec<u8>`), references in the directory
+/// ([`SectionRef`]) or opened sections ([`SectionBytes`](crate::source::SectionBytes)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Numeric<S> {
-    /// Which sections these are.
+    /// The use of the numbers, which names their sections.
     pub role: Role,
-    /// How many values.
+    /// The number of values.
     pub count: u64,
     /// The smallest value; 0 if there is none.
     pub min: i64,
     /// The largest value; 0 if there is none.
     pub max: i64,
-    /// How values become numbers.
+    /// The mapping from values to numbers.
     pub transform: Transform<S>,
     /// The logarithm of the values in a block, one of [`BLOCK_SHIFTS`] or [`ONE_BLOCK`].
     pub block_shift: u8,
-    /// Bytes of a header.
+    /// The length of a block's header.
     pub stride: Stride,
     /// The blocks; absent if the transform is constant.
     pub blocks: Option<S>,
@@ -239,8 +239,7 @@ pub struct Numeric<S> {
     pub jump: Option<S>,
     /// The zone map.
     pub zones: Option<S>,
-    /// The fine zones below it. The directory does not have them: they are in an extension of the root, see
-    /// [`FineZones`].
+    /// The fine zones. They are not in the directory but in an extension of the root: see [`FineZones`].
     pub fine_zones: Option<S>,
 }
 
@@ -252,8 +251,8 @@ const HAS_JUMP: u8 = 1;
 const HAS_ZONES: u8 = 2;
 
 impl<S> Numeric<S> {
-    /// Turns every section that is there into something else, in file order: blocks, jump table, table
-    /// of values, zone map; and last the fine zones, which lie behind all columns.
+    /// Maps every section with `f`, in file order: blocks, jump table, table of values, zone map, fine zones. The
+    /// fine zones lie after all columns.
     ///
     /// # Errors
     ///
@@ -282,7 +281,7 @@ impl<S> Numeric<S> {
         }
     }
 
-    /// Compares all fields with each other, given the length of each section.
+    /// Checks that all fields agree with each other and with the length of each section.
     fn check(&self, len: impl Fn(&S) -> u64) -> Result<(), ErrorKind> {
         let above = |what, found, max| Err(ErrorKind::OutOfRange { what, found, max });
         if !BLOCK_SHIFTS.contains(&self.block_shift) && self.block_shift != ONE_BLOCK {
@@ -378,11 +377,11 @@ impl Numeric<SectionRef> {
         }
     }
 
-    /// Reads what [`encode_meta`](Self::encode_meta) wrote; `role` says which sections they are.
+    /// Reads the fields that [`encode_meta`](Self::encode_meta) wrote for a column of this `role`.
     ///
     /// # Errors
     ///
-    /// When a field holds what it may not, or two of them disagree.
+    /// When a field is illegal, or two fields disagree.
     pub fn decode_meta(cursor: &mut Cursor<'_>, role: Role) -> Result<Numeric<SectionRef>> {
         let (count, min, max, gcd) = (cursor.u64()?, cursor.i64()?, cursor.i64()?, cursor.u64()?);
         let tag = cursor.u8()?;

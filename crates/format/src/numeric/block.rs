@@ -1,10 +1,10 @@
-//! One block of numbers: its header, which is also its jump entry.
+//! The header of a block of numbers, which is also its jump entry.
 //!
 //! # Layout
 //!
-//! A block is a header and its payload: the residuals `x[i]`, packed at `width` bits as
-//! [`crate::bits`] tells. The header is as long as the column's [`Stride`] says, and the same bytes
-//! stand in the baked jump table, so one load of the table leads to any value of the block.
+//! A block is a header and a payload: the residuals `x[i]`, packed at `width` bits as in [`crate::bits`]. The length
+//! of the header is the column's [`Stride`]. The baked jump table has a copy of every header, so a reader needs one
+//! load from the table to find any value of the block.
 //!
 //! | offset | bytes | field | meaning |
 //! | ---: | ---: | --- | --- |
@@ -25,8 +25,8 @@
 //!
 //! # What a reader may trust
 //!
-//! [`Block::parse`](Entry::parse) checks that the tag and the width are known. That the payload lies
-//! inside the section is checked whenever a block is located.
+//! [`Block::parse`](Entry::parse) checks the tag and the width. Locating a block checks that its payload lies inside
+//! the section.
 
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -36,7 +36,7 @@ use crate::error::{Error, ErrorKind, Place, Result};
 use crate::jump::Entry;
 use crate::named::named;
 
-/// Bytes of the fields that every header has.
+/// Bytes of a header without a slope.
 pub(super) const SHORT_LEN: usize = 16;
 /// Bytes of a header with a slope.
 pub(super) const LONG_LEN: usize = 32;
@@ -45,15 +45,15 @@ pub(super) const FRACTION: u32 = 16;
 /// Payload offsets are counted in units of this many bytes.
 pub(super) const UNIT: u64 = 8;
 
-/// Bytes of each header and each jump entry of a column.
+/// The length of each header and jump entry of a column.
 ///
-/// Never straddles a cache line: jump tables begin on one.
+/// A jump entry never crosses a cache line, as jump tables begin at one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Stride {
-    /// No block of the column follows a line.
+    /// 16 bytes: no block of the column is linear.
     Short = 16,
-    /// Some block does, and so every header has a slope.
+    /// 32 bytes: some block is linear, so every header has a slope.
     Long = 32,
 }
 
@@ -71,7 +71,7 @@ impl Stride {
 }
 
 named! {
-    /// How the numbers of one block are made of its residuals. The discriminants are on disk.
+    /// The encoding of a block's numbers as residuals. The discriminants are the tags on disk.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[repr(u8)]
     pub enum Encoding {
@@ -84,12 +84,12 @@ named! {
     }
 }
 
-/// The header of one block, parsed: all it takes to decode one of its values.
+/// The parsed header of a block: all that is needed to decode its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
     pub(crate) base: u64,
     pub(crate) slope: i64,
-    /// Where the residuals begin, in bytes from the start of the section.
+    /// The offset of the residuals in the section, in bytes.
     pub(crate) payload: u64,
     pub(crate) encoding: Encoding,
     pub(crate) width: u8,
@@ -97,8 +97,8 @@ pub struct Block {
 
 /// `floor(slope * i / 2^16)`, modulo 2^64.
 ///
-/// A block has at most 2^40 values, so that the product with the fraction, which decides how the whole is rounded, is exact.
-/// That with the integer part may wrap: a slope of 2^48 (a minute, in nanoseconds) times 2^15 values passes 64 bits.
+/// A block has at most 2^40 values, so the product with the fraction, which determines the rounding, is exact. The
+/// product with the integer part may wrap.
 #[inline]
 pub(super) fn line(slope: i64, i: usize) -> u64 {
     let (i, whole, fraction) = (i as u64, slope >> FRACTION, slope.cast_unsigned() & ((1 << FRACTION) - 1));
@@ -106,9 +106,9 @@ pub(super) fn line(slope: i64, i: usize) -> u64 {
 }
 
 multiversion! {
-    /// `floor(slope * i / 2^16)` added to every number, of which the first is number `first` of its line.
+    /// Adds `floor(slope * i / 2^16)` to every number. The first number has place `first` on the line.
     ///
-    /// The product is exact: see [`line()`]. A sum instead of a product, where that is as good.
+    /// The product is exact: see [`line()`]. A running sum replaces the product if it cannot overflow.
     pub(super) fn add_line(slope: i64, first: usize, numbers: &mut [u64]) {
         // 2^20 such steps stay below 2^63.
         const STEEP: u64 = 1 << 42;
@@ -119,8 +119,7 @@ multiversion! {
             }
             return;
         }
-        // Lifted by half of what there is, no sum is negative, and a shift without a sign will do, which all
-        // CPUs have.
+        // Adding 2^63 keeps sums non-negative, so an unsigned shift will do, which all CPUs have for vectors.
         const LIFT: u64 = 1 << 63;
         let fraction = slope.cast_unsigned().wrapping_mul(first as u64) & 0xFFFF;
         let (mut sum, base) = (LIFT + fraction, rise(first).wrapping_sub(LIFT >> FRACTION));
@@ -131,31 +130,30 @@ multiversion! {
     }
 }
 
-/// The slope of the line from a block's first number to its last, `steps` later; `None` if it is too
-/// steep for its field.
+/// The slope of the line from a block's first number to its last, `steps` later; `None` if it does not fit its field.
 pub(super) fn slope(first: u64, last: u64, steps: usize) -> Option<i64> {
     let rise = (i128::from(last) - i128::from(first)) << FRACTION;
     i64::try_from(rise.checked_div(i128::try_from(steps).ok()?)?).ok()
 }
 
 impl Block {
-    /// Bytes of the residuals of a block of `values`.
+    /// Bytes of the residuals of a block with this many `values`.
     #[inline]
     pub(super) fn payload_len(&self, values: usize) -> u64 {
-        // At most 2^40 times 64: `packed_len` is ready for more, and slower.
+        // At most 2^40 times 64, so the saturating arithmetic of `packed_len` is not needed.
         (values as u64 * u64::from(self.width)).div_ceil(64) * 8
     }
 
-    /// How far the line has risen at place `i`, exactly; nothing, where there is no line.
+    /// The exact rise of the line at place `i`; 0 if there is no line.
     #[inline]
     pub(super) fn rise(&self, i: usize) -> i128 {
-        // Fits: 64 bits of a slope, and no more than 64 of a place.
+        // Cannot overflow: the slope and `i` have at most 64 bits each.
         (i128::from(self.slope) * i as i128) >> FRACTION
     }
 
     /// The header in `bytes`, if it is legal.
     ///
-    /// Without a branch on the encoding: neighbours differ in it, and look-ups come in any order.
+    /// It does not branch on the encoding, which is unpredictable for random look-ups.
     #[inline(always)]
     pub(crate) fn of(bytes: &[u8], stride: Stride) -> Option<Block> {
         let (head, rest) = bytes.split_first_chunk::<SHORT_LEN>()?;
@@ -181,12 +179,12 @@ impl Block {
     }
 }
 
-/// How a block is encoded, and the bits of its residuals, if `tags` are legal; a line needs a `long` header.
+/// The encoding and the width in `tags`, if they are legal; a line needs a `long` header.
 #[inline(always)]
 fn kind(tags: u64, long: bool) -> Option<(Encoding, u8)> {
     let [tag, width, ..] = tags.to_le_bytes();
     let encoding = if tag == Encoding::Linear as u8 { Encoding::Linear } else { Encoding::Packed };
-    // Nearly all: both fields are 1 at least, and one comparison each tells whether they are too great.
+    // The common case: both fields are at least 1, and one comparison each checks the upper bounds.
     let most = if long { Encoding::Linear } else { Encoding::Packed };
     if tag.wrapping_sub(1) < most as u8 && width.wrapping_sub(1) < bits::MAX_SPLIT_WIDTH {
         return Some((encoding, width));

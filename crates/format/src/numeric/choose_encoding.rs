@@ -1,6 +1,6 @@
-//! Which encoding, and how many bytes.
+//! Choosing the cheapest encoding of a column: transform, block size and header length.
 //!
-//! Integers only, so that every machine comes to the same plan.
+//! Sizes are computed in integers, so every machine chooses the same encoding.
 
 use std::ops::Range;
 
@@ -8,29 +8,29 @@ use super::block::{Block, Encoding, Stride};
 use super::numbers::{Chunk, Numbers, fit_frame};
 use super::{BLOCK_SHIFTS, ONE_BLOCK, Values, blocks, chunks};
 
-/// Exponent of the largest block: what is looked at in one go.
+/// The exponent of the largest block, which is the unit of reading.
 const LARGEST: u8 = *BLOCK_SHIFTS.end();
-/// The part of the fewest bytes by which a column may be longer for being one block.
+/// A single block may take a 64th more bytes than the cheapest blocks, as its values are faster to read.
 const ONE_BLOCK_MARGIN: u64 = 64;
-/// In columns of more than so many of the largest blocks, one in so many is looked at for lines.
+/// The gain of lines is estimated from every 8th of the largest blocks, if a column has more than 8 of them.
 const SAMPLE_STEP: usize = 8;
 
-/// How a column is to be encoded.
+/// A chosen encoding of a column, with its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
-    /// By a table of its distinct values, rather than by differences from the smallest.
+    /// Whether values are encoded by a table of the distinct values, and not by differences.
     pub(super) table: bool,
     pub(super) cut: Cut,
     /// Bytes of the blocks, their jump table and the table of values; see [`choose_encoding`].
     pub(super) bytes: u64,
 }
 
-/// How a column is cut into blocks.
+/// The division of a column into blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cut {
-    /// All of a size, each with its own header.
+    /// Blocks of equal size, each with its own header.
     Blocks { shift: u8, stride: Stride },
-    /// Not at all; with its payload's offset left at 0.
+    /// One block for the whole column. The offset of its payload is 0.
     One(Block),
 }
 
@@ -53,14 +53,13 @@ impl Cut {
     }
 }
 
-/// The cheapest plan for a column of more than one value, by differences (`affine`) or by a table, if
-/// there is one; but one block for all of them, if that takes a [`ONE_BLOCK_MARGIN`]th more at most.
+/// Chooses the cheapest plan for a column of several distinct values: by differences (`affine`) or by a `table`, if
+/// there is one. A single block is preferred if it takes at most a [`ONE_BLOCK_MARGIN`]th more.
 ///
-/// The bytes of every combination are counted: from the ends of every 512 values, so that only lines are
-/// looked for among the values. What lines save is estimated where there are many values, from every
-/// [eighth](SAMPLE_STEP) sample of 2^14. On a tie, differences go before a table, which takes
-/// another load; large blocks before small, since more of their jump entries fit a cache; short headers
-/// before long.
+/// The size of every combination is computed from the smallest and the largest of every 512 values; only fitting
+/// lines reads the values. In long columns the gain of lines is estimated from every [eighth](SAMPLE_STEP) chunk of
+/// 2^14 values. On a tie, differences win over a table, which costs another load; large blocks over small ones, as
+/// more of their jump entries fit a cache; short headers over long ones.
 pub(super) fn choose_encoding<V: Values + ?Sized>(
     values: &V,
     affine: &Numbers<'_>,
@@ -83,14 +82,14 @@ pub(super) fn choose_encoding<V: Values + ?Sized>(
     Ok(line.map_or(blocks, |line| one_block(affine, line)))
 }
 
-/// The first of those plans that take the fewest bytes.
+/// The plan with the fewest bytes, the first one on a tie.
 fn cheapest(plans: impl Iterator<Item = Plan>) -> Plan {
     let cut = Cut::Blocks { shift: LARGEST, stride: Stride::Short };
     let none = Plan { table: false, cut, bytes: u64::MAX };
     plans.fold(none, |best, plan| if plan.bytes < best.bytes { plan } else { best })
 }
 
-/// Not cut up: `block` is for all of `numbers`.
+/// The plan that encodes all `numbers` in the one `block`.
 fn one_block(numbers: &Numbers<'_>, block: Block) -> Plan {
     let cut = Cut::One(block);
     let bytes = cut.stride().bytes() as u64 + block.payload_len(numbers.len());
@@ -126,13 +125,13 @@ fn sizes<V: Values + ?Sized>(
     Ok(plans)
 }
 
-/// How many bytes shorter the blocks are if they may follow lines, for every size, largest blocks first.
+/// The bytes that linear encoding saves for every block size, largest blocks first.
 fn saved_by_lines<V: Values + ?Sized>(values: &V, numbers: &Numbers<'_>) -> Result<Vec<u64>, V::Error> {
     let sampled = numbers.len().div_ceil(1 << LARGEST);
     let step = if sampled > SAMPLE_STEP { SAMPLE_STEP } else { 1 };
     let mut saved = vec![0; BLOCK_SHIFTS.count()];
     let mut buf = Vec::new();
-    // All sizes of a sample while it is in a cache.
+    // Tries all block sizes for a chunk while it is in the cache.
     for sample in chunks(numbers.len()).step_by(step) {
         let chunk = Chunk::read(numbers, values, sample.clone(), &mut buf)?;
         for (shift, saved) in BLOCK_SHIFTS.rev().zip(&mut saved) {

@@ -1,25 +1,25 @@
-//! Doubles that are decimals: 12.5 is 125 tenths.
+//! Decimal encoding of doubles: 12.5 is stored as 125 tenths.
 //!
-//! A decimal of up to 15 digits, read as a double, is an integer divided by a power of ten and rounded
-//! once. IEEE 754 rounds a division correctly, so that every machine divides back to the same bits, and a
-//! column of such doubles can be kept as integers, which are small and have small differences.
+//! A decimal of up to 15 digits, parsed as a double, equals an integer divided by a power of ten and rounded once.
+//! IEEE 754 division is correctly rounded, so every machine computes the same bits. A column of such doubles is
+//! stored as integers, which are small and have small differences.
 //!
-//! The idea is that of Afroozeh, Kuffó and Boncz, *ALP: Adaptive Lossless floating-Point compression*
-//! (2023). They multiply, which is faster and misses some decimals, and so keep exceptions; here a column
-//! with a value that is no decimal stays as it is, and any value of one that is takes one load.
+//! The idea is that of Afroozeh, Kuffó and Boncz, *ALP: Adaptive Lossless floating-Point compression* (2023). ALP
+//! multiplies, which is faster but misses some decimals, so it stores exceptions. Here a column with a value that is
+//! no decimal is not transformed, and every value takes one load.
 
 use super::value_stats::{Divisor, FINE_ZONE, ValueStats};
 use super::{Number, Values, chunks};
 use crate::bits::multiversion;
 use crate::file::kind::{from_f64, to_f64};
 
-/// The most digits behind the point: 10^22 is the largest power of ten that is a double.
+/// The most digits after the point: 10^22 is the largest power of ten that is exactly a double.
 pub const MAX_DIGITS: u8 = 22;
 
-/// Integers of decimals lie between this and its negative.
+/// The absolute value of a decimal's integer is below this limit.
 ///
-/// Up to here a product with a power of ten, rounded twice, is nearer to the integer than to any other
-/// one, and two integers are never one double.
+/// Up to this limit, the product of a double and a power of ten, which is rounded twice, is closest to the right
+/// integer, and different integers give different doubles.
 pub const DECIMAL_LIMIT: i64 = 1 << 51;
 
 const POWERS: [f64; MAX_DIGITS as usize + 1] = [
@@ -27,28 +27,28 @@ const POWERS: [f64; MAX_DIGITS as usize + 1] = [
     1e19, 1e20, 1e21, 1e22,
 ];
 
-/// Added to a double between the limits, leaves its integer, the nearest one, in the lowest bits.
+/// Adding this to a double within the limits leaves the nearest integer in the lowest bits.
 const MAGIC: f64 = 3.0 * DECIMAL_LIMIT as f64;
 
-/// What makes doubles of numbers `q`: `(base + q * gcd) / 10^digits`.
+/// The parameters of the decimal transform: number `q` stands for the double `(base + q * gcd) / 10^digits`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
     /// The integer of the smallest value.
     pub base: i64,
-    /// What divides every difference from it; at least 1.
+    /// A common divisor of all differences from `base`; at least 1.
     pub gcd: u64,
-    /// Digits behind the point: at most [`MAX_DIGITS`].
+    /// Digits after the point: at most [`MAX_DIGITS`].
     pub digits: u8,
 }
 
 impl Decimal {
-    /// Of a column whose smallest value, as it is stored, is `min`; `None` if that is no such decimal.
+    /// The transform of a column with the smallest stored value `min`; `None` if that is no decimal of `digits`.
     pub fn new(min: i64, gcd: u64, digits: u8) -> Option<Decimal> {
         let (base, good) = integer(min, *POWERS.get(usize::from(digits))?);
         (good && gcd > 0).then_some(Decimal { base, gcd, digits })
     }
 
-    /// Of `values`, if all of them are decimals: with the fewest digits.
+    /// The transform with the fewest digits for `values`; `None` if not all of them are decimals.
     pub(super) fn of<V: Values + ?Sized>(
         values: &V,
         stats: &ValueStats,
@@ -57,13 +57,13 @@ impl Decimal {
         for range in chunks(values.len()) {
             for values in values.read(range, &mut buf)?.chunks(FINE_ZONE) {
                 let integers = &mut integers[..values.len()];
-                // What has as many digits has one more: ten times the integer, of ten times the power.
+                // A decimal of d digits is one of d + 1 digits, too, with ten times the integer.
                 let enough = (digits..=MAX_DIGITS).find(|&d| all_decimals(values, power(d), integers));
                 let Some(enough) = enough else { return Ok(None) };
                 digits = enough;
             }
         }
-        // With the last one's digits, the others' integers may have grown too large.
+        // With more digits, the integers of earlier values may exceed the limit.
         let decimal = Decimal::new(stats.min, 1, digits);
         let Some(decimal) = decimal.filter(|decimal| decimal.integer(stats.max).is_some()) else {
             return Ok(None);
@@ -79,12 +79,12 @@ impl Decimal {
         Ok(Some(Decimal { gcd: divisor.get(), ..decimal }))
     }
 
-    /// Fills `out` with the integers of `values`, all of which are such decimals.
+    /// Fills `out` with the integers of `values`, all of which must be decimals of these digits.
     pub(super) fn integers<T: Number>(self, values: &[T], out: &mut [i64]) {
         all_decimals(values, power(self.digits), out);
     }
 
-    /// The integer of `value`, if it is a decimal of as many digits.
+    /// The integer of `value`, if it is a decimal of these digits.
     pub(super) fn integer(self, value: i64) -> Option<i64> {
         let (integer, good) = integer(value, power(self.digits));
         good.then_some(integer)
@@ -96,13 +96,13 @@ impl Decimal {
         quotient(number, self.base.cast_unsigned(), self.gcd, power(self.digits))
     }
 
-    /// What [`value`](Self::value) makes of each number, in place.
+    /// Replaces each number by its [`value`](Self::value).
     pub(super) fn values(self, numbers: &mut [u64]) {
         divide(numbers, self.base.cast_unsigned(), self.gcd, power(self.digits));
     }
 
-    /// How many numbers have values for which `below` is true, of those from 0 to that of `max`: larger
-    /// numbers have larger values.
+    /// The number of numbers, from 0 to that of `max`, whose values satisfy `below`. `below` must hold for a prefix
+    /// of them, as larger numbers have larger values.
     pub(super) fn partition_point(self, max: i64, below: impl Fn(i64) -> bool) -> u64 {
         let (mut low, mut high) = (0, self.largest(max) + 1);
         while low < high {
@@ -118,14 +118,14 @@ impl Decimal {
     }
 }
 
-/// 10^`digits`; more than [`MAX_DIGITS`] are none.
+/// 10^`digits`; 1 if `digits` exceeds [`MAX_DIGITS`].
 #[inline]
 fn power(digits: u8) -> f64 {
     POWERS.get(usize::from(digits)).copied().unwrap_or(1.0)
 }
 
-/// The integer that is nearest to `value` times `power`, and whether divided by `power` it is `value`,
-/// bit for bit.
+/// The integer nearest to `value` times `power`, and whether dividing it by `power` gives exactly the bits of
+/// `value`.
 #[inline(always)]
 fn integer(value: i64, power: f64) -> (i64, bool) {
     let value = to_f64(value);
@@ -136,14 +136,14 @@ fn integer(value: i64, power: f64) -> (i64, bool) {
     (integer, same & (rounded.abs() < DECIMAL_LIMIT as f64))
 }
 
-/// The value of `number`, as it is stored.
+/// The stored value of `number`.
 #[inline(always)]
 fn quotient(number: u64, base: u64, gcd: u64, power: f64) -> i64 {
     from_f64(base.wrapping_add(number.wrapping_mul(gcd)).cast_signed() as f64 / power)
 }
 
 multiversion! {
-    /// Whether all `values` are decimals that `power` makes integers of; if so, `out` has these.
+    /// Returns whether all `values` are decimals that `power` scales to integers; if so, writes these to `out`.
     fn all_decimals<T: Number>(values: &[T], power: f64, out: &mut [i64]) -> bool {
         values.iter().zip(out).fold(true, |all, (&value, out)| {
             let (integer, good) = integer(value.into(), power);

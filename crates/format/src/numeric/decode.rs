@@ -1,4 +1,4 @@
-//! Many values at once: each block is located once, and each loop knows its encoding.
+//! Decoding ranges of values: each block is located once, and has a loop for its encoding.
 
 use std::ops::Range;
 
@@ -10,11 +10,11 @@ use crate::bits::{multiples, unsigned};
 use crate::error::Result;
 use crate::source::SectionBytes;
 
-/// Numbers that are unpacked before they are looked at: 4 KiB, which stays in the innermost cache.
+/// Numbers that are unpacked for each pass: 4 KiB, which stay in the first-level cache.
 pub(super) const NUMBERS_PER_PASS: usize = 512;
 
 impl<B: SectionBytes> NumericReader<B> {
-    /// The values of `range`, a block at a time.
+    /// Decodes the values of `range` into `out`, block by block.
     ///
     /// # Errors
     ///
@@ -38,10 +38,10 @@ impl<B: SectionBytes> NumericReader<B> {
         })
     }
 
-    /// The values of one block from `first` on.
+    /// Decodes the values of one block from `first` on.
     ///
-    /// What is added to every residual (the block's base, and the column's) is added while unpacking;
-    /// a line and a divisor take a second pass, over a part that is still in the innermost cache.
+    /// The bases of the block and of the column are added while unpacking. A line and a divisor take a second pass
+    /// over a part that is still in the first-level cache.
     pub(super) fn decode_block(
         &self,
         header: &Block,
@@ -52,7 +52,7 @@ impl<B: SectionBytes> NumericReader<B> {
         let Transform::Affine { base, gcd } = self.meta.transform else {
             return self.decode_others(header, residuals, first, out);
         };
-        // As a value, the block's base saves a multiplication.
+        // Mapping the block's base to a value saves a multiplication for each number.
         let start = affine(base, gcd, header.base).cast_unsigned();
         for (part, out) in out.chunks_mut(NUMBERS_PER_PASS).enumerate() {
             let (first, numbers) = (first + part * NUMBERS_PER_PASS, unsigned(out));
@@ -67,7 +67,7 @@ impl<B: SectionBytes> NumericReader<B> {
         Ok(())
     }
 
-    /// The same of decimals, whose division is a pass of its own, and through the table of values.
+    /// As [`decode_block`](Self::decode_block), for decimals and for tables of values.
     fn decode_others(
         &self,
         header: &Block,
@@ -87,13 +87,13 @@ impl<B: SectionBytes> NumericReader<B> {
         Ok(())
     }
 
-    /// What is added to numbers before they are [replaced](Self::replace), and saves that pass.
+    /// The sum to add to numbers before [`replace`](Self::replace), which saves that pass if there is no divisor.
     #[inline]
     pub(super) fn added(&self) -> i64 {
         if let Transform::Affine { base, gcd: 1 } = self.meta.transform { base } else { 0 }
     }
 
-    /// Replaces numbers, to which [`added`](Self::added) was added, by values.
+    /// Replaces numbers by their values. [`added`](Self::added) must have been added to them.
     #[inline]
     pub(super) fn replace(&self, numbers: &mut [i64]) -> Result<()> {
         match self.meta.transform {
@@ -105,12 +105,12 @@ impl<B: SectionBytes> NumericReader<B> {
         Ok(())
     }
 
-    /// Refuses a range with an index of no value.
+    /// Returns an error if `range` exceeds the number of values.
     pub(super) fn in_range(&self, range: &Range<u64>) -> Result<()> {
         if range.is_empty() { Ok(()) } else { self.in_count(range.end - 1) }
     }
 
-    /// Calls `f` for each block that `range` touches: its number, its header, the places in it.
+    /// Calls `f` for each block that overlaps `range`, with its number, its header and the places in it.
     pub(super) fn each_block(
         &self,
         range: Range<u64>,
@@ -129,7 +129,7 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 }
 
-/// The numbers of a block from `first` on.
+/// Unpacks the numbers of a block from `first` on.
 #[inline]
 pub(super) fn unpack(
     header: &Block,

@@ -1,4 +1,4 @@
-//! What a single look-up needs of a column, in one line of memory.
+//! A column of one block, in one cache line: for look-ups in many columns.
 
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -9,12 +9,12 @@ use crate::bits;
 use crate::prefetch::prefetch;
 use crate::source::{SectionBytes, TAIL};
 
-/// A column of one block, of which all bytes were checked: everything that leads to a value, in 56 bytes.
+/// A verified column of one block: all that a look-up needs, in 56 bytes.
 ///
-/// For those who ask many columns for a value each. From a [`NumericReader`] to a value it is about a dozen lines of memory
-/// (the reader, its jump table, the section, what is known of its granules, what keeps the mapping), each known by the one
-/// before; in one column they stay in the cache, in hundreds of columns they do not. From one of these in an array it is two
-/// lines, or one if every value is on a line or the same.
+/// For callers that read one value of each of many columns. A [`NumericReader`] reaches a value through about a dozen
+/// dependent cache lines: the reader, its jump table, the section, the bits of its granules, the mapping. Those of
+/// one column stay in the cache; those of hundreds of columns do not. From an array of `Direct`, a value is two cache
+/// lines away, or one if residuals have no bits.
 ///
 /// ```
 /// # use docvalues_format::jump::JumpTables;
@@ -31,11 +31,10 @@ use crate::source::{SectionBytes, TAIL};
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Direct<'a> {
-    /// The residuals, and what is behind them. It may be mapped, and change behind our back: every load is compared with
-    /// where it ends.
+    /// The residuals and the bytes after them. A mapped file may change, so every load is checked against the end.
     bytes: &'a [u8],
     count: u64,
-    /// The value of a residual 0 at the beginning of the line.
+    /// The value of a residual of 0 at place 0.
     base: i64,
     gcd: u64,
     slope: i64,
@@ -44,7 +43,7 @@ pub struct Direct<'a> {
 
 const _: () = assert!(size_of::<Direct<'_>>() <= 64);
 
-/// The residuals of no bits: no line of a column is touched for them.
+/// Stands in for residuals of no bits, so that no cache line of the column is touched.
 static ZEROS: [u8; TAIL] = [0; TAIL];
 
 impl Default for Direct<'_> {
@@ -54,7 +53,7 @@ impl Default for Direct<'_> {
 }
 
 impl Direct<'_> {
-    /// Without values.
+    /// A column without values.
     pub const EMPTY: Direct<'static> =
         Direct { bytes: &ZEROS, count: 0, base: 0, gcd: 0, slope: 0, width: 0 };
 
@@ -65,11 +64,11 @@ impl Direct<'_> {
         let (byte, shift) = bits::place(self.width, i);
         let word: &[u8; 8] = self.bytes.get(byte..)?.first_chunk()?;
         let residual = LittleEndian::read_u64(word) >> shift & bits::mask(self.width);
-        // What is added to numbers before they are multiplied is in `base`: modulo 2^64 that is the same.
+        // `base` includes the block's base times the divisor, which is the same modulo 2^64.
         Some(affine(self.base, self.gcd, residual.wrapping_add(line(self.slope, i))))
     }
 
-    /// Tells the processor that value `index`, if there is one, will be asked for soon.
+    /// Prefetches value `index`, which need not exist.
     #[inline(always)]
     pub fn prefetch(&self, index: u64) {
         let (byte, _) = bits::place(self.width, usize::try_from(index).unwrap_or(0));
@@ -78,10 +77,9 @@ impl Direct<'_> {
 }
 
 impl<B: SectionBytes> NumericReader<B> {
-    /// The column in one line of memory: if it is constant, or one block of differences from its smallest value or from a
-    /// line, all of which was checked by now.
+    /// The column in one cache line, if it is constant, or a single verified block with an affine transform.
     ///
-    /// O(1). `None` says nothing of the column: [`get`](Self::get) does.
+    /// O(1). `None` is not an error: use [`get`](Self::get) then.
     pub fn direct(&self) -> Option<Direct<'_>> {
         let count = self.meta.count;
         let (base, gcd) = match self.meta.transform {

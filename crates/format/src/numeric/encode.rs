@@ -1,4 +1,4 @@
-//! Values in, sections out.
+//! Encoding a column of values to its sections.
 
 use std::ops::Range;
 
@@ -11,24 +11,24 @@ use super::{BLOCK_SHIFTS, Number, Numeric, Role, Transform, Values, chunks, fine
 use crate::cursor::Put;
 use crate::{bits, granule};
 
-/// What to make of a column besides its blocks.
+/// Options for encoding a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NumericOptions {
     /// Which sections the column fills.
     pub role: Role,
     /// Whether the values are doubles, as [`from_f64`](crate::file::kind::from_f64) stores them.
     pub doubles: bool,
-    /// Whether to bake a jump table.
+    /// Whether to store a jump table.
     pub jump_tables: bool,
-    /// Whether to add a zone map, and fine zones. Only [`Role::Values`] has them, and only if there is more
+    /// Whether to add a zone map and fine zones. They are stored only for [`Role::Values`], and only if there is more
     /// than one zone.
     pub zones: bool,
 }
 
 /// Encodes `values` in the fewest bytes.
 ///
-/// O(values): one pass to get to know them, one to pack them; up to six between them where they follow a
-/// line. Holds the encoded bytes, and a hundredth of 64-bit values besides.
+/// O(values): one pass for statistics, one pass for packing, and up to six passes between them to fit lines. Memory:
+/// the encoded bytes, and a hundredth of 64-bit values.
 ///
 /// # Examples
 ///
@@ -53,11 +53,10 @@ pub fn encode<T: Number>(values: &[T], options: &NumericOptions) -> Numeric<Vec<
     column
 }
 
-/// As [`encode`], of values that need not be in memory, to blocks that need not be either.
+/// As [`encode`], for values and blocks that need not fit in memory.
 ///
-/// Whenever some of the blocks are complete, `drain` is shown their bytes, and may take them: all that it
-/// took, and then those that are returned, are the section. What stays in memory is a hundredth of 64-bit
-/// values.
+/// After each chunk of blocks, `drain` is called with their bytes and may take them. The section is all bytes that it
+/// took, followed by those that are returned. A hundredth of 64-bit values stays in memory.
 ///
 /// # Errors
 ///
@@ -84,16 +83,16 @@ pub fn encode_from<V: Values + ?Sized>(
         fine_zones: None,
     };
     let Some(mut stats) = stats.filter(|stats| stats.min != stats.max) else { return Ok(column) };
-    // Offsets and the like have no section for a table.
+    // Only values have a section for a table.
     let distinct = stats.distinct.take().filter(|_| role.is_values()).map(Distinct::sorted);
 
-    // Decimals are at least as narrow as the doubles: between two of them lie as many doubles or more.
+    // Decimals are never wider than doubles: between two of them lie at least as many doubles.
     let decimal = if options.doubles && role.is_values() { Decimal::of(values, &stats)? } else { None };
     let affine = match decimal {
         Some(decimal) => Numbers::decimal(len, &stats, decimal),
         None => Numbers::affine(len, &stats),
     };
-    // If every number up to the largest occurs, a value's place in the table is its number.
+    // If every number up to the largest occurs, a table would not make the numbers smaller.
     let (_, largest) = affine.ends(&(0..len));
     let table = distinct.as_ref().filter(|table| table.values().len() as u64 <= largest);
     let table = table.map(|table| Numbers::by_table(len, &stats, table));
@@ -114,7 +113,8 @@ pub fn encode_from<V: Values + ?Sized>(
     Ok(column)
 }
 
-/// The blocks, end to end, `bytes` of them, as far as `drain` leaves them; and their headers once more.
+/// Encodes the blocks end to end, `bytes` in total. Returns the bytes that `drain` left, and a copy of the headers
+/// for the jump table.
 pub(super) fn encode_blocks<V: Values + ?Sized>(
     values: &V,
     numbers: &Numbers<'_>,
@@ -124,7 +124,7 @@ pub(super) fn encode_blocks<V: Values + ?Sized>(
 ) -> Result<(Vec<u8>, Vec<u8>), V::Error> {
     let (stride, mut jump, mut buf) = (cut.stride(), Vec::new(), Vec::new());
     let mut blocks = Vec::new();
-    // Those that were drained.
+    // Bytes that were drained.
     let mut before = 0;
     for range in chunks(values.len()) {
         let chunk = Chunk::read(numbers, values, range.clone(), &mut buf)?;
@@ -152,15 +152,15 @@ pub(super) fn encode_blocks<V: Values + ?Sized>(
         drain(&mut blocks)?;
         before += (there - blocks.len()) as u64;
         if range.start == 0 && before == 0 {
-            // They stay here: buf for all at once, and for the checksums that the section will have.
-            let buf = granule::extent(bytes).and_then(|buf| usize::try_from(buf).ok());
-            blocks.reserve_exact(buf.unwrap_or(0).saturating_sub(there));
+            // Nothing was drained: reserve space for all blocks at once, and for the section's checksums.
+            let len = granule::extent(bytes).and_then(|len| usize::try_from(len).ok());
+            blocks.reserve_exact(len.unwrap_or(0).saturating_sub(there));
         }
     }
     Ok((blocks, jump))
 }
 
-/// Appends the residuals of the numbers of `range`, in `block`, which begins with number `first`.
+/// Appends the residuals of the numbers of `range`. `block` begins with number `first`.
 fn pack<T: Number>(
     chunk: &Chunk<'_, T>,
     range: Range<usize>,
@@ -169,7 +169,7 @@ fn pack<T: Number>(
     out: &mut Vec<u8>,
 ) {
     let mut residuals = [0; FINE_ZONE];
-    // A whole fine zone ends with a word, whatever the width.
+    // A whole fine zone ends at a word boundary, whatever the width.
     for start in range.clone().step_by(FINE_ZONE) {
         let residuals = &mut residuals[..FINE_ZONE.min(range.end - start)];
         chunk.residuals(start, start - first, block, residuals);
@@ -177,7 +177,7 @@ fn pack<T: Number>(
     }
 }
 
-/// Eight bytes a value, in ascending order: value *i* is the one that number *i* stands for.
+/// Eight bytes for each value, in ascending order. Number *i* stands for value *i*.
 fn encode_table(table: &[i64]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(size_of_val(table));
     table.iter().for_each(|&value| bytes.put_i64(value));

@@ -1,12 +1,11 @@
-//! One value, by as few instructions as there are.
+//! The fast path of a single look-up, for verified columns.
 //!
-//! When look-ups miss the caches, the processor works on as many of them at once as it has buf for their
-//! instructions. So what all of them need is found out once, and kept: a [`FastPath`]. A look-up compares its
-//! index and the places that it loads from, and makes no error: [`NumericReader::get`] asks again, with care.
+//! When look-ups miss the caches, the processor overlaps as many of them as fit its reorder buffer, so a look-up should
+//! have few instructions. What all look-ups of a column need is computed once, as a [`FastPath`]. A look-up then only
+//! checks its index and the bounds of its loads. It returns no error: [`NumericReader::get`] repeats it with all checks.
 //!
-//! A column in several blocks has a short way once all its bytes were compared with their checksums and
-//! all its headers were found good: a look-up then asks neither what kind of block it meets nor whether
-//! the block's residuals lie in the section.
+//! A column with several blocks gets a fast path once all its bytes are verified and all its headers are legal. A
+//! look-up then tests neither the block's encoding nor whether its residuals lie in the section.
 
 use std::sync::atomic::Ordering;
 
@@ -18,35 +17,34 @@ use super::{ONE_BLOCK, Transform};
 use crate::bits;
 use crate::source::SectionBytes;
 
-/// All headers of a column are looked at after one look-up for each so many of them, so that a few look-ups do
-/// not pay for it.
+/// The headers of a column are checked after one look-up for each 16 of them, so that a few look-ups do not pay for
+/// it.
 const HEADERS_PER_LOOKUP: u64 = 16;
 
-/// Fields that every look-up of a column reads.
+/// The fields that every look-up of a column reads.
 #[derive(Debug)]
 pub(super) struct FastPath {
     count: u64,
     blocks: Blocks,
-    /// What is made of a number: `base + gcd * number`.
+    /// The number is mapped to `base + gcd * number`.
     base: i64,
     gcd: u64,
-    /// Whether that is the value, and not its place in a table, or a decimal.
+    /// Whether the result is the value itself, and not an index into the table, or a decimal.
     is_value: bool,
 }
 
 #[derive(Debug)]
 enum Blocks {
-    /// One, with its base in the column's; residuals are asked for as they are needed.
+    /// One block, whose base is part of the column's. Residuals need not be verified yet.
     One { payload: usize, width: u64, mask: u64, slope: i64 },
-    /// Several, all of them good. Unless one is `steep`, a slope times a place in a block fits an i64.
+    /// Several blocks, all of them legal. Unless one is `steep`, a slope times a place in a block fits an i64.
     Several { shift: u8, stride: Stride, steep: bool },
-    /// Several, of which some take care.
+    /// Several blocks, some of which need the checked path.
     Checked,
 }
 
 impl<B: SectionBytes> NumericReader<B> {
-    /// Value `index`, if all on the way to it was checked before and is what it should be; [`get`](Self::get)
-    /// tells of the others.
+    /// Value `index`, if all bytes on the way to it are verified and legal. After `None`, call [`get`](Self::get).
     #[inline(always)]
     pub fn get_verified(&self, index: u64) -> Option<i64> {
         match self.fast_path.get() {
@@ -55,7 +53,7 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
-    /// Value `index`, if there is a short way to it.
+    /// Value `index`, if the column has a fast path and it applies.
     #[inline(always)]
     pub fn get_fast(&self, index: u64) -> Option<i64> {
         self.get_by(self.fast_path.get()?, index)
@@ -98,7 +96,7 @@ impl<B: SectionBytes> NumericReader<B> {
     fn in_several_blocks(&self, index: u64, shift: u8, stride: Stride, steep: bool) -> Option<u64> {
         let (table, bytes) = (self.jump.verified()?, self.meta.blocks.as_ref()?.verified()?);
         let (block, i) = ((index >> shift) as usize, (index & ((1 << shift) - 1)) as usize);
-        // One comparison each: neither a header's place nor a residual's can wrap.
+        // One bounds check each: neither the offset of a header nor that of a residual can wrap.
         let (base, tags, slope) = match stride {
             Stride::Short => {
                 let [base, tags] = words(table.as_chunks::<SHORT_LEN>().0.get(block)?);
@@ -119,7 +117,7 @@ impl<B: SectionBytes> NumericReader<B> {
         Some(base.wrapping_add(residual).wrapping_add(rise))
     }
 
-    /// [`get_verified`](Self::get_verified) of a column that has no short way.
+    /// [`get_verified`](Self::get_verified) of a column without a fast path.
     #[inline(never)]
     fn get_verified_slow(&self, index: u64) -> Option<i64> {
         if index >= self.meta.count || self.meta.block_shift == ONE_BLOCK {
@@ -130,7 +128,7 @@ impl<B: SectionBytes> NumericReader<B> {
         self.value(self.verified_number(&self.verified_header(block)?, i)?).ok()
     }
 
-    /// Finds the short way, if there is one and it is time to.
+    /// Builds the fast path, if the column is eligible and it is worthwhile.
     pub(super) fn build_fast_path(&self) {
         if self.fast_path.get().is_some() || self.jump.is_ignored() {
             return;
@@ -147,7 +145,7 @@ impl<B: SectionBytes> NumericReader<B> {
         self.fast_path.get_or_init(|| Box::new(FastPath { count, blocks, base, gcd, is_value }));
     }
 
-    /// The only block, and the number of a residual 0 where its line begins.
+    /// The only block, and the number that a residual of 0 has at place 0.
     fn one_block(&self) -> Option<(Blocks, u64)> {
         let header = self.locate(0).ok()?;
         let payload = self.meta.payload(0, &header).ok()?.start;
@@ -155,11 +153,11 @@ impl<B: SectionBytes> NumericReader<B> {
         Some((Blocks::One { payload, width, mask, slope: header.slope }, header.base))
     }
 
-    /// Several blocks, if all bytes were checked and this is asked for often enough.
+    /// Several blocks, if all bytes are verified and there were enough look-ups.
     fn several_blocks(&self) -> Option<(Blocks, u64)> {
         let table = self.jump.verified()?;
         self.meta.blocks.as_ref()?.verified()?;
-        // A count that another thread loses is none that is needed.
+        // The count may lose increments of other threads.
         let asked = self.lookups.load(Ordering::Relaxed).saturating_add(1);
         self.lookups.store(asked, Ordering::Relaxed);
         if u64::from(asked) < self.meta.block_count() / HEADERS_PER_LOOKUP {
@@ -173,17 +171,17 @@ impl<B: SectionBytes> NumericReader<B> {
             bytes.clear();
             found.encode(stride, &mut bytes);
             steep |= found.slope.unsigned_abs() >= 1 << (63 - shift);
-            // The same bytes: a block without a line has no slope.
+            // Bytes are compared because a block without a line must have no slope.
             bytes == header && self.meta.payload(block, &found).is_ok()
         });
         Some((if good { Blocks::Several { shift, stride, steep } } else { Blocks::Checked }, 0))
     }
 }
 
-/// The words of a header.
+/// The 64-bit words of a header.
 #[inline(always)]
 fn words<const BYTES: usize, const WORDS: usize>(header: &[u8; BYTES]) -> [u64; WORDS] {
-    // A loop: a closure becomes a call in functions as large as those that look up one value.
+    // A loop, as a closure would not be inlined in functions as large as the look-ups.
     let mut words = [0; WORDS];
     for (word, bytes) in words.iter_mut().zip(header.as_chunks().0) {
         *word = u64::from_le_bytes(*bytes);

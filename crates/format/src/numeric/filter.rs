@@ -1,5 +1,5 @@
-//! Which values lie in a range: from the column's ends over the zones and their fine zones to the blocks, and
-//! only there by value.
+//! Range filters: bounds of the column, then of zones, fine zones and blocks decide, and only the rest is compared
+//! value by value.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -14,10 +14,10 @@ use crate::bits::{self, in_range, mask};
 use crate::error::Result;
 use crate::source::SectionBytes;
 
-/// A filter under way: what is wanted, and where it is noted.
+/// The state of a running filter: the range and the output.
 struct Filter<'a> {
     wanted: RangeInclusive<i64>,
-    /// The same among the numbers of the blocks.
+    /// The same range in the numbers of the blocks.
     numbers: RangeInclusive<u64>,
     /// The position of the first bit.
     first: u64,
@@ -26,11 +26,10 @@ struct Filter<'a> {
 }
 
 impl<B: SectionBytes> NumericReader<B> {
-    /// Sets bit *i* of `bits` if value `positions.start + i` is one of `values`; leaves the other bits as
-    /// they are. Adds the decisions of zones, blocks and values to `pruned`.
+    /// Sets bit *i* of `bits` if value `positions.start + i` lies in `values`, and leaves the other bits as they are.
+    /// Adds the decisions of zones, blocks and values to `pruned`.
     ///
-    /// Reads values only of blocks of which some values are wanted and some are not, as far as the smallest and largest values
-    /// of zones, fine zones and blocks tell.
+    /// Reads values only in blocks that the bounds of zones, fine zones and blocks left undecided.
     ///
     /// # Errors
     ///
@@ -55,7 +54,7 @@ impl<B: SectionBytes> NumericReader<B> {
         let share = Share::of(&(self.meta.min..=self.meta.max), &values);
         let first = positions.start;
         match (share, self.numbers_of(&values)) {
-            // Between two values, too: of a table, or of the multiples of a divisor.
+            // The second case: the range lies between two values of a table, or between two multiples of the divisor.
             (Share::None, _) | (Share::Some, None) => {
                 pruned.directory += wanted;
                 Ok(())
@@ -75,11 +74,11 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
-    /// The numbers that stand for `values`; `None` if none does.
+    /// The numbers that stand for `values`; `None` if there are none.
     fn numbers_of(&self, values: &RangeInclusive<i64>) -> Option<RangeInclusive<u64>> {
         let (start, end) = (*values.start().max(&self.meta.min), *values.end().min(&self.meta.max));
         let (first, last) = match self.meta.transform {
-            // No blocks are looked at.
+            // A constant column has no blocks.
             Transform::Constant(_) => return None,
             Transform::Affine { base, gcd } => {
                 (start.abs_diff(base).div_ceil(gcd), end.abs_diff(base).checked_div(gcd)?)
@@ -98,7 +97,7 @@ impl<B: SectionBytes> NumericReader<B> {
         (start <= end && first <= last).then_some(first..=last)
     }
 
-    /// Fills or passes over whole zones, those of the upper level first, and descends into the others.
+    /// Accepts or skips whole zones, those of the upper level first, and descends into the others.
     fn filter_zones(&self, zones: &B, positions: Range<u64>, filter: &mut Filter<'_>) -> Result<()> {
         let mut at = positions.start;
         while at < positions.end {
@@ -119,7 +118,7 @@ impl<B: SectionBytes> NumericReader<B> {
         Ok(())
     }
 
-    /// The same with zones of the lower level, all at once.
+    /// As [`filter_zones`](Self::filter_zones), for zones of the lower level.
     fn filter_lower_zones(&self, zones: &B, positions: Range<u64>, filter: &mut Filter<'_>) -> Result<()> {
         let lower = positions.start / ZONE..positions.end.div_ceil(ZONE);
         let fine_zones = self.meta.fine_zones.as_ref();
@@ -143,8 +142,8 @@ impl<B: SectionBytes> NumericReader<B> {
         Ok(())
     }
 
-    /// Fills or passes over whole fine zones of a zone with these `ends`, the first of which begins at `first`, and looks at the
-    /// blocks of the others.
+    /// Accepts or skips whole fine zones of a zone with these bounds (`ends`), and filters the blocks of the others.
+    /// The first fine zone begins at position `first`.
     fn filter_fine_zones(
         &self,
         ends: &RangeInclusive<i64>,
@@ -155,7 +154,8 @@ impl<B: SectionBytes> NumericReader<B> {
     ) -> Result<()> {
         let may_hold = fine_zone::within(fine_zones, fine_zone::bounds(ends, &filter.wanted));
         if may_hold.count_ones() as usize == fine_zones.len() {
-            // Of values in any order, mostly. To look at them is cheaper than to find out which fine zone is wanted whole.
+            // Common if values are in random order. Comparing them is cheaper than testing which fine zones match as
+            // a whole.
             filter.pruned.fine_zones.note(Share::Some, begun(&positions, fine_zone::FINE_ZONE));
             return self.filter_blocks(positions, filter);
         }
@@ -180,21 +180,21 @@ impl<B: SectionBytes> NumericReader<B> {
         self.filter_blocks(open, filter)
     }
 
-    /// Fills or passes over whole blocks or parts of them, and looks at the values of the others.
+    /// Accepts or skips whole blocks or parts of them, and compares the values of the others.
     fn filter_blocks(&self, positions: Range<u64>, filter: &mut Filter<'_>) -> Result<()> {
         let mut at = positions.start;
         self.each_block(positions, |block, header, within| {
             let (all, step) = (self.meta.values_in(block), self.part(header));
             let mut place = within.start;
             while place < within.end {
-                // Decided about as a whole, wherever the filter begins and ends.
+                // Parts are aligned, wherever the filter begins and ends.
                 let start = place - place % step;
                 let part = start..all.min(start.saturating_add(step));
                 let here = place..within.end.min(part.end);
                 let positions = at..at + here.len() as u64;
                 let ends = ends(header, &part);
                 let share = ends.as_ref().map_or(Share::Some, |ends| Share::of(ends, &filter.numbers));
-                // Of a zone with fine zones, a part of it may have been decided about.
+                // With fine zones, some of the part may have been decided already.
                 let count = match self.meta.fine_zones {
                     Some(_) => begun(&positions, fine_zone::FINE_ZONE),
                     None => (place == start).into(),
@@ -211,17 +211,17 @@ impl<B: SectionBytes> NumericReader<B> {
         })
     }
 
-    /// How many values of a block are decided about together.
+    /// The number of values in a block that are decided together.
     fn part(&self, header: &Block) -> usize {
         match (header.encoding, &self.meta.zones) {
-            // No more than in the shortest block: where a line is steep, what it passes in a few hundred steps tells much.
+            // As many as in the shortest block: on a steep line, few hundred values have narrow bounds.
             (Encoding::Linear, _) => 1 << BLOCK_SHIFTS.start(),
             (_, Some(_)) => usize::try_from(ZONE).unwrap_or(usize::MAX),
             (_, None) => usize::MAX,
         }
     }
 
-    /// Looks at the values `within` a block, the first of which is at position `at`.
+    /// Compares the values `within` a block, the first of which is at position `at`.
     fn filter_values(
         &self,
         block: u64,
@@ -251,11 +251,11 @@ impl<B: SectionBytes> NumericReader<B> {
         Ok(())
     }
 
-    /// Whether the block's numbers are its residuals and its base, and a value stands behind each that may occur.
+    /// Returns whether the block's numbers are base plus residual, and each possible number has a value.
     fn is_packed(&self, header: &Block) -> bool {
         header.encoding == Encoding::Packed
             && match self.meta.transform {
-                // Not on a line, and so the same in all places.
+                // Without a line the bounds are the same at all places.
                 Transform::Table(_) => {
                     ends(header, &(0..1)).is_some_and(|ends| *ends.end() < self.table.len() as u64)
                 }
@@ -263,7 +263,7 @@ impl<B: SectionBytes> NumericReader<B> {
             }
     }
 
-    /// Refuses a number that the table of values, if there is one, has no entry for.
+    /// Returns an error if the table of values, if there is one, has no entry for `number`.
     fn in_table(&self, number: u64) -> Result<()> {
         match self.meta.transform {
             Transform::Table(_) if number >= self.table.len() as u64 => Err(self.no_entry(number)),
@@ -272,35 +272,35 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 }
 
-/// How many zones or fine zones, of so many values, begin at these positions.
+/// The number of zones of this many `values` that begin in `positions`.
 pub(super) fn begun(positions: &Range<u64>, values: u64) -> u64 {
     positions.end.div_ceil(values) - positions.start.div_ceil(values)
 }
 
-/// Between which numbers those of a `part` of a block lie, as far as its header tells: a line's ends are those of all of it,
-/// and residuals are between nothing and all bits.
+/// Bounds for the numbers of a `part` of a block, from its header: those of the line, widened by the range of
+/// residuals.
 fn ends(header: &Block, part: &Range<usize>) -> Option<RangeInclusive<u64>> {
     let (first, last) = (header.rise(part.start), header.rise(part.end.saturating_sub(1)));
     let (low, high) = (i128::from(header.base) + first.min(last), i128::from(header.base) + first.max(last));
-    // None, if the base lets them wrap: one below the line of a column's first block, or a hostile one.
+    // `None` if numbers may wrap: if residuals in the first block begin below 0, or in a hostile file.
     Some(u64::try_from(low).ok()?..=u64::try_from(high + i128::from(mask(header.width))).ok()?)
 }
 
 /// Sets the bits of these positions.
 pub(super) fn fill(bits: &mut [u64], positions: Range<u64>) {
-    // There are as many bits, and no more than memory has.
+    // The bits are in memory, so their number fits a `usize`.
     let place = |position: u64| usize::try_from(position).unwrap_or(usize::MAX);
     bits::set_range(bits, place(positions.start)..place(positions.end));
 }
 
 impl Filter<'_> {
-    /// Notes that all `positions` are wanted.
+    /// Accepts all `positions`.
     fn fill(&mut self, positions: Range<u64>) {
         fill(self.bits, positions.start - self.first..positions.end - self.first);
     }
 
-    /// Looks at residuals of the places `within` a block, the first of which is at position `at`, as far as there
-    /// is a kernel for it; returns how many they were.
+    /// Compares the packed residuals `within` a block, the first of which is at position `at`. Returns the number
+    /// that a kernel compared.
     fn packed(
         &mut self,
         residuals: &Residuals<'_>,
@@ -311,7 +311,7 @@ impl Filter<'_> {
     ) -> usize {
         let (bit, whole) = (at - self.first, within.len() / 64);
         if bit.is_multiple_of(64) {
-            // Where whole words are, kernels find them. The usual case: windows begin with words, and so do blocks.
+            // Kernels write whole words of the output. This is the usual case, as windows and blocks begin at words.
             let words =
                 usize::try_from(bit / 64).ok().and_then(|word| self.bits.get_mut(word..)?.get_mut(..whole));
             return words.map_or(0, |words| residuals.within(within.start, low, span, words));
@@ -331,7 +331,7 @@ impl Filter<'_> {
         }
     }
 
-    /// Notes 64 positions from `at` on, those past the last one being zeros.
+    /// Sets the bits of 64 positions from `at` on. Bits past the last position must be zero.
     #[inline]
     fn set(&mut self, at: u64, word: u64) {
         let bit = at - self.first;

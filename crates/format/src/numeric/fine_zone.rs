@@ -1,7 +1,7 @@
-//! Fine zones: below the zone map, the smallest and the largest of every few values, in a byte each.
+//! Fine zones: the finest level of the skip index, with approximate bounds of every 512 values in two bytes.
 //!
-//! Among the thousands of values of a zone there mostly is one that a search for the greatest could want; among a few
-//! hundred there mostly is none. A column of ten million values has fine zones of 40 kB, which stay in a cache.
+//! In a top-k search, most zones of 4,096 values have a competitive value, but most fine zones have none. The fine
+//! zones of ten million values take 40 kB, which stay in the cache.
 //!
 //! # Layout
 //!
@@ -12,14 +12,15 @@
 //! | 0 | 1 | `low` | u8: the code of how far the smallest value is above the zone's |
 //! | 1 | 1 | `high` | u8: the code of how far the largest value is below the zone's |
 //!
-//! It is the [zone](super::zone) that the fine zone lies in. A code has the place of the highest bit, and the two bits below it:
-//! a distance is never less than its code says, and more by a quarter at most. Those near the ends of a zone are told
-//! best, and these are asked for: of values anywhere, the largest of 512 mostly lies in the highest 256th.
+//! Distances are measured from the bounds of the [zone](super::zone) that contains the fine zone. A code stores the
+//! position of the highest bit and the two bits below it, rounded down: a distance exceeds its decoded code by less
+//! than a quarter. Small distances are the most precise, and they are the common ones: of random values, the largest
+//! of 512 mostly lies in the highest 256th.
 //!
 //! # Where they are
 //!
-//! In an extension of the root, [`FINE_ZONES_TAG`], of which earlier releases know nothing. Its body has for each column with a
-//! zone map, ascending:
+//! Fine zones are found through an extension of the root, [`FINE_ZONES_TAG`], which earlier releases ignore. Its body
+//! has an entry for each column with a zone map, ascending:
 //!
 //! | offset | bytes | field | meaning |
 //! | ---: | ---: | --- | --- |
@@ -43,31 +44,31 @@ pub const FINE_ZONE: u64 = value_stats::FINE_ZONE as u64;
 /// Bytes of a fine zone.
 pub const FINE_ZONE_LEN: usize = 2;
 
-/// An entry: its two codes, the lower end's first.
+/// An entry: the code of the lower bound, then that of the upper bound.
 pub(super) type Codes = [u8; FINE_ZONE_LEN];
 
 /// The tag of the extension that has the fine zones of all columns.
 pub const FINE_ZONES_TAG: u32 = 3;
 
-/// Fine zones of a zone: as many as a byte has bits.
+/// Fine zones in a zone: as many as a byte has bits.
 pub(super) const PER_ZONE: usize = 8;
 
 const _: () = assert!(PER_ZONE as u64 * FINE_ZONE == ZONE);
 
-// Where every document has a value, its fine zone is that of its value.
+// If every document has a value, groups of documents coincide with fine zones.
 const _: () = assert!(bits::retain::DOCS_PER_GROUP as usize == value_stats::FINE_ZONE);
 
-/// What the extension says of one column.
+/// The extension's entry for one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FineZones {
     /// The column's number, in the order of the directory.
     pub column: u32,
-    /// Where its fine zones are.
+    /// The section of its fine zones.
     pub section: SectionRef,
 }
 
 impl FineZones {
-    /// The body of the extension, of columns in ascending order.
+    /// Encodes the body of the extension. Columns must ascend.
     pub fn encode_all(columns: &[FineZones]) -> Vec<u8> {
         let mut body = Vec::with_capacity(columns.len() * (size_of::<u32>() + SectionRef::ENCODED_LEN));
         for FineZones { column, section } in columns {
@@ -77,11 +78,12 @@ impl FineZones {
         body
     }
 
-    /// Reads the body of the extension, in a segment of so many columns; its sections are to lie in `sections`.
+    /// Reads the body of the extension, in a segment of this many `columns`. Its sections must lie in `sections`.
     ///
     /// # Errors
     ///
-    /// When columns do not ascend, or there are not so many; when sections overlap or lie elsewhere; when there is none.
+    /// When columns do not ascend or do not exist, when sections overlap or lie elsewhere, or when there are no
+    /// entries.
     pub fn decode_all(
         cursor: &mut Cursor<'_>,
         columns: u32,
@@ -94,7 +96,7 @@ impl FineZones {
             cursor.rule(ascends, "columns with fine zones do not ascend")?;
             let what = "number of a column with fine zones, and one";
             cursor.at_most(what, u64::from(column) + 1, columns.into())?;
-            // One behind the other, or a section could be of two columns.
+            // Sections must follow each other, or one could belong to two columns.
             let end = section.end().filter(|&end| section.offset >= at && end <= sections.end);
             cursor.rule(end.is_some(), "a section of fine zones lies elsewhere")?;
             at = end.unwrap_or(at);
@@ -104,7 +106,7 @@ impl FineZones {
     }
 }
 
-/// The code of a distance: the same up to 3, and then four for each power of two.
+/// The code of a distance: the distance itself up to 3, then four codes for each power of two.
 fn code(distance: u64) -> u8 {
     let Some(power) = distance.checked_ilog2().filter(|power| *power >= 2) else {
         return u8::try_from(distance).unwrap_or(u8::MAX);
@@ -113,7 +115,7 @@ fn code(distance: u64) -> u8 {
     u8::try_from(u64::from(power - 1) << 2 | distance >> (power - 2) & 3).unwrap_or(u8::MAX)
 }
 
-/// The least distance with this code.
+/// The smallest distance with this code.
 fn distance(code: u8) -> u64 {
     match code >> 2 {
         0 => code.into(),
@@ -121,15 +123,15 @@ fn distance(code: u8) -> u64 {
     }
 }
 
-/// The codes at most of a fine zone of `zone` that may hold some of `values`, some of which may lie in the zone.
+/// The largest codes of a fine zone of `zone` that may hold some of `values`. The two ranges must overlap.
 pub(super) fn bounds(zone: &RangeInclusive<i64>, values: &RangeInclusive<i64>) -> Codes {
     let (first, last) = (*values.start().max(zone.start()), *values.end().min(zone.end()));
     [code(last.abs_diff(*zone.start())), code(first.abs_diff(*zone.end()))]
 }
 
-/// Between which values those of a fine zone of `zone` lie.
+/// The bounds of the values of a fine zone of `zone`.
 pub(super) fn values(zone: &RangeInclusive<i64>, [low, high]: Codes) -> RangeInclusive<i64> {
-    // What no writer writes may be anything, but in range.
+    // Codes of a damaged file may be arbitrary, so distances are limited to the zone.
     let span = zone.end().abs_diff(*zone.start());
     let [low, high] = [low, high].map(|code| distance(code).min(span));
     zone.start().wrapping_add_unsigned(low)..=zone.end().wrapping_sub_unsigned(high)
@@ -140,7 +142,7 @@ pub(super) fn encoded_len(count: u64) -> u64 {
     count.div_ceil(FINE_ZONE).saturating_mul(FINE_ZONE_LEN as u64)
 }
 
-/// The fine zones that have these `ends`, from the first one of a zone on.
+/// Encodes the fine zones that have these bounds (`ends`). The first one begins a zone.
 pub(super) fn encode(ends: &[(i64, i64)]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(ends.len() * FINE_ZONE_LEN);
     for fine_zones in ends.chunks(PER_ZONE) {
@@ -151,7 +153,7 @@ pub(super) fn encode(ends: &[(i64, i64)]) -> Vec<u8> {
     bytes
 }
 
-/// The fine zones of the zones `zones`.
+/// Reads the fine zones of `zones`.
 pub(super) fn read_zones<'a, B: SectionBytes>(
     column: &Numeric<B>,
     fine_zones: &'a B,
@@ -171,7 +173,7 @@ pub(super) fn read_zones<'a, B: SectionBytes>(
     Ok(fine_zones.slice(place(zones.start)?..place(zones.end)?)?.as_chunks().0)
 }
 
-/// Which of the fine zones of a zone, up to [`PER_ZONE`], have codes within these [`bounds`]: a bit for each.
+/// A bit for each fine zone of a zone whose codes are within these [`bounds`]. There are at most [`PER_ZONE`].
 pub(super) fn within(fine_zones: &[Codes], bounds: Codes) -> u8 {
     // Four at once, in eight bytes: Warren, *Hacker's Delight*, 2-18.
     const TOP: u64 = 0x8080_8080_8080_8080;
@@ -183,14 +185,14 @@ pub(super) fn within(fine_zones: &[Codes], bounds: Codes) -> u8 {
     let four = |four: &[u8; 8]| {
         let codes = u64::from_le_bytes(*four);
         let is_less = (most & !codes | !(most ^ codes) & ((most | TOP) - (codes & !TOP))) & TOP;
-        // The top bits of the even bytes, where the next one has its top bit as well, are put side by side.
+        // Collects the top bits of the even bytes whose next byte has its top bit set as well.
         let both = is_less & is_less >> 8 & 0x0080_0080_0080_0080;
         both.wrapping_mul(1 << 53 | 1 << 38 | 1 << 23 | 1 << 8) >> 60
     };
     u8::try_from(four(first) | four(last) << 4).unwrap_or(u8::MAX)
 }
 
-/// The same of some, one by one.
+/// As [`within`], one by one, for fewer than [`PER_ZONE`].
 fn some_within(fine_zones: &[Codes], bounds: Codes) -> u8 {
     let is_open = |[low, high]: Codes| u8::from(low <= bounds[0]) & u8::from(high <= bounds[1]);
     fine_zones.iter().take(PER_ZONE).enumerate().fold(0, |open, (i, &codes)| open | is_open(codes) << i)
@@ -203,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_says_the_least_distance_that_has_it() {
+    fn a_code_decodes_to_the_least_distance() {
         let mut last = None;
         for at in 0..=251 {
             let least = distance(at);

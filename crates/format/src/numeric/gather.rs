@@ -1,8 +1,7 @@
-//! The values of some indices: by a kernel as far as it goes, and by care where it stops.
+//! Gathering the values at a list of indices: by a kernel, and by checked reads where it stops.
 //!
-//! When neighbours in a batch lie in different blocks, each value costs a jump entry and a load, and the two depend on each
-//! other. Asked one after the other they are as slow as the memory; so kernels have few instructions a value, and the
-//! processor has many of them under way at once.
+//! If neighbouring indices lie in different blocks, each value costs a jump entry and a load that depends on it.
+//! Kernels have few instructions for each value, so that the processor overlaps the latencies of many values.
 
 use super::block::Block;
 use super::simd::{self, Blocks, Numbers, Packed};
@@ -12,11 +11,11 @@ use crate::error::Result;
 use crate::jump::Chain;
 use crate::source::SectionBytes;
 
-/// Indices that are looked up with care before a kernel is tried again.
+/// Indices that are read with all checks before a kernel is tried again.
 const GROUP: usize = 8;
 
 impl<B: SectionBytes> NumericReader<B> {
-    /// The values of `indices`, in any order and more than once.
+    /// Gathers the values at `indices`, which may be in any order and repeat.
     ///
     /// O(indices).
     ///
@@ -39,30 +38,30 @@ impl<B: SectionBytes> NumericReader<B> {
         }
         let (mut at, header) = (0, self.only_header()?);
         loop {
-            let known = self.gather_verified(header.as_ref(), &indices[at..], &mut out[at..]);
-            let end = at + known.unwrap_or(0);
+            let done = self.gather_verified(header.as_ref(), &indices[at..], &mut out[at..]);
+            let end = at + done.unwrap_or(0);
             self.replace(&mut out[at..end])?;
             if end == indices.len() {
                 return Ok(());
             }
-            // Where a kernel got stuck, it goes on soon.
-            at = if known.is_some() { indices.len().min(end + GROUP) } else { indices.len() };
+            // After a few checked reads, the kernel can usually continue.
+            at = if done.is_some() { indices.len().min(end + GROUP) } else { indices.len() };
             self.gather_checked(&indices[end..at], &mut out[end..at])?;
         }
     }
 
-    /// Refuses indices of which one is that of no value.
+    /// Returns an error if one of `indices` exceeds the number of values.
     fn in_count_all(&self, indices: &[u32]) -> Result<()> {
         self.in_count(indices.iter().copied().max().unwrap_or(0).into())
     }
 
-    /// The header of the only block, if there is only one.
+    /// The header of the block, if the column is a single one.
     pub(super) fn only_header(&self) -> Result<Option<Block>> {
         if self.meta.block_shift == ONE_BLOCK { self.locate(0).map(Some) } else { Ok(None) }
     }
 
-    /// The numbers of as many values, from the first one on, as a kernel finds, [`added`](Self::added) to each; `None` if no
-    /// kernel is for these bytes.
+    /// Gathers numbers with a kernel, with [`added`](Self::added) added to each, and returns how many of the leading
+    /// `indices` it handled. `None` if the bytes are not in memory, so no kernel applies.
     fn gather_verified(&self, header: Option<&Block>, indices: &[u32], out: &mut [i64]) -> Option<usize> {
         let (section, count, add) = (self.meta.section().ok()?, self.meta.count, self.added());
         let section = section.partly_verified()?.up_to(section.len() + bits::OVERREAD)?;
@@ -81,7 +80,7 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
-    /// The values of indices, whatever is known of their bytes.
+    /// Gathers values one by one, with all checks.
     fn gather_checked(&self, indices: &[u32], out: &mut [i64]) -> Result<()> {
         let section = self.meta.section()?;
         let mut last: Option<(u64, Block)> = None;

@@ -1,4 +1,4 @@
-//! From the number of a block to its header, and from there to its residuals.
+//! Locating the residuals of a block.
 
 use std::ops::Range;
 
@@ -10,41 +10,41 @@ use crate::id::TermOrd;
 use crate::jump::{Chain, Entry, Step};
 use crate::source::{SectionBytes, TAIL};
 
-/// Residuals of a block, from the one that begins at the first bit of `bytes`.
+/// Some residuals of a block. The first one begins at the first bit of `bytes`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Residuals<'a> {
     bytes: &'a [u8],
     width: u8,
     /// The place in its block of the first residual.
     first: usize,
-    /// Where the bytes are, for error messages.
+    /// The place of the bytes, for error messages.
     place: Place,
 }
 
 impl Residuals<'_> {
-    /// Residuals `i ..` of the block, with `base` added to each.
+    /// Unpacks residuals `i ..` of the block, with `base` added to each.
     #[inline]
     pub(super) fn unpack_add(&self, i: usize, base: u64, out: &mut [u64]) -> Result<()> {
         let unpacked = bits::unpack_add(self.bytes, self.width, i.wrapping_sub(self.first), base, out);
         unpacked.ok_or_else(|| self.missing())
     }
 
-    /// Residuals `i ..` as ords, with `first` added to each, which must be a `u32`, as far as there is a kernel for it: returns
-    /// how many those were.
+    /// Unpacks residuals `i ..` as ords with a kernel, with `first` added to each; no sum may exceed `u32::MAX`.
+    /// Returns how many it unpacked.
     #[inline]
     pub(super) fn unpack_ords(&self, i: usize, first: u32, out: &mut [TermOrd]) -> usize {
         bits::unpack_ords(self.bytes, self.width, i.wrapping_sub(self.first), first, out)
     }
 
-    /// Sets the bits of those residuals `i ..` that lie in `low ..= low + span`, modulo 2^64, as far as there is a
-    /// kernel for it: returns how many were looked at, in whole words of `found`.
+    /// Sets the bits of residuals `i ..` that lie in `low ..= low + span`, modulo 2^64, with a kernel. Returns how
+    /// many it compared, in whole words of `found`.
     #[inline]
     pub(super) fn within(&self, i: usize, low: u64, span: u64, found: &mut [u64]) -> usize {
         bits::in_range_packed(self.bytes, self.width, i.wrapping_sub(self.first), low, span, found)
     }
 
-    /// The entries of `table` that residuals `i ..`, with `base` added to each, stand for, as far as there is a kernel
-    /// for it: returns how many, and the largest sum.
+    /// Looks up residuals `i ..`, with `base` added to each, in `table` with a kernel. Returns how many it handled,
+    /// and the largest sum.
     #[inline]
     pub(super) fn look_up(&self, i: usize, base: u64, table: &[i64], out: &mut [i64]) -> (usize, u64) {
         bits::look_up_packed(table, self.bytes, self.width, i.wrapping_sub(self.first), base, out)
@@ -57,13 +57,13 @@ impl Residuals<'_> {
 }
 
 impl<B: SectionBytes> Numeric<B> {
-    /// Where the blocks are, for error messages.
+    /// The place of the blocks, for error messages.
     pub(super) fn place(&self) -> Place {
         let nowhere = Place { section: self.role.blocks(), offset: 0 };
         self.blocks.as_ref().map_or(nowhere, SectionBytes::place)
     }
 
-    /// The section of the blocks. A column without one is constant, and never asks.
+    /// The section of the blocks. Only a constant column has none, and it does not call this.
     #[inline]
     pub(super) fn section(&self) -> Result<&B> {
         self.blocks.as_ref().ok_or_else(|| self.refuse(ErrorKind::Broken("the column has no blocks")))
@@ -82,7 +82,7 @@ impl<B: SectionBytes> Numeric<B> {
         (index >> self.block_shift, usize::try_from(within).unwrap_or(usize::MAX))
     }
 
-    /// Values in `block`: as many as its size says, but in the last one.
+    /// The number of values in `block`. The last block may have fewer.
     #[inline]
     pub(super) fn values_in(&self, block: u64) -> usize {
         let left = self.count.saturating_sub(block << self.block_shift).min(1 << self.block_shift);
@@ -108,10 +108,9 @@ impl<B: SectionBytes> Numeric<B> {
         }
     }
 
-    /// The residuals of the values at places `within` of `block`.
+    /// The residuals of the values at places `within` a `block`.
     ///
-    /// A column that was looked at before answers from memory it has checked; one that was not pays for
-    /// the granules that these residuals lie in.
+    /// Verifies the granules that these residuals lie in, unless the whole section is verified.
     #[inline]
     pub(super) fn residuals(
         &self,
@@ -125,12 +124,12 @@ impl<B: SectionBytes> Numeric<B> {
         if width == 0 || within.is_empty() {
             return Ok(Residuals { bytes: &[], width: 0, first: 0, place: section.place() });
         }
-        // Eight residuals take `width` bytes, so number `first` begins with a byte; the last load reads
-        // over the last residual, into the zeros or the header behind the payload.
+        // Eight residuals take `width` bytes, so number `first` begins at a whole byte. The last load reads past the
+        // last residual, into the zeros or the header after the payload.
         let start = payload.start + first / 8 * usize::from(width);
         let last = payload.start + (within.end - 1) * usize::from(width) / 8;
         let bytes = match section.verified() {
-            // Bytes besides, so that kernels can load whole windows up to the end.
+            // Includes the tail, so that kernels can load whole windows up to the end.
             Some(all) => all
                 .get(start..last + TAIL)
                 .ok_or_else(|| outside(section.place(), header.payload, last as u64, section.len()))?,
@@ -150,7 +149,7 @@ impl<B: SectionBytes> Chain for Numeric<B> {
     type Entry = Block;
 
     fn blocks(&self) -> usize {
-        // Opening made sure that a header for each of them fits the section.
+        // Opening checked that the section has space for all headers.
         usize::try_from(self.block_count()).unwrap_or(0)
     }
 

@@ -1,4 +1,4 @@
-//! The values of a column as small numbers, and the block that holds some of them in the fewest bits.
+//! The values of a column as small numbers, and fitting blocks (frames and lines) to them.
 
 use std::ops::Range;
 
@@ -11,28 +11,27 @@ use crate::bits::{self, multiversion};
 /// The smallest and the largest of some numbers.
 pub(super) type Ends = (u64, u64);
 
-/// The values of a column, seen through a transform: what is known of all of them. All transforms keep
-/// the order.
+/// The values of a column under a transform, with their bounds. All transforms preserve order.
 #[derive(Clone, Debug)]
 pub(super) struct Numbers<'a> {
     transform: By<'a>,
     len: usize,
     /// The first number, and the last.
     outer: (u64, u64),
-    /// Of every [`FINE_ZONE`].
+    /// The bounds of every fine zone.
     ends: Vec<Ends>,
 }
 
-/// Some of the values of a column, and how they are seen.
+/// A range of a column's values, with their transform.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunk<'a, T> {
     numbers: &'a Numbers<'a>,
     values: &'a [T],
-    /// Which value of the column the first one is.
+    /// The index in the column of the first value.
     start: usize,
 }
 
-/// What makes numbers of values.
+/// The transform from values to numbers.
 #[derive(Clone, Copy, Debug)]
 enum By<'a> {
     Affine { base: i64, divisor: Divisor },
@@ -54,17 +53,17 @@ impl By<'_> {
 }
 
 impl<'a> Numbers<'a> {
-    /// The differences from the smallest value, divided by what divides them all.
+    /// Differences from the smallest value, divided by their greatest common divisor.
     pub(super) fn affine(len: usize, stats: &ValueStats) -> Numbers<'a> {
         Numbers::new(len, stats, By::Affine { base: stats.min, divisor: stats.divisor })
     }
 
-    /// The same of the integers of doubles, all of which are such decimals.
+    /// As [`affine`](Self::affine) for doubles, all of which are decimals: differences of their integers.
     pub(super) fn decimal(len: usize, stats: &ValueStats, decimal: Decimal) -> Numbers<'a> {
         Numbers::new(len, stats, By::Decimal { decimal, divisor: Divisor::of(decimal.gcd) })
     }
 
-    /// The places in `table`, which is sorted.
+    /// Indices into `table`, which is sorted.
     pub(super) fn by_table(len: usize, stats: &ValueStats, table: &'a Distinct) -> Numbers<'a> {
         Numbers::new(len, stats, By::Table(table))
     }
@@ -79,7 +78,7 @@ impl<'a> Numbers<'a> {
         self.len
     }
 
-    /// The table that numbers are places in.
+    /// The table that numbers index, if any.
     pub(super) fn table(&self) -> Option<&'a [i64]> {
         match self.transform {
             By::Affine { .. } | By::Decimal { .. } => None,
@@ -87,15 +86,15 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// The smallest and the largest of `range`, which begins with a [`FINE_ZONE`] and ends with one, or with
-    /// the column.
+    /// The smallest and the largest number of `range`. It begins at the start of a fine zone and ends at the end of
+    /// one or of the column.
     pub(super) fn ends(&self, range: &Range<usize>) -> Ends {
         let ends = &self.ends[range.start / FINE_ZONE..range.end.div_ceil(FINE_ZONE)];
         ends.iter().fold((u64::MAX, 0), |(min, max), ends| (min.min(ends.0), max.max(ends.1)))
     }
 
-    /// The line from the first to the last of all numbers, if it is `good`, as lines of fewer bits then are,
-    /// too.
+    /// Fits a line from the first number to the last; `None` if the block is not `good`. A block of fewer bits must
+    /// be `good`, too.
     pub(super) fn fit_one_line<V: Values + ?Sized>(
         &self,
         values: &V,
@@ -113,7 +112,7 @@ impl<'a> Numbers<'a> {
 }
 
 impl<'a, T: Number> Chunk<'a, T> {
-    /// The values of `range`, which are read into `buf` if they are not in memory.
+    /// Reads the values of `range`, into `buf` if they are not in memory.
     pub(super) fn read<V: Values<Number = T> + ?Sized>(
         numbers: &'a Numbers<'a>,
         values: &'a V,
@@ -146,15 +145,14 @@ impl<'a, T: Number> Chunk<'a, T> {
         }
     }
 
-    /// Fills `out` with the residuals of the numbers from `start` on, in `block`, of which the first is
-    /// number `at`.
+    /// Fills `out` with the residuals of the numbers from `start` on. In `block`, the first of them has place `at`.
     pub(super) fn residuals(&self, start: usize, at: usize, block: &Block, out: &mut [u64]) {
         self.fill(start, out);
         take_line(block.base, block.slope, at, out);
     }
 
-    /// The best block for the numbers of `range`, which is as in [`Numbers::ends`]; with its payload's
-    /// offset left at 0.
+    /// The block of the fewest bits for the numbers of `range`, which is as in [`Numbers::ends`]. The offset of its
+    /// payload is 0.
     pub(super) fn fit(&self, range: &Range<usize>, stride: Stride) -> Block {
         let packed = fit_frame(self.numbers.ends(range));
         match stride {
@@ -166,11 +164,11 @@ impl<'a, T: Number> Chunk<'a, T> {
         }
     }
 
-    /// A width below which no line from the first to the last number of `range` has residuals: within a
-    /// fine zone it rises by so much, and the numbers spread by more.
+    /// A lower bound for the width of residuals from the line through the first and the last number of `range`.
+    /// Within a fine zone the line rises by a fixed amount; residuals must cover the rest of the zone's spread.
     fn least_width_of_line(&self, range: &Range<usize>) -> u8 {
         let rise = u128::from(self.get(range.start).abs_diff(self.get(range.end - 1)));
-        // One more for what is rounded along the line.
+        // One more for rounding along the line.
         let rise = rise * FINE_ZONE as u128 / (range.len() as u128 - 1).max(1) + 1;
         let rise = u64::try_from(rise).unwrap_or(u64::MAX);
         let ends = &self.numbers.ends[range.start / FINE_ZONE..range.end.div_ceil(FINE_ZONE)];
@@ -178,8 +176,8 @@ impl<'a, T: Number> Chunk<'a, T> {
         bits::width_of(spread.unwrap_or(0))
     }
 
-    /// The line from the first to the last number of `range`, if it is `good`, as lines of fewer bits then
-    /// are, too.
+    /// Fits a line from the first number of `range` to the last; `None` if the block is not `good`. A block of fewer
+    /// bits must be `good`, too.
     fn fit_line(&self, range: &Range<usize>, good: impl Fn(&Block) -> bool) -> Option<Block> {
         let outer = (self.get(range.start), self.get(range.end - 1));
         let mut line = Line::new(outer, range.len())?;
@@ -187,10 +185,10 @@ impl<'a, T: Number> Chunk<'a, T> {
     }
 }
 
-/// The line from the first to the last of some numbers, and how far those that were seen lie off it.
+/// A line from the first to the last of some numbers, and the bounds of the residuals seen so far.
 ///
-/// Not the best line there is: one with the least spread can save another bit where the ends of a
-/// block are outliers, and takes a hull to find.
+/// It is not the optimal line: one with the least spread can save a bit if the ends are outliers, but finding it
+/// takes a convex hull.
 struct Line {
     first: u64,
     slope: i64,
@@ -204,15 +202,14 @@ impl Line {
         Some(Line { first, slope: slope(first, last, len - 1)?, low: 0, high: 0, seen: 0 })
     }
 
-    /// Looks at the next numbers, which are those of `range`, as long as the block is `good`; whether it
-    /// is.
+    /// Adds the numbers of `range`, which come next. Stops and returns `false` as soon as the block is not `good`.
     fn extend<T: Number>(
         &mut self,
         chunk: &Chunk<'_, T>,
         range: &Range<usize>,
         good: impl Fn(&Block) -> bool,
     ) -> bool {
-        /// Where there is no line to be found, so many numbers usually tell.
+        /// Numbers in the first step: enough to reject most columns that do not follow a line.
         const FIRST_LOOK: usize = 64;
         let (mut numbers, mut at) = ([0; FINE_ZONE], range.start);
         while at < range.end {
@@ -229,7 +226,7 @@ impl Line {
         true
     }
 
-    /// The block of the numbers that were seen, with its payload's offset left at 0.
+    /// The block for the numbers seen so far. The offset of its payload is 0.
     fn block(&self) -> Block {
         Block {
             base: self.first.wrapping_add(self.low.cast_unsigned()),
@@ -241,7 +238,7 @@ impl Line {
     }
 }
 
-/// The block of numbers that lie between `min` and `max`, with its payload's offset left at 0.
+/// The block for numbers between `min` and `max`. The offset of its payload is 0.
 pub(super) fn fit_frame((min, max): Ends) -> Block {
     let width = bits::width_of(max.saturating_sub(min));
     let encoding = if width == 0 { Encoding::Constant } else { Encoding::Packed };
@@ -252,7 +249,7 @@ pub(super) fn fit_frame((min, max): Ends) -> Block {
 struct Steps {
     wholes: [u64; LANES],
     fractions: [u64; LANES],
-    /// What each rises by when all go on.
+    /// The increment of `wholes` and `fractions` from one step to the next.
     step: (u64, u64),
 }
 
@@ -269,7 +266,7 @@ impl Steps {
         }
     }
 
-    /// How far the next numbers lie above the line.
+    /// The residuals of the next numbers.
     #[inline(always)]
     fn above(&mut self, numbers: &[u64; LANES]) -> [u64; LANES] {
         let mut above = [0; LANES];
@@ -282,7 +279,7 @@ impl Steps {
         above
     }
 
-    /// The same for fewer numbers; what is behind them means nothing.
+    /// The residuals of fewer than [`LANES`] numbers; the lanes after them are meaningless.
     #[inline(always)]
     fn above_few(&mut self, few: &[u64]) -> [u64; LANES] {
         let mut numbers = [0; LANES];
@@ -306,8 +303,8 @@ multiversion! {
         });
     }
 
-    /// The least and the most that numbers lie above the line of this `base` and `slope`, of which the
-    /// first is number `at`.
+    /// The smallest and the largest residual of `numbers` from the line of this `base` and `slope`. The first of them
+    /// has place `at`.
     fn above_line(base: u64, slope: i64, at: usize, numbers: &[u64]) -> (i64, i64) {
         let mut line = Steps::new(base, slope, at);
         let (mut low, mut high) = ([i64::MAX; LANES], [i64::MIN; LANES]);
@@ -325,8 +322,7 @@ multiversion! {
         (low.into_iter().fold(i64::MAX, i64::min), high.into_iter().fold(i64::MIN, i64::max))
     }
 
-    /// Takes from each number what the line of this `base` and `slope` has there, of which the first is
-    /// number `at`.
+    /// Subtracts the line of this `base` and `slope` from `numbers`. The first of them has place `at`.
     fn take_line(base: u64, slope: i64, at: usize, numbers: &mut [u64]) {
         let mut line = Steps::new(base, slope, at);
         let (groups, rest) = numbers.as_chunks_mut::<LANES>();

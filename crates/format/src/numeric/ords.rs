@@ -1,4 +1,4 @@
-//! Numbers as ords. Narrow ones are put in their places by kernels, as 32 bits and without a detour over 64.
+//! Decoding and gathering ords. Kernels write narrow ones directly as 32 bits.
 
 use std::ops::Range;
 
@@ -14,7 +14,8 @@ use crate::id::TermOrd;
 use crate::source::SectionBytes;
 
 impl<B: SectionBytes> NumericReader<B> {
-    /// The values of `range` as ords. One that is none comes from a damaged file, and becomes the greatest `u32`.
+    /// Decodes the values of `range` as ords. A value that is no ord comes from a damaged file and becomes
+    /// `u32::MAX`.
     ///
     /// # Errors
     ///
@@ -34,7 +35,7 @@ impl<B: SectionBytes> NumericReader<B> {
         self.each_block(range, |block, header, within| {
             let places = out.split_off_mut(..within.len()).unwrap_or_default();
             let residuals = self.meta.residuals(block, header, within.clone())?;
-            // A kernel begins with a byte.
+            // Kernels begin at a whole byte.
             let before = (within.start.next_multiple_of(8) - within.start).min(places.len());
             let (head, rest) = places.split_at_mut(before);
             self.decode_wide(header, &residuals, within.start, head)?;
@@ -44,7 +45,7 @@ impl<B: SectionBytes> NumericReader<B> {
         })
     }
 
-    /// The values of one block from `first` on, by way of 64 bits.
+    /// Decodes the values of one block from `first` on, through 64-bit numbers.
     fn decode_wide(
         &self,
         header: &Block,
@@ -53,7 +54,7 @@ impl<B: SectionBytes> NumericReader<B> {
         out: &mut [TermOrd],
     ) -> Result<()> {
         if out.is_empty() {
-            // The usual case: to clear 4 KiB would take a third as long as the kernel.
+            // The usual case: clearing 4 KiB would take a third of the kernel's time.
             return Ok(());
         }
         let mut numbers = [0; NUMBERS_PER_PASS];
@@ -65,9 +66,9 @@ impl<B: SectionBytes> NumericReader<B> {
         Ok(())
     }
 
-    /// As many values, from the first one on, as are put in their places as ords by a kernel: of a column in one block of
-    /// narrow residuals, whose bytes from the least to the greatest index are known to be good. The others are for
-    /// [`gather`](Self::gather), or to be refused.
+    /// Gathers ords with a kernel and returns the number of leading `indices` that it handled. Kernels handle columns
+    /// of one block of narrow residuals, if the bytes from the smallest to the largest index are verified. Pass the
+    /// rest to [`gather`](Self::gather), which returns errors, too.
     ///
     /// # Panics
     ///
@@ -86,8 +87,7 @@ impl<B: SectionBytes> NumericReader<B> {
         Some(gather_ords(packed, self.meta.count, first, indices, out))
     }
 
-    /// The ord that a residual of 0 stands for, if the residuals of a block have only to be added to it, and no sum passes
-    /// a `u32`.
+    /// The ord of a residual of 0, if the block's ords are sums of it and the residuals, and none exceeds `u32::MAX`.
     fn first_ord(&self, header: &Block) -> Option<u32> {
         let (&Transform::Affine { base, gcd: 1 }, Encoding::Packed) = (&self.meta.transform, header.encoding)
         else {

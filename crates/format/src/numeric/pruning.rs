@@ -4,40 +4,39 @@ use std::ops::{AddAssign, RangeInclusive};
 
 /// Pruning statistics: the decisions of each index of a filter, and the number of values that were compared one by one.
 ///
-/// Filters count while they run. Counts add up over all filters that they are given to: a condition of two ranges asks each
-/// zone twice. A zone or a block is counted where it begins, so the parts of a column add up to the whole.
+/// Filters add to these counts while they run. A condition of two ranges counts each zone twice. A zone or a block is
+/// counted with the part of the column where it begins, so the counts of parts add up to those of the whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pruning {
-    /// Documents that the column's bounds or its table of values decided. Of rows that are lists, values may stand for
-    /// documents here.
+    /// Documents that the column's bounds or its table of values decided. For lists, these may be values.
     pub directory: u64,
     /// Documents that the index sort decided.
     pub order: u64,
-    /// Documents that were passed over as they have no value.
+    /// Documents that were skipped because they have no value.
     pub missing: u64,
     /// Zones of the coarsest level.
     pub zones: PruneCounts,
-    /// Fine zones, those of all other levels, of zones that did not decide. If each fine zone of a zone may hold a value, none
-    /// is asked whether all of its values are wanted.
+    /// Fine zones (of all other levels) in zones that were left open. If every fine zone of a zone may match, none is
+    /// tested for matching as a whole.
     pub fine_zones: PruneCounts,
-    /// Blocks of values, or parts of them, that no zone decided, by their headers.
+    /// Blocks, or parts of them, that were left open by zones and tested by their headers.
     pub blocks: PruneCounts,
     /// Values that were read and compared one by one.
     pub read: u64,
 }
 
-/// Numbers of zones or blocks that decided without a look at their values.
+/// Counts of zones or blocks, by what their bounds decided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PruneCounts {
-    /// None of their values is wanted.
+    /// Pruned: no value matches.
     pub none: u64,
-    /// All are.
+    /// Accepted: all values match.
     pub all: u64,
-    /// That remains to be seen.
+    /// Undecided: some values may match.
     pub open: u64,
 }
 
-/// How many of some values are wanted.
+/// The share of some values that match a filter, as far as bounds tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Share {
     None,
@@ -46,7 +45,7 @@ pub(super) enum Share {
 }
 
 impl Share {
-    /// What is known of values that lie in `all`, if `wanted` are.
+    /// The share of values bounded by `all` that lie in `wanted`.
     pub(super) fn of<T: Ord>(all: &RangeInclusive<T>, wanted: &RangeInclusive<T>) -> Share {
         if all.end() < wanted.start() || wanted.end() < all.start() {
             Share::None
@@ -59,7 +58,7 @@ impl Share {
 }
 
 impl Pruning {
-    /// Whether no filter ran, or none that counts.
+    /// Returns whether nothing was counted.
     pub fn is_empty(&self) -> bool {
         *self == Pruning::default()
     }
@@ -87,12 +86,12 @@ impl AddAssign for PruneCounts {
 }
 
 impl PruneCounts {
-    /// How many there are.
+    /// The number of zones or blocks.
     pub fn total(&self) -> u64 {
         self.none + self.all + self.open
     }
 
-    /// Notes what was found out about so many.
+    /// Counts `count` zones or blocks with this share.
     #[inline]
     pub(super) fn note(&mut self, share: Share, count: u64) {
         match share {

@@ -1,4 +1,4 @@
-//! An opened column of numbers, and one value of it.
+//! Reading single values of an opened column.
 
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
@@ -18,10 +18,9 @@ use crate::source::SectionBytes;
 ///
 /// # Cost
 ///
-/// A value: one jump entry of 16 or 32 bytes and one load of 8. A batch finds each block once for every
-/// run of indices that lie in it. Nothing is allocated but at opening (the table of values, at most
-/// 2 KiB), when the jump table has to be built (32 bytes a block), and for the 8 positions of
-/// [`JumpTables::Ignore`].
+/// A value costs one jump entry of 16 or 32 bytes and one load of 8. A batch locates a block once for every run of
+/// indices in it. Allocations: the table of values at opening (at most 2 KiB), the jump table if it has to be built
+/// (up to 32 bytes a block), the fast path, and the 8 positions of [`JumpTables::Ignore`].
 ///
 /// # Examples
 ///
@@ -52,18 +51,18 @@ pub struct NumericReader<B> {
     pub(super) meta: Numeric<B>,
     pub(super) jump: Jump<B, Block>,
     pub(super) table: Table,
-    /// Apart: of most columns that are open, no value is ever looked up alone.
+    /// Boxed, as most open columns are never read by single look-ups.
     pub(super) fast_path: OnceLock<Box<FastPath>>,
-    /// How many were, before there was a short way.
+    /// The number of look-ups before the fast path was built.
     pub(super) lookups: AtomicU32,
 }
 
 impl<B: SectionBytes> NumericReader<B> {
-    /// Opens a column whose sections were found; reads nothing but its table of values.
+    /// Opens a column. Reads nothing but its table of values.
     ///
     /// # Errors
     ///
-    /// When the lengths of the sections do not go together, or the table cannot be read.
+    /// When the lengths of the sections disagree, or the table cannot be read.
     pub fn open(mut meta: Numeric<B>, mode: JumpTables) -> Result<NumericReader<B>> {
         meta.check(|section| section.len() as u64).map_err(|kind| meta.refuse(kind))?;
         let table = match &meta.transform {
@@ -74,24 +73,24 @@ impl<B: SectionBytes> NumericReader<B> {
         Ok(NumericReader { meta, jump, table, fast_path: OnceLock::new(), lookups: AtomicU32::new(0) })
     }
 
-    /// How many values there are.
+    /// The number of values.
     #[inline]
     pub fn count(&self) -> u64 {
         self.meta.count
     }
 
-    /// What the directory says of the column. Its `jump` is `None`: see [`jump_table`](Self::jump_table).
+    /// The column's description in the directory. Its `jump` is `None`: see [`jump_table`](Self::jump_table).
     #[inline]
     pub fn meta(&self) -> &Numeric<B> {
         &self.meta
     }
 
-    /// The baked jump table, if the file has one, in whatever mode the column is read.
+    /// The baked jump table, if the file has one, in every mode.
     pub fn jump_table(&self) -> Option<&B> {
         self.jump.baked()
     }
 
-    /// Bytes on the heap: the table of values, and the jump table if it was built.
+    /// Heap bytes of the table of values, the jump table if it was built, and the fast path.
     pub fn heap_bytes(&self) -> usize {
         let fast_path = self.fast_path.get().map_or(0, |path| size_of_val(&**path));
         self.table.heap_bytes() + self.jump.heap_bytes() + fast_path
@@ -101,8 +100,8 @@ impl<B: SectionBytes> NumericReader<B> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::OutOfRange`] if there is none; otherwise when bytes on the way to it cannot be read,
-    /// or hold what they may not.
+    /// [`ErrorKind::OutOfRange`] if there is no such value; otherwise when bytes on the way to it cannot be read or
+    /// are illegal.
     #[inline]
     pub fn get(&self, index: u64) -> Result<i64> {
         match self.get_verified(index) {
@@ -111,9 +110,9 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
-    /// The header of `block`, if it was checked before and is legal.
+    /// The header of `block`, if it is verified and legal.
     ///
-    /// What [`locate`](Self::locate) does, inlined, with no error to be made.
+    /// As [`locate`](Self::locate), inlined and without errors.
     #[inline(always)]
     pub(super) fn verified_header(&self, block: u64) -> Option<Block> {
         let (block, stride) = (usize::try_from(block).ok()?, self.meta.stride);
@@ -123,13 +122,13 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
-    /// Number `i` of a block, under the same condition.
+    /// Number `i` of a block, if its bytes are verified.
     #[inline(always)]
     pub(super) fn verified_number(&self, header: &Block, i: usize) -> Option<u64> {
         let section = self.meta.blocks.as_ref()?;
         let (byte, shift) = bits::place(header.width, i);
         let byte = usize::try_from(header.payload).ok()?.checked_add(byte)?;
-        // What begins at the end of the payload is a residual of no bits.
+        // Only a residual of no bits may begin at the end of the payload.
         if byte > section.len() {
             return None;
         }
@@ -150,7 +149,7 @@ impl<B: SectionBytes> NumericReader<B> {
         Ok(value)
     }
 
-    /// Values `index` and `index + 1`: where something begins and where it ends.
+    /// Values `index` and `index + 1`, such as the start and the end of a range.
     ///
     /// # Errors
     ///
@@ -166,7 +165,7 @@ impl<B: SectionBytes> NumericReader<B> {
         self.jump.locate(&self.meta, block)
     }
 
-    /// Where number `index` lies, which there must be.
+    /// The place of number `index`, which must exist.
     #[inline(always)]
     pub(super) fn probe(&self, index: u64) -> Result<Probe> {
         let (block, i) = self.meta.split(index);
@@ -176,9 +175,9 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
-    /// Where number `i` of a block lies.
+    /// The place of number `i` of a block.
     ///
-    /// A residual of no bits has a place, too, and is a word that is shifted out: no branch for it.
+    /// A residual of no bits is loaded, too, and masked to 0, which saves a branch.
     #[inline(always)]
     pub(super) fn probe_in(&self, header: &Block, i: usize) -> Result<Probe> {
         let (byte, shift) = bits::place(header.width, i);
@@ -210,7 +209,7 @@ impl<B: SectionBytes> NumericReader<B> {
         self.table.get(number).ok_or_else(|| self.no_entry(number))
     }
 
-    /// Refuses the index of no value.
+    /// Returns an error if there is no value `index`.
     #[inline]
     pub(super) fn in_count(&self, index: u64) -> Result<()> {
         if index < self.meta.count { Ok(()) } else { Err(self.no_value(index)) }
@@ -222,7 +221,7 @@ impl<B: SectionBytes> NumericReader<B> {
         self.meta.refuse(ErrorKind::OutOfRange { what: "value index", found, max })
     }
 
-    /// A number that the table of values has no entry for.
+    /// The error of a number without an entry in the table of values.
     #[cold]
     pub(super) fn no_entry(&self, number: u64) -> Error {
         let (found, max) = (number, (self.table.len() as u64).saturating_sub(1));
@@ -230,33 +229,33 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 }
 
-/// Number `i` of a block, of which this is the residual.
+/// Number `i` of a block, from its residual.
 #[inline(always)]
 fn number_of(header: &Block, i: usize, residual: u64) -> u64 {
     // Blocks without a line have no slope.
     header.base.wrapping_add(residual).wrapping_add(line(header.slope, i))
 }
 
-/// Where a number lies, and what makes it whole.
+/// The place of a number's residual, and what to add to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Probe {
     /// The byte of the section in which the residual begins.
     pub(super) byte: usize,
     shift: u32,
     mask: u64,
-    /// What is added to the residual: the block's base and the line's rise.
+    /// Added to the residual: the block's base and the line's rise.
     add: u64,
 }
 
 impl Probe {
-    /// The number, given the eight bytes at its place.
+    /// The number, from the eight bytes at its place.
     #[inline]
     pub(super) fn number(&self, word: &[u8; 8]) -> u64 {
         self.add.wrapping_add(LittleEndian::read_u64(word) >> self.shift & self.mask)
     }
 }
 
-/// The value of `number`: so many times the divisor above the smallest value.
+/// The value of `number`: `base + number * gcd`, modulo 2^64.
 #[inline]
 pub(super) fn affine(base: i64, gcd: u64, number: u64) -> i64 {
     base.wrapping_add(number.wrapping_mul(gcd).cast_signed())

@@ -1,7 +1,7 @@
-//! Packed integers at any places, by the kernel of the CPU.
+//! Gather kernels: packed integers at arbitrary places.
 //!
-//! A value of a column with several blocks is a jump entry, some arithmetic, and a load that depends on
-//! both. What counts is how many of these loads are under way at once: so kernels have few instructions a value.
+//! A value of a column with several blocks takes a jump entry, some arithmetic, and a load that depends on both.
+//! Throughput depends on how many of these loads overlap, so kernels have few instructions for each value.
 //!
 //! | kernel | integers at a time | one block | several blocks |
 //! | --- | ---: | --- | --- |
@@ -9,14 +9,13 @@
 //! | `avx2` | 4 | as `scalar` | headers and places of 64, in lanes; then their loads |
 //! | `scalar` | 1 | a loop without branches | headers and places of 64; then their loads |
 //!
-//! Whatever a kernel is not for, it leaves to that of the line below.
+//! A kernel leaves the cases that it does not handle to the one in the next line.
 //!
-//! Kernels compute in vectors, but load each word by itself. A gather instruction takes longer than eight loads and the
-//! shuffles that combine them, and such a load brings a whole header.
+//! Kernels compute in vectors but load each word separately. A gather instruction is slower than eight loads and the
+//! shuffles that combine them, and a separate load can fetch a whole header.
 //!
-//! The kernels stop before the first integer, or the first group, that is anything unusual, such as one with a byte that was
-//! never compared with its checksum. The caller goes on from there one by one, which gives the same
-//! numbers, and the errors.
+//! Kernels stop before the first integer or group that they cannot handle, such as one with an unverified byte. The
+//! caller continues one by one, which gives the same numbers, and errors.
 
 use super::Stride;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -24,45 +23,46 @@ use crate::bits::{has_avx2, has_avx512};
 use crate::id::TermOrd;
 use crate::source::PartlyVerified;
 
-/// Fewer integers in one block are left to `scalar`, which has less to set up: 58 ns and not 72 for twenty, all in the cache.
+/// Fewer indices in one block are left to `scalar`, which has less setup: twenty cached values take 58 ns instead of
+/// 72 ns.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 const AVX512_MIN: usize = 64;
 
-/// What is the same for all indices of a batch.
+/// The parameters of a batch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
-    /// How many there are: an index past them is unusual.
+    /// The number of integers: kernels stop at an index that is not below it.
     pub(super) count: u64,
-    /// What is added to each.
+    /// Added to each number.
     pub(super) add: i64,
 }
 
-/// Blocks of packed integers, as [`Block`](super::Block) draws their headers.
+/// Blocks of packed integers, with headers as in [`Block`](super::Block).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocks<'a> {
-    /// Their headers, in bytes of `stride` each.
+    /// The headers, `stride` bytes each.
     pub(super) table: PartlyVerified<'a>,
     pub(super) stride: Stride,
-    /// The section that payload offsets count in, up to the last byte that a load may touch.
+    /// The section that payload offsets refer to, up to the last byte that a load may touch.
     pub(super) section: PartlyVerified<'a>,
-    /// The logarithm of the integers in a block.
+    /// The binary logarithm of the number of integers in a block.
     pub(super) shift: u8,
 }
 
-/// Integers of one width, packed.
+/// Packed integers of one width.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packed<'a> {
-    /// Where they lie, up to the last byte that a load may touch.
+    /// The section, up to the last byte that a load may touch.
     pub(super) section: PartlyVerified<'a>,
-    /// The byte with the first integer's first bit.
+    /// The byte where the first integer begins.
     pub(super) payload: usize,
     pub(super) width: u8,
-    /// Of the line that they are residuals from; 0 if there is none.
+    /// The slope of the line that they are residuals from; 0 if there is none.
     pub(super) slope: i64,
 }
 
-/// The numbers (base, line and residual added up) at `indices` of `blocks`, from the first one on, as far
-/// as it goes: returns how many were written.
+/// Gathers the numbers (base, line and residual added up) at `indices` of `blocks`. Returns how many of the leading
+/// ones were written.
 #[inline]
 pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -80,7 +80,7 @@ pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out:
     scalar::gather(blocks, numbers, indices, out)
 }
 
-/// The same of integers that need no header.
+/// As [`gather`], for integers of one block.
 #[inline]
 pub(super) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -96,7 +96,8 @@ pub(super) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32
     done + scalar::gather_packed(packed, numbers, &indices[done..], &mut out[done..])
 }
 
-/// The same of narrow integers as ords, of which `count` are there, with `add` added to each: no sum may pass a `u32`.
+/// As [`gather_packed`], for the `count` narrow integers of a block as ords, with `add` added to each. No sum may
+/// exceed `u32::MAX`.
 #[inline]
 pub(super) fn gather_ords(
     packed: Packed<'_>,

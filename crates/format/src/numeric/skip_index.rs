@@ -1,4 +1,4 @@
-//! The skip index: which values may lie in a range, as zones and their fine zones tell, without a look at any value.
+//! The skip index: zones and fine zones that may hold values of a range, found without reading values.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -25,11 +25,11 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
-    /// Hands `each` between which values those of each zone of `positions` lie; of a fine zone, about.
+    /// Calls `each` with the bounds of every zone of `positions`. Bounds of fine zones are rounded outwards.
     ///
     /// # Errors
     ///
-    /// When there are not so many values, or zones cannot be read.
+    /// When `positions` exceeds the number of values, or zones cannot be read.
     ///
     /// # Panics
     ///
@@ -63,14 +63,13 @@ impl<B: SectionBytes> NumericReader<B> {
         Ok(())
     }
 
-    /// Sets the bit of each zone of `positions` that may hold some of `values`; no other zone does. Bit *i* is that of the
-    /// *i*-th zone of the level. Adds what zones decided to `pruned`.
+    /// Sets bit *i* if zone *i* of `positions` may hold some of `values`. Adds the decisions to `pruned`.
     ///
-    /// O(zones): no block is looked at.
+    /// O(zones): reads no block.
     ///
     /// # Errors
     ///
-    /// When there are not so many values, or zones cannot be read.
+    /// When `positions` exceeds the number of values, or zones cannot be read.
     ///
     /// # Panics
     ///
@@ -112,7 +111,7 @@ impl<B: SectionBytes> NumericReader<B> {
             let fine_zones = self.meta.fine_zones.as_ref().filter(|_| level > 0);
             let fine_zones =
                 fine_zones.map(|all| fine_zone::read_zones(&self.meta, all, lower.clone())).transpose()?;
-            // The zone in which `positions` end may have more.
+            // The last zone may have more fine zones than `positions` covers.
             let here = (part.end - lower.start * ZONE).div_ceil(fine_zone::FINE_ZONE);
             let here = usize::try_from(here).unwrap_or(usize::MAX);
             let fine_zones = fine_zones.map(|all| &all[..here.min(all.len())]);
@@ -131,7 +130,7 @@ impl<B: SectionBytes> NumericReader<B> {
                     }
                     None => (1, zone),
                 };
-                // There are as many bits, and no more than memory has.
+                // The bits are in memory, so their number fits a `usize`.
                 let word = usize::try_from(bit / 64).unwrap_or(usize::MAX);
                 bits[word] |= u64::from(open) << (bit % 64);
             }
@@ -140,7 +139,7 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 }
 
-/// Which fine zones of a zone may hold some of `values`, as the zone may: a bit for each.
+/// A bit for each fine zone of a zone that may hold some of `values`.
 fn open_of_zone(
     zone: &RangeInclusive<i64>,
     fine_zones: &[fine_zone::Codes],

@@ -1,4 +1,4 @@
-//! The distinct values of a column of few, on the heap.
+//! The table of a column's distinct values, on the heap.
 
 use super::MAX_TABLE;
 use super::locate::Residuals;
@@ -14,7 +14,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Copies the values of a section whose length was found to be right.
+    /// Copies the values of a section, whose length must have been checked.
     ///
     /// # Errors
     ///
@@ -31,13 +31,13 @@ impl Table {
         Ok(Table { entries: entries.collect(), len: values.len() })
     }
 
-    /// The values, without those that pad.
+    /// The values, without padding.
     #[inline]
     pub(super) fn values(&self) -> &[i64] {
         &self.entries[..self.len]
     }
 
-    /// How many there are.
+    /// The number of values.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.len
@@ -55,8 +55,8 @@ impl Table {
         self.values().get(number).copied()
     }
 
-    /// The values of residuals `first ..`, with `base` added to each, as far as there is a kernel for it: how many
-    /// those were, or the largest number that stands for none.
+    /// Looks up residuals `first ..`, with `base` added to each, with a kernel. Returns how many it handled; the
+    /// error is the largest number without a value.
     #[inline]
     pub(super) fn look_up(
         &self,
@@ -69,7 +69,7 @@ impl Table {
         if done == 0 || largest < self.len as u64 { Ok(done) } else { Err(largest) }
     }
 
-    /// Replaces numbers by their values; the largest number that stands for none, if there is one.
+    /// Replaces numbers by their values. The error is the largest number without a value.
     #[inline]
     pub(super) fn replace(&self, numbers: &mut [i64]) -> Result<(), u64> {
         let largest = bits::look_up(&self.entries, numbers);

@@ -35,13 +35,13 @@ enum Shape {
     Sawtooth,
     /// The two ends of an i64, and what is beside them.
     Extremes,
-    /// A few blocks' worth of one value, then another: zones and blocks that are passed over.
+    /// A few blocks' worth of one value, then another: zones and blocks that are skipped.
     Plateaus,
     /// The same with a few bits of noise: blocks alike, at bases far apart.
     Steps,
     /// Cents, as doubles: below and above zero, none of them −0.0.
     Cents,
-    /// Fifteen digits, seven of them behind the point; all odd.
+    /// Fifteen digits, seven of them after the point; all odd.
     Positions,
 }
 

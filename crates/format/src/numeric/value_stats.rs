@@ -1,31 +1,31 @@
-//! What one pass over the values of a column learns.
+//! Statistics of a column's values, from one pass: bounds, greatest common divisor, distinct values.
 
 use super::{MAX_TABLE, Number, Values, chunks};
 use crate::bits::multiversion;
 
-/// Values whose ends are kept: as many as the smallest block has.
+/// Values in a fine zone, for which bounds are kept: as many as the smallest block has.
 pub(super) const FINE_ZONE: usize = 1 << *super::BLOCK_SHIFTS.start();
 
-/// Values that are compared side by side.
+/// Values that are compared at once.
 pub(super) const LANES: usize = 8;
 
-/// What there is to know of values before they are encoded.
+/// The statistics that the choice of an encoding needs.
 #[derive(Clone, Debug)]
 pub(super) struct ValueStats {
     pub(super) min: i64,
     pub(super) max: i64,
     /// The first value, and the last.
     pub(super) outer: (i64, i64),
-    /// Divides every difference between two values.
+    /// The greatest common divisor of the differences between values.
     pub(super) divisor: Divisor,
-    /// The distinct values, unless there are more than a table holds.
+    /// The distinct values; `None` if they are more than a table holds.
     pub(super) distinct: Option<Distinct>,
-    /// The smallest and the largest of every [`FINE_ZONE`].
+    /// The smallest and the largest value of every fine zone.
     pub(super) ends: Vec<(i64, i64)>,
 }
 
 impl ValueStats {
-    /// Looks at `values`; `None` if there is none.
+    /// Computes the statistics of `values`; `None` if there are none.
     pub(super) fn of<V: Values + ?Sized>(values: &V) -> Result<Option<ValueStats>, V::Error> {
         let (mut stats, mut buf) = (None, Vec::new());
         for range in chunks(values.len()) {
@@ -48,14 +48,14 @@ impl ValueStats {
         }
     }
 
-    /// Looks at the next values, which begin with a [`FINE_ZONE`].
+    /// Adds the next values, which begin with a fine zone.
     fn add<T: Number>(&mut self, values: &[T]) {
         for values in values.chunks(FINE_ZONE) {
             let (min, max) = min_max(values);
             self.ends.push((min, max));
             (self.min, self.max) = (self.min.min(min), self.max.max(max));
             self.outer.1 = values[values.len() - 1].into();
-            // Of equal values, one says it all.
+            // One of several equal values is enough.
             let values = if min == max { &values[..1] } else { values };
             self.divisor = self.divisor.of_all(values, self.outer.0);
             self.distinct = self.distinct.take().and_then(|distinct| distinct.with(values));
@@ -63,13 +63,13 @@ impl ValueStats {
     }
 }
 
-/// The smallest and the largest of values of which parts have these `ends`.
+/// Merges the bounds of parts to those of all their values.
 pub(super) fn min_max_of_all(ends: &[(i64, i64)]) -> (i64, i64) {
     ends.iter().fold((i64::MAX, i64::MIN), |all, ends| (all.0.min(ends.0), all.1.max(ends.1)))
 }
 
 multiversion! {
-    /// The smallest and the largest of some values.
+    /// The smallest and the largest value.
     pub(super) fn min_max<T: Number>(values: &[T]) -> (i64, i64) {
         let (mut min, mut max) = ([i64::MAX; LANES], [i64::MIN; LANES]);
         let (groups, rest) = values.as_chunks::<LANES>();
@@ -85,7 +85,7 @@ multiversion! {
         (min.into_iter().fold(i64::MAX, i64::min), max.into_iter().fold(i64::MIN, i64::max))
     }
 
-    /// Whether `divisor` divides how far each value is from `first`.
+    /// Returns whether `divisor` divides the difference of each value from `first`.
     fn divides<T: Number>(divisor: Divisor, values: &[T], first: i64) -> bool {
         let most = u64::MAX.checked_div(divisor.number).unwrap_or(0);
         values.iter().fold(true, |all, &value| {
@@ -95,11 +95,11 @@ multiversion! {
     }
 }
 
-/// A number that divides others without a division.
+/// A divisor of exact multiples that needs no division instruction.
 ///
-/// A multiple of an odd number is divided by multiplying with its inverse modulo 2^64, and of any other
-/// one by a rotation besides. Numbers that are no multiples become larger than all quotients there are:
-/// Warren, *Hacker's Delight*, 10-17.
+/// A multiple of an odd number is divided by multiplying with the inverse modulo 2^64; powers of two take a rotation
+/// in addition. A number that is not a multiple gives a result above all possible quotients: Warren, *Hacker's
+/// Delight*, 10-17.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Divisor {
     number: u64,
@@ -114,23 +114,23 @@ impl Divisor {
         }
         let shift = number.trailing_zeros();
         let odd = number >> shift;
-        // Right in the three lowest bits, and in twice as many with every step.
+        // Newton's iteration: the first value is right in three bits, and each step doubles their number.
         let inverse = (0..5).fold(odd, |x: u64, _| x.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(x))));
         Divisor { number, inverse, shift }
     }
 
-    /// The number; 0 divides nothing but 0.
+    /// The divisor; 0 divides nothing but 0.
     pub(super) fn get(self) -> u64 {
         self.number
     }
 
-    /// `multiple` divided by it.
+    /// Divides `multiple` by the divisor.
     #[inline(always)]
     pub(super) fn quotient(self, multiple: u64) -> u64 {
         multiple.wrapping_mul(self.inverse).rotate_right(self.shift)
     }
 
-    /// The greatest number that divides what this one does, and how far each value is from `first`.
+    /// The greatest common divisor of this one and of the differences of all values from `first`.
     pub(super) fn of_all<T: Number>(self, values: &[T], first: i64) -> Divisor {
         if self.number == 1 || divides(self, values, first) {
             return self;
@@ -140,14 +140,14 @@ impl Divisor {
     }
 }
 
-/// Different values, each with a number, which is found by hashing.
+/// A hash table of distinct values that maps each one to its number.
 #[derive(Clone, Debug)]
 pub(super) struct Distinct {
     values: Vec<i64>,
-    /// One more than the number of a value, at the slot that its hash says or the next free one behind;
-    /// 0 where there is none. With no more than a sixteenth of them taken, the first one usually is it.
+    /// The number of a value plus one, with linear probing from its home slot; 0 for an empty slot. At most a
+    /// sixteenth of the slots is taken, so the first probe usually succeeds.
     slots: Vec<u16>,
-    /// Whether it is for all of the values.
+    /// Whether every value is in its home slot.
     at_home: bool,
 }
 
@@ -162,7 +162,7 @@ impl Default for Distinct {
 }
 
 impl Distinct {
-    /// Adds those of `values` that are not there; `None` if a table does not hold as many.
+    /// Adds new values; `None` if they exceed the length of a table.
     fn with<T: Number>(mut self, values: &[T]) -> Option<Distinct> {
         for &value in values {
             if let Err(slot) = self.find(value.into()) {
@@ -178,11 +178,11 @@ impl Distinct {
     fn insert(&mut self, slot: usize, value: i64) {
         self.values.push(value);
         self.at_home &= slot == home(value);
-        // Not many more than a table holds.
+        // At most one more than a table holds.
         self.slots[slot] = u16::try_from(self.values.len()).unwrap_or(u16::MAX);
     }
 
-    /// The number of `value`, or the slot where it is not.
+    /// The number of `value`, or the empty slot where it would be inserted.
     #[inline]
     fn find(&self, value: i64) -> Result<usize, usize> {
         let mut slot = home(value);
@@ -223,10 +223,10 @@ impl Distinct {
     }
 }
 
-/// The first slot to look at for `value`.
+/// The home slot of `value`.
 #[inline]
 fn home(value: i64) -> usize {
-    // Multiplied by 2^64 divided by the golden ratio, so that neighbours lie far apart.
+    // Fibonacci hashing: multiplying by 2^64 divided by the golden ratio spreads neighbouring values.
     let hash = value.cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15);
     usize::try_from(hash >> (64 - SLOT_BITS)).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! Every byte of a column, compared with every other; and what `dv info` shows of it.
+//! Verifying every byte of a column, and the encodings that `dv info` prints.
 
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
@@ -15,28 +15,28 @@ use crate::id::MAX_DOCS;
 use crate::jump::walk;
 use crate::source::SectionBytes;
 
-/// Values for each byte of blocks that are the largest there are and hold a header alone.
+/// The most values for each byte of blocks: blocks of the largest size without residuals.
 const MAX_VALUES_PER_BYTE: u64 = (1 << *BLOCK_SHIFTS.end()) / Stride::Short as u64;
 
-/// How a column is encoded. Shows as, for instance, `affine(gcd 60) packed(3-17)`.
+/// The encodings of a column, displayed as `affine(gcd 60) packed(3-17)`, for example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encodings {
-    /// The transform, in words.
+    /// The transform, as text.
     pub transform: String,
     /// The encodings that occur, in tag order.
     pub blocks: Vec<BlockCount>,
 }
 
-/// How many blocks of a column have one encoding.
+/// The number of blocks of a column that have one encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockCount {
     /// The encoding.
     pub encoding: Encoding,
-    /// How many blocks have it; never 0.
+    /// The number of blocks; never 0.
     pub blocks: u64,
-    /// Bits of a residual in the narrowest of them.
+    /// Bits of a residual in the narrowest block.
     pub narrowest: u8,
-    /// Bits of a residual in the widest.
+    /// Bits of a residual in the widest block.
     pub widest: u8,
 }
 
@@ -55,15 +55,15 @@ impl fmt::Display for Encodings {
 }
 
 impl<B: SectionBytes> NumericReader<B> {
-    /// Reads everything, and compares it with everything else.
+    /// Reads the whole column and checks that all its parts agree.
     ///
-    /// Headers are legal and follow each other to the end of their section; the jump table repeats them;
-    /// padding is zero; the table of values ascends; zones, fine zones and the column's ends are those of its values.
+    /// Headers are legal and follow each other to the end of their section; the jump table repeats them; padding is
+    /// zero; the table of values ascends; zones, fine zones and the column's bounds are those of its values.
     /// O(values).
     ///
     /// # Errors
     ///
-    /// The first thing that is not as the writer leaves it.
+    /// The first deviation from what the writer produces.
     pub fn verify(&self) -> Result<()> {
         self.verify_count()?;
         self.verify_table()?;
@@ -72,8 +72,8 @@ impl<B: SectionBytes> NumericReader<B> {
         self.verify_values()
     }
 
-    /// There are not so many values that looking at them would never end: a single block without residuals holds up to
-    /// 2^40 in 16 bytes.
+    /// Limits the number of values, so that verifying a hostile file ends: a single block without residuals may claim
+    /// 2^40 values in 16 bytes.
     fn verify_count(&self) -> Result<()> {
         let Some(blocks) = &self.meta.blocks else { return Ok(()) };
         let max = (blocks.len() as u64).saturating_mul(MAX_VALUES_PER_BYTE).max(MAX_DOCS.into());
@@ -81,8 +81,8 @@ impl<B: SectionBytes> NumericReader<B> {
         self.meta.place().check(0, checked)
     }
 
-    /// No number times the divisor leaves 64 bits: `base + q * gcd` would come round to a value in
-    /// range, and a filter that compares numbers would not agree with one that compares values.
+    /// Checks that `base + q * gcd` does not wrap. A wrapped value could lie in range, and a filter that compares
+    /// numbers would disagree with one that compares values.
     fn verify_numbers(&self) -> Result<()> {
         let max = match self.meta.transform {
             Transform::Affine { base, gcd } => self.meta.max.abs_diff(base) / gcd,
@@ -151,7 +151,7 @@ impl<B: SectionBytes> NumericReader<B> {
         self.meta.place().check(0, ErrorKind::rule(same, "not the column's smallest and largest value"))
     }
 
-    /// The smallest and the largest of every [`FINE_ZONE`] of these values.
+    /// The smallest and the largest value of every fine zone of `range`.
     fn ends_of(&self, range: Range<u64>) -> Result<Vec<(i64, i64)>> {
         let mut values = [0; FINE_ZONE];
         let starts = range.clone().step_by(FINE_ZONE);
@@ -163,8 +163,8 @@ impl<B: SectionBytes> NumericReader<B> {
         ends.collect()
     }
 
-    /// Compares the `lower` zones of an upper one, that one, and their fine zones with what they hold: values
-    /// of which every [`FINE_ZONE`] has these `ends`.
+    /// Compares the `lower` zones of an upper zone, the upper zone itself and their fine zones with the values, whose
+    /// fine zones have these bounds (`ends`).
     fn verify_zones(&self, lower: Range<u64>, ends: &[(i64, i64)]) -> Result<()> {
         if let Some(zones) = &self.meta.zones {
             let upper = zone::read(&self.meta, zones, Level::Upper, lower.start / ZONES_PER_ZONE)?;
@@ -181,13 +181,13 @@ impl<B: SectionBytes> NumericReader<B> {
         fine_zones.place().check(0, ErrorKind::rule(same, why))
     }
 
-    /// Which encodings the column has, and how often.
+    /// Counts the encodings of the column's blocks.
     ///
-    /// Reads the header of every block, and no value: O(blocks).
+    /// Reads the header of every block and no values: O(blocks).
     ///
     /// # Errors
     ///
-    /// When a header cannot be read, or holds what it may not.
+    /// When a header cannot be read or is illegal.
     pub fn encodings(&self) -> Result<Encodings> {
         let mut found =
             Encoding::ALL.map(|encoding| BlockCount { encoding, blocks: 0, narrowest: 64, widest: 0 });

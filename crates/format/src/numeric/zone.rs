@@ -1,8 +1,8 @@
-//! Zone maps: the skip index of a column.
+//! Zone maps: the coarse levels of the skip index.
 //!
 //! # Layout
 //!
-//! A *zone* is the smallest and the largest of some values. There are two levels, the lower one first:
+//! A *zone* holds the smallest and the largest of a run of values. There are two levels, the lower one first:
 //!
 //! | entries | of |
 //! | --- | --- |
@@ -16,9 +16,9 @@
 //! | 0 | 8 | `min` | i64: smallest value |
 //! | 8 | 8 | `max` | i64: largest value |
 //!
-//! A column of one zone has no zone map: its smallest and largest value stand in the directory. The
-//! sizes do not depend on those of the blocks: 16 bytes for 4,096 values are a three-hundredth of what
-//! they take at 10 bits, and 300 million values have an upper level of 18 KiB.
+//! A column of one zone has no zone map, as the directory has its smallest and largest value. Zones are independent
+//! of blocks. A zone takes 16 bytes, a three-hundredth of 4,096 values of 10 bits, and 300 million values have an
+//! upper level of 18 KiB.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -37,7 +37,7 @@ pub const ZONES_PER_ZONE: u64 = 1 << 6;
 /// Bytes of a zone.
 pub const ZONE_LEN: usize = 2 * size_of::<i64>();
 
-/// The two levels: how finely a column is cut into zones.
+/// The two levels of a zone map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     Lower,
@@ -60,7 +60,7 @@ pub(super) fn encoded_len(count: u64) -> u64 {
     entries.saturating_mul(ZONE_LEN as u64)
 }
 
-/// The zone map of values of which every [`FINE_ZONE`] has these `ends`, if they are more than one zone.
+/// Encodes the zone map of values whose fine zones have these bounds (`ends`); `None` if they fit one zone.
 pub(super) fn encode(ends: &[(i64, i64)]) -> Option<Vec<u8>> {
     let count = ends.len() as u64 * FINE_ZONE as u64;
     if count <= ZONE {
@@ -77,7 +77,7 @@ pub(super) fn encode(ends: &[(i64, i64)]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Zone `index` of a level.
+/// Reads zone `index` of a level.
 pub(super) fn read<B: SectionBytes>(
     column: &Numeric<B>,
     zones: &B,
@@ -88,7 +88,7 @@ pub(super) fn read<B: SectionBytes>(
     Ok(zone(zones.array(at)?))
 }
 
-/// The zones `indices` of a level.
+/// Reads the zones `indices` of a level.
 pub(super) fn read_all<'a, B: SectionBytes>(
     column: &Numeric<B>,
     zones: &'a B,
@@ -99,7 +99,7 @@ pub(super) fn read_all<'a, B: SectionBytes>(
     Ok(zones.slice(from?..to?)?.as_chunks().0.iter().map(zone))
 }
 
-/// Where zone `index` of a level begins.
+/// The offset of zone `index` of a level.
 fn place<B: SectionBytes>(column: &Numeric<B>, zones: &B, level: Level, index: u64) -> Result<usize> {
     let before = match level {
         Level::Lower => 0,
@@ -112,7 +112,7 @@ fn place<B: SectionBytes>(column: &Numeric<B>, zones: &B, level: Level, index: u
     })
 }
 
-/// What an entry says.
+/// Decodes an entry.
 fn zone(entry: &[u8; ZONE_LEN]) -> RangeInclusive<i64> {
     let [min, max] = [0, 1].map(|field| entry.as_chunks().0[field]).map(i64::from_le_bytes);
     min..=max

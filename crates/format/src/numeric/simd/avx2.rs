@@ -1,4 +1,4 @@
-//! The places of four packed integers of several blocks at a time, in registers of 256 bits.
+//! The AVX2 gather kernel: computes the places of four packed integers of several blocks at a time.
 #![allow(unsafe_code, reason = "intrinsics; each use has its proof")]
 
 use std::arch::x86_64::*;
@@ -10,14 +10,14 @@ use crate::granule::GRANULE;
 use crate::numeric::Stride;
 use crate::prefetch::prefetch;
 
-/// Integers of a group.
+/// Integers in a group.
 const GROUP: usize = 4;
 
-/// As [`gather`](super::gather), to the first integer that takes more care.
+/// As [`gather`](super::gather); stops before the first integer that needs the checked path.
 #[target_feature(enable = "avx2,bmi2,popcnt")]
 pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
     let find = |indices: &[u32], places: &mut Places| {
-        // SAFETY: `each_part` asks for indices alone whose headers lie in the table.
+        // SAFETY: `each_part` passes only indices whose headers lie in the table.
         let found = unsafe { find(blocks, indices, places) };
         if found + GROUP <= indices.len() {
             return found;
@@ -25,7 +25,7 @@ pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out:
         // SAFETY: as above.
         unsafe { places.find_from(found, blocks, indices) }
     };
-    // SAFETY: both ways of finding stop before a place with fewer than eight bytes behind it.
+    // SAFETY: both ways of finding stop before a place with fewer than eight bytes after it.
     unsafe { each_part(blocks, numbers, indices, out, find) }
 }
 
@@ -49,7 +49,8 @@ fn lanes(x: __m256i) -> [usize; GROUP] {
     lanes.0.map(|at| at as usize)
 }
 
-/// Finds the places of groups of `indices`, up to the first group that takes more care; returns how many these are.
+/// Computes the places of groups of `indices`, up to the first group that needs the checked path. Returns the number
+/// of places.
 ///
 /// # Safety
 ///
@@ -154,7 +155,7 @@ unsafe fn long_headers(header: impl Fn(usize) -> *const u8) -> [__m256i; 3] {
     // SAFETY: as the caller promises.
     let load = |lane| unsafe { _mm256_loadu_si256(header(lane).cast()) };
     let (front, back) = ([load(0), load(1)], [load(2), load(3)]);
-    // Bases and slopes of two lanes; tags, and what nobody needs.
+    // Bases and slopes of two lanes; tags and zeros of two lanes.
     let even = [_mm256_unpacklo_epi64(front[0], front[1]), _mm256_unpacklo_epi64(back[0], back[1])];
     let odd = [_mm256_unpackhi_epi64(front[0], front[1]), _mm256_unpackhi_epi64(back[0], back[1])];
     [
@@ -164,8 +165,8 @@ unsafe fn long_headers(header: impl Fn(usize) -> *const u8) -> [__m256i; 3] {
     ]
 }
 
-/// How far lines have risen at `i`, which has at most 32 bits, as [`line`](crate::numeric::block::line) has it: by the upper half
-/// of the slope, of which nothing is shifted out, and by the lower half.
+/// The rise of lines at `i`, which has at most 32 bits, as computed by [`line`](crate::numeric::block::line): the
+/// product with the upper half of the slope, which loses no bits, and that with the lower half.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn rises(slope: __m256i, i: __m256i) -> __m256i {

@@ -1,13 +1,12 @@
-//! Sixteen narrow integers at a time, in registers of 512 bits.
+//! The AVX-512 gather kernel: sixteen narrow integers at a time.
 //!
-//! An integer of up to 25 bits lies in four bytes, wherever it begins: so sixteen loads fill a register, where
-//! of eight bytes only eight do. That takes a width which is the same for all of them. There is one where the
-//! column has one block, in any order, and where indices ascend and are not too far apart: the header is then
-//! looked at once for a whole run of them.
+//! An integer of up to 25 bits lies in four bytes, whichever bit it begins at, so a register takes sixteen integers
+//! instead of eight. All sixteen must have the same width. That is so if the column has one block, or if indices
+//! ascend and are close, so that runs of them lie in one block. The header is then read once for each run.
 //!
-//! Ascending indices are also known to lie ahead. Where they are so close that a line holds more than one, the
-//! bytes some lines ahead are asked for; where they are not, the bytes of later indices. The processor does
-//! the like on its own, but not across pages, and not of what it cannot foresee.
+//! The kernel also prefetches. If indices are so dense that a cache line holds more than one, it prefetches the bytes
+//! some lines ahead; otherwise the bytes of later indices. The hardware prefetcher does not cross pages and cannot
+//! predict sparse indices.
 #![allow(unsafe_code, reason = "intrinsics; each use has its proof")]
 
 use std::arch::x86_64::*;
@@ -17,33 +16,34 @@ use crate::bits::min_max;
 use crate::id::TermOrd;
 use crate::numeric::Block;
 
-/// Numbers of a register.
+/// 64-bit numbers in a register.
 const GROUP: usize = 8;
 
-/// Integers that are found together.
+/// Integers that are gathered together: two registers of results.
 const PAIR: usize = 2 * GROUP;
 
-/// The widest integer that lies in four bytes, wherever it begins.
+/// The widest integer that lies in four bytes, whichever bit of a byte it begins at.
 const WIDEST: u8 = 25;
 
-/// How many bytes ahead of dense integers is asked for: four pages.
+/// The prefetch distance for dense integers, in bytes: four pages.
 const BYTES_AHEAD: usize = 16 << 10;
 
-/// How many bytes ahead of indices.
+/// The prefetch distance for the list of indices, in bytes.
 const LIST_AHEAD: usize = 4096;
 
-/// How many pairs ahead of others, in one block, and in several, where the next one may be of another width.
+/// The prefetch distance for sparse integers, in pairs. With several blocks it is shorter, as the next block may have
+/// another width.
 const PAIRS_AHEAD: usize = 8;
 const PAIRS_AHEAD_IN_BLOCK: usize = 2;
 
-/// Bits between the first and the last of a pair that is dense: on each line of 64 bytes lies more than one.
+/// The most bits between the first and the last integer of a dense pair: less than one cache line of 64 bytes for
+/// each integer.
 const DENSE: u32 = 16 * 64 * 8;
 
-/// How many pairs of ords are looked at, whether they are there, before they are gathered: the indices of so many stay in
-/// the first-level cache.
+/// Pairs whose indices are bounds-checked before they are gathered. Their indices stay in the first-level cache.
 const PAIRS_PER_PASS: usize = 64;
 
-/// The most integers that AVX2 finds before a pair in one block is looked for again.
+/// The most integers that are left to AVX2 before the next attempt to find a pair in one block.
 const MAX_AVX2_RUN: usize = 512;
 
 /// `x` in each lane.
@@ -53,27 +53,27 @@ fn ones(x: u64) -> __m512i {
     _mm512_set1_epi64(x.cast_signed())
 }
 
-/// Integers of one narrow width.
+/// Packed integers of one narrow width.
 struct Narrow<'a> {
-    /// All loads are of these bytes.
+    /// All loads lie in these bytes.
     bytes: &'a [u8],
-    /// What their place is counted from: where integer 0 would begin.
+    /// The offset of `bytes` from the byte where integer 0 begins.
     before: usize,
     width: u8,
-    /// A pair of indices whose ends are nearer than this is dense.
+    /// A pair is dense if its last index minus its first is below this.
     near: u32,
 }
 
 impl<'a> Narrow<'a> {
-    /// Integers of `width` bits, at most [`WIDEST`]; those that are asked for have their four bytes in `bytes`,
-    /// of which the first is byte `before` behind the beginning of integer 0.
+    /// Integers of `width` bits, at most [`WIDEST`]. The first of `bytes` is byte `before` from the start of integer
+    /// 0.
     fn new(bytes: &'a [u8], before: usize, width: u8) -> Narrow<'a> {
         let near = DENSE.checked_div(width.into()).unwrap_or(u32::MAX);
         Narrow { bytes, before, width, near }
     }
 
-    /// Sixteen of them, as u32s. What is `ahead` is asked for and nothing else. `LOOP` makes no difference but that each
-    /// loop has a function of its own, which the compiler makes part of it.
+    /// Loads sixteen integers as u32s, and prefetches those `ahead`. `LOOP` gives each calling loop its own instance,
+    /// which the compiler then inlines.
     ///
     /// # Safety
     ///
@@ -84,10 +84,10 @@ impl<'a> Narrow<'a> {
         let start = self.bytes.as_ptr().wrapping_sub(self.before);
         let width = u64::from(self.width);
         let at = |index: u32| start.wrapping_add((u64::from(index) * width / 8) as usize);
-        // Indices of batches end to end, each a page long: those of the next one.
+        // Prefetches the indices of the next batch, as batches of a page each lie end to end.
         _mm_prefetch::<_MM_HINT_T0>(indices.as_ptr().wrapping_byte_add(LIST_AHEAD).cast());
         if indices[PAIR - 1].wrapping_sub(indices[0]) < self.near {
-            // Every other one is enough to meet nearly all lines.
+            // Every other integer is enough to cover nearly all lines.
             for [index, _] in indices.as_chunks::<2>().0 {
                 _mm_prefetch::<_MM_HINT_T0>(at(*index).wrapping_add(BYTES_AHEAD).cast());
             }
@@ -97,14 +97,13 @@ impl<'a> Narrow<'a> {
             }
         }
         let word = |lane: usize| {
-            // SAFETY: as the caller promises. The lowest byte comes first, here as in the format.
+            // SAFETY: as the caller promises. x86-64 is little-endian, as is the format.
             unsafe { at(indices[lane]).cast::<i32>().read_unaligned() }
         };
         let four = |lane| _mm_setr_epi32(word(lane), word(lane + 1), word(lane + 2), word(lane + 3));
         let eight = |lane| _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(four(lane)), four(lane + 4));
         let words = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(eight(0)), eight(8));
-        // Of a bit's number, the lowest three bits count.
-        // SAFETY: sixteen u32s are 64 bytes.
+        // The shift is the bit offset modulo 8. SAFETY: sixteen u32s are 64 bytes.
         let indices = unsafe { _mm512_loadu_si512(indices.as_ptr().cast()) };
         let bit = _mm512_mullo_epi32(indices, _mm512_set1_epi32(self.width.into()));
         let words = _mm512_srlv_epi32(words, _mm512_and_si512(bit, _mm512_set1_epi32(7)));
@@ -112,7 +111,7 @@ impl<'a> Narrow<'a> {
     }
 }
 
-/// The halves of sixteen u32s, as u64s.
+/// Widens sixteen u32s to two registers of u64s.
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
 fn halves(pair: __m512i) -> [__m512i; 2] {
@@ -136,12 +135,12 @@ fn store(numbers: [__m512i; 2], out: &mut [i64; PAIR]) {
     }
 }
 
-/// As [`gather`](super::gather), to the first integer that takes more care: narrow ones where [`PAIR`] lie in one block, others
-/// as AVX2 has it.
+/// As [`gather`](super::gather); stops before the first integer that needs the checked path. If [`PAIR`] narrow
+/// integers lie in one block, they are gathered together; others are left to the AVX2 kernel.
 #[target_feature(enable = "avx512f,avx512dq,avx2,bmi2,popcnt")]
 pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
     let mut runs = Runs::new(blocks, numbers);
-    // The longer there is no such pair, the less often one is looked for.
+    // Exponential backoff: the longer no such pair was found, the less often one is searched for.
     let (mut done, mut others) = (0, PAIR);
     loop {
         let found = in_runs(&mut runs, &indices[done..], &mut out[done..]);
@@ -155,7 +154,7 @@ pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out:
     }
 }
 
-/// As many whole pairs, all of them or none, as integers of one narrow width; returns how many integers that were.
+/// Gathers all whole pairs, or none, from integers of one narrow width. Returns the number of integers.
 #[target_feature(enable = "avx512f,avx512dq")]
 pub(super) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
     let (pairs, _) = indices.as_chunks::<PAIR>();
@@ -171,8 +170,8 @@ pub(super) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32
     pairs.len() * PAIR
 }
 
-/// As many whole pairs as ords: integers of one narrow width to which `add` is added; returns how many integers
-/// that were.
+/// Gathers whole pairs as ords, from integers of one narrow width to which `add` is added. Returns the number of
+/// integers.
 #[target_feature(enable = "avx512f,avx512dq")]
 pub(super) fn gather_ords(
     packed: Packed<'_>,
@@ -199,8 +198,8 @@ pub(super) fn gather_ords(
     done * PAIR
 }
 
-/// The bytes from the integer at the least of `indices` to that at the greatest; `None` if there is no such
-/// integer, these are not known to be good, or they are not narrow.
+/// The bytes from the integer at the smallest of `indices` to that at the largest. `None` if an index is too large,
+/// the bytes are not verified, or the integers are not narrow.
 fn among<'a>(packed: Packed<'a>, count: u64, indices: &[u32]) -> Option<Narrow<'a>> {
     let Packed { section, payload, width, .. } = packed;
     if indices.is_empty() || !(1..=WIDEST).contains(&width) {
@@ -217,7 +216,7 @@ fn among<'a>(packed: Packed<'a>, count: u64, indices: &[u32]) -> Option<Narrow<'
     Some(Narrow::new(bytes, first, width))
 }
 
-/// The numbers of pairs as long as each lies in one block; returns how many numbers that were.
+/// Gathers pairs as long as each lies in one block. Returns the number of integers.
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
 fn in_runs(runs: &mut Runs<'_>, indices: &[u32], out: &mut [i64]) -> usize {
@@ -231,7 +230,7 @@ fn in_runs(runs: &mut Runs<'_>, indices: &[u32], out: &mut [i64]) -> usize {
     pairs.len() * PAIR
 }
 
-/// Integers in blocks, with the last block that was met.
+/// Integers in blocks, with the last block that was read.
 struct Runs<'a> {
     blocks: Blocks<'a>,
     numbers: Numbers,
@@ -252,8 +251,7 @@ impl<'a> Runs<'a> {
         Runs { blocks, numbers, block: u32::MAX, run: None }
     }
 
-    /// The numbers of the first of `pairs`, if they lie in one block of narrow integers whose
-    /// bytes are known to be good.
+    /// Gathers the first of `pairs`, if its integers lie in one block of narrow integers whose bytes are verified.
     #[target_feature(enable = "avx512f,avx512dq")]
     #[inline]
     fn pair(&mut self, pairs: &[[u32; PAIR]], out: &mut [i64; PAIR]) -> bool {
@@ -288,7 +286,7 @@ impl<'a> Runs<'a> {
         true
     }
 
-    /// The integers of `block`, which has some, if they are narrow and all bytes of them known to be good.
+    /// The integers of `block`, which must exist, if they are narrow and all their bytes are verified.
     #[cold]
     fn run(&self, block: u64) -> Option<Run<'a>> {
         let Blocks { table, stride, section, shift } = self.blocks;
@@ -308,7 +306,7 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// How far a line has risen at `i`, as [`line`](crate::numeric::block::line) has it.
+/// The rise of a line at `i`, as computed by [`line`](crate::numeric::block::line).
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
 fn rises(slope: __m512i, i: __m512i) -> __m512i {

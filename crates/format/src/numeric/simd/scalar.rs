@@ -1,10 +1,10 @@
-//! Packed integers at any places, one after the other: on any CPU.
+//! The gather kernel for any CPU: one integer after the other.
 //!
-//! Before a loop it is known how many integers lie in the section, so nothing in it compares an address, or makes an error.
-//! What is left is about as short as the arithmetic, and the processor has the loads of many integers under way at once.
+//! Bounds are checked before a loop, so the loop itself has no bounds checks and no errors. It is hardly more than
+//! the arithmetic, and the processor overlaps the loads of many integers.
 //!
-//! Integers of several blocks are found in two passes over a part of them. The first one reads their headers, and asks
-//! for the bytes of each; the second loads these:
+//! Integers of several blocks are read in two passes over 64 of them. The first pass reads the headers and prefetches
+//! the words; the second pass loads the words:
 //!
 //! ```text
 //! headers    base, tags   ->  byte   shift   mask   add       of 64 integers, side by side
@@ -22,20 +22,20 @@ use crate::id::TermOrd;
 use crate::prefetch::prefetch;
 use crate::source::PartlyVerified;
 
-/// Bytes of a word.
+/// Bytes in a word.
 const WORD: usize = 8;
 
-/// Integers whose places are found before the first of their words is loaded.
+/// Integers whose places are computed and prefetched before their words are loaded.
 pub(super) const INDICES_PER_PASS: usize = 64;
 
 multiversion! {
-    /// As [`gather_packed`](super::gather_packed), to the first integer that takes more care.
+    /// As [`gather_packed`](super::gather_packed); stops before the first integer that needs the checked path.
     pub(super) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
         let add = numbers.add.cast_unsigned();
         each_packed(packed, numbers.count, indices, out, |number| number.wrapping_add(add).cast_signed())
     }
 
-    /// As [`gather_ords`](super::gather_ords), to the first integer that takes more care.
+    /// As [`gather_ords`](super::gather_ords); stops before the first integer that needs the checked path.
     pub(super) fn gather_ords(
         packed: Packed<'_>, count: u64, add: u32, indices: &[u32], out: &mut [TermOrd],
     ) -> usize {
@@ -44,11 +44,11 @@ multiversion! {
     }
 }
 
-/// As [`gather`](super::gather), to the first integer that takes more care.
+/// As [`gather`](super::gather); stops before the first integer that needs the checked path.
 pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
-    // SAFETY: `each_part` asks for indices alone whose headers lie in the table.
+    // SAFETY: `each_part` passes only indices whose headers lie in the table.
     let find = |indices: &[u32], places: &mut Places| unsafe { places.find_from(0, blocks, indices) };
-    // SAFETY: `find` stops before a place with fewer than eight bytes behind it.
+    // SAFETY: `find` stops before a place with fewer than eight bytes after it.
     unsafe { each_part(blocks, numbers, indices, out, find) }
 }
 
@@ -77,7 +77,7 @@ fn each_packed<T>(
     })
 }
 
-/// Writes the value of each of `indices`, up to the first whose eight bytes, from its place on, are not known to be good.
+/// Writes the values of `indices`, up to the first whose eight bytes are not verified.
 #[inline(always)]
 fn each_good<T>(
     section: &PartlyVerified<'_>,
@@ -106,7 +106,8 @@ fn each_good<T>(
     done
 }
 
-/// How many of `indices` at the front are there. Of two of them, if the greater one is, so is the other.
+/// The number of leading `indices` for which `is_there` holds. It must hold for every index below one for which it
+/// holds.
 #[inline(always)]
 fn front(indices: &[u32], is_there: impl Fn(u32) -> bool) -> usize {
     if is_there(min_max(indices).1) {
@@ -115,23 +116,23 @@ fn front(indices: &[u32], is_there: impl Fn(u32) -> bool) -> usize {
     indices.iter().take_while(|&&index| is_there(index)).count()
 }
 
-/// The eight bytes at `at`.
+/// The little-endian word at `at`.
 ///
 /// # Safety
 ///
 /// They lie in `bytes`.
 #[inline(always)]
 unsafe fn word(bytes: &[u8], at: u64) -> u64 {
-    // SAFETY: as the caller promises. Neither alignment nor a value is asked for.
+    // SAFETY: as the caller promises. The read may be unaligned, and every bit pattern is a `u64`.
     u64::from_le(unsafe { bytes.as_ptr().wrapping_add(at as usize).cast::<u64>().read_unaligned() })
 }
 
-/// Finds out, without a branch, whether eight bytes from each of some places on are known to be good.
+/// Checks without a branch whether the eight bytes at each of some places are verified.
 struct Good<'a> {
     section: &'a PartlyVerified<'a>,
-    /// The lowest bit: whether the first byte of each is.
+    /// The lowest bit is set if the first byte of each place is verified.
     all: u64,
-    /// Whether some reach into another granule.
+    /// Whether some words cross into another granule.
     cross: bool,
 }
 
@@ -150,7 +151,7 @@ impl<'a> Good<'a> {
         }
     }
 
-    /// How many of the `places` that it was asked for are good, up to the first that is not: all of them, mostly.
+    /// The number of leading `places` that are verified, usually all. `places` must be those that were asked.
     #[inline(always)]
     fn first(self, mut places: impl ExactSizeIterator<Item = u64>) -> usize {
         let len = places.len();
@@ -164,7 +165,7 @@ impl<'a> Good<'a> {
     }
 }
 
-/// The places of some integers, side by side.
+/// The places of some integers, as a structure of arrays.
 #[repr(align(64))]
 pub(super) struct Places {
     pub(super) byte: [u64; INDICES_PER_PASS],
@@ -173,11 +174,12 @@ pub(super) struct Places {
     pub(super) add: [u64; INDICES_PER_PASS],
 }
 
-/// Finds integers in stretches by `find`, which is asked for those alone that there are, and whose headers lie in the table.
+/// Gathers integers in parts of [`INDICES_PER_PASS`]: `find` computes their places, then their words are loaded.
+/// `find` is called only for indices that exist and whose headers lie in the table.
 ///
 /// # Safety
 ///
-/// `find` returns how many places it has found, at the front, and from each of them on eight bytes lie in the section.
+/// `find` returns the number of leading places that it wrote, and from each of these eight bytes lie in the section.
 #[inline(always)]
 pub(super) unsafe fn each_part(
     blocks: Blocks<'_>,
@@ -212,7 +214,8 @@ pub(super) unsafe fn each_part(
 }
 
 impl Places {
-    /// Finds the places of `indices` from `start` on, up to the first that takes more care; returns how many are found.
+    /// Computes the places of `indices` from `start` on, up to the first that needs the checked path. Returns the
+    /// number of places, including those before `start`.
     ///
     /// # Safety
     ///
@@ -265,8 +268,8 @@ impl Places {
         indices.len()
     }
 
-    /// The numbers at the first places, as many as `out` takes, with `add` added to each; up to one whose bytes are not known
-    /// to be good. Returns how many.
+    /// Loads the numbers at the first places into `out`, with `add` added to each, up to one whose bytes are not
+    /// verified. Returns how many.
     ///
     /// # Safety
     ///

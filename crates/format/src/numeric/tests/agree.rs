@@ -1,4 +1,4 @@
-//! Every way to read a column gives what a `Vec` gives.
+//! Every way to read a column agrees with a `Vec`.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -10,7 +10,7 @@ use crate::bits;
 use crate::id::TermOrd;
 use crate::source::test_section::TestSection;
 
-/// What `filter` is to set, by the sentence in its documentation.
+/// The bits that `filter` must set, by its documentation.
 pub(super) fn expected_bits(values: &[i64], wanted: &RangeInclusive<i64>, mut bits: Vec<u64>) -> Vec<u64> {
     for (i, _) in values.iter().enumerate().filter(|(_, value)| wanted.contains(value)) {
         bits[i / 64] |= 1 << (i % 64);
@@ -78,7 +78,7 @@ fn check_reader(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
     check_gather(values, reader, random);
 }
 
-/// Between which values a fine zone of a zone lies, by the sentences of the format.
+/// The bounds of a fine zone, by the description of the format.
 fn ends_of_fine_zone(zone: &[i64], fine_zone: &[i64]) -> RangeInclusive<i64> {
     let ends = |values: &[i64]| (*values.iter().min().unwrap(), *values.iter().max().unwrap());
     let ((min, max), (low, high)) = (ends(zone), ends(fine_zone));
@@ -94,7 +94,7 @@ fn ends_of_fine_zone(zone: &[i64], fine_zone: &[i64]) -> RangeInclusive<i64> {
     (min + rounded(low - min)) as i64..=(max - rounded(max - high)) as i64
 }
 
-/// Bits say which zones may hold some of `wanted`, and zones between which values theirs lie; bits that were set stay set.
+/// Checks the bits of zones that may hold some of `wanted`, and the bounds of zones. Bits that were set stay set.
 fn check_zones(
     values: &[i64],
     reader: &NumericReader<Owned>,
@@ -156,7 +156,7 @@ fn check_zone_counts(
     }
 }
 
-/// One block of differences, or no block at all, is there in one line of memory; nothing else is.
+/// Only a column of one affine block or without blocks has a `Direct`.
 fn check_direct(values: &[i64], reader: &NumericReader<Owned>) {
     let meta = reader.meta();
     let is_one = match meta.transform {
@@ -177,7 +177,7 @@ fn check_direct(values: &[i64], reader: &NumericReader<Owned>) {
     }
 }
 
-/// What filters say of zones and fine zones is what their values say, and does not depend on how positions are cut.
+/// Pruning statistics agree with the values, and do not depend on how positions are split.
 fn check_counts(values: &[i64], reader: &NumericReader<Owned>, random: &mut Random) {
     let len = values.len() as u64;
     let wanted = wanted(values, random);
@@ -215,7 +215,7 @@ fn check_counts(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
         let shares = zone
             .chunks(FINE_ZONE as usize)
             .map(|fine_zone| Share::of(&ends_of_fine_zone(zone, fine_zone), &wanted));
-        // Where each may hold some, none is told to be wanted whole.
+        // If every fine zone may match, none is counted as matching as a whole.
         let is_whole = shares.clone().all(|share| share != Share::None);
         for (fine_zone, share) in zone.chunks(FINE_ZONE as usize).zip(shares) {
             let share = if is_whole { Share::Some } else { share };
@@ -293,7 +293,7 @@ fn check_column(values: &[i64], column: &Numeric<Vec<u8>>, options: &NumericOpti
     for mode in JumpTables::ALL {
         check_reader(values, &open(column, mode).unwrap(), random);
     }
-    // As earlier releases have left it.
+    // As written by earlier releases, without fine zones.
     let bare = Numeric { fine_zones: None, ..column.clone() };
     if bare != *column {
         check_reader(values, &open(&bare, JumpTables::Baked).unwrap(), random);
@@ -332,7 +332,7 @@ fn offsets_have_neither_table_nor_zones() {
     }
 }
 
-/// What a kernel finds in four bytes, and what it does not, in one block and in several.
+/// Integers that fit four bytes, and those that just do not, in one block and in several.
 #[test]
 fn ascending_integers_about_as_wide_as_four_bytes_hold() {
     let mut random = Random(37);
@@ -340,7 +340,7 @@ fn ascending_integers_about_as_wide_as_four_bytes_hold() {
         for len in [1_000, 40_000] {
             let mut values: Vec<i64> =
                 (0..len).map(|_| (random.next() & bits::mask(width)).cast_signed()).collect();
-            // Narrow ones behind them make blocks.
+            // Narrow ones after them make several blocks.
             if len > 20_000 {
                 values[20_000..].iter_mut().for_each(|value| *value &= 0xFF);
             }
@@ -401,7 +401,7 @@ fn narrow_ords_are_gathered_by_a_kernel() {
 }
 
 #[test]
-fn encodings_are_told_from_headers() {
+fn encodings_are_counted_from_headers() {
     let shown = |shape: Shape| {
         let reader = open(&encode(&shape.values(60_000, 10), &VALUES), JumpTables::Ignore).unwrap();
         reader.encodings().unwrap().to_string()
@@ -431,7 +431,7 @@ proptest! {
         check(&shape.values(len, seed), seed ^ 1);
     }
 
-    /// Kernels look at sixteen ascending indices at a time, if they lie in one block of narrow numbers.
+    /// Kernels gather sixteen ascending indices at a time, if they lie in one block of narrow numbers.
     #[test]
     fn ascending_lists(
         widths in prop::collection::vec(prop_oneof![0_u32..=26, 0_u32..=63], 1..6),
@@ -462,7 +462,7 @@ proptest! {
         reader.gather(&indices, &mut out).unwrap();
         let wrong = indices.iter().zip(&out).find(|&(&i, &got)| got != values[i as usize]);
         prop_assert_eq!(wrong, None);
-        // One that is past the end is refused, wherever it stands.
+        // An index past the end is an error, wherever it is in the list.
         if !indices.is_empty() {
             let at = random.below(indices.len() as u64) as usize;
             indices[at] = values.len() as u32 + random.below(3) as u32;

@@ -1,4 +1,4 @@
-//! The bytes of small columns, to be checked by eye.
+//! The bytes of small columns, which can be checked by eye.
 
 use super::*;
 use crate::granule::SectionRef;
@@ -9,7 +9,7 @@ fn le(fields: &[&[u8]]) -> Vec<u8> {
 
 #[test]
 fn a_packed_block_is_a_header_and_its_residuals() {
-    // 100 to 107: the smallest value is taken off, 3 bits are left.
+    // 100 to 107: the smallest value is subtracted, which leaves 3 bits.
     let values: Vec<i64> = (100..108).collect::<Vec<_>>().repeat(64);
     let column = encode(&values, &VALUES);
     assert_eq!(column.transform, Transform::Affine { base: 100, gcd: 1 });
@@ -109,7 +109,7 @@ fn fine_zones_are_the_ends_of_512_values_in_a_byte_each() {
     // Two zones: from 0 to 4,095, and from 100 to 103.
     let values: Vec<i64> = (0..4096).chain((0..1000).map(|i| 100 + i % 2 + i / 512 * 2)).collect();
     let fine_zones = encode(&values, &VALUES).fine_zones.unwrap();
-    // 512, 1,024 and 1,536 are 4 << 7, 4 << 8 and 6 << 8; 511 is 7 << 6 and more.
+    // 512, 1,024 and 1,536 are 4 << 7, 4 << 8 and 6 << 8; 511 is rounded down to 7 << 6.
     let codes = [0, 32, 36, 38, 40, 41, 42, 43];
     let below = [0, 31, 35, 37, 39, 40, 41, 42];
     let expected = (0..8).flat_map(|i| [codes[i], if i == 7 { 0 } else { below[7 - i] + 1 }]);
@@ -157,7 +157,7 @@ fn the_directory_holds_36_bytes_and_the_references() {
 
     let place = crate::error::Place { section: Section::DirectoryPage, offset: 0 };
     let read = Numeric::decode_meta(&mut Cursor::new(place, &bytes), Role::Values).unwrap();
-    // The fine zones are not told of here.
+    // The fine zones are not part of the metadata.
     assert_eq!(read, Numeric { fine_zones: None, ..column });
     assert!(Numeric::decode_meta(&mut Cursor::new(place, &bytes), Role::Offsets).is_err(), "no zones there");
 }

@@ -1,4 +1,4 @@
-//! The plan is exact, and nothing is cheaper.
+//! The size of the chosen encoding is exact, and no other one is smaller.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::super::numbers::Numbers;
 use super::super::value_stats::{Distinct, Divisor, ValueStats};
 use super::*;
 
-/// The bytes of every combination of blocks, by encoding it.
+/// Encodes every combination of blocks to get its size.
 fn every_plan(values: &[i64], numbers: &[&Numbers<'_>], jump_tables: bool) -> Vec<Plan> {
     let mut plans = Vec::new();
     for shift in BLOCK_SHIFTS {
@@ -40,7 +40,7 @@ fn check(values: &[i64]) {
     let affine = Numbers::affine(values.len(), &stats);
     let distinct = stats.distinct.clone().map(Distinct::sorted);
     let table = distinct.as_ref().map(|table| Numbers::by_table(values.len(), &stats, table));
-    // Without a gap among the values, there is no choice.
+    // Without gaps between the values there is no alternative to differences.
     let gaps = |table: &&Numbers<'_>| table.ends(&(0..values.len())) != affine.ends(&(0..values.len()));
     let table = table.as_ref().filter(gaps);
     for jump_tables in [true, false] {
@@ -72,7 +72,7 @@ fn check(values: &[i64]) {
 }
 
 #[test]
-fn of_every_shape_the_cheapest_encoding_is_planned() {
+fn the_cheapest_encoding_of_every_shape_is_chosen() {
     for shape in Shape::ALL {
         for len in [1, 2, 513, 4097, 40_000] {
             check(&shape.values(len, 11));
@@ -81,7 +81,7 @@ fn of_every_shape_the_cheapest_encoding_is_planned() {
 }
 
 #[test]
-fn a_survey_knows_what_divides_and_what_is_distinct() {
+fn stats_have_the_divisor_and_the_distinct_values() {
     assert!(stats(&[]).is_none());
     let stats = |values: &[i64]| {
         let stats = stats(values).unwrap();
@@ -95,13 +95,13 @@ fn a_survey_knows_what_divides_and_what_is_distinct() {
     let many: Vec<i64> = (0..256).rev().collect();
     assert_eq!(stats(&many).3.unwrap().len(), MAX_TABLE);
     assert_eq!(stats(&[&many[..], &[256]].concat()).3, None);
-    // Every stretch of 512 is looked at: what divides, and what is new, may come late.
+    // Divisors and distinct values may change late in the column.
     let late = |last: i64| [&[7].repeat(600)[..], &[7 + 96].repeat(600), &[last]].concat();
     assert_eq!(stats(&late(7 + 36)), (7, 103, 12, Some(vec![7, 43, 103])));
     assert_eq!(stats(&late(-1)), (-1, 103, 8, Some(vec![-1, 7, 103])));
 }
 
-/// Values that are nowhere in memory until they are read; the read of value `broken` fails.
+/// Values that are computed when they are read. Reading value `broken` fails.
 struct Far<'a> {
     values: &'a [i64],
     broken: usize,

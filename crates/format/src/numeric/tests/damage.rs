@@ -1,4 +1,4 @@
-//! Whatever the bytes, reading returns; and what is checked is refused with its place.
+//! Damaged columns: reading always returns, and checks give errors with a place.
 
 use super::super::block::Block;
 use super::*;
@@ -7,7 +7,7 @@ use crate::id::MAX_DOCS;
 use crate::jump::Entry;
 use crate::source::SectionBytes;
 
-/// Reads everything in every way. Right or wrong, but back; `Err` if anything was refused.
+/// Reads everything in every way. `Err` if any read failed.
 fn read_all(column: &Numeric<Vec<u8>>, mode: JumpTables) -> Result<()> {
     let reader = open(column, mode)?;
     let count = reader.count().min(1 << 20);
@@ -18,7 +18,7 @@ fn read_all(column: &Numeric<Vec<u8>>, mode: JumpTables) -> Result<()> {
     let wanted = reader.meta.min.saturating_add(1)..=reader.meta.max.saturating_sub(1);
     let few = reader.meta.min.midpoint(reader.meta.max)..=reader.meta.max.saturating_sub(1);
     let mut counts = Pruning::default();
-    // Kernels and all, a batch says what single look-ups say.
+    // A batch with kernels agrees with single look-ups.
     let mut batch = vec![0; indices.len()];
     if reader.gather(&indices, &mut batch).is_ok() {
         for (&i, value) in indices.iter().zip(batch) {
@@ -99,7 +99,7 @@ fn no_section_can_be_cut() {
     }
 }
 
-/// What has no redundancy is for checksums; all else is for `verify`.
+/// Only bits without redundancy are left to checksums; `verify` finds all others.
 #[test]
 fn verify_finds_every_flipped_bit_outside_the_residuals() {
     for column in columns() {
@@ -157,7 +157,7 @@ fn hostile_headers_are_refused_with_section_and_offset() {
     type Break = (usize, &'static [u8], fn(&ErrorKind) -> bool);
     let kinds: [Break; 7] = [
         (8, &[3], |kind| matches!(kind, ErrorKind::UnknownTag { what: "block encoding", tag: 3 })),
-        (8, &[2], |kind| matches!(kind, ErrorKind::Broken(_))), // a line, and no buf for its slope
+        (8, &[2], |kind| matches!(kind, ErrorKind::Broken(_))), // a line, and no space for its slope
         (9, &[0], |kind| matches!(kind, ErrorKind::Broken(_))), // packed, and nothing to pack
         (9, &[57], |kind| matches!(kind, ErrorKind::Broken(_))),
         (9, &[65], |kind| matches!(kind, ErrorKind::Broken(_))),
@@ -237,7 +237,7 @@ fn an_entry_of_a_jump_table_may_not_lead_into_the_tail() {
 }
 
 #[test]
-fn a_walk_refuses_a_gap_behind_a_header() {
+fn a_walk_refuses_a_gap_after_a_header() {
     let mut column = encode(&Shape::Steps.values(20_000, 20), &VALUES);
     column.blocks.as_mut().unwrap()[10] += 1;
     let refused = open(&column, JumpTables::Ignore).unwrap().get(0).unwrap_err();
@@ -246,7 +246,7 @@ fn a_walk_refuses_a_gap_behind_a_header() {
 }
 
 #[test]
-fn verify_finds_bytes_behind_the_last_block() {
+fn verify_finds_bytes_after_the_last_block() {
     let mut column = encode(&Shape::SmallRange.values(600, 21), &VALUES);
     let len = column.blocks.as_ref().unwrap().len();
     column.blocks.as_mut().unwrap().extend([0; 8]);
@@ -254,7 +254,7 @@ fn verify_finds_bytes_behind_the_last_block() {
     assert_eq!((refused.section(), refused.offset()), (Section::Values, len as u64));
 }
 
-/// Sixteen bytes can say that there are a trillion values, one behind the other.
+/// Sixteen bytes can claim a trillion values.
 #[test]
 fn verify_does_not_count_to_a_trillion() {
     let mut column = encode(&(0..600).map(|i| i * 1_000).collect::<Vec<_>>(), &VALUES);
@@ -267,7 +267,7 @@ fn verify_does_not_count_to_a_trillion() {
 }
 
 #[test]
-fn a_block_whose_base_is_beyond_the_table_is_refused_by_a_filter_that_passes_it_over() {
+fn a_filter_that_skips_a_block_refuses_a_base_past_the_table() {
     let mut column = encode(&[1, 1 << 30, 1_i64 << 60].repeat(1_000), &VALUES);
     column.blocks.as_mut().unwrap()[0] = 3;
     let reader = open(&column, JumpTables::Baked).unwrap();
@@ -278,7 +278,7 @@ fn a_block_whose_base_is_beyond_the_table_is_refused_by_a_filter_that_passes_it_
 }
 
 #[test]
-fn a_place_beyond_the_table_is_refused_on_every_path() {
+fn an_index_past_the_table_is_refused_on_every_path() {
     // Three values take two bits, so a fourth can be written.
     let mut column = encode(&[1, 1 << 30, 1_i64 << 60].repeat(1_000), &VALUES);
     assert!(matches!(column.transform, Transform::Table(_)));
@@ -301,7 +301,7 @@ fn a_place_beyond_the_table_is_refused_on_every_path() {
 
 /// Found by a fuzzer: the values are in range, but a filter compares numbers, and these are not in order.
 #[test]
-fn a_number_that_comes_round_to_a_value_in_range_is_refused_by_a_full_check() {
+fn verify_refuses_numbers_that_wrap() {
     const GCD: u64 = (1 << 63) + 1; // its own inverse modulo 2^64
     let mut column = encode(&[0, i64::MAX, 1], &VALUES);
     assert_eq!(column.transform, Transform::Affine { base: 0, gcd: 1 });
@@ -374,7 +374,7 @@ fn directory_fields_are_refused_or_survived() {
             let Ok(bad) = Numeric::decode_meta(&mut Cursor::new(place, &bytes), Role::Values) else {
                 continue;
             };
-            // Its fields with our sections, as a hostile writer would have them.
+            // Damaged fields with intact sections, as a hostile writer would combine them.
             let mut ours = column.clone();
             let mut bad = bad.try_map(&mut |section, _| {
                 let ours = sections(&mut ours).into_iter().find(|(s, _)| *s == section);
@@ -407,8 +407,8 @@ fn sections_that_are_all_ones_or_all_zeros_are_survived() {
 }
 
 #[test]
-fn a_reader_tells_what_it_keeps_on_the_heap() {
-    // With a value comes the jump table, and 72 bytes are the short way to the next ones.
+fn heap_bytes_of_a_reader() {
+    // The first value builds the jump table, and the fast path of 72 bytes.
     for (shape, table, built, jump) in
         [(Shape::FewDistinct, 8 * 8, 16 + 8, None), (Shape::Steps, 0, 15 * 16 + 8, Some(15 * 16))]
     {

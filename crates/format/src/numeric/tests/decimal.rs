@@ -1,4 +1,4 @@
-//! Which doubles are kept as decimals, and which not.
+//! The choice between decimals and doubles.
 
 use proptest::prelude::*;
 
@@ -12,8 +12,7 @@ use crate::presence::Presence;
 
 const DOUBLES: NumericOptions = NumericOptions { doubles: true, ..VALUES };
 
-/// How doubles are encoded, of which the last ones are `special`; the others are ascending integers, too
-/// many for a table.
+/// The transform of doubles that end with `special`. The others are ascending integers, too many for a table.
 fn transform(special: &[f64]) -> Transform<Vec<u8>> {
     let values = (1_000..1_600).map(f64::from).chain(special.iter().copied());
     let values: Vec<i64> = values.map(from_f64).collect();
@@ -115,7 +114,7 @@ proptest! {
         first in -999_999_999_999_999_i64..=999_999_999_999_999,
         apart in 1_i64..3_000_000_000,
     ) {
-        // Written and read, as people's numbers are.
+        // Formatted and parsed, as numbers in text files are.
         let integers = (0..300).map(|i| (first + i * apart).min(999_999_999_999_999));
         let texts = integers.clone().map(|integer| format!("{integer}e-{digits}"));
         let values: Vec<i64> = texts.map(|text| from_f64(text.parse::<f64>().unwrap())).collect();

@@ -1,4 +1,4 @@
-//! Which bytes reading a column asks for, and which it must not take.
+//! The bytes that reading a column slices, and unverified bytes that it must not use.
 
 use std::ops::{Range, RangeInclusive};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -190,7 +190,7 @@ fn one_by_one_is_as_in_a_batch_whatever_the_headers_say() {
         assert_eq!(good.stride == Stride::Long, line);
         let table = good.jump.clone().unwrap();
         let last = table.len() - good.stride.bytes();
-        // A tag, a width, a payload behind the end, and a bit of the slope.
+        // A tag, a width, a payload past the end, and a bit of the slope.
         for at in
             [None, Some(8), Some(9), Some(15), Some(16)].into_iter().filter(|at| line || *at != Some(16))
         {
