@@ -35,7 +35,7 @@ use docvalues_format::id::{DocId, MAX_DOCS};
 use crate::column_batch::ColumnBatch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{FieldId, FieldSpec, Schema};
-use crate::segment::SegmentWriter;
+use crate::segment_writer::SegmentWriter;
 
 #[doc(hidden)]
 pub use flat::FlatArray;

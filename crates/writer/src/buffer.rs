@@ -8,28 +8,30 @@
 use docvalues_format::file::kind::LogicalType;
 use docvalues_storage::Spill;
 
-use crate::column::Column;
+use crate::batch_rows::{BatchRows, Counted, Refused};
 use crate::error::ErrorKind;
+use crate::input_column::InputColumn;
 use crate::intern::{Interner, index};
-use crate::rows::{Counted, Refused, Rows};
 use crate::schema::{BytesKind, FieldSpec};
 
+pub(crate) use byte_strings::{ByteStrings, ByteStringsBuilder};
 pub(crate) use items::{Items, ascending, distinct};
-pub(crate) use memory::Memory;
-pub(crate) use payload::{ByteStrings, Payload, payloads};
+pub(crate) use memory_budget::{MemoryBudget, SpillBudget};
+pub(crate) use payload::{Payload, payloads};
 pub(crate) use presence::PresenceBuffer;
-pub(crate) use region::{Collected, Region, TOGETHER};
-pub(crate) use strings::Kept;
-pub(crate) use tape::{Fixed, Stream, Tape};
+pub(crate) use scratch::{CHUNK_LEN, Scratch, ScratchWriter};
+pub(crate) use spill_vec::{FixedWidth, SpillVec, SpillVecReader};
+pub(crate) use string_buffer::StringBuffer;
 
+mod byte_strings;
 mod items;
-mod memory;
+mod memory_budget;
 mod payload;
 mod presence;
-mod region;
-mod retain;
-mod strings;
-mod tape;
+mod remove_deleted;
+mod scratch;
+mod spill_vec;
+mod string_buffer;
 
 /// The values of one field.
 #[derive(Debug)]
@@ -44,7 +46,7 @@ pub(crate) enum Values {
     /// Numbers.
     Numbers(Items<i64>),
     /// At most one byte string a document, each kept.
-    Strings(Kept),
+    Strings(StringBuffer),
     /// Byte strings: at most one a document, or sets of them.
     Terms {
         /// Their numbers in the interner.
@@ -63,7 +65,7 @@ impl FieldBuffer {
             (true, _) if multi_valued => {
                 Values::Terms { ids: Items::lists(distinct), terms: Interner::default() }
             }
-            (true, BytesKind::Binary) => Values::Strings(Kept::default()),
+            (true, BytesKind::Binary) => Values::Strings(StringBuffer::default()),
             // To see whether a dictionary pays.
             (true, BytesKind::Auto) => Values::Terms { ids: Items::singles(), terms: Interner::unsorted() },
             (true, BytesKind::Sorted) => Values::Terms { ids: Items::singles(), terms: Interner::default() },
@@ -93,7 +95,7 @@ impl FieldBuffer {
         &mut self,
         docs: usize,
         values: usize,
-        memory: &mut Memory,
+        memory: &mut MemoryBudget,
     ) -> Result<(), ErrorKind> {
         match &mut self.values {
             Values::Numbers(numbers) => numbers.reserve(docs, values, memory),
@@ -105,7 +107,7 @@ impl FieldBuffer {
     /// Appends a number for which there is room. Fields of byte strings ignore it.
     pub(crate) fn push_number(&mut self, stored: i64) {
         match &mut self.values {
-            Values::Numbers(numbers) => numbers.values.near.push(stored),
+            Values::Numbers(numbers) => numbers.values.in_memory.push(stored),
             Values::Strings(_) | Values::Terms { .. } => {
                 debug_assert!(false, "a number for a field of byte strings");
             }
@@ -113,10 +115,10 @@ impl FieldBuffer {
     }
 
     /// Appends a byte string, for whose number there is room. Fields of numbers ignore it.
-    pub(crate) fn push_bytes(&mut self, value: &[u8], memory: &mut Memory) -> Result<(), ErrorKind> {
+    pub(crate) fn push_bytes(&mut self, value: &[u8], memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
         match &mut self.values {
             Values::Strings(strings) => strings.push(value, memory)?,
-            Values::Terms { ids, terms } => ids.values.near.push(terms.intern(value, memory)?),
+            Values::Terms { ids, terms } => ids.values.in_memory.push(terms.intern(value, memory)?),
             Values::Numbers(_) => {
                 debug_assert!(false, "a byte string for a field of numbers");
             }
@@ -139,16 +141,16 @@ impl FieldBuffer {
     }
 
     /// Moves what it holds to `spill`: values of documents that all are committed.
-    pub(crate) fn spill(&mut self, spill: &Spill, memory: &mut Memory) -> Result<(), ErrorKind> {
+    pub(crate) fn spill(&mut self, spill: &Spill, memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
         match &mut self.values {
             Values::Numbers(numbers) => {
-                numbers.tidy()?;
+                numbers.normalize()?;
                 numbers.spill(spill, memory)
             }
             Values::Strings(strings) => strings.spill(spill, memory),
             Values::Terms { ids, terms } => {
                 // Where the run's numbers end depends on how many are kept.
-                ids.tidy()?;
+                ids.normalize()?;
                 terms.spill(ids.values.len(), spill, memory)?;
                 ids.spill(spill, memory)
             }
@@ -169,10 +171,10 @@ impl FieldBuffer {
     pub(crate) fn append_column(
         &mut self,
         first: u32,
-        rows: &Rows<'_>,
-        column: &impl Column,
+        rows: &BatchRows<'_>,
+        column: &impl InputColumn,
         logical: LogicalType,
-        memory: &mut Memory,
+        memory: &mut MemoryBudget,
     ) -> Result<(), Refused> {
         let Counted { docs, values } = rows.count()?;
         let room = self.reserve(index(docs), values, memory);

@@ -3,10 +3,10 @@
 use docvalues_format::file::kind::{from_f64, from_u64};
 use docvalues_format::id::DocId;
 
-use crate::column::{Bytes, Numbers};
+use crate::batch_rows::{BatchRows, Validity};
 use crate::error::Result;
-use crate::fields::{Fields, Given};
-use crate::rows::{Rows, Validity};
+use crate::field_buffers::{FieldBuffers, InputType};
+use crate::input_column::{Bytes, Numbers};
 use crate::schema::FieldId;
 
 /// Documents that are being added, field by field.
@@ -54,15 +54,15 @@ use crate::schema::FieldId;
 /// ```
 #[derive(Debug)]
 pub struct ColumnBatch<'w> {
-    fields: &'w mut Fields,
+    fields: &'w mut FieldBuffers,
     docs: u32,
 }
 
 impl<'w> ColumnBatch<'w> {
-    pub(crate) fn new(fields: &'w mut Fields, docs: u32) -> Result<ColumnBatch<'w>> {
+    pub(crate) fn new(fields: &'w mut FieldBuffers, docs: u32) -> Result<ColumnBatch<'w>> {
         // A document that was forgotten (`mem::forget`) is still there.
         fields.roll_back();
-        fields.room_for(docs)?;
+        fields.check_doc_count(docs)?;
         Ok(ColumnBatch { fields, docs })
     }
 
@@ -82,7 +82,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`].
     pub fn i64(&mut self, field: FieldId, values: &[i64], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, Given::I64, Rows::single(validity), values, |value| value)
+        self.numbers(field, InputType::I64, BatchRows::single(validity), values, |value| value)
     }
 
     /// Adds values of type `u64`.
@@ -91,7 +91,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`].
     pub fn u64(&mut self, field: FieldId, values: &[u64], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, Given::U64, Rows::single(validity), values, from_u64)
+        self.numbers(field, InputType::U64, BatchRows::single(validity), values, from_u64)
     }
 
     /// Adds values of type `f64`.
@@ -100,7 +100,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`].
     pub fn f64(&mut self, field: FieldId, values: &[f64], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, Given::F64, Rows::single(validity), values, from_f64)
+        self.numbers(field, InputType::F64, BatchRows::single(validity), values, from_f64)
     }
 
     /// Adds values of type `bool`.
@@ -109,7 +109,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`].
     pub fn bool(&mut self, field: FieldId, values: &[bool], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, Given::BOOL, Rows::single(validity), values, i64::from)
+        self.numbers(field, InputType::BOOL, BatchRows::single(validity), values, i64::from)
     }
 
     /// Adds dates: days since 1970-01-01.
@@ -118,7 +118,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`].
     pub fn date(&mut self, field: FieldId, values: &[i32], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, Given::DATE, Rows::single(validity), values, i64::from)
+        self.numbers(field, InputType::DATE, BatchRows::single(validity), values, i64::from)
     }
 
     /// Adds timestamps: milliseconds, microseconds or nanoseconds since 1970-01-01T00:00:00Z, as the
@@ -128,7 +128,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`].
     pub fn timestamp(&mut self, field: FieldId, values: &[i64], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, Given::TIMESTAMP, Rows::single(validity), values, |value| value)
+        self.numbers(field, InputType::TIMESTAMP, BatchRows::single(validity), values, |value| value)
     }
 
     /// Adds numbers that are in their stored form already: see
@@ -138,7 +138,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`]; and for a boolean that is neither 0 nor 1.
     pub fn stored(&mut self, field: FieldId, values: &[i64], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, Given::NUMBER, Rows::single(validity), values, |value| value)
+        self.numbers(field, InputType::NUMBER, BatchRows::single(validity), values, |value| value)
     }
 
     /// Adds byte strings, which lie end to end in `data`: that of document *i* from `offsets[i]` to
@@ -156,7 +156,7 @@ impl<'w> ColumnBatch<'w> {
         data: &[u8],
         validity: Validity<'_>,
     ) -> Result<&mut Self> {
-        self.strings(field, Rows::single(validity), offsets, data)
+        self.strings(field, BatchRows::single(validity), offsets, data)
     }
 
     /// Adds lists of values of type `i64`; that of document *i* from `offsets[i]` to `offsets[i + 1]`.
@@ -171,7 +171,7 @@ impl<'w> ColumnBatch<'w> {
         values: &[i64],
         validity: Validity<'_>,
     ) -> Result<&mut Self> {
-        self.numbers(field, Given::I64, Rows::lists(offsets, validity), values, |value| value)
+        self.numbers(field, InputType::I64, BatchRows::lists(offsets, validity), values, |value| value)
     }
 
     /// Adds lists of values of type `u64`.
@@ -186,7 +186,7 @@ impl<'w> ColumnBatch<'w> {
         values: &[u64],
         validity: Validity<'_>,
     ) -> Result<&mut Self> {
-        self.numbers(field, Given::U64, Rows::lists(offsets, validity), values, from_u64)
+        self.numbers(field, InputType::U64, BatchRows::lists(offsets, validity), values, from_u64)
     }
 
     /// Adds lists of values of type `f64`.
@@ -201,7 +201,7 @@ impl<'w> ColumnBatch<'w> {
         values: &[f64],
         validity: Validity<'_>,
     ) -> Result<&mut Self> {
-        self.numbers(field, Given::F64, Rows::lists(offsets, validity), values, from_f64)
+        self.numbers(field, InputType::F64, BatchRows::lists(offsets, validity), values, from_f64)
     }
 
     /// Adds lists of numbers that are in their stored form already: also for booleans, dates and
@@ -217,7 +217,7 @@ impl<'w> ColumnBatch<'w> {
         values: &[i64],
         validity: Validity<'_>,
     ) -> Result<&mut Self> {
-        self.numbers(field, Given::NUMBER, Rows::lists(offsets, validity), values, |value| value)
+        self.numbers(field, InputType::NUMBER, BatchRows::lists(offsets, validity), values, |value| value)
     }
 
     /// Adds sets of byte strings: string *i* lies in `data` from `offsets[i]` to `offsets[i + 1]`, and
@@ -234,7 +234,7 @@ impl<'w> ColumnBatch<'w> {
         data: &[u8],
         validity: Validity<'_>,
     ) -> Result<&mut Self> {
-        self.strings(field, Rows::lists(lists, validity), offsets, data)
+        self.strings(field, BatchRows::lists(lists, validity), offsets, data)
     }
 
     /// Adds the documents to the segment; returns the first one's number, or what the next one's will be
@@ -248,19 +248,25 @@ impl<'w> ColumnBatch<'w> {
     fn numbers<T: Copy>(
         &mut self,
         field: FieldId,
-        given: Given,
-        rows: Rows<'_>,
+        given: InputType,
+        rows: BatchRows<'_>,
         values: &[T],
         store: impl Fn(T) -> i64,
     ) -> Result<&mut Self> {
-        let rows = Rows { docs: self.docs, values: values.len(), ..rows };
+        let rows = BatchRows { docs: self.docs, values: values.len(), ..rows };
         self.fields.add_column(field, given, &rows, &Numbers { values, store })?;
         Ok(self)
     }
 
-    fn strings(&mut self, field: FieldId, rows: Rows<'_>, offsets: &[u64], data: &[u8]) -> Result<&mut Self> {
-        let rows = Rows { docs: self.docs, values: offsets.len().saturating_sub(1), ..rows };
-        self.fields.add_column(field, Given::BYTES_OF_ANY, &rows, &Bytes { offsets, data })?;
+    fn strings(
+        &mut self,
+        field: FieldId,
+        rows: BatchRows<'_>,
+        offsets: &[u64],
+        data: &[u8],
+    ) -> Result<&mut Self> {
+        let rows = BatchRows { docs: self.docs, values: offsets.len().saturating_sub(1), ..rows };
+        self.fields.add_column(field, InputType::BYTES_OF_ANY, &rows, &Bytes { offsets, data })?;
         Ok(self)
     }
 }

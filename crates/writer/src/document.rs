@@ -6,7 +6,7 @@ use docvalues_format::file::kind::{from_f64, from_u64};
 use docvalues_format::id::DocId;
 
 use crate::error::Result;
-use crate::fields::{Fields, Given};
+use crate::field_buffers::{FieldBuffers, InputType};
 use crate::schema::FieldId;
 
 /// A document that is being added.
@@ -23,11 +23,11 @@ use crate::schema::FieldId;
 /// has one, or if the budget is used up. The error names field and document.
 #[derive(Debug)]
 pub struct Document<'w> {
-    fields: &'w mut Fields,
+    fields: &'w mut FieldBuffers,
 }
 
 impl<'w> Document<'w> {
-    pub(crate) fn new(fields: &'w mut Fields) -> Document<'w> {
+    pub(crate) fn new(fields: &'w mut FieldBuffers) -> Document<'w> {
         // A document that was forgotten (`mem::forget`) is still there.
         fields.roll_back();
         Document { fields }
@@ -46,7 +46,7 @@ impl<'w> Document<'w> {
     ///
     /// See [`Document`].
     pub fn i64(&mut self, field: FieldId, value: i64) -> Result<&mut Self> {
-        self.number(field, Given::I64, value)
+        self.number(field, InputType::I64, value)
     }
 
     /// Adds a value of type `u64`.
@@ -55,7 +55,7 @@ impl<'w> Document<'w> {
     ///
     /// See [`Document`].
     pub fn u64(&mut self, field: FieldId, value: u64) -> Result<&mut Self> {
-        self.number(field, Given::U64, from_u64(value))
+        self.number(field, InputType::U64, from_u64(value))
     }
 
     /// Adds a value of type `f64`. Every bit pattern comes back as it is.
@@ -64,7 +64,7 @@ impl<'w> Document<'w> {
     ///
     /// See [`Document`].
     pub fn f64(&mut self, field: FieldId, value: f64) -> Result<&mut Self> {
-        self.number(field, Given::F64, from_f64(value))
+        self.number(field, InputType::F64, from_f64(value))
     }
 
     /// Adds a value of type `bool`.
@@ -73,7 +73,7 @@ impl<'w> Document<'w> {
     ///
     /// See [`Document`].
     pub fn bool(&mut self, field: FieldId, value: bool) -> Result<&mut Self> {
-        self.number(field, Given::BOOL, value.into())
+        self.number(field, InputType::BOOL, value.into())
     }
 
     /// Adds a date: days since 1970-01-01.
@@ -82,7 +82,7 @@ impl<'w> Document<'w> {
     ///
     /// See [`Document`].
     pub fn date(&mut self, field: FieldId, days: i32) -> Result<&mut Self> {
-        self.number(field, Given::DATE, days.into())
+        self.number(field, InputType::DATE, days.into())
     }
 
     /// Adds a timestamp: milliseconds, microseconds or nanoseconds since 1970-01-01T00:00:00Z, as the
@@ -92,7 +92,7 @@ impl<'w> Document<'w> {
     ///
     /// See [`Document`].
     pub fn timestamp(&mut self, field: FieldId, units: i64) -> Result<&mut Self> {
-        self.number(field, Given::TIMESTAMP, units)
+        self.number(field, InputType::TIMESTAMP, units)
     }
 
     /// Adds a number that is in its stored form already: see
@@ -102,7 +102,7 @@ impl<'w> Document<'w> {
     ///
     /// See [`Document`]; and for a boolean that is neither 0 nor 1.
     pub fn stored(&mut self, field: FieldId, stored: i64) -> Result<&mut Self> {
-        self.number(field, Given::NUMBER, stored)
+        self.number(field, InputType::NUMBER, stored)
     }
 
     /// Adds a string.
@@ -112,7 +112,7 @@ impl<'w> Document<'w> {
     /// See [`Document`]; and for a string of more than [`MAX_VALUE`](crate::MAX_VALUE) bytes, or one
     /// distinct string more than a dictionary can number.
     pub fn str(&mut self, field: FieldId, value: &str) -> Result<&mut Self> {
-        self.string(field, Given::STR, value.as_bytes())
+        self.string(field, InputType::STR, value.as_bytes())
     }
 
     /// Adds a byte string.
@@ -121,7 +121,7 @@ impl<'w> Document<'w> {
     ///
     /// As [`str`](Self::str).
     pub fn bytes(&mut self, field: FieldId, value: &[u8]) -> Result<&mut Self> {
-        self.string(field, Given::BYTES, value)
+        self.string(field, InputType::BYTES, value)
     }
 
     /// Adds an IP address. An IPv4 address is stored as the IPv6 address it is mapped to, and comes back
@@ -135,7 +135,7 @@ impl<'w> Document<'w> {
             IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
             IpAddr::V6(v6) => v6.octets(),
         };
-        self.string(field, Given::IP, &octets)
+        self.string(field, InputType::IP, &octets)
     }
 
     /// Adds a 128-bit id.
@@ -145,7 +145,7 @@ impl<'w> Document<'w> {
     /// As [`str`](Self::str).
     pub fn uuid(&mut self, field: FieldId, value: u128) -> Result<&mut Self> {
         let bytes = value.to_be_bytes();
-        self.string(field, Given::UUID, &bytes)
+        self.string(field, InputType::UUID, &bytes)
     }
 
     /// Adds a byte string that is in its stored form already: UTF-8 for text, 16 bytes for an IP address
@@ -155,7 +155,7 @@ impl<'w> Document<'w> {
     ///
     /// As [`str`](Self::str); and for bytes that the type does not have.
     pub fn stored_bytes(&mut self, field: FieldId, value: &[u8]) -> Result<&mut Self> {
-        self.string(field, Given::BYTES_OF_ANY, value)
+        self.string(field, InputType::BYTES_OF_ANY, value)
     }
 
     /// Adds the document to the segment.
@@ -169,12 +169,12 @@ impl<'w> Document<'w> {
         Ok(id)
     }
 
-    fn number(&mut self, field: FieldId, given: Given, stored: i64) -> Result<&mut Self> {
+    fn number(&mut self, field: FieldId, given: InputType, stored: i64) -> Result<&mut Self> {
         self.fields.add_number(field, given, stored)?;
         Ok(self)
     }
 
-    fn string(&mut self, field: FieldId, given: Given, value: &[u8]) -> Result<&mut Self> {
+    fn string(&mut self, field: FieldId, given: InputType, value: &[u8]) -> Result<&mut Self> {
         self.fields.add_bytes(field, given, value)?;
         Ok(self)
     }

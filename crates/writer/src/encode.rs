@@ -20,15 +20,15 @@ use docvalues_format::numeric::{self, Numeric, NumericOptions, Role};
 use docvalues_format::presence::Presence;
 
 use crate::buffer::{
-    self, ByteStrings, FieldBuffer, Fixed, Items, Kept, Payload, PresenceBuffer, Region, TOGETHER, Tape,
-    payloads,
+    self, ByteStrings, CHUNK_LEN, FieldBuffer, FixedWidth, Items, Payload, PresenceBuffer, Scratch, SpillVec,
+    StringBuffer, payloads,
 };
+use crate::column_statistics::{number_statistics, ord_statistics};
 use crate::error::ErrorKind;
-use crate::order::{Moved, Order};
+use crate::index_sort::{DocMap, Permutation};
 use crate::schema::FieldSpec;
-use crate::statistics::{of_numbers, of_ords};
 
-pub(crate) use terms::InOrder;
+pub(crate) use terms::OrdValues;
 
 /// What every column of a segment is encoded with.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ pub(crate) struct Encoder<'o> {
     /// Documents in the segment.
     pub(crate) docs: u32,
     /// Where they go, if not where they are.
-    pub(crate) order: Option<&'o Order>,
+    pub(crate) doc_map: Option<&'o DocMap>,
     /// Whether to bake jump tables.
     pub(crate) jump_tables: bool,
     /// Whether to add zone maps.
@@ -85,14 +85,14 @@ impl<'o> Encoder<'o> {
         let column = self.frame(spec, presence)?;
         match values {
             buffer::Values::Numbers(mut numbers) => {
-                numbers.tidy()?;
+                numbers.normalize()?;
                 self.stored(column, numbers)
             }
-            buffer::Values::Strings(Kept { strings, .. }) => {
+            buffer::Values::Strings(StringBuffer { strings, .. }) => {
                 let strings = column.strings(strings)?;
                 self.strings(column, strings)
             }
-            buffer::Values::Terms { ids, terms } => self.terms(column, self.in_order(ids, terms)?),
+            buffer::Values::Terms { ids, terms } => self.terms(column, self.sort_terms(ids, terms)?),
         }
     }
 
@@ -102,16 +102,16 @@ impl<'o> Encoder<'o> {
         spec: &'a FieldSpec,
         presence: PresenceBuffer,
     ) -> Result<Frame<'a>, ErrorKind> {
-        let (presence, moved) = match self.order {
-            Some(order) => {
-                let (presence, moved) = order.presence(self.docs, presence)?;
-                (presence, Some(moved))
+        let (presence, permutation) = match self.doc_map {
+            Some(doc_map) => {
+                let (presence, permutation) = doc_map.presence(self.docs, presence)?;
+                (presence, Some(permutation))
             }
             None => (presence, None),
         };
         let presence = presence.encode(self.docs, self.jump_tables);
         let Ok(presence) = presence.try_map(&mut payloads(None));
-        Ok(Frame { spec, presence, moved })
+        Ok(Frame { spec, presence, permutation })
     }
 
     /// A column of numbers.
@@ -120,7 +120,7 @@ impl<'o> Encoder<'o> {
         let (logical, offsets) = (column.spec.logical(), self.offsets(&numbers)?);
         let options = NumericOptions { doubles: logical == LogicalType::F64, ..self.options(Role::Values) };
         let values = encode_numbers(&numbers.values, &options)?;
-        let known = of_numbers(&numbers.values, &values, logical, offsets.is_none())?;
+        let known = number_statistics(&numbers.values, &values, logical, offsets.is_none())?;
         Ok(match offsets {
             Some(offsets) => {
                 column.with(Kind::SortedNumeric, Values::SortedNumeric { offsets, values }, known)
@@ -137,7 +137,7 @@ impl<'o> Encoder<'o> {
         terms: Dictionary<Payload>,
     ) -> Result<Encoded, ErrorKind> {
         let offsets = self.offsets(ords)?;
-        let known = of_ords(&ords.values, &terms, offsets.is_none())?;
+        let known = ord_statistics(&ords.values, &terms, offsets.is_none())?;
         let ords = encode_numbers(&ords.values, &self.options(Role::Values))?;
         Ok(match offsets {
             Some(offsets) => column.with(Kind::SortedSet, Values::SortedSet { offsets, ords, terms }, known),
@@ -146,7 +146,7 @@ impl<'o> Encoder<'o> {
     }
 
     /// Where lists begin, if there are any.
-    fn offsets<T: Fixed + Ord>(&self, items: &Items<T>) -> Result<Option<Numeric<Payload>>, ErrorKind> {
+    fn offsets<T: FixedWidth + Ord>(&self, items: &Items<T>) -> Result<Option<Numeric<Payload>>, ErrorKind> {
         let encode = || encode_numbers(&items.offsets, &self.options(Role::Offsets));
         items.are_lists().then(encode).transpose()
     }
@@ -184,22 +184,22 @@ pub(crate) struct Frame<'a> {
     spec: &'a FieldSpec,
     presence: Presence<Payload>,
     /// Where values go, if not where they are.
-    moved: Option<Moved<'a>>,
+    permutation: Option<Permutation<'a>>,
 }
 
 impl Frame<'_> {
     /// Numbers, where their documents go.
-    fn items<T: Fixed + Ord>(&self, items: Items<T>) -> Result<Items<T>, ErrorKind> {
-        match &self.moved {
-            Some(moved) => moved.items(items),
+    fn items<T: FixedWidth + Ord>(&self, items: Items<T>) -> Result<Items<T>, ErrorKind> {
+        match &self.permutation {
+            Some(permutation) => permutation.items(items),
             None => Ok(items),
         }
     }
 
     /// Byte strings, where their documents go.
     fn strings(&self, strings: ByteStrings) -> Result<ByteStrings, ErrorKind> {
-        match &self.moved {
-            Some(moved) => moved.strings(strings),
+        match &self.permutation {
+            Some(permutation) => permutation.strings(strings),
             None => Ok(strings),
         }
     }
@@ -212,51 +212,51 @@ impl Frame<'_> {
 }
 
 /// Encodes numbers; where some are in a file, so is what is made of them.
-pub(crate) fn encode_numbers<T: Fixed>(
-    numbers: &Tape<T>,
+pub(crate) fn encode_numbers<T: FixedWidth>(
+    numbers: &SpillVec<T>,
     options: &NumericOptions,
 ) -> Result<Numeric<Payload>, ErrorKind> {
-    let mut far = numbers.beside();
-    let encoded = numeric::encode_from(numbers, options, |blocks| drain(&mut far, blocks))?;
-    Ok(with_far(encoded, far))
+    let mut on_disk = numbers.sibling_scratch();
+    let encoded = numeric::encode_from(numbers, options, |blocks| drain(&mut on_disk, blocks))?;
+    Ok(with_on_disk(encoded, on_disk))
 }
 
 /// Encodes where strings begin; as [`encode_numbers`].
 fn encode_offsets(
     len: u64,
-    offsets: &Tape<i64>,
+    offsets: &SpillVec<i64>,
     options: &BinaryOptions,
 ) -> Result<BinaryOffsets<Payload>, ErrorKind> {
-    let mut far = offsets.beside();
-    let drain = |blocks: &mut Vec<u8>| drain(&mut far, blocks);
+    let mut on_disk = offsets.sibling_scratch();
+    let drain = |blocks: &mut Vec<u8>| drain(&mut on_disk, blocks);
     Ok(match binary::encode_offsets::<_, ErrorKind>(len, offsets, options, drain)? {
         BinaryOffsets::Fixed(len) => BinaryOffsets::Fixed(len),
-        BinaryOffsets::Variable(offsets) => BinaryOffsets::Variable(with_far(offsets, far)),
+        BinaryOffsets::Variable(offsets) => BinaryOffsets::Variable(with_on_disk(offsets, on_disk)),
     })
 }
 
 /// Compressed strings: their bytes, how they became these, and where each begins in them, if it has a place of
 /// its own.
-type Codes = (Payload, Coding<Payload>, Option<Tape<i64>>);
+type CompressedStrings = (Payload, Coding<Payload>, Option<SpillVec<i64>>);
 
 /// Compresses the strings, if that pays; as [`encode_numbers`].
-fn coded(strings: &ByteStrings, compression: Compression) -> Result<Option<Codes>, ErrorKind> {
-    let mut far = strings.bytes.far.as_ref().map(Region::another);
-    let spill = far.as_ref().map(|far| far.spill().clone());
-    let mut ends = Tape::default();
+fn coded(strings: &ByteStrings, compression: Compression) -> Result<Option<CompressedStrings>, ErrorKind> {
+    let mut on_disk = strings.bytes.on_disk.as_ref().map(Scratch::sibling);
+    let spill = on_disk.as_ref().map(|on_disk| on_disk.spill().clone());
+    let mut ends = SpillVec::default();
     if strings.offsets.len() > 0 {
-        ends.near.push(0);
+        ends.in_memory.push(0);
     }
     let each = |codes: &mut Vec<u8>| {
         if compression != Compression::Block {
-            let end = far.as_ref().map_or(0, Region::len) + codes.len() as u64;
+            let end = on_disk.as_ref().map_or(0, Scratch::len) + codes.len() as u64;
             ends.push(end.cast_signed(), spill.as_ref())?;
         }
-        drain(&mut far, codes)
+        drain(&mut on_disk, codes)
     };
     let coded = binary::compress(strings, compression, each)?;
     Ok(coded.map(|binary::Compressed { bytes, coding }| {
-        let bytes = Payload { far, near: vec![bytes] };
+        let bytes = Payload { on_disk, in_memory: vec![bytes] };
         match coding {
             Coding::Raw => (bytes, Coding::Raw, None),
             Coding::Fsst { total_len, symbols } => {
@@ -271,19 +271,19 @@ fn coded(strings: &ByteStrings, compression: Compression) -> Result<Option<Codes
 }
 
 /// Moves `blocks` to the file, if there is one and they are worth it.
-pub(crate) fn drain(far: &mut Option<Region>, blocks: &mut Vec<u8>) -> Result<(), ErrorKind> {
-    if let Some(far) = far
-        && blocks.len() >= TOGETHER
+pub(crate) fn drain(on_disk: &mut Option<Scratch>, blocks: &mut Vec<u8>) -> Result<(), ErrorKind> {
+    if let Some(on_disk) = on_disk
+        && blocks.len() >= CHUNK_LEN
     {
-        far.append(blocks)?;
+        on_disk.append(blocks)?;
         blocks.clear();
     }
     Ok(())
 }
 
 /// `encoded`, with the first of its blocks in `far`.
-fn with_far(encoded: Numeric<Vec<u8>>, far: Option<Region>) -> Numeric<Payload> {
-    let far = far.map(|far| (encoded.role.blocks(), far));
-    let Ok(encoded) = encoded.try_map(&mut payloads(far));
+fn with_on_disk(encoded: Numeric<Vec<u8>>, on_disk: Option<Scratch>) -> Numeric<Payload> {
+    let on_disk = on_disk.map(|on_disk| (encoded.role.blocks(), on_disk));
+    let Ok(encoded) = encoded.try_map(&mut payloads(on_disk));
     encoded
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use docvalues_format::file::kind::{Kind, LogicalType};
 use docvalues_format::id::DocId;
 
-use crate::merge::promote::common;
+use crate::merge::type_promotion::common;
 
 /// Shorthand for what every writing function returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

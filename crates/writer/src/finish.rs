@@ -6,20 +6,21 @@ use std::ops::Deref;
 use docvalues_format::id::DocId;
 use docvalues_terms::build::{Duplicates, IdOptions};
 
+use crate::buffer::SpillBudget;
 use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fields::Fields;
-use crate::file::FileWriter;
-use crate::ids::{self, Ordered};
+use crate::field_buffers::FieldBuffers;
+use crate::file_writer::FileWriter;
+use crate::index_sort::DocMap;
 use crate::intern::index;
-use crate::live::Live;
-use crate::order::{Order, Room};
+use crate::live_set::LiveSet;
+use crate::parallel;
 use crate::schema::FieldSpec;
-use crate::segment::{SegmentWriter, WriterOptions};
-use crate::sort::{self, Prepared};
+use crate::segment_writer::{SegmentWriter, WriterOptions};
+use crate::sort_keys::{self, PreparedColumn};
+use crate::sorted_ids::{self, OrderedIds};
 use crate::summary::Summary;
 use crate::target::Target;
-use crate::threads;
 
 /// For each thread, the columns that are begun while one in front of them takes long: so many that a heavy one among
 /// them is begun early, and few where there are thousands.
@@ -95,7 +96,7 @@ impl<T> std::error::Error for FinishError<T> {
 }
 
 /// Who is told where documents go, if anybody is.
-type Moved<'m> = Option<&'m mut dyn FnMut(DocId, DocId)>;
+type OnRenumber<'m> = Option<&'m mut dyn FnMut(DocId, DocId)>;
 
 impl<T: Target> SegmentWriter<T> {
     /// Encodes and writes all columns, and publishes the file.
@@ -106,7 +107,7 @@ impl<T: Target> SegmentWriter<T> {
     /// then changed under the file's name. One exception, [`Step::SyncFolder`](docvalues_storage::Step::SyncFolder): the
     /// segment is complete and stands there, and only a loss of power may undo that.
     pub fn finish(self) -> Result<T::Finished, FinishError<T>> {
-        self.finish_telling(None)
+        self.finish_with(None)
     }
 
     /// As [`finish`](Self::finish), and before that tells `moved` of every document that is not
@@ -137,10 +138,10 @@ impl<T: Target> SegmentWriter<T> {
     ///
     /// As [`finish`](Self::finish): then the segment is not there, whatever `moved` was told.
     pub fn finish_moved(self, mut moved: impl FnMut(DocId, DocId)) -> Result<T::Finished, FinishError<T>> {
-        self.finish_telling(Some(&mut moved))
+        self.finish_with(Some(&mut moved))
     }
 
-    fn finish_telling(mut self, moved: Moved<'_>) -> Result<T::Finished, FinishError<T>> {
+    fn finish_with(mut self, moved: OnRenumber<'_>) -> Result<T::Finished, FinishError<T>> {
         match self.prepare() {
             Ok(ids) => {
                 // The temporary file is closed before the next build may begin.
@@ -152,18 +153,19 @@ impl<T: Target> SegmentWriter<T> {
     }
 
     /// Looks at the ids, in the order in which they will be if no document moves. Nothing is lost if that fails.
-    fn prepare(&mut self) -> Result<Option<Ordered>> {
+    fn prepare(&mut self) -> Result<Option<OrderedIds>> {
         // A document that was forgotten (`mem::forget`) is still there.
         self.fields.roll_back();
-        self.fields.make_room()?;
+        self.fields.spill_if_tight()?;
         let live = self.live();
         if !self.sort.is_empty() || self.ids.is_some() || !live.is_all() {
             self.fields.spill_largest()?; // What sorting takes has the rest.
         }
         let Some((field, options)) = self.ids else { return Ok(None) };
-        let (room, mut older) = (self.room(), Vec::new());
+        let (spill_budget, mut older) = (self.spill_budget(), Vec::new());
         let keep_last = (options.duplicates == Duplicates::KeepLast).then_some(&mut older);
-        let ids = ids::in_order(&self.fields.buffers[field.index()], &live, None, &room, keep_last);
+        let ids =
+            sorted_ids::sort(&self.fields.buffers[field.index()], &live, None, &spill_budget, keep_last);
         let named = |kind| {
             let name = self.fields.schema.get(field).map(FieldSpec::name);
             Error::from(kind).of(name.unwrap_or_default())
@@ -173,44 +175,48 @@ impl<T: Target> SegmentWriter<T> {
         Ok(Some(ids))
     }
 
-    fn room(&self) -> Room {
-        Room::new(self.options.budget / threads::count(self.options.threads), self.fields.spill.as_ref())
+    fn spill_budget(&self) -> SpillBudget {
+        SpillBudget::new(
+            self.options.budget / parallel::count(self.options.threads),
+            self.fields.spill.as_ref(),
+        )
     }
 
     /// Writes all of a file's bytes; `ids` are those of documents where they are.
-    fn write(self, ids: Option<Ordered>, moved: Moved<'_>) -> Result<(T, Summary)> {
-        let (live, room) = (self.live(), self.room());
+    fn write(self, ids: Option<OrderedIds>, moved: OnRenumber<'_>) -> Result<(T, Summary)> {
+        let (live, spill_budget) = (self.live(), self.spill_budget());
         let SegmentWriter { fields, sort: keys, ids: id_field, options, mut target, .. } = self;
-        let Fields { schema, buffers, .. } = fields;
+        let FieldBuffers { schema, buffers, .. } = fields;
         let WriterOptions { jump_tables, zones, threads, .. } = options;
         let id_field =
             id_field.and_then(|(field, options)| Some((schema.get(field)?.name().to_owned(), options)));
         let docs = live.count();
-        let (encoder, threads) = (Encoder { docs, order: None, jump_tables, zones }, threads::count(threads));
+        let (encoder, threads) =
+            (Encoder { docs, doc_map: None, jump_tables, zones }, parallel::count(threads));
         let mut columns = Vec::with_capacity(buffers.len());
         for (spec, mut buffer) in schema.into_fields().into_iter().zip(buffers) {
             let named = |kind| Error::from(kind).of(spec.name());
             if !live.is_all() {
-                buffer = buffer.retain(&spec, &live, &room).map_err(named)?;
+                buffer = buffer.retain(&spec, &live, &spill_budget).map_err(named)?;
             }
-            let mut prepared = Prepared::Buffered(buffer);
+            let mut prepared = PreparedColumn::Buffered(buffer);
             if keys.iter().any(|key| key.column == spec.name()) {
-                prepared = prepared.in_order(&encoder).map_err(named)?;
+                prepared = prepared.sort_terms(&encoder).map_err(named)?;
             }
             columns.push((spec, prepared));
         }
         columns.sort_unstable_by(|a, b| a.0.name().cmp(b.0.name()));
-        let order = sort::order(&columns, &keys, &encoder, &room)?;
+        let doc_map = sort_keys::doc_map(&columns, &keys, &encoder, &spill_budget)?;
         if let Some(moved) = moved {
             let mut old = live.iter();
-            Order::each_place(order.as_ref(), docs, |_, place| {
+            DocMap::each_place(doc_map.as_ref(), docs, |_, place| {
                 old.next().into_iter().for_each(|doc| moved(doc, DocId::new(place)));
             })?;
         }
-        let encoder = Encoder { order: order.as_ref(), ..encoder };
-        let number = |doc| live.has(doc).then(|| live.before(doc));
-        let placed = |((name, options), ids): ((String, IdOptions), Ordered)| {
-            let places = order.as_ref().map(Order::in_memory);
+        let encoder = Encoder { doc_map: doc_map.as_ref(), ..encoder };
+        let number = |doc| live.has(doc).then(|| live.rank(doc));
+        let placed = |((name, options), ids): ((String, IdOptions), OrderedIds)| {
+            let places = doc_map.as_ref().map(DocMap::in_memory);
             let placed = match places {
                 None if live.is_all() => Ok(ids),
                 None => ids.renumber(number),
@@ -221,7 +227,7 @@ impl<T: Target> SegmentWriter<T> {
                     let column = columns.iter().find(|(spec, _)| *spec.name() == name);
                     // It was looked at before.
                     let (_, column) = column.ok_or(ErrorKind::UnknownField)?;
-                    column.ids(&Live::all(docs), order.as_ref(), &room, None)
+                    column.ids(&LiveSet::all(docs), doc_map.as_ref(), &spill_budget, None)
                 }
             };
             let ids = placed.map_err(|kind| Error::from(kind).of(&name))?;
@@ -230,16 +236,16 @@ impl<T: Target> SegmentWriter<T> {
         let ids = id_field.zip(ids).map(placed).transpose()?;
 
         let mut file = FileWriter::begin(&mut target)?;
-        let weight = |(_, column): &(FieldSpec, Prepared)| column.weight();
-        let encode = |(spec, column): (FieldSpec, Prepared)| {
+        let weight = |(_, column): &(FieldSpec, PreparedColumn)| column.weight();
+        let encode = |(spec, column): (FieldSpec, PreparedColumn)| {
             column.encode(&spec, &encoder).map_err(|kind| Error::from(kind).of(spec.name()))
         };
-        threads::side_by_side(threads, AHEAD * threads, columns.into_iter(), weight, encode, |encoded| {
+        parallel::map_in_order(threads, AHEAD * threads, columns.into_iter(), weight, encode, |encoded| {
             let encoded = encoded?;
             let name = encoded.column.field.name.clone();
             file.column(encoded).map_err(|error| Error::from(error).of(&name))
         })?;
-        let summary = ids::finish(file, docs, &keys, ids)?;
+        let summary = sorted_ids::finish(file, docs, &keys, ids)?;
         Ok((target, summary))
     }
 }

@@ -5,9 +5,9 @@ use std::hash::BuildHasher;
 use docvalues_storage::Spill;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::buffer::Memory;
+use crate::buffer::MemoryBudget;
 use crate::error::ErrorKind;
-use crate::runs::Run;
+use crate::external_sort::term_runs::TermRun;
 
 /// Byte strings end to end, numbered from 0.
 #[derive(Debug, Default)]
@@ -29,7 +29,12 @@ impl Strings {
     }
 
     /// Makes room for `count` strings of `len` bytes together.
-    pub(crate) fn reserve(&mut self, count: usize, len: usize, memory: &mut Memory) -> Result<(), ErrorKind> {
+    pub(crate) fn reserve(
+        &mut self,
+        count: usize,
+        len: usize,
+        memory: &mut MemoryBudget,
+    ) -> Result<(), ErrorKind> {
         memory.reserve(&mut self.ends, count)?;
         memory.reserve(&mut self.bytes, len)
     }
@@ -58,7 +63,7 @@ impl Strings {
 }
 
 /// Values that are looked up at a time.
-pub(crate) const TOGETHER: usize = 8;
+pub(crate) const INTERN_BATCH: usize = 8;
 
 /// The distinct byte strings of a field, numbered in the order in which they were first met.
 ///
@@ -76,7 +81,7 @@ pub(crate) struct Interner {
     /// Whether strings of runs can be had in the order of their numbers, too.
     unsorted: bool,
     /// Those that had no room in memory, and whose numbers begin at 0 again in each run.
-    runs: Vec<Run>,
+    runs: Vec<TermRun>,
 }
 
 impl Default for Interner {
@@ -109,20 +114,20 @@ impl Interner {
 
     /// The number of `value`, which is a new one if it was not there. After an error nothing has
     /// changed.
-    pub(crate) fn intern(&mut self, value: &[u8], memory: &mut Memory) -> Result<u32, ErrorKind> {
+    pub(crate) fn intern(&mut self, value: &[u8], memory: &mut MemoryBudget) -> Result<u32, ErrorKind> {
         self.intern_hashed(self.hash.hash_one(value), value, memory)
     }
 
-    /// The numbers of [`TOGETHER`] values, as [`intern`](Self::intern) would give them one after the other;
+    /// The numbers of [`INTERN_BATCH`] values, as [`intern`](Self::intern) would give them one after the other;
     /// after an error, with the place of the value that is refused, those before it are there.
     ///
     /// The table, the end of a string and its bytes are three cache misses, of which each leads to the next:
     /// several values at a time, they are waited for together.
-    pub(crate) fn intern_together(
+    pub(crate) fn intern_batch(
         &mut self,
-        values: &[&[u8]; TOGETHER],
-        memory: &mut Memory,
-    ) -> Result<[u32; TOGETHER], (usize, ErrorKind)> {
+        values: &[&[u8]; INTERN_BATCH],
+        memory: &mut MemoryBudget,
+    ) -> Result<[u32; INTERN_BATCH], (usize, ErrorKind)> {
         let hashes = values.map(|value| self.hash.hash_one(value));
         // Nearly always the right one, if there is any.
         let mut ids = hashes.map(|hash| self.table.find(hash, |_| true).copied());
@@ -135,7 +140,12 @@ impl Interner {
         Ok(ids.map(Option::unwrap_or_default))
     }
 
-    fn intern_hashed(&mut self, hash: u64, value: &[u8], memory: &mut Memory) -> Result<u32, ErrorKind> {
+    fn intern_hashed(
+        &mut self,
+        hash: u64,
+        value: &[u8],
+        memory: &mut MemoryBudget,
+    ) -> Result<u32, ErrorKind> {
         if let Some(&id) = self.table.find(hash, |&id| self.strings.get(index(id)) == value) {
             return Ok(id);
         }
@@ -152,7 +162,7 @@ impl Interner {
     }
 
     /// Makes room in the table for one number.
-    fn reserve_slot(&mut self, memory: &mut Memory) -> Result<(), ErrorKind> {
+    fn reserve_slot(&mut self, memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
         if self.table.len() < self.table.capacity() {
             return Ok(());
         }
@@ -185,9 +195,14 @@ impl Interner {
 
     /// Moves all strings to `spill`, and forgets them: `ids` numbers were asked for so far, and those to come
     /// begin at 0. After an error nothing has changed.
-    pub(crate) fn spill(&mut self, ids: usize, spill: &Spill, memory: &mut Memory) -> Result<(), ErrorKind> {
+    pub(crate) fn spill(
+        &mut self,
+        ids: usize,
+        spill: &Spill,
+        memory: &mut MemoryBudget,
+    ) -> Result<(), ErrorKind> {
         if self.strings.len() > 0 {
-            let run = Run::write(&self.strings, &sorted(&self.strings), ids, self.unsorted, spill)?;
+            let run = TermRun::write(&self.strings, &sorted(&self.strings), ids, self.unsorted, spill)?;
             self.runs.push(run);
             memory.release(self.heap());
             (self.strings, self.table) = Default::default();
@@ -198,13 +213,13 @@ impl Interner {
     /// Has the strings that are in no run be one, too, if there are any runs.
     pub(crate) fn end_runs(&mut self, ids: usize) -> Result<(), ErrorKind> {
         match self.runs.last().map(|run| run.spill().clone()) {
-            Some(spill) => self.spill(ids, &spill, &mut Memory::new(usize::MAX)),
+            Some(spill) => self.spill(ids, &spill, &mut MemoryBudget::new(usize::MAX)),
             None => Ok(()),
         }
     }
 
     /// Gives up the table: the runs, and the strings that are in none.
-    pub(crate) fn into_parts(self) -> (Vec<Run>, Strings, bool) {
+    pub(crate) fn into_parts(self) -> (Vec<TermRun>, Strings, bool) {
         (self.runs, self.strings, self.unsorted)
     }
 }
@@ -271,14 +286,14 @@ mod tests {
             words in proptest::collection::vec(proptest::collection::vec(0..3_u8, 0..12), 0..200),
             keep in 0..40_u32,
         ) {
-            let mut memory = Memory::new(usize::MAX);
+            let mut memory = MemoryBudget::new(usize::MAX);
             let mut interner = Interner::default();
             let mut model: Vec<Vec<u8>> = Vec::new();
             for round in 0..3 {
                 if round == 1 {
                     // Some are there, some are not, and some are twice among eight.
-                    for words in words.as_chunks::<TOGETHER>().0 {
-                        let ids = interner.intern_together(&words.each_ref().map(|word| &word[..]), &mut memory);
+                    for words in words.as_chunks::<INTERN_BATCH>().0 {
+                        let ids = interner.intern_batch(&words.each_ref().map(|word| &word[..]), &mut memory);
                         for (id, word) in ids.unwrap().into_iter().zip(words) {
                             let expected = model.iter().position(|w| w == word).unwrap_or(model.len());
                             if expected == model.len() {
@@ -318,7 +333,7 @@ mod tests {
         fn strings_that_begin_alike_are_sorted(
             words in proptest::collection::btree_set((0..40_usize, 0..3_u8, 0..9_usize), 0..300),
         ) {
-            let mut memory = Memory::new(usize::MAX);
+            let mut memory = MemoryBudget::new(usize::MAX);
             let mut interner = Interner::default();
             let mut expected = std::collections::BTreeSet::new();
             for (common, byte, zeros) in words.into_iter().rev() {
@@ -334,7 +349,7 @@ mod tests {
 
     #[test]
     fn refuses_one_more_than_the_limit_and_still_finds_the_others() {
-        let mut memory = Memory::new(usize::MAX);
+        let mut memory = MemoryBudget::new(usize::MAX);
         let mut interner = Interner::default();
         interner.limit(2);
         for word in ["a", "b"] {
@@ -348,7 +363,7 @@ mod tests {
 
     #[test]
     fn is_charged_what_it_holds() {
-        let mut memory = Memory::new(usize::MAX);
+        let mut memory = MemoryBudget::new(usize::MAX);
         let mut interner = Interner::default();
         for i in 0..10_000_u32 {
             interner.intern(i.to_string().as_bytes(), &mut memory).unwrap();

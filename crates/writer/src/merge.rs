@@ -18,11 +18,11 @@
 //! merge takes whatever can be read. What it hands to the encoders is what a
 //! [`SegmentWriter`](crate::SegmentWriter) would, given the same documents: so the bytes are the same, too.
 
+mod dictionaries;
+mod loser_tree;
 mod plan;
-pub(crate) mod promote;
-mod terms;
-mod tournament;
-mod values;
+mod read_columns;
+pub(crate) mod type_promotion;
 
 use std::fmt;
 use std::io;
@@ -35,18 +35,19 @@ use docvalues_format::id::DocId;
 use docvalues_storage::{AtomicFile, Spill};
 use docvalues_terms::build::IdOptions;
 
+use crate::buffer::SpillBudget;
 use crate::encode::Encoder;
 use crate::error::{ErrorKind, Result};
-use crate::file::FileWriter;
-use crate::ids;
-use crate::live::Live;
-use crate::order::{Order, Room};
-use crate::segment::WriterOptions;
+use crate::file_writer::FileWriter;
+use crate::index_sort::DocMap;
+use crate::live_set::LiveSet;
+use crate::parallel;
+use crate::segment_writer::WriterOptions;
+use crate::sorted_ids;
 use crate::summary::Summary;
 use crate::target::{Stream, Target};
-use crate::threads;
 
-use plan::{Merged, Plan};
+use plan::{MergedColumn, Plan};
 
 /// What a column that is merged beside others should have of the budget: with less, more time goes to the temporary
 /// file than is won.
@@ -99,7 +100,7 @@ pub struct Merger<'a> {
 struct Source<'a> {
     name: String,
     columns: &'a dyn ColumnSource,
-    live: Live<'a>,
+    live: LiveSet<'a>,
 }
 
 struct MergeOptions<'a> {
@@ -115,11 +116,11 @@ struct MergeOptions<'a> {
     same_columns: bool,
     spelling: Spelling<'a>,
     watch: Box<dyn FnMut(MergeProgress<'_>) + 'a>,
-    moved: Option<Moved<'a>>,
+    moved: Option<OnRenumber<'a>>,
 }
 
 /// Who is told where documents go: from which source, which document, to which number.
-type Moved<'a> = Box<dyn FnMut(usize, DocId, DocId) + 'a>;
+type OnRenumber<'a> = Box<dyn FnMut(usize, DocId, DocId) + 'a>;
 
 /// The spelling that a column gets whose parts have these.
 type Spelling<'a> = Box<dyn Fn(&[Option<&str>]) -> Option<String> + 'a>;
@@ -252,7 +253,7 @@ impl<'a> Merger<'a> {
 
     /// Adds all documents of a source; errors call it `name`.
     pub fn add(&mut self, name: impl Into<String>, columns: &'a dyn ColumnSource) -> &mut Self {
-        self.sources.push(Source { name: name.into(), columns, live: Live::all(columns.docs()) });
+        self.sources.push(Source { name: name.into(), columns, live: LiveSet::all(columns.docs()) });
         self
     }
 
@@ -268,7 +269,7 @@ impl<'a> Merger<'a> {
         columns: &'a dyn ColumnSource,
         live: &'a [u64],
     ) -> Result<&mut Self> {
-        let live = Live::some(columns.docs(), live)?;
+        let live = LiveSet::some(columns.docs(), live)?;
         self.sources.push(Source { name: name.into(), columns, live });
         Ok(self)
     }
@@ -329,28 +330,28 @@ impl<'a> Merger<'a> {
         plan::keep_last(&mut sources, &options, spill)?;
         let plan = Plan::new(&sources, &options)?;
         let WriterOptions { jump_tables, zones, budget, threads, .. } = options.writer;
-        let encoder = Encoder { docs: plan.docs, order: None, jump_tables, zones };
+        let encoder = Encoder { docs: plan.docs, doc_map: None, jump_tables, zones };
         // Each column that is at work, or waits for its turn, has a share. In memory, all is for one.
         let most = if spill.is_some() { budget / (2 * SHARE) } else { 1 };
-        let mut threads = threads::count(threads).clamp(1, most.max(1));
-        let room = Room::new(budget / threads, spill);
-        let order = plan.order(&encoder, budget, &room)?;
+        let mut threads = parallel::count(threads).clamp(1, most.max(1));
+        let spill_budget = SpillBudget::new(budget / threads, spill);
+        let doc_map = plan.doc_map(&encoder, budget, &spill_budget)?;
         if let Some(moved) = &mut options.moved {
             let sources = sources.iter().enumerate();
             let mut docs = sources.flat_map(|(at, source)| source.live.iter().map(move |doc| (at, doc)));
-            Order::each_place(order.as_ref(), plan.docs, |_, place| {
+            DocMap::each_place(doc_map.as_ref(), plan.docs, |_, place| {
                 docs.next().into_iter().for_each(|(source, doc)| moved(source, doc, DocId::new(place)));
             })?;
         }
-        let encoder = Encoder { order: order.as_ref(), ..encoder };
+        let encoder = Encoder { doc_map: doc_map.as_ref(), ..encoder };
         let sorted = |(name, options): (String, IdOptions)| {
-            plan.ids(&name, order.as_ref(), budget, &room, None).map(|ids| (name, ids, options))
+            plan.ids(&name, doc_map.as_ref(), budget, &spill_budget, None).map(|ids| (name, ids, options))
         };
         let ids = options.ids.map(sorted).transpose()?;
 
         let mut file = FileWriter::begin(out)?;
         let mut watch = |done: usize| {
-            if let Some(Merged { spec, .. }) = plan.columns.get(done) {
+            if let Some(MergedColumn { spec, .. }) = plan.columns.get(done) {
                 let columns = plan.columns.len();
                 (options.watch)(MergeProgress { column: spec.name(), done, columns });
             }
@@ -365,7 +366,7 @@ impl<'a> Merger<'a> {
                 _ => (&left[..few], threads, share),
             };
             let mut waited_for = columns.iter();
-            let merged = threads::side_by_side(
+            let merged = parallel::map_in_order(
                 threads_now,
                 ahead,
                 columns.iter(),
@@ -387,7 +388,7 @@ impl<'a> Merger<'a> {
                 merged => merged?,
             }
         }
-        ids::finish(file, plan.docs, &plan.sort, ids)
+        sorted_ids::finish(file, plan.docs, &plan.sort, ids)
     }
 }
 

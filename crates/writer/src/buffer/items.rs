@@ -4,8 +4,8 @@ use docvalues_column::View;
 use docvalues_format::numeric;
 use docvalues_storage::Spill;
 
-use super::memory::Memory;
-use super::tape::{Fixed, Tape, each_few};
+use super::memory_budget::MemoryBudget;
+use super::spill_vec::{FixedWidth, SpillVec, for_each_group};
 use crate::error::ErrorKind;
 
 /// One number a document, or lists end to end. Lists in a file are tidy: sorted, and without what is there twice if
@@ -13,26 +13,26 @@ use crate::error::ErrorKind;
 #[derive(Debug)]
 pub(crate) struct Items<T> {
     /// Where each list begins, and where the last one ends; empty until there is one, and without lists.
-    pub(crate) offsets: Tape<i64>,
+    pub(crate) offsets: SpillVec<i64>,
     /// The numbers as they came; after the last list, those of lists that have not ended.
-    pub(crate) values: Tape<T>,
+    pub(crate) values: SpillVec<T>,
     /// Tidies a list: returns how many of its values, from the first on, are kept. None without lists.
-    tidy: Option<fn(&mut [T]) -> usize>,
+    normalize: Option<fn(&mut [T]) -> usize>,
 }
 
-impl<T: Fixed + Ord> Items<T> {
+impl<T: FixedWidth + Ord> Items<T> {
     /// One number a document.
     pub(crate) fn singles() -> Items<T> {
-        Items { offsets: Tape::default(), values: Tape::default(), tidy: None }
+        Items { offsets: SpillVec::default(), values: SpillVec::default(), normalize: None }
     }
 
     /// Lists, each of which `tidy` tidies.
-    pub(crate) fn lists(tidy: fn(&mut [T]) -> usize) -> Items<T> {
-        Items { tidy: Some(tidy), ..Items::singles() }
+    pub(crate) fn lists(normalize: fn(&mut [T]) -> usize) -> Items<T> {
+        Items { normalize: Some(normalize), ..Items::singles() }
     }
 
     pub(crate) fn are_lists(&self) -> bool {
-        self.tidy.is_some()
+        self.normalize.is_some()
     }
 
     /// Where the first list begins that has not ended.
@@ -44,13 +44,13 @@ impl<T: Fixed + Ord> Items<T> {
         &mut self,
         docs: usize,
         values: usize,
-        memory: &mut Memory,
+        memory: &mut MemoryBudget,
     ) -> Result<(), ErrorKind> {
         if self.are_lists() {
             // The first list has an offset more.
-            memory.reserve(&mut self.offsets.near, docs.saturating_add(1))?;
+            memory.reserve(&mut self.offsets.in_memory, docs.saturating_add(1))?;
         }
-        memory.reserve(&mut self.values.near, values)
+        memory.reserve(&mut self.values.in_memory, values)
     }
 
     /// Ends lists of these lengths, for whose offsets there is room.
@@ -61,10 +61,10 @@ impl<T: Fixed + Ord> Items<T> {
         let mut end = self.open() as u64;
         for len in lens {
             if self.offsets.len() == 0 {
-                self.offsets.near.push(0);
+                self.offsets.in_memory.push(0);
             }
             end += len as u64;
-            self.offsets.near.push(end.cast_signed());
+            self.offsets.in_memory.push(end.cast_signed());
         }
     }
 
@@ -100,28 +100,29 @@ impl<T: Fixed + Ord> Items<T> {
         &mut self,
         mut f: impl FnMut(&mut [T]) -> Result<(), ErrorKind>,
     ) -> Result<(), ErrorKind> {
-        let Some(tidy) = self.tidy else { return self.values.change_each(f) };
-        let mut each = |list: &mut [T]| f(list).map(|()| tidy(list));
-        let mut changed = Tape::default();
-        let in_file = (self.values.far() as u64).cast_signed();
-        let near = self.offsets.near.partition_point(|&end| end <= in_file);
-        let lists = if in_file == 0 { 0 } else { self.offsets.far() + near - 1 };
-        each_few(&self.offsets, lists, MANY, |range, offsets| {
+        let Some(normalize) = self.normalize else { return self.values.change_each(f) };
+        let mut each = |list: &mut [T]| f(list).map(|()| normalize(list));
+        let mut changed = SpillVec::default();
+        let in_file = (self.values.on_disk_len() as u64).cast_signed();
+        let in_memory = self.offsets.in_memory.partition_point(|&end| end <= in_file);
+        let lists = if in_file == 0 { 0 } else { self.offsets.on_disk_len() + in_memory - 1 };
+        for_each_group(&self.offsets, lists, MANY, |range, offsets| {
             self.values.change(at(range.start)..at(range.end), &mut changed, |values| {
                 let list = |end: i64| at(end - range.start);
                 // They are tidy, and keep all.
                 offsets.windows(2).try_for_each(|of| each(&mut values[list(of[0])..list(of[1])]).map(drop))
             })
         })?;
-        self.values.take_far(changed);
-        self.tidy_near(each)
+        self.values.replace_on_disk(changed);
+        self.normalize_in_memory(each)
     }
 
     /// Shows each list to `f`.
     pub(crate) fn for_each(&self, mut f: impl FnMut(&[T]) -> Result<(), ErrorKind>) -> Result<(), ErrorKind> {
-        let mut room = Vec::new();
-        each_few(&self.offsets, self.offsets.len().saturating_sub(1), MANY, |range, offsets| {
-            let mut values = numeric::Values::read(&self.values, at(range.start)..at(range.end), &mut room)?;
+        let mut buffer = Vec::new();
+        for_each_group(&self.offsets, self.offsets.len().saturating_sub(1), MANY, |range, offsets| {
+            let mut values =
+                numeric::Values::read(&self.values, at(range.start)..at(range.end), &mut buffer)?;
             let lens = offsets.windows(2).map(|of| at(of[1] - of[0]));
             lens.into_iter().try_for_each(|len| f(values.split_off(..len).unwrap_or_default()))
         })
@@ -133,27 +134,27 @@ impl<T: Fixed + Ord> Items<T> {
     }
 
     /// Moves all values, of which lists have ended and are tidy, to `spill`.
-    pub(super) fn spill(&mut self, spill: &Spill, memory: &mut Memory) -> Result<(), ErrorKind> {
+    pub(super) fn spill(&mut self, spill: &Spill, memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
         // Values first: if there is no room for their offsets, those are still known.
         self.values.spill(spill, memory)?;
         self.offsets.spill(spill, memory)
     }
 
     /// Tidies lists in memory.
-    pub(crate) fn tidy(&mut self) -> Result<(), ErrorKind> {
-        self.tidy.map_or(Ok(()), |tidy| self.tidy_near(|list| Ok(tidy(list))))
+    pub(crate) fn normalize(&mut self) -> Result<(), ErrorKind> {
+        self.normalize.map_or(Ok(()), |normalize| self.normalize_in_memory(|list| Ok(normalize(list))))
     }
 
     /// Changes each list in memory: `f` says how many of its values, from the first on, are kept.
-    fn tidy_near(
+    fn normalize_in_memory(
         &mut self,
         mut f: impl FnMut(&mut [T]) -> Result<usize, ErrorKind>,
     ) -> Result<(), ErrorKind> {
-        let (far, values) = (self.values.far(), &mut self.values.near);
+        let (on_disk, values) = (self.values.on_disk_len(), &mut self.values.in_memory);
         let (mut start, mut kept) = (0, 0);
-        for offset in &mut self.offsets.near {
+        for offset in &mut self.offsets.in_memory {
             // Lists have values: one that ends up to there is not in memory.
-            let end = at(*offset).saturating_sub(far);
+            let end = at(*offset).saturating_sub(on_disk);
             if end == 0 {
                 continue;
             }
@@ -162,7 +163,7 @@ impl<T: Fixed + Ord> Items<T> {
                 values.copy_within(start..start + left, kept);
             }
             (start, kept) = (end, kept + left);
-            *offset = ((far + kept) as u64).cast_signed();
+            *offset = ((on_disk + kept) as u64).cast_signed();
         }
         values.truncate(kept);
         Ok(())
@@ -238,17 +239,17 @@ mod tests {
         ) {
             let (mut all, mut sets) = (Items::lists(ascending), Items::lists(distinct));
             for lists in [&lists[..lists.len() / 2], &lists[lists.len() / 2..]] {
-                all.values.near.extend(lists.iter().flatten());
-                sets.values.near.extend(lists.iter().flatten());
+                all.values.in_memory.extend(lists.iter().flatten());
+                sets.values.in_memory.extend(lists.iter().flatten());
                 all.end(lists.iter().map(Vec::len));
                 sets.end(lists.iter().map(Vec::len));
             }
-            all.tidy().unwrap();
-            sets.tidy().unwrap();
+            all.normalize().unwrap();
+            sets.normalize().unwrap();
             for (i, list) in lists.iter().enumerate() {
                 let of = |lists: &Items<u32>| {
-                    let [start, end] = [lists.offsets.near[i], lists.offsets.near[i + 1]].map(|at| usize::try_from(at).unwrap());
-                    lists.values.near[start..end].to_vec()
+                    let [start, end] = [lists.offsets.in_memory[i], lists.offsets.in_memory[i + 1]].map(|at| usize::try_from(at).unwrap());
+                    lists.values.in_memory[start..end].to_vec()
                 };
                 let mut sorted = list.clone();
                 sorted.sort_unstable();

@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use docvalues_format::presence::{self, Presence};
 
-use super::memory::Memory;
+use super::memory_budget::MemoryBudget;
+use crate::batch_rows::BatchRows;
 use crate::error::ErrorKind;
 use crate::intern::index;
-use crate::rows::Rows;
 
 /// Documents with a value, in ascending order.
 #[derive(Debug, Default)]
@@ -89,7 +89,7 @@ impl PresenceBuffer {
         &mut self,
         docs: Range<u32>,
         values: u32,
-        memory: &mut Memory,
+        memory: &mut MemoryBudget,
     ) -> Result<(), ErrorKind> {
         // The bits are shorter than the list once one document in 32 has a value.
         let bits = index(docs.end.div_ceil(64));
@@ -114,7 +114,7 @@ impl PresenceBuffer {
         }
     }
 
-    fn switch_to_bits(&mut self, len: usize, memory: &mut Memory) -> Result<(), ErrorKind> {
+    fn switch_to_bits(&mut self, len: usize, memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
         let mut words = Vec::new();
         memory.reserve(&mut words, len)?;
         match std::mem::take(&mut self.form) {
@@ -143,7 +143,7 @@ impl PresenceBuffer {
 
     /// Says that all documents of `rows` have a value, of which the first is `first`: it is above all so
     /// far, and there is room for them.
-    pub(crate) fn extend(&mut self, first: u32, rows: &Rows<'_>) {
+    pub(crate) fn extend(&mut self, first: u32, rows: &BatchRows<'_>) {
         let Some(words) = rows.words() else { return self.extend_run(first..first + rows.docs) };
         // Of the words first: behind the last one there may be no number for a document.
         for (mut word, start) in words.zip((first..).step_by(64)) {
@@ -278,7 +278,7 @@ mod tests {
                 1..200_u32, prop_oneof![3 => Just(0_u32), 1 => 1..300_u32], any::<[u64; 4]>(), 0..4_u8), 0..60),
             rest in 0..100_u32,
         ) {
-            let mut memory = Memory::new(usize::MAX);
+            let mut memory = MemoryBudget::new(usize::MAX);
             let (mut buffer, mut model, mut next) = (PresenceBuffer::default(), BTreeSet::new(), 0);
             for (gap, run, back, words, how) in steps {
                 next += gap;
@@ -287,7 +287,7 @@ mod tests {
                     2 => Some(words),
                     _ => Some([u64::MAX; 4]),
                 };
-                let rows = Rows { docs: run, ..Rows::single(validity.as_ref().map(<[u64; 4]>::as_slice)) };
+                let rows = BatchRows { docs: run, ..BatchRows::single(validity.as_ref().map(<[u64; 4]>::as_slice)) };
                 let there = |doc: u32| {
                     validity.is_none_or(|words| words[index(doc / 64)] >> (doc % 64) & 1 == 1)
                 };
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn is_charged_what_it_holds_in_every_form() {
-        let mut memory = Memory::new(usize::MAX);
+        let mut memory = MemoryBudget::new(usize::MAX);
         let mut buffer = PresenceBuffer::default();
         let mut seen = [false; 3];
         // Every 100th document, then every second one.
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn one_value_in_millions_of_documents_takes_a_few_bytes() {
-        let mut memory = Memory::new(64);
+        let mut memory = MemoryBudget::new(64);
         let mut buffer = PresenceBuffer::default();
         buffer.reserve(4_000_000_000..4_000_000_001, 1, &mut memory).unwrap();
         buffer.insert(4_000_000_000);
@@ -343,7 +343,7 @@ mod tests {
 
     #[test]
     fn a_field_that_every_document_has_takes_nothing() {
-        let mut memory = Memory::new(0);
+        let mut memory = MemoryBudget::new(0);
         let mut buffer = PresenceBuffer::default();
         for doc in 0..10_000 {
             buffer.reserve(doc..doc + 1, 1, &mut memory).unwrap();

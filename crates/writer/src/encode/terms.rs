@@ -4,68 +4,68 @@ use docvalues_format::binary::{self, InMemory};
 use docvalues_format::dictionary::{self, Dictionary};
 
 use super::{Encoded, Encoder, Frame};
-use crate::buffer::{ByteStrings, Items, Payload, Tape, payloads};
+use crate::buffer::{ByteStrings, Items, Payload, SpillVec, payloads};
 use crate::error::ErrorKind;
+use crate::external_sort::term_runs::{self, Ords};
+use crate::external_sort::unsorted_terms::UnsortedTerms;
 use crate::intern::{Interner, Strings, index, sorted};
-use crate::runs::{self, Ords};
-use crate::unsorted::Unsorted;
 
 impl Encoder<'_> {
     /// The `terms` of a field in order, and for each document the ords of those that have its numbers in `ids`.
-    pub(crate) fn in_order(&self, mut ids: Items<u32>, terms: Interner) -> Result<InOrder, ErrorKind> {
+    pub(crate) fn sort_terms(&self, mut ids: Items<u32>, terms: Interner) -> Result<OrdValues, ErrorKind> {
         let (terms, mut ords, strings) = self.sort(terms, ids.values.len())?;
-        let mut before = Tape::default();
-        if let Met::InFile(unsorted) = &strings {
-            ids.values.settle(Some(unsorted.region.spill()))?;
+        let mut before = SpillVec::default();
+        if let TermsById::OnDisk(unsorted) = &strings {
+            ids.values.flush(Some(unsorted.scratch.spill()))?;
             before = ids.values.clone();
         }
         ids.replace(|ids| ords.replace(ids))?;
-        Ok(InOrder { ords: ids, terms, ids: before, strings })
+        Ok(OrdValues { ords: ids, terms, ids: before, strings })
     }
 
     /// A column of byte strings that have a dictionary, or may have one.
-    pub(crate) fn terms(&self, column: Frame<'_>, values: InOrder) -> Result<Encoded, ErrorKind> {
-        let InOrder { ords, terms, ids, strings } = values;
+    pub(crate) fn terms(&self, column: Frame<'_>, values: OrdValues) -> Result<Encoded, ErrorKind> {
+        let OrdValues { ords, terms, ids, strings } = values;
         let ords = column.items(ords)?;
-        if let Met::None = strings {
+        if let TermsById::None = strings {
             return self.ords(column, &ords, terms);
         }
         let (spec, presence, compression) = (column.spec, column.presence.clone(), column.spec.compressed());
-        let sorted = self.ords(Frame { spec, presence, moved: None }, &ords, terms)?;
+        let sorted = self.ords(Frame { spec, presence, permutation: None }, &ords, terms)?;
         let ords = ords.values;
         match strings {
-            Met::None => Ok(sorted),
-            Met::InMemory(strings, order) => {
+            TermsById::None => Ok(sorted),
+            TermsById::InMemory(strings, order) => {
                 let value = |&ord: &u32| strings.get(index(order[index(ord)]));
                 let mut len = 0;
                 ords.for_each(|ords| len += ords.iter().map(|ord| value(ord).len() as u64).sum::<u64>())?;
                 let (bytes, ends) = strings.parts();
                 let Ok(least) = binary::estimate_min_len(len, &InMemory { bytes, ends }, compression);
-                self.lighter(sorted, column, least, |_| {
+                self.smaller(sorted, column, least, |_| {
                     let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(usize::MAX));
-                    let mut offsets = Tape::default();
-                    offsets.near.reserve_exact(ords.len() + 1);
-                    offsets.near.push(0);
+                    let mut offsets = SpillVec::default();
+                    offsets.in_memory.reserve_exact(ords.len() + 1);
+                    offsets.in_memory.push(0);
                     ords.for_each(|ords| {
                         for ord in ords {
                             bytes.extend_from_slice(value(ord));
-                            offsets.near.push((bytes.len() as u64).cast_signed());
+                            offsets.in_memory.push((bytes.len() as u64).cast_signed());
                         }
                     })?;
                     Ok(ByteStrings { bytes: bytes.into(), offsets })
                 })
             }
-            Met::InFile(unsorted) => {
+            TermsById::OnDisk(unsorted) => {
                 let (len, distinct) = (unsorted.total_len(&ids)?, unsorted.distinct()?);
                 let least = binary::estimate_min_len(len, &distinct, compression)?;
-                self.lighter(sorted, column, least, |column| column.strings(unsorted.values(&ids)?))
+                self.smaller(sorted, column, least, |column| column.strings(unsorted.values(&ids)?))
             }
         }
     }
 
     /// `sorted`, or the same `values`, which take `least` bytes at least, as a binary column if that is the
     /// lighter one.
-    fn lighter(
+    fn smaller(
         &self,
         sorted: Encoded,
         column: Frame<'_>,
@@ -83,47 +83,51 @@ impl Encoder<'_> {
 
     /// The dictionary of `terms`, of which `ids` numbers were asked for; the ords of these numbers; and the terms in the
     /// order in which they were met, if somebody asks for them.
-    fn sort(&self, mut terms: Interner, ids: usize) -> Result<(Dictionary<Payload>, Ords, Met), ErrorKind> {
+    fn sort(
+        &self,
+        mut terms: Interner,
+        ids: usize,
+    ) -> Result<(Dictionary<Payload>, Ords, TermsById), ErrorKind> {
         terms.end_runs(ids)?;
         let (runs, strings, unsorted) = terms.into_parts();
         if !runs.is_empty() {
-            let (terms, ords, unsorted) = runs::merge(runs, self.jump_tables)?;
-            return Ok((terms, ords, unsorted.map_or(Met::None, Met::InFile)));
+            let (terms, ords, unsorted) = term_runs::merge(runs, self.jump_tables)?;
+            return Ok((terms, ords, unsorted.map_or(TermsById::None, TermsById::OnDisk)));
         }
         let order = sorted(&strings);
         let in_order = order.iter().map(|&id| strings.get(index(id)));
         let Ok(terms) = dictionary::encode(in_order, self.jump_tables)?.try_map(&mut payloads(None));
         let ords = Ords::in_memory([(ids, ord_of(&order))]);
-        Ok((terms, ords, if unsorted { Met::InMemory(strings, order) } else { Met::None }))
+        Ok((terms, ords, if unsorted { TermsById::InMemory(strings, order) } else { TermsById::None }))
     }
 }
 
 /// The distinct byte strings of a field in the order in which they were met.
 #[derive(Debug)]
-enum Met {
+enum TermsById {
     /// Nobody asks for them.
     None,
     /// The strings, and the number of each ord.
     InMemory(Strings, Vec<u32>),
     /// The strings of each run.
-    InFile(Unsorted),
+    OnDisk(UnsortedTerms),
 }
 
 /// The values of a field of byte strings, by ord.
 #[derive(Debug)]
-pub(crate) struct InOrder {
+pub(crate) struct OrdValues {
     /// The ords of each document that has a value.
     pub(crate) ords: Items<u32>,
     terms: Dictionary<Payload>,
     /// The numbers that the documents had before, if `strings` are in a file.
-    ids: Tape<u32>,
-    strings: Met,
+    ids: SpillVec<u32>,
+    strings: TermsById,
 }
 
-impl InOrder {
+impl OrdValues {
     /// Values that have their ords into `terms`.
-    pub(crate) fn of(ords: Items<u32>, terms: Dictionary<Payload>) -> InOrder {
-        InOrder { ords, terms, ids: Tape::default(), strings: Met::None }
+    pub(crate) fn of(ords: Items<u32>, terms: Dictionary<Payload>) -> OrdValues {
+        OrdValues { ords, terms, ids: SpillVec::default(), strings: TermsById::None }
     }
 }
 

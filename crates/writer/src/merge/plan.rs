@@ -7,36 +7,37 @@ use docvalues_column::{Column, Count, DocRange, Field, Kind, MAX_DOCS, SortKey};
 use docvalues_storage::Spill;
 use docvalues_terms::build::{Duplicates, IdOptions};
 
-use super::{MergeOptions, Source, promote};
+use super::{MergeOptions, Source, type_promotion};
+use crate::buffer::SpillBudget;
 use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ids::Ordered;
-use crate::live::Live;
-use crate::order::{Order, Room};
+use crate::index_sort::DocMap;
+use crate::live_set::LiveSet;
 use crate::schema::{BytesKind, FieldSpec, Schema};
-use crate::sort;
+use crate::sort_keys;
+use crate::sorted_ids::OrderedIds;
 
 /// A merge, checked.
 pub(super) struct Plan<'a> {
     /// Documents that live.
     pub(super) docs: u32,
     /// The columns, by name.
-    pub(super) columns: Vec<Merged<'a>>,
+    pub(super) columns: Vec<MergedColumn<'a>>,
     /// What the documents are sorted by.
     pub(super) sort: Vec<SortKey>,
 }
 
 /// A column of the merged segment.
-pub(super) struct Merged<'a> {
+pub(super) struct MergedColumn<'a> {
     pub(super) spec: FieldSpec,
-    pub(super) parts: Vec<Part<'a>>,
+    pub(super) parts: Vec<SourceColumn<'a>>,
 }
 
 /// A column of a source.
-pub(super) struct Part<'a> {
+pub(super) struct SourceColumn<'a> {
     /// The source's name.
     pub(super) source: &'a str,
-    pub(super) live: &'a Live<'a>,
+    pub(super) live: &'a LiveSet<'a>,
     /// The number that the source's first live document gets.
     pub(super) first: u32,
     pub(super) column: Arc<dyn Column>,
@@ -44,27 +45,27 @@ pub(super) struct Part<'a> {
 
 impl<'a> Plan<'a> {
     pub(super) fn new(sources: &'a [Source<'a>], options: &MergeOptions<'_>) -> Result<Plan<'a>> {
-        let (mut docs, mut parts) = (0_u32, BTreeMap::<String, Vec<Part<'a>>>::new());
+        let (mut docs, mut parts) = (0_u32, BTreeMap::<String, Vec<SourceColumn<'a>>>::new());
         for Source { name: source, columns, live } in sources {
             let first = docs;
             let more = docs.checked_add(live.count()).filter(|&docs| docs <= MAX_DOCS);
             docs = more.ok_or_else(|| Error::new(ErrorKind::TooManyDocs { max: MAX_DOCS }))?;
             for field in columns.fields().map_err(ErrorKind::Read)? {
                 let column = columns.column(&field.name).map_err(ErrorKind::Read)?;
-                parts.entry(field.name).or_default().push(Part { source, live, first, column });
+                parts.entry(field.name).or_default().push(SourceColumn { source, live, first, column });
             }
         }
         let columns = parts.into_values().map(|parts| {
             if options.same_columns {
                 in_every_source(&parts, sources)?;
             }
-            Merged::new(parts, options)
+            MergedColumn::new(parts, options)
         });
         let columns = columns.collect::<Result<Vec<_>>>()?;
         // Names that a schema would not have may only come from a source that is no segment.
         let mut schema = Schema::new();
         columns.iter().try_for_each(|column| schema.add(column.spec.clone()).map(drop))?;
-        let check = |keys: &[SortKey]| sort::check(keys, |name| schema.get(schema.field(name)?));
+        let check = |keys: &[SortKey]| sort_keys::check(keys, |name| schema.get(schema.field(name)?));
         let sort = match &options.sort {
             Some(keys) => {
                 check(keys)?;
@@ -83,17 +84,22 @@ impl<'a> Plan<'a> {
     }
 
     /// Sorts the documents.
-    pub(super) fn order(&self, encoder: &Encoder<'_>, budget: usize, room: &Room) -> Result<Option<Order>> {
+    pub(super) fn doc_map(
+        &self,
+        encoder: &Encoder<'_>,
+        budget: usize,
+        spill_budget: &SpillBudget,
+    ) -> Result<Option<DocMap>> {
         let mut compared = Vec::with_capacity(self.sort.len());
         for key in &self.sort {
             let Some(column) = self.column(&key.column) else { continue };
-            let read = column.read(false, budget, room.spill());
-            let numbers = read.and_then(|values| values.into_numbers(encoder, room));
+            let read = column.read(false, budget, spill_budget.spill());
+            let numbers = read.and_then(|values| values.into_numbers(encoder, spill_budget));
             compared.push((key, numbers.map_err(|kind| column.refuse(kind))?));
         }
         let keys =
-            compared.iter().map(|(key, (presence, numbers))| sort::compared(key, presence, &**numbers));
-        Ok(Order::new(self.docs, &keys.collect::<Vec<_>>(), room)?)
+            compared.iter().map(|(key, (presence, numbers))| sort_keys::compared(key, presence, &**numbers));
+        Ok(DocMap::new(self.docs, &keys.collect::<Vec<_>>(), spill_budget)?)
     }
 
     /// The ids in the column `name`, in order. Of documents that have the same, all but the last are added to `older`;
@@ -101,19 +107,20 @@ impl<'a> Plan<'a> {
     pub(super) fn ids(
         &self,
         name: &str,
-        order: Option<&Order>,
+        doc_map: Option<&DocMap>,
         budget: usize,
-        room: &Room,
+        spill_budget: &SpillBudget,
         older: Option<&mut Vec<u32>>,
-    ) -> Result<Ordered> {
+    ) -> Result<OrderedIds> {
         let none = || Error::new(ErrorKind::NoIdField("there is no such column")).of(name);
         let column = self.column(name).ok_or_else(none)?;
-        let values = column.read(false, budget, room.spill());
-        let ids = values.and_then(|values| values.ids(&Live::all(self.docs), order, room, older));
+        let values = column.read(false, budget, spill_budget.spill());
+        let ids =
+            values.and_then(|values| values.ids(&LiveSet::all(self.docs), doc_map, spill_budget, older));
         ids.map_err(|kind| column.refuse(kind))
     }
 
-    fn column(&self, name: &str) -> Option<&Merged<'a>> {
+    fn column(&self, name: &str) -> Option<&MergedColumn<'a>> {
         self.columns.iter().find(|column| column.spec.name() == name)
     }
 }
@@ -129,7 +136,7 @@ pub(super) fn keep_last(
     };
     let (budget, mut older) = (options.writer.budget, Vec::new());
     let plan = Plan::new(sources, options)?;
-    drop(plan.ids(name, None, budget, &Room::new(budget, spill), Some(&mut older))?);
+    drop(plan.ids(name, None, budget, &SpillBudget::new(budget, spill), Some(&mut older))?);
     drop(plan);
     older.sort_unstable();
     let mut first = 0;
@@ -156,9 +163,9 @@ fn common_sort(sources: &[Source<'_>]) -> Vec<SortKey> {
     first[..sorts.fold(first.len(), alike)].to_vec()
 }
 
-impl<'a> Merged<'a> {
+impl<'a> MergedColumn<'a> {
     /// The column that `parts`, of which there is at least one, become.
-    fn new(parts: Vec<Part<'a>>, options: &MergeOptions<'_>) -> Result<Merged<'a>> {
+    fn new(parts: Vec<SourceColumn<'a>>, options: &MergeOptions<'_>) -> Result<MergedColumn<'a>> {
         let Field { name, kind, mut logical, .. } = parts[0].field().clone();
         let mut bytes = if kind == Kind::Sorted { BytesKind::Sorted } else { BytesKind::Binary };
         for part in &parts[1..] {
@@ -168,7 +175,7 @@ impl<'a> Merged<'a> {
                     bytes = BytesKind::Auto;
                 }
             } else if other.kind != kind || other.logical != logical {
-                let common = promote::common(logical, other.logical);
+                let common = type_promotion::common(logical, other.logical);
                 match common.filter(|_| options.promote && other.kind == kind) {
                     Some(common) => logical = common,
                     None => return Err(differ(&parts[0], part)),
@@ -189,12 +196,12 @@ impl<'a> Merged<'a> {
             Some(format) => spec.format(format),
             None => spec,
         };
-        Ok(Merged { spec, parts })
+        Ok(MergedColumn { spec, parts })
     }
 }
 
 /// Refuses a column that some source lacks.
-fn in_every_source(parts: &[Part<'_>], sources: &[Source<'_>]) -> Result<()> {
+fn in_every_source(parts: &[SourceColumn<'_>], sources: &[Source<'_>]) -> Result<()> {
     let has = |source: &&Source<'_>| parts.iter().any(|part| std::ptr::eq(part.live, &source.live));
     let Some(lacking) = sources.iter().find(|source| !has(source)) else { return Ok(()) };
     let missing = ErrorKind::MissingColumn { sources: [parts[0].source, &lacking.name].map(str::to_owned) };
@@ -202,7 +209,7 @@ fn in_every_source(parts: &[Part<'_>], sources: &[Source<'_>]) -> Result<()> {
 }
 
 /// Two parts that cannot become one column.
-fn differ(a: &Part<'_>, b: &Part<'_>) -> Error {
+fn differ(a: &SourceColumn<'_>, b: &SourceColumn<'_>) -> Error {
     let differ = ErrorKind::Differ {
         sources: [a, b].map(|part| part.source.to_owned()),
         kinds: [a, b].map(|part| part.field().kind),
@@ -216,7 +223,7 @@ fn is_either(kind: Kind) -> bool {
     matches!(kind, Kind::Binary | Kind::Sorted)
 }
 
-impl Merged<'_> {
+impl MergedColumn<'_> {
     /// What is wrong with this column, or with its place in the file.
     pub(super) fn refuse(&self, kind: ErrorKind) -> Error {
         match kind {
@@ -228,7 +235,7 @@ impl Merged<'_> {
 }
 
 /// The parts that have values; if none has, all.
-fn with_values<'p, 'a>(parts: &'p [Part<'a>]) -> Result<Vec<&'p Part<'a>>> {
+fn with_values<'p, 'a>(parts: &'p [SourceColumn<'a>]) -> Result<Vec<&'p SourceColumn<'a>>> {
     let mut with_values = Vec::with_capacity(parts.len());
     for part in parts {
         if part.has_values().map_err(ErrorKind::Read)? {
@@ -238,7 +245,7 @@ fn with_values<'p, 'a>(parts: &'p [Part<'a>]) -> Result<Vec<&'p Part<'a>>> {
     Ok(if with_values.is_empty() { parts.iter().collect() } else { with_values })
 }
 
-impl Part<'_> {
+impl SourceColumn<'_> {
     /// The most documents that live and have a value.
     pub(super) fn values(&self) -> u32 {
         let most = self.column.info().with_value.most();

@@ -1,0 +1,155 @@
+//! The values of a field once more, without those of some documents.
+
+use std::collections::VecDeque;
+
+use docvalues_format::binary::Values as _;
+
+use super::SpillBudget;
+use super::{FieldBuffer, FixedWidth, Items, MemoryBudget, Values};
+use crate::error::ErrorKind;
+use crate::external_sort::string_runs::{NumberedString, RunReader};
+use crate::external_sort::term_runs::TermRun;
+use crate::intern::{Strings, index};
+use crate::live_set::LiveSet;
+use crate::schema::FieldSpec;
+
+impl FieldBuffer {
+    /// The buffer that the `live` documents would have made, added one after the other. What has no `room` goes to the
+    /// temporary file.
+    ///
+    /// Takes the memory of the values that are retained, beside that of all.
+    pub(crate) fn retain(
+        self,
+        spec: &FieldSpec,
+        live: &LiveSet<'_>,
+        spill_budget: &SpillBudget,
+    ) -> Result<FieldBuffer, ErrorKind> {
+        let FieldBuffer { presence, values } = self;
+        let mut retained = LiveCopy {
+            docs: presence.docs(0..u32::MAX),
+            live,
+            buffer: FieldBuffer::new(spec),
+            memory: MemoryBudget::new(usize::MAX),
+            spill_budget,
+        };
+        match values {
+            Values::Numbers(mut numbers) => {
+                numbers.normalize()?;
+                each_document(&numbers, |list| {
+                    retained.document(list.len(), |buffer, _| {
+                        list.iter().for_each(|&number| buffer.push_number(number));
+                        Ok(())
+                    })
+                })?;
+            }
+            Values::Strings(kept) => kept
+                .strings
+                .for_each(|value| retained.document(1, |buffer, memory| buffer.push_bytes(value, memory)))?,
+            Values::Terms { mut ids, mut terms } => {
+                ids.normalize()?;
+                terms.end_runs(ids.values.len())?;
+                let (runs, strings, _) = terms.into_parts();
+                let mut known = TermReader { runs: runs.into(), seen: 0, end: 0, strings, at: None };
+                each_document(&ids, |list| {
+                    known.advance(list.len())?;
+                    retained.document(list.len(), |buffer, memory| {
+                        list.iter().try_for_each(|&id| buffer.push_bytes(known.get(id), memory))
+                    })
+                })?;
+            }
+        }
+        Ok(retained.buffer)
+    }
+}
+
+/// Shows the numbers of each document that has any to `f`.
+fn each_document<T: FixedWidth + Ord>(
+    items: &Items<T>,
+    mut f: impl FnMut(&[T]) -> Result<(), ErrorKind>,
+) -> Result<(), ErrorKind> {
+    if items.are_lists() {
+        return items.for_each(f);
+    }
+    let mut numbers = items.values.stream();
+    (0..items.values.len()).try_for_each(|_| f(&[numbers.next()?]))
+}
+
+/// A buffer that is filled again.
+struct LiveCopy<'a, D> {
+    /// The documents that had a value.
+    docs: D,
+    live: &'a LiveSet<'a>,
+    buffer: FieldBuffer,
+    memory: MemoryBudget,
+    spill_budget: &'a SpillBudget,
+}
+
+impl<D: Iterator<Item = u32>> LiveCopy<'_, D> {
+    /// Adds the next document, whose `values` are pushed by `push`, if it lives.
+    fn document(
+        &mut self,
+        values: usize,
+        push: impl FnOnce(&mut FieldBuffer, &mut MemoryBudget) -> Result<(), ErrorKind>,
+    ) -> Result<(), ErrorKind> {
+        // There are as many as have values.
+        let LiveCopy { docs, live, buffer, memory, spill_budget } = self;
+        let Some(doc) = docs.next().filter(|&doc| live.has(doc)).map(|doc| live.rank(doc)) else {
+            return Ok(());
+        };
+        buffer.reserve(1, values, memory)?;
+        buffer.presence.reserve(doc..doc + 1, 1, memory)?;
+        push(buffer, memory)?;
+        buffer.presence.insert(doc);
+        buffer.end_document();
+        match spill_budget.spill() {
+            Some(spill) if buffer.heap() > spill_budget.bytes => buffer.spill(spill, memory),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The terms that numbers stand for: of each run others.
+struct TermReader {
+    runs: VecDeque<TermRun>,
+    /// How many numbers there were, and up to where they are of this run.
+    seen: usize,
+    end: usize,
+    strings: Strings,
+    /// Where the string of each number is; where its number says, if there are no runs.
+    at: Option<Vec<u32>>,
+}
+
+impl TermReader {
+    fn get(&self, id: u32) -> &[u8] {
+        let at = self.at.as_ref().map_or(id, |at| at[index(id)]);
+        self.strings.get(index(at))
+    }
+
+    /// Goes on to the next `ids` numbers, which are of one run.
+    fn advance(&mut self, ids: usize) -> Result<(), ErrorKind> {
+        if self.seen == self.end
+            && let Some(run) = self.runs.pop_front()
+        {
+            self.end = run.ids;
+            self.read(run)?;
+        }
+        self.seen += ids;
+        Ok(())
+    }
+
+    fn read(&mut self, run: TermRun) -> Result<(), ErrorKind> {
+        let (mut cursor, mut next, mut memory) =
+            (RunReader::new(run.terms), NumberedString::default(), MemoryBudget::new(usize::MAX));
+        let mut at = vec![0; index(run.count)];
+        self.strings.truncate(0);
+        for place in 0..run.count {
+            if cursor.advance(&mut next)? {
+                self.strings.reserve(1, next.string.len(), &mut memory)?;
+                self.strings.push(&next.string);
+                at[index(next.number)] = place;
+            }
+        }
+        self.at = Some(at);
+        Ok(())
+    }
+}

@@ -1,0 +1,312 @@
+//! Numbers in document order, of which the first may have left the memory.
+
+use std::ops::Range;
+
+use docvalues_format::numeric::{self, Number};
+use docvalues_storage::Spill;
+
+use super::memory_budget::MemoryBudget;
+use super::scratch::{CHUNK_LEN, Scratch};
+use crate::error::ErrorKind;
+
+/// A number as bytes of a temporary file, which only the process that wrote it reads.
+pub(crate) trait FixedWidth: Number {
+    /// How many bytes.
+    const LEN: usize;
+
+    /// Appends them.
+    fn put(self, out: &mut Vec<u8>);
+
+    /// Appends the numbers that `bytes` are.
+    fn take(bytes: &[u8], out: &mut Vec<Self>);
+}
+
+macro_rules! fixed {
+    ($($number:ty)*) => { $(
+        impl FixedWidth for $number {
+            const LEN: usize = size_of::<$number>();
+
+            fn put(self, out: &mut Vec<u8>) {
+                out.extend_from_slice(&self.to_le_bytes());
+            }
+
+            fn take(bytes: &[u8], out: &mut Vec<Self>) {
+                out.extend(bytes.as_chunks().0.iter().map(|bytes| <$number>::from_le_bytes(*bytes)));
+            }
+        }
+    )* };
+}
+
+fixed!(i64 u32);
+
+/// Numbers: the last ones in memory, those before them in a file, if there are any.
+///
+/// Only numbers of committed documents leave the memory, so that taking back those of others cannot fail.
+#[derive(Clone, Debug)]
+pub(crate) struct SpillVec<T> {
+    on_disk: Option<OnDisk<T>>,
+    /// What is in memory.
+    pub(crate) in_memory: Vec<T>,
+}
+
+#[derive(Clone, Debug)]
+struct OnDisk<T> {
+    scratch: Scratch,
+    len: usize,
+    last: Option<T>,
+}
+
+impl<T> Default for SpillVec<T> {
+    fn default() -> SpillVec<T> {
+        SpillVec { on_disk: None, in_memory: Vec::new() }
+    }
+}
+
+impl<T: FixedWidth> SpillVec<T> {
+    /// Numbers in memory.
+    pub(crate) fn of(in_memory: Vec<T>) -> SpillVec<T> {
+        SpillVec { on_disk: None, in_memory }
+    }
+
+    /// How many are not in memory.
+    pub(crate) fn on_disk_len(&self) -> usize {
+        self.on_disk.as_ref().map_or(0, |on_disk| on_disk.len)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.on_disk_len() + self.in_memory.len()
+    }
+
+    pub(crate) fn last(&self) -> Option<T> {
+        self.in_memory.last().copied().or_else(|| self.on_disk.as_ref()?.last)
+    }
+
+    /// Forgets all but the first `len`, which are not fewer than those in the file.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        debug_assert!(len >= self.on_disk_len(), "{len} of {}", self.on_disk_len());
+        self.in_memory.truncate(len.saturating_sub(self.on_disk_len()));
+    }
+
+    /// Bytes of memory.
+    pub(crate) fn heap(&self) -> usize {
+        self.in_memory.capacity() * size_of::<T>()
+    }
+
+    /// Where encoded numbers go: to a file if these come from one.
+    pub(crate) fn sibling_scratch(&self) -> Option<Scratch> {
+        self.on_disk.as_ref().map(|on_disk| on_disk.scratch.sibling())
+    }
+
+    /// Moves all that is in memory to `spill`. After an error it still is there.
+    pub(crate) fn spill(&mut self, spill: &Spill, memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
+        let before = self.heap();
+        self.flush(Some(spill))?;
+        memory.release(before);
+        Ok(())
+    }
+
+    fn append_to_disk(&mut self, spill: &Spill) -> Result<(), ErrorKind> {
+        let Some(&last) = self.in_memory.last() else { return Ok(()) };
+        let on_disk = self.on_disk.get_or_insert_with(|| OnDisk {
+            scratch: Scratch::new(spill.clone()),
+            len: 0,
+            last: None,
+        });
+        let mut scratch = on_disk.scratch.clone();
+        let mut bytes = Vec::with_capacity(CHUNK_LEN);
+        for numbers in self.in_memory.chunks(CHUNK_LEN / T::LEN) {
+            bytes.clear();
+            numbers.iter().for_each(|number| number.put(&mut bytes));
+            scratch.append(&bytes)?;
+        }
+        *on_disk = OnDisk { scratch, len: on_disk.len + self.in_memory.len(), last: Some(last) };
+        Ok(())
+    }
+
+    /// Number `i`.
+    pub(crate) fn get(&self, i: usize) -> Result<T, ErrorKind> {
+        use numeric::Values as _;
+        match self.on_disk {
+            None => Ok(self.in_memory[i]),
+            Some(_) => Ok(self.read(i..i + 1, &mut Vec::new())?[0]),
+        }
+    }
+
+    /// Moves what is in memory to the file, if there is one.
+    pub(crate) fn flush(&mut self, spill: Option<&Spill>) -> Result<(), ErrorKind> {
+        if let Some(spill) = spill {
+            self.append_to_disk(spill)?;
+            self.in_memory = Vec::new();
+        }
+        Ok(())
+    }
+
+    /// Appends a number; with a `spill`, no more than a few stay in memory.
+    pub(crate) fn push(&mut self, number: T, spill: Option<&Spill>) -> Result<(), ErrorKind> {
+        self.in_memory.push(number);
+        self.flush_if_large(spill)
+    }
+
+    /// Appends the numbers that `bytes` are; with a `spill`, no more than a few stay in memory.
+    pub(crate) fn extend(&mut self, bytes: &[u8], spill: Option<&Spill>) -> Result<(), ErrorKind> {
+        for bytes in bytes.chunks(CHUNK_LEN) {
+            T::take(bytes, &mut self.in_memory);
+            self.flush_if_large(spill)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn flush_if_large(&mut self, spill: Option<&Spill>) -> Result<(), ErrorKind> {
+        if let Some(spill) = spill
+            && self.in_memory.len() * T::LEN >= CHUNK_LEN
+        {
+            self.append_to_disk(spill)?;
+            self.in_memory.clear();
+        }
+        Ok(())
+    }
+
+    /// All of them, one after the other.
+    pub(crate) fn stream(&self) -> SpillVecReader<'_, T> {
+        SpillVecReader { values: self, at: 0, piece: Vec::new(), end: 0 }
+    }
+
+    /// Shows all of them to `f`, piece by piece.
+    pub(crate) fn for_each(&self, mut f: impl FnMut(&[T])) -> Result<(), ErrorKind> {
+        use numeric::Values as _;
+        let mut buffer = Vec::new();
+        for range in numeric::chunks(self.len()) {
+            f(self.read(range, &mut buffer)?);
+        }
+        Ok(())
+    }
+
+    /// Changes each of them, some at a time.
+    pub(crate) fn change_each(
+        &mut self,
+        mut f: impl FnMut(&mut [T]) -> Result<(), ErrorKind>,
+    ) -> Result<(), ErrorKind> {
+        let (mut changed, on_disk) = (SpillVec::default(), self.on_disk_len());
+        for range in numeric::chunks(on_disk).chain(std::iter::once(on_disk..self.len())) {
+            self.change(range, &mut changed, &mut f)?;
+        }
+        self.on_disk = changed.on_disk;
+        Ok(())
+    }
+
+    /// Changes those of `range`, all of which are in memory or none. Those that are not come to lie behind
+    /// those of `changed`.
+    pub(super) fn change(
+        &mut self,
+        range: Range<usize>,
+        changed: &mut SpillVec<T>,
+        f: impl FnOnce(&mut [T]) -> Result<(), ErrorKind>,
+    ) -> Result<(), ErrorKind> {
+        let on_disk = self.on_disk_len();
+        if range.start >= on_disk {
+            f(&mut self.in_memory[range.start - on_disk..range.end - on_disk])?;
+        } else if let Some(OnDisk { scratch, .. }) = &self.on_disk {
+            let mut numbers = std::mem::take(&mut changed.in_memory);
+            self.copy(range, &mut numbers)?;
+            f(&mut numbers)?;
+            changed.in_memory = numbers;
+            changed.append_to_disk(scratch.spill())?;
+        }
+        Ok(())
+    }
+
+    /// Has those of `changed` that are in a file, instead of its own.
+    pub(super) fn replace_on_disk(&mut self, changed: SpillVec<T>) {
+        self.on_disk = changed.on_disk;
+    }
+
+    /// Fills `room` with those of `range`.
+    fn copy(&self, range: Range<usize>, buffer: &mut Vec<T>) -> Result<(), ErrorKind> {
+        buffer.clear();
+        buffer.reserve(range.len());
+        let on_disk = self.on_disk_len();
+        if let Some(OnDisk { scratch, .. }) = &self.on_disk {
+            let mut bytes = [0; 1 << 14];
+            let step = bytes.len() / T::LEN;
+            let end = range.end.min(on_disk);
+            for start in (range.start..end).step_by(step) {
+                let bytes = &mut bytes[..step.min(end - start) * T::LEN];
+                scratch.read((start * T::LEN) as u64, bytes)?;
+                T::take(bytes, buffer);
+            }
+        }
+        let in_memory = range.start.max(on_disk) - on_disk..range.end.max(on_disk) - on_disk;
+        buffer.extend_from_slice(&self.in_memory[in_memory]);
+        Ok(())
+    }
+}
+
+/// Numbers of a tape, from the first one on.
+#[derive(Debug)]
+pub(crate) struct SpillVecReader<'a, T> {
+    values: &'a SpillVec<T>,
+    at: usize,
+    /// Those that were read from the file.
+    piece: Vec<T>,
+    /// Where they end.
+    end: usize,
+}
+
+impl<T: FixedWidth> SpillVecReader<'_, T> {
+    /// The next number, which there must be.
+    pub(crate) fn next(&mut self) -> Result<T, ErrorKind> {
+        let on_disk = self.values.on_disk_len();
+        let at = self.at;
+        self.at += 1;
+        if at >= on_disk {
+            return Ok(self.values.in_memory[at - on_disk]);
+        }
+        if at >= self.end {
+            self.end = on_disk.min(at + CHUNK_LEN / T::LEN);
+            self.values.copy(at..self.end, &mut self.piece)?;
+        }
+        Ok(self.piece[self.piece.len() - (self.end - at)])
+    }
+}
+
+impl<T: FixedWidth> numeric::Values for SpillVec<T> {
+    type Number = T;
+    type Error = ErrorKind;
+
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn read<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<T>) -> Result<&'a [T], ErrorKind> {
+        let on_disk = self.on_disk_len();
+        if range.start >= on_disk {
+            return Ok(&self.in_memory[range.start - on_disk..range.end - on_disk]);
+        }
+        self.copy(range, buffer)?;
+        Ok(buffer)
+    }
+}
+
+/// Shows `f` the ascending `offsets` of the first `count` values, some values at a time, and what these span: at most
+/// `most`, but for a single one that is longer.
+pub(super) fn for_each_group(
+    offsets: &SpillVec<i64>,
+    count: usize,
+    most: u64,
+    mut f: impl FnMut(Range<i64>, &[i64]) -> Result<(), ErrorKind>,
+) -> Result<(), ErrorKind> {
+    use numeric::Values as _;
+    let mut buffer = Vec::new();
+    for range in numeric::chunks(count) {
+        let mut offsets = offsets.read(range.start..range.end + 1, &mut buffer)?;
+        while let [first, ends @ ..] = offsets
+            && !ends.is_empty()
+        {
+            let few = ends.partition_point(|end| end.abs_diff(*first) <= most).max(1);
+            f(*first..offsets[few], &offsets[..=few])?;
+            offsets = &offsets[few..];
+        }
+    }
+    Ok(())
+}

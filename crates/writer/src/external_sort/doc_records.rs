@@ -1,0 +1,113 @@
+//! Numbers with the documents that they are of, sorted: in memory, or in runs that are merged.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+use crate::buffer::SpillBudget;
+use crate::buffer::{CHUNK_LEN, Scratch, ScratchWriter};
+use crate::error::ErrorKind;
+
+/// Bytes of a record in a file.
+const LEN: usize = size_of::<u128>();
+
+/// The fewest bytes of a run that are read at a time.
+const FEWEST: usize = 1 << 12;
+
+/// Records, of which no two are equal, in any order.
+#[derive(Debug)]
+pub(crate) struct ExternalSorter {
+    records: Vec<u128>,
+    /// So many of them are a run.
+    most: usize,
+    runs: Vec<Scratch>,
+    spill_budget: SpillBudget,
+}
+
+impl ExternalSorter {
+    pub(crate) fn new(spill_budget: SpillBudget) -> ExternalSorter {
+        // Sorting takes half as much again.
+        let most = (spill_budget.bytes / (LEN + LEN / 2)).max(1);
+        ExternalSorter { records: Vec::new(), most, runs: Vec::new(), spill_budget }
+    }
+
+    pub(crate) fn push(&mut self, record: u128) -> Result<(), ErrorKind> {
+        if self.records.len() == self.most {
+            self.end_run()?;
+        }
+        if self.records.len() == self.records.capacity() {
+            let more = self.records.len().max(FEWEST);
+            self.records.try_reserve(more).map_err(|_| ErrorKind::memory(more.saturating_mul(LEN)))?;
+        }
+        self.records.push(record);
+        Ok(())
+    }
+
+    fn end_run(&mut self) -> Result<(), ErrorKind> {
+        let Some(spill) = self.spill_budget.spill() else { return Ok(()) };
+        let mut run = ScratchWriter::new(Scratch::new(spill.clone()));
+        sort(&mut self.records);
+        for record in self.records.drain(..) {
+            run.push(|bytes| bytes.extend_from_slice(&record.to_le_bytes()))?;
+        }
+        self.runs.push(run.finish()?);
+        Ok(())
+    }
+
+    /// Shows all records to `each`, in ascending order.
+    pub(crate) fn finish(
+        mut self,
+        mut each: impl FnMut(u128) -> Result<(), ErrorKind>,
+    ) -> Result<(), ErrorKind> {
+        if self.runs.is_empty() {
+            sort(&mut self.records);
+            return self.records.into_iter().try_for_each(each);
+        }
+        self.end_run()?;
+        drop(self.records);
+        // What is left of the room.
+        let together = (self.spill_budget.bytes / self.runs.len()).clamp(FEWEST, CHUNK_LEN);
+        let run = |scratch| RunReader { scratch, read: 0, records: Vec::new() };
+        let mut runs: Vec<RunReader> = self.runs.into_iter().map(run).collect();
+        let mut heads = BinaryHeap::new();
+        for (i, run) in runs.iter_mut().enumerate() {
+            heads.extend(run.next(together)?.map(|record| Reverse((record, i))));
+        }
+        while let Some(mut head) = heads.peek_mut() {
+            let Reverse((record, run)) = &mut *head;
+            each(*record)?;
+            match runs[*run].next(together)? {
+                Some(next) => *record = next,
+                None => drop(PeekMut::pop(head)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Stable, because that finds the runs of what is sorted in parts: of documents of several segments.
+fn sort(records: &mut [u128]) {
+    records.sort();
+}
+
+/// A run that is read front to back.
+struct RunReader {
+    scratch: Scratch,
+    /// How many bytes were.
+    read: u64,
+    /// Records that were read, the next one last.
+    records: Vec<u128>,
+}
+
+impl RunReader {
+    fn next(&mut self, together: usize) -> Result<Option<u128>, ErrorKind> {
+        if self.records.is_empty() {
+            let left = usize::try_from(self.scratch.len() - self.read).unwrap_or(usize::MAX);
+            let mut bytes = vec![0; left.min(together / LEN * LEN)];
+            self.scratch.read(self.read, &mut bytes)?;
+            self.read += bytes.len() as u64;
+            self.records.extend(bytes.as_chunks().0.iter().rev().map(|bytes| u128::from_le_bytes(*bytes)));
+        }
+        Ok(self.records.pop())
+    }
+}

@@ -1,0 +1,116 @@
+//! Sorted byte strings in a file, each with a number: how they are written, read and merged.
+//!
+//! ```text
+//! number, u32 | length, u32 | bytes | number, u32 | ...
+//! ```
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+use crate::buffer::{CHUNK_LEN, FixedWidth as _, Scratch, ScratchWriter};
+use crate::error::ErrorKind;
+use crate::intern::index;
+
+/// Bytes before a string.
+const HEAD: usize = 8;
+
+/// Appends a string, which is not below those before, to a run.
+pub(crate) fn push(run: &mut ScratchWriter, number: u32, string: &[u8]) -> Result<(), ErrorKind> {
+    Ok(run.push(|bytes| {
+        number.put(bytes);
+        // The longest value has 2^31 bytes.
+        u32::try_from(string.len()).unwrap_or(u32::MAX).put(bytes);
+        bytes.extend_from_slice(string);
+    })?)
+}
+
+/// A string of a run. The least is the one to take first.
+#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct NumberedString {
+    pub(crate) string: Vec<u8>,
+    pub(crate) run: usize,
+    pub(crate) number: u32,
+}
+
+/// What is left of a run.
+#[derive(Debug)]
+pub(crate) struct RunReader {
+    scratch: Scratch,
+    /// The bytes that were read, and how many of them were taken.
+    bytes: Vec<u8>,
+    taken: usize,
+    /// How many were read of all.
+    read: u64,
+}
+
+impl RunReader {
+    /// Stands in front of the first string.
+    pub(crate) fn new(scratch: Scratch) -> RunReader {
+        RunReader { scratch, bytes: Vec::new(), taken: 0, read: 0 }
+    }
+
+    /// Puts the next string in the place of `last`, if there is one.
+    pub(crate) fn advance(&mut self, last: &mut NumberedString) -> Result<bool, ErrorKind> {
+        if self.taken == self.bytes.len() && self.read == self.scratch.len() {
+            return Ok(false);
+        }
+        self.fill(HEAD)?;
+        let [number, len, ..] = self.bytes[self.taken..].as_chunks().0 else { return Ok(false) };
+        let (number, len) = (u32::from_le_bytes(*number), index(u32::from_le_bytes(*len)));
+        self.fill(HEAD + len)?;
+        last.number = number;
+        last.string.clear();
+        last.string.extend_from_slice(&self.bytes[self.taken + HEAD..][..len]);
+        self.taken += HEAD + len;
+        Ok(true)
+    }
+
+    /// Has at least `len` bytes that were not taken.
+    fn fill(&mut self, len: usize) -> Result<(), ErrorKind> {
+        let there = self.bytes.len() - self.taken;
+        if there < len {
+            self.bytes.drain(..self.taken);
+            self.taken = 0;
+            let left = usize::try_from(self.scratch.len() - self.read).unwrap_or(usize::MAX);
+            let more = left.min(CHUNK_LEN.max(len - there));
+            self.bytes.resize(there + more, 0);
+            self.scratch.read(self.read, &mut self.bytes[there..])?;
+            self.read += more as u64;
+        }
+        Ok(())
+    }
+}
+
+/// The strings of several runs, in order; of equal ones, that of the earliest run comes first.
+#[derive(Debug, Default)]
+pub(crate) struct KWayMerge {
+    runs: Vec<RunReader>,
+    heads: BinaryHeap<Reverse<NumberedString>>,
+    /// Whether the first one was shown.
+    shown: bool,
+}
+
+impl KWayMerge {
+    /// Adds a run.
+    pub(crate) fn add(&mut self, scratch: Scratch) -> Result<(), ErrorKind> {
+        let (mut run, mut head) = (RunReader::new(scratch), NumberedString::default());
+        head.run = self.runs.len();
+        if run.advance(&mut head)? {
+            self.heads.push(Reverse(head));
+        }
+        self.runs.push(run);
+        Ok(())
+    }
+
+    /// The next string.
+    pub(crate) fn next(&mut self) -> Result<Option<&NumberedString>, ErrorKind> {
+        if std::mem::replace(&mut self.shown, true)
+            && let Some(mut last) = self.heads.peek_mut()
+            && !self.runs[last.0.run].advance(&mut last.0)?
+        {
+            PeekMut::pop(last);
+        }
+        Ok(self.heads.peek().map(|head| &head.0))
+    }
+}

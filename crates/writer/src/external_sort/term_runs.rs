@@ -1,0 +1,171 @@
+//! Terms that had no room in memory: sorted runs of them, merged into one dictionary.
+//!
+//! ```text
+//! interner full   its terms, sorted, with their numbers   -> a run; numbers begin at 0 again
+//! merge           all runs -> terms, each once             -> the dictionary
+//!                 number and ord of each term of a run     -> beside the run
+//! streaming pass  the numbers of documents, run by run     -> ords
+//! ```
+
+use std::collections::VecDeque;
+
+use docvalues_format::dictionary::Dictionary;
+use docvalues_storage::Spill;
+
+use crate::buffer::{
+    ByteStrings, ByteStringsBuilder, CHUNK_LEN, FixedWidth as _, Payload, Scratch, ScratchWriter,
+};
+use crate::dictionary_writer::DictionaryWriter;
+use crate::error::ErrorKind;
+use crate::external_sort::string_runs;
+use crate::external_sort::unsorted_terms::{UnsortedRun, UnsortedTerms};
+use crate::intern::{Strings, index};
+
+/// Different terms, in a file, and which numbers of documents are of them.
+#[derive(Debug)]
+pub(crate) struct TermRun {
+    /// How many terms.
+    pub(crate) count: u32,
+    /// Number `i` of all documents is of this run, or of an earlier one, if `i` is below.
+    pub(crate) ids: usize,
+    /// The terms in byte order, each behind its number and its length, u32s.
+    pub(crate) terms: Scratch,
+    /// The terms by their numbers, if somebody asks for them.
+    unsorted: Option<ByteStrings>,
+}
+
+impl TermRun {
+    /// Writes `strings`, of which `order` has the numbers in byte order; also in the order of their numbers,
+    /// if they are to be `unsorted`, too.
+    pub(crate) fn write(
+        strings: &Strings,
+        order: &[u32],
+        ids: usize,
+        unsorted: bool,
+        spill: &Spill,
+    ) -> Result<TermRun, ErrorKind> {
+        let mut run = ScratchWriter::new(Scratch::new(spill.clone()));
+        order.iter().try_for_each(|&id| string_runs::push(&mut run, id, strings.get(index(id))))?;
+        let count = u32::try_from(order.len()).unwrap_or(u32::MAX);
+        let in_their_order = || {
+            let mut terms = ByteStringsBuilder::new(Scratch::new(spill.clone()))?;
+            (0..strings.len()).try_for_each(|id| terms.push(strings.get(id)))?;
+            terms.finish()
+        };
+        let unsorted = unsorted.then(in_their_order).transpose()?;
+        Ok(TermRun { count, ids, terms: run.finish()?, unsorted })
+    }
+
+    pub(crate) fn spill(&self) -> &Spill {
+        self.terms.spill()
+    }
+}
+
+/// Merges `runs`: the dictionary, what makes ords of the numbers of documents, and what was kept unsorted.
+pub(crate) fn merge(
+    runs: Vec<TermRun>,
+    jump_tables: bool,
+) -> Result<(Dictionary<Payload>, Ords, Option<UnsortedTerms>), ErrorKind> {
+    let (mut terms, mut ords, mut blocks) = (string_runs::KWayMerge::default(), Vec::new(), None);
+    let mut unsorted = Vec::new();
+    for run in runs {
+        if let Some(terms) = run.unsorted {
+            unsorted.push(UnsortedRun { terms, ids: run.ids, new: vec![false; index(run.count)] });
+        }
+        let other = run.terms.sibling();
+        blocks.get_or_insert_with(|| other.sibling());
+        ords.push((ScratchWriter::new(other), run.count, run.ids));
+        terms.add(run.terms)?;
+    }
+    let scratch = blocks.as_ref().map(Scratch::sibling);
+    let mut dictionary = DictionaryWriter::new(blocks, CHUNK_LEN);
+    while let Some(next) = terms.next()? {
+        if dictionary.builder.last() != Some(&next.string) {
+            // Of equal terms, that of the earliest run comes first.
+            if let Some(run) = unsorted.get_mut(next.run) {
+                run.new[index(next.number)] = true;
+            }
+            dictionary.push(&next.string)?;
+        }
+        let (id, ord) = (next.number, dictionary.builder.len() - 1);
+        ords[next.run].0.push(|bytes| {
+            id.put(bytes);
+            ord.put(bytes);
+        })?;
+    }
+    let terms = dictionary.finish(jump_tables);
+    let mut end = 0;
+    let ords = ords.into_iter().map(|(pairs, count, ids)| {
+        let before = std::mem::replace(&mut end, ids);
+        Ok((ids - before, OrdOf::OnDisk(pairs.finish()?, count)))
+    });
+    let ords = Ords::of(ords.collect::<Result<Vec<_>, ErrorKind>>()?.into_iter());
+    let unsorted = scratch.map(|scratch| UnsortedTerms { scratch, runs: unsorted });
+    let unsorted = unsorted.filter(|unsorted| !unsorted.runs.is_empty());
+    Ok((terms, ords, unsorted))
+}
+
+/// The ord of each number of a run.
+#[derive(Debug)]
+enum OrdOf {
+    InMemory(Vec<u32>),
+    /// Numbers and ords, u32s, and how many there are.
+    OnDisk(Scratch, u32),
+}
+
+impl OrdOf {
+    fn into_memory(self) -> Result<Vec<u32>, ErrorKind> {
+        let (scratch, count) = match self {
+            OrdOf::InMemory(ord_of) => return Ok(ord_of),
+            OrdOf::OnDisk(scratch, count) => (scratch, count),
+        };
+        let (mut ord_of, mut pairs) = (vec![0; index(count)], Vec::new());
+        scratch.for_each(|bytes| {
+            pairs.clear();
+            u32::take(bytes, &mut pairs);
+            pairs.as_chunks().0.iter().for_each(|&[id, ord]| ord_of[index(id)] = ord);
+            Ok::<_, ErrorKind>(())
+        })?;
+        Ok(ord_of)
+    }
+}
+
+/// Makes ords of the numbers of documents, which it is shown in their order.
+#[derive(Debug)]
+pub(crate) struct Ords {
+    /// How many numbers are of each run to come, and their ords.
+    later: VecDeque<(usize, OrdOf)>,
+    /// The ord of each number of this run.
+    ord_of: Vec<u32>,
+    /// How many numbers of this run are to come.
+    left: usize,
+}
+
+impl Ords {
+    fn of(runs: impl Iterator<Item = (usize, OrdOf)>) -> Ords {
+        Ords { later: runs.collect(), ord_of: Vec::new(), left: 0 }
+    }
+
+    /// Of runs in memory: how many numbers are of each, and the ords of these.
+    pub(crate) fn in_memory(runs: impl IntoIterator<Item = (usize, Vec<u32>)>) -> Ords {
+        Ords::of(runs.into_iter().map(|(count, ord_of)| (count, OrdOf::InMemory(ord_of))))
+    }
+
+    /// Replaces the next numbers.
+    pub(crate) fn replace(&mut self, mut ids: &mut [u32]) -> Result<(), ErrorKind> {
+        while !ids.is_empty() {
+            if self.left == 0 {
+                // All numbers are of a run.
+                let Some((count, next)) = self.later.pop_front() else { return Ok(()) };
+                self.ord_of = Vec::new();
+                (self.ord_of, self.left) = (next.into_memory()?, count);
+                continue;
+            }
+            let (these, later) = ids.split_at_mut(ids.len().min(self.left));
+            these.iter_mut().for_each(|id| *id = self.ord_of[index(*id)]);
+            self.left -= these.len();
+            ids = later;
+        }
+        Ok(())
+    }
+}

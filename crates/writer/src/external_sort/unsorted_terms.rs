@@ -1,0 +1,86 @@
+//! Terms of runs in the order in which they were met, for columns that may do without a dictionary.
+
+use docvalues_format::binary::Values as _;
+use docvalues_format::numeric::{self, Values as _};
+
+use crate::buffer::{ByteStrings, ByteStringsBuilder, Scratch, SpillVec};
+use crate::error::ErrorKind;
+use crate::intern::index;
+
+/// The terms of all runs, by their numbers.
+#[derive(Debug)]
+pub(crate) struct UnsortedTerms {
+    /// In their file.
+    pub(crate) scratch: Scratch,
+    pub(crate) runs: Vec<UnsortedRun>,
+}
+
+#[derive(Debug)]
+pub(crate) struct UnsortedRun {
+    pub(crate) terms: ByteStrings,
+    /// Number `i` of all documents is of this run, or of an earlier one, if `i` is below.
+    pub(crate) ids: usize,
+    /// Whether a term is in no earlier run.
+    pub(crate) new: Vec<bool>,
+}
+
+impl UnsortedTerms {
+    /// Each of the terms once, in the order in which they were met first.
+    pub(crate) fn distinct(&self) -> Result<ByteStrings, ErrorKind> {
+        let mut distinct = ByteStringsBuilder::new(self.scratch.sibling())?;
+        for run in &self.runs {
+            let mut new = run.new.iter();
+            run.terms.for_each(|term| match new.next() {
+                Some(true) => distinct.push(term),
+                _ => Ok(()),
+            })?;
+        }
+        distinct.finish()
+    }
+
+    /// Bytes of the terms that documents have, as `ids` say.
+    pub(crate) fn total_len(&self, ids: &SpillVec<u32>) -> Result<u64, ErrorKind> {
+        let mut len = 0;
+        self.for_each_run(ids, |_, offsets, ids| {
+            len += ids.iter().map(|&id| (offsets[index(id) + 1] - offsets[index(id)]) as u64).sum::<u64>();
+            Ok(())
+        })?;
+        Ok(len)
+    }
+
+    /// These terms.
+    pub(crate) fn values(&self, ids: &SpillVec<u32>) -> Result<ByteStrings, ErrorKind> {
+        let (mut values, mut bytes, mut of) =
+            (ByteStringsBuilder::new(self.scratch.sibling())?, Vec::new(), usize::MAX);
+        self.for_each_run(ids, |run, offsets, ids| {
+            if of != run {
+                of = run;
+                bytes.clear();
+                let all = &self.runs[run].terms.bytes;
+                bytes.reserve_exact(usize::try_from(all.len()).unwrap_or(usize::MAX));
+                all.read(0..all.len(), &mut bytes)?;
+            }
+            ids.iter().try_for_each(|&id| values.push(&bytes[offsets[index(id)]..offsets[index(id) + 1]]))
+        })?;
+        values.finish()
+    }
+
+    /// Shows `f` the number of each run, where its terms begin, and numbers of documents that are of it.
+    fn for_each_run(
+        &self,
+        ids: &SpillVec<u32>,
+        mut f: impl FnMut(usize, &[usize], &[u32]) -> Result<(), ErrorKind>,
+    ) -> Result<(), ErrorKind> {
+        let (mut start, mut buffer) = (0, Vec::new());
+        for (number, run) in self.runs.iter().enumerate() {
+            let mut offsets = Vec::with_capacity(run.terms.offsets.len());
+            let at = |&offset: &i64| usize::try_from(offset).unwrap_or(usize::MAX);
+            run.terms.offsets.for_each(|some| offsets.extend(some.iter().map(at)))?;
+            for range in numeric::chunks(run.ids - start) {
+                f(number, &offsets, ids.read(start + range.start..start + range.end, &mut buffer)?)?;
+            }
+            start = run.ids;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,307 @@
+//! All buffers of a segment together: what adds to them, commits documents, and takes them back.
+//!
+//! Documents up to `docs` are committed. Values of later ones lie in the buffers already, so that
+//! nothing is copied when they are committed; `touched` says in which, so that they can be taken back,
+//! and so that a document costs nothing for the fields it does not have.
+
+use std::fmt;
+
+use docvalues_format::file::kind::LogicalType;
+use docvalues_format::id::MAX_DOCS;
+use docvalues_storage::Spill;
+
+use crate::batch_rows::BatchRows;
+use crate::buffer::{FieldBuffer, MemoryBudget};
+use crate::error::{Error, ErrorKind, Result};
+use crate::input_column::InputColumn;
+use crate::schema::{BytesKind, FieldId, FieldSpec, Schema};
+
+/// The longest byte string, in bytes: 2 GiB.
+pub const MAX_VALUE: u64 = 1 << 31;
+
+/// What a caller gives, before it is known whether the field takes it.
+#[derive(Clone, Copy)]
+pub(crate) struct InputType {
+    /// In words, with an article.
+    what: &'static str,
+    /// Which types take it.
+    fits: fn(LogicalType) -> bool,
+    /// Whether its bytes are known to be UTF-8.
+    pub(crate) is_text: bool,
+}
+
+impl InputType {
+    pub(crate) const I64: InputType = InputType::new("a signed integer", |t| matches!(t, LogicalType::I64));
+    pub(crate) const U64: InputType =
+        InputType::new("an unsigned integer", |t| matches!(t, LogicalType::U64));
+    pub(crate) const F64: InputType = InputType::new("a double", |t| matches!(t, LogicalType::F64));
+    pub(crate) const BOOL: InputType = InputType::new("a boolean", |t| matches!(t, LogicalType::Bool));
+    pub(crate) const DATE: InputType = InputType::new("a date", |t| matches!(t, LogicalType::Date));
+    pub(crate) const TIMESTAMP: InputType = InputType::new("a timestamp", |t| {
+        use LogicalType::{TimestampMicros, TimestampMillis, TimestampNanos};
+        matches!(t, TimestampMillis | TimestampMicros | TimestampNanos)
+    });
+    pub(crate) const NUMBER: InputType = InputType::new("a number", |t| !t.is_bytes());
+    pub(crate) const STR: InputType =
+        InputType { is_text: true, ..InputType::new("a string", |t| matches!(t, LogicalType::Utf8)) };
+    pub(crate) const BYTES: InputType = InputType::new("a byte string", |t| matches!(t, LogicalType::Bytes));
+    pub(crate) const IP: InputType = InputType::new("an IP address", |t| matches!(t, LogicalType::Ip));
+    pub(crate) const UUID: InputType = InputType::new("a 128-bit id", |t| matches!(t, LogicalType::Uuid));
+    pub(crate) const BYTES_OF_ANY: InputType = InputType::new("byte strings", LogicalType::is_bytes);
+
+    const fn new(what: &'static str, fits: fn(LogicalType) -> bool) -> InputType {
+        InputType { what, fits, is_text: false }
+    }
+}
+
+/// The buffers, and what is known of all of them.
+pub(crate) struct FieldBuffers {
+    pub(crate) schema: Schema,
+    pub(crate) buffers: Vec<FieldBuffer>,
+    /// Documents that are committed.
+    pub(crate) docs: u32,
+    pub(crate) memory: MemoryBudget,
+    /// Where buffers go that have no room in memory, if they may.
+    pub(crate) spill: Option<Spill>,
+    touched: Vec<Touched>,
+    /// Whether a batch that is not finished was given a column of each field.
+    given: Vec<bool>,
+}
+
+/// A field that has values of documents that are not committed.
+#[derive(Clone, Copy, Debug)]
+struct Touched {
+    field: FieldId,
+    /// Its distinct byte strings before them.
+    terms: u32,
+}
+
+// A writer may hold a gigabyte, which nobody wants to see.
+impl fmt::Debug for FieldBuffers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = f.debug_struct("FieldBuffers");
+        fields.field("fields", &self.buffers.len()).field("docs", &self.docs);
+        fields.field("memory", &self.memory).finish_non_exhaustive()
+    }
+}
+
+impl FieldBuffers {
+    pub(crate) fn new(schema: Schema, budget: usize, spill: Option<Spill>) -> FieldBuffers {
+        let buffers: Vec<_> = schema.iter().map(|(_, spec)| FieldBuffer::new(spec)).collect();
+        let (memory, given) = (MemoryBudget::new(budget), vec![false; buffers.len()]);
+        FieldBuffers { schema, buffers, docs: 0, memory, spill, touched: Vec::new(), given }
+    }
+
+    /// Adds a field, of which the documents so far have no value.
+    pub(crate) fn add_field(&mut self, field: FieldSpec) -> Result<FieldId> {
+        let buffer = FieldBuffer::new(&field);
+        let id = self.schema.add(field)?;
+        self.buffers.push(buffer);
+        self.given.push(false);
+        Ok(id)
+    }
+
+    /// Says how the input spelled the values of `field`.
+    pub(crate) fn set_format(&mut self, field: FieldId, format: String) -> Result<()> {
+        let spec = spec(&self.schema, field, self.docs)?.clone().format(format);
+        self.schema.replace(field, spec)
+    }
+
+    /// Has all values of `field` kept as they are, as those of ids have to be.
+    pub(crate) fn require_binary(&mut self, field: FieldId) -> Result<()> {
+        let spec = spec(&self.schema, field, self.docs)?;
+        let wrong = match spec.bytes_kind() {
+            _ if !spec.logical().is_bytes() => Some("its values are numbers"),
+            _ if spec.is_multi_valued() => Some("a document may have several of its values"),
+            BytesKind::Sorted => Some("its values have a dictionary: make the field binary"),
+            BytesKind::Auto if self.buffers[field.index()].presence.count() > 0 => Some(
+                "it has values already that may get a dictionary: say so before, or make the field binary",
+            ),
+            BytesKind::Auto | BytesKind::Binary => None,
+        };
+        if let Some(wrong) = wrong {
+            return Err(Error::new(ErrorKind::NoIdField(wrong)).of(spec.name()));
+        }
+        if spec.bytes_kind() == BytesKind::Auto {
+            let spec = spec.clone().kind(BytesKind::Binary);
+            self.buffers[field.index()] = FieldBuffer::new(&spec);
+            self.schema.replace(field, spec)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses what was `given` if the field is of another type.
+    fn expect_type(&self, field: FieldId, given: InputType) -> Result<()> {
+        let spec = spec(&self.schema, field, self.docs)?;
+        if (given.fits)(spec.logical()) {
+            return Ok(());
+        }
+        let wrong = ErrorKind::WrongType { given: given.what, logical: spec.logical() };
+        Err(Error::new(wrong).of(spec.name()).in_doc(self.docs))
+    }
+
+    /// Gives the next document a number, in its stored form.
+    pub(crate) fn add_number(&mut self, field: FieldId, given: InputType, stored: i64) -> Result<()> {
+        self.add(field, given, |logical, buffer, _| {
+            check_number(logical, stored)?;
+            buffer.push_number(stored);
+            Ok(())
+        })
+    }
+
+    /// Gives the next document a byte string.
+    pub(crate) fn add_bytes(&mut self, field: FieldId, given: InputType, value: &[u8]) -> Result<()> {
+        self.add(field, given, |logical, buffer, memory| {
+            check_bytes(logical, value, given.is_text)?;
+            buffer.push_bytes(value, memory)
+        })
+    }
+
+    /// Gives the next document the value that `push` appends to the buffer, once there is room for it.
+    fn add(
+        &mut self,
+        field: FieldId,
+        given: InputType,
+        push: impl FnOnce(LogicalType, &mut FieldBuffer, &mut MemoryBudget) -> Result<(), ErrorKind>,
+    ) -> Result<()> {
+        self.expect_type(field, given)?;
+        self.spill_if_tight()?;
+        let doc = self.docs;
+        let (spec, buffer) = (spec(&self.schema, field, doc)?, &mut self.buffers[field.index()]);
+        let first = !buffer.presence.has(doc);
+        let terms = buffer.terms();
+        let add = || {
+            if !first && !spec.is_multi_valued() {
+                return Err(ErrorKind::SecondValue);
+            }
+            buffer.reserve(1, 1, &mut self.memory)?;
+            if first {
+                buffer.presence.reserve(doc..doc + 1, 1, &mut self.memory)?;
+            }
+            push(spec.logical(), buffer, &mut self.memory)
+        };
+        add().map_err(|kind| Error::new(kind).of(spec.name()).in_doc(doc))?;
+        if first {
+            buffer.presence.insert(doc);
+            self.touched.push(Touched { field, terms });
+        }
+        Ok(())
+    }
+
+    /// Gives the next documents a column, whose values they have as `rows` says.
+    pub(crate) fn add_column(
+        &mut self,
+        field: FieldId,
+        given: InputType,
+        rows: &BatchRows<'_>,
+        column: &impl InputColumn,
+    ) -> Result<()> {
+        self.expect_type(field, given)?;
+        self.spill_if_tight()?;
+        let first = self.docs;
+        let (spec, buffer) = (spec(&self.schema, field, first)?, &mut self.buffers[field.index()]);
+        let refuse = |(doc, kind)| Error::new(kind).of(spec.name()).in_doc(first + doc);
+        let fits = match () {
+            // The one before may have had no values.
+            () if self.given[field.index()] => Err(ErrorKind::SecondColumn),
+            () if rows.lists.is_some() && !spec.is_multi_valued() => Err(ErrorKind::ListOfSingle),
+            () => rows.check(),
+        };
+        fits.map_err(|kind| refuse((0, kind)))?;
+
+        let terms = buffer.terms();
+        let added = buffer.append_column(first, rows, column, spec.logical(), &mut self.memory);
+        match added {
+            Ok(()) => {
+                self.touched.push(Touched { field, terms });
+                self.given[field.index()] = true;
+            }
+            Err(refused) => {
+                buffer.truncate(first, terms);
+                return Err(refuse(refused));
+            }
+        }
+        Ok(())
+    }
+
+    /// Spills the largest buffers if memory is tight, and all that they hold is committed: so nothing of what
+    /// may be taken back lies in a file.
+    pub(crate) fn spill_if_tight(&mut self) -> Result<()> {
+        if self.memory.is_tight() && self.touched.is_empty() { self.spill_largest() } else { Ok(()) }
+    }
+
+    /// Spills the largest buffers, if there is a file, until they take a quarter of the budget.
+    #[cold]
+    pub(crate) fn spill_largest(&mut self) -> Result<()> {
+        let Some(spill) = self.spill.clone() else { return Ok(()) };
+        let mut largest: Vec<usize> = (0..self.buffers.len()).collect();
+        largest.sort_by_cached_key(|&field| std::cmp::Reverse(self.buffers[field].heap()));
+        for field in largest {
+            if self.memory.used() <= self.memory.spill_target() {
+                break;
+            }
+            self.buffers[field].spill(&spill, &mut self.memory)?;
+        }
+        self.memory.after_spill();
+        Ok(())
+    }
+
+    /// Makes what was added to the next `docs` documents documents, for which there is room.
+    pub(crate) fn commit_batch(&mut self, docs: u32) {
+        self.touched.drain(..).for_each(|touched| self.given[touched.field.index()] = false);
+        self.docs += docs;
+    }
+
+    /// Makes what was added to the next document a document.
+    pub(crate) fn commit_document(&mut self) -> Result<()> {
+        self.check_doc_count(1)?;
+        for Touched { field, .. } in self.touched.drain(..) {
+            self.buffers[field.index()].end_document();
+        }
+        self.docs += 1;
+        Ok(())
+    }
+
+    /// Refuses `docs` documents more than there can be.
+    pub(crate) fn check_doc_count(&self, docs: u32) -> Result<()> {
+        match self.docs.checked_add(docs) {
+            Some(total) if total <= MAX_DOCS => Ok(()),
+            _ => Err(Error::new(ErrorKind::TooManyDocs { max: MAX_DOCS }).in_doc(self.docs)),
+        }
+    }
+
+    /// Takes back all that was added and not committed.
+    pub(crate) fn roll_back(&mut self) {
+        for Touched { field, terms } in self.touched.drain(..) {
+            self.buffers[field.index()].truncate(self.docs, terms);
+            self.given[field.index()] = false;
+        }
+    }
+}
+
+/// What `field` holds, of which the next document is `doc`.
+fn spec(schema: &Schema, field: FieldId, doc: u32) -> Result<&FieldSpec> {
+    schema.get(field).ok_or_else(|| Error::new(ErrorKind::UnknownField).in_doc(doc))
+}
+
+/// Refuses a number that a column of this type cannot hold.
+pub(crate) fn check_number(logical: LogicalType, stored: i64) -> Result<(), ErrorKind> {
+    match logical {
+        LogicalType::Bool if stored >> 1 != 0 => Err(ErrorKind::NotBool { stored }),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a byte string that a column of this type cannot hold; `is_text` if it is known to be UTF-8.
+pub(crate) fn check_bytes(logical: LogicalType, value: &[u8], is_text: bool) -> Result<(), ErrorKind> {
+    let len = value.len();
+    match logical.fixed_len() {
+        Some(expected) if len as u64 != u64::from(expected) => Err(ErrorKind::WrongLength { len, expected }),
+        _ if len as u64 > MAX_VALUE => Err(ErrorKind::LongValue { len: len as u64, max: MAX_VALUE }),
+        _ if is_text || logical != LogicalType::Utf8 => Ok(()),
+        _ => match std::str::from_utf8(value) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(ErrorKind::NotUtf8 { valid: error.valid_up_to() }),
+        },
+    }
+}

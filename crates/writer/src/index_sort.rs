@@ -1,0 +1,185 @@
+//! Documents in another order than they came in.
+//!
+//! ```text
+//! keys       columns that are sorted by -> one number for each document         keys
+//!   |
+//! records    number and document, 16 bytes: sorted, in runs if there are many    records
+//!   |
+//! places     where each document goes                                           Order
+//!   |
+//! columns    presence and values, each to where its document goes               columns, presence
+//!   |          what is not in memory by way of windows of the result            scatter
+//! encode     as if the documents had come in this order
+//! ```
+//!
+//! A column that is in a file is read and written front to back: its values go, with their places, to the window of
+//! the result in which they belong, and windows then are put together in memory one after the other. So it moves
+//! twice, however large it is. To look values up one by one, in the order in which documents are to lie, would
+//! be a read of the file for each.
+
+mod key_codes;
+mod permutation;
+mod permute_presence;
+mod scatter;
+#[cfg(test)]
+mod tests;
+
+use crate::buffer::{PresenceBuffer, SpillBudget, SpillVec, SpillVecReader};
+use crate::error::ErrorKind;
+use crate::intern::index;
+
+use crate::external_sort::doc_records::ExternalSorter;
+use key_codes::KeyCodes;
+pub(crate) use key_codes::{KeyColumn, KeyValues};
+pub(crate) use permutation::Permutation;
+use scatter::{Layout, Scatter};
+
+/// Where each document goes, of those that came in.
+#[derive(Debug)]
+pub(crate) struct DocMap {
+    places: SpillVec<u32>,
+    spill_budget: SpillBudget,
+}
+
+impl DocMap {
+    /// Sorts `docs` documents by `keys`; those that are equal by all of them stay as they are. `None` if they are
+    /// in order already.
+    pub(crate) fn new(
+        docs: u32,
+        keys: &[KeyColumn<'_>],
+        spill_budget: &SpillBudget,
+    ) -> Result<Option<DocMap>, ErrorKind> {
+        let mut codes = KeyCodes::new(docs, keys)?;
+        if codes.are_all_equal() {
+            return Ok(None);
+        }
+        loop {
+            let mut sorter = ExternalSorter::new(spill_budget.clone());
+            codes.each(|doc, code| sorter.push(code << u32::BITS | u128::from(doc)))?;
+            if codes.are_whole() {
+                return DocMap::of(docs, sorter, spill_budget);
+            }
+            codes.replace(ranks(docs, sorter, spill_budget)?);
+        }
+    }
+
+    fn of(
+        docs: u32,
+        sorter: ExternalSorter,
+        spill_budget: &SpillBudget,
+    ) -> Result<Option<DocMap>, ErrorKind> {
+        let (mut place, mut moved) = (0, false);
+        let places = by_document(docs, spill_budget, |places| {
+            sorter.finish(|record| {
+                let doc = doc_of(record);
+                moved |= doc != place;
+                place += 1;
+                places.put(index(doc), &(place - 1).to_le_bytes())
+            })
+        })?;
+        Ok(moved.then(|| DocMap { places, spill_budget: spill_budget.clone() }))
+    }
+
+    /// Shows `each` all documents in the order in which they came, and where each goes: where it is, without an order.
+    pub(crate) fn each_place(
+        doc_map: Option<&DocMap>,
+        docs: u32,
+        mut each: impl FnMut(u32, u32),
+    ) -> Result<(), ErrorKind> {
+        let Some(doc_map) = doc_map else {
+            (0..docs).for_each(|doc| each(doc, doc));
+            return Ok(());
+        };
+        let mut docs = 0..docs;
+        try_each(&doc_map.places, |place| {
+            docs.next().into_iter().for_each(|doc| each(doc, place));
+            Ok(())
+        })
+    }
+
+    /// Where each document goes, if that is in memory.
+    pub(crate) fn in_memory(&self) -> Option<&[u32]> {
+        (self.places.on_disk_len() == 0).then_some(&self.places.in_memory)
+    }
+
+    /// Where each document goes, one after the other.
+    pub(crate) fn places(&self) -> SpillVecReader<'_, u32> {
+        self.places.stream()
+    }
+
+    /// The documents that go to `places`.
+    pub(crate) fn docs_at<const N: usize>(&self, places: [u32; N]) -> Result<[u32; N], ErrorKind> {
+        let (mut docs, mut doc) = (places, 0);
+        try_each(&self.places, |place| {
+            for (of, wanted) in docs.iter_mut().zip(places) {
+                if place == wanted {
+                    *of = doc;
+                }
+            }
+            doc += 1;
+            Ok(())
+        })?;
+        Ok(docs)
+    }
+
+    /// Which documents have a value, in this order; and where the values go.
+    pub(crate) fn presence(
+        &self,
+        docs: u32,
+        presence: PresenceBuffer,
+    ) -> Result<(PresenceBuffer, Permutation<'_>), ErrorKind> {
+        let Some((presence, slots)) = permute_presence::permute(docs, &presence, self)? else {
+            return Ok((presence, Permutation { doc_map: self, slots: None }));
+        };
+        Ok((presence, Permutation { doc_map: self, slots: Some(slots) }))
+    }
+}
+
+/// The document of a record.
+fn doc_of(record: u128) -> u32 {
+    u32::try_from(record & u128::from(u32::MAX)).unwrap_or(u32::MAX)
+}
+
+/// For each document, how many different codes are below its own; and how many there are.
+fn ranks(
+    docs: u32,
+    sorter: ExternalSorter,
+    spill_budget: &SpillBudget,
+) -> Result<(SpillVec<u32>, u32), ErrorKind> {
+    let (mut last, mut rank) = (None, 0);
+    let ranks = by_document(docs, spill_budget, |ranks| {
+        sorter.finish(|record| {
+            let code = record >> u32::BITS;
+            rank += u32::from(last.replace(code).is_some_and(|last| last != code));
+            ranks.put(index(doc_of(record)), &rank.to_le_bytes())
+        })
+    })?;
+    Ok((ranks, rank + 1))
+}
+
+/// A number for each document, which `put` puts there in any order.
+fn by_document(
+    docs: u32,
+    spill_budget: &SpillBudget,
+    put: impl FnOnce(&mut Scatter<'_>) -> Result<(), ErrorKind>,
+) -> Result<SpillVec<u32>, ErrorKind> {
+    // Read front to back for each column, which a file can do: so they do not take the memory of values.
+    let on_disk =
+        spill_budget.spill.as_ref().filter(|_| index(docs) > spill_budget.bytes / (4 * size_of::<u32>()));
+    let mut scatter =
+        Scatter::new(Layout::Fixed { count: index(docs), width: size_of::<u32>() }, spill_budget)?;
+    put(&mut scatter)?;
+    let mut numbers = SpillVec::default();
+    scatter.finish(|bytes| numbers.extend(&bytes, on_disk))?;
+    numbers.flush(on_disk)?;
+    Ok(numbers)
+}
+
+/// Shows `f` all numbers of a tape, until it fails.
+fn try_each<T: crate::buffer::FixedWidth>(
+    values: &SpillVec<T>,
+    mut f: impl FnMut(T) -> Result<(), ErrorKind>,
+) -> Result<(), ErrorKind> {
+    let mut numbers = values.stream();
+    (0..values.len()).try_for_each(|_| f(numbers.next()?))
+}

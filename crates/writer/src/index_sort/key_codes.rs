@@ -1,0 +1,204 @@
+//! What documents are sorted by, as one number for each.
+//!
+//! ```text
+//! key        values from 884 to 270,640,804, some documents have none    -> 1 bit: missing; 28 bits: above 884
+//! code       the bits of the first key | of the second | ...             up to 96 of them
+//! ```
+//!
+//! Where the keys have more bits than a code, documents are sorted by the first ones; their rank among the different
+//! codes then stands for these, in up to 32 bits, and leaves room for more.
+
+use std::fmt::Debug;
+use std::ops::Range;
+
+use docvalues_format::numeric::{self, Values as _};
+
+use crate::buffer::{FixedWidth, PresenceBuffer, SpillVec};
+use crate::error::ErrorKind;
+use crate::intern::index;
+
+/// Bits of a code. With those of a document it is a record.
+const MOST: u32 = u128::BITS - u32::BITS;
+
+/// A column that documents are sorted by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeyColumn<'a> {
+    pub(crate) presence: &'a PresenceBuffer,
+    pub(crate) numbers: &'a dyn KeyValues,
+    pub(crate) descending: bool,
+    pub(crate) missing_first: bool,
+}
+
+/// What values are compared by, in document order: stored numbers, or the ords of byte strings. Documents without a
+/// value have none.
+pub(crate) trait KeyValues: Debug {
+    /// The least and the greatest.
+    fn bounds(&self) -> Result<(i64, i64), ErrorKind>;
+
+    /// Fills `out` with those of `range`.
+    fn copy(&self, range: Range<usize>, out: &mut Vec<i64>) -> Result<(), ErrorKind>;
+}
+
+impl<T: FixedWidth + Into<i64> + Debug> KeyValues for SpillVec<T> {
+    fn bounds(&self) -> Result<(i64, i64), ErrorKind> {
+        let (mut min, mut max) = (i64::MAX, i64::MIN);
+        self.for_each(|numbers| {
+            (min, max) = numbers.iter().fold((min, max), |(min, max), &number| {
+                let number = number.into();
+                (min.min(number), max.max(number))
+            });
+        })?;
+        Ok((min, max))
+    }
+
+    fn copy(&self, range: Range<usize>, out: &mut Vec<i64>) -> Result<(), ErrorKind> {
+        out.clear();
+        out.extend(self.read(range, &mut Vec::new())?.iter().map(|&number| number.into()));
+        Ok(())
+    }
+}
+
+/// Some bits of all documents' codes.
+#[derive(Clone, Copy, Debug)]
+struct CodePart<'a> {
+    bits: u32,
+    what: PartSource<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum PartSource<'a> {
+    /// Whether there is a value.
+    Missing(KeyColumn<'a>),
+    /// The value, as its distance from the end of all values at which it comes first.
+    Value(KeyColumn<'a>, i64),
+}
+
+/// The codes of all documents.
+#[derive(Debug)]
+pub(super) struct KeyCodes<'a> {
+    docs: u32,
+    /// What stands for parts by which documents were sorted, and its bits.
+    ranks: Option<(SpillVec<u32>, u32)>,
+    /// The parts that are in the codes now.
+    now: Vec<CodePart<'a>>,
+    /// Those that have no room, the next one last.
+    later: Vec<CodePart<'a>>,
+}
+
+impl<'a> KeyCodes<'a> {
+    pub(super) fn new(docs: u32, keys: &[KeyColumn<'a>]) -> Result<KeyCodes<'a>, ErrorKind> {
+        let mut later = Vec::new();
+        for &key in keys {
+            if key.presence.count() == 0 {
+                continue;
+            }
+            if key.presence.count() < docs {
+                later.push(CodePart { bits: 1, what: PartSource::Missing(key) });
+            }
+            let (min, max) = key.numbers.bounds()?;
+            let first = if key.descending { max } else { min };
+            later.push(CodePart { bits: bits(max.abs_diff(min)), what: PartSource::Value(key, first) });
+        }
+        later.reverse();
+        let mut codes = KeyCodes { docs, ranks: None, now: Vec::new(), later };
+        codes.take();
+        Ok(codes)
+    }
+
+    /// Takes as many parts as have room. A part has 64 bits at most, and ranks have 32, so there is room for one.
+    fn take(&mut self) {
+        let mut left = MOST - self.ranks.as_ref().map_or(0, |(_, bits)| *bits);
+        self.now.clear();
+        while let Some(part) = self.later.pop_if(|part| part.bits <= left) {
+            left -= part.bits;
+            self.now.push(part);
+        }
+    }
+
+    /// Whether they have no bits.
+    pub(super) fn are_all_equal(&self) -> bool {
+        self.are_whole() && self.now.iter().all(|part| part.bits == 0)
+    }
+
+    /// Whether they have all parts.
+    pub(super) fn are_whole(&self) -> bool {
+        self.later.is_empty()
+    }
+
+    /// Has `ranks`, of which there are `count` different ones, stand for the codes, and takes more parts.
+    pub(super) fn replace(&mut self, (ranks, count): (SpillVec<u32>, u32)) {
+        self.ranks = Some((ranks, bits(u64::from(count) - 1)));
+        self.take();
+    }
+
+    /// Shows `f` each document and its code.
+    pub(super) fn each(
+        &self,
+        mut f: impl FnMut(u32, u128) -> Result<(), ErrorKind>,
+    ) -> Result<(), ErrorKind> {
+        // How many values of each part were read.
+        let mut read = vec![0; self.now.len()];
+        let (mut codes, mut buffer, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for range in numeric::chunks(index(self.docs)) {
+            codes.clear();
+            match &self.ranks {
+                Some((ranks, _)) => {
+                    codes
+                        .extend(ranks.read(range.clone(), &mut buffer)?.iter().map(|&rank| u128::from(rank)));
+                }
+                None => codes.resize(range.len(), 0),
+            }
+            // There never are more documents than fit.
+            let [start, end] = [range.start, range.end].map(|doc| u32::try_from(doc).unwrap_or(u32::MAX));
+            for (part, read) in self.now.iter().zip(&mut read) {
+                codes.iter_mut().for_each(|code| *code <<= part.bits);
+                part.add(start..end, read, &mut values, &mut codes)?;
+            }
+            (start..end).zip(&codes).try_for_each(|(doc, &code)| f(doc, code))?;
+        }
+        Ok(())
+    }
+}
+
+impl CodePart<'_> {
+    /// Adds the bits of `docs` to their `codes`.
+    fn add(
+        &self,
+        docs: Range<u32>,
+        read: &mut usize,
+        values: &mut Vec<i64>,
+        codes: &mut [u128],
+    ) -> Result<(), ErrorKind> {
+        let place = |doc| index(doc - docs.start);
+        match self.what {
+            PartSource::Missing(key) => {
+                // Of those that come first, the bit is clear.
+                let (with, without) = if key.missing_first { (1, 0) } else { (0, 1) };
+                let mut next = 0;
+                key.presence.docs(docs.clone()).for_each(|doc| {
+                    codes[next..place(doc)].iter_mut().for_each(|code| *code |= without);
+                    codes[place(doc)] |= with;
+                    next = place(doc) + 1;
+                });
+                codes[next..].iter_mut().for_each(|code| *code |= without);
+            }
+            PartSource::Value(key, first) => {
+                let left = index(key.presence.count()) - *read;
+                key.numbers.copy(*read..*read + left.min(codes.len()), values)?;
+                let mut values = values.iter();
+                key.presence.docs(docs.clone()).for_each(|doc| {
+                    if let Some(value) = values.next() {
+                        codes[place(doc)] |= u128::from(value.abs_diff(first));
+                        *read += 1;
+                    }
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Bits of numbers up to `max`.
+fn bits(max: u64) -> u32 {
+    u64::BITS - max.leading_zeros()
+}

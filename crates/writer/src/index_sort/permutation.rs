@@ -1,0 +1,136 @@
+//! The values of a column, each to where its document goes.
+
+use docvalues_format::binary::Values as _;
+use docvalues_storage::Spill;
+
+use super::scatter::{Layout, Scatter};
+use super::{DocMap, try_each};
+use crate::buffer::SpillBudget;
+use crate::buffer::{ByteStrings, FixedWidth, Items, Payload, Scratch, SpillVec};
+use crate::error::ErrorKind;
+use crate::intern::index;
+
+/// Where the values of a column go.
+#[derive(Debug)]
+pub(crate) struct Permutation<'a> {
+    pub(super) doc_map: &'a DocMap,
+    /// For each value, its index then; those of the documents if all of them have one.
+    pub(super) slots: Option<SpillVec<u32>>,
+}
+
+impl Permutation<'_> {
+    fn slots(&self) -> &SpillVec<u32> {
+        self.slots.as_ref().unwrap_or(&self.doc_map.places)
+    }
+
+    /// Numbers of documents.
+    pub(crate) fn items<T: FixedWidth + Ord>(&self, mut items: Items<T>) -> Result<Items<T>, ErrorKind> {
+        if items.are_lists() {
+            return self.lists(items);
+        }
+        items.values = self.numbers(items.values)?;
+        Ok(items)
+    }
+
+    /// One number a document.
+    fn numbers<T: FixedWidth>(&self, numbers: SpillVec<T>) -> Result<SpillVec<T>, ErrorKind> {
+        if numbers.len() == 0 {
+            return Ok(numbers);
+        }
+        let Some(scratch) = numbers.sibling_scratch() else {
+            let (mut moved, mut values) = (numbers.in_memory.clone(), numbers.in_memory.iter());
+            self.slots().for_each(|slots| {
+                slots.iter().zip(values.by_ref()).for_each(|(&slot, &value)| moved[index(slot)] = value);
+            })?;
+            return Ok(SpillVec::of(moved));
+        };
+        let layout = Layout::Fixed { count: numbers.len(), width: T::LEN };
+        let (mut scatter, mut bytes) = (Scatter::new(layout, &self.doc_map.spill_budget)?, Vec::new());
+        let mut slots = self.slots().stream();
+        try_each(&numbers, |number| {
+            bytes.clear();
+            number.put(&mut bytes);
+            scatter.put(index(slots.next()?), &bytes)
+        })?;
+        collected(scatter, Some(scratch.spill()))
+    }
+
+    /// Lists of numbers.
+    fn lists<T: FixedWidth + Ord>(&self, mut lists: Items<T>) -> Result<Items<T>, ErrorKind> {
+        let scratch = lists.values.sibling_scratch();
+        let offsets = self.offsets(&lists.offsets)?;
+        let layout = Layout::Variable { offsets: &offsets, width: T::LEN };
+        let mut scatter = Scatter::new(layout, &self.spill_budget(scratch.is_some()))?;
+        let (mut slots, mut bytes) = (self.slots().stream(), Vec::new());
+        lists.for_each(|list| {
+            bytes.clear();
+            list.iter().for_each(|number| number.put(&mut bytes));
+            scatter.put(index(slots.next()?), &bytes)
+        })?;
+        lists.values = SpillVec::default();
+        lists.values = collected(scatter, scratch.as_ref().map(Scratch::spill))?;
+        lists.offsets = offsets;
+        Ok(lists)
+    }
+
+    /// One byte string a document.
+    pub(crate) fn strings(&self, strings: ByteStrings) -> Result<ByteStrings, ErrorKind> {
+        let moved = self.offsets(&strings.offsets)?;
+        let layout = Layout::Variable { offsets: &moved, width: 1 };
+        let mut on_disk = strings.bytes.on_disk.as_ref().map(|on_disk| on_disk.sibling());
+        let mut scatter = Scatter::new(layout, &self.spill_budget(on_disk.is_some()))?;
+        let mut slots = self.slots().stream();
+        strings.for_each(|value| scatter.put(index(slots.next()?), value))?;
+        drop(strings);
+        let mut in_memory = Vec::new();
+        scatter.finish(|bytes| match &mut on_disk {
+            Some(on_disk) => Ok(on_disk.append(&bytes)?),
+            None => {
+                in_memory.push(bytes);
+                Ok(())
+            }
+        })?;
+        Ok(ByteStrings { bytes: Payload { on_disk, in_memory }, offsets: moved })
+    }
+
+    /// Where values begin whose lengths tell `offsets`, once they have moved.
+    fn offsets(&self, offsets: &SpillVec<i64>) -> Result<SpillVec<i64>, ErrorKind> {
+        let scratch = offsets.sibling_scratch();
+        let spill = scratch.as_ref().map(Scratch::spill);
+        let (mut lens, mut last) = (SpillVec::<u32>::default(), None);
+        try_each(offsets, |end| match last.replace(end) {
+            // The longest string has 2^31 bytes.
+            Some(start) => lens.push(u32::try_from(end - start).unwrap_or(u32::MAX), spill),
+            None => Ok(()),
+        })?;
+        lens.flush(spill)?;
+        let (mut moved, mut end) = (SpillVec::default(), 0);
+        let lens = self.numbers(lens)?;
+        if offsets.len() > 0 {
+            moved.push(0, spill)?;
+        }
+        try_each(&lens, |len| {
+            end += i64::from(len);
+            moved.push(end, spill)
+        })?;
+        moved.flush(spill)?;
+        Ok(moved)
+    }
+
+    /// Where values that are in memory stay there.
+    fn spill_budget(&self, on_disk: bool) -> SpillBudget {
+        if on_disk {
+            self.doc_map.spill_budget.clone()
+        } else {
+            SpillBudget { spill: None, bytes: usize::MAX }
+        }
+    }
+}
+
+/// The numbers that `scatter` has the bytes of.
+fn collected<T: FixedWidth>(scatter: Scatter<'_>, spill: Option<&Spill>) -> Result<SpillVec<T>, ErrorKind> {
+    let mut numbers = SpillVec::default();
+    scatter.finish(|bytes| numbers.extend(&bytes, spill))?;
+    numbers.flush(spill)?;
+    Ok(numbers)
+}

@@ -1,0 +1,92 @@
+//! Which documents have a value, once they lie in another order.
+
+use docvalues_format::numeric::{self, Values as _};
+
+use super::DocMap;
+use crate::buffer::{PresenceBuffer, SpillVec};
+use crate::error::ErrorKind;
+use crate::intern::index;
+
+/// Words of a bitset of which the ones are counted together.
+const COUNTED: usize = 8;
+
+/// The documents that have a value, in this order, and where the values go: for each its index then. `None` if
+/// all documents or none have one, so that values go where their documents do.
+pub(super) fn permute(
+    docs: u32,
+    presence: &PresenceBuffer,
+    doc_map: &DocMap,
+) -> Result<Option<(PresenceBuffer, SpillVec<u32>)>, ErrorKind> {
+    if presence.count() == docs || presence.count() == 0 {
+        return Ok(None);
+    }
+    // As numbers they take fewer bytes than bits.
+    let few = presence.count() < docs / 32;
+    let (moved, slots) = if few { listed(presence, doc_map)? } else { as_bits(docs, presence, doc_map)? };
+    Ok(Some((moved, slots)))
+}
+
+fn listed(presence: &PresenceBuffer, doc_map: &DocMap) -> Result<(PresenceBuffer, SpillVec<u32>), ErrorKind> {
+    let mut places = Vec::with_capacity(index(presence.count()));
+    each_place(presence, doc_map, |place| {
+        places.push(place);
+        Ok(())
+    })?;
+    let mut list = places.clone();
+    list.sort_unstable();
+    let slot = |place: &u32| list.partition_point(|listed| listed < place);
+    let mut slots = SpillVec::default();
+    for place in &places {
+        slots.push(u32::try_from(slot(place)).unwrap_or(u32::MAX), doc_map.spill_budget.spill())?;
+    }
+    Ok((PresenceBuffer::of_list(list), slots))
+}
+
+fn as_bits(
+    docs: u32,
+    presence: &PresenceBuffer,
+    doc_map: &DocMap,
+) -> Result<(PresenceBuffer, SpillVec<u32>), ErrorKind> {
+    let mut words = vec![0_u64; index(docs.div_ceil(64))];
+    each_place(presence, doc_map, |place| {
+        words[index(place / 64)] |= 1 << (place % 64);
+        Ok(())
+    })?;
+    let mut before = Vec::with_capacity(words.len().div_ceil(COUNTED));
+    let mut count = 0;
+    for words in words.chunks(COUNTED) {
+        before.push(count);
+        count += ones(words);
+    }
+    let mut slots = SpillVec::default();
+    each_place(presence, doc_map, |place| {
+        let (word, first) = (index(place / 64), index(place / 64) / COUNTED * COUNTED);
+        let below = words[word] & ((1 << (place % 64)) - 1);
+        let slot = before[first / COUNTED] + ones(&words[first..word]) + below.count_ones();
+        slots.push(slot, doc_map.spill_budget.spill())
+    })?;
+    Ok((PresenceBuffer::of_bits(words, docs), slots))
+}
+
+fn ones(words: &[u64]) -> u32 {
+    words.iter().map(|word| word.count_ones()).sum()
+}
+
+/// Shows `f` the place of each document that has a value.
+fn each_place(
+    presence: &PresenceBuffer,
+    doc_map: &DocMap,
+    mut f: impl FnMut(u32) -> Result<(), ErrorKind>,
+) -> Result<(), ErrorKind> {
+    let mut buffer = Vec::new();
+    numeric::chunks(doc_map.places.len()).try_for_each(|range| {
+        let docs = number(range.start)..number(range.end);
+        let places = doc_map.places.read(range, &mut buffer)?;
+        presence.docs(docs.clone()).try_for_each(|doc| f(places[index(doc - docs.start)]))
+    })
+}
+
+/// A place among documents as their number; there never are more than fit.
+fn number(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX)
+}

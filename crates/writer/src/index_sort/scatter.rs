@@ -1,0 +1,200 @@
+//! Pieces of bytes that come in any order, and lie end to end in the end.
+//!
+//! ```text
+//! result    | window 0     | window 1     | window 2    |      each as large as memory allows
+//! files     | 3 b 0 a 1 .. | 7 x 5 z ..   | 9 y 8 w ..  |      slot and bytes of its pieces, as they came
+//! ```
+
+use std::ops::Range;
+
+use docvalues_format::numeric::Values as _;
+
+use crate::buffer::SpillBudget;
+use crate::buffer::{CHUNK_LEN, FixedWidth as _, Scratch, ScratchWriter, SpillVec};
+use crate::error::ErrorKind;
+use crate::intern::index;
+
+/// Where each piece ends up, by its slot.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Layout<'a> {
+    /// All pieces have `width` bytes.
+    Fixed { count: usize, width: usize },
+    /// Piece *i* has `width` bytes for each number from `offsets[i]` up to `offsets[i + 1]`.
+    Variable { offsets: &'a SpillVec<i64>, width: usize },
+}
+
+/// The fewest bytes of a window's pieces that are written at a time.
+const FEWEST: usize = 1 << 12;
+
+/// Pieces on their way.
+#[derive(Debug)]
+pub(super) struct Scatter<'a> {
+    layout: Layout<'a>,
+    held: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// All that there will be.
+    Whole(Window),
+    /// For each window the slot behind its last one, and the pieces so far, each behind its slot, a u32.
+    Parts { ends: Vec<usize>, pieces: Vec<ScratchWriter> },
+}
+
+impl<'a> Scatter<'a> {
+    pub(super) fn new(layout: Layout<'a>, spill_budget: &SpillBudget) -> Result<Scatter<'a>, ErrorKind> {
+        let ends = match spill_budget.spill() {
+            Some(_) => layout.windows(spill_budget.bytes)?,
+            None => vec![layout.count()],
+        };
+        let held = match (&ends[..], spill_budget.spill()) {
+            ([_, _, ..], Some(spill)) => {
+                let together = (spill_budget.bytes / ends.len()).clamp(FEWEST, CHUNK_LEN);
+                let pieces = || ScratchWriter::with(Scratch::new(spill.clone()), together);
+                let pieces = ends.iter().map(|_| pieces()).collect();
+                State::Parts { ends, pieces }
+            }
+            _ => State::Whole(Window::open(&layout, 0..layout.count())?),
+        };
+        Ok(Scatter { layout, held })
+    }
+
+    /// Takes the piece of a slot, which has as many bytes as the layout says.
+    pub(super) fn put(&mut self, slot: usize, bytes: &[u8]) -> Result<(), ErrorKind> {
+        match &mut self.held {
+            State::Whole(window) => {
+                window.place(slot, bytes);
+                Ok(())
+            }
+            State::Parts { ends, pieces } => {
+                Ok(pieces[ends.partition_point(|&end| end <= slot)].push(|piece| {
+                    // There are not more slots than documents.
+                    u32::try_from(slot).unwrap_or(u32::MAX).put(piece);
+                    piece.extend_from_slice(bytes);
+                })?)
+            }
+        }
+    }
+
+    /// Hands the bytes to `each`, front to back. There was a piece for each slot.
+    pub(super) fn finish(
+        self,
+        mut each: impl FnMut(Vec<u8>) -> Result<(), ErrorKind>,
+    ) -> Result<(), ErrorKind> {
+        let (ends, pieces) = match self.held {
+            State::Whole(window) => return each(window.bytes),
+            State::Parts { ends, pieces } => (ends, pieces),
+        };
+        let mut start = 0;
+        for (end, pieces) in ends.into_iter().zip(pieces) {
+            let mut window = Window::open(&self.layout, start..end)?;
+            window.fill(pieces)?;
+            each(window.bytes)?;
+            start = end;
+        }
+        Ok(())
+    }
+}
+
+impl Layout<'_> {
+    fn count(&self) -> usize {
+        match self {
+            Layout::Fixed { count, .. } => *count,
+            Layout::Variable { offsets, .. } => offsets.len().saturating_sub(1),
+        }
+    }
+
+    /// Cuts the slots into windows of which each takes `most` bytes of memory, with its pieces, or has one slot.
+    fn windows(&self, most: usize) -> Result<Vec<usize>, ErrorKind> {
+        /// Bytes before a piece.
+        const HEAD: usize = size_of::<u32>();
+        let count = self.count();
+        match *self {
+            Layout::Fixed { width, .. } => {
+                let step = (most / (2 * width + HEAD)).max(1);
+                Ok((0..count).step_by(step).skip(1).chain([count]).collect())
+            }
+            Layout::Variable { offsets, width } => {
+                let (mut ends, mut taken, mut slot, mut last) = (Vec::new(), 0_usize, 0, None);
+                super::try_each(offsets, |end| {
+                    let Some(start) = last.replace(end) else { return Ok(()) };
+                    let len = usize::try_from(end - start).unwrap_or(usize::MAX).saturating_mul(2 * width);
+                    let takes = len.saturating_add(HEAD + size_of::<u64>());
+                    if taken > 0 && taken.saturating_add(takes) > most {
+                        ends.push(slot);
+                        taken = 0;
+                    }
+                    taken = taken.saturating_add(takes);
+                    slot += 1;
+                    Ok(())
+                })?;
+                ends.push(count);
+                Ok(ends)
+            }
+        }
+    }
+}
+
+/// Some neighbouring slots of the result, in memory.
+#[derive(Debug)]
+struct Window {
+    first: usize,
+    bytes: Vec<u8>,
+    /// Where each slot begins, and where the last one ends; nothing if all have `width` bytes.
+    starts: Vec<usize>,
+    width: usize,
+}
+
+impl Window {
+    fn open(layout: &Layout<'_>, slots: Range<usize>) -> Result<Window, ErrorKind> {
+        let mut starts = Vec::new();
+        let (Layout::Fixed { width, .. } | Layout::Variable { width, .. }) = *layout;
+        let len = match layout {
+            Layout::Fixed { .. } => slots.len() * width,
+            Layout::Variable { offsets, .. } if slots.is_empty() || offsets.len() == 0 => 0,
+            Layout::Variable { offsets, .. } => {
+                let first = offsets.get(slots.start)?;
+                let at =
+                    |offset: i64| usize::try_from(offset - first).unwrap_or(usize::MAX).saturating_mul(width);
+                let (mut buffer, end) = (Vec::new(), slots.end + 1);
+                for start in (slots.start..end).step_by(CHUNK_LEN / width.max(8)) {
+                    let range = start..end.min(start + CHUNK_LEN / width.max(8));
+                    starts.extend(offsets.read(range, &mut buffer)?.iter().map(|&offset| at(offset)));
+                }
+                starts.last().copied().unwrap_or(0)
+            }
+        };
+        // Zeros are had or the process ends, so whether there is room is asked first.
+        Vec::<u8>::new().try_reserve_exact(len).map_err(|_| ErrorKind::memory(len))?;
+        Ok(Window { first: slots.start, bytes: vec![0; len], starts, width })
+    }
+
+    /// Where the bytes of a slot lie.
+    fn span(&self, slot: usize) -> Range<usize> {
+        let at = slot - self.first;
+        match self.starts.get(at..at + 2) {
+            Some(&[start, end]) => start..end,
+            _ => at * self.width..(at + 1) * self.width,
+        }
+    }
+
+    fn place(&mut self, slot: usize, bytes: &[u8]) {
+        let span = self.span(slot);
+        self.bytes[span].copy_from_slice(bytes);
+    }
+
+    /// Places all pieces of the window.
+    fn fill(&mut self, pieces: ScratchWriter) -> Result<(), ErrorKind> {
+        let scratch = pieces.finish()?;
+        let mut bytes = vec![0; usize::try_from(scratch.len()).unwrap_or(usize::MAX)];
+        scratch.read(0, &mut bytes)?;
+        let mut rest = &bytes[..];
+        while let Some((slot, behind)) = rest.split_first_chunk() {
+            let slot = index(u32::from_le_bytes(*slot));
+            let (piece, behind) = behind.split_at(self.span(slot).len());
+            self.place(slot, piece);
+            rest = behind;
+        }
+        Ok(())
+    }
+}

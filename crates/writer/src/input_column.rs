@@ -1,0 +1,208 @@
+//! A column of a batch on its way into a buffer: fine zones of it are checked, and copied while they still
+//! are in a cache.
+
+use std::ops::Range;
+
+use docvalues_format::bits;
+use docvalues_format::file::kind::LogicalType;
+
+use crate::batch_rows::{BatchRows, Refused, span};
+use crate::buffer::{MemoryBudget, Values};
+use crate::error::ErrorKind;
+use crate::field_buffers::{MAX_VALUE, check_bytes, check_number};
+use crate::intern::{INTERN_BATCH, Interner, index};
+
+/// Values as a caller gives them.
+pub(crate) trait InputColumn {
+    /// Refuses the first value of `docs`, a run of `rows`, that a field of type `logical` cannot hold.
+    fn check(&self, rows: &BatchRows<'_>, docs: &Range<u32>, logical: LogicalType) -> Result<(), Refused>;
+
+    /// Appends the values at `places` to `buffer`, which is for values of this kind and has room for
+    /// them, but for the bytes of byte strings. A refusal comes with the place.
+    fn append(
+        &self,
+        places: Range<usize>,
+        buffer: &mut Values,
+        memory: &mut MemoryBudget,
+    ) -> Result<(), (usize, ErrorKind)>;
+
+    /// Checks and appends all that `rows` deals out one a document.
+    fn append_single(
+        &self,
+        rows: &BatchRows<'_>,
+        logical: LogicalType,
+        buffer: &mut Values,
+        memory: &mut MemoryBudget,
+    ) -> Result<(), Refused> {
+        rows.runs(|docs| {
+            self.check(rows, &docs, logical)?;
+            let refuse = |(place, kind)| (rows.doc(&docs, place), kind);
+            self.append(rows.places(&docs), buffer, memory).map_err(refuse)
+        })
+    }
+}
+
+/// Numbers, and how they become stored ones.
+pub(crate) struct Numbers<'a, T, F> {
+    pub(crate) values: &'a [T],
+    pub(crate) store: F,
+}
+
+impl<T: Copy, F: Fn(T) -> i64> InputColumn for Numbers<'_, T, F> {
+    fn check(&self, rows: &BatchRows<'_>, docs: &Range<u32>, logical: LogicalType) -> Result<(), Refused> {
+        match logical {
+            LogicalType::Bool => {
+                rows.check_each(docs, |at| check_number(logical, (self.store)(self.values[at])))
+            }
+            // Every number is one of theirs.
+            _ => Ok(()),
+        }
+    }
+
+    fn append(
+        &self,
+        places: Range<usize>,
+        buffer: &mut Values,
+        _: &mut MemoryBudget,
+    ) -> Result<(), (usize, ErrorKind)> {
+        if let Values::Numbers(numbers) = buffer {
+            numbers.values.in_memory.extend(self.values[places].iter().map(|&value| (self.store)(value)));
+        }
+        Ok(())
+    }
+
+    fn append_single(
+        &self,
+        rows: &BatchRows<'_>,
+        logical: LogicalType,
+        buffer: &mut Values,
+        memory: &mut MemoryBudget,
+    ) -> Result<(), Refused> {
+        if logical == LogicalType::Bool {
+            rows.runs(|docs| self.check(rows, &docs, logical))?;
+        }
+        let (Some(words), Values::Numbers(items)) = (rows.words(), &mut *buffer) else {
+            return self.append(0..self.values.len(), buffer, memory).map_err(|(_, kind)| (0, kind));
+        };
+        let numbers = &mut items.values.in_memory;
+        let (words, mut places): (Vec<u64>, _) = (words.collect(), Vec::new());
+        for (values, words) in self.values.chunks(64 * LISTED).zip(words.chunks(LISTED)) {
+            let count: u32 = words.iter().map(|word| word.count_ones()).sum();
+            if index(count) > values.len() / 2 {
+                values
+                    .chunks(64)
+                    .zip(words)
+                    .for_each(|(values, &word)| self.append_word(values, word, numbers));
+                continue;
+            }
+            places.clear();
+            bits::push_docs(words, 0, &mut places);
+            numbers.extend(places.iter().map(|place| (self.store)(values[index(place.get())])));
+        }
+        Ok(())
+    }
+}
+
+impl<T: Copy, F: Fn(T) -> i64> Numbers<'_, T, F> {
+    /// Appends those of up to 64 values whose bits are set: if most are, without a branch for each.
+    fn append_word(&self, values: &[T], word: u64, numbers: &mut Vec<i64>) {
+        if word == u64::MAX {
+            return numbers.extend(values.iter().map(|&value| (self.store)(value)));
+        }
+        let (mut kept, mut len) = ([0; 64], 0);
+        for (i, &value) in values.iter().enumerate() {
+            kept[len % 64] = (self.store)(value);
+            len += usize::from(word >> i & 1 == 1);
+        }
+        numbers.extend_from_slice(&kept[..len]);
+    }
+}
+
+/// Words whose values are looked for at a time. A value far from the one before is a cache miss, and while places are
+/// looked for, the processor waits for one after the other: so first places, then values.
+const LISTED: usize = 16;
+
+/// Byte strings end to end: string *i* from `offsets[i]` to `offsets[i + 1]`.
+pub(crate) struct Bytes<'a> {
+    pub(crate) offsets: &'a [u64],
+    pub(crate) data: &'a [u8],
+}
+
+impl<'a> Bytes<'a> {
+    fn span(&self, at: usize) -> Result<Range<usize>, ErrorKind> {
+        span("byte", self.offsets, at, self.data.len())
+    }
+
+    /// The offsets of the strings at `places`; none if there are no strings, for which there may be none.
+    fn between(&self, places: &Range<usize>) -> &'a [u64] {
+        self.offsets.get(places.start..=places.end).unwrap_or_default()
+    }
+
+    /// Appends the numbers of the strings at `places`, which are in order.
+    fn intern(
+        &self,
+        mut places: Range<usize>,
+        ids: &mut Vec<u32>,
+        terms: &mut Interner,
+        memory: &mut MemoryBudget,
+    ) -> Result<(), (usize, ErrorKind)> {
+        let value = |at| self.span(at).map_or(&[][..], |span| &self.data[span]);
+        while places.len() >= INTERN_BATCH {
+            let values = std::array::from_fn(|i| value(places.start + i));
+            let found = terms.intern_batch(&values, memory);
+            ids.extend(found.map_err(|(i, kind)| (places.start + i, kind))?);
+            places.start += INTERN_BATCH;
+        }
+        places.try_for_each(|at| {
+            ids.push(terms.intern(value(at), memory).map_err(|kind| (at, kind))?);
+            Ok(())
+        })
+    }
+
+    /// Whether it can be seen at a glance that a column of type `logical` can hold the strings at `places`.
+    pub(crate) fn all_fit(&self, places: &Range<usize>, logical: LogicalType) -> bool {
+        let offsets = self.between(places);
+        let lens = offsets.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]));
+        let (least, most) = logical.fixed_len().map_or((0, MAX_VALUE), |len| (len.into(), len.into()));
+        // What descends is longer than all that there is.
+        let ascend = lens.fold(true, |all, len| all & (least <= len) & (len <= most));
+        let [start, end] = [offsets.first(), offsets.last()].map(|at| usize::try_from(*at?).ok());
+        let Some(bytes) = start.zip(end).and_then(|(start, end)| self.data.get(start..end)) else {
+            return false;
+        };
+        ascend && (logical != LogicalType::Utf8 || are_texts(bytes, offsets))
+    }
+}
+
+/// Whether all strings between two of the ascending `offsets` each, of which `bytes` are all, are UTF-8.
+/// They are together, which takes less time to find out, and each begins and ends with a character.
+fn are_texts(bytes: &[u8], offsets: &[u64]) -> bool {
+    let (Ok(text), Some(&start)) = (std::str::from_utf8(bytes), offsets.first()) else { return false };
+    offsets.iter().all(|at| text.is_char_boundary(usize::try_from(at - start).unwrap_or(usize::MAX)))
+}
+
+impl InputColumn for Bytes<'_> {
+    fn check(&self, rows: &BatchRows<'_>, docs: &Range<u32>, logical: LogicalType) -> Result<(), Refused> {
+        match self.all_fit(&rows.places(docs), logical) {
+            true => Ok(()),
+            false => rows.check_each(docs, |at| check_bytes(logical, &self.data[self.span(at)?], false)),
+        }
+    }
+
+    fn append(
+        &self,
+        places: Range<usize>,
+        buffer: &mut Values,
+        memory: &mut MemoryBudget,
+    ) -> Result<(), (usize, ErrorKind)> {
+        match buffer {
+            Values::Strings(strings) => {
+                let offsets = self.between(&places);
+                strings.extend(offsets, self.data, memory).map_err(|kind| (places.start, kind))?;
+            }
+            Values::Terms { ids, terms } => self.intern(places, &mut ids.values.in_memory, terms, memory)?,
+            Values::Numbers(_) => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,178 @@
+//! Which documents are taken: of a source that is merged, or of those that were added.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use docvalues_column::{BatchDocs, DocId, DocRange, bits};
+
+use crate::error::{ErrorKind, Result};
+use crate::intern::index;
+
+/// The live documents of a source.
+#[derive(Clone, Debug)]
+pub(crate) struct LiveSet<'a> {
+    /// All there are.
+    docs: u32,
+    /// `None` if they all live.
+    mask: Option<Mask<'a>>,
+}
+
+/// A bit for each document, of those that live.
+#[derive(Clone, Debug)]
+struct Mask<'a> {
+    words: Cow<'a, [u64]>,
+    /// How many live before each word, and together.
+    before: Vec<u32>,
+}
+
+impl<'a> LiveSet<'a> {
+    /// All of `docs` documents.
+    pub(crate) fn all(docs: u32) -> LiveSet<'a> {
+        LiveSet { docs, mask: None }
+    }
+
+    /// Those whose bit is set.
+    pub(crate) fn some(docs: u32, words: &'a [u64]) -> Result<LiveSet<'a>> {
+        let (expected, found) = (DocRange::new(0, docs).words(), words.len());
+        if found < expected {
+            return Err(ErrorKind::Slice { what: "words of live documents", found, expected }.into());
+        }
+        Ok(LiveSet::of(docs, words.into()))
+    }
+
+    /// Those whose bit is set in `words`, of which there are enough.
+    pub(crate) fn of(docs: u32, words: Cow<'a, [u64]>) -> LiveSet<'a> {
+        let (mut before, mut live) = (Vec::with_capacity(words.len() + 1), 0);
+        for (start, word) in (0..docs).step_by(64).zip(&*words) {
+            before.push(live);
+            live += (word & up_to(docs - start)).count_ones();
+        }
+        before.push(live);
+        LiveSet { docs, mask: (live < docs).then_some(Mask { words, before }) }
+    }
+
+    /// Documents of the source, live or not.
+    pub(crate) fn docs(&self) -> u32 {
+        self.docs
+    }
+
+    /// The live documents, ascending.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = DocId> {
+        (0..self.docs).filter(|&doc| self.has(doc)).map(DocId::new)
+    }
+
+    /// Whether `doc`, which is one of the documents, lives.
+    pub(crate) fn has(&self, doc: u32) -> bool {
+        self.mask.as_ref().is_none_or(|mask| bits::get(&mask.words, index(doc)))
+    }
+
+    /// Whether all do.
+    pub(crate) fn is_all(&self) -> bool {
+        self.mask.is_none()
+    }
+
+    /// Those of them but `dead` ones, which are counted among the live.
+    pub(crate) fn without(&self, mut dead: impl FnMut(u32) -> bool) -> LiveSet<'a> {
+        let mut words = vec![0; DocRange::new(0, self.docs).words()];
+        let living = self.iter().zip(0..).filter(|(_, place)| !dead(*place));
+        living.for_each(|(doc, _)| bits::set(&mut words, index(doc.get())));
+        LiveSet::of(self.docs, words.into())
+    }
+
+    /// How many live.
+    pub(crate) fn count(&self) -> u32 {
+        self.rank(self.docs)
+    }
+
+    /// Replaces `runs` by the places of those of `docs` that live.
+    pub(crate) fn runs(&self, docs: &BatchDocs<'_>, runs: &mut Vec<Range<usize>>) {
+        runs.clear();
+        match (&self.mask, docs) {
+            (None, _) => runs.push(0..docs.len()),
+            (Some(mask), BatchDocs::Run(docs)) => {
+                let mut start = mask.next(*docs, 0);
+                while start < docs.end {
+                    let end = mask.next(DocRange::new(start, docs.end), u64::MAX);
+                    runs.push(index(start - docs.start)..index(end - docs.start));
+                    start = mask.next(DocRange::new(end, docs.end), 0);
+                }
+            }
+            (Some(mask), BatchDocs::List(docs)) => {
+                for (at, doc) in docs.iter().enumerate() {
+                    match runs.last_mut() {
+                        _ if !bits::get(&mask.words, index(doc.get())) => {}
+                        Some(run) if run.end == at => run.end = at + 1,
+                        _ => runs.push(at..at + 1),
+                    }
+                }
+            }
+        }
+    }
+
+    /// How many live before `doc`, which is one of the documents, or after the last one: what its number
+    /// becomes.
+    pub(crate) fn rank(&self, doc: u32) -> u32 {
+        let Some(Mask { words, before }) = &self.mask else { return doc };
+        let at = index(doc / 64);
+        let word = words.get(at).map_or(0, |word| word & up_to(doc % 64));
+        before[at] + word.count_ones()
+    }
+}
+
+impl Mask<'_> {
+    /// The first of `docs` whose bit differs from the one in `flip`; their end if there is none.
+    fn next(&self, docs: DocRange, flip: u64) -> u32 {
+        let mut doc = docs.start;
+        while doc < docs.end {
+            let word = (self.words[index(doc / 64)] ^ flip) >> (doc % 64);
+            if word != 0 {
+                return docs.end.min(doc + word.trailing_zeros());
+            }
+            doc = (doc | 63).saturating_add(1);
+        }
+        docs.end
+    }
+}
+
+/// The lowest bits, `count` of them, or all 64.
+fn up_to(count: u32) -> u64 {
+    1_u64.checked_shl(count).map_or(u64::MAX, |bit| bit - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn counts_what_lives(
+            words in proptest::collection::vec(prop_oneof![Just(0), Just(u64::MAX), any::<u64>()], 4),
+            docs in 0..=256_u32,
+        ) {
+            let live = LiveSet::some(docs, &words).unwrap();
+            let expected: Vec<u32> = (0..docs).filter(|&doc| bits::get(&words, index(doc))).collect();
+            let late = DocRange::new(docs / 3, docs);
+            let list: Vec<DocId> = late.iter().collect();
+            for batch in [BatchDocs::Run(late), BatchDocs::List(&list)] {
+                let mut runs = Vec::new();
+                live.runs(&batch, &mut runs);
+                let found = runs.iter().flat_map(|run| &list[run.clone()]).map(|doc| doc.get());
+                prop_assert!(found.eq(expected.iter().copied().filter(|&doc| doc >= late.start)));
+                prop_assert!(runs.windows(2).all(|pair| pair[0].end < pair[1].start));
+            }
+            prop_assert!(live.iter().map(|doc| doc.get()).eq(expected.iter().copied()));
+            prop_assert_eq!(index(live.count()), expected.len());
+            for doc in 0..=docs {
+                prop_assert_eq!(index(live.rank(doc)), expected.partition_point(|&other| other < doc));
+            }
+        }
+    }
+
+    #[test]
+    fn too_few_bits_are_refused() {
+        assert!(LiveSet::some(64, &[0]).is_ok());
+        assert!(LiveSet::some(65, &[0]).is_err());
+    }
+}

@@ -1,0 +1,237 @@
+//! Dictionaries become one, and every source's ords into its own become ords into that.
+
+use std::cmp::Ordering;
+use std::ops::{ControlFlow, Range};
+
+use docvalues_column::{LogicalType, OrdRange, TermOrd, Terms, View};
+use docvalues_format::dictionary::Dictionary;
+use docvalues_storage::Spill;
+
+use super::loser_tree::{LoserTree, OffsetValueCode};
+use super::plan::{MergedColumn, SourceColumn};
+use super::read_columns::MISFIT;
+use crate::buffer::{CHUNK_LEN, FieldBuffer, MemoryBudget, Payload, Scratch, Values};
+use crate::dictionary_writer::DictionaryWriter;
+use crate::error::ErrorKind;
+use crate::external_sort::term_runs::Ords;
+use crate::field_buffers::check_bytes;
+use crate::intern::index;
+
+/// For each part of a column, what becomes of its ords.
+#[derive(Debug, Default)]
+pub(super) struct OrdMaps {
+    maps: Vec<OrdMap>,
+}
+
+#[derive(Debug, Default)]
+struct OrdMap {
+    /// For every ord, its new one; before the dictionaries are merged, whether a live document has it.
+    ords: Vec<u32>,
+    /// How many ords documents have.
+    count: usize,
+}
+
+/// No live document has this term.
+const UNUSED: u32 = 0;
+/// One has.
+const USED: u32 = 1;
+
+/// The terms of a part, marked as their ords are read.
+pub(super) struct UsedTerms<'a>(&'a mut OrdMap);
+
+impl UsedTerms<'_> {
+    /// Appends the ords of documents to `buffer`.
+    pub(super) fn push(
+        &mut self,
+        rows: View<'_, TermOrd>,
+        buffer: &mut FieldBuffer,
+        memory: &mut MemoryBudget,
+    ) -> Result<(), ErrorKind> {
+        buffer.reserve(rows.len(), rows.items().len(), memory)?;
+        let Values::Terms { ids, .. } = &mut buffer.values else { return Err(MISFIT) };
+        if let View::Many(sets) = &rows
+            && !sets.iter().all(|set| set.is_sorted_by(|a, b| a < b))
+        {
+            return Err(ErrorKind::Disorder("ords of a document"));
+        }
+        self.mark(rows.items(), &mut ids.values.in_memory)?;
+        ids.end_rows(&rows).ok_or(MISFIT)
+    }
+
+    /// Marks ords as used, and appends them to `ords`, which has room for them.
+    fn mark(&mut self, more: &[TermOrd], ords: &mut Vec<u32>) -> Result<(), ErrorKind> {
+        let OrdMap { ords: map, count } = &mut *self.0;
+        if more.iter().fold(false, |past, ord| past | (index(ord.get()) >= map.len())) {
+            return Err(ErrorKind::Disorder("ords"));
+        }
+        more.iter().for_each(|ord| map[index(ord.get())] = USED);
+        ords.extend(more.iter().map(|ord| ord.get()));
+        *count += more.len();
+        Ok(())
+    }
+}
+
+impl OrdMaps {
+    /// Begins a part with so many terms.
+    pub(super) fn begin(
+        &mut self,
+        terms: u32,
+        memory: &mut MemoryBudget,
+    ) -> Result<UsedTerms<'_>, ErrorKind> {
+        let mut ords = Vec::new();
+        memory.reserve(&mut ords, index(terms))?;
+        ords.resize(index(terms), UNUSED);
+        self.maps.push(OrdMap { ords, count: 0 });
+        let last = self.maps.len() - 1;
+        Ok(UsedTerms(&mut self.maps[last]))
+    }
+
+    /// Merges the dictionaries of all parts; returns what replaces the ords of documents. Where they may go to `spill`,
+    /// no more than `most` bytes stay in memory.
+    pub(super) fn merge(
+        mut self,
+        column: &MergedColumn<'_>,
+        jump_tables: bool,
+        most: usize,
+        spill: Option<&Spill>,
+    ) -> Result<(Dictionary<Payload>, Ords), ErrorKind> {
+        let on_disk = spill.map(|spill| Scratch::new(spill.clone()));
+        let mut terms = DictionaryWriter::new(on_disk, most.max(CHUNK_LEN));
+        let streams = column.parts.iter().zip(&mut self.maps);
+        let streams = streams.filter_map(|(part, map)| TermStream::new(part, &mut map.ords));
+        merge(streams.collect(), column.spec.logical(), &mut terms)?;
+        let ords = Ords::in_memory(self.maps.into_iter().map(|map| (map.count, map.ords)));
+        Ok((terms.finish(jump_tables), ords))
+    }
+}
+
+/// Merges the terms that are used, and puts their new ords in the place of the old ones.
+fn merge(
+    mut streams: Vec<TermStream<'_>>,
+    logical: LogicalType,
+    terms: &mut DictionaryWriter,
+) -> Result<(), ErrorKind> {
+    streams.iter_mut().try_for_each(TermStream::fill)?;
+    let codes: Vec<_> = streams.iter().map(TermStream::code).collect();
+    let mut tree = LoserTree::new(&codes, |i| streams[i].term());
+    let mut last = None;
+    while let Some((winner, code)) = tree.winner() {
+        let head = &mut streams[winner];
+        let term = head.term();
+        // Else it is the one before, from another stream.
+        if code != OffsetValueCode::SAME || last != Some(term.len()) {
+            check_bytes(logical, term, false).map_err(|kind| kind.of_source(head.source))?;
+            terms.push(term)?;
+            last = Some(term.len());
+        }
+        head.set_ord(terms.builder.len() - 1);
+        head.advance()?;
+        tree.replay(streams[winner].code(), |i| streams[i].term());
+    }
+    Ok(())
+}
+
+/// The terms of a part that are used, in order, some at a time.
+struct TermStream<'a> {
+    source: &'a str,
+    terms: &'a dyn Terms,
+    map: &'a mut [u32],
+    /// Ords whose terms have not been read.
+    left: OrdRange,
+    /// Terms that have been, the first of them after the last one before.
+    read: Vec<ReadTerm>,
+    bytes: Vec<u8>,
+    /// The place of the current one.
+    at: usize,
+}
+
+/// A term that has been read.
+#[derive(Clone, Copy)]
+struct ReadTerm {
+    /// Its code, with the one before as its base.
+    code: OffsetValueCode,
+    ord: u32,
+    len: u32,
+    start: usize,
+}
+
+impl ReadTerm {
+    fn place(&self) -> Range<usize> {
+        self.start..self.start + index(self.len)
+    }
+}
+
+impl<'a> TermStream<'a> {
+    /// The stream before its first term.
+    fn new(part: &'a SourceColumn<'_>, map: &'a mut [u32]) -> Option<TermStream<'a>> {
+        let terms = part.column.values().terms()?;
+        let (left, read, bytes) = (OrdRange::new(0, terms.term_count()), Vec::new(), Vec::new());
+        Some(TermStream { source: part.source, terms, map, left, read, bytes, at: 0 })
+    }
+
+    fn term(&self) -> &[u8] {
+        &self.bytes[self.read[self.at].place()]
+    }
+
+    /// The current term's code, with the one before as its base.
+    fn code(&self) -> OffsetValueCode {
+        self.read.get(self.at).map_or(OffsetValueCode::NONE, |read| read.code)
+    }
+
+    /// Says what the ord of the current term becomes.
+    fn set_ord(&mut self, ord: u32) {
+        self.map[index(self.read[self.at].ord)] = ord;
+    }
+
+    /// Goes to the next term.
+    fn advance(&mut self) -> Result<(), ErrorKind> {
+        self.at += 1;
+        if self.at < self.read.len() { Ok(()) } else { self.fill() }
+    }
+
+    /// Reads the next terms that are used, if there are any.
+    fn fill(&mut self) -> Result<(), ErrorKind> {
+        /// Bytes of terms that are read together: those of many sources stay in a cache.
+        const READ_LEN: usize = 1 << 13;
+        let TermStream { map, left, read, bytes, .. } = self;
+        let mut last = read.last().copied();
+        if let Some(last) = &mut last {
+            bytes.drain(..last.start);
+            last.start = 0;
+        }
+        read.clear();
+        self.at = 0;
+        let mut ascend = true;
+        // What is left if nobody breaks off.
+        let ords = std::mem::replace(left, OrdRange::new(left.end, left.end));
+        self.terms.each_term(ords, &mut |ord, term| {
+            let ord = ord.get();
+            if map.get(index(ord)).is_none_or(|&used| used != USED) {
+                return ControlFlow::Continue(());
+            }
+            let len = u32::try_from(term.len()).unwrap_or(u32::MAX);
+            let code =
+                match last.map(|last: ReadTerm| OffsetValueCode::compare(&bytes[last.place()], term, 0)) {
+                    None => OffsetValueCode::first(term),
+                    Some((Ordering::Less, code)) => code,
+                    Some(_) => {
+                        ascend = false;
+                        return ControlFlow::Break(());
+                    }
+                };
+            let new = ReadTerm { code, ord, len, start: bytes.len() };
+            bytes.extend_from_slice(term);
+            read.push(new);
+            last = Some(new);
+            if bytes.len() < READ_LEN {
+                return ControlFlow::Continue(());
+            }
+            *left = OrdRange::new(ord + 1, ords.end);
+            ControlFlow::Break(())
+        })?;
+        match ascend {
+            true => Ok(()),
+            false => Err(ErrorKind::Disorder("terms").of_source(self.source)),
+        }
+    }
+}

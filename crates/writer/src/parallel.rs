@@ -1,0 +1,156 @@
+//! Columns are encoded side by side, and handed over in their order.
+//!
+//! ```text
+//! columns by name   a b c d e | f g ...     some are begun ahead of the one that is handed over next,
+//!                     |   |                 the heaviest first, so that none is left over for the end
+//! threads             b   d
+//!                   |
+//! the caller's      a, as soon as it is done; then f is begun
+//! ```
+//!
+//! What is done before its turn waits as it is: in memory where its values were, which are gone by then and took
+//! more; in the temporary file where these did not have room. So waiting needs no room that was not there, and
+//! nothing is written twice.
+
+use crate::error::Result;
+
+/// How many threads `threads` are: 0 stands for as many as run at once on this machine.
+pub(crate) fn count(threads: usize) -> usize {
+    match threads {
+        _ if cfg!(not(feature = "rayon")) => 1,
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    }
+}
+
+/// Gives `done` what `encode` makes of each job, in their order.
+#[cfg(not(feature = "rayon"))]
+pub(crate) fn map_in_order<J, E>(
+    _threads: usize,
+    _ahead: usize,
+    jobs: impl Iterator<Item = J>,
+    _weight: impl Fn(&J) -> usize,
+    encode: impl Fn(J) -> E,
+    mut done: impl FnMut(E) -> Result<()>,
+) -> Result<()> {
+    jobs.map(encode).try_for_each(&mut done)
+}
+
+/// Gives `done` what `encode` makes of each job, in their order. Of those begun and not handed over, there are at
+/// most `ahead`.
+#[cfg(feature = "rayon")]
+pub(crate) fn map_in_order<J: Send, E: Send>(
+    threads: usize,
+    ahead: usize,
+    mut jobs: impl Iterator<Item = J>,
+    weight: impl Fn(&J) -> usize,
+    encode: impl Fn(J) -> E + Sync,
+    mut done: impl FnMut(E) -> Result<()>,
+) -> Result<()> {
+    use std::collections::VecDeque;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc::{SyncSender, sync_channel};
+    use std::sync::{Mutex, PoisonError};
+
+    let pool = match threads {
+        1 => None,
+        // Where no thread can be had, the one that is there does it all.
+        _ => rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
+    };
+    let Some(pool) = pool else { return jobs.map(encode).try_for_each(done) };
+
+    let begun: Mutex<Vec<(usize, J, SyncSender<E>)>> = Mutex::default();
+    let failed = AtomicBool::new(false);
+    let next = || {
+        let mut begun = begun.lock().unwrap_or_else(PoisonError::into_inner);
+        let heaviest = (0..begun.len()).max_by_key(|&i| begun[i].0)?;
+        Some(begun.swap_remove(heaviest))
+    };
+    pool.in_place_scope(|scope| {
+        let mut waiting = VecDeque::new();
+        loop {
+            while waiting.len() < ahead
+                && let Some(job) = jobs.next()
+            {
+                let (sender, receiver) = sync_channel(1);
+                begun.lock().unwrap_or_else(PoisonError::into_inner).push((weight(&job), job, sender));
+                waiting.push_back(receiver);
+                scope.spawn(|_| {
+                    if let Some((_, job, sender)) = next().filter(|_| !failed.load(Ordering::Relaxed)) {
+                        let _ = sender.send(encode(job));
+                    }
+                });
+            }
+            // A thread that panics sends nothing; its panic goes on where the scope ends.
+            let Some(Ok(encoded)) = waiting.pop_front().map(|receiver| receiver.recv()) else {
+                return Ok(());
+            };
+            done(encoded).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+        }
+    })
+}
+
+#[cfg(all(test, feature = "rayon"))]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::error::{Error, ErrorKind};
+
+    #[test]
+    fn jobs_are_handed_over_in_their_order_and_few_at_a_time() {
+        for (threads, ahead) in [(1, 1), (2, 1), (2, 3), (3, 100), (8, 16)] {
+            let (begun, mut handed_over) = (AtomicUsize::new(0), Vec::new());
+            let encode = |job: usize| {
+                begun.fetch_add(1, Ordering::SeqCst);
+                if job.is_multiple_of(7) {
+                    std::thread::sleep(std::time::Duration::from_micros(200));
+                }
+                job
+            };
+            map_in_order(
+                threads,
+                ahead,
+                0..200,
+                |job| job % 5,
+                encode,
+                |job| {
+                    assert!(begun.load(Ordering::SeqCst) - handed_over.len() <= ahead);
+                    handed_over.push(job);
+                    Ok(())
+                },
+            )
+            .unwrap();
+            assert_eq!(handed_over, (0..200).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn after_an_error_nothing_is_begun() {
+        let begun = AtomicUsize::new(0);
+        let encode = |job: usize| {
+            begun.fetch_add(1, Ordering::SeqCst);
+            job
+        };
+        let refused = map_in_order(
+            2,
+            4,
+            0..1_000,
+            |_| 0,
+            encode,
+            |job| match job {
+                10 => Err(Error::new(ErrorKind::UnknownField)),
+                _ => Ok(()),
+            },
+        );
+        assert!(refused.is_err());
+        assert!(begun.into_inner() <= 15);
+    }
+
+    #[test]
+    #[should_panic(expected = "job 7")]
+    fn a_panic_goes_on() {
+        let encode = |job: usize| assert!(job != 7, "job {job}");
+        map_in_order(2, 4, 0..20, |_| 0, encode, |()| Ok(())).unwrap();
+    }
+}

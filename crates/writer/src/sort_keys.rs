@@ -1,0 +1,169 @@
+//! What documents are to be sorted by: fields of a schema, and then numbers to compare.
+
+use docvalues_format::binary::Values as _;
+use docvalues_format::file::sort::{MAX_SORT_KEYS, SortKey};
+
+use crate::buffer::SpillBudget;
+use crate::buffer::{ByteStrings, FieldBuffer, Items, MemoryBudget, PresenceBuffer, SpillVec, Values};
+use crate::encode::{Encoded, Encoder, OrdValues};
+use crate::error::{Error, ErrorKind, Result};
+use crate::index_sort::{DocMap, KeyColumn, KeyValues};
+use crate::intern::{Interner, index};
+use crate::live_set::LiveSet;
+use crate::schema::FieldSpec;
+use crate::sorted_ids::{self, OrderedIds};
+
+/// Refuses keys that documents cannot be sorted by, whose fields `spec` knows.
+pub(crate) fn check<'s>(keys: &[SortKey], spec: impl Fn(&str) -> Option<&'s FieldSpec>) -> Result<()> {
+    if keys.len() > MAX_SORT_KEYS {
+        return Err(ErrorKind::TooManySortKeys { max: MAX_SORT_KEYS }.into());
+    }
+    for (i, key) in keys.iter().enumerate() {
+        let refuse = |kind| Err(Error::new(kind).of(&key.column));
+        match spec(&key.column) {
+            None => return refuse(ErrorKind::SortByNothing),
+            Some(spec) if spec.is_multi_valued() => return refuse(ErrorKind::SortBySeveral),
+            Some(_) if keys[..i].iter().any(|before| before.column == key.column) => {
+                return refuse(ErrorKind::SortTwice);
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// A field that is to be encoded.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "nearly all fields are the large one, on 64 bits")]
+pub(crate) enum PreparedColumn {
+    /// As its values came.
+    Buffered(FieldBuffer),
+    /// Byte strings that documents are sorted by, and that were put in order for that.
+    Ords(PresenceBuffer, Box<OrdValues>),
+}
+
+impl PreparedColumn {
+    /// Puts its byte strings in order, if they are interned.
+    pub(crate) fn sort_terms(self, encoder: &Encoder<'_>) -> Result<PreparedColumn, ErrorKind> {
+        match self {
+            PreparedColumn::Buffered(FieldBuffer { presence, values: Values::Terms { ids, terms } }) => {
+                Ok(PreparedColumn::Ords(presence, Box::new(encoder.sort_terms(ids, terms)?)))
+            }
+            other => Ok(other),
+        }
+    }
+
+    /// What documents are compared by, and nothing else: in the file, if there is one.
+    pub(crate) fn into_numbers(
+        self,
+        encoder: &Encoder<'_>,
+        spill_budget: &SpillBudget,
+    ) -> Result<(PresenceBuffer, Box<dyn KeyValues>), ErrorKind> {
+        let (presence, mut ords) = match self.sort_terms(encoder)? {
+            PreparedColumn::Ords(presence, values) => (presence, values.ords.values),
+            PreparedColumn::Buffered(FieldBuffer { presence, values: Values::Numbers(mut numbers) }) => {
+                numbers.values.flush(spill_budget.spill())?;
+                return Ok((presence, Box::new(numbers.values)));
+            }
+            PreparedColumn::Buffered(FieldBuffer { presence, values: Values::Strings(strings) }) => {
+                (presence, ords_of(&strings.strings, encoder, spill_budget)?)
+            }
+            PreparedColumn::Buffered(_) => return Err(ErrorKind::SortBySeveral),
+        };
+        ords.flush(spill_budget.spill())?;
+        Ok((presence, Box::new(ords)))
+    }
+
+    /// Its values as ids: see [`ids::in_order`].
+    pub(crate) fn ids(
+        &self,
+        live: &LiveSet<'_>,
+        doc_map: Option<&DocMap>,
+        spill_budget: &SpillBudget,
+        older: Option<&mut Vec<u32>>,
+    ) -> Result<OrderedIds, ErrorKind> {
+        match self {
+            PreparedColumn::Buffered(field) => sorted_ids::sort(field, live, doc_map, spill_budget, older),
+            PreparedColumn::Ords(..) => {
+                Err(ErrorKind::NoIdField("a document may have several of its values"))
+            }
+        }
+    }
+
+    /// About how much work encoding it is, beside that of others.
+    pub(crate) fn weight(&self) -> usize {
+        match self {
+            PreparedColumn::Buffered(buffer) => buffer.weight(),
+            PreparedColumn::Ords(presence, _) => index(presence.count()).saturating_mul(size_of::<i64>()),
+        }
+    }
+
+    pub(crate) fn encode(self, spec: &FieldSpec, encoder: &Encoder<'_>) -> Result<Encoded, ErrorKind> {
+        match self {
+            PreparedColumn::Buffered(buffer) => encoder.column(spec, buffer),
+            PreparedColumn::Ords(presence, values) => encoder.terms(encoder.frame(spec, presence)?, *values),
+        }
+    }
+}
+
+/// Sorts the documents of `columns` by `keys`, which have been checked.
+pub(crate) fn doc_map(
+    columns: &[(FieldSpec, PreparedColumn)],
+    keys: &[SortKey],
+    encoder: &Encoder<'_>,
+    spill_budget: &SpillBudget,
+) -> Result<Option<DocMap>> {
+    let columns = keys.iter().filter_map(|key| {
+        let (_, column) = columns.iter().find(|(spec, _)| spec.name() == key.column)?;
+        Some((key, column))
+    });
+    // The ords of byte strings that have none.
+    let mut ords = Vec::new();
+    for (key, column) in columns.clone() {
+        ords.push(match column {
+            PreparedColumn::Buffered(FieldBuffer { values: Values::Strings(strings), .. }) => {
+                ords_of(&strings.strings, encoder, spill_budget)
+                    .map_err(|kind| Error::new(kind).of(&key.column))?
+            }
+            _ => SpillVec::default(),
+        });
+    }
+    let keys = columns.zip(&ords).filter_map(|((key, column), ords)| match column {
+        PreparedColumn::Ords(presence, values) => Some(compared(key, presence, &values.ords.values)),
+        PreparedColumn::Buffered(FieldBuffer { presence, values }) => match values {
+            Values::Numbers(numbers) => Some(compared(key, presence, &numbers.values)),
+            Values::Strings(_) => Some(compared(key, presence, ords)),
+            // In order.
+            Values::Terms { .. } => None,
+        },
+    });
+    Ok(DocMap::new(encoder.docs, &keys.collect::<Vec<_>>(), spill_budget)?)
+}
+
+/// A key with what its values are compared by.
+pub(crate) fn compared<'a>(
+    key: &SortKey,
+    presence: &'a PresenceBuffer,
+    numbers: &'a dyn KeyValues,
+) -> KeyColumn<'a> {
+    KeyColumn { presence, numbers, descending: key.descending, missing_first: key.missing_first }
+}
+
+/// For each of these byte strings its ord, if there was a dictionary of them.
+fn ords_of(
+    strings: &ByteStrings,
+    encoder: &Encoder<'_>,
+    spill_budget: &SpillBudget,
+) -> Result<SpillVec<u32>, ErrorKind> {
+    let (mut items, mut terms, mut memory) =
+        (Items::singles(), Interner::default(), MemoryBudget::new(usize::MAX));
+    let ids = &mut items.values;
+    strings.for_each(|value| {
+        ids.push(terms.intern(value, &mut memory)?, spill_budget.spill())?;
+        match spill_budget.spill().filter(|_| memory.used() > spill_budget.bytes) {
+            Some(spill) => terms.spill(ids.len(), spill, &mut memory),
+            None => Ok(()),
+        }
+    })?;
+    Ok(encoder.sort_terms(items, terms)?.ords.values)
+}

@@ -1,0 +1,372 @@
+//! The ids of documents, put in order for their index.
+//!
+//! ```text
+//! values of the id field   each with the place of its document   -> Gathered; a sorted run when there is no room
+//! runs                     merged into one                       -> Ordered; equal neighbours are refused, or noted
+//! passes over it           what ids look like, then the index    -> the sections of the extension; of a run, in the file
+//! ```
+
+use std::ops::ControlFlow;
+
+use docvalues_format::binary::Values as _;
+use docvalues_format::file::sort::SortKey;
+use docvalues_format::id::DocId;
+use docvalues_format::numeric::{Numeric, NumericOptions};
+use docvalues_storage::Spill;
+use docvalues_terms::build::{BuildError, IdOptions, IdsBuilder, Keep, SortedIds};
+use docvalues_terms::ids::{Ids, MAX_ID_LEN};
+
+use crate::buffer::SpillBudget;
+use crate::buffer::{FieldBuffer, Payload, Scratch, ScratchWriter, SpillVec, Values};
+use crate::encode::{drain, encode_numbers};
+use crate::error::{Error, ErrorKind, Result};
+use crate::external_sort::string_runs::{self, KWayMerge, NumberedString, RunReader};
+use crate::file_writer::FileWriter;
+use crate::index_sort::DocMap;
+use crate::intern::{Strings, index, sorted};
+use crate::live_set::LiveSet;
+use crate::summary::Summary;
+use crate::target::Target;
+
+/// Puts the ids in order that the `live` documents of a field have, each with the number that its document gets by `order`.
+/// Of documents that have the same, all but the last are added to `older`; without, they are refused.
+pub(crate) fn sort(
+    field: &FieldBuffer,
+    live: &LiveSet<'_>,
+    doc_map: Option<&DocMap>,
+    spill_budget: &SpillBudget,
+    older: Option<&mut Vec<u32>>,
+) -> Result<OrderedIds, ErrorKind> {
+    let ids = match &field.values {
+        Values::Strings(ids) => &ids.strings,
+        Values::Numbers(_) => return Err(ErrorKind::NoIdField("its values are numbers")),
+        Values::Terms { .. } => {
+            return Err(ErrorKind::NoIdField("a document may have several of its values"));
+        }
+    };
+    let (mut docs, mut gathered) = (field.presence.docs(0..u32::MAX), IdCollector::new(spill_budget.clone()));
+    let (mut places, mut seen) = (doc_map.map(DocMap::places), 0);
+    ids.for_each(|id| {
+        // There are as many documents with one as there are ids.
+        let doc = docs.next().unwrap_or(u32::MAX);
+        if id.len() > MAX_ID_LEN {
+            return Err(ErrorKind::LongId { doc, len: id.len(), max: MAX_ID_LEN });
+        }
+        if !live.has(doc) {
+            return Ok(());
+        }
+        let Some(places) = &mut places else { return gathered.push(id, doc) };
+        for _ in seen..doc {
+            places.next()?;
+        }
+        seen = doc + 1;
+        gathered.push(id, places.next()?)
+    })?;
+    match (gathered.finish(older), doc_map) {
+        (Err(ErrorKind::DuplicateId { id, docs }), Some(doc_map)) => {
+            let mut docs = doc_map.docs_at(docs)?;
+            docs.sort_unstable();
+            Err(ErrorKind::DuplicateId { id, docs })
+        }
+        (ordered, _) => ordered,
+    }
+}
+
+/// Ids as they come, each with the place of its document.
+#[derive(Debug)]
+struct IdCollector {
+    ids: IdsInMemory,
+    runs: Vec<Scratch>,
+    spill_budget: SpillBudget,
+}
+
+/// Ids, each with the place of its document.
+#[derive(Debug, Default)]
+pub(crate) struct IdsInMemory {
+    ids: Strings,
+    docs: Vec<u32>,
+}
+
+impl IdCollector {
+    fn new(spill_budget: SpillBudget) -> IdCollector {
+        IdCollector { ids: IdsInMemory::default(), runs: Vec::new(), spill_budget }
+    }
+
+    /// Takes the id of the document that goes to place `doc`.
+    fn push(&mut self, id: &[u8], doc: u32) -> Result<(), ErrorKind> {
+        self.ids.push(id, doc);
+        match self.spill_budget.spill() {
+            Some(spill) if self.ids.heap() > self.spill_budget.bytes => {
+                self.runs.push(self.ids.spill(spill)?)
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Puts them in order. Of equal ones, adds the places of all documents but the last to `older`; without, refuses them:
+    /// with what they are, and the places of their documents.
+    fn finish(mut self, older: Option<&mut Vec<u32>>) -> Result<OrderedIds, ErrorKind> {
+        let mut last = DuplicateCheck { older, ..DuplicateCheck::default() };
+        // What is small stays, while columns are encoded.
+        let Some(spill) = self
+            .spill_budget
+            .spill()
+            .filter(|_| !self.runs.is_empty() || self.ids.heap() > self.spill_budget.bytes / 8)
+        else {
+            // One after the other in memory, too: they are gone through several times.
+            let mut ids = IdsInMemory::default();
+            for (id, doc) in self.ids.in_order() {
+                last.check(id, doc)?;
+                ids.push(id, doc);
+            }
+            return Ok(OrderedIds::InMemory(ids));
+        };
+        if !self.ids.docs.is_empty() {
+            self.runs.push(self.ids.spill(spill)?);
+        }
+        let mut merged = ScratchWriter::new(Scratch::new(spill.clone()));
+        let mut merge = KWayMerge::default();
+        self.runs.into_iter().try_for_each(|run| merge.add(run))?;
+        while let Some(NumberedString { string: id, number: doc, .. }) = merge.next()? {
+            last.check(id, *doc)?;
+            string_runs::push(&mut merged, *doc, id)?;
+        }
+        Ok(OrderedIds::OnDisk(merged.finish()?))
+    }
+}
+
+impl IdsInMemory {
+    fn push(&mut self, id: &[u8], doc: u32) {
+        self.ids.push(id);
+        self.docs.push(doc);
+    }
+
+    fn heap(&self) -> usize {
+        /// Where it ends, its document, and twice its number and eight of its bytes to sort it.
+        const EACH: usize = 32;
+        self.ids.parts().0.len() + self.docs.len() * EACH
+    }
+
+    /// The ids in order, and the places of their documents.
+    fn in_order(&self) -> impl Iterator<Item = (&[u8], u32)> {
+        sorted(&self.ids).into_iter().map(index).map(|i| (self.ids.get(i), self.docs[i]))
+    }
+
+    /// Sorts them into a run, and forgets them.
+    fn spill(&mut self, spill: &Spill) -> Result<Scratch, ErrorKind> {
+        let mut run = ScratchWriter::new(Scratch::new(spill.clone()));
+        self.in_order().try_for_each(|(id, doc)| string_runs::push(&mut run, doc, id))?;
+        self.ids.truncate(0);
+        self.docs.clear();
+        Ok(run.finish()?)
+    }
+}
+
+/// Two ids one after the other, which may be the same.
+#[derive(Default)]
+struct DuplicateCheck<'o> {
+    last: Option<u32>,
+    id: Vec<u8>,
+    older: Option<&'o mut Vec<u32>>,
+}
+
+impl DuplicateCheck<'_> {
+    fn check(&mut self, id: &[u8], doc: u32) -> Result<(), ErrorKind> {
+        match self.last.replace(doc) {
+            Some(last) if self.id == id => {
+                let (first, last) = (last.min(doc), last.max(doc));
+                let Some(older) = &mut self.older else {
+                    return Err(ErrorKind::DuplicateId { id: id.to_vec(), docs: [first, last] });
+                };
+                older.push(first);
+                self.last = Some(last);
+            }
+            _ => {
+                self.id.clear();
+                self.id.extend_from_slice(id);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Ids in order, each once, with the places of their documents.
+#[derive(Debug)]
+pub(crate) enum OrderedIds {
+    InMemory(IdsInMemory),
+    OnDisk(Scratch),
+}
+
+impl OrderedIds {
+    /// The same ids, of documents that have these numbers now, without those that have none.
+    pub(crate) fn renumber(self, number: impl Fn(u32) -> Option<u32>) -> Result<OrderedIds, ErrorKind> {
+        Ok(match self {
+            OrderedIds::InMemory(mut ids) => {
+                let numbers: Option<Vec<u32>> = ids.docs.iter().map(|&doc| number(doc)).collect();
+                if let Some(docs) = numbers {
+                    ids.docs = docs;
+                    return Ok(OrderedIds::InMemory(ids));
+                }
+                let mut left = IdsInMemory::default();
+                for (at, doc) in ids.docs.iter().enumerate() {
+                    number(*doc).into_iter().for_each(|doc| left.push(ids.ids.get(at), doc));
+                }
+                OrderedIds::InMemory(left)
+            }
+            OrderedIds::OnDisk(scratch) => {
+                let mut left = ScratchWriter::new(scratch.sibling());
+                let (mut ids, mut next) = (RunReader::new(scratch), NumberedString::default());
+                while ids.advance(&mut next)? {
+                    if let Some(doc) = number(next.number) {
+                        string_runs::push(&mut left, doc, &next.string)?;
+                    }
+                }
+                OrderedIds::OnDisk(left.finish()?)
+            }
+        })
+    }
+
+    /// The index of these ids, which `docs` documents have.
+    fn index(&self, docs: u32, options: &IdOptions) -> Result<Ids<Payload>, ErrorKind> {
+        let spill = match self {
+            OrderedIds::InMemory(_) => None,
+            OrderedIds::OnDisk(scratch) => Some(scratch.spill().clone()),
+        };
+        let mut kept = IndexSections { spill, ids: None, docs: SpillVec::default() };
+        IdsBuilder::new(*options).build_in(self, docs, &mut kept).map_err(|error| match error {
+            BuildError::Source(kind) | BuildError::Keep(kind) => kind,
+            // Each was looked at before.
+            BuildError::TooLong { .. } | BuildError::Document { .. } => {
+                ErrorKind::Ids("they are not what they were")
+            }
+            BuildError::Duplicate { .. } | BuildError::NotAscending { .. } | BuildError::Changed => {
+                ErrorKind::Ids("they are in no doc_map")
+            }
+        })
+    }
+}
+
+/// Ends a file of `docs` documents, sorted by `sort`, with an index of their ids in a field, if they have any.
+pub(crate) fn finish<T: Target>(
+    file: FileWriter<'_, T>,
+    docs: u32,
+    sort: &[SortKey],
+    ids: Option<(String, OrderedIds, IdOptions)>,
+) -> Result<Summary> {
+    let index = |(field, ids, options): (String, OrderedIds, IdOptions)| {
+        let index = ids.index(docs, &options).map_err(|kind| Error::from(kind).of(&field))?;
+        Ok::<_, Error>((field, index))
+    };
+    Ok(file.finish(docs, sort, ids.map(index).transpose()?)?)
+}
+
+/// An index that is being made: in a file, if the ids are.
+struct IndexSections {
+    spill: Option<Spill>,
+    /// The front of the section of ids.
+    ids: Option<Scratch>,
+    docs: SpillVec<u32>,
+}
+
+impl Keep<ErrorKind> for IndexSections {
+    type Section = Payload;
+
+    fn begin(&mut self, _: u32) {
+        self.ids = self.spill.clone().map(Scratch::new);
+        self.docs = SpillVec::default();
+    }
+
+    fn doc(&mut self, doc: DocId) -> Result<(), ErrorKind> {
+        self.docs.push(doc.get(), self.spill.as_ref())
+    }
+
+    fn ids(&mut self, made: &mut Vec<u8>) -> Result<(), ErrorKind> {
+        drain(&mut self.ids, made)
+    }
+
+    fn section(&mut self, rest: Vec<u8>) -> Payload {
+        Payload { on_disk: self.ids.take(), in_memory: vec![rest] }
+    }
+
+    fn docs(&mut self, options: &NumericOptions) -> Result<Numeric<Payload>, ErrorKind> {
+        encode_numbers(&std::mem::take(&mut self.docs), options)
+    }
+}
+
+impl SortedIds for OrderedIds {
+    type Error = ErrorKind;
+
+    fn each(&self, each: &mut dyn FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<(), ErrorKind> {
+        match self {
+            OrderedIds::InMemory(ids) => {
+                let mut all = ids.docs.iter().enumerate();
+                let _ = all.try_for_each(|(i, &doc)| each(ids.ids.get(i), DocId::new(doc)));
+            }
+            OrderedIds::OnDisk(scratch) => {
+                let (mut cursor, mut id) = (RunReader::new(scratch.clone()), NumberedString::default());
+                while cursor.advance(&mut id)? && each(&id.string, DocId::new(id.number)).is_continue() {}
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::buffer::CHUNK_LEN;
+
+    fn ids() -> impl Strategy<Value = Vec<Vec<u8>>> {
+        let id = prop_oneof![
+            "[a-c]{0,6}".prop_map(String::into_bytes),
+            "same beginning [a-f]{0,12}".prop_map(String::into_bytes),
+            prop::collection::vec(any::<u8>(), 0..12),
+            (0..=MAX_ID_LEN).prop_map(|len| vec![b'x'; len]),
+        ];
+        prop::collection::vec(id, 0..300)
+    }
+
+    fn gather(ids: &[Vec<u8>], spill_budget: SpillBudget) -> Result<OrderedIds, ErrorKind> {
+        let mut gathered = IdCollector::new(spill_budget);
+        ids.iter().zip(0..).try_for_each(|(id, doc)| gathered.push(id, doc))?;
+        gathered.finish(None)
+    }
+
+    proptest! {
+        #[test]
+        fn ids_come_in_order_or_the_first_that_comes_twice_is_named(ids in ids(), small in any::<bool>()) {
+            let folder = tempfile::tempdir().unwrap();
+            let file = docvalues_storage::AtomicFile::create(folder.path().join("ids")).unwrap();
+            let spill = file.spill();
+            let spill_budget = if small { SpillBudget::new(4 * CHUNK_LEN, Some(&spill)) } else { SpillBudget::new(0, None) };
+            let mut docs = BTreeMap::<&[u8], Vec<u32>>::new();
+            ids.iter().zip(0..).for_each(|(id, doc)| docs.entry(id).or_default().push(doc));
+            let once: Vec<&[u8]> = docs.iter().filter(|(_, docs)| docs.len() == 1).map(|(&id, _)| id).collect();
+            let ordered = gather(&ids, spill_budget.clone());
+            match docs.iter().find(|(_, docs)| docs.len() > 1) {
+                Some((id, docs)) => {
+                    let ErrorKind::DuplicateId { id: twice, docs: places } = ordered.unwrap_err() else { panic!() };
+                    prop_assert_eq!((&twice[..], &places[..]), (*id, &docs[..2]));
+                }
+                None => {
+                    prop_assert_eq!(once.len(), ids.len());
+                    // More than once: the index is built in passes.
+                    for _ in 0..2 {
+                        let mut given = Vec::new();
+                        ordered.as_ref().unwrap().each(&mut |id, doc| {
+                            given.push((id.to_vec(), vec![doc.get()]));
+                            ControlFlow::Continue(())
+                        }).unwrap();
+                        let expected: Vec<_> = docs.iter().map(|(id, docs)| (id.to_vec(), docs.clone())).collect();
+                        prop_assert_eq!(&given, &expected);
+                    }
+                }
+            }
+        }
+    }
+}
