@@ -1,4 +1,4 @@
-//! The column of a source that has no such column.
+//! [`AbsentColumn`]: the stand-in for a column that a source lacks.
 
 use docvalues_format::file::field::Field;
 use docvalues_format::file::kind::{Kind, LogicalType};
@@ -7,7 +7,9 @@ use crate::batch::BatchDocs;
 use crate::rows::{Each, Rows};
 use crate::{Bounds, Column, ColumnInfo, Count, DocRange, Gathered, Pruning, Result, Values};
 
-/// A numeric column in which no document has a value: the stand-in for one that a source lacks.
+/// A numeric column without values: the stand-in for a column that a source lacks.
+///
+/// Searches over several sources use it if only some of them have a column.
 ///
 /// ```
 /// use docvalues_column::{AbsentColumn, Column, Count};
@@ -22,7 +24,7 @@ pub struct AbsentColumn {
 }
 
 impl AbsentColumn {
-    /// The column `name` of a source of `docs` documents.
+    /// A column `name` without values, for a source of `docs` documents.
     pub fn new(name: impl Into<String>, docs: u32) -> AbsentColumn {
         let info = ColumnInfo {
             field: Field::new(name, Kind::Numeric, LogicalType::I64),

@@ -1,4 +1,4 @@
-//! Rows side by side: the batches of a scan, and lists end to end.
+//! Several rows at once: the batches of a scan, and lists with offsets, as in Arrow.
 
 use std::ops::Range;
 
@@ -6,21 +6,21 @@ use docvalues_format::id::DocId;
 
 use crate::DocRange;
 
-/// Some documents of a column and their rows, as a scan hands them out.
+/// A batch of a scan: some documents of a column, and their rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a, T> {
-    /// The documents, ascending: only those that have a value.
+    /// The documents, ascending. Each has a value.
     pub docs: BatchDocs<'a>,
     /// Their rows, in the same order.
     pub values: View<'a, T>,
 }
 
-/// Rows side by side.
+/// Several rows, borrowed: one value each, or a list each.
 #[derive(Clone, Copy, Debug)]
 pub enum View<'a, T> {
-    /// A value each.
+    /// One value a row.
     One(&'a [T]),
-    /// A list of values each; of bytes, a byte string.
+    /// A list of values a row, or a byte string.
     Many(Slices<'a, T>),
 }
 
@@ -33,7 +33,7 @@ impl<'a, T> View<'a, T> {
         }
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -42,7 +42,7 @@ impl<'a, T> View<'a, T> {
     ///
     /// # Panics
     ///
-    /// If there are not so many.
+    /// If there is no row `i`.
     pub fn row(&self, i: usize) -> &'a [T] {
         match self {
             View::One(values) => &values[i..=i],
@@ -50,11 +50,11 @@ impl<'a, T> View<'a, T> {
         }
     }
 
-    /// The rows at `places`, alone.
+    /// The rows of a range of indices.
     ///
     /// # Panics
     ///
-    /// If there are not so many.
+    /// If the range is out of bounds.
     pub fn part(&self, places: Range<usize>) -> View<'a, T> {
         match self {
             View::One(values) => View::One(&values[places]),
@@ -62,7 +62,7 @@ impl<'a, T> View<'a, T> {
         }
     }
 
-    /// The elements of all rows, end to end.
+    /// The elements of all rows, concatenated.
     pub fn items(&self) -> &'a [T] {
         match self {
             View::One(values) => values,
@@ -70,7 +70,7 @@ impl<'a, T> View<'a, T> {
         }
     }
 
-    /// The values, if there is one for each row.
+    /// The values, if each row has one.
     pub fn one(self) -> Option<&'a [T]> {
         if let View::One(values) = self { Some(values) } else { None }
     }
@@ -81,12 +81,12 @@ impl<'a, T> View<'a, T> {
     }
 }
 
-/// Documents: what a gather is asked for, and what a scan hands out.
+/// The documents of a gather or of a batch: a range or a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchDocs<'a> {
     /// Consecutive documents.
     Run(DocRange),
-    /// Any documents.
+    /// A list of documents. In a gather, in any order and with repeats.
     List(&'a [DocId]),
 }
 
@@ -111,12 +111,12 @@ impl BatchDocs<'_> {
         }
     }
 
-    /// Whether there are none. A scan never hands out an empty batch.
+    /// Whether there are no documents. A scan has no empty batches.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The documents, one by one.
+    /// Iterates over the documents.
     pub fn iter(&self) -> impl Iterator<Item = DocId> + '_ {
         let (run, list) = match *self {
             BatchDocs::Run(docs) => (docs, [].as_slice()),
@@ -126,9 +126,9 @@ impl BatchDocs<'_> {
     }
 }
 
-/// Lists end to end: list `i` is `items[offsets[i] .. offsets[i + 1]]`.
+/// Borrowed lists in one slice, with offsets, as in Arrow: list `i` is `items[offsets[i] .. offsets[i + 1]]`.
 ///
-/// A byte string is a list of bytes, so this is also what a scan of a binary column hands out.
+/// A byte string is a list of bytes, so the batches of a binary column have this form, too.
 #[derive(Debug)]
 pub struct Slices<'a, T> {
     offsets: &'a [u64],
@@ -144,12 +144,12 @@ impl<T> Clone for Slices<'_, T> {
 impl<T> Copy for Slices<'_, T> {}
 
 impl<'a, T> Slices<'a, T> {
-    /// Lists over `items`; `offsets` has one more entry than there are lists, and may begin with any
-    /// number: it belongs to the first item.
+    /// Lists over `items`. `offsets` has one more entry than there are lists. Its first entry may be any number, and
+    /// stands for the first item.
     ///
     /// # Panics
     ///
-    /// If `offsets` is empty, or its last entry lies behind `items`.
+    /// If `offsets` is empty, or the lists are longer than `items`.
     pub fn new(offsets: &'a [u64], items: &'a [T]) -> Slices<'a, T> {
         let span = offsets[offsets.len() - 1] - offsets[0];
         assert!(span <= items.len() as u64, "{span} items in lists, {} given", items.len());
@@ -161,21 +161,21 @@ impl<'a, T> Slices<'a, T> {
         Slices { offsets: &[0], items: &[] }
     }
 
-    /// How many lists there are.
+    /// The number of lists.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Whether there are none.
+    /// Whether there are no lists.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The same lists over other items, one for each of these.
+    /// Lists of the same lengths over other items.
     ///
     /// # Panics
     ///
-    /// If there are fewer.
+    /// If `items` is shorter than the lists.
     pub fn over<U>(&self, items: &'a [U]) -> Slices<'a, U> {
         Slices::new(self.offsets, items)
     }
@@ -184,34 +184,34 @@ impl<'a, T> Slices<'a, T> {
     ///
     /// # Panics
     ///
-    /// If there are not so many.
+    /// If there is no list `i`.
     #[inline]
     pub fn get(&self, i: usize) -> &'a [T] {
         &self.items[self.range(i)]
     }
 
-    /// The lists at `places`, alone.
+    /// The lists of a range of indices.
     ///
     /// # Panics
     ///
-    /// If there are not so many.
+    /// If the range is out of bounds.
     pub fn part(&self, places: Range<usize>) -> Slices<'a, T> {
         let items = &self.items[self.place(places.start)..];
         Slices { offsets: &self.offsets[places.start..=places.end], items }
     }
 
-    /// How long each list is.
+    /// The length of each list.
     pub fn lens(&self) -> impl ExactSizeIterator<Item = usize> + use<'a, T> {
         let lists = *self;
         (0..lists.len()).map(move |i| lists.range(i).len())
     }
 
-    /// All items of all lists, end to end.
+    /// The items of all lists, concatenated.
     pub fn items(&self) -> &'a [T] {
         &self.items[..self.place(self.len())]
     }
 
-    /// The lists, one by one.
+    /// Iterates over the lists.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [T]> + use<'a, T> {
         let lists = *self;
         (0..lists.len()).map(move |i| lists.get(i))
@@ -223,12 +223,25 @@ impl<'a, T> Slices<'a, T> {
 
     #[inline]
     fn place(&self, i: usize) -> usize {
-        // Offsets only ever span `items`, which is in memory.
+        // `items` is in memory, so its length fits.
         usize::try_from(self.offsets[i] - self.offsets[0]).unwrap_or(usize::MAX)
     }
 }
 
-/// Lists end to end in memory of the caller's, to be filled by `gather` and used again.
+/// Owned lists in one buffer, with offsets: the reusable output of a gather.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_column::Lists;
+///
+/// let mut lists = Lists::new();
+/// lists.push(b"ant");
+/// lists.push(b"");
+/// assert_eq!((lists.len(), lists.get(0)), (2, &b"ant"[..]));
+/// lists.clear(); // keeps the memory
+/// assert!(lists.is_empty());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lists<T> {
     offsets: Vec<u64>,
@@ -247,17 +260,17 @@ impl<T> Lists<T> {
         Lists { offsets: vec![0], items: Vec::new() }
     }
 
-    /// How many lists there are.
+    /// The number of lists.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Whether there are none.
+    /// Whether there are no lists.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Forgets all lists, and keeps the memory.
+    /// Removes all lists, and keeps the memory.
     pub fn clear(&mut self) {
         self.offsets.truncate(1);
         self.items.clear();
@@ -271,14 +284,14 @@ impl<T> Lists<T> {
         self.push_with(|items| items.extend_from_slice(list));
     }
 
-    /// Appends a list: whatever `fill` appends to the items.
+    /// Appends a list of the items that `fill` appends.
     pub fn push_with<R>(&mut self, fill: impl FnOnce(&mut Vec<T>) -> R) -> R {
         let result = fill(&mut self.items);
         self.offsets.push(self.items.len() as u64);
         result
     }
 
-    /// Appends many lists at once.
+    /// Appends all of `lists`.
     pub fn extend_from(&mut self, lists: Slices<'_, T>)
     where
         T: Copy,
@@ -288,8 +301,7 @@ impl<T> Lists<T> {
         self.offsets.extend(lists.offsets[1..].iter().map(|end| before + (end - lists.offsets[0])));
     }
 
-    /// Appends many lists at once, as long as `lens` says: `fill` appends the items of all of them. After
-    /// an error, there are as many lists as before.
+    /// Appends lists of the lengths `lens`, whose items `fill` appends. After an error nothing has changed.
     ///
     /// # Errors
     ///
@@ -297,7 +309,7 @@ impl<T> Lists<T> {
     ///
     /// # Panics
     ///
-    /// If there are more or fewer items than the lists are long.
+    /// If `fill` appends more or fewer items than the lengths add up to.
     pub fn extend_with<E>(
         &mut self,
         lens: impl IntoIterator<Item = u64>,
@@ -318,7 +330,7 @@ impl<T> Lists<T> {
         Ok(())
     }
 
-    /// The lists, borrowed.
+    /// Borrows the lists.
     pub fn slices(&self) -> Slices<'_, T> {
         Slices::new(&self.offsets, &self.items)
     }
@@ -327,7 +339,7 @@ impl<T> Lists<T> {
     ///
     /// # Panics
     ///
-    /// If there are not so many.
+    /// If there is no list `i`.
     pub fn get(&self, i: usize) -> &[T] {
         self.slices().get(i)
     }

@@ -1,4 +1,6 @@
-//! Bitsets as plain words. They are the memory of other crates' bitsets, too, such as `bitvec`'s slices of `u64`:
+//! Bitsets as slices of `u64`: bit *i* is bit `i % 64` of word `i / 64`.
+//!
+//! Other crates' bitsets have the same layout, such as `bitvec`'s slices of `u64`:
 //!
 //! ```
 //! use docvalues_column::bits;
@@ -16,12 +18,12 @@ use std::ops::Range;
 
 use crate::DocRange;
 
-/// Words of a bitset over the documents `docs`.
+/// The number of words of a bitset over the documents `docs`.
 pub fn words(docs: Range<u32>) -> usize {
     docs.len().div_ceil(64)
 }
 
-/// Holds a caller to what the traits ask of a bitset, whatever is written to it.
+/// Checks that a bitset is long enough for `docs`: sources call it first.
 ///
 /// # Panics
 ///
@@ -32,7 +34,7 @@ pub fn check(docs: DocRange, bits: &[u64]) {
     assert!(bits.len() >= words, "{} words for the documents {docs:?}, {words} are needed", bits.len());
 }
 
-/// Whether bit `at` is set; bits past the end are not.
+/// Whether bit `at` is set. Bits past the end are not.
 #[inline]
 pub fn get(bits: &[u64], at: usize) -> bool {
     bits.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
@@ -42,13 +44,13 @@ pub fn get(bits: &[u64], at: usize) -> bool {
 ///
 /// # Panics
 ///
-/// If `bits` ends before it.
+/// If `bits` is too short.
 #[inline]
 pub fn set(bits: &mut [u64], at: usize) {
     bits[at / 64] |= 1 << (at % 64);
 }
 
-/// The places of all set bits, ascending.
+/// The positions of all set bits, ascending.
 pub fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
     bits.iter().enumerate().flat_map(|(i, &word)| {
         let mut left = word;
@@ -62,9 +64,9 @@ pub fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
 
 pub use docvalues_format::bits::{PUSH_DOCS_SPARE, push_docs, set_range};
 
-/// How many bits are set.
+/// The number of set bits.
 pub fn count(bits: &[u64]) -> usize {
-    // There are no more than a slice has.
+    // A slice has at most `usize::MAX` bytes.
     usize::try_from(docvalues_format::bits::count_ones(bits)).unwrap_or(usize::MAX)
 }
 

@@ -1,4 +1,4 @@
-//! Sets of documents as bits.
+//! [`Bitset`]: a set of documents that owns its bits and knows its count.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use docvalues_format::id::DocId;
 
 use crate::{DocRange, bits};
 
-/// A set of documents of one source: a bit for each document, and the number of those that are set.
+/// A set of documents of one source: one bit for each document, and the number of set bits.
 ///
 /// ```
 /// use docvalues_column::{Bitset, DocId};
@@ -27,41 +27,42 @@ pub struct Bitset {
 }
 
 impl Bitset {
-    /// None of `docs` documents.
+    /// An empty set for a source of `docs` documents.
     pub fn none(docs: u32) -> Bitset {
         Bitset { words: vec![0; DocRange::new(0, docs).words()], docs, count: 0 }
     }
 
-    /// All of `docs` documents.
+    /// The set of all `docs` documents.
     pub fn all(docs: u32) -> Bitset {
         let mut all = Bitset::none(docs);
         all.negate();
         all
     }
 
-    /// Bit `i % 64` of word `i / 64` is document `i`; bits past the last document are cleared. O(words).
+    /// The set with these bits: bit `i % 64` of word `i / 64` is document `i`. Clears bits past the last document.
+    /// O(words).
     ///
     /// # Panics
     ///
-    /// If there are not exactly as many words as `docs` documents take.
+    /// If `words` is not `docs.div_ceil(64)` words long.
     pub fn from_words(words: Vec<u64>, docs: u32) -> Bitset {
         assert_eq!(words.len(), DocRange::new(0, docs).words(), "words for {docs} documents");
         let mut set = Bitset { words, docs, count: 0 };
-        set.settle();
+        set.clip_and_count();
         set
     }
 
-    /// The documents of `list` that are below `docs`, in any order and with repeats.
+    /// The set of the documents of `list` that are below `docs`. The list may be in any order and have repeats.
     pub fn from_docs(list: impl IntoIterator<Item = DocId>, docs: u32) -> Bitset {
         let mut set = Bitset::none(docs);
         for doc in list.into_iter().filter(|doc| doc.get() < docs) {
             bits::set(&mut set.words, doc.get() as usize);
         }
-        set.settle();
+        set.clip_and_count();
         set
     }
 
-    /// The same set for a source of `docs` documents, without those that it does not have. O(words).
+    /// The same set for a source of `docs` documents; documents from there on are dropped. O(words).
     #[must_use]
     pub fn resized(&self, docs: u32) -> Bitset {
         let mut words = self.words.clone();
@@ -69,14 +70,14 @@ impl Bitset {
         Bitset::from_words(words, docs)
     }
 
-    /// Clears the bits past the last document, and counts.
-    fn settle(&mut self) {
+    /// Clears the bits past the last document, and counts the others.
+    fn clip_and_count(&mut self) {
         if let Some(last) = self.words.last_mut()
             && !self.docs.is_multiple_of(64)
         {
             *last &= (1 << (self.docs % 64)) - 1;
         }
-        // There are no more than documents.
+        // The count is at most `docs`.
         self.count = u32::try_from(bits::count(&self.words)).unwrap_or(u32::MAX);
     }
 
@@ -100,7 +101,7 @@ impl Bitset {
         self.count == 0
     }
 
-    /// The words.
+    /// The words of the set, in the layout of [`from_words`](Self::from_words).
     pub fn words(&self) -> &[u64] {
         &self.words
     }
@@ -115,7 +116,7 @@ impl Bitset {
         bits::ones(&self.words).map(|at| DocId::new(u32::try_from(at).unwrap_or(u32::MAX)))
     }
 
-    /// Adds to `bits` every document of `docs` that is in the set, as a filter of a column does.
+    /// Sets the bit of every document of `docs` that is in the set, as [`Rows::filter`](crate::Rows::filter) does.
     ///
     /// # Panics
     ///
@@ -133,11 +134,11 @@ impl Bitset {
         }
     }
 
-    /// Adds `doc`; whether it was not there before.
+    /// Adds `doc`, and returns whether it is new.
     ///
     /// # Panics
     ///
-    /// If the source has no such document.
+    /// If `doc` is not below [`docs`](Self::docs).
     pub fn insert(&mut self, doc: DocId) -> bool {
         assert!(doc.get() < self.docs, "{doc:?} of {} documents", self.docs);
         let is_new = !self.contains(doc);
@@ -146,7 +147,7 @@ impl Bitset {
         is_new
     }
 
-    /// Removes `doc`; whether it was there before.
+    /// Removes `doc`, and returns whether it was in the set.
     pub fn remove(&mut self, doc: DocId) -> bool {
         let was_there = self.contains(doc);
         if was_there {
@@ -156,12 +157,12 @@ impl Bitset {
         was_there
     }
 
-    /// Keeps the documents that are in `other`, too. O(words).
+    /// Keeps only the documents that are also in `other`. O(words).
     pub fn intersect(&mut self, other: &Bitset) {
         self.zip(other, |a, b| a & b);
     }
 
-    /// Adds the documents of `other` that the source has. O(words).
+    /// Adds the documents of `other` that are below [`docs`](Self::docs). O(words).
     pub fn unite(&mut self, other: &Bitset) {
         self.zip(other, |a, b| a | b);
     }
@@ -171,16 +172,16 @@ impl Bitset {
         self.zip(other, |a, b| a & !b);
     }
 
-    /// Removes the documents that are in the set, and adds all others. O(words).
+    /// Replaces the set by its complement. O(words).
     pub fn negate(&mut self) {
         self.words.iter_mut().for_each(|word| *word = !*word);
-        self.settle();
+        self.clip_and_count();
     }
 
     fn zip(&mut self, other: &Bitset, join: impl Fn(u64, u64) -> u64) {
         let others = other.words.iter().copied().chain(std::iter::repeat(0));
         self.words.iter_mut().zip(others).for_each(|(word, other)| *word = join(*word, other));
-        self.settle();
+        self.clip_and_count();
     }
 }
 

@@ -1,4 +1,4 @@
-//! A column: its description and the way to its values.
+//! The [`Column`] trait, a column's description, and its values by element type.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -9,31 +9,90 @@ use docvalues_format::id::TermOrd;
 
 use crate::{DocRange, Result, Rows, SkipIndex, Terms};
 
-/// The values of one field for the documents of a source.
+/// The values of one field for all documents of a source.
+///
+/// # Examples
+///
+/// A column of numbers in memory, without gaps:
+///
+/// ```
+/// use docvalues_column::{
+///     BatchDocs, Bounds, Column, ColumnInfo, Count, DocRange, Each, Field, Gathered, Kind, LogicalType, Result, Rows,
+///     Values, bits, scan_by_gather,
+/// };
+///
+/// struct Sizes {
+///     info: ColumnInfo,
+///     values: Vec<i64>,
+/// }
+///
+/// impl Column for Sizes {
+///     fn info(&self) -> &ColumnInfo {
+///         &self.info
+///     }
+///
+///     fn exists(&self, docs: DocRange, out: &mut [u64]) -> Result<()> {
+///         bits::check(docs, out);
+///         bits::set_range(out, 0..docs.clip(self.info.docs).len()); // every document has a value
+///         Ok(())
+///     }
+///
+///     fn values(&self) -> Values<'_> {
+///         Values::Numbers(self)
+///     }
+/// }
+/// # impl Rows<i64> for Sizes {
+/// #     fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<i64>) -> Result<()> {
+/// #         let (values, _) = out.begin_one(docs.len());
+/// #         for (value, doc) in values.iter_mut().zip(docs.iter()) {
+/// #             *value = self.values[doc.get() as usize];
+/// #         }
+/// #         Ok(())
+/// #     }
+/// #     fn scan(&self, docs: DocRange, each: &mut Each<'_, i64>) -> Result<()> {
+/// #         scan_by_gather(self, docs.clip(self.info.docs), each)
+/// #     }
+/// # }
+///
+/// let info = ColumnInfo {
+///     field: Field::new("size", Kind::Numeric, LogicalType::I64),
+///     docs: 3,
+///     with_value: Count::Exact(3),
+///     value_count: Count::Exact(3),
+///     bounds: Bounds::Exact(7..=512),
+///     sum: None,
+/// };
+/// let column = Sizes { info, values: vec![7, 512, 70] };
+/// let mut out = [0];
+/// column.exists(DocRange::new(1, 9), &mut out)?;
+/// assert_eq!(out, [0b11]); // documents 1 and 2
+/// # assert!(column.values().numbers().is_some());
+/// # Ok::<(), docvalues_column::Error>(())
+/// ```
 pub trait Column: Send + Sync {
-    /// The column's description. O(1), without a look at any value.
+    /// The column's description. O(1); reads no value.
     fn info(&self) -> &ColumnInfo;
 
-    /// Adds to `bits` every document of `docs` that has a value. Documents past the last one have none.
+    /// Sets the bit of every document of `docs` that has a value. Documents past the last one have none.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     ///
     /// # Panics
     ///
     /// If `bits` has fewer than [`DocRange::words`] words.
     fn exists(&self, docs: DocRange, bits: &mut [u64]) -> Result<()>;
 
-    /// The values, by what they are.
+    /// The values, by element type. O(1).
     fn values(&self) -> Values<'_>;
 
-    /// The skip index, if the column has one; of numbers only.
+    /// The skip index, if the column has one. Only columns of numbers do.
     fn skip_index(&self) -> Option<&dyn SkipIndex> {
         None
     }
 
-    /// Whether the source has no such column and this one stands in for it: see [`AbsentColumn`](crate::AbsentColumn).
+    /// Whether this column stands in for one that the source lacks, as [`AbsentColumn`](crate::AbsentColumn) does.
     fn is_absent(&self) -> bool {
         false
     }
@@ -45,15 +104,15 @@ impl fmt::Debug for dyn Column + '_ {
     }
 }
 
-/// The values of a column: one of three kinds of elements, in rows.
+/// The rows of a column, by element type.
 ///
-/// [`Kind::is_multi_valued`] tells whether a row has at most one number or ord, or any number of them. A row of bytes is
-/// one byte string.
+/// A row holds at most one number or ord, or, if [`Kind::is_multi_valued`], any number of them. A row of bytes is one
+/// byte string.
 #[derive(Clone, Copy)]
 pub enum Values<'c> {
-    /// 64-bit numbers, as they are stored: [`LogicalType`](crate::LogicalType) says what they mean.
+    /// 64-bit numbers in their stored form, which [`LogicalType`](crate::LogicalType) defines.
     Numbers(&'c dyn Rows<i64>),
-    /// Ords, and the dictionary that they point into.
+    /// Ords, and the dictionary that they index.
     Ords(&'c dyn Rows<TermOrd>, &'c dyn Terms),
     /// Byte strings.
     Bytes(&'c dyn Rows<u8>),
@@ -81,21 +140,21 @@ impl<'c> Values<'c> {
     }
 }
 
-/// The description of a column: all that is known before any of its values is read.
+/// The description of a column: all that is known without reading its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnInfo {
     /// Name, kind and type.
     pub field: Field,
-    /// Documents of the source, with and without a value here. Document ids are below it.
+    /// The number of documents of the source, with and without a value. Document ids are below it.
     pub docs: u32,
-    /// Documents that have a value.
+    /// The number of documents that have a value.
     pub with_value: Count,
-    /// Values of all documents together; a byte string is one.
+    /// The number of values of all documents together. A byte string is one value.
     pub value_count: Count,
-    /// The smallest and the largest stored number; [`Unknown`](Bounds::Unknown) of a column without numbers.
+    /// The smallest and the largest stored number; [`Unknown`](Bounds::Unknown) for columns of ords or bytes.
     pub bounds: Bounds,
-    /// The sum of all stored numbers, if it is known; `None` of a column without numbers. Of doubles it would mean
-    /// nothing.
+    /// The sum of all stored numbers, if it is known. `None` for ords and bytes, and for doubles, whose stored numbers
+    /// are not additive.
     pub sum: Option<i128>,
 }
 
@@ -110,23 +169,23 @@ impl ColumnInfo {
         self.field.kind
     }
 
-    /// Whether a row has any number of values, and not at most one.
+    /// Whether a row may have several values.
     pub fn is_multi_valued(&self) -> bool {
         self.field.kind.is_multi_valued()
     }
 }
 
-/// A number of documents or values.
+/// A number of documents or values: exact, or an upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
-    /// So many.
+    /// The exact number.
     Exact(u64),
-    /// So many or fewer: some of those that were counted may have been deleted or changed.
+    /// An upper bound: some of the counted documents or values may have been deleted or changed since.
     AtMost(u64),
 }
 
 impl Count {
-    /// The count if it is exact, else the most that there may be.
+    /// The exact count, or the upper bound.
     pub const fn most(self) -> u64 {
         match self {
             Count::Exact(count) | Count::AtMost(count) => count,
@@ -142,14 +201,14 @@ impl Count {
     }
 }
 
-/// The smallest and the largest of some numbers. An empty range: there are none.
+/// The smallest and the largest of a column's stored numbers. The range of no numbers is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bounds {
-    /// Both ends are values.
+    /// Both ends occur as values, or the range is empty.
     Exact(RangeInclusive<i64>),
-    /// No value lies outside.
+    /// No value lies outside; the ends need not occur.
     Within(RangeInclusive<i64>),
-    /// Nothing is known; also of columns without numbers.
+    /// Nothing is known. Always so for columns of ords or bytes.
     Unknown,
 }
 
@@ -165,7 +224,7 @@ impl Bounds {
         }
     }
 
-    /// The range, if both of its ends are values or it is empty.
+    /// The range, if it is exact.
     pub fn exact(&self) -> Option<&RangeInclusive<i64>> {
         if let Bounds::Exact(range) = self { Some(range) } else { None }
     }

@@ -1,31 +1,30 @@
-//! The one error of everything that reads.
+//! The error of all functions that read.
 
 use std::{fmt, io};
 
 use docvalues_format::error::Section;
 use docvalues_format::file::kind::{Kind, LogicalType};
 
-/// Shorthand for what every reading function returns.
+/// The result of functions that read.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a segment or a column could not be read.
+/// An error of opening or reading a segment or a column.
 ///
-/// One pointer wide, so that `Result<Option<i64>>` stays two words and costs nothing while all is
-/// well.
+/// One pointer wide, so that `Result<Option<i64>>` stays two words wide.
 pub struct Error(Box<ErrorKind>);
 
-/// What went wrong. New kinds may be added in any release.
+/// The kind of an [`Error`]. New kinds may be added in any release.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// Bytes of the file are not what a segment holds there: damaged, cut, or of another format.
+    /// The file is damaged, truncated, or of another format.
     #[error("{file}: {}{source}", Named(field))]
     Corrupt {
         /// The file.
         file: String,
-        /// The column that was read, where it was one.
+        /// The column that was read, if it was one.
         field: Option<String>,
-        /// The section, the offset in the file, and what was found there.
+        /// The section, the offset in the file, and the damage.
         source: docvalues_format::error::Error,
     },
     /// The file could not be opened or read.
@@ -33,15 +32,15 @@ pub enum ErrorKind {
     Io {
         /// The file.
         file: String,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// There is no such column.
+    /// The source has no column of this name.
     #[error("{file}: no column `{field}`")]
     NoSuchColumn {
         /// The file.
         file: String,
-        /// The name that was asked for.
+        /// The requested name.
         field: String,
     },
     /// The column is of another kind.
@@ -51,9 +50,9 @@ pub enum ErrorKind {
         file: String,
         /// The column.
         field: String,
-        /// What it is.
+        /// Its kind.
         found: Kind,
-        /// What it was opened as.
+        /// The requested kind.
         asked: Kind,
     },
     /// The column is of another logical type.
@@ -63,27 +62,27 @@ pub enum ErrorKind {
         file: String,
         /// The column.
         field: String,
-        /// What it is.
+        /// Its type.
         found: LogicalType,
-        /// The type that its values were asked for as.
+        /// The requested type.
         asked: LogicalType,
     },
-    /// A source of another engine, or behind a network, could not be read.
+    /// A source other than a file could not be read.
     #[error("{name}: {source}")]
     Source {
-        /// What the source is called: a file, an address.
+        /// The name of the source, such as an address.
         name: String,
-        /// What went wrong.
+        /// The cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A dictionary was asked for an ord it does not have.
+    /// The dictionary has no term of this ord.
     #[error("column `{field}`: ord {ord} of a dictionary with {len} terms")]
     NoSuchOrd {
         /// The column.
         field: String,
-        /// The ord that was asked for.
+        /// The requested ord.
         ord: u32,
-        /// How many terms there are.
+        /// The number of terms.
         len: u32,
     },
 }
@@ -100,17 +99,17 @@ impl fmt::Display for Named<'_> {
 }
 
 impl Error {
-    /// What went wrong.
+    /// The kind of the error.
     pub fn kind(&self) -> &ErrorKind {
         &self.0
     }
 
-    /// Whether the file itself is at fault: damaged, cut, or of another format.
+    /// Whether the file is damaged, truncated, or of another format.
     pub fn is_corrupt(&self) -> bool {
         matches!(*self.0, ErrorKind::Corrupt { .. })
     }
 
-    /// The section and the offset in the file, where the file is at fault.
+    /// The damaged section and the offset in the file, if [`is_corrupt`](Self::is_corrupt).
     pub fn place(&self) -> Option<(Section, u64)> {
         match &*self.0 {
             ErrorKind::Corrupt { source, .. } => Some((source.section(), source.offset())),
@@ -140,7 +139,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        // Their texts are part of ours, for those who print one line; the errors themselves are for those who ask what they are.
+        // Our message includes theirs, for callers that print one line; `source` is for callers that inspect the cause.
         match &*self.0 {
             ErrorKind::Corrupt { source, .. } => Some(source),
             ErrorKind::Io { source, .. } => Some(source),
@@ -150,7 +149,7 @@ impl std::error::Error for Error {
     }
 }
 
-// The promise of the type's first paragraph.
+// As documented on `Error`.
 const _: () = assert!(size_of::<Result<Option<i64>>>() <= 16);
 
 #[cfg(test)]

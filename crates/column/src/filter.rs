@@ -1,10 +1,10 @@
-//! A filter that is written down before it is run.
+//! [`Filter`]: a range filter that runs when its matches are collected.
 
 use std::fmt;
 
 use crate::{DocRange, Result, bits};
 
-/// The documents of a column whose values lie in a range; made by `column.range(…)`.
+/// A lazy filter: the documents of a column whose values lie in a range. Typed columns make it, by `column.range(…)`.
 ///
 /// ```
 /// # use docvalues_column::{DocRange, Filter, Pruning, Result, Rows, bits};
@@ -29,35 +29,35 @@ impl fmt::Debug for Filter<'_> {
 }
 
 impl<'c> Filter<'c> {
-    /// A filter over `docs` that `run` carries out: it adds bits for the documents it is given.
+    /// A filter over `docs`. `run` sets the bits of the matching documents of a range.
     pub fn new(docs: DocRange, run: impl Fn(DocRange, &mut [u64]) -> Result<()> + 'c) -> Filter<'c> {
         Filter { docs, run: Box::new(run) }
     }
 
-    /// Looks only at the documents `docs`; bit 0 of the result is then `docs.start`.
+    /// Restricts the filter to the documents `docs`. Bit 0 of the result is then `docs.start`.
     pub fn within(mut self, docs: impl Into<DocRange>) -> Self {
         self.docs = docs.into();
         self
     }
 
-    /// Adds the matching documents to `bits`.
+    /// Sets the bits of the matching documents.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     ///
     /// # Panics
     ///
-    /// If `bits` has too few words.
+    /// If `bits` has fewer than [`DocRange::words`] words.
     pub fn collect_into(&self, bits: &mut [u64]) -> Result<()> {
         (self.run)(self.docs, bits)
     }
 
-    /// How many documents match.
+    /// Counts the matching documents.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     pub fn count(&self) -> Result<usize> {
         let mut matched = vec![0; self.docs.words()];
         self.collect_into(&mut matched)?;

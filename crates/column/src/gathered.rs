@@ -1,4 +1,4 @@
-//! The output of a gather.
+//! [`Gathered`]: the output of a gather.
 
 use std::ops::ControlFlow;
 
@@ -6,9 +6,9 @@ use crate::batch::{BatchDocs, Lists, Slices, View};
 use crate::rows::{Each, Element};
 use crate::{DocRange, Result, bits};
 
-/// Rows that a gather wrote: a row for each document that was asked for, and which of them have a value.
+/// The output of a gather: one row for each requested document, and which of them have a value.
 ///
-/// Keep it and gather again: its memory is used again, and is not cleared in between.
+/// Keep it for the next gather: its memory is reused, and is not cleared in between.
 ///
 /// ```
 /// use docvalues_column::{BatchDocs, DocId, Gathered, Result, Rows};
@@ -21,14 +21,14 @@ use crate::{DocRange, Result, bits};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Gathered<T> {
-    /// Stands for a value that is missing, where a row has at most one.
+    /// Replaces a missing value of a single-valued column.
     fill: T,
-    /// Whether presence is written down.
+    /// Whether gathers record which rows have a value.
     tracks: bool,
     is_many: bool,
     values: Vec<T>,
     lists: Lists<T>,
-    /// Whether any document has no value. If not, `present` means nothing.
+    /// Whether any row has no value. If not, `present` is stale.
     has_gaps: bool,
     present: Vec<u64>,
 }
@@ -40,14 +40,14 @@ impl<T: Copy + Default> Default for Gathered<T> {
 }
 
 impl<T: Copy + Default> Gathered<T> {
-    /// No rows; gathers write down which documents have a value. A missing number or ord is 0.
+    /// An empty output that records which documents have a value. A missing number or ord reads as 0.
     pub fn new() -> Gathered<T> {
         Gathered { tracks: true, ..Gathered::filled(T::default()) }
     }
 
-    /// No rows; a number or ord that is missing becomes `fill`, if a row has at most one, and
-    /// [`present`](Self::present) tells nothing of them. Faster if `fill` cannot be a value, or may be taken for one.
-    /// Lists and byte strings are gathered as by [`new`](Self::new).
+    /// An empty output that writes `fill` for a missing number or ord of a single-valued column, and does not record
+    /// [`present`](Self::present) for them. Faster than [`new`](Self::new), if `fill` is no possible value or is as
+    /// good as one. Lists and byte strings are gathered as by [`new`](Self::new).
     pub fn filled(fill: T) -> Gathered<T> {
         Gathered {
             fill,
@@ -65,7 +65,7 @@ impl<T: Copy + Default> Gathered<T> {
         self.view().len()
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -81,39 +81,39 @@ impl<T: Copy + Default> Gathered<T> {
         if self.is_many { View::Many(self.lists.slices()) } else { View::One(&self.values) }
     }
 
-    /// The values of rows with at most one; no values, if rows are lists.
+    /// The values of single-valued rows; empty if rows are lists.
     #[inline]
     pub fn values(&self) -> &[T] {
         if self.is_many { &[] } else { &self.values }
     }
 
-    /// The lists; no lists, if rows have at most one value.
+    /// The lists; none if rows are single-valued.
     #[inline]
     pub fn lists(&self) -> Slices<'_, T> {
         if self.is_many { self.lists.slices() } else { Slices::none() }
     }
 
-    /// A bit for each row, set if the document has a value; `None` if all have one. A byte string that is missing is an
-    /// empty row. Of lists of numbers or ords, `present` tells nothing: a document without a value has an empty list.
+    /// A bit for each row, set if the document has a value; `None` if all have one. The row of a missing byte string is
+    /// empty. Always `None` for lists of numbers or ords: there, a document without a value has an empty list.
     #[inline]
     pub fn present(&self) -> Option<&[u64]> {
         self.has_gaps.then_some(&self.present)
     }
 
-    /// The value of row `at`, of rows with at most one; `None` if the document has no value. After
-    /// [`filled`](Self::filled), `Some` of the fill.
+    /// The value of row `at` of a single-valued column; `None` if the document has no value. In an output made by
+    /// [`filled`](Self::filled), it is `Some` of the fill instead.
     ///
     /// # Panics
     ///
-    /// If there are not so many rows, or they are lists.
+    /// If there is no row `at`, or rows are lists.
     #[inline]
     pub fn value(&self, at: usize) -> Option<T> {
         let value = self.values()[at];
         self.present().is_none_or(|present| bits::get(present, at)).then_some(value)
     }
 
-    /// For sources: begins `len` rows of at most one value each. What the values are is for the caller to write; all are
-    /// taken to be present until the presence is told otherwise.
+    /// For sources: begins `len` single-valued rows. The caller writes all values, which have arbitrary contents at
+    /// first. All rows count as present until [`Presence`] says otherwise.
     pub fn begin_one(&mut self, len: usize) -> (&mut [T], Presence<'_>) {
         self.is_many = false;
         self.has_gaps = false;
@@ -122,21 +122,21 @@ impl<T: Copy + Default> Gathered<T> {
         (&mut self.values, Presence { len, tracks, has_gaps, bits })
     }
 
-    /// The value that stands for one that is missing.
+    /// The value that a source writes for a missing one.
     pub fn fill(&self) -> T {
         self.fill
     }
 }
 
 impl<T: Element> Gathered<T> {
-    /// Row `at`; `None` if the document has no value. For loops over many rows, [`view`](Self::view) is twice as fast.
+    /// Row `at`; `None` if the document has no value. In a loop over many rows, [`view`](Self::view) is twice as fast.
     ///
     /// # Panics
     ///
-    /// If there are not so many rows.
+    /// If there is no row `at`.
     pub fn row(&self, at: usize) -> Option<&[T]> {
         let row = self.view().row(at);
-        // An empty byte string is a value; an empty list of numbers is none.
+        // An empty byte string is a value; an empty list of numbers is not.
         let is_there = match self.present() {
             Some(present) => bits::get(present, at),
             None => !row.is_empty() || T::EMPTY_IS_VALUE,
@@ -148,7 +148,7 @@ impl<T: Element> Gathered<T> {
     ///
     /// # Panics
     ///
-    /// If there are not so many.
+    /// If a place is out of bounds.
     #[must_use]
     pub fn select(&self, places: impl Iterator<Item = usize>) -> Gathered<T> {
         let places: Vec<usize> = places.collect();
@@ -168,7 +168,7 @@ impl<T: Element> Gathered<T> {
         selected
     }
 
-    /// For sources: begins `len` rows that are lists, and are appended one by one.
+    /// For sources: begins `len` rows that are lists. The caller appends each of them.
     pub fn begin_many(&mut self, len: usize) -> (&mut Lists<T>, Presence<'_>) {
         self.is_many = true;
         self.has_gaps = false;
@@ -177,18 +177,18 @@ impl<T: Element> Gathered<T> {
         (&mut self.lists, Presence { len, tracks: T::EMPTY_IS_VALUE, has_gaps, bits })
     }
 
-    /// Replaces the value of row `at`, of rows with at most one: what an overlay of changed values does.
+    /// Replaces the value of row `at` of a single-valued column. An overlay of changed values calls it.
     ///
     /// # Panics
     ///
-    /// If there are not so many rows, or they are lists.
+    /// If there is no row `at`, or rows are lists.
     pub fn set(&mut self, at: usize, value: Option<T>) {
         self.values[at] = value.unwrap_or(self.fill);
         let (has_gaps, bits) = (&mut self.has_gaps, &mut self.present);
         Presence { len: self.values.len(), tracks: self.tracks, has_gaps, bits }.mark(at, value.is_some());
     }
 
-    /// For sources: the rows of the run `docs` as a scan hands them out.
+    /// For sources: replaces the rows by those of the range `docs`, taken from a scan.
     ///
     /// # Errors
     ///
@@ -196,7 +196,7 @@ impl<T: Element> Gathered<T> {
     ///
     /// # Panics
     ///
-    /// If the scan hands out documents outside of `docs`, or not in order.
+    /// If the scan yields documents outside of `docs`, or out of order.
     pub fn fill_by_scan(
         &mut self,
         docs: DocRange,
@@ -234,7 +234,7 @@ impl<T: Element> Gathered<T> {
     }
 }
 
-/// Copies values to the places of their documents among `docs`.
+/// Copies values to the positions of their documents in `docs`.
 fn place<T: Copy>(docs: DocRange, values: &mut [T], at: BatchDocs<'_>, found: &[T]) {
     match at {
         BatchDocs::Run(run) => {
@@ -249,7 +249,7 @@ fn place<T: Copy>(docs: DocRange, values: &mut [T], at: BatchDocs<'_>, found: &[
     }
 }
 
-/// Appends lists, with empty ones for the documents between.
+/// Appends lists, and empty ones for the documents between them.
 fn append<T: Copy>(docs: DocRange, lists: &mut Lists<T>, at: BatchDocs<'_>, found: Slices<'_, T>) {
     match at {
         BatchDocs::Run(run) => {
@@ -272,9 +272,9 @@ fn pad<T: Copy>(lists: &mut Lists<T>, len: usize) {
     }
 }
 
-/// Which rows of a gather have a value, while they are written.
+/// Records which rows of a gather have a value; made by [`Gathered::begin_one`] and [`Gathered::begin_many`].
 ///
-/// All have one until something else is said: a gather of documents that all have one writes no bits.
+/// Bits are written from the first missing value on: a gather without gaps writes none.
 #[derive(Debug)]
 pub struct Presence<'a> {
     len: usize,
@@ -284,7 +284,7 @@ pub struct Presence<'a> {
 }
 
 impl Presence<'_> {
-    /// The words of 64 rows each, for reading and writing, if anybody wants to know.
+    /// The bits, with all rows present at first; `None` if presence is not recorded.
     fn words(&mut self) -> Option<&mut [u64]> {
         if !self.tracks {
             return None;
@@ -298,14 +298,14 @@ impl Presence<'_> {
         Some(self.bits)
     }
 
-    /// No row has a value.
+    /// Records that no row has a value.
     pub fn none(&mut self) {
         if let Some(words) = self.words() {
             words.fill(0);
         }
     }
 
-    /// Whether row `at` has a value.
+    /// Records whether row `at` has a value.
     pub fn mark(&mut self, at: usize, is_present: bool) {
         if is_present && !*self.has_gaps {
             return;
@@ -316,7 +316,7 @@ impl Presence<'_> {
         }
     }
 
-    /// Whether the rows from `at` on, a multiple of 64, have a value: 64 of them for each of `words`.
+    /// Records whether rows have a value, 64 of them for each of `words`, from row `at` on, which is a multiple of 64.
     pub fn mark_words(&mut self, at: usize, words: impl Iterator<Item = u64>) {
         debug_assert!(at.is_multiple_of(64), "rows begin with a word");
         if let Some(all) = self.words() {
@@ -324,7 +324,7 @@ impl Presence<'_> {
         }
     }
 
-    /// The rows of `some` of `docs` have a value.
+    /// Records that the documents `some` of `docs` have a value.
     fn add(&mut self, docs: DocRange, some: BatchDocs<'_>) {
         let Some(words) = self.words() else { return };
         match some {

@@ -1,9 +1,9 @@
-//! The read traits of doc values: what a column is, whatever stores it.
+//! Read traits for doc values, independent of how they are stored.
 //!
-//! A *column* holds the values of one field for every document of a source. There are five kinds, as in Lucene, made of
-//! three kinds of elements:
+//! A *column* holds the values of one field for all documents of a source. There are five kinds, as in Lucene, over
+//! three element types:
 //!
-//! | kind | a document has | [`Values`] |
+//! | kind | values of a document | [`Values`] |
 //! | --- | --- | --- |
 //! | numeric | at most one 64-bit number | `Numbers` |
 //! | sorted-numeric | any number of 64-bit numbers | `Numbers` |
@@ -11,24 +11,33 @@
 //! | sorted-set | a set of terms of a dictionary | `Ords`, [`Terms`] |
 //! | binary | at most one byte string | `Bytes` |
 //!
-//! [`Rows`] reads them all, *batch first*: `gather` (these documents → their rows, in any order, repeats allowed), `scan`
-//! (this range → runs of rows) and `filter` (into a bitset). A [`SkipIndex`] says which documents a search need not look
-//! at. Nothing needs to move forward, nothing has state: any number of threads can share a column.
+//! [`Rows`] reads all of them, in batches:
 //!
-//! A source implements [`Column`], [`Rows`] and [`ColumnSource`]; with ords also [`Terms`]; [`SkipIndex`] if it has one.
+//! - [`gather`](Rows::gather) copies the rows of a list of documents, in any order and with repeats;
+//! - [`scan`](Rows::scan) visits the rows of a range of documents in order;
+//! - [`filter`](Rows::filter) sets a bit for every document of a range whose row matches.
 //!
-//! **Why traits here and enums in `format`:** sources of columns are open (a segment, memory, a Lucene index), encodings
-//! are closed.
+//! A [`SkipIndex`] holds the minimum and maximum of zones of documents, so that searches skip zones. Columns have no
+//! iterator state: any number of threads can share one and read documents in any order.
+//!
+//! # Implementing a source
+//!
+//! Implement [`ColumnSource`], [`Column`] and [`Rows`]; for ords also [`Terms`]; and [`SkipIndex`] if the source has
+//! one. Each of these pages has an example. Only `gather` and `scan` need code for every column, and
+//! [`scan_by_gather`] is a `scan`. The other methods have defaults, which are slower.
+//!
+//! These are traits because sources are open-ended: a segment, memory, an index of another engine. The encodings of a
+//! segment are a closed set, so `docvalues-format` has enums for them.
 //!
 //! # Bitsets
 //!
-//! A bitset over the documents `docs` is a `&mut [u64]` of at least [`docs.words()`](DocRange::words) words: bit `i % 64`
-//! of word `i / 64` is document `docs.start + i`. Filters *add* bits; they clear none. See [`bits`].
+//! A bitset over the documents `docs` is a `&mut [u64]` of at least [`docs.words()`](DocRange::words) words: bit `i %
+//! 64` of word `i / 64` stands for document `docs.start + i`. Filters set bits and never clear any. See [`bits`].
 //!
 //! # Errors
 //!
-//! A column whose bytes are good never fails. After an error the contents of an output are unspecified. Arguments that
-//! break a contract (an output that is too short) panic, as slices do.
+//! Reading fails only if bytes of the source are damaged or cannot be read. After an error, the contents of an output
+//! are unspecified. Arguments that break a contract, such as an output that is too short, panic, as slices do.
 
 mod absent;
 mod batch;

@@ -6,7 +6,7 @@ use docvalues_format::id::DocId;
 
 use crate::{Bitset, DocRange, bits};
 
-/// Words of a block: 65,536 documents.
+/// Words of a block of 65,536 documents.
 const WORDS: usize = 1024;
 
 /// Documents of a block.
@@ -14,9 +14,10 @@ const DOCS: u32 = 1 << 16;
 
 /// The documents of a source that were not deleted.
 ///
-/// Segments never change, so deletes stand beside them: a [`Part`](crate::Part) is a source and its live documents. They
-/// are blocks of 65,536 documents behind `Arc`s: a clone shares all of them, and a delete copies one that is shared. A
-/// block without deletes takes no memory.
+/// Segments never change, so deletes are kept beside them: a [`Part`](crate::Part) is a source with its live documents.
+///
+/// The set is copy-on-write, in blocks of 65,536 documents: a clone shares all blocks, and a delete copies a shared
+/// block (8 KiB). A block without deletes takes no memory.
 ///
 /// ```
 /// use docvalues_column::{DocId, LiveDocs};
@@ -31,17 +32,17 @@ const DOCS: u32 = 1 << 16;
 pub struct LiveDocs {
     docs: u32,
     count: u32,
-    /// `None` if all documents of the block live.
+    /// `None` for a block without deletes.
     blocks: Vec<Option<Arc<[u64; WORDS]>>>,
 }
 
 impl LiveDocs {
-    /// All of `docs` documents.
+    /// All of `docs` documents are live.
     pub fn all(docs: u32) -> LiveDocs {
         LiveDocs { docs, count: docs, blocks: vec![None; docs.div_ceil(DOCS) as usize] }
     }
 
-    /// Documents of the source, live or not.
+    /// The number of documents of the source, live or not.
     pub fn docs(&self) -> u32 {
         self.docs
     }
@@ -56,7 +57,7 @@ impl LiveDocs {
         self.count == self.docs
     }
 
-    /// Whether `doc` lives. Documents past the last one do not.
+    /// Whether `doc` is live. Documents past the last one are not. O(1).
     pub fn contains(&self, doc: DocId) -> bool {
         let (block, at) = doc.split();
         let is_live = |block: &Option<Arc<[u64; WORDS]>>| match block {
@@ -66,7 +67,7 @@ impl LiveDocs {
         doc.get() < self.docs && self.blocks.get(block as usize).is_some_and(is_live)
     }
 
-    /// Deletes `doc`; whether it lived. O(1), or a copy of 8 KiB if its block is shared.
+    /// Deletes `doc`, and returns whether it was live. O(1); copies 8 KiB if its block is shared.
     pub fn delete(&mut self, doc: DocId) -> bool {
         if !self.contains(doc) {
             return false;
@@ -78,7 +79,7 @@ impl LiveDocs {
         true
     }
 
-    /// The live documents as bits. O(documents / 64).
+    /// The live documents as a bitset. O(documents / 64).
     pub fn to_bitset(&self) -> Bitset {
         let mut words = Vec::with_capacity(self.blocks.len() * WORDS);
         for block in &self.blocks {

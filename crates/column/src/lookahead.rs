@@ -1,24 +1,24 @@
-//! Documents one by one, their rows in batches.
+//! [`Lookahead`]: documents come one by one, and their rows are gathered in batches.
 
 use docvalues_format::id::DocId;
 
 use crate::rows::Element;
 use crate::{BatchDocs, Gathered, Result, Rows};
 
-/// Documents of a batch: enough for the kernels, few enough for the first-level cache.
+/// Documents of a batch: enough for the SIMD kernels, few enough for the first-level cache.
 const DOCS: usize = 64;
 
-/// Collects documents one by one and gathers the rows of 64 of them at once.
+/// Buffers documents that come one by one, and gathers the rows of 64 of them at once.
 ///
-/// A search engine's collector gets one document at a time. A `get` for each document and column costs several times as
-/// much as a gather; a `Lookahead` costs about as much as a gather. Documents may come in any order and more than once.
+/// A search engine's collector gets one document at a time. Calling [`Rows::get`] for each costs several times as much
+/// as a gather; a `Lookahead` costs about as much as a gather. Documents may come in any order and with repeats.
 ///
-/// `C` is the columns: one of them, a tuple or a `Vec`. See [`GatherRows`].
+/// `C` is a column, a tuple of columns or a `Vec` of them: see [`GatherRows`].
 ///
 /// # Complexity
 ///
-/// `push`: O(1), and every 64th time one gather a column. Once warm, it allocates no memory for columns with at most one
-/// value a document.
+/// `push` is O(1), and gathers once a column on every 64th call. After the first batch it allocates no memory for
+/// columns with at most one value a document.
 ///
 /// # Examples
 ///
@@ -48,16 +48,16 @@ pub struct Lookahead<C: GatherRows> {
 }
 
 impl<C: GatherRows> Lookahead<C> {
-    /// No documents yet.
+    /// A `Lookahead` over `columns` without documents.
     pub fn new(columns: C) -> Lookahead<C> {
         Lookahead { columns, rows: C::Rows::default(), docs: [DocId::new(0); DOCS], len: 0 }
     }
 
-    /// Adds `doc`. Returns every 64th time these documents, in the order in which they came, and their rows.
+    /// Adds `doc`. On every 64th call, returns these 64 documents in the order of the calls, and their rows.
     ///
     /// # Errors
     ///
-    /// When bytes of a column are damaged. The 64 documents are dropped then.
+    /// If bytes of a column are damaged. The 64 documents are then dropped.
     #[inline]
     pub fn push(&mut self, doc: DocId) -> Result<Option<(&[DocId], &C::Rows)>> {
         self.docs[self.len % DOCS] = doc;
@@ -65,11 +65,12 @@ impl<C: GatherRows> Lookahead<C> {
         if self.len < DOCS { Ok(None) } else { self.finish() }
     }
 
-    /// The documents since the last batch and their rows; `None` if there are none. More may be pushed afterwards.
+    /// Returns the documents since the last batch and their rows; `None` if there are none. More documents may be
+    /// pushed afterwards.
     ///
     /// # Errors
     ///
-    /// When bytes of a column are damaged. The documents are dropped then.
+    /// If bytes of a column are damaged. The documents are then dropped.
     #[inline(never)]
     pub fn finish(&mut self) -> Result<Option<(&[DocId], &C::Rows)>> {
         let docs = &self.docs[..std::mem::take(&mut self.len)];
@@ -81,7 +82,7 @@ impl<C: GatherRows> Lookahead<C> {
     }
 }
 
-/// Columns whose rows a [`Lookahead`] gathers.
+/// Columns whose rows a [`Lookahead`] can gather.
 ///
 /// | columns | rows |
 /// | --- | --- |
@@ -91,14 +92,14 @@ impl<C: GatherRows> Lookahead<C> {
 /// | a tuple | a tuple, column by column |
 /// | a `Vec` | a `Vec`, column by column |
 pub trait GatherRows {
-    /// The rows of some documents. Used again for the next ones.
+    /// The rows of a batch. Reused for the next one.
     type Rows: Default;
 
-    /// Replaces `rows` by those of `docs`, in any order and with repeats.
+    /// Replaces `rows` by the rows of `docs`, which may be in any order and repeat.
     ///
     /// # Errors
     ///
-    /// When bytes of a column are damaged; what `rows` then holds is unspecified.
+    /// If bytes of a column are damaged. The contents of `rows` are then unspecified.
     fn gather_rows(&self, docs: &[DocId], rows: &mut Self::Rows) -> Result<()>;
 }
 

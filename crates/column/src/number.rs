@@ -1,4 +1,4 @@
-//! Numbers as they went in: doubles, unsigned numbers, booleans, days and moments.
+//! The [`Number`] trait: Rust types of numeric columns, and their stored form.
 
 use std::fmt;
 use std::ops::{Bound, RangeBounds, RangeInclusive};
@@ -7,30 +7,38 @@ use docvalues_format::file::kind::{LogicalType, f64_range, from_f64, from_u64, t
 
 use crate::{ColumnInfo, ErrorKind, Result};
 
-/// A type whose values columns hold as 64-bit numbers, in the same order.
+/// A type of numbers that columns store as `i64`, by an order-preserving transform.
+///
+/// ```
+/// use docvalues_column::Number;
+///
+/// assert!(u64::MAX.to_stored() > 0_u64.to_stored());
+/// assert_eq!(f64::from_stored((-1.5).to_stored()), -1.5);
+/// assert_eq!(i64::stored_range(&(1..9)), 1..=8);
+/// ```
 pub trait Number: Copy + Default + PartialEq + fmt::Debug + Send + Sync + 'static {
-    /// The logical type of a column of such values.
+    /// The logical type of columns of this type.
     const LOGICAL: LogicalType;
 
-    /// The stored number.
+    /// The stored form of the value.
     fn to_stored(self) -> i64;
 
-    /// The value of a stored number.
+    /// The value of a stored form.
     fn from_stored(stored: i64) -> Self;
 
-    /// The numbers themselves, if they are stored as they are.
+    /// The values as stored numbers, if the two have the same representation.
     #[doc(hidden)]
     fn as_stored(_values: &mut [Self]) -> Option<&mut [i64]> {
         None
     }
 
-    /// The same of numbers that are only read.
+    /// Stored numbers as values, if the two have the same representation.
     #[doc(hidden)]
     fn of_stored(_stored: &[i64]) -> Option<&[Self]> {
         None
     }
 
-    /// The stored numbers of the values in `range`; an empty range if there are none.
+    /// The stored forms of the values in `range`; an empty range if no value is in it.
     fn stored_range(range: &impl RangeBounds<Self>) -> RangeInclusive<i64> {
         let none = RangeInclusive::new(i64::MAX, i64::MIN);
         let low = match range.start_bound() {
@@ -46,11 +54,11 @@ pub trait Number: Copy + Default + PartialEq + fmt::Debug + Send + Sync + 'stati
         low.zip(high).map_or(none, |(low, high)| low..=high)
     }
 
-    /// Holds a reader to the type of a column of `source`.
+    /// Checks that a column of `source` has this type.
     ///
     /// # Errors
     ///
-    /// [`WrongType`](ErrorKind::WrongType) if the column is of another one; it names both.
+    /// [`WrongType`](ErrorKind::WrongType), which names both types, if it has another.
     fn check(source: &str, info: &ColumnInfo) -> Result<()> {
         let found = info.field.logical;
         if found == Self::LOGICAL {
@@ -97,7 +105,7 @@ impl Number for u64 {
     }
 }
 
-/// In a range, −0.0 and 0.0 are one number, and NaN lies in none: `x..` ends at infinity.
+/// In ranges, −0.0 equals 0.0, and no range contains NaN: `x..` ends at infinity.
 impl Number for f64 {
     const LOGICAL: LogicalType = LogicalType::F64;
 
@@ -112,7 +120,7 @@ impl Number for f64 {
     }
 
     fn stored_range(range: &impl RangeBounds<f64>) -> RangeInclusive<i64> {
-        // The next double up or down: no range of doubles excludes what it begins or ends with.
+        // `f64_range` takes inclusive bounds, so an excluded bound becomes the next double up or down.
         let low = match range.start_bound() {
             Bound::Included(&low) => low,
             Bound::Excluded(&below) => below.next_up(),
@@ -168,13 +176,13 @@ macro_rules! units {
 }
 
 units! {
-    /// A day, in days since 1970-01-01.
+    /// A date, in days since 1970-01-01.
     Date,
-    /// A moment, in milliseconds since 1970-01-01T00:00:00Z.
+    /// A timestamp, in milliseconds since 1970-01-01T00:00:00Z.
     TimestampMillis,
-    /// A moment, in microseconds since 1970-01-01T00:00:00Z.
+    /// A timestamp, in microseconds since 1970-01-01T00:00:00Z.
     TimestampMicros,
-    /// A moment, in nanoseconds since 1970-01-01T00:00:00Z.
+    /// A timestamp, in nanoseconds since 1970-01-01T00:00:00Z.
     TimestampNanos
 }
 

@@ -1,4 +1,4 @@
-//! Ranges of documents and of ords: two types, so that one is never taken for the other.
+//! Ranges of documents and of ords: two types, so that the compiler rejects one in place of the other.
 //!
 //! ```
 //! use docvalues_column::{DocRange, OrdRange, Result, Rows, TermOrd};
@@ -25,7 +25,7 @@ macro_rules! range {
     ($(#[$doc:meta])* $name:ident, $id:ident) => {
         $(#[$doc])*
         ///
-        /// Half open, as [`Range`] is, and empty if it ends before it begins.
+        /// Half-open, as [`Range`]. It is empty if `end` is not above `start`.
         #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
         pub struct $name {
             /// The first.
@@ -40,41 +40,41 @@ macro_rules! range {
                 $name { start, end }
             }
 
-            /// The number of places in it.
+            /// The length of the range.
             pub const fn len(self) -> usize {
                 self.end.saturating_sub(self.start) as usize
             }
 
-            /// Whether there is no place in it.
+            /// Whether the range is empty.
             pub const fn is_empty(self) -> bool {
                 self.start >= self.end
             }
 
-            /// Whether `id` lies in it.
+            /// Whether the range contains `id`.
             pub const fn contains(self, id: $id) -> bool {
                 self.start <= id.get() && id.get() < self.end
             }
 
-            /// The part that lies in `other`, too.
+            /// The common part of two ranges.
             #[must_use]
             pub fn intersection(self, other: $name) -> $name {
                 let start = self.start.max(other.start);
                 $name { start, end: self.end.min(other.end).max(start) }
             }
 
-            /// The part below `end`, an empty one included.
+            /// The part of the range below `end`. It is empty, and at `end`, if there is none.
             #[must_use]
             pub fn clip(self, end: u32) -> $name {
                 let end = self.end.min(end);
                 $name { start: self.start.min(end), end }
             }
 
-            /// The places, ascending.
+            /// The ids in the range, ascending.
             pub fn iter(self) -> impl DoubleEndedIterator<Item = $id> + Clone {
                 (self.start..self.end).map($id::new)
             }
 
-            /// Consecutive parts of `len` places; the last one may be shorter.
+            /// Consecutive ranges of `len` ids. The last one may be shorter.
             ///
             /// # Panics
             ///
@@ -108,22 +108,27 @@ macro_rules! range {
 }
 
 range! {
-    /// Consecutive documents.
+    /// A range of documents.
     DocRange, DocId
 }
 
 range! {
-    /// Consecutive ords of a dictionary.
+    /// A range of ords of a dictionary.
     OrdRange, TermOrd
 }
 
 impl DocRange {
-    /// Words of a bitset over these documents.
+    /// The number of words of a bitset over these documents.
+    ///
+    /// ```
+    /// # use docvalues_column::DocRange;
+    /// assert_eq!(DocRange::new(100, 165).words(), 2);
+    /// ```
     pub const fn words(self) -> usize {
         self.len().div_ceil(64)
     }
 
-    /// The place of `doc` in a bitset over these documents.
+    /// The index of `doc` in a bitset over these documents, which must contain it.
     #[inline]
     pub const fn place(self, doc: DocId) -> usize {
         doc.get().wrapping_sub(self.start) as usize
@@ -131,7 +136,7 @@ impl DocRange {
 }
 
 impl OrdRange {
-    /// The ord alone.
+    /// The range of one ord.
     pub const fn one(ord: TermOrd) -> OrdRange {
         OrdRange { start: ord.get(), end: ord.get().saturating_add(1) }
     }

@@ -1,4 +1,4 @@
-//! Rows: the values of one kind, document by document.
+//! The [`Rows`] trait: the values of a column by document, whatever their element type.
 
 use std::fmt;
 use std::ops::{Bound, ControlFlow, RangeBounds, RangeInclusive};
@@ -10,14 +10,13 @@ use crate::{DocRange, Gathered, OrdRange, Pruning, Result, bits};
 
 /// An element of a row: a number, an ord, or a byte of a byte string.
 pub trait Element: Copy + Default + PartialEq + fmt::Debug + Send + Sync + 'static {
-    /// The values that a filter looks for.
+    /// The range of values that a filter matches.
     type Range: Clone + fmt::Debug + Send + Sync;
 
-    /// Whether an empty row is a value: an empty byte string is one, an empty list of numbers is none.
+    /// Whether an empty row is a value. An empty byte string is one; an empty list of numbers or ords is not.
     const EMPTY_IS_VALUE: bool = false;
 
-    /// Whether a filter for `wanted` finds a document with this row: of numbers and ords, whether one of them lies
-    /// there; of bytes, whether the whole byte string does.
+    /// Whether `row` matches: whether `wanted` contains any of its numbers or ords, or its whole byte string.
     fn is_within(row: &[Self], wanted: &Self::Range) -> bool;
 }
 
@@ -37,7 +36,7 @@ impl Element for TermOrd {
     }
 }
 
-/// A range of byte strings, compared byte by byte.
+/// A range of byte strings, in the order of their bytes.
 pub type ByteRange = (Bound<Vec<u8>>, Bound<Vec<u8>>);
 
 impl Element for u8 {
@@ -50,36 +49,76 @@ impl Element for u8 {
     }
 }
 
-/// The values of a column, a row for each document.
+/// The values of a column: one row for each document.
 ///
-/// A row has at most one number or ord, or any number of them in ascending order, as [`Column::info`] says; a row of
-/// bytes is one byte string. Rows with at most one number or ord are handed out as [`View::One`], all others as
-/// [`View::Many`]. Rows have no state: any number of threads may read any documents in any order.
+/// | [`Column::info`] | a row | as |
+/// | --- | --- | --- |
+/// | single-valued numbers or ords | at most one | [`View::One`] |
+/// | multi-valued numbers or ords | any number, ascending | [`View::Many`] |
+/// | bytes | at most one byte string | [`View::Many`] |
+///
+/// There is no iterator state: any number of threads may read any documents in any order.
+///
+/// # Examples
+///
+/// Numbers in memory, at most one a document:
+///
+/// ```
+/// use docvalues_column::{BatchDocs, DocId, DocRange, Each, Gathered, Result, Rows, scan_by_gather};
+///
+/// struct Numbers(Vec<Option<i64>>);
+///
+/// impl Rows<i64> for Numbers {
+///     fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<i64>) -> Result<()> {
+///         let fill = out.fill();
+///         let (values, mut presence) = out.begin_one(docs.len());
+///         for (at, doc) in docs.iter().enumerate() {
+///             let value = self.0.get(doc.get() as usize).copied().flatten();
+///             values[at] = value.unwrap_or(fill);
+///             presence.mark(at, value.is_some());
+///         }
+///         Ok(())
+///     }
+///
+///     fn scan(&self, docs: DocRange, each: &mut Each<'_, i64>) -> Result<()> {
+///         scan_by_gather(self, docs.clip(self.0.len() as u32), each)
+///     }
+/// }
+///
+/// let sizes = Numbers(vec![Some(7), None, Some(512)]);
+/// let mut matches = [0];
+/// sizes.filter(DocRange::new(0, 3), &(500..=600), &mut matches, &mut Default::default())?;
+/// assert_eq!(matches, [0b100]);
+///
+/// let mut row = Vec::new();
+/// assert!(!sizes.get(DocId::new(1), &mut row)?); // it has no value
+/// # Ok::<(), docvalues_column::Error>(())
+/// ```
 ///
 /// [`Column::info`]: crate::Column::info
 pub trait Rows<T: Element>: Send + Sync {
-    /// Replaces `out` by the rows of `docs`: a run, or a list in any order and with repeats. Documents past the last one
-    /// have no value.
+    /// Replaces `out` by the rows of `docs`: a range, or a list in any order and with repeats. Documents past the last
+    /// one have no value. O(number of documents and values).
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged; what `out` then holds is unspecified.
+    /// If bytes of the column are damaged. The contents of `out` are then unspecified.
     fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<T>) -> Result<()>;
 
-    /// Hands those documents of `docs` that have a value, and their rows, to `each`: ascending, one or more at a time,
-    /// until it breaks off. [`scan_by_gather`] does it for a source without a faster way.
+    /// Calls `each` with batches of the documents of `docs` that have a value, ascending, and their rows, until it
+    /// breaks. Sources without a faster way can call [`scan_by_gather`].
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     fn scan(&self, docs: DocRange, each: &mut Each<'_, T>) -> Result<()>;
 
-    /// Adds to `bits` every document of `docs` whose row lies in `wanted`, and to `pruned` how that was found out. By
-    /// default it scans.
+    /// Sets the bit of every document of `docs` whose row matches `wanted`, and adds to `pruned` how many zones were
+    /// skipped and how many values were read. The default scans.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     ///
     /// # Panics
     ///
@@ -94,12 +133,12 @@ pub trait Rows<T: Element>: Send + Sync {
         filter_by_scan(self, docs, bits, pruned, |row| T::is_within(row, wanted))
     }
 
-    /// Replaces `out` by the row of `doc`, empty if it has no value, and returns whether it has one. By default it
-    /// gathers; native sources are ten times as fast.
+    /// Replaces `out` by the row of `doc`, and returns whether the document has a value. The default gathers one
+    /// document and allocates; segments are about ten times as fast.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     fn get(&self, doc: DocId, out: &mut Vec<T>) -> Result<bool> {
         let mut gathered = Gathered::new();
         self.gather(BatchDocs::List(&[doc]), &mut gathered)?;
@@ -109,10 +148,10 @@ pub trait Rows<T: Element>: Send + Sync {
     }
 }
 
-/// The receiver of a scan: documents, ascending, and a row for each of them.
+/// The callback of a scan: called with batches of ascending documents and their rows.
 pub type Each<'e, T> = dyn FnMut(Batch<'_, T>) -> ControlFlow<()> + 'e;
 
-/// [`Rows::scan`] of a source that only gathers. `docs` lie in the source.
+/// [`Rows::scan`] by gathering 1,024 documents at a time. `docs` must lie in the source.
 ///
 /// # Errors
 ///
@@ -122,9 +161,9 @@ pub fn scan_by_gather<T: Element>(
     docs: DocRange,
     each: &mut Each<'_, T>,
 ) -> Result<()> {
-    const TOGETHER: usize = 1024;
+    const BATCH: usize = 1024;
     let (mut gathered, mut with_value) = (Gathered::new(), Vec::new());
-    for docs in docs.chunks(TOGETHER) {
+    for docs in docs.chunks(BATCH) {
         rows.gather(BatchDocs::Run(docs), &mut gathered)?;
         let flow = if gathered.present().is_none() && !gathered.is_many() {
             each(Batch { docs: BatchDocs::Run(docs), values: gathered.view() })
@@ -145,7 +184,7 @@ pub fn scan_by_gather<T: Element>(
     Ok(())
 }
 
-/// Adds to `bits` every document of `docs` whose row is `wanted`, by a look at each.
+/// [`Rows::filter`] by scanning: sets the bit of every document of `docs` whose row `wanted` accepts.
 ///
 /// # Errors
 ///
@@ -153,7 +192,7 @@ pub fn scan_by_gather<T: Element>(
 ///
 /// # Panics
 ///
-/// If `bits` has too few words.
+/// If `bits` has fewer than [`DocRange::words`] words.
 pub fn filter_by_scan<T: Element>(
     rows: &(impl Rows<T> + ?Sized),
     docs: DocRange,

@@ -1,40 +1,69 @@
-//! Skip indexes: the documents that may hold a number, without a look at any value.
+//! The [`SkipIndex`] trait: minimum and maximum of zones of documents, so that searches skip zones.
 
 use std::ops::RangeInclusive;
 
 use crate::{DocRange, Pruning, Result, bits};
 
-/// The smallest and the largest number of zones of documents, as Lucene's `DocValuesSkipper` has them.
+/// The smallest and the largest number of each zone of documents, as in Lucene's `DocValuesSkipper`.
 ///
-/// A level cuts the documents into zones of equal size, the first one at document 0. Zones of a column whose documents
-/// have gaps or lists may not be known by document: such a column has no levels.
+/// Each level divides the documents into zones of equal size, starting at document 0. A segment keeps zones of values,
+/// not of documents: where documents have gaps or several values, the zones may be unknown by document, and the column
+/// has no levels.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_column::{DocRange, Result, SkipIndex, Zone};
+///
+/// struct Zones(Vec<Zone>);
+///
+/// impl SkipIndex for Zones {
+///     fn levels(&self) -> &[u32] {
+///         &[64]
+///     }
+///
+///     fn zones(&self, _level: usize, docs: DocRange, out: &mut Vec<Zone>) -> Result<()> {
+///         let (first, end) = (docs.start as usize / 64, (docs.end as usize).div_ceil(64));
+///         out.clear();
+///         out.extend_from_slice(&self.0[first..end]);
+///         Ok(())
+///     }
+/// }
+///
+/// let zone = |min, max| Zone { min, max, all_present: true };
+/// let index = Zones(vec![zone(1, 9), zone(8, 70), zone(100, 200)]);
+/// let mut open = [0];
+/// index.may_hold(0, DocRange::new(0, 192), &(9..=10), &mut open, &mut Default::default())?;
+/// assert_eq!(open, [0b011]); // the third zone is skipped
+/// # Ok::<(), docvalues_column::Error>(())
+/// ```
 pub trait SkipIndex: Send + Sync {
-    /// Documents in a zone of each level: powers of two from 64 up, the coarsest first.
+    /// The number of documents in a zone of each level: powers of two, at least 64, coarsest first.
     fn levels(&self) -> &[u32];
 
-    /// Replaces `out` by the zones of `docs`, which lie in the source and begin with a zone of the coarsest level. The last zone
-    /// may reach past their end, and tells of all its documents.
+    /// Replaces `out` by the zones of `docs`, which lie in the source and begin at a zone of the coarsest level. The
+    /// last zone may reach past the end of `docs`; it describes all of its documents.
     ///
     /// # Errors
     ///
-    /// When bytes of the index are damaged.
+    /// If bytes of the index are damaged.
     ///
     /// # Panics
     ///
-    /// Perhaps, if there is no such level or `docs` begin elsewhere.
+    /// May panic if there is no such level, or if `docs` begin elsewhere.
     fn zones(&self, level: usize, docs: DocRange, out: &mut Vec<Zone>) -> Result<()>;
 
-    /// Adds to `bits` every zone of `docs` that may hold a number in `wanted`, bit *i* for the *i*-th of the
-    /// [`zones`](Self::zones); clears no bit, and sets none past the last zone. Adds what was decided to `pruned`. A finer
-    /// level may ask the coarser ones first. By default it reads the zones.
+    /// Sets bit *i* for the *i*-th of the [`zones`](Self::zones) of `docs`, if that zone may hold a number in `wanted`.
+    /// Clears no bit, and sets none past the last zone. Adds the numbers of kept and skipped zones to `pruned`. A finer
+    /// level may check the coarser ones first. The default reads all zones.
     ///
     /// # Errors
     ///
-    /// When bytes of the index are damaged.
+    /// If bytes of the index are damaged.
     ///
     /// # Panics
     ///
-    /// If there are too few bits; perhaps, if there is no such level or `docs` begin elsewhere.
+    /// If `bits` is too short. May panic if there is no such level, or if `docs` begin elsewhere.
     fn may_hold(
         &self,
         level: usize,
@@ -57,26 +86,26 @@ pub trait SkipIndex: Send + Sync {
         Ok(())
     }
 
-    /// A number that about `n` values of the column reach or surpass, if `greatest`; else one that about `n` are not
-    /// above. `None`, as by default, if the index cannot tell at once.
+    /// Estimates the `n`-th greatest value of the column, or the `n`-th smallest. `None`, the default, if the index has
+    /// no cheap estimate.
     ///
-    /// It is an estimate: a search for the first documents begins with good ones, and begins anew where it was wrong.
+    /// Top-k searches use it as a first lower bound, and search again without it if it was too tight.
     ///
     /// # Errors
     ///
-    /// When bytes of the index are damaged.
+    /// If bytes of the index are damaged.
     fn estimate_nth(&self, n: u64, greatest: bool) -> Result<Option<i64>> {
         let _ = (n, greatest);
         Ok(None)
     }
 }
 
-/// Consecutive documents, as a skip index describes them.
+/// The bounds of a zone: consecutive documents of a [`SkipIndex`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zone {
-    /// No number of the zone is smaller; above [`max`](Self::max) if the zone has none.
+    /// A lower bound of the zone's numbers; above [`max`](Self::max) if it has none.
     pub min: i64,
-    /// No number of the zone is larger.
+    /// An upper bound of the zone's numbers.
     pub max: i64,
     /// Whether every document of the zone is known to have a number.
     pub all_present: bool,

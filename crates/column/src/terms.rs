@@ -1,4 +1,4 @@
-//! Dictionaries: ords to terms and back.
+//! The [`Terms`] trait: the dictionary of a column of ords.
 
 use std::ops::{Bound, ControlFlow};
 
@@ -6,24 +6,60 @@ use docvalues_format::id::TermOrd;
 
 use crate::{Lists, OrdRange, Result};
 
-/// A dictionary: distinct byte strings in ascending order, numbered from 0.
+/// A dictionary: distinct byte strings, sorted by their bytes and numbered from 0.
+///
+/// Ords compare as their terms do, so a range or a prefix of terms is a range of ords. Costs are for a dictionary of
+/// *n* terms.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_column::{ErrorKind, Lists, OrdRange, Result, TermOrd, Terms};
+///
+/// struct Words(Vec<&'static str>);
+///
+/// impl Terms for Words {
+///     fn term_count(&self) -> u32 {
+///         self.0.len() as u32
+///     }
+///
+///     fn gather_terms(&self, ords: &[TermOrd], out: &mut Lists<u8>) -> Result<()> {
+///         out.clear();
+///         for ord in ords.iter().map(|ord| ord.get()) {
+///             let missing = || ErrorKind::NoSuchOrd { field: "word".into(), ord, len: self.term_count() };
+///             out.push(self.0.get(ord as usize).ok_or_else(missing)?.as_bytes());
+///         }
+///         Ok(())
+///     }
+///
+///     fn seek_ceil(&self, term: &[u8]) -> Result<TermOrd> {
+///         Ok(TermOrd::new(self.0.partition_point(|word| word.as_bytes() < term) as u32))
+///     }
+/// }
+///
+/// let words = Words(vec!["ant", "bee", "beetle"]);
+/// assert_eq!(words.seek_exact(b"bee")?, Some(TermOrd::new(1)));
+/// assert_eq!(words.seek_ceil(b"cow")?, TermOrd::new(3)); // past the last term
+/// assert_eq!(words.prefix(b"bee")?, OrdRange::new(1, 3));
+/// # Ok::<(), docvalues_column::Error>(())
+/// ```
 pub trait Terms: Send + Sync {
     /// The number of terms.
     fn term_count(&self) -> u32;
 
-    /// Replaces `out` by the terms of `ords`, in any order and with repeats.
+    /// Replaces `out` by the terms of `ords`, which may be in any order and repeat.
     ///
     /// # Errors
     ///
-    /// [`NoSuchOrd`](crate::ErrorKind::NoSuchOrd) past the last term, or when bytes are damaged; what `out` then holds is
-    /// unspecified.
+    /// [`NoSuchOrd`](crate::ErrorKind::NoSuchOrd) for an ord past the last term, or if bytes are damaged. The contents
+    /// of `out` are then unspecified.
     fn gather_terms(&self, ords: &[TermOrd], out: &mut Lists<u8>) -> Result<()>;
 
-    /// The ord of the first term that is not below `term`; the number of terms if all are below.
+    /// The ord of the first term that is at least `term`; [`term_count`](Self::term_count) if there is none. O(log n).
     ///
     /// # Errors
     ///
-    /// When bytes of the dictionary are damaged.
+    /// If bytes of the dictionary are damaged.
     fn seek_ceil(&self, term: &[u8]) -> Result<TermOrd>;
 
     /// Replaces `out` by the term of `ord`. For many terms, [`gather_terms`](Self::gather_terms) is faster.
@@ -39,11 +75,11 @@ pub trait Terms: Send + Sync {
         Ok(())
     }
 
-    /// The ord of `term`, if it is one.
+    /// The ord of `term`, if the dictionary has it. O(log n).
     ///
     /// # Errors
     ///
-    /// When bytes of the dictionary are damaged.
+    /// If bytes of the dictionary are damaged.
     fn seek_exact(&self, term: &[u8]) -> Result<Option<TermOrd>> {
         let (ceil, mut found) = (self.seek_ceil(term)?, Vec::new());
         if ceil.get() >= self.term_count() {
@@ -53,11 +89,11 @@ pub trait Terms: Send + Sync {
         Ok((found == term).then_some(ceil))
     }
 
-    /// The ords of all terms that begin with `prefix`.
+    /// The ords of all terms that begin with `prefix`. O(log n).
     ///
     /// # Errors
     ///
-    /// When bytes of the dictionary are damaged.
+    /// If bytes of the dictionary are damaged.
     fn prefix(&self, prefix: &[u8]) -> Result<OrdRange> {
         let start = self.seek_ceil(prefix)?.get();
         // The shortest byte string above all that begin with the prefix: its last byte below 255, plus one.
@@ -68,11 +104,11 @@ pub trait Terms: Send + Sync {
         Ok(OrdRange::new(start, end))
     }
 
-    /// The ords of all terms between two bounds.
+    /// The ords of all terms between two bounds. O(log n).
     ///
     /// # Errors
     ///
-    /// When bytes of the dictionary are damaged.
+    /// If bytes of the dictionary are damaged.
     fn term_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<OrdRange> {
         // Right after a term comes the term with a zero byte appended.
         let after = |term: &[u8]| [term, &[0]].concat();
@@ -89,20 +125,20 @@ pub trait Terms: Send + Sync {
         Ok(OrdRange::new(start, end))
     }
 
-    /// Hands the terms of `ords` to `each`, ascending, until it breaks off. Ords past the last term are passed over.
-    /// Native sources decode a block of terms once.
+    /// Calls `each` with the terms of `ords`, ascending, until it breaks. Ords past the last term are skipped. The
+    /// default gathers 64 terms at a time; segments decode each block of terms once.
     ///
     /// # Errors
     ///
-    /// When bytes of the dictionary are damaged.
+    /// If bytes of the dictionary are damaged.
     fn each_term(
         &self,
         ords: OrdRange,
         each: &mut dyn FnMut(TermOrd, &[u8]) -> ControlFlow<()>,
     ) -> Result<()> {
-        const TOGETHER: usize = 64;
+        const BATCH: usize = 64;
         let mut terms = Lists::new();
-        for ords in ords.clip(self.term_count()).chunks(TOGETHER) {
+        for ords in ords.clip(self.term_count()).chunks(BATCH) {
             let ords: Vec<TermOrd> = ords.iter().collect();
             self.gather_terms(&ords, &mut terms)?;
             for (ord, term) in ords.iter().zip(terms.slices().iter()) {

@@ -1,4 +1,4 @@
-//! Single values, in the type that went in.
+//! [`Value`]: a single value, in the type of its column.
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
@@ -7,10 +7,10 @@ use docvalues_format::file::kind::LogicalType;
 
 use crate::{Date, Number, TimestampMicros, TimestampMillis, TimestampNanos};
 
-/// A value in the type of its column: what answers carry.
+/// A value of a column, in the column's type; results of searches hold them.
 ///
-/// Values of one type are in the order of their columns. That of doubles is IEEE 754's *totalOrder*, so a NaN equals
-/// itself, and −0.0 is below 0.0.
+/// Values of one type compare as in their column. Doubles compare by IEEE 754's *totalOrder*: a NaN equals itself, and
+/// −0.0 is below 0.0. Values of different types compare by type.
 ///
 /// ```
 /// use docvalues_column::{LogicalType, Value};
@@ -28,22 +28,22 @@ pub enum Value {
     U64(u64),
     /// A double.
     F64(f64),
-    /// True or false.
+    /// A boolean.
     Bool(bool),
-    /// A day.
+    /// A date.
     Date(Date),
-    /// A moment, to the millisecond.
+    /// A timestamp in milliseconds.
     TimestampMillis(TimestampMillis),
-    /// A moment, to the microsecond.
+    /// A timestamp in microseconds.
     TimestampMicros(TimestampMicros),
-    /// A moment, to the nanosecond.
+    /// A timestamp in nanoseconds.
     TimestampNanos(TimestampNanos),
-    /// A byte string: text, an address, an id, any bytes.
+    /// A byte string: text, an IP address, a UUID or any bytes.
     Bytes(Vec<u8>),
 }
 
 impl Value {
-    /// The value of a stored number of a column of type `logical`.
+    /// Decodes a stored number of a column of type `logical`.
     pub fn of(logical: LogicalType, stored: i64) -> Value {
         match logical {
             LogicalType::U64 => Value::U64(Number::from_stored(stored)),
@@ -57,7 +57,7 @@ impl Value {
         }
     }
 
-    /// The number as columns store it; `None` of a byte string.
+    /// The stored form of a number; `None` for a byte string.
     pub fn stored(&self) -> Option<i64> {
         Some(match self {
             Value::I64(value) => value.to_stored(),
@@ -77,7 +77,7 @@ impl Value {
         if let Value::Bytes(bytes) = self { Some(bytes) } else { None }
     }
 
-    /// Numbers of other types differ; byte strings come after all of them.
+    /// The sort key: first by type, with byte strings last.
     fn key(&self) -> (u8, Option<i64>, Option<&[u8]>) {
         let rank = match self {
             Value::I64(_) => 0,
