@@ -1,9 +1,19 @@
-//! What a segment holds before it is written: a buffer for each field.
+//! The buffer of one field, from the first document until the segment is written.
 //!
-//! Values are kept as a column stores them (numbers after their order-preserving transform, byte
-//! strings once each), so that encoding a column starts from slices. A value is either added whole or
-//! refused with nothing changed; [`FieldBuffer::truncate`] takes back all that documents from a number
-//! on were given.
+//! Values are kept in stored form: numbers after their order-preserving transform, byte strings interned. Encoding then
+//! starts from slices. Adding a value either succeeds or changes nothing. [`FieldBuffer::truncate`] rolls back the
+//! values of uncommitted documents.
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | `memory_budget` | memory accounting, and when to spill |
+//! | `spill_vec` | numbers, of which a prefix may be on disk |
+//! | `scratch` | byte ranges of the temporary file |
+//! | `items` | one number a document, or lists, over `spill_vec` |
+//! | `byte_strings`, `string_buffer` | byte strings with offsets; the same while they are added |
+//! | `presence` | the documents that have a value |
+//! | `payload` | the bytes of an encoded section |
+//! | `remove_deleted` | a copy of a buffer without deleted documents |
 
 use docvalues_format::file::kind::LogicalType;
 use docvalues_storage::Spill;
@@ -45,13 +55,13 @@ pub(crate) struct FieldBuffer {
 pub(crate) enum Values {
     /// Numbers.
     Numbers(Items<i64>),
-    /// At most one byte string a document, each kept.
+    /// At most one byte string a document, without a dictionary.
     Strings(StringBuffer),
-    /// Byte strings: at most one a document, or sets of them.
+    /// Interned byte strings: at most one a document, or sets.
     Terms {
-        /// Their numbers in the interner.
+        /// Their ids in the interner.
         ids: Items<u32>,
-        /// What they stand for.
+        /// The interner.
         terms: Interner,
     },
 }
@@ -66,14 +76,14 @@ impl FieldBuffer {
                 Values::Terms { ids: Items::lists(distinct), terms: Interner::default() }
             }
             (true, BytesKind::Binary) => Values::Strings(StringBuffer::default()),
-            // To see whether a dictionary pays.
+            // Keeps the terms in id order, too, to compare the two encodings at the end.
             (true, BytesKind::Auto) => Values::Terms { ids: Items::singles(), terms: Interner::unsorted() },
             (true, BytesKind::Sorted) => Values::Terms { ids: Items::singles(), terms: Interner::default() },
         };
         FieldBuffer { presence: PresenceBuffer::default(), values }
     }
 
-    /// Lowers the number of distinct byte strings: to reach it, a test would need gigabytes.
+    /// Lowers the maximum number of distinct byte strings, which would take gigabytes to reach in a test.
     #[cfg(test)]
     pub(crate) fn limit_terms(&mut self, limit: u32) {
         if let Values::Terms { terms, .. } = &mut self.values {
@@ -81,7 +91,7 @@ impl FieldBuffer {
         }
     }
 
-    /// How many distinct byte strings there are, where they are counted.
+    /// The number of distinct byte strings in the interner; 0 without one.
     pub(crate) fn terms(&self) -> u32 {
         match &self.values {
             Values::Terms { terms, .. } => terms.len(),
@@ -89,7 +99,7 @@ impl FieldBuffer {
         }
     }
 
-    /// Makes room for the numbers of `docs` documents, or for the numbers in the interner.
+    /// Reserves memory for `values` numbers or ids of `docs` documents.
     #[inline]
     pub(crate) fn reserve(
         &mut self,
@@ -104,7 +114,7 @@ impl FieldBuffer {
         }
     }
 
-    /// Appends a number for which there is room. Fields of byte strings ignore it.
+    /// Appends a number; memory must be reserved. A no-op for fields of byte strings.
     pub(crate) fn push_number(&mut self, stored: i64) {
         match &mut self.values {
             Values::Numbers(numbers) => numbers.values.in_memory.push(stored),
@@ -114,7 +124,7 @@ impl FieldBuffer {
         }
     }
 
-    /// Appends a byte string, for whose number there is room. Fields of numbers ignore it.
+    /// Appends a byte string; memory for its id must be reserved. A no-op for fields of numbers.
     pub(crate) fn push_bytes(&mut self, value: &[u8], memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
         match &mut self.values {
             Values::Strings(strings) => strings.push(value, memory)?,
@@ -126,12 +136,12 @@ impl FieldBuffer {
         Ok(())
     }
 
-    /// About how much work encoding it is, beside that of others.
+    /// An estimate of the cost of encoding, relative to other fields.
     pub(crate) fn weight(&self) -> usize {
         self.heap().saturating_add(index(self.presence.count()).saturating_mul(size_of::<i64>()))
     }
 
-    /// Bytes of memory that can be had by [`spill`](Self::spill).
+    /// The bytes of memory that [`spill`](Self::spill) would free.
     pub(crate) fn heap(&self) -> usize {
         match &self.values {
             Values::Numbers(numbers) => numbers.heap(),
@@ -140,7 +150,7 @@ impl FieldBuffer {
         }
     }
 
-    /// Moves what it holds to `spill`: values of documents that all are committed.
+    /// Moves all values to `spill`. All documents must be committed.
     pub(crate) fn spill(&mut self, spill: &Spill, memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
         match &mut self.values {
             Values::Numbers(numbers) => {
@@ -149,7 +159,7 @@ impl FieldBuffer {
             }
             Values::Strings(strings) => strings.spill(spill, memory),
             Values::Terms { ids, terms } => {
-                // Where the run's numbers end depends on how many are kept.
+                // Normalizing drops duplicates, and a run records how many ids precede its end.
                 ids.normalize()?;
                 terms.spill(ids.values.len(), spill, memory)?;
                 ids.spill(spill, memory)
@@ -157,7 +167,7 @@ impl FieldBuffer {
         }
     }
 
-    /// Ends the values of a document, in a field that can have several.
+    /// Ends the list of the current document, in a multi-valued field.
     pub(crate) fn end_document(&mut self) {
         match &mut self.values {
             Values::Numbers(numbers) => numbers.end_last(),
@@ -166,8 +176,8 @@ impl FieldBuffer {
         }
     }
 
-    /// Checks that a field of type `logical` can hold those values of `column` that `rows` deals out to the documents
-    /// from `first` on, and appends them. After a refusal, some are there.
+    /// Checks that a field of type `logical` can hold the values of `column`, and appends them. `rows` assigns them to
+    /// documents from `first` on. After an error, some values may have been appended.
     pub(crate) fn append_column(
         &mut self,
         first: u32,
@@ -200,8 +210,8 @@ impl FieldBuffer {
         })
     }
 
-    /// Takes back the values of document `doc` and of all behind it, before which the field had `terms`
-    /// distinct byte strings.
+    /// Removes the values of document `doc` and of all after it. The field had `terms` distinct byte strings before
+    /// `doc`.
     pub(crate) fn truncate(&mut self, doc: u32, terms: u32) {
         self.presence.truncate(doc);
         let left = index(self.presence.count());
@@ -215,7 +225,7 @@ impl FieldBuffer {
         }
     }
 
-    /// Whether a document can have several values.
+    /// Whether the field is multi-valued.
     fn has_lists(&self) -> bool {
         match &self.values {
             Values::Numbers(numbers) => numbers.are_lists(),

@@ -1,4 +1,4 @@
-//! Many documents at a time, column by column.
+//! [`ColumnBatch`]: adding many documents at a time, column by column.
 
 use docvalues_format::file::kind::{from_f64, from_u64};
 use docvalues_format::id::DocId;
@@ -9,31 +9,29 @@ use crate::field_buffers::{FieldBuffers, InputType};
 use crate::input_column::{Bytes, Numbers};
 use crate::schema::FieldId;
 
-/// Documents that are being added, field by field.
+/// A builder of several documents; made by [`SegmentWriter::batch`](crate::SegmentWriter::batch).
 ///
-/// Give it a column for each field that any of the documents has a value of, then
-/// [`finish`](Self::finish) it. A field that is given none is missing in all of them. Dropped without
-/// `finish`, the batch never was. The segment is the same as if the documents had come one by one.
+/// Add a column for each field, then call [`finish`](Self::finish). Fields without a column are missing in all
+/// documents of the batch. A batch that is dropped before `finish` leaves no values. The segment has the same bytes as
+/// if the documents had been added one by one.
 ///
 /// # Columns
 ///
-/// - *Values*: a slice with a value for each document.
-/// - *Validity*: a bitset, or `None` if all documents have a value. Document *i* of the batch has one if
-///   bit *i* % 64 of word *i* / 64 is set; where it is not, its place in the values means nothing.
-///   Bits behind the last document are ignored.
-/// - *Offsets*: one more than there are documents; those of document *i* lie from `offsets[i]` to
-///   `offsets[i + 1]`. The first need not be 0. A list without values is a missing one.
+/// - *Values*: a slice with one value for each document.
+/// - *Validity*: a bitset, or `None` if all documents have a value. Document *i* of the batch has one if bit *i* % 64
+///   of word *i* / 64 is set; if not, its entry in the values is ignored. Bits after the last document are ignored.
+/// - *Offsets*: one more than there are documents. The values of document *i* lie from `offsets[i]` to `offsets[i +
+///   1]`. The first offset need not be 0. An empty list is a missing value.
 ///
-/// These are the shapes of Arrow's arrays, so a slice of one can be handed over as it is (with offsets
-/// as `u64`).
+/// These are the layouts of Arrow's arrays, so their buffers can be passed without a copy (with offsets as `u64`).
 ///
-/// A field that can have several values takes columns of one, too.
+/// Multi-valued fields also take columns of one value a document.
 ///
 /// # Errors
 ///
-/// Every method fails if the field is another schema's, is of another type, or was given before, if a
-/// slice is too short or too long, or if the budget is used up. The error names field and document, the
-/// batch is as it was before, and can go on.
+/// Every method fails if the field belongs to another schema, has another type or already has a column, if a slice has
+/// the wrong length, or if the budget is used up. The error names the field and the document. The batch is then
+/// unchanged and can go on.
 ///
 /// # Examples
 ///
@@ -60,18 +58,18 @@ pub struct ColumnBatch<'w> {
 
 impl<'w> ColumnBatch<'w> {
     pub(crate) fn new(fields: &'w mut FieldBuffers, docs: u32) -> Result<ColumnBatch<'w>> {
-        // A document that was forgotten (`mem::forget`) is still there.
+        // A leaked document (`mem::forget`) was not rolled back on drop.
         fields.roll_back();
         fields.check_doc_count(docs)?;
         Ok(ColumnBatch { fields, docs })
     }
 
-    /// The number that the first document will have.
+    /// The number of the first document.
     pub fn first(&self) -> DocId {
         DocId::new(self.fields.docs)
     }
 
-    /// How many documents there will be.
+    /// The number of documents of the batch.
     pub fn docs(&self) -> u32 {
         self.docs
     }
@@ -121,8 +119,8 @@ impl<'w> ColumnBatch<'w> {
         self.numbers(field, InputType::DATE, BatchRows::single(validity), values, i64::from)
     }
 
-    /// Adds timestamps: milliseconds, microseconds or nanoseconds since 1970-01-01T00:00:00Z, as the
-    /// field has it.
+    /// Adds timestamps: milliseconds, microseconds or nanoseconds since 1970-01-01T00:00:00Z, depending on the field's
+    /// type.
     ///
     /// # Errors
     ///
@@ -131,23 +129,21 @@ impl<'w> ColumnBatch<'w> {
         self.numbers(field, InputType::TIMESTAMP, BatchRows::single(validity), values, |value| value)
     }
 
-    /// Adds numbers that are in their stored form already: see
-    /// [`LogicalType`](crate::LogicalType).
+    /// Adds numbers in their stored form, which [`LogicalType`](crate::LogicalType) defines.
     ///
     /// # Errors
     ///
-    /// See [`ColumnBatch`]; and for a boolean that is neither 0 nor 1.
+    /// See [`ColumnBatch`]; also for a boolean that is neither 0 nor 1.
     pub fn stored(&mut self, field: FieldId, values: &[i64], validity: Validity<'_>) -> Result<&mut Self> {
         self.numbers(field, InputType::NUMBER, BatchRows::single(validity), values, |value| value)
     }
 
-    /// Adds byte strings, which lie end to end in `data`: that of document *i* from `offsets[i]` to
-    /// `offsets[i + 1]`. For text they must be UTF-8; of IP addresses and 128-bit ids each must have 16
-    /// bytes.
+    /// Adds byte strings, concatenated in `data`: that of document *i* lies from `offsets[i]` to `offsets[i + 1]`. Text
+    /// must be UTF-8; IP addresses and UUIDs must have 16 bytes each.
     ///
     /// # Errors
     ///
-    /// See [`ColumnBatch`]; and for values that the type does not have, or that are longer than
+    /// See [`ColumnBatch`]; also for byte strings that are no values of the type, or longer than
     /// [`MAX_VALUE`](crate::MAX_VALUE).
     pub fn bytes(
         &mut self,
@@ -159,11 +155,11 @@ impl<'w> ColumnBatch<'w> {
         self.strings(field, BatchRows::single(validity), offsets, data)
     }
 
-    /// Adds lists of values of type `i64`; that of document *i* from `offsets[i]` to `offsets[i + 1]`.
+    /// Adds lists of values of type `i64`: that of document *i* lies from `offsets[i]` to `offsets[i + 1]`.
     ///
     /// # Errors
     ///
-    /// See [`ColumnBatch`]; and if documents have at most one value of the field.
+    /// See [`ColumnBatch`]; also if the field is not multi-valued.
     pub fn i64_lists(
         &mut self,
         field: FieldId,
@@ -178,7 +174,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// # Errors
     ///
-    /// See [`ColumnBatch`]; and if documents have at most one value of the field.
+    /// See [`ColumnBatch`]; also if the field is not multi-valued.
     pub fn u64_lists(
         &mut self,
         field: FieldId,
@@ -193,7 +189,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// # Errors
     ///
-    /// See [`ColumnBatch`]; and if documents have at most one value of the field.
+    /// See [`ColumnBatch`]; also if the field is not multi-valued.
     pub fn f64_lists(
         &mut self,
         field: FieldId,
@@ -204,12 +200,11 @@ impl<'w> ColumnBatch<'w> {
         self.numbers(field, InputType::F64, BatchRows::lists(offsets, validity), values, from_f64)
     }
 
-    /// Adds lists of numbers that are in their stored form already: also for booleans, dates and
-    /// timestamps.
+    /// Adds lists of numbers in their stored form: also for booleans, dates and timestamps.
     ///
     /// # Errors
     ///
-    /// See [`ColumnBatch`]; and if documents have at most one value of the field.
+    /// See [`ColumnBatch`]; also if the field is not multi-valued.
     pub fn stored_lists(
         &mut self,
         field: FieldId,
@@ -220,12 +215,12 @@ impl<'w> ColumnBatch<'w> {
         self.numbers(field, InputType::NUMBER, BatchRows::lists(offsets, validity), values, |value| value)
     }
 
-    /// Adds sets of byte strings: string *i* lies in `data` from `offsets[i]` to `offsets[i + 1]`, and
-    /// document *j* has the strings from `lists[j]` to `lists[j + 1]`.
+    /// Adds sets of byte strings: string *i* lies in `data` from `offsets[i]` to `offsets[i + 1]`, and document *j* has
+    /// the strings from `lists[j]` to `lists[j + 1]`.
     ///
     /// # Errors
     ///
-    /// As [`bytes`](Self::bytes); and if documents have at most one value of the field.
+    /// As [`bytes`](Self::bytes); also if the field is not multi-valued.
     pub fn bytes_lists(
         &mut self,
         field: FieldId,
@@ -237,8 +232,8 @@ impl<'w> ColumnBatch<'w> {
         self.strings(field, BatchRows::lists(lists, validity), offsets, data)
     }
 
-    /// Adds the documents to the segment; returns the first one's number, or what the next one's will be
-    /// if there are none.
+    /// Adds the documents to the segment. Returns the number of the first, or, for an empty batch, that of the next
+    /// document.
     pub fn finish(self) -> DocId {
         let first = self.first();
         self.fields.commit_batch(self.docs);
@@ -273,7 +268,7 @@ impl<'w> ColumnBatch<'w> {
 
 impl Drop for ColumnBatch<'_> {
     fn drop(&mut self) {
-        // Nothing is left to take back once it was committed.
+        // A no-op after a commit.
         self.fields.roll_back();
     }
 }

@@ -1,4 +1,4 @@
-//! One document at a time.
+//! [`Document`]: adding one document at a time.
 
 use std::net::IpAddr;
 
@@ -9,18 +9,32 @@ use crate::error::Result;
 use crate::field_buffers::{FieldBuffers, InputType};
 use crate::schema::FieldId;
 
-/// A document that is being added.
+/// A builder of one document; made by [`SegmentWriter::document`](crate::SegmentWriter::document).
 ///
-/// Give it its values, in any order, then [`finish`](Self::finish) it. Dropped without that, for
-/// instance because of an error on the way, it never was: the segment has none of its values, and the
-/// next document takes its number.
+/// Add its values, in any order, then call [`finish`](Self::finish). A document that is dropped before, such as by `?`
+/// on an error, leaves no values in the segment, and the next document takes its number.
 ///
-/// A value is added whole or, with an error, not at all; whoever ignores the error can go on, and finish
-/// a document without that value. A field that is given no value is missing in the document. A
-/// multi-valued one takes any number of them, in any order.
+/// After an error, the value was not added, and the document can still be finished without it. Fields without a value
+/// are missing in the document. Multi-valued fields take any number of values, in any order.
 ///
-/// Every method fails if the field is another schema's, is of another type, has room for one value and
-/// has one, or if the budget is used up. The error names field and document.
+/// # Errors
+///
+/// Every method fails if the field belongs to another schema or has another type, if a single-valued field already has
+/// a value, or if the budget is used up. The error names the field and the document.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_writer::{FieldSpec, LogicalType, Schema, SegmentWriter, WriterOptions};
+///
+/// let mut schema = Schema::new();
+/// let tags = schema.add(FieldSpec::new("tags", LogicalType::Utf8).multi_valued())?;
+/// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+/// let mut doc = writer.document();
+/// doc.str(tags, "red")?.str(tags, "blue")?;
+/// assert_eq!(doc.finish()?.get(), 0);
+/// # Ok::<(), docvalues_writer::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Document<'w> {
     fields: &'w mut FieldBuffers,
@@ -28,14 +42,13 @@ pub struct Document<'w> {
 
 impl<'w> Document<'w> {
     pub(crate) fn new(fields: &'w mut FieldBuffers) -> Document<'w> {
-        // A document that was forgotten (`mem::forget`) is still there.
+        // A leaked document (`mem::forget`) was not rolled back on drop.
         fields.roll_back();
         Document { fields }
     }
 
-    /// The number under which the document is added. It keeps that number, unless documents are
-    /// [sorted](crate::SegmentWriter::sort_by): then [`SegmentWriter::finish_moved`](crate::SegmentWriter::finish_moved) tells
-    /// the one that it gets.
+    /// The number of the document. It changes only if documents are [sorted](crate::SegmentWriter::sort_by) or deleted:
+    /// [`SegmentWriter::finish_moved`](crate::SegmentWriter::finish_moved) reports the new one.
     pub fn id(&self) -> DocId {
         DocId::new(self.fields.docs)
     }
@@ -58,7 +71,7 @@ impl<'w> Document<'w> {
         self.number(field, InputType::U64, from_u64(value))
     }
 
-    /// Adds a value of type `f64`. Every bit pattern comes back as it is.
+    /// Adds a value of type `f64`. Every bit pattern is kept.
     ///
     /// # Errors
     ///
@@ -85,8 +98,8 @@ impl<'w> Document<'w> {
         self.number(field, InputType::DATE, days.into())
     }
 
-    /// Adds a timestamp: milliseconds, microseconds or nanoseconds since 1970-01-01T00:00:00Z, as the
-    /// field has it.
+    /// Adds a timestamp: milliseconds, microseconds or nanoseconds since 1970-01-01T00:00:00Z, depending on the field's
+    /// type.
     ///
     /// # Errors
     ///
@@ -95,12 +108,11 @@ impl<'w> Document<'w> {
         self.number(field, InputType::TIMESTAMP, units)
     }
 
-    /// Adds a number that is in its stored form already: see
-    /// [`LogicalType`](docvalues_format::file::kind::LogicalType).
+    /// Adds a number in its stored form, which [`LogicalType`](docvalues_format::file::kind::LogicalType) defines.
     ///
     /// # Errors
     ///
-    /// See [`Document`]; and for a boolean that is neither 0 nor 1.
+    /// See [`Document`]; also for a boolean that is neither 0 nor 1.
     pub fn stored(&mut self, field: FieldId, stored: i64) -> Result<&mut Self> {
         self.number(field, InputType::NUMBER, stored)
     }
@@ -109,8 +121,8 @@ impl<'w> Document<'w> {
     ///
     /// # Errors
     ///
-    /// See [`Document`]; and for a string of more than [`MAX_VALUE`](crate::MAX_VALUE) bytes, or one
-    /// distinct string more than a dictionary can number.
+    /// See [`Document`]; also for a string of more than [`MAX_VALUE`](crate::MAX_VALUE) bytes, or if the field would
+    /// have more distinct strings than a dictionary can number.
     pub fn str(&mut self, field: FieldId, value: &str) -> Result<&mut Self> {
         self.string(field, InputType::STR, value.as_bytes())
     }
@@ -124,8 +136,8 @@ impl<'w> Document<'w> {
         self.string(field, InputType::BYTES, value)
     }
 
-    /// Adds an IP address. An IPv4 address is stored as the IPv6 address it is mapped to, and comes back
-    /// as IPv4: the two are one value.
+    /// Adds an IP address. An IPv4 address is stored as the IPv4-mapped IPv6 address, and reads as IPv4: the two are
+    /// one value.
     ///
     /// # Errors
     ///
@@ -138,7 +150,7 @@ impl<'w> Document<'w> {
         self.string(field, InputType::IP, &octets)
     }
 
-    /// Adds a 128-bit id.
+    /// Adds a UUID, or another 128-bit id.
     ///
     /// # Errors
     ///
@@ -148,12 +160,11 @@ impl<'w> Document<'w> {
         self.string(field, InputType::UUID, &bytes)
     }
 
-    /// Adds a byte string that is in its stored form already: UTF-8 for text, 16 bytes for an IP address
-    /// or a 128-bit id.
+    /// Adds a byte string in its stored form: UTF-8 for text, 16 bytes for an IP address or a UUID.
     ///
     /// # Errors
     ///
-    /// As [`str`](Self::str); and for bytes that the type does not have.
+    /// As [`str`](Self::str); also for bytes that are no value of the type.
     pub fn stored_bytes(&mut self, field: FieldId, value: &[u8]) -> Result<&mut Self> {
         self.string(field, InputType::BYTES_OF_ANY, value)
     }
@@ -162,7 +173,7 @@ impl<'w> Document<'w> {
     ///
     /// # Errors
     ///
-    /// When the segment has as many documents as it can have.
+    /// If the segment already has as many documents as it can number.
     pub fn finish(self) -> Result<DocId> {
         let id = self.id();
         self.fields.commit_document()?;
@@ -182,7 +193,7 @@ impl<'w> Document<'w> {
 
 impl Drop for Document<'_> {
     fn drop(&mut self) {
-        // Nothing is left to take back once it was committed.
+        // A no-op after a commit.
         self.fields.roll_back();
     }
 }

@@ -1,4 +1,4 @@
-//! Why a value, a column or a whole segment was refused.
+//! The error of all functions that write.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use docvalues_format::id::DocId;
 
 use crate::merge::type_promotion::common;
 
-/// Shorthand for what every writing function returns.
+/// The result of functions that write.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Something could not be written, and of which field and document it was.
+/// An error of writing, with the field and the document if it concerns one.
 ///
-/// One pointer wide: adding a value returns one of these for every value of every document.
+/// One pointer wide, because every added value returns a `Result`.
 pub struct Error(Box<Refusal>);
 
 #[derive(Debug)]
@@ -22,197 +22,197 @@ struct Refusal {
     kind: ErrorKind,
 }
 
-/// What was wrong. New kinds may be added in any release.
+/// The kind of an [`Error`]. New kinds may be added in any release.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A field without a name.
+    /// The name of a field is empty.
     #[error("a field needs a name of at least one byte")]
     EmptyName,
-    /// A name that is too long; the error shows its beginning.
+    /// The name of a field is too long; the error shows its beginning.
     #[error("the name has {len} bytes, and {max} is the most")]
     LongName {
-        /// Bytes of the name.
+        /// The length of the name, in bytes.
         len: usize,
-        /// The most a name may have.
+        /// The maximum length.
         max: usize,
     },
-    /// Two fields of one name.
+    /// Two fields have the same name.
     #[error("the schema has a field of this name already")]
     DuplicateName,
-    /// The spelling of a field's values is too long.
+    /// The format of a field is too long.
     #[error("the format has {len} bytes, and {max} is the most")]
     LongFormat {
-        /// Bytes of the format.
+        /// The length of the format, in bytes.
         len: usize,
-        /// The most a format may have.
+        /// The maximum length.
         max: usize,
     },
-    /// One field more than a segment can have.
+    /// The schema would have more fields than a segment can.
     #[error("a segment has at most {max} fields: write several segments, or fewer fields")]
     TooManyFields {
-        /// The most fields.
+        /// The maximum number of fields.
         max: u32,
     },
-    /// A choice between sorted and binary for a field that is neither.
+    /// A field of numbers is declared sorted or binary.
     #[error("sorted or binary is a choice for byte strings, and values of type {} are numbers", logical.name())]
     KindOfNumbers {
         /// The type of the field.
         logical: LogicalType,
     },
-    /// Several values a document in a column that has room for one.
+    /// A multi-valued field of byte strings is declared binary.
     #[error("several byte strings a document are a sorted set: leave out the kind, or the several values")]
     BinaryList,
-    /// A field that the schema does not have.
+    /// The field belongs to another schema.
     #[error("the writer's schema has no such field: the id is another schema's")]
     UnknownField,
-    /// A value of another type than the field's.
+    /// The value has another type than the field.
     #[error("{given} for a field of type {}", logical.name())]
     WrongType {
-        /// What was given, with its article.
+        /// The value's type, with an article.
         given: &'static str,
-        /// What the field holds.
+        /// The field's type.
         logical: LogicalType,
     },
-    /// A second value for a field that has one.
+    /// A document has a second value of a single-valued field.
     #[error("a second value for a field with one value a document: declare it `multi_valued`")]
     SecondValue,
-    /// Lists for a field that has no room for them.
+    /// A single-valued field was given lists.
     #[error("lists for a field with one value a document: declare it `multi_valued`")]
     ListOfSingle,
-    /// A column that a batch was given before.
+    /// A batch was given a second column of a field.
     #[error("the batch has values of this field already")]
     SecondColumn,
-    /// A stored number that stands for neither true nor false.
+    /// The stored form of a boolean is neither 0 nor 1.
     #[error("the stored number {stored} is no boolean")]
     NotBool {
-        /// What was given.
+        /// The stored number.
         stored: i64,
     },
-    /// A byte string that is no text, for a field of text.
+    /// The byte string is not UTF-8, and the field holds text.
     #[error("not UTF-8 behind its first {valid} bytes")]
     NotUtf8 {
-        /// Bytes of it that are UTF-8.
+        /// The length of the valid prefix, in bytes.
         valid: usize,
     },
-    /// A byte string for a type whose values have a fixed length.
+    /// The byte string has another length than all values of the type.
     #[error("a value of {len} bytes, where all have {expected}")]
     WrongLength {
-        /// Bytes of the value.
+        /// The length of the value, in bytes.
         len: usize,
-        /// Bytes of every value of the type.
+        /// The length of all values of the type, in bytes.
         expected: u32,
     },
-    /// A value longer than a segment can hold.
+    /// The byte string is longer than a segment can hold.
     #[error("a value of {len} bytes, and {max} is the most")]
     LongValue {
-        /// Bytes of the value.
+        /// The length of the value, in bytes.
         len: u64,
-        /// The most a value may have.
+        /// The maximum length.
         max: u64,
     },
-    /// More different byte strings than a dictionary can number.
+    /// The field has more distinct byte strings than a dictionary can number.
     #[error("more than {max} different values: write several segments, or make the field binary")]
     TooManyTerms {
-        /// The most.
+        /// The maximum number.
         max: u32,
     },
-    /// More documents than a segment can number.
+    /// The segment would have more documents than it can number.
     #[error("more than {max} documents: write several segments")]
     TooManyDocs {
-        /// The most.
+        /// The maximum number.
         max: u32,
     },
-    /// A document to delete that was not added.
+    /// The document to delete was not added.
     #[error("there are {docs} documents, and this is none of them")]
     NoSuchDoc {
-        /// How many there are.
+        /// The number of documents.
         docs: u32,
     },
-    /// The buffered values take all the memory they may: a document or a batch too much, and of a segment in
-    /// memory all of them together.
+    /// The buffered values would exceed the memory budget. With a temporary file, a single document or batch is too
+    /// large; without one, all values together.
     #[error(
         "the buffered values would take more than the budget of {budget} bytes: raise \
          `WriterOptions::budget`, add fewer documents at a time, or build the segment in a file"
     )]
     Budget {
-        /// What they may take.
+        /// The budget, in bytes.
         budget: usize,
     },
-    /// There is no memory to sort documents.
+    /// The memory to sort documents could not be allocated.
     #[error("there are no {bytes} bytes of memory to sort documents: build the segment in a file")]
     Memory {
-        /// What was asked for.
+        /// The size of the failed allocation, in bytes.
         bytes: u64,
     },
-    /// A field to sort by that there is not.
+    /// A sort key names no field.
     #[error("there is no such field to sort by")]
     SortByNothing,
-    /// A field to sort by of which a document may have several values.
+    /// A sort key names a multi-valued field.
     #[error("documents cannot be sorted by a field of which one may have several values")]
     SortBySeveral,
-    /// A field that is named twice among those to sort by.
+    /// Two sort keys name the same field.
     #[error("the documents are to be sorted by this field twice")]
     SortTwice,
-    /// More fields to sort by than a segment can record.
+    /// There are more sort keys than a segment can record.
     #[error("documents are sorted by at most {max} fields")]
     TooManySortKeys {
-        /// The most.
+        /// The maximum number.
         max: usize,
     },
-    /// A field of ids that holds something else.
+    /// The field cannot hold ids.
     #[error("this cannot be the field of ids: {0}")]
     NoIdField(&'static str),
-    /// An id that is too long to be indexed.
+    /// An id is too long for the index.
     #[error("the id of document {doc} has {len} bytes, and {max} is the most")]
     LongId {
         /// The number under which the document was added.
         doc: u32,
-        /// Bytes of the id.
+        /// The length of the id, in bytes.
         len: usize,
-        /// The most an id may have.
+        /// The maximum length.
         max: usize,
     },
-    /// The index of ids could not be built: a fault of this crate, which orders them before.
+    /// The id index could not be built: a bug of this crate, which sorts and checks the ids before.
     #[error("cannot index the ids: {0}")]
     Ids(&'static str),
-    /// Two documents with one id, in the field that the segment has an index of.
+    /// Two documents have the same id.
     #[error("documents {} and {} have the same id: {}", docs[0], docs[1], shown(id))]
     DuplicateId {
         /// The id.
         id: Vec<u8>,
-        /// The numbers under which two of the documents with it were added: the first two.
+        /// The first two documents with it, by the numbers under which they were added.
         docs: [u32; 2],
     },
-    /// A slice of a batch that does not fit the number of its documents.
+    /// A slice of a batch has the wrong length for its number of documents.
     #[error("the batch needs {expected} {what}, and {found} were given")]
     Slice {
-        /// What the slice holds.
+        /// The contents of the slice.
         what: &'static str,
-        /// Its length.
+        /// The length of the slice.
         found: usize,
-        /// The length that was needed; of validity, the least one.
+        /// The required length; for validity, the minimum.
         expected: usize,
     },
-    /// Offsets of a batch that point backwards or out of what they point into.
+    /// Offsets of a batch descend or are out of bounds.
     #[error("{what} offsets must ascend and end within the {len} that were given: {from}, then {to}")]
     Offsets {
-        /// What they are offsets of.
+        /// The kind of offsets.
         what: &'static str,
-        /// Where the value begins.
+        /// The start of the value.
         from: u64,
-        /// Where it ends.
+        /// The end of the value.
         to: u64,
-        /// What there is.
+        /// The length of what the offsets index.
         len: usize,
     },
-    /// Columns of a record batch that are no fields of the schema.
+    /// Columns of a record batch are not in the schema.
     #[error("the schema has no field {}: add fields for these columns, or leave them out", quoted(names))]
     UnknownColumns {
         /// Their names.
         names: Vec<String>,
     },
-    /// A column of a record batch whose type the field, or any field, does not take.
+    /// A column of a record batch has a type that its field, or any field, cannot hold.
     #[error("expected {}, found Arrow's type {found}", expected(*logical))]
     ArrowType {
         /// The type of the column.
@@ -220,7 +220,7 @@ pub enum ErrorKind {
         /// The type of the field; `None` if no field takes the column.
         logical: Option<LogicalType>,
     },
-    /// A value of a record batch that its field cannot hold: out of range, or not exactly.
+    /// A value of a record batch is out of range for its field, or not exact in it.
     #[error("a value of Arrow's type {found} that a field of type {} cannot hold exactly", logical.name())]
     ArrowValue {
         /// The type of the column.
@@ -228,86 +228,84 @@ pub enum ErrorKind {
         /// The type of the field.
         logical: LogicalType,
     },
-    /// A null in a list of a record batch.
+    /// A list of a record batch contains a null.
     #[error("a null in a list: a document has values, or none")]
     NullItem,
-    /// An array of a record batch could not be read.
+    /// An array of a record batch is invalid.
     #[cfg(feature = "arrow")]
     #[error("cannot read the record batch: {0}")]
     Arrow(arrow_schema::ArrowError),
-    /// Columns of one name that are not of one kind and type, and so cannot become one. Of two types of numbers,
-    /// [`Merger::promote`](crate::Merger::promote) makes one.
+    /// Columns of one name differ in kind or type, so they cannot be merged.
+    /// [`Merger::promote`](crate::Merger::promote) converts numbers of different types.
     #[error(
         "expected one kind and type, found {} values of type {} in {} and {} values of type {} in {}: {}",
         kinds[0].name(), types[0].name(), sources[0], kinds[1].name(), types[1].name(), sources[1],
         if self.can_promote() { "`Merger::promote` makes them one type" } else { "write one of them anew" }
     )]
     Differ {
-        /// Two of the merged sources.
+        /// The names of two of the merged sources.
         sources: [String; 2],
-        /// Their columns' kinds.
+        /// The kinds of their columns.
         kinds: [Kind; 2],
-        /// Their columns' types.
+        /// The types of their columns.
         types: [LogicalType; 2],
     },
-    /// A number that the type to which a merge promotes its column does not have.
+    /// A number is not exact in the type to which a merge promotes its column.
     #[error("expected a number that is exact as {}, found {value} of type {}", types[1].name(), types[0].name())]
     Inexact {
         /// The number.
         value: i128,
-        /// The type of the source's column, and the one it is promoted to.
+        /// The type of the source's column, and the type it is promoted to.
         types: [LogicalType; 2],
     },
-    /// A column that one source has and another lacks, in a merge of the
-    /// [same columns](crate::Merger::same_columns).
+    /// One source has a column and another lacks it, in a merge with
+    /// [`Merger::same_columns`](crate::Merger::same_columns).
     #[error("expected a column of every source, found one in {} and none in {}", sources[0], sources[1])]
     MissingColumn {
-        /// The first source that has it, and the first one that lacks it.
+        /// The first source that has the column, and the first that lacks it.
         sources: [String; 2],
     },
-    /// A source holds what no segment may, although what it holds could be read.
+    /// A source could be read, but holds values that no segment can.
     #[error("{name}: {kind}")]
     Source {
-        /// What the caller of the merge calls it.
+        /// The source's name in the merge.
         name: String,
-        /// What is wrong.
+        /// The error.
         kind: Box<ErrorKind>,
     },
-    /// What a source should have in ascending order, and within bounds, is not.
+    /// A source breaks the contract of `docvalues_column`: values are out of order or out of bounds.
     #[error("the {0} do not ascend, or there are more than there should be")]
     Disorder(&'static str),
     /// A source could not be read.
     #[error(transparent)]
     Read(#[from] docvalues_column::Error),
-    /// An encoder refused the terms of a field: a fault of this crate, which hands it none that it may
-    /// refuse.
+    /// The encoder refused the terms of a field: a bug of this crate, which checks them before.
     #[error("cannot encode the terms: {0}")]
     Dictionary(#[from] docvalues_format::dictionary::BuildError),
-    /// An encoder refused the byte strings of a field: as [`Dictionary`](Self::Dictionary).
+    /// The encoder refused the byte strings of a field: a bug, as [`Dictionary`](Self::Dictionary).
     #[error("cannot encode the byte strings: {0}")]
     Binary(#[from] docvalues_format::binary::EncodeError),
-    /// The file could not be written, or a temporary file beside it. Under its name stands what stood there,
-    /// but after [`Step::SyncFolder`](docvalues_storage::Step::SyncFolder).
+    /// The file, or the temporary file beside it, could not be written. A file that already had the name is unchanged,
+    /// except after [`Step::SyncFolder`](docvalues_storage::Step::SyncFolder).
     ///
-    /// A document or a batch that was refused because of it can be added again: nothing of what was added
-    /// before is lost.
+    /// A document or batch that was refused with this error can be added again: values that were added before are kept.
     #[error(transparent)]
     Storage(#[from] docvalues_storage::Error),
 }
 
 impl ErrorKind {
-    /// So many bytes of memory are not there.
+    /// A failed allocation of `bytes`.
     pub(crate) fn memory(bytes: usize) -> ErrorKind {
         ErrorKind::Memory { bytes: bytes as u64 }
     }
 
-    /// Whether this refuses columns that [`Merger::promote`](crate::Merger::promote) would merge.
+    /// Whether [`Merger::promote`](crate::Merger::promote) would avoid this error.
     pub fn can_promote(&self) -> bool {
         matches!(self, ErrorKind::Differ { kinds: [a, b], types, .. } if a == b && common(types[0], types[1]).is_some())
     }
 }
 
-/// Names in quotes, or the first of them.
+/// The first ten names, quoted, and the number of the others.
 fn quoted(names: &[String]) -> String {
     const SHOWN: usize = 10;
     let mut all = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
@@ -323,7 +321,7 @@ fn expected(logical: Option<LogicalType>) -> String {
     })
 }
 
-/// An id for people: with escapes for what is no ASCII; of a long one, the beginning.
+/// An id as text, with escapes for bytes outside of ASCII; a long id is cut.
 fn shown(id: &[u8]) -> String {
     const SHOWN: usize = 200;
     match id.get(..SHOWN) {
@@ -338,7 +336,7 @@ impl Error {
         Error(Box::new(Refusal { field: None, doc: None, kind }))
     }
 
-    /// Says of which field this is. Of a name that is too long, the beginning will do.
+    /// Adds the field's name; a long name is cut.
     pub(crate) fn of(mut self, field: &str) -> Error {
         const SHOWN: usize = 200;
         let shown = match field.char_indices().nth(SHOWN) {
@@ -349,28 +347,28 @@ impl Error {
         self
     }
 
-    /// Says of which document it is.
+    /// Adds the document.
     pub(crate) fn in_doc(mut self, doc: u32) -> Error {
         self.0.doc = Some(DocId::new(doc));
         self
     }
 
-    /// What was wrong.
+    /// The kind of the error.
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
 
-    /// What was wrong, by value.
+    /// Returns the kind of the error.
     pub fn into_kind(self) -> ErrorKind {
         self.0.kind
     }
 
-    /// The name of the field, if it was about one. A long one is cut.
+    /// The name of the field, if the error concerns one. A long name is cut.
     pub fn field(&self) -> Option<&str> {
         self.0.field.as_deref()
     }
 
-    /// The number of the document, if it was about one.
+    /// The document, if the error concerns one.
     pub fn doc(&self) -> Option<DocId> {
         self.0.doc
     }
@@ -408,7 +406,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        // `Storage` shows itself, so its cause is the next one to show.
+        // The message of a transparent kind is shown already, so the next source is its cause.
         self.0.kind.source()
     }
 }

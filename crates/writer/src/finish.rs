@@ -1,4 +1,4 @@
-//! The end of a segment: everything that was buffered becomes a file.
+//! [`SegmentWriter::finish`]: from buffered values to a file.
 
 use std::fmt;
 use std::ops::Deref;
@@ -22,12 +22,13 @@ use crate::sorted_ids::{self, OrderedIds};
 use crate::summary::Summary;
 use crate::target::Target;
 
-/// For each thread, the columns that are begun while one in front of them takes long: so many that a heavy one among
-/// them is begun early, and few where there are thousands.
+/// Columns, for each thread, that may be started before the next one to write is done. With 16, a large column is
+/// started early; with more, encoded columns would pile up in memory.
 const AHEAD: usize = 16;
 
-/// A segment could not be finished. The writer is returned if nothing of it is lost: with two documents of one id, one of
-/// them can be [deleted](SegmentWriter::delete), and the segment be finished then.
+/// The error of [`SegmentWriter::finish`], with the writer if it still has all values.
+///
+/// If two documents have the same id, for example, [delete](SegmentWriter::delete) one of them and finish again.
 ///
 /// ```
 /// use docvalues_writer::{DocId, ErrorKind, FieldSpec, IdOptions, LogicalType, Schema, SegmentWriter, WriterOptions};
@@ -43,7 +44,7 @@ const AHEAD: usize = 16;
 /// }
 /// let refused = writer.finish().unwrap_err();
 /// assert_eq!(refused.to_string(), "field `id`: documents 1 and 3 have the same id: ant");
-/// let mut writer = refused.into_writer().expect("it was not begun");
+/// let mut writer = refused.into_writer().expect("no column was encoded");
 /// writer.delete(DocId::new(1))?;
 /// assert_eq!(writer.finish()?.1.docs, 3);
 /// # Ok::<(), docvalues_writer::Error>(())
@@ -51,18 +52,18 @@ const AHEAD: usize = 16;
 pub struct FinishError<T>(Box<(Error, Option<SegmentWriter<T>>)>);
 
 impl<T> FinishError<T> {
-    /// The error by value.
+    /// Returns the error.
     pub fn into_error(self) -> Error {
         self.0.0
     }
 
-    /// The writer, as it was; `None` if some of it was encoded or written.
+    /// Returns the unchanged writer; `None` if encoding or writing had begun.
     pub fn into_writer(self) -> Option<SegmentWriter<T>> {
         self.0.1
     }
 }
 
-/// The error itself: what was wrong, and with which field.
+/// Gives the [`Error`], with its kind, field and document.
 impl<T> Deref for FinishError<T> {
     type Target = Error;
 
@@ -95,7 +96,7 @@ impl<T> std::error::Error for FinishError<T> {
     }
 }
 
-/// Who is told where documents go, if anybody is.
+/// The callback of `finish_moved`: old and new number of a document.
 type OnRenumber<'m> = Option<&'m mut dyn FnMut(DocId, DocId)>;
 
 impl<T: Target> SegmentWriter<T> {
@@ -103,18 +104,20 @@ impl<T: Target> SegmentWriter<T> {
     ///
     /// # Errors
     ///
-    /// When two documents have the same id, and writing, syncing or renaming fails, or reading a temporary file; nothing has
-    /// then changed under the file's name. One exception, [`Step::SyncFolder`](docvalues_storage::Step::SyncFolder): the
-    /// segment is complete and stands there, and only a loss of power may undo that.
+    /// If two documents have the same id, if writing, syncing or renaming fails, or if a temporary file cannot be read.
+    /// A file that already had the name is then unchanged. One exception:
+    /// [`Step::SyncFolder`](docvalues_storage::Step::SyncFolder), after which the segment is in place and complete, but
+    /// a loss of power may undo the renaming.
     pub fn finish(self) -> Result<T::Finished, FinishError<T>> {
         self.finish_with(None)
     }
 
-    /// As [`finish`](Self::finish), and before that tells `moved` of every document that is not
-    /// [deleted](Self::delete), in the order in which they were added, the number under which it was added and the one that
-    /// it has in the segment: another one, if documents are [sorted](Self::sort_by) or some were left out.
+    /// As [`finish`](Self::finish), but first calls `moved` with the old and the new number of every document that is
+    /// not [deleted](Self::delete), in the order in which they were added. The two differ if documents are
+    /// [sorted](Self::sort_by) or deleted.
     ///
-    /// Takes no memory for documents. What is outside of the segment, such as postings, is renumbered by it.
+    /// Use it to renumber data outside of the segment, such as postings. It takes no memory for documents. (Lucene:
+    /// `Sorter.DocMap`.)
     ///
     /// ```
     /// use docvalues_writer::{FieldSpec, LogicalType, Schema, SegmentWriter, SortKey, WriterOptions};
@@ -136,7 +139,7 @@ impl<T: Target> SegmentWriter<T> {
     ///
     /// # Errors
     ///
-    /// As [`finish`](Self::finish): then the segment is not there, whatever `moved` was told.
+    /// As [`finish`](Self::finish). `moved` may have been called before.
     pub fn finish_moved(self, mut moved: impl FnMut(DocId, DocId)) -> Result<T::Finished, FinishError<T>> {
         self.finish_with(Some(&mut moved))
     }
@@ -144,7 +147,7 @@ impl<T: Target> SegmentWriter<T> {
     fn finish_with(mut self, moved: OnRenumber<'_>) -> Result<T::Finished, FinishError<T>> {
         match self.prepare() {
             Ok(ids) => {
-                // The temporary file is closed before the next build may begin.
+                // Closes the temporary file before the next build of this file can begin.
                 let written = self.write(ids, moved).and_then(|(target, summary)| target.finish(summary));
                 written.map_err(|error| FinishError(Box::new((error, None))))
             }
@@ -152,14 +155,14 @@ impl<T: Target> SegmentWriter<T> {
         }
     }
 
-    /// Looks at the ids, in the order in which they will be if no document moves. Nothing is lost if that fails.
+    /// Sorts and checks the ids, numbered as if no document moved. After an error, the writer still has all values.
     fn prepare(&mut self) -> Result<Option<OrderedIds>> {
-        // A document that was forgotten (`mem::forget`) is still there.
+        // A leaked document (`mem::forget`) was not rolled back on drop.
         self.fields.roll_back();
         self.fields.spill_if_tight()?;
         let live = self.live();
         if !self.sort.is_empty() || self.ids.is_some() || !live.is_all() {
-            self.fields.spill_largest()?; // What sorting takes has the rest.
+            self.fields.spill_largest()?; // The sort has the rest of the budget.
         }
         let Some((field, options)) = self.ids else { return Ok(None) };
         let (spill_budget, mut older) = (self.spill_budget(), Vec::new());
@@ -182,7 +185,7 @@ impl<T: Target> SegmentWriter<T> {
         )
     }
 
-    /// Writes all of a file's bytes; `ids` are those of documents where they are.
+    /// Writes all bytes of the file. `ids` have the numbers of documents before the sort.
     fn write(self, ids: Option<OrderedIds>, moved: OnRenumber<'_>) -> Result<(T, Summary)> {
         let (live, spill_budget) = (self.live(), self.spill_budget());
         let SegmentWriter { fields, sort: keys, ids: id_field, options, mut target, .. } = self;
@@ -221,11 +224,11 @@ impl<T: Target> SegmentWriter<T> {
                 None if live.is_all() => Ok(ids),
                 None => ids.renumber(number),
                 Some(Some(places)) => ids.renumber(|doc| number(doc).map(|doc| places[index(doc)])),
-                // To look places up one by one would be a read of the file for each.
+                // Looking up the new numbers one by one would read the temporary file for each id.
                 Some(None) => {
                     drop(ids);
                     let column = columns.iter().find(|(spec, _)| *spec.name() == name);
-                    // It was looked at before.
+                    // `prepare` found the field.
                     let (_, column) = column.ok_or(ErrorKind::UnknownField)?;
                     column.ids(&LiveSet::all(docs), doc_map.as_ref(), &spill_budget, None)
                 }

@@ -1,33 +1,34 @@
 //! Writes docvalues segments: documents or column batches in, one file out.
 //!
 //! ```text
-//! Schema          which fields there are, and what they hold             schema
+//! Schema           the fields and their types                             schema
 //!   |
-//! SegmentWriter   takes documents (Document) and column batches (ColumnBatch)  segment, document, batch
-//!   |             a batch's columns checked and copied             rows, column
-//!   |             Arrow's record batches as batches                arrow
-//! buffers         values as columns store them; a budget, and a          fields, buffer, intern,
-//!   |             temporary file for what has no room in it             runs, unsorted, dictionary
+//! SegmentWriter    takes documents (Document) and batches (ColumnBatch)   segment_writer, document, column_batch
+//!   |                columns of a batch, checked and copied               batch_rows, input_column
+//!   |                Arrow record batches                                 arrow
+//! field buffers    values by field, within a memory budget; what exceeds  field_buffers, buffer, intern
+//!   |              it goes to a temporary file                            external_sort
 //!   |   finish
-//! order           where documents go, if they are to be sorted           sort, order
+//! index sort       optional: the new order of the documents               sort_keys, index_sort
 //!   |
-//! sections        column by column, in the fewest bytes                  encode, threads
+//! sections         column by column, in the cheapest encoding             encode, parallel
 //!   |
-//! file            header, sections by name, directory, footer            file
+//! file             header, sections by name, directory, footer            file_writer
 //!   |
-//! published       temporary name, sync, rename (storage)  -> Summary     summary
+//! published        temporary name, sync, rename  -> Summary               target, summary
 //! ```
 //!
-//! A [`Merger`] makes one segment of several: their columns, one at a time, to the same sections (merge).
+//! A [`Merger`] builds one segment from several. It reads their columns one at a time and encodes them the same way
+//! (`merge`).
 //!
-//! Three promises:
+//! Three guarantees:
 //!
-//! - **The same input gives the same bytes**, however it came in: by document or in batches of any size,
-//!   with fields declared in any order. What is encoded depends on the values in document order alone.
-//! - **Whole or not at all**: a value, a document, a batch, a file. After an error nothing of what was
-//!   refused is there, and the writer can go on; errors name the field and the document.
-//! - **Memory is bounded** by [`WriterOptions::budget`]: what has no room goes to a temporary file, or, of a
-//!   segment in memory, is refused with an error.
+//! - **Equal input gives equal bytes**, by document or in batches of any size, with fields declared in any order. The
+//!   encoding depends only on the values in document order.
+//! - **All or nothing**, for a value, a document, a batch and a file. After an error nothing of the refused input
+//!   remains, and the writer can go on. Errors name the field and the document.
+//! - **Bounded memory**: [`WriterOptions::budget`]. Values beyond it go to a temporary file; a segment that is built in
+//!   memory returns an error instead.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -1,4 +1,4 @@
-//! Which fields a segment has: what the caller declares before the first document.
+//! The fields of a segment: [`Schema`] and [`FieldSpec`], declared before the first document.
 
 use std::fmt;
 
@@ -11,15 +11,15 @@ use std::hash::BuildHasher;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// The longest [`format`](FieldSpec::format) of a field, in bytes.
+/// The maximum length of a field's [`format`](FieldSpec::format), in bytes.
 pub const MAX_FORMAT: usize = 255;
 
-/// A field of a [`Schema`]: what values are given by, instead of a name.
+/// A handle of a field of a [`Schema`], which identifies the field when values are added.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FieldId(u32);
 
 impl FieldId {
-    /// The field's place in the order in which fields were added.
+    /// The index of the field, in the order in which fields were added.
     pub fn index(self) -> usize {
         // At most 65,000.
         usize::try_from(self.0).unwrap_or(usize::MAX)
@@ -32,21 +32,20 @@ impl fmt::Debug for FieldId {
     }
 }
 
-/// How the byte strings of a field with one value a document are kept.
+/// The column kind of a single-valued field of byte strings: with or without a dictionary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BytesKind {
-    /// Whichever takes fewer bytes in the file, down to the last one; sorted on a tie.
+    /// The kind that takes fewer bytes in the file; sorted on a tie.
     #[default]
     Auto,
-    /// The distinct ones in a dictionary, and the ord of one for each document: for facets, groups
-    /// and sorting.
+    /// A dictionary of the distinct byte strings, and an ord for each document: for facets, grouping and sorting.
     Sorted,
-    /// One after the other: for retrieval.
+    /// The byte strings of all documents, without a dictionary: for retrieval.
     Binary,
 }
 
-/// What one field holds.
+/// The declaration of a field: its name, type and options.
 ///
 /// ```
 /// use docvalues_writer::{BytesKind, Compression, FieldSpec, LogicalType};
@@ -68,7 +67,7 @@ pub struct FieldSpec {
 }
 
 impl FieldSpec {
-    /// A field with at most one value of type `logical` a document.
+    /// A single-valued field of type `logical`.
     pub fn new(name: impl Into<String>, logical: LogicalType) -> FieldSpec {
         FieldSpec {
             name: name.into(),
@@ -80,28 +79,28 @@ impl FieldSpec {
         }
     }
 
-    /// Lets a document have any number of values: a sorted list of numbers, in which duplicates stay,
-    /// or a set of byte strings.
+    /// Makes the field multi-valued: a document may have any number of values. Numbers become a sorted list with
+    /// duplicates, byte strings a set.
     #[must_use]
     pub fn multi_valued(self) -> FieldSpec {
         FieldSpec { multi_valued: true, ..self }
     }
 
-    /// Says how byte strings are kept.
+    /// Sets the column kind of a field of byte strings.
     #[must_use]
     pub fn kind(self, kind: BytesKind) -> FieldSpec {
         FieldSpec { kind, ..self }
     }
 
-    /// Says how byte strings are compressed that are kept one after the other.
+    /// Sets the compression of binary columns.
     #[must_use]
     pub fn compression(self, compression: Compression) -> FieldSpec {
         FieldSpec { compression, ..self }
     }
 
-    /// Says how the input spelled the values, for who writes them out again: for dates and
-    /// timestamps a `strftime` pattern. At most [`MAX_FORMAT`] bytes; an empty one is none. Where only
-    /// the values tell, see [`SegmentWriter::set_format`](crate::SegmentWriter::set_format).
+    /// Records how the input formatted the values, for exports: for dates and timestamps a `strftime` pattern. At most
+    /// [`MAX_FORMAT`] bytes; an empty format is none. If the format is known only from the values, call
+    /// [`SegmentWriter::set_format`](crate::SegmentWriter::set_format) later.
     #[must_use]
     pub fn format(self, format: impl Into<String>) -> FieldSpec {
         FieldSpec { format: Some(format.into()).filter(|format| !format.is_empty()), ..self }
@@ -112,27 +111,27 @@ impl FieldSpec {
         &self.name
     }
 
-    /// What its values are.
+    /// The type of the values.
     pub fn logical(&self) -> LogicalType {
         self.logical
     }
 
-    /// Whether a document may have several.
+    /// Whether a document may have several values.
     pub fn is_multi_valued(&self) -> bool {
         self.multi_valued
     }
 
-    /// How byte strings are kept.
+    /// The column kind of a field of byte strings.
     pub fn bytes_kind(&self) -> BytesKind {
         self.kind
     }
 
-    /// How byte strings are compressed.
+    /// The compression of binary columns.
     pub fn compressed(&self) -> Compression {
         self.compression
     }
 
-    /// How the input spelled them.
+    /// The [format](Self::format) of the values in the input.
     pub fn spelling(&self) -> Option<&str> {
         self.format.as_deref()
     }
@@ -157,12 +156,20 @@ impl FieldSpec {
     }
 }
 
-/// The fields of a segment, in the order in which they were added. That order is the caller's own:
-/// the file has the columns by name.
+/// The fields of a segment, in the order in which they were added. In the file, columns are sorted by name.
+///
+/// ```
+/// use docvalues_writer::{FieldSpec, LogicalType, Schema};
+///
+/// let mut schema = Schema::new();
+/// let size = schema.add(FieldSpec::new("size", LogicalType::U64))?;
+/// assert_eq!(schema.field("size"), Some(size));
+/// # Ok::<(), docvalues_writer::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
     fields: Vec<FieldSpec>,
-    // Indices into `fields`, hashed by name: names are up to 64 KiB, and are not kept twice.
+    // Indices into `fields`, hashed by name. Names have up to 64 KiB, so they are not stored twice.
     by_name: HashTable<u32>,
     hash: DefaultHashBuilder,
 }
@@ -177,8 +184,8 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// A name that is empty, longer than 65,536 bytes or taken, a format that is too long, a
-    /// [`BytesKind`] that the field cannot have, or the 65,001st field. The schema is then as before.
+    /// If the name is empty, longer than 65,536 bytes or taken; if the format is too long; if the field cannot have its
+    /// [`BytesKind`]; or if it is the 65,001st field. The schema is then unchanged.
     pub fn add(&mut self, field: FieldSpec) -> Result<FieldId> {
         let refuse = |kind| Err(Error::new(kind).of(&field.name));
         if let Err(kind) = field.check() {
@@ -204,7 +211,7 @@ impl Schema {
         self.by_name.find(self.hash.hash_one(name), named).map(|&id| FieldId(id))
     }
 
-    /// What `field` holds; `None` if it is another schema's.
+    /// The declaration of `field`; `None` if it belongs to another schema.
     pub fn get(&self, field: FieldId) -> Option<&FieldSpec> {
         self.fields.get(field.index())
     }
@@ -214,17 +221,17 @@ impl Schema {
         (0..).map(FieldId).zip(&self.fields)
     }
 
-    /// How many fields there are.
+    /// The number of fields.
     pub fn len(&self) -> usize {
         self.fields.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no fields.
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }
 
-    /// Puts `spec` in the place of a field with the same name.
+    /// Replaces the declaration of a field by `spec`, which has the same name.
     pub(crate) fn replace(&mut self, field: FieldId, spec: FieldSpec) -> Result<()> {
         spec.check().map_err(|kind| Error::new(kind).of(&spec.name))?;
         if let Some(place) = self.fields.get_mut(field.index()) {

@@ -1,4 +1,4 @@
-//! The writer: documents and batches in, one file out.
+//! [`SegmentWriter`]: documents and batches in, one file out.
 
 use std::io;
 use std::path::Path;
@@ -20,42 +20,40 @@ use crate::schema::{FieldId, FieldSpec, Schema};
 use crate::sort_keys;
 use crate::target::Stream;
 
-/// How a segment is written. The same documents and options give the same bytes.
+/// Options of [`SegmentWriter`] and [`Merger`](crate::Merger). Equal documents and options give equal bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriterOptions {
-    /// Whether to bake jump tables, with which a reader finds any value at once. Without them the file
-    /// is a little smaller, and readers walk, or build the tables when they first need them.
+    /// Whether to store jump tables, with which a reader finds any value in constant time. Without them the file is a
+    /// little smaller, and readers scan, or build the tables on first use.
     pub jump_tables: bool,
-    /// Whether to add zone maps: the smallest and largest value of every 4,096, with which range
-    /// filters skip.
+    /// Whether to store zone maps: the minimum and maximum of every 4,096 values. Range filters skip zones by them.
     pub zones: bool,
-    /// Bytes that buffered values may take.
+    /// The memory budget of buffered values, in bytes.
     ///
-    /// Of a segment that is built in a file, the largest buffers go to a temporary file beside it once half of
-    /// that is used, and the bytes of the segment stay what they would have been. The other half is for
-    /// what is added at a time: a document or a batch that takes more is refused. In memory, and in a stream without a
-    /// [temporary file](SegmentWriter::spill_to), every value that would take more is. What never leaves the memory is which documents have a value: a bit a
-    /// document for each field that some do not have.
+    /// With a temporary file, the largest buffers are spilled to it once half of the budget is used; the segment's
+    /// bytes stay the same. The other half is for one document or batch: a larger one is refused. A segment in a file
+    /// has a temporary file beside it; for memory and streams, see [`SegmentWriter::spill_to`]. Without one, every
+    /// value beyond the budget is refused. Presence is never spilled: it takes up to one bit a document for each field
+    /// with gaps.
     ///
-    /// Documents that are to be [sorted](SegmentWriter::sort_by) have three quarters of it for that, and what is
-    /// buffered has one.
+    /// If documents are [sorted](SegmentWriter::sort_by), the sort has three quarters of the budget, and buffered
+    /// values have one.
     ///
-    /// Not counted is what encoding takes, one column at a time for each of the
-    /// [`threads`](WriterOptions::threads): of what is in memory, about what its sections do; of what is in a file, a
-    /// hundredth.
+    /// The budget does not include encoding, which takes memory for one column for each of the
+    /// [`threads`](WriterOptions::threads): about the size of its sections, or a hundredth of that if it was spilled.
     pub budget: usize,
-    /// How many threads encode columns side by side when a segment is finished or merged; 0 for as many as run at
-    /// once on this machine. They are begun and ended there; the caller's thread writes. The bytes are the same
-    /// for any number.
+    /// The number of threads that encode columns in parallel when a segment is finished or merged; 0 for the available
+    /// parallelism of this machine. They are started and joined within that call, and the caller's thread writes. The
+    /// bytes do not depend on it.
     ///
-    /// Without the feature `rayon` there is one, the caller's.
+    /// Without the feature `rayon`, the caller's thread encodes all columns.
     pub threads: usize,
-    /// The most bytes that the temporary file may take: with more, writing fails.
+    /// The maximum size of the temporary file, in bytes. Writing fails beyond it.
     pub spill_limit: u64,
 }
 
 impl Default for WriterOptions {
-    /// Jump tables and zone maps, a budget of 256 MiB, no thread but the caller's, and temporary files of any length.
+    /// Jump tables and zone maps, a budget of 256 MiB, the caller's thread only, and temporary files of any size.
     fn default() -> WriterOptions {
         let (budget, spill_limit) = (256 << 20, u64::MAX);
         WriterOptions { jump_tables: true, zones: true, budget, threads: 1, spill_limit }
@@ -64,9 +62,8 @@ impl Default for WriterOptions {
 
 /// Writes a segment: to a file, in memory (`SegmentWriter<Vec<u8>>`), or to a stream (`SegmentWriter<Stream<W>>`).
 ///
-/// Values are buffered until [`finish`](SegmentWriter::finish), which encodes one column after the
-/// other or several side by side, writes them, and publishes the file under its name. Until then, and whenever anything
-/// fails, nothing stands under that name but what stood there before.
+/// Values are buffered until [`finish`](SegmentWriter::finish), which encodes and writes the columns, and then renames
+/// the file to its name. Until then, and after any error, a file that already had that name is unchanged.
 ///
 /// # Examples
 ///
@@ -96,29 +93,29 @@ impl Default for WriterOptions {
 ///
 /// # Cost
 ///
-/// A value costs its eight bytes, or its place in a hash table and four bytes, until it is written, in memory
-/// or in the temporary file; a
-/// document costs nothing for fields that it has no value of. See [`WriterOptions::budget`].
+/// Until the segment is written, a number takes eight bytes, in memory or in the temporary file; a byte string takes
+/// four bytes and, once for each distinct one, its bytes and an entry of a hash table. A document costs nothing for
+/// fields without a value. See [`WriterOptions::budget`].
 #[derive(Debug)]
 pub struct SegmentWriter<T = AtomicFile> {
     pub(crate) fields: FieldBuffers,
     pub(crate) sort: Vec<SortKey>,
     pub(crate) ids: Option<(FieldId, IdOptions)>,
-    /// A bit for each document that was deleted; words after the last one are missing.
+    /// A bit for each deleted document; may be shorter than the documents.
     deleted: Vec<u64>,
     pub(crate) options: WriterOptions,
     pub(crate) target: T,
 }
 
 impl SegmentWriter<AtomicFile> {
-    /// Begins the segment that is to stand at `path`.
+    /// Begins a segment in the file `path`.
     ///
-    /// The temporary file beside it is made now, so that a folder that cannot be written is no surprise
-    /// after hours. What a killed build of the same file left behind is taken over.
+    /// Creates the file under a temporary name right away, so that a missing permission is an error now and not after
+    /// hours. Replaces what a killed build of the same file left there.
     ///
     /// # Errors
     ///
-    /// When the temporary file cannot be created, or another build of the same file is running.
+    /// If the temporary file cannot be created, or another build of the same file is running.
     pub fn create(
         path: impl AsRef<Path>,
         schema: Schema,
@@ -127,7 +124,7 @@ impl SegmentWriter<AtomicFile> {
         Ok(SegmentWriter::to_file(AtomicFile::create(path)?, schema, options))
     }
 
-    /// As [`create`](Self::create), to a file that was begun.
+    /// As [`create`](Self::create), with a file that was already created.
     pub fn to_file(file: AtomicFile, schema: Schema, options: WriterOptions) -> SegmentWriter<AtomicFile> {
         let spill = file.spill();
         SegmentWriter::begin(file, schema, options, Some(spill))
@@ -140,7 +137,7 @@ impl SegmentWriter<Vec<u8>> {
         SegmentWriter::begin(Vec::new(), schema, options, None)
     }
 
-    /// As [`finish`](Self::finish), and returns the bytes alone.
+    /// As [`finish`](Self::finish), but returns only the bytes.
     ///
     /// # Errors
     ///
@@ -151,8 +148,8 @@ impl SegmentWriter<Vec<u8>> {
 }
 
 impl<W: io::Write> SegmentWriter<Stream<W>> {
-    /// Begins a segment whose bytes go to `out` when it is finished, front to back: a pipe, an upload. Nothing is written
-    /// before; of a segment that fails then, `out` has a part.
+    /// Begins a segment that is written to `out`, such as a pipe or an upload, sequentially. Nothing is written before
+    /// [`finish`](Self::finish). If that fails, `out` may have received a part of the segment.
     ///
     /// ```
     /// use docvalues_writer::{FieldSpec, LogicalType, Schema, SegmentWriter, WriterOptions};
@@ -183,23 +180,24 @@ impl<T> SegmentWriter<T> {
         writer
     }
 
-    /// Has what has no room in memory go to `spill`: for segments that are written to memory or a stream. Those in a file
-    /// have a temporary file beside it.
+    /// Spills values beyond the budget to `spill`. For segments in memory or in a stream; those in a file have a
+    /// temporary file from the start.
     pub fn spill_to(&mut self, spill: Spill) {
         spill.limit(self.options.spill_limit);
         self.fields.spill = Some(spill);
     }
 
-    /// Leaves a document out of the segment, by the number under which it was added. Returns whether it was in it.
+    /// Deletes a document, by the number under which it was added. Returns whether it was still there.
     ///
-    /// The numbers of the others stay until the segment is finished, in which they have those of the documents that are
-    /// left; [`finish_moved`](Self::finish_moved) tells which. The segment is that of the others, byte for byte.
+    /// The other documents keep their numbers until the segment is finished, and are renumbered then:
+    /// [`finish_moved`](Self::finish_moved) reports the new numbers. The segment has the same bytes as one to which
+    /// only the other documents were added.
     ///
-    /// Finishing takes the memory of one column more.
+    /// With deleted documents, finishing takes the memory of one more column.
     ///
     /// # Errors
     ///
-    /// When no such document was added.
+    /// If no such document was added.
     pub fn delete(&mut self, doc: DocId) -> Result<bool> {
         if doc.get() >= self.fields.docs {
             return Err(Error::new(ErrorKind::NoSuchDoc { docs: self.fields.docs }).in_doc(doc.get()));
@@ -222,21 +220,21 @@ impl<T> SegmentWriter<T> {
         LiveSet::of(docs, words.into())
     }
 
-    /// Begins the next document. It counts once it is finished.
+    /// Begins the next document. It is added when it is finished.
     pub fn document(&mut self) -> Document<'_> {
         Document::new(&mut self.fields)
     }
 
-    /// Begins `docs` documents together. They count once the batch is finished.
+    /// Begins a batch of `docs` documents. They are added when it is finished.
     ///
     /// # Errors
     ///
-    /// When the segment can not have so many.
+    /// If the segment would have more documents than it can number.
     pub fn batch(&mut self, docs: u32) -> Result<ColumnBatch<'_>> {
         ColumnBatch::new(&mut self.fields, docs)
     }
 
-    /// Adds a field, of which the documents so far have no value.
+    /// Adds a field. The documents so far have no value of it.
     ///
     /// # Errors
     ///
@@ -245,27 +243,26 @@ impl<T> SegmentWriter<T> {
         self.fields.add_field(field)
     }
 
-    /// Says how the input spelled the values of a field, once that is known:
-    /// [`FieldSpec::format`].
+    /// Sets the [format](FieldSpec::format) of a field, if it becomes known only from the values.
     ///
     /// # Errors
     ///
-    /// When the format is too long, or the field is another schema's.
+    /// If the format is too long, or the field belongs to another schema.
     pub fn set_format(&mut self, field: FieldId, format: impl Into<String>) -> Result<()> {
         self.fields.set_format(field, format.into())
     }
 
-    /// Has the documents sorted by `keys` once they all are there, the first key counting most; documents that are
-    /// equal by all of them stay in the order in which they were added. The file tells readers, for whom a range
-    /// of the first key then is a range of documents. Without keys, documents stay as they are.
+    /// Sets the index sort: documents are sorted by `keys` when the segment is finished. The first key is the most
+    /// significant, and the sort is stable. The file records the keys, so that readers answer a range filter on the
+    /// first key by two binary searches. Without keys, documents keep their order.
     ///
-    /// Numbers go by their value; doubles by IEEE 754's *totalOrder*, with −0.0 before 0.0, and NaNs at the ends;
-    /// byte strings byte by byte. Documents without a value come last, or first if the key says so, whichever way
-    /// the values go. [`Document::id`] and batches go on telling the number that a document was added under;
-    /// [`finish_moved`](Self::finish_moved) tells the new ones.
+    /// Numbers compare by value; doubles by IEEE 754's *totalOrder*, with −0.0 before 0.0 and NaNs at the ends; byte
+    /// strings by their bytes. Documents without a value come last, or first if the key says so, both ascending and
+    /// descending. [`Document::id`] and batches return numbers before the sort;
+    /// [`finish_moved`](Self::finish_moved) reports the new ones.
     ///
-    /// Costs 24 bytes of memory a document, and a copy of one column at a time; of a segment in a file, a part of
-    /// the budget, and what has no room in that goes through the temporary file twice.
+    /// Takes 24 bytes of memory a document, and a copy of one column at a time. With a temporary file it takes a part
+    /// of the budget instead, and columns beyond that pass through the file twice.
     ///
     /// ```
     /// use docvalues_writer::{FieldSpec, LogicalType, Schema, SegmentWriter, SortKey, WriterOptions};
@@ -286,8 +283,8 @@ impl<T> SegmentWriter<T> {
     ///
     /// # Errors
     ///
-    /// A key whose column is no field, or one with several values a document, or the same as another key's; or
-    /// more than [`MAX_SORT_KEYS`](crate::MAX_SORT_KEYS). What was to be sorted by before then still is.
+    /// If a key's column is no field, is multi-valued, or is that of another key; or if there are more than
+    /// [`MAX_SORT_KEYS`](crate::MAX_SORT_KEYS) keys. The previous keys then stay.
     pub fn sort_by(&mut self, keys: impl IntoIterator<Item = SortKey>) -> Result<()> {
         let (keys, schema) = (keys.into_iter().collect::<Vec<_>>(), &self.fields.schema);
         sort_keys::check(&keys, |name| schema.get(schema.field(name)?))?;
@@ -295,16 +292,17 @@ impl<T> SegmentWriter<T> {
         Ok(())
     }
 
-    /// Has an index of the ids that documents have in `field`, so that readers find the document of an id. They are
-    /// byte strings of up to 65,535 bytes, one a document at most; if two documents have the same, finishing fails and
-    /// names them, or leaves out the older one: [`IdOptions::duplicates`]. The field is kept without a dictionary: it is
-    /// binary.
+    /// Builds an id index over `field`, with which readers find the document of an id.
     ///
-    /// Costs, when the segment is finished, the bytes of the ids, twice while they are sorted, and 32 for each, of which a quarter of the budget stays
-    /// in memory and the rest is sorted in the temporary file. The index goes there, too, if the ids did, but for its
-    /// filter ([`IdOptions::filter_bits`] an id), about two bytes an id for what leads to blocks and a bit a document; and
-    /// but for an automaton ([`Form::Fst`](docvalues_terms::ids::Form::Fst)), which is in memory until it is whole. If
-    /// documents are sorted and their places have no room in memory, the ids are sorted twice.
+    /// Ids are byte strings of up to 65,535 bytes, at most one a document. If two documents have the same id, finishing
+    /// fails and names both, or drops the older one: [`IdOptions::duplicates`]. The field becomes binary: it has no
+    /// dictionary.
+    ///
+    /// When the segment is finished, sorting takes twice the bytes of the ids, and 32 bytes for each id. A quarter of
+    /// the budget is in memory; larger sets of ids are sorted in the temporary file. The index is then built in that
+    /// file, too, except for its filter ([`IdOptions::filter_bits`] an id), about two bytes an id for the block
+    /// directory, one bit a document, and an automaton ([`Form::Fst`](docvalues_terms::ids::Form::Fst)), which is built
+    /// in memory. If documents are sorted and their new numbers do not fit in memory, the ids are sorted twice.
     ///
     /// ```
     /// use docvalues_writer::{FieldSpec, IdOptions, LogicalType, Schema, SegmentWriter, WriterOptions};
@@ -325,20 +323,20 @@ impl<T> SegmentWriter<T> {
     ///
     /// # Errors
     ///
-    /// A field of numbers, of several values a document or with a dictionary, or one that was not said to be
-    /// [binary](crate::BytesKind::Binary) and has values already. What was the field of ids before then still is.
+    /// If the field holds numbers, is multi-valued or [sorted](crate::BytesKind::Sorted), or if it already has values
+    /// and is not declared [binary](crate::BytesKind::Binary). The previous id field then stays.
     pub fn id_field(&mut self, field: FieldId, options: IdOptions) -> Result<()> {
         self.fields.require_binary(field)?;
         self.ids = Some((field, options));
         Ok(())
     }
 
-    /// The fields.
+    /// The schema, with fields added since.
     pub fn schema(&self) -> &Schema {
         &self.fields.schema
     }
 
-    /// Documents so far, with those that were deleted.
+    /// The number of documents so far, including deleted ones.
     pub fn docs(&self) -> u32 {
         self.fields.docs
     }
@@ -349,7 +347,7 @@ impl<T> SegmentWriter<T> {
         self.fields.buffers.iter_mut().for_each(|buffer| buffer.limit_terms(limit));
     }
 
-    /// Bytes that the buffered values take, of the budget.
+    /// The bytes of the budget that buffered values take.
     pub fn buffered(&self) -> usize {
         self.fields.memory.used()
     }

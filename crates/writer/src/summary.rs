@@ -1,4 +1,4 @@
-//! What a segment became: told at the end of writing, without reading it back.
+//! [`Summary`]: a description of the written segment, made without reading it back.
 
 use docvalues_format::error::Section;
 use docvalues_format::file::column::{Column, Values};
@@ -6,22 +6,22 @@ use docvalues_format::file::field::Field;
 use docvalues_format::granule::{SectionRef, extent};
 use docvalues_terms::ids::{Form, Ids};
 
-/// A segment that was written.
+/// A description of a segment that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// Documents in it.
+    /// The number of documents.
     pub docs: u32,
-    /// Bytes of the whole file.
+    /// The size of the file, in bytes.
     pub bytes: u64,
-    /// The segment's id: a hash of its content. Equal content has equal ids.
+    /// The segment's id: a hash of its content. Segments of equal content have equal ids.
     pub id: u128,
-    /// Its columns, by name.
+    /// The columns, sorted by name.
     pub columns: Vec<ColumnSummary>,
-    /// Its index of ids, if it has one.
+    /// The id index, if the segment has one.
     pub ids: Option<IdsSummary>,
 }
 
-/// The index of ids of a segment that was written.
+/// A description of the id index of a segment that was written.
 ///
 /// ```
 /// use docvalues_writer::{FieldSpec, IdForm, IdOptions, LogicalType, Schema, SegmentWriter, WriterOptions};
@@ -36,35 +36,35 @@ pub struct Summary {
 ///     doc.finish()?;
 /// }
 /// let (_, summary) = writer.finish()?;
-/// let ids = summary.ids.ok_or("no index of ids")?;
+/// let ids = summary.ids.ok_or("no id index")?;
 /// assert_eq!((ids.field.as_str(), ids.form(), ids.count()), ("id", IdForm::Fst, 2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdsSummary {
-    /// The field whose values the ids are.
+    /// The name of the id field.
     pub field: String,
     pub(crate) ids: Ids<SectionRef>,
-    /// Bytes of all its sections, with tails and checksums.
+    /// The size of its sections, in bytes, with padding and checksums.
     pub bytes: u64,
 }
 
-/// One column of a segment that was written.
+/// A description of a column of a segment that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnSummary {
-    /// The column as the directory has it, but without its fine zones, which come later.
+    /// The column as in the directory, but without its fine zones, which are written later.
     pub(crate) column: Column<SectionRef>,
-    /// Bytes of all its sections, with tails and checksums; its entry in the directory not counted.
+    /// The size of its sections, in bytes, with padding and checksums, without its entry in the directory.
     pub bytes: u64,
 }
 
 impl IdsSummary {
-    /// The form of the index.
+    /// The form of the id index.
     pub fn form(&self) -> Form {
         self.ids.form
     }
 
-    /// How many ids there are.
+    /// The number of ids.
     pub fn count(&self) -> u32 {
         self.ids.count
     }
@@ -76,7 +76,7 @@ impl ColumnSummary {
         &self.column.field
     }
 
-    /// How many documents have a value.
+    /// The number of documents that have a value.
     pub fn docs_with_value(&self) -> u64 {
         match &self.column.values {
             Values::SortedNumeric { offsets, .. } | Values::SortedSet { offsets, .. } => {
@@ -86,7 +86,7 @@ impl ColumnSummary {
         }
     }
 
-    /// How many values there are: more than documents with one, if a document can have several.
+    /// The number of values. Multi-valued columns may have more values than documents.
     pub fn values(&self) -> u64 {
         match &self.column.values {
             Values::Numeric(values) | Values::SortedNumeric { values, .. } => values.count,
@@ -95,8 +95,7 @@ impl ColumnSummary {
         }
     }
 
-    /// The column's sections, in the order in which they lie in the file, with the bytes that each
-    /// takes there.
+    /// The column's sections in file order, each with its size in the file, in bytes.
     pub fn sections(&self) -> Vec<(Section, u64)> {
         let mut sections = Vec::new();
         let Ok(_) = self.column.clone().try_map(&mut |name, section: SectionRef| {

@@ -1,4 +1,4 @@
-//! Where the bytes of a segment go.
+//! Outputs of a segment: a file, memory, or a stream.
 
 use std::fmt;
 use std::io;
@@ -8,27 +8,27 @@ use docvalues_storage::{AtomicFile, Error as StorageError, Step};
 use crate::error::Result;
 use crate::summary::Summary;
 
-/// Where the bytes of a segment go, front to back: a file, memory, or a stream.
+/// An output of a segment, which is written sequentially: a file, memory, or a stream.
 pub trait Target {
-    /// What is left when all of them are there.
+    /// The result of a finished segment.
     type Finished;
 
     /// Appends `bytes`.
     ///
     /// # Errors
     ///
-    /// When they cannot be written; the segment is lost then.
+    /// If they cannot be written. The segment is then lost.
     fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError>;
 
-    /// Ends the segment that `summary` describes.
+    /// Publishes the segment that `summary` describes.
     ///
     /// # Errors
     ///
-    /// When it cannot be published or flushed.
+    /// If it cannot be flushed or renamed.
     fn finish(self, summary: Summary) -> Result<Self::Finished>;
 }
 
-/// A file that appears under its name once it is whole.
+/// A file that appears under its name once it is complete.
 impl Target for AtomicFile {
     type Finished = Summary;
 
@@ -42,7 +42,7 @@ impl Target for AtomicFile {
     }
 }
 
-/// Memory.
+/// The bytes of a segment in memory.
 impl Target for Vec<u8> {
     type Finished = (Vec<u8>, Summary);
 
@@ -56,7 +56,7 @@ impl Target for Vec<u8> {
     }
 }
 
-/// A stream, which [`SegmentWriter::to_writer`](crate::SegmentWriter::to_writer) writes to. It gets up to 64 KiB at a time.
+/// A stream that [`SegmentWriter::to_writer`](crate::SegmentWriter::to_writer) writes to, up to 64 KiB at a time.
 pub struct Stream<W>(pub(crate) W);
 
 impl<W> fmt::Debug for Stream<W> {

@@ -1,4 +1,4 @@
-//! Byte strings end to end, with offsets, as in Arrow's binary arrays; in memory or on disk.
+//! [`ByteStrings`]: byte strings with offsets, as in Arrow's binary arrays, in memory or on disk.
 
 use std::ops::Range;
 
@@ -9,7 +9,8 @@ use super::scratch::{CHUNK_LEN, Scratch, ScratchWriter};
 use super::spill_vec::{SpillVec, for_each_group};
 use crate::error::ErrorKind;
 
-/// Byte strings, of which each lies between two of the offsets; these are empty until there is one.
+/// Byte strings in one buffer: string *i* lies from `offsets[i]` to `offsets[i + 1]`. There are no offsets without
+/// strings.
 #[derive(Debug, Default)]
 pub(crate) struct ByteStrings {
     pub(crate) bytes: Payload,
@@ -17,7 +18,7 @@ pub(crate) struct ByteStrings {
 }
 
 impl ByteStrings {
-    /// How many there are.
+    /// The number of byte strings.
     pub(crate) fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
@@ -35,7 +36,7 @@ impl binary::Values for ByteStrings {
     }
 
     fn around(&self, at: u64) -> Result<Range<u64>, ErrorKind> {
-        // The first string that ends behind it.
+        // Binary search for the first string that ends after `at`.
         let (mut low, mut high) = (1, self.len());
         while low < high {
             let middle = low + (high - low) / 2;
@@ -68,7 +69,7 @@ impl binary::Values for ByteStrings {
     }
 }
 
-/// Byte strings that are written one after the other.
+/// Builds [`ByteStrings`] on disk, one string at a time.
 pub(crate) struct ByteStringsBuilder {
     bytes: ScratchWriter,
     offsets: SpillVec<i64>,
@@ -77,7 +78,7 @@ pub(crate) struct ByteStringsBuilder {
 }
 
 impl ByteStringsBuilder {
-    /// Begins, in the file of `region`.
+    /// Begins in the temporary file of `scratch`.
     pub(crate) fn new(scratch: Scratch) -> Result<ByteStringsBuilder, ErrorKind> {
         let mut offsets = SpillVec::default();
         offsets.push(0, Some(scratch.spill()))?;

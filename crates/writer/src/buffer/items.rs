@@ -1,4 +1,4 @@
-//! The numbers of documents: one each, or lists.
+//! [`Items`]: the numbers of documents, one each or as lists.
 
 use docvalues_column::View;
 use docvalues_format::numeric;
@@ -8,15 +8,15 @@ use super::memory_budget::MemoryBudget;
 use super::spill_vec::{FixedWidth, SpillVec, for_each_group};
 use crate::error::ErrorKind;
 
-/// One number a document, or lists end to end. Lists in a file are tidy: sorted, and without what is there twice if
-/// they are sets.
+/// One number a document, or lists with offsets. Lists on disk are normalized: sorted, and without duplicates if they
+/// are sets.
 #[derive(Debug)]
 pub(crate) struct Items<T> {
-    /// Where each list begins, and where the last one ends; empty until there is one, and without lists.
+    /// The start of each list, and the end of the last one. Empty before the first list, and for single values.
     pub(crate) offsets: SpillVec<i64>,
-    /// The numbers as they came; after the last list, those of lists that have not ended.
+    /// The numbers in document order. Those after the last offset belong to the open list.
     pub(crate) values: SpillVec<T>,
-    /// Tidies a list: returns how many of its values, from the first on, are kept. None without lists.
+    /// Sorts a list in place and returns its new length; `None` for single values.
     normalize: Option<fn(&mut [T]) -> usize>,
 }
 
@@ -26,7 +26,7 @@ impl<T: FixedWidth + Ord> Items<T> {
         Items { offsets: SpillVec::default(), values: SpillVec::default(), normalize: None }
     }
 
-    /// Lists, each of which `tidy` tidies.
+    /// Lists, which `normalize` sorts.
     pub(crate) fn lists(normalize: fn(&mut [T]) -> usize) -> Items<T> {
         Items { normalize: Some(normalize), ..Items::singles() }
     }
@@ -35,7 +35,7 @@ impl<T: FixedWidth + Ord> Items<T> {
         self.normalize.is_some()
     }
 
-    /// Where the first list begins that has not ended.
+    /// The start of the open list.
     fn open(&self) -> usize {
         self.offsets.last().map_or(0, at)
     }
@@ -47,13 +47,13 @@ impl<T: FixedWidth + Ord> Items<T> {
         memory: &mut MemoryBudget,
     ) -> Result<(), ErrorKind> {
         if self.are_lists() {
-            // The first list has an offset more.
+            // The first list needs two offsets.
             memory.reserve(&mut self.offsets.in_memory, docs.saturating_add(1))?;
         }
         memory.reserve(&mut self.values.in_memory, values)
     }
 
-    /// Ends lists of these lengths, for whose offsets there is room.
+    /// Ends lists of these lengths; memory for their offsets must be reserved.
     pub(crate) fn end(&mut self, lens: impl Iterator<Item = usize>) {
         if !self.are_lists() {
             return;
@@ -68,7 +68,7 @@ impl<T: FixedWidth + Ord> Items<T> {
         }
     }
 
-    /// Ends the lists of `rows`, whose values were appended. `None` for rows of the other kind.
+    /// Ends the lists of `rows`, whose values were appended. `None` if only one of the two is multi-valued.
     pub(crate) fn end_rows<R>(&mut self, rows: &View<'_, R>) -> Option<()> {
         match rows {
             View::One(_) if !self.are_lists() => Some(()),
@@ -80,22 +80,22 @@ impl<T: FixedWidth + Ord> Items<T> {
         }
     }
 
-    /// Ends a list of all values that are in none.
+    /// Ends the open list.
     pub(super) fn end_last(&mut self) {
         self.end(std::iter::once(self.values.len() - self.open()));
     }
 
-    /// Forgets the values of all but the first `docs` documents with a value, and lists that have not ended.
+    /// Keeps the values of the first `docs` documents with a value, and drops the open list.
     pub(super) fn truncate(&mut self, docs: usize) {
         if !self.are_lists() {
             return self.values.truncate(docs);
         }
-        // Of no lists there are no offsets.
+        // Without lists there are no offsets.
         self.offsets.truncate(if docs == 0 { 0 } else { docs + 1 });
         self.values.truncate(self.open());
     }
 
-    /// Has `f` replace all values, in their order, and tidies lists.
+    /// Lets `f` replace all values, in order, and normalizes lists.
     pub(crate) fn replace(
         &mut self,
         mut f: impl FnMut(&mut [T]) -> Result<(), ErrorKind>,
@@ -109,7 +109,7 @@ impl<T: FixedWidth + Ord> Items<T> {
         for_each_group(&self.offsets, lists, MANY, |range, offsets| {
             self.values.change(at(range.start)..at(range.end), &mut changed, |values| {
                 let list = |end: i64| at(end - range.start);
-                // They are tidy, and keep all.
+                // Lists on disk are normalized already, so they keep their lengths.
                 offsets.windows(2).try_for_each(|of| each(&mut values[list(of[0])..list(of[1])]).map(drop))
             })
         })?;
@@ -117,7 +117,7 @@ impl<T: FixedWidth + Ord> Items<T> {
         self.normalize_in_memory(each)
     }
 
-    /// Shows each list to `f`.
+    /// Calls `f` with each list.
     pub(crate) fn for_each(&self, mut f: impl FnMut(&[T]) -> Result<(), ErrorKind>) -> Result<(), ErrorKind> {
         let mut buffer = Vec::new();
         for_each_group(&self.offsets, self.offsets.len().saturating_sub(1), MANY, |range, offsets| {
@@ -128,24 +128,24 @@ impl<T: FixedWidth + Ord> Items<T> {
         })
     }
 
-    /// Bytes of memory.
+    /// The size in memory, in bytes.
     pub(super) fn heap(&self) -> usize {
         self.offsets.heap() + self.values.heap()
     }
 
-    /// Moves all values, of which lists have ended and are tidy, to `spill`.
+    /// Moves all values to `spill`. Lists must be ended and normalized.
     pub(super) fn spill(&mut self, spill: &Spill, memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
-        // Values first: if there is no room for their offsets, those are still known.
+        // Values first: if writing the offsets fails, they are still in memory.
         self.values.spill(spill, memory)?;
         self.offsets.spill(spill, memory)
     }
 
-    /// Tidies lists in memory.
+    /// Normalizes the lists in memory.
     pub(crate) fn normalize(&mut self) -> Result<(), ErrorKind> {
         self.normalize.map_or(Ok(()), |normalize| self.normalize_in_memory(|list| Ok(normalize(list))))
     }
 
-    /// Changes each list in memory: `f` says how many of its values, from the first on, are kept.
+    /// Changes each list in memory by `f`, which returns its new length.
     fn normalize_in_memory(
         &mut self,
         mut f: impl FnMut(&mut [T]) -> Result<usize, ErrorKind>,
@@ -153,7 +153,7 @@ impl<T: FixedWidth + Ord> Items<T> {
         let (on_disk, values) = (self.values.on_disk_len(), &mut self.values.in_memory);
         let (mut start, mut kept) = (0, 0);
         for offset in &mut self.offsets.in_memory {
-            // Lists have values: one that ends up to there is not in memory.
+            // No list is empty: one that ends at or before `on_disk` is not in memory.
             let end = at(*offset).saturating_sub(on_disk);
             if end == 0 {
                 continue;
@@ -170,21 +170,21 @@ impl<T: FixedWidth + Ord> Items<T> {
     }
 }
 
-/// An offset that is an index in memory.
+/// Converts an offset to an index.
 fn at(offset: i64) -> usize {
     usize::try_from(offset).unwrap_or(usize::MAX)
 }
 
-/// Values of lists that are looked at together, unless a single one has more.
+/// The most values of lists that are read at a time, except for a longer single list.
 const MANY: u64 = 1 << 15;
 
-/// Puts a list in order, and keeps all of it.
+/// Sorts a list, with duplicates.
 pub(crate) fn ascending<T: Copy + Ord>(list: &mut [T]) -> usize {
     sort_few(list);
     list.len()
 }
 
-/// Puts a list in order, and keeps each of its values once.
+/// Sorts a list, and removes duplicates.
 pub(crate) fn distinct<T: Copy + Ord>(list: &mut [T]) -> usize {
     sort_few(list);
     let Some(&first) = list.first() else { return 0 };
@@ -197,8 +197,8 @@ pub(crate) fn distinct<T: Copy + Ord>(list: &mut [T]) -> usize {
     kept
 }
 
-/// Sorts a list which usually is short: up to eight values are compared in an order that does not depend
-/// on them, so that no branch does.
+/// Sorts a list, which is usually short. Up to eight values go through a sorting network, which has no data-dependent
+/// branches.
 fn sort_few<T: Copy + Ord>(list: &mut [T]) {
     fn network<T: Copy + Ord, const N: usize>(list: &mut [T]) {
         let Some(array) = list.as_mut_array::<N>() else { return };

@@ -1,22 +1,27 @@
-//! How much the buffered values take, against the caller's budget.
+//! Memory accounting against the caller's budget: [`MemoryBudget`] of buffered values, [`SpillBudget`] of sorting.
 
 use docvalues_storage::{Spill, prefer_huge_pages};
 
 use super::scratch::CHUNK_LEN;
 use crate::error::ErrorKind;
 
-/// Bytes of a block of memory from which on it may take 2 MiB more than is used of it.
+/// The size of an allocation, in bytes, from which it asks for huge pages, which may waste up to 2 MiB of it.
 const LARGE: usize = 4 << 20;
 
-/// Bytes that buffers hold, by their capacity, and the most they may.
+/// The capacity of all buffers in bytes, and its maximum.
 ///
-/// What is counted is what grows with the documents: the heap blocks of the buffers, not the
-/// allocator's own few bytes a block, nor the schema.
+/// It counts the heap blocks of buffers, which grow with the documents. It does not count the schema, or the
+/// allocator's overhead.
+///
+/// ```text
+/// 0          1/4                  1/2                                  budget
+/// |           | target of a spill  | spill when above, if possible      | refuse
+/// ```
 #[derive(Debug)]
 pub(crate) struct MemoryBudget {
     budget: usize,
     used: usize,
-    /// From so many bytes on, some are to go elsewhere.
+    /// Buffers are spilled if more bytes are used.
     tight: usize,
 }
 
@@ -29,27 +34,25 @@ impl MemoryBudget {
         self.used
     }
 
-    /// Whether half of the budget is used, so that buffers should be spilled. What a document adds has the other
-    /// half.
+    /// Whether buffers should be spilled: more than half of the budget is used. The other half is for the next document
+    /// or batch.
     pub(crate) fn is_tight(&self) -> bool {
         self.used > self.tight
     }
 
-    /// How many bytes should be used once buffers were spilled, so that some time goes by before that is done
-    /// again.
+    /// The number of used bytes at which spilling stops: low enough that the next spill is not due soon.
     pub(crate) fn spill_target(&self) -> usize {
         self.budget / 4
     }
 
-    /// Says that all was spilled that could be: if that is not enough, an eighth more may come before it is
-    /// tried again.
+    /// Called after a spill. If more than half of the budget is still used, the next spill is due after another eighth.
     pub(crate) fn after_spill(&mut self) {
         self.tight = (self.budget / 2).max(self.used.saturating_add(self.budget / 8));
     }
 
-    /// Makes room in `vec` for `more` elements, so that pushing them cannot fail.
+    /// Reserves capacity in `vec` for `more` elements, so that pushing them cannot fail.
     ///
-    /// Doubles the capacity, as `Vec` does; where the budget has no room for that, adds an eighth.
+    /// Doubles the capacity, as `Vec` does. If the budget does not allow that, it grows by an eighth.
     pub(crate) fn reserve<T>(&mut self, vec: &mut Vec<T>, more: usize) -> Result<(), ErrorKind> {
         if vec.capacity() - vec.len() >= more {
             return Ok(());
@@ -78,7 +81,7 @@ impl MemoryBudget {
         Ok(())
     }
 
-    /// Counts `bytes` more.
+    /// Adds `bytes` to the used memory.
     pub(crate) fn charge(&mut self, bytes: usize) -> Result<(), ErrorKind> {
         match self.used.checked_add(bytes) {
             Some(used) if used <= self.budget => {
@@ -89,13 +92,13 @@ impl MemoryBudget {
         }
     }
 
-    /// Counts `bytes` less: they were charged before, and are free now.
+    /// Subtracts `bytes`, which were charged before and are free now.
     pub(crate) fn release(&mut self, bytes: usize) {
         self.used = self.used.saturating_sub(bytes);
     }
 }
 
-/// How much memory sorting may take, and where what has no room in it goes.
+/// The memory that a sort may take, and the temporary file for what exceeds it.
 #[derive(Clone, Debug)]
 pub(crate) struct SpillBudget {
     pub(crate) spill: Option<Spill>,
@@ -103,7 +106,7 @@ pub(crate) struct SpillBudget {
 }
 
 impl SpillBudget {
-    /// A quarter of a budget, but for a segment that has no file.
+    /// A quarter of `budget`; unlimited without a temporary file.
     pub(crate) fn new(budget: usize, spill: Option<&Spill>) -> SpillBudget {
         match spill {
             Some(spill) => SpillBudget { spill: Some(spill.clone()), bytes: (budget / 4).max(CHUNK_LEN) },

@@ -1,4 +1,4 @@
-//! What a section holds.
+//! [`Payload`]: the bytes of an encoded section.
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use docvalues_format::error::Section;
 use super::scratch::Scratch;
 use crate::error::ErrorKind;
 
-/// Bytes end to end: the first in a file, if they had no room, then those in memory, in pieces.
+/// The bytes of a section: a prefix on disk, if it was spilled, and then pieces in memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Payload {
     pub(crate) on_disk: Option<Scratch>,
@@ -27,8 +27,8 @@ impl Payload {
         self.on_disk.as_ref().map_or(0, Scratch::len) + in_memory
     }
 
-    /// Shows all bytes to `f`, front to back. Each piece is freed then: what keeps the file's pages in memory
-    /// finds room where it was.
+    /// Calls `f` with all bytes, in order. Frees each piece after its call, so that the page cache of the written file
+    /// can take its memory.
     pub(crate) fn for_each<E: From<docvalues_storage::Error>>(
         self,
         mut f: impl FnMut(&[u8]) -> Result<(), E>,
@@ -37,7 +37,7 @@ impl Payload {
         self.in_memory.into_iter().try_for_each(|piece| f(&piece))
     }
 
-    /// The bytes of `range`, if they lie end to end in memory.
+    /// The bytes of `range`, if they are contiguous in memory.
     pub(super) fn borrow(&self, range: &Range<u64>) -> Option<&[u8]> {
         let mut before = self.on_disk.as_ref().map_or(0, Scratch::len);
         for piece in &self.in_memory {
@@ -71,7 +71,7 @@ impl Payload {
     }
 }
 
-/// The sections of a structure: the first bytes of one may be in `far`, all others are in memory.
+/// A conversion of a structure's sections to payloads. `on_disk` has the first bytes of one of them.
 pub(crate) fn payloads(
     mut on_disk: Option<(Section, Scratch)>,
 ) -> impl FnMut(Section, Vec<u8>) -> Result<Payload, Infallible> {

@@ -1,8 +1,8 @@
-//! Which documents of a field have a value, while they come in.
+//! [`PresenceBuffer`]: the documents of a field that have a value, while documents are added.
 //!
-//! What a field costs here depends on what it looks like: nothing while every document has a value,
-//! four bytes a value while few have one, a bit a document then. A document without a value costs a
-//! field nothing when it is added: with 65,000 fields, that is what makes documents cheap.
+//! The memory depends on the density: nothing while every document has a value, then four bytes a value, and from one
+//! value in 32 documents on, one bit a document. Adding a document without a value does no work for the field, which
+//! matters with 65,000 fields.
 
 use std::ops::Range;
 
@@ -13,41 +13,41 @@ use crate::batch_rows::BatchRows;
 use crate::error::ErrorKind;
 use crate::intern::index;
 
-/// Documents with a value, in ascending order.
+/// The documents that have a value.
 #[derive(Debug, Default)]
 pub(crate) struct PresenceBuffer {
-    /// Documents below this one are decided.
+    /// One past the last document with a value.
     seen: u32,
-    /// How many of them have a value.
+    /// The number of documents with a value.
     count: u32,
     form: Form,
 }
 
 #[derive(Debug, Default)]
 enum Form {
-    /// All below `seen`.
+    /// All documents below `seen`.
     #[default]
     All,
-    /// These.
+    /// A sorted list of documents.
     List(Vec<u32>),
-    /// Those whose bit is set.
+    /// A bitset.
     Bits(Vec<u64>),
 }
 
 impl PresenceBuffer {
-    /// These documents, which ascend.
+    /// A buffer with the documents of `list`, which ascend.
     pub(crate) fn of_list(list: Vec<u32>) -> PresenceBuffer {
         let seen = list.last().map_or(0, |last| last + 1);
         PresenceBuffer { seen, count: count(list.len()), form: Form::List(list) }
     }
 
-    /// Those of `docs` documents whose bit is set.
+    /// A buffer with the documents, of `docs`, whose bit is set.
     pub(crate) fn of_bits(words: Vec<u64>, docs: u32) -> PresenceBuffer {
         let count = words.iter().map(|word| word.count_ones()).sum();
         PresenceBuffer { seen: docs, count, form: Form::Bits(words) }
     }
 
-    /// Which of the 64 documents from `doc` on, a multiple of 64, have a value.
+    /// The bits of the 64 documents from `doc` on, a multiple of 64.
     fn word(&self, doc: u32) -> u64 {
         match &self.form {
             Form::All => !u64::MAX.checked_shl(self.seen.saturating_sub(doc)).unwrap_or(0),
@@ -60,7 +60,7 @@ impl PresenceBuffer {
         }
     }
 
-    /// The documents that have a value, of those in `docs`, which begin with a multiple of 64.
+    /// The documents of `docs` that have a value. `docs` begins at a multiple of 64.
     pub(crate) fn docs(&self, docs: Range<u32>) -> impl Iterator<Item = u32> + '_ {
         let end = docs.end.min(self.seen);
         let words = (docs.start..end).step_by(64).flat_map(|start| {
@@ -74,24 +74,24 @@ impl PresenceBuffer {
         words.take_while(move |&doc| doc < end)
     }
 
-    /// How many documents have a value.
+    /// The number of documents with a value.
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    /// Whether `doc`, the newest one, has one.
+    /// Whether `doc`, the newest document, has a value.
     pub(crate) fn has(&self, doc: u32) -> bool {
         self.seen > doc
     }
 
-    /// Makes room for `values` of the documents `docs`, so that inserting them cannot fail.
+    /// Reserves memory for `values` of the documents `docs`, so that inserting them cannot fail.
     pub(crate) fn reserve(
         &mut self,
         docs: Range<u32>,
         values: u32,
         memory: &mut MemoryBudget,
     ) -> Result<(), ErrorKind> {
-        // The bits are shorter than the list once one document in 32 has a value.
+        // The bitset is smaller than the list once one document in 32 has a value.
         let bits = index(docs.end.div_ceil(64));
         let listed = index(self.count).saturating_add(index(values));
         let dense = listed > bits.saturating_mul(2);
@@ -129,7 +129,7 @@ impl PresenceBuffer {
         Ok(())
     }
 
-    /// Says that `doc`, which is above all so far and for which there is room, has a value.
+    /// Adds `doc`, which is above all so far. Memory must be reserved.
     pub(crate) fn insert(&mut self, doc: u32) {
         debug_assert!(doc >= self.seen, "{doc} after {}", self.seen);
         match &mut self.form {
@@ -141,11 +141,10 @@ impl PresenceBuffer {
         self.count += 1;
     }
 
-    /// Says that all documents of `rows` have a value, of which the first is `first`: it is above all so
-    /// far, and there is room for them.
+    /// Adds the valid documents of `rows`, numbered from `first`, which is above all so far. Memory must be reserved.
     pub(crate) fn extend(&mut self, first: u32, rows: &BatchRows<'_>) {
         let Some(words) = rows.words() else { return self.extend_run(first..first + rows.docs) };
-        // Of the words first: behind the last one there may be no number for a document.
+        // `words` is zipped first: the next start after the last word may overflow.
         for (mut word, start) in words.zip((first..).step_by(64)) {
             match &mut self.form {
                 _ if word == u64::MAX => self.extend_run(start..start + 64),
@@ -164,7 +163,7 @@ impl PresenceBuffer {
         }
     }
 
-    /// Says that all of `docs`, which are above all so far and for which there is room, have a value.
+    /// Adds all of `docs`, which are above all so far. Memory must be reserved.
     pub(crate) fn extend_run(&mut self, docs: Range<u32>) {
         match &mut self.form {
             Form::All => debug_assert!(docs.is_empty() || docs.start == self.seen),
@@ -181,7 +180,7 @@ impl PresenceBuffer {
         }
     }
 
-    /// Forgets `doc` and every document behind it.
+    /// Removes `doc` and all documents after it.
     pub(crate) fn truncate(&mut self, doc: u32) {
         if self.seen <= doc {
             return;
@@ -202,10 +201,10 @@ impl PresenceBuffer {
         };
     }
 
-    /// Encodes which of `docs` documents have a value.
+    /// Encodes the presence of `docs` documents.
     pub(crate) fn encode(self, docs: u32, jump_tables: bool) -> Presence<Vec<u8>> {
         match self.form {
-            // Known without a look at any of them, which may be billions.
+            // In O(1), even for billions of documents.
             _ if self.count == 0 => Presence::None,
             _ if docs == self.count => Presence::All,
             Form::All => presence::encode_docs(docs, 0..self.count, jump_tables),
@@ -215,12 +214,12 @@ impl PresenceBuffer {
     }
 }
 
-/// A number of documents; there never are more than fit.
+/// Converts a number of documents, which always fits.
 fn count(documents: usize) -> u32 {
     u32::try_from(documents).unwrap_or(u32::MAX)
 }
 
-/// Sets the bit of `doc`; `bits` grows as far as that.
+/// Sets the bit of `doc`, and grows `bits` if needed.
 fn set(bits: &mut Vec<u64>, doc: u32) {
     let word = index(doc / 64);
     if bits.len() <= word {
@@ -229,8 +228,7 @@ fn set(bits: &mut Vec<u64>, doc: u32) {
     bits[word] |= 1 << (doc % 64);
 }
 
-/// Sets the bits of the documents `doc + i` for every set bit *i* of `word`, which has one; `bits` grows
-/// as far as that.
+/// Sets the bit of document `doc + i` for every set bit *i* of `word`, and grows `bits` if needed. `word` is not 0.
 fn or(bits: &mut Vec<u64>, doc: u32, word: u64) {
     let (at, shift) = (index(doc / 64), doc % 64);
     let (low, high) = (word << shift, (word >> 1) >> (63 - shift));
@@ -244,7 +242,7 @@ fn or(bits: &mut Vec<u64>, doc: u32, word: u64) {
     }
 }
 
-/// Clears the bits from `doc` on, and returns how many there were.
+/// Clears the bits from `doc` on, and returns how many were set.
 fn clear_from(bits: &mut Vec<u64>, doc: u32) -> u32 {
     let word = index(doc / 64);
     let Some(first) = bits.get_mut(word) else { return 0 };
@@ -261,7 +259,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// The encoder of bits defines what is right.
+    /// The encoder of bitsets is the reference.
     fn check(buffer: PresenceBuffer, docs: u32, model: &BTreeSet<u32>) {
         assert_eq!(index(buffer.count()), model.len());
         let mut bits = Vec::new();
@@ -270,8 +268,7 @@ mod tests {
     }
 
     proptest! {
-        /// Gaps of all sizes, so that all forms and changes of form occur; now and then documents are
-        /// taken back.
+        /// Gaps of all sizes, so that all forms and conversions occur, and some rollbacks.
         #[test]
         fn holds_what_was_inserted(
             steps in proptest::collection::vec((prop_oneof![4 => Just(0_u32), 2 => 0..70_u32, 1 => 0..3_000_u32],

@@ -1,4 +1,4 @@
-//! The values of a field once more, without those of some documents.
+//! A copy of a field's buffer without deleted documents.
 
 use std::collections::VecDeque;
 
@@ -14,10 +14,10 @@ use crate::live_set::LiveSet;
 use crate::schema::FieldSpec;
 
 impl FieldBuffer {
-    /// The buffer that the `live` documents would have made, added one after the other. What has no `room` goes to the
-    /// temporary file.
+    /// Rebuilds the buffer with the `live` documents only: it is the same as if they had been added one by one. Values
+    /// beyond the budget go to the temporary file.
     ///
-    /// Takes the memory of the values that are retained, beside that of all.
+    /// Takes memory for the retained values, in addition to that of the buffer.
     pub(crate) fn retain(
         self,
         spec: &FieldSpec,
@@ -62,7 +62,7 @@ impl FieldBuffer {
     }
 }
 
-/// Shows the numbers of each document that has any to `f`.
+/// Calls `f` with the numbers of each document that has a value.
 fn each_document<T: FixedWidth + Ord>(
     items: &Items<T>,
     mut f: impl FnMut(&[T]) -> Result<(), ErrorKind>,
@@ -74,9 +74,9 @@ fn each_document<T: FixedWidth + Ord>(
     (0..items.values.len()).try_for_each(|_| f(&[numbers.next()?]))
 }
 
-/// A buffer that is filled again.
+/// The new buffer, while it is filled.
 struct LiveCopy<'a, D> {
-    /// The documents that had a value.
+    /// The documents with a value, live or not.
     docs: D,
     live: &'a LiveSet<'a>,
     buffer: FieldBuffer,
@@ -85,13 +85,13 @@ struct LiveCopy<'a, D> {
 }
 
 impl<D: Iterator<Item = u32>> LiveCopy<'_, D> {
-    /// Adds the next document, whose `values` are pushed by `push`, if it lives.
+    /// Adds the next document, if it is live. `push` appends its `values`.
     fn document(
         &mut self,
         values: usize,
         push: impl FnOnce(&mut FieldBuffer, &mut MemoryBudget) -> Result<(), ErrorKind>,
     ) -> Result<(), ErrorKind> {
-        // There are as many as have values.
+        // `docs` has an entry for each call.
         let LiveCopy { docs, live, buffer, memory, spill_budget } = self;
         let Some(doc) = docs.next().filter(|&doc| live.has(doc)).map(|doc| live.rank(doc)) else {
             return Ok(());
@@ -108,14 +108,14 @@ impl<D: Iterator<Item = u32>> LiveCopy<'_, D> {
     }
 }
 
-/// The terms that numbers stand for: of each run others.
+/// Looks up the terms of ids, run by run: each run has ids of its own, from 0.
 struct TermReader {
     runs: VecDeque<TermRun>,
-    /// How many numbers there were, and up to where they are of this run.
+    /// The number of ids so far, and the end of the current run's ids.
     seen: usize,
     end: usize,
     strings: Strings,
-    /// Where the string of each number is; where its number says, if there are no runs.
+    /// The index in `strings` of each id; the id itself without runs.
     at: Option<Vec<u32>>,
 }
 
@@ -125,7 +125,7 @@ impl TermReader {
         self.strings.get(index(at))
     }
 
-    /// Goes on to the next `ids` numbers, which are of one run.
+    /// Moves on by `ids` ids, which are all of one run.
     fn advance(&mut self, ids: usize) -> Result<(), ErrorKind> {
         if self.seen == self.end
             && let Some(run) = self.runs.pop_front()

@@ -1,8 +1,8 @@
-//! Bytes that had no room in memory.
+//! [`Scratch`]: bytes in the temporary file.
 
 use docvalues_storage::{Result, Spill};
 
-/// Bytes end to end in a temporary file, which has those of others between them.
+/// A byte sequence in the temporary file. Several of them share the file, so each consists of extents.
 #[derive(Clone, Debug)]
 pub(crate) struct Scratch {
     spill: Spill,
@@ -12,13 +12,13 @@ pub(crate) struct Scratch {
 
 #[derive(Clone, Copy, Debug)]
 struct Extent {
-    /// The first byte among those of the region.
+    /// The offset of the extent's first byte in the sequence.
     start: u64,
-    /// The same in the file.
+    /// Its offset in the file.
     at: u64,
 }
 
-/// Bytes that are moved at a time.
+/// The bytes of one read or write: 64 KiB, so that a system call costs little beside the copy.
 pub(crate) const CHUNK_LEN: usize = 1 << 16;
 
 impl Scratch {
@@ -30,7 +30,7 @@ impl Scratch {
         &self.spill
     }
 
-    /// Another one in the same file.
+    /// A new, empty sequence in the same file.
     pub(crate) fn sibling(&self) -> Scratch {
         Scratch::new(self.spill.clone())
     }
@@ -39,10 +39,10 @@ impl Scratch {
         self.len
     }
 
-    /// Appends `bytes`. After an error nothing has changed.
+    /// Appends `bytes`. After an error, the sequence is unchanged.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
         let at = self.spill.append(bytes)?;
-        // Usually nobody wrote in between.
+        // Usually no other sequence was written in between, and the last extent grows.
         if self.parts.last().is_none_or(|last| last.at + (self.len - last.start) != at) {
             self.parts.push(Extent { start: self.len, at });
         }
@@ -50,14 +50,14 @@ impl Scratch {
         Ok(())
     }
 
-    /// Fills `bytes` with those from `start` on.
+    /// Fills `bytes` from offset `start` on.
     pub(crate) fn read(&self, mut start: u64, mut bytes: &mut [u8]) -> Result<()> {
         let mut next = self.parts.partition_point(|part| part.start <= start);
         while !bytes.is_empty() {
             let at = next.checked_sub(1).map_or(start, |i| self.parts[i].at + (start - self.parts[i].start));
             let end = self.parts.get(next).map_or(self.len, |part| part.start);
             let len = usize::try_from(end - start).unwrap_or(usize::MAX).min(bytes.len());
-            // Behind the last byte the file has to say that there is none.
+            // Past the end of the sequence: let the file report the error.
             let len = if len == 0 { bytes.len() } else { len };
             let (now, later) = bytes.split_at_mut(len);
             self.spill.read(at, now)?;
@@ -66,7 +66,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// Shows all bytes to `f`, front to back.
+    /// Calls `f` with all bytes, in order, in chunks.
     pub(crate) fn for_each<E: From<docvalues_storage::Error>>(
         &self,
         mut f: impl FnMut(&[u8]) -> Result<(), E>,
@@ -81,7 +81,7 @@ impl Scratch {
     }
 }
 
-/// A region, and bytes that are not worth writing yet.
+/// A buffered writer of a [`Scratch`].
 #[derive(Debug)]
 pub(crate) struct ScratchWriter {
     scratch: Scratch,
@@ -94,7 +94,7 @@ impl ScratchWriter {
         ScratchWriter::with(scratch, CHUNK_LEN)
     }
 
-    /// Bytes of which `together` are written at once.
+    /// A writer with a buffer of `together` bytes.
     pub(crate) fn with(scratch: Scratch, together: usize) -> ScratchWriter {
         ScratchWriter { scratch, bytes: Vec::new(), together }
     }

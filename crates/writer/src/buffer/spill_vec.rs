@@ -1,4 +1,4 @@
-//! Numbers in document order, of which the first may have left the memory.
+//! [`SpillVec`]: a vector of numbers, of which a prefix may be on disk.
 
 use std::ops::Range;
 
@@ -9,15 +9,15 @@ use super::memory_budget::MemoryBudget;
 use super::scratch::{CHUNK_LEN, Scratch};
 use crate::error::ErrorKind;
 
-/// A number as bytes of a temporary file, which only the process that wrote it reads.
+/// Numbers of a fixed width in the temporary file, little-endian.
 pub(crate) trait FixedWidth: Number {
-    /// How many bytes.
+    /// The width, in bytes.
     const LEN: usize;
 
-    /// Appends them.
+    /// Appends the bytes of the number.
     fn put(self, out: &mut Vec<u8>);
 
-    /// Appends the numbers that `bytes` are.
+    /// Appends the numbers in `bytes`.
     fn take(bytes: &[u8], out: &mut Vec<Self>);
 }
 
@@ -39,13 +39,17 @@ macro_rules! fixed {
 
 fixed!(i64 u32);
 
-/// Numbers: the last ones in memory, those before them in a file, if there are any.
+/// A vector of numbers: a prefix on disk, if it was spilled, and the rest in memory.
 ///
-/// Only numbers of committed documents leave the memory, so that taking back those of others cannot fail.
+/// ```text
+/// | 0 ..  on disk (a Scratch)  | in memory (a Vec) .. len |
+/// ```
+///
+/// Only numbers of committed documents are spilled, so that a rollback is a truncation in memory and cannot fail.
 #[derive(Clone, Debug)]
 pub(crate) struct SpillVec<T> {
     on_disk: Option<OnDisk<T>>,
-    /// What is in memory.
+    /// The numbers after those on disk.
     pub(crate) in_memory: Vec<T>,
 }
 
@@ -63,12 +67,12 @@ impl<T> Default for SpillVec<T> {
 }
 
 impl<T: FixedWidth> SpillVec<T> {
-    /// Numbers in memory.
+    /// A vector in memory.
     pub(crate) fn of(in_memory: Vec<T>) -> SpillVec<T> {
         SpillVec { on_disk: None, in_memory }
     }
 
-    /// How many are not in memory.
+    /// The number of numbers on disk.
     pub(crate) fn on_disk_len(&self) -> usize {
         self.on_disk.as_ref().map_or(0, |on_disk| on_disk.len)
     }
@@ -81,23 +85,23 @@ impl<T: FixedWidth> SpillVec<T> {
         self.in_memory.last().copied().or_else(|| self.on_disk.as_ref()?.last)
     }
 
-    /// Forgets all but the first `len`, which are not fewer than those in the file.
+    /// Keeps the first `len` numbers, which include all on disk.
     pub(crate) fn truncate(&mut self, len: usize) {
         debug_assert!(len >= self.on_disk_len(), "{len} of {}", self.on_disk_len());
         self.in_memory.truncate(len.saturating_sub(self.on_disk_len()));
     }
 
-    /// Bytes of memory.
+    /// The size in memory, in bytes.
     pub(crate) fn heap(&self) -> usize {
         self.in_memory.capacity() * size_of::<T>()
     }
 
-    /// Where encoded numbers go: to a file if these come from one.
+    /// A new scratch for what is encoded from these numbers, if they are on disk.
     pub(crate) fn sibling_scratch(&self) -> Option<Scratch> {
         self.on_disk.as_ref().map(|on_disk| on_disk.scratch.sibling())
     }
 
-    /// Moves all that is in memory to `spill`. After an error it still is there.
+    /// Moves all numbers in memory to `spill`. After an error, they are still in memory.
     pub(crate) fn spill(&mut self, spill: &Spill, memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
         let before = self.heap();
         self.flush(Some(spill))?;
@@ -132,7 +136,7 @@ impl<T: FixedWidth> SpillVec<T> {
         }
     }
 
-    /// Moves what is in memory to the file, if there is one.
+    /// Moves all numbers in memory to `spill`, if given.
     pub(crate) fn flush(&mut self, spill: Option<&Spill>) -> Result<(), ErrorKind> {
         if let Some(spill) = spill {
             self.append_to_disk(spill)?;
@@ -141,13 +145,13 @@ impl<T: FixedWidth> SpillVec<T> {
         Ok(())
     }
 
-    /// Appends a number; with a `spill`, no more than a few stay in memory.
+    /// Appends a number. With a `spill`, at most 64 KiB stay in memory.
     pub(crate) fn push(&mut self, number: T, spill: Option<&Spill>) -> Result<(), ErrorKind> {
         self.in_memory.push(number);
         self.flush_if_large(spill)
     }
 
-    /// Appends the numbers that `bytes` are; with a `spill`, no more than a few stay in memory.
+    /// Appends the numbers in `bytes`. With a `spill`, at most 64 KiB stay in memory.
     pub(crate) fn extend(&mut self, bytes: &[u8], spill: Option<&Spill>) -> Result<(), ErrorKind> {
         for bytes in bytes.chunks(CHUNK_LEN) {
             T::take(bytes, &mut self.in_memory);
@@ -167,12 +171,12 @@ impl<T: FixedWidth> SpillVec<T> {
         Ok(())
     }
 
-    /// All of them, one after the other.
+    /// A sequential reader of all numbers.
     pub(crate) fn stream(&self) -> SpillVecReader<'_, T> {
         SpillVecReader { values: self, at: 0, piece: Vec::new(), end: 0 }
     }
 
-    /// Shows all of them to `f`, piece by piece.
+    /// Calls `f` with all numbers, in pieces.
     pub(crate) fn for_each(&self, mut f: impl FnMut(&[T])) -> Result<(), ErrorKind> {
         use numeric::Values as _;
         let mut buffer = Vec::new();
@@ -182,7 +186,7 @@ impl<T: FixedWidth> SpillVec<T> {
         Ok(())
     }
 
-    /// Changes each of them, some at a time.
+    /// Lets `f` change all numbers, in pieces.
     pub(crate) fn change_each(
         &mut self,
         mut f: impl FnMut(&mut [T]) -> Result<(), ErrorKind>,
@@ -195,8 +199,8 @@ impl<T: FixedWidth> SpillVec<T> {
         Ok(())
     }
 
-    /// Changes those of `range`, all of which are in memory or none. Those that are not come to lie behind
-    /// those of `changed`.
+    /// Lets `f` change the numbers of `range`, which are all in memory or all on disk. In the latter case, appends the
+    /// changed numbers to `changed`.
     pub(super) fn change(
         &mut self,
         range: Range<usize>,
@@ -216,12 +220,12 @@ impl<T: FixedWidth> SpillVec<T> {
         Ok(())
     }
 
-    /// Has those of `changed` that are in a file, instead of its own.
+    /// Replaces the numbers on disk by those of `changed`.
     pub(super) fn replace_on_disk(&mut self, changed: SpillVec<T>) {
         self.on_disk = changed.on_disk;
     }
 
-    /// Fills `room` with those of `range`.
+    /// Replaces `buffer` by the numbers of `range`.
     fn copy(&self, range: Range<usize>, buffer: &mut Vec<T>) -> Result<(), ErrorKind> {
         buffer.clear();
         buffer.reserve(range.len());
@@ -242,19 +246,19 @@ impl<T: FixedWidth> SpillVec<T> {
     }
 }
 
-/// Numbers of a tape, from the first one on.
+/// A sequential reader of a [`SpillVec`].
 #[derive(Debug)]
 pub(crate) struct SpillVecReader<'a, T> {
     values: &'a SpillVec<T>,
     at: usize,
-    /// Those that were read from the file.
+    /// Numbers read from disk.
     piece: Vec<T>,
-    /// Where they end.
+    /// The end of `piece`, as an index.
     end: usize,
 }
 
 impl<T: FixedWidth> SpillVecReader<'_, T> {
-    /// The next number, which there must be.
+    /// Returns the next number, which must exist.
     pub(crate) fn next(&mut self) -> Result<T, ErrorKind> {
         let on_disk = self.values.on_disk_len();
         let at = self.at;
@@ -288,8 +292,8 @@ impl<T: FixedWidth> numeric::Values for SpillVec<T> {
     }
 }
 
-/// Shows `f` the ascending `offsets` of the first `count` values, some values at a time, and what these span: at most
-/// `most`, but for a single one that is longer.
+/// Calls `f` for groups of the first `count` values of ascending `offsets`, with the range that a group spans and its
+/// offsets. A group spans at most `most`, unless it is a single longer value.
 pub(super) fn for_each_group(
     offsets: &SpillVec<i64>,
     count: usize,

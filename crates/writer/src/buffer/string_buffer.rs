@@ -1,4 +1,4 @@
-//! Byte strings that are all kept.
+//! [`StringBuffer`]: byte strings in document order, without a dictionary, while they are added.
 
 use docvalues_storage::Spill;
 
@@ -8,30 +8,28 @@ use super::payload::Payload;
 use super::scratch::{CHUNK_LEN, Scratch};
 use crate::error::ErrorKind;
 
-/// Byte strings end to end, in document order.
+/// Byte strings in document order, in pieces of 32 MiB.
 ///
-/// In pieces: none is copied when more come, and when they are written, the memory of one can hold the file's
-/// pages of the next.
+/// Pieces are never copied to grow. When they are written, each is freed for the page cache of the next.
 #[derive(Debug, Default)]
 pub(crate) struct StringBuffer {
-    /// The strings. The last pieces of their bytes in memory may be empty, and are used again.
+    /// The strings. The last pieces in memory may be empty, and are reused.
     pub(crate) strings: ByteStrings,
-    /// The piece that is being filled.
+    /// The index of the piece that is being filled.
     open: usize,
 }
 
-/// Bytes of a piece, from which on another one is begun. Of this size, allocators ask the system for memory
-/// and give it back at once; with the few bytes that they add it takes whole large pages.
+/// The size of a piece, in bytes. Allocators map blocks of this size directly, and unmap them when they are freed. 4
+/// KiB less than 32 MiB leave room for the allocator's header, so that a block fits whole huge pages.
 const PIECE: usize = (32 << 20) - (1 << 12);
 
 impl StringBuffer {
-    /// Appends `value`. After an error nothing has changed.
+    /// Appends `value`. After an error, nothing has changed.
     pub(crate) fn push(&mut self, value: &[u8], memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
         self.extend(&[0, value.len() as u64], value, memory)
     }
 
-    /// Appends the strings that lie end to end in `data` between two of the ascending `offsets` each. After an
-    /// error nothing has changed.
+    /// Appends strings of `data`, each between two of the ascending `offsets`. After an error, nothing has changed.
     pub(crate) fn extend(
         &mut self,
         offsets: &[u64],
@@ -41,7 +39,7 @@ impl StringBuffer {
         let Some((&from, ends)) = offsets.split_first() else { return Ok(()) };
         let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
         let bytes = ends.last().and_then(|&to| data.get(at(from)..at(to))).unwrap_or_default();
-        // The first string has an offset more.
+        // The first string needs two offsets.
         memory.reserve(&mut self.strings.offsets.in_memory, offsets.len())?;
         let start = self.end();
         self.piece_with_room(bytes.len(), memory)?.extend_from_slice(bytes);
@@ -52,9 +50,9 @@ impl StringBuffer {
         Ok(())
     }
 
-    /// Forgets all but the first `len`.
+    /// Keeps the first `len` strings.
     pub(crate) fn truncate(&mut self, len: usize) {
-        // Of no strings there are no offsets.
+        // Without strings there are no offsets.
         self.strings.offsets.truncate(if len == 0 { 0 } else { len + 1 });
         let on_disk = self.strings.bytes.on_disk.as_ref().map_or(0, Scratch::len);
         let mut left = usize::try_from(self.end().cast_unsigned() - on_disk).unwrap_or(usize::MAX);
@@ -67,12 +65,12 @@ impl StringBuffer {
         }
     }
 
-    /// Bytes of memory.
+    /// The size in memory, in bytes.
     pub(super) fn heap(&self) -> usize {
         self.strings.bytes.in_memory.iter().map(Vec::capacity).sum::<usize>() + self.strings.offsets.heap()
     }
 
-    /// Moves all strings to `spill`. After an error they still are there.
+    /// Moves all strings to `spill`. After an error, they are still in memory.
     pub(super) fn spill(&mut self, spill: &Spill, memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
         let mut on_disk = self.strings.bytes.on_disk.clone().unwrap_or_else(|| Scratch::new(spill.clone()));
         for bytes in self.strings.bytes.in_memory.iter().flat_map(|piece| piece.chunks(CHUNK_LEN)) {
@@ -83,12 +81,12 @@ impl StringBuffer {
         self.strings.offsets.spill(spill, memory)
     }
 
-    /// Bytes of all strings.
+    /// The total length of all strings.
     fn end(&self) -> i64 {
         self.strings.offsets.last().unwrap_or(0)
     }
 
-    /// A piece with room for `len` bytes more.
+    /// The piece to which `len` more bytes can be appended.
     fn piece_with_room(&mut self, len: usize, memory: &mut MemoryBudget) -> Result<&mut Vec<u8>, ErrorKind> {
         let is_full = |piece: &Vec<u8>| piece.capacity() >= PIECE && piece.capacity() - piece.len() < len;
         let open = self.open + usize::from(self.strings.bytes.in_memory.get(self.open).is_some_and(is_full));
@@ -96,7 +94,7 @@ impl StringBuffer {
             self.strings.bytes.in_memory.push(Vec::new());
         }
         let piece = &mut self.strings.bytes.in_memory[open];
-        // The first one grows with its strings, others begin with all their room: if the budget has it.
+        // The first piece grows with its strings. Later ones start at full size, if the budget allows it.
         let whole = open > 0 && piece.capacity() == 0;
         if !whole || memory.reserve(piece, len.max(PIECE)).is_err() {
             memory.reserve(piece, len)?;
@@ -110,7 +108,7 @@ impl StringBuffer {
 mod tests {
     use super::*;
 
-    /// As many strings as take more than two pieces, some of them taken back.
+    /// More than two pieces of strings, with rollbacks.
     #[test]
     fn pieces_are_filled_and_used_again() {
         let mut memory = MemoryBudget::new(usize::MAX);

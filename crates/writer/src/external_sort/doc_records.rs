@@ -1,4 +1,4 @@
-//! Numbers with the documents that they are of, sorted: in memory, or in runs that are merged.
+//! [`ExternalSorter`]: sorts records of a sort code and a document, in memory or by merging runs.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,17 +8,17 @@ use crate::buffer::SpillBudget;
 use crate::buffer::{CHUNK_LEN, Scratch, ScratchWriter};
 use crate::error::ErrorKind;
 
-/// Bytes of a record in a file.
+/// The size of a record on disk, in bytes.
 const LEN: usize = size_of::<u128>();
 
-/// The fewest bytes of a run that are read at a time.
+/// The minimum size of a read from a run, in bytes, however many runs share the budget.
 const FEWEST: usize = 1 << 12;
 
-/// Records, of which no two are equal, in any order.
+/// Sorts distinct records of 128 bits: the sort code above, the document below.
 #[derive(Debug)]
 pub(crate) struct ExternalSorter {
     records: Vec<u128>,
-    /// So many of them are a run.
+    /// The number of records of a run.
     most: usize,
     runs: Vec<Scratch>,
     spill_budget: SpillBudget,
@@ -26,7 +26,7 @@ pub(crate) struct ExternalSorter {
 
 impl ExternalSorter {
     pub(crate) fn new(spill_budget: SpillBudget) -> ExternalSorter {
-        // Sorting takes half as much again.
+        // A stable sort takes half as much memory again.
         let most = (spill_budget.bytes / (LEN + LEN / 2)).max(1);
         ExternalSorter { records: Vec::new(), most, runs: Vec::new(), spill_budget }
     }
@@ -54,7 +54,7 @@ impl ExternalSorter {
         Ok(())
     }
 
-    /// Shows all records to `each`, in ascending order.
+    /// Calls `each` with all records, ascending.
     pub(crate) fn finish(
         mut self,
         mut each: impl FnMut(u128) -> Result<(), ErrorKind>,
@@ -65,7 +65,7 @@ impl ExternalSorter {
         }
         self.end_run()?;
         drop(self.records);
-        // What is left of the room.
+        // The runs share the budget.
         let together = (self.spill_budget.bytes / self.runs.len()).clamp(FEWEST, CHUNK_LEN);
         let run = |scratch| RunReader { scratch, read: 0, records: Vec::new() };
         let mut runs: Vec<RunReader> = self.runs.into_iter().map(run).collect();
@@ -85,17 +85,18 @@ impl ExternalSorter {
     }
 }
 
-/// Stable, because that finds the runs of what is sorted in parts: of documents of several segments.
+/// Stable, because the standard library's stable sort is fast on input that consists of sorted runs, such as the
+/// documents of several sorted segments.
 fn sort(records: &mut [u128]) {
     records.sort();
 }
 
-/// A run that is read front to back.
+/// A sequential reader of a run.
 struct RunReader {
     scratch: Scratch,
-    /// How many bytes were.
+    /// The number of bytes read.
     read: u64,
-    /// Records that were read, the next one last.
+    /// The records read, in reverse order.
     records: Vec<u128>,
 }
 

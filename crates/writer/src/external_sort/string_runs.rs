@@ -1,4 +1,4 @@
-//! Sorted byte strings in a file, each with a number: how they are written, read and merged.
+//! Runs of sorted byte strings, each with a number: writing, reading and merging them.
 //!
 //! ```text
 //! number, u32 | length, u32 | bytes | number, u32 | ...
@@ -12,10 +12,10 @@ use crate::buffer::{CHUNK_LEN, FixedWidth as _, Scratch, ScratchWriter};
 use crate::error::ErrorKind;
 use crate::intern::index;
 
-/// Bytes before a string.
+/// The bytes before a string: number and length.
 const HEAD: usize = 8;
 
-/// Appends a string, which is not below those before, to a run.
+/// Appends a string to a run. It must not be below the one before.
 pub(crate) fn push(run: &mut ScratchWriter, number: u32, string: &[u8]) -> Result<(), ErrorKind> {
     Ok(run.push(|bytes| {
         number.put(bytes);
@@ -25,7 +25,7 @@ pub(crate) fn push(run: &mut ScratchWriter, number: u32, string: &[u8]) -> Resul
     })?)
 }
 
-/// A string of a run. The least is the one to take first.
+/// A string of a run. Ordered as the merge returns them: by string, then by run.
 #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct NumberedString {
     pub(crate) string: Vec<u8>,
@@ -33,24 +33,24 @@ pub(crate) struct NumberedString {
     pub(crate) number: u32,
 }
 
-/// What is left of a run.
+/// A sequential reader of a run.
 #[derive(Debug)]
 pub(crate) struct RunReader {
     scratch: Scratch,
-    /// The bytes that were read, and how many of them were taken.
+    /// The buffered bytes, and how many of them were consumed.
     bytes: Vec<u8>,
     taken: usize,
-    /// How many were read of all.
+    /// The number of bytes read from the run.
     read: u64,
 }
 
 impl RunReader {
-    /// Stands in front of the first string.
+    /// A reader before the first string.
     pub(crate) fn new(scratch: Scratch) -> RunReader {
         RunReader { scratch, bytes: Vec::new(), taken: 0, read: 0 }
     }
 
-    /// Puts the next string in the place of `last`, if there is one.
+    /// Replaces `last` by the next string. Returns `false` at the end.
     pub(crate) fn advance(&mut self, last: &mut NumberedString) -> Result<bool, ErrorKind> {
         if self.taken == self.bytes.len() && self.read == self.scratch.len() {
             return Ok(false);
@@ -66,7 +66,7 @@ impl RunReader {
         Ok(true)
     }
 
-    /// Has at least `len` bytes that were not taken.
+    /// Buffers at least `len` bytes, unless the run ends before.
     fn fill(&mut self, len: usize) -> Result<(), ErrorKind> {
         let there = self.bytes.len() - self.taken;
         if there < len {
@@ -82,12 +82,12 @@ impl RunReader {
     }
 }
 
-/// The strings of several runs, in order; of equal ones, that of the earliest run comes first.
+/// A k-way merge of runs, by a heap of their next strings. Of equal strings, that of the earliest run comes first.
 #[derive(Debug, Default)]
 pub(crate) struct KWayMerge {
     runs: Vec<RunReader>,
     heads: BinaryHeap<Reverse<NumberedString>>,
-    /// Whether the first one was shown.
+    /// Whether the head of the heap was returned already.
     shown: bool,
 }
 
@@ -103,7 +103,7 @@ impl KWayMerge {
         Ok(())
     }
 
-    /// The next string.
+    /// Returns the next string; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<&NumberedString>, ErrorKind> {
         if std::mem::replace(&mut self.shown, true)
             && let Some(mut last) = self.heads.peek_mut()

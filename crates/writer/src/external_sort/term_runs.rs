@@ -1,10 +1,10 @@
-//! Terms that had no room in memory: sorted runs of them, merged into one dictionary.
+//! External sort of a field's terms: sorted runs in the temporary file, merged into one dictionary.
 //!
 //! ```text
-//! interner full   its terms, sorted, with their numbers   -> a run; numbers begin at 0 again
-//! merge           all runs -> terms, each once             -> the dictionary
-//!                 number and ord of each term of a run     -> beside the run
-//! streaming pass  the numbers of documents, run by run     -> ords
+//! interner full   its terms, sorted, with their ids        -> a run; ids start at 0 again
+//! merge           the distinct terms of all runs           -> the dictionary
+//!                 (id, ord) of each term of a run          -> a list beside the run
+//! streaming pass  the ids of documents, run by run         -> ords
 //! ```
 
 use std::collections::VecDeque;
@@ -21,22 +21,21 @@ use crate::external_sort::string_runs;
 use crate::external_sort::unsorted_terms::{UnsortedRun, UnsortedTerms};
 use crate::intern::{Strings, index};
 
-/// Different terms, in a file, and which numbers of documents are of them.
+/// A run: the terms of the interner when it was spilled, sorted.
 #[derive(Debug)]
 pub(crate) struct TermRun {
-    /// How many terms.
+    /// The number of terms.
     pub(crate) count: u32,
-    /// Number `i` of all documents is of this run, or of an earlier one, if `i` is below.
+    /// The end of the run's ids: the number of ids of documents when it was spilled.
     pub(crate) ids: usize,
-    /// The terms in byte order, each behind its number and its length, u32s.
+    /// The terms with their ids, in byte order, in the format of `string_runs`.
     pub(crate) terms: Scratch,
-    /// The terms by their numbers, if somebody asks for them.
+    /// The terms in id order, if requested.
     unsorted: Option<ByteStrings>,
 }
 
 impl TermRun {
-    /// Writes `strings`, of which `order` has the numbers in byte order; also in the order of their numbers,
-    /// if they are to be `unsorted`, too.
+    /// Writes `strings` in byte order, given by `order`; if `unsorted`, also in id order.
     pub(crate) fn write(
         strings: &Strings,
         order: &[u32],
@@ -61,7 +60,7 @@ impl TermRun {
     }
 }
 
-/// Merges `runs`: the dictionary, what makes ords of the numbers of documents, and what was kept unsorted.
+/// Merges `runs`. Returns the dictionary, the map from ids to ords, and the terms in id order, if the runs have them.
 pub(crate) fn merge(
     runs: Vec<TermRun>,
     jump_tables: bool,
@@ -81,7 +80,7 @@ pub(crate) fn merge(
     let mut dictionary = DictionaryWriter::new(blocks, CHUNK_LEN);
     while let Some(next) = terms.next()? {
         if dictionary.builder.last() != Some(&next.string) {
-            // Of equal terms, that of the earliest run comes first.
+            // Of equal terms, the merge returns that of the earliest run first.
             if let Some(run) = unsorted.get_mut(next.run) {
                 run.new[index(next.number)] = true;
             }
@@ -105,11 +104,11 @@ pub(crate) fn merge(
     Ok((terms, ords, unsorted))
 }
 
-/// The ord of each number of a run.
+/// The ord of each id of a run.
 #[derive(Debug)]
 enum OrdOf {
     InMemory(Vec<u32>),
-    /// Numbers and ords, u32s, and how many there are.
+    /// Pairs of id and ord, as `u32`, and their number.
     OnDisk(Scratch, u32),
 }
 
@@ -130,14 +129,14 @@ impl OrdOf {
     }
 }
 
-/// Makes ords of the numbers of documents, which it is shown in their order.
+/// Maps the ids of documents to ords, sequentially.
 #[derive(Debug)]
 pub(crate) struct Ords {
-    /// How many numbers are of each run to come, and their ords.
+    /// The number of ids of each remaining run, and its ords.
     later: VecDeque<(usize, OrdOf)>,
-    /// The ord of each number of this run.
+    /// The ord of each id of the current run.
     ord_of: Vec<u32>,
-    /// How many numbers of this run are to come.
+    /// The number of ids left of the current run.
     left: usize,
 }
 
@@ -146,16 +145,16 @@ impl Ords {
         Ords { later: runs.collect(), ord_of: Vec::new(), left: 0 }
     }
 
-    /// Of runs in memory: how many numbers are of each, and the ords of these.
+    /// A map of runs in memory: for each the number of its ids, and the ord of each id.
     pub(crate) fn in_memory(runs: impl IntoIterator<Item = (usize, Vec<u32>)>) -> Ords {
         Ords::of(runs.into_iter().map(|(count, ord_of)| (count, OrdOf::InMemory(ord_of))))
     }
 
-    /// Replaces the next numbers.
+    /// Replaces the next ids by their ords.
     pub(crate) fn replace(&mut self, mut ids: &mut [u32]) -> Result<(), ErrorKind> {
         while !ids.is_empty() {
             if self.left == 0 {
-                // All numbers are of a run.
+                // Every id belongs to a run, so this does not happen.
                 let Some((count, next)) = self.later.pop_front() else { return Ok(()) };
                 self.ord_of = Vec::new();
                 (self.ord_of, self.left) = (next.into_memory()?, count);

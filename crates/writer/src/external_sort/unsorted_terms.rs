@@ -1,4 +1,4 @@
-//! Terms of runs in the order in which they were met, for columns that may do without a dictionary.
+//! The terms of runs in id order, for columns that may not need a dictionary.
 
 use docvalues_format::binary::Values as _;
 use docvalues_format::numeric::{self, Values as _};
@@ -7,10 +7,10 @@ use crate::buffer::{ByteStrings, ByteStringsBuilder, Scratch, SpillVec};
 use crate::error::ErrorKind;
 use crate::intern::index;
 
-/// The terms of all runs, by their numbers.
+/// The terms of all runs, in id order.
 #[derive(Debug)]
 pub(crate) struct UnsortedTerms {
-    /// In their file.
+    /// A scratch in the same file.
     pub(crate) scratch: Scratch,
     pub(crate) runs: Vec<UnsortedRun>,
 }
@@ -18,14 +18,14 @@ pub(crate) struct UnsortedTerms {
 #[derive(Debug)]
 pub(crate) struct UnsortedRun {
     pub(crate) terms: ByteStrings,
-    /// Number `i` of all documents is of this run, or of an earlier one, if `i` is below.
+    /// The end of the run's ids, among the ids of all documents.
     pub(crate) ids: usize,
-    /// Whether a term is in no earlier run.
+    /// For each id, whether its term is in no earlier run.
     pub(crate) new: Vec<bool>,
 }
 
 impl UnsortedTerms {
-    /// Each of the terms once, in the order in which they were met first.
+    /// The distinct terms, in the order of their first occurrence.
     pub(crate) fn distinct(&self) -> Result<ByteStrings, ErrorKind> {
         let mut distinct = ByteStringsBuilder::new(self.scratch.sibling())?;
         for run in &self.runs {
@@ -38,7 +38,7 @@ impl UnsortedTerms {
         distinct.finish()
     }
 
-    /// Bytes of the terms that documents have, as `ids` say.
+    /// The total length of the values of all documents, given by `ids`.
     pub(crate) fn total_len(&self, ids: &SpillVec<u32>) -> Result<u64, ErrorKind> {
         let mut len = 0;
         self.for_each_run(ids, |_, offsets, ids| {
@@ -48,7 +48,7 @@ impl UnsortedTerms {
         Ok(len)
     }
 
-    /// These terms.
+    /// The values of all documents, given by `ids`.
     pub(crate) fn values(&self, ids: &SpillVec<u32>) -> Result<ByteStrings, ErrorKind> {
         let (mut values, mut bytes, mut of) =
             (ByteStringsBuilder::new(self.scratch.sibling())?, Vec::new(), usize::MAX);
@@ -65,7 +65,7 @@ impl UnsortedTerms {
         values.finish()
     }
 
-    /// Shows `f` the number of each run, where its terms begin, and numbers of documents that are of it.
+    /// Calls `f` with the index of a run, the offsets of its terms, and some of its ids, for all ids in order.
     fn for_each_run(
         &self,
         ids: &SpillVec<u32>,
