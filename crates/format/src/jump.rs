@@ -328,7 +328,7 @@ fn build<'t, C: Chain>(table: &'t OnceLock<Box<[u8]>>, chain: &C) -> Result<&'t 
 #[cold]
 fn no_block<C: Chain>(chain: &C, block: usize) -> Error {
     let (found, max) = (block as u64, (chain.blocks() as u64).saturating_sub(1));
-    Error::at(chain.place(), 0, ErrorKind::OutOfRange { what: "number of a block", found, max })
+    Error::at(chain.place(), 0, ErrorKind::OutOfRange { what: "block number", found, max })
 }
 
 #[cfg(test)]

@@ -298,21 +298,21 @@ impl<S> Numeric<S> {
         match &self.transform {
             Transform::Constant(value) => {
                 let is_it = (self.min, self.max) == (*value, *value);
-                ErrorKind::rule(is_it, "the constant is not the smallest and largest value")?;
+                ErrorKind::rule(is_it, "the constant differs from the smallest or largest value")?;
                 return ErrorKind::rule(!has_blocks, "a constant column has blocks");
             }
             Transform::Affine { base, gcd } => {
                 let is_good = *gcd != 0 && *base == self.min;
-                ErrorKind::rule(is_good, "the base is not the smallest value, or the divisor is zero")?;
+                ErrorKind::rule(is_good, "the base is not the smallest value or the divisor is zero")?;
             }
             Transform::Decimal(decimal) => {
-                ErrorKind::rule(self.role.is_values(), "only values are doubles")?;
+                ErrorKind::rule(self.role.is_values(), "only the role of values may have decimals")?;
                 let first = Decimal::new(self.min, decimal.gcd, decimal.digits);
                 let are = first == Some(*decimal) && decimal.integer(self.max).is_some();
-                ErrorKind::rule(are, "the smallest or the largest value is no such decimal")?;
+                ErrorKind::rule(are, "the smallest or largest value is not a decimal of these digits")?;
             }
             Transform::Table(table) => {
-                ErrorKind::rule(self.role.is_values(), "only values have a table")?;
+                ErrorKind::rule(self.role.is_values(), "only the role of values may have a table")?;
                 let (found, max) = (len(table), TABLE_LEN as u64);
                 if found % 8 != 0 || !(2 * 8..=max).contains(&found) {
                     return above("length of the values table", found, max);
@@ -330,7 +330,7 @@ impl<S> Numeric<S> {
             ErrorKind::rule(self.block_count() > 1, "a jump table for a single block")?;
         }
         if let Some(zones) = &self.zones {
-            ErrorKind::rule(self.role.is_values(), "only values have a zone map")?;
+            ErrorKind::rule(self.role.is_values(), "only the role of values may have a zone map")?;
             ErrorKind::rule(self.count > ZONE, "a zone map for a single zone")?;
             ErrorKind::equal("length of the zone map", len(zones), zone::encoded_len(self.count))?;
         }
@@ -389,14 +389,16 @@ impl Numeric<SectionRef> {
         let block_shift = cursor.u8()?;
         let stride = cursor.u8()?;
         let stride = Stride::ALL.into_iter().find(|s| *s as u8 == stride);
-        let stride = stride.ok_or_else(|| cursor.refuse(ErrorKind::Broken("no length of a block header")))?;
+        let stride = stride.ok_or_else(|| {
+            cursor.refuse(ErrorKind::Broken("the length of a block header is neither 16 nor 32"))
+        })?;
         let sections = cursor.u8()?;
         cursor.at_most("sections", sections.into(), (HAS_JUMP | HAS_ZONES).into())?;
 
         let decimal = match tag {
             TAG_DECIMAL => {
                 let decimal = Decimal::new(min, gcd, cursor.u8()?);
-                let none = ErrorKind::Broken("the smallest value is no such decimal");
+                let none = ErrorKind::Broken("the smallest value is not a decimal of these digits");
                 Some(decimal.ok_or_else(|| cursor.refuse(none))?)
             }
             _ => None,

@@ -214,7 +214,7 @@ fn illegal(place: Place, at: usize, bytes: &[u8]) -> Error {
         let kind = ErrorKind::UnknownTag { what: "block encoding", tag };
         return Error::at(place, at.saturating_add(8), kind);
     }
-    let what = "the encoding of a block allows no residuals of this width";
+    let what = "the encoding of a block does not allow this width";
     Error::at(place, at.saturating_add(9), ErrorKind::Broken(what))
 }
 

@@ -52,7 +52,7 @@ impl Residuals<'_> {
 
     #[cold]
     fn missing(&self) -> Error {
-        Error::at(self.place, 0, ErrorKind::Broken("residuals lie outside of their block"))
+        Error::at(self.place, 0, ErrorKind::Broken("residuals lie outside their block"))
     }
 }
 

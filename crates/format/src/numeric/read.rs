@@ -225,7 +225,7 @@ impl<B: SectionBytes> NumericReader<B> {
     #[cold]
     pub(super) fn no_entry(&self, number: u64) -> Error {
         let (found, max) = (number, (self.table.len() as u64).saturating_sub(1));
-        self.meta.refuse(ErrorKind::OutOfRange { what: "place in the values table", found, max })
+        self.meta.refuse(ErrorKind::OutOfRange { what: "index into the values table", found, max })
     }
 }
 

@@ -111,7 +111,7 @@ impl<B: SectionBytes> NumericReader<B> {
         let at = descends.map_or(0, |at| (at + 1) * size_of::<i64>());
         section.place().check(at, ErrorKind::rule(descends.is_none(), "the values table does not ascend"))?;
         let reaches = (values.first(), values.last()) == (Some(&self.meta.min), Some(&self.meta.max));
-        let why = "the values table does not reach from the smallest to the largest value";
+        let why = "the first or last entry of the values table differs from the smallest or largest value";
         section.place().check(0, ErrorKind::rule(reaches, why))
     }
 
@@ -123,19 +123,19 @@ impl<B: SectionBytes> NumericReader<B> {
             header.clear();
             step.entry.encode(stride, &mut header);
             let zeros = section.slice(at..at + stride.bytes())? == header;
-            place.check(at, ErrorKind::rule(zeros, "bytes of a block header that should be zero"))?;
+            place.check(at, ErrorKind::rule(zeros, "reserved bytes of a block header are not zero"))?;
             let used = self.meta.values_in(block as u64) as u64 * u64::from(step.entry.width);
             if !used.is_multiple_of(64) {
-                let (at, why) = (step.next - 8, "padding behind a block's residuals is not zero");
+                let (at, why) = (step.next - 8, "padding after a block's residuals is not zero");
                 let zeros = u64::from_le_bytes(*section.array(at)?) >> (used % 64) == 0;
                 place.check(at, ErrorKind::rule(zeros, why))?;
             }
             let Some(jump) = self.jump_table() else { return Ok(()) };
             let at = block * stride.bytes();
             let same = jump.slice(at..at + stride.bytes())? == header;
-            jump.place().check(at, ErrorKind::rule(same, "the jump entry of a block is not its header"))
+            jump.place().check(at, ErrorKind::rule(same, "the jump entry of a block differs from its header"))
         })?;
-        place.check(end, ErrorKind::rule(end == section.len(), "bytes behind the last block"))
+        place.check(end, ErrorKind::rule(end == section.len(), "bytes after the last block"))
     }
 
     fn verify_values(&self) -> Result<()> {
@@ -148,7 +148,9 @@ impl<B: SectionBytes> NumericReader<B> {
             start = end;
         }
         let same = self.meta.blocks.is_none() || min_max_of_all(&all) == (self.meta.min, self.meta.max);
-        self.meta.place().check(0, ErrorKind::rule(same, "not the column's smallest and largest value"))
+        self.meta
+            .place()
+            .check(0, ErrorKind::rule(same, "the column's bounds differ from those of its values"))
     }
 
     /// The smallest and the largest value of every fine zone of `range`.
@@ -171,7 +173,7 @@ impl<B: SectionBytes> NumericReader<B> {
             let found = zone::read_all(&self.meta, zones, Level::Lower, lower.clone())?.chain([upper]);
             let expected = ends.chunks(fine_zone::PER_ZONE).chain([ends]).map(min_max_of_all);
             let same = found.map(RangeInclusive::into_inner).eq(expected);
-            let why = "a zone is not the smallest and largest of its values";
+            let why = "the bounds of a zone differ from those of its values";
             zones.place().check(0, ErrorKind::rule(same, why))?;
         }
         let Some(fine_zones) = &self.meta.fine_zones else { return Ok(()) };

@@ -273,7 +273,7 @@ fn a_filter_that_skips_a_block_refuses_a_base_past_the_table() {
     let reader = open(&column, JumpTables::Baked).unwrap();
     let mut bits = [0; 47];
     let refused = reader.filter(0..3_000, 2..=1 << 30, &mut bits, &mut Pruning::default()).unwrap_err();
-    let what = "place in the values table";
+    let what = "index into the values table";
     assert_eq!(*refused.kind(), ErrorKind::OutOfRange { what, found: 3, max: 2 });
 }
 
@@ -294,7 +294,7 @@ fn an_index_past_the_table_is_refused_on_every_path() {
         reader.verify().unwrap_err(),
     ];
     for refused in refused {
-        let kind = ErrorKind::OutOfRange { what: "place in the values table", found: 3, max: 2 };
+        let kind = ErrorKind::OutOfRange { what: "index into the values table", found: 3, max: 2 };
         assert_eq!(*refused.kind(), kind);
     }
 }
