@@ -353,7 +353,7 @@ impl Numeric<SectionRef> {
     /// | 33 | 1 | `block_shift` | 9 to 14, or 40: one block |
     /// | 34 | 1 | `stride` | bytes of a header: 16 or 32 |
     /// | 35 | 1 | `sections` | bit 0: jump table, bit 1: zone map |
-    /// | 36 | 1 | `digits` | u8: digits behind the point; only if decimal |
+    /// | 36 | 1 | `digits` | u8: digits after the point; only if decimal |
     /// | … | | `refs` | a section reference for each that is there: blocks, jump table, values table, zone map |
     pub fn encode_meta(&self, out: &mut Vec<u8>) {
         let (tag, gcd, digits, table) = match self.transform {

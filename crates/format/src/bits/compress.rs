@@ -18,7 +18,7 @@
 /// If `out` is not as long as `all`.
 #[inline]
 pub fn compress(all: &[u32], none: u32, out: &mut [u32]) -> usize {
-    assert_eq!(all.len(), out.len(), "room for all");
+    assert_eq!(all.len(), out.len(), "`out` must be as long as `all`");
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if super::has_avx512() {
         #[allow(unsafe_code, reason = "the features were found")]
@@ -42,8 +42,8 @@ pub fn compress(all: &[u32], none: u32, out: &mut [u32]) -> usize {
 /// If `values` is not as long as `all`, or `count` is wrong.
 #[inline]
 pub fn expand(all: &[u32], none: u32, count: usize, fill: i64, values: &mut [i64]) {
-    assert_eq!(all.len(), values.len(), "room for all");
-    assert!(count <= all.len(), "{count} of {}", all.len());
+    assert_eq!(all.len(), values.len(), "`values` must be as long as `all`");
+    assert!(count <= all.len(), "`count` must be at most the length of `all`");
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if super::has_avx512() {
         #[allow(unsafe_code, reason = "the features were found")]

@@ -9,7 +9,7 @@ use crate::id::TermOrd;
 /// If `out` is not as long as `numbers`.
 #[inline]
 pub fn to_u32<T>(numbers: &[i64], out: &mut [T], make: impl Fn(u32) -> T) {
-    assert_eq!(numbers.len(), out.len(), "one place for every number");
+    assert_eq!(numbers.len(), out.len(), "`out` must be as long as `numbers`");
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if crate::bits::has_avx512() {
         // SAFETY: this CPU has AVX-512 F.

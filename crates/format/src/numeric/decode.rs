@@ -24,7 +24,11 @@ impl<B: SectionBytes> NumericReader<B> {
     ///
     /// If `out` is not as long as `range`.
     pub fn decode(&self, range: Range<u64>, out: &mut [i64]) -> Result<()> {
-        assert_eq!(range.end.saturating_sub(range.start), out.len() as u64, "one place for every value");
+        assert_eq!(
+            range.end.saturating_sub(range.start),
+            out.len() as u64,
+            "`out` must be as long as `range`"
+        );
         if let Transform::Constant(value) = self.meta.transform {
             self.in_range(&range)?;
             out.fill(value);

@@ -46,7 +46,7 @@ impl<B: SectionBytes> NumericReader<B> {
         pruned: &mut Pruning,
     ) -> Result<()> {
         let wanted = positions.end.saturating_sub(positions.start);
-        assert!(wanted.div_ceil(64) <= bits.len() as u64, "one bit for every position");
+        assert!(wanted.div_ceil(64) <= bits.len() as u64, "`bits` must have a bit for every position");
         self.in_range(&positions)?;
         if values.is_empty() || positions.is_empty() {
             return Ok(());
@@ -113,7 +113,7 @@ impl<B: SectionBytes> NumericReader<B> {
                     continue;
                 }
             }
-            filter.pruned.zones.note(share, begun(&part, ZONE));
+            filter.pruned.zones.note(share, zones_starting_in(&part, ZONE));
         }
         Ok(())
     }
@@ -129,7 +129,7 @@ impl<B: SectionBytes> NumericReader<B> {
             let here = positions.start.max(zone * ZONE)..positions.end.min((zone + 1) * ZONE);
             let fine_zones = fine_zones.as_mut().and_then(Iterator::next);
             let share = Share::of(&ends, &filter.wanted);
-            filter.pruned.zones.note(share, begun(&here, ZONE));
+            filter.pruned.zones.note(share, zones_starting_in(&here, ZONE));
             match (share, fine_zones) {
                 (Share::None, _) => {}
                 (Share::All, _) => filter.fill(here),
@@ -156,7 +156,7 @@ impl<B: SectionBytes> NumericReader<B> {
         if may_hold.count_ones() as usize == fine_zones.len() {
             // Common if values are in random order. Comparing them is cheaper than testing which fine zones match as
             // a whole.
-            filter.pruned.fine_zones.note(Share::Some, begun(&positions, fine_zone::FINE_ZONE));
+            filter.pruned.fine_zones.note(Share::Some, zones_starting_in(&positions, fine_zone::FINE_ZONE));
             return self.filter_blocks(positions, filter);
         }
         let mut open = positions.start..positions.start;
@@ -167,7 +167,7 @@ impl<B: SectionBytes> NumericReader<B> {
                 continue;
             }
             let share = Share::of(&fine_zone::values(ends, codes), &filter.wanted);
-            filter.pruned.fine_zones.note(share, begun(&here, fine_zone::FINE_ZONE));
+            filter.pruned.fine_zones.note(share, zones_starting_in(&here, fine_zone::FINE_ZONE));
             if share == Share::All {
                 filter.fill(here.clone());
             }
@@ -196,7 +196,7 @@ impl<B: SectionBytes> NumericReader<B> {
                 let share = ends.as_ref().map_or(Share::Some, |ends| Share::of(ends, &filter.numbers));
                 // With fine zones, some of the part may have been decided already.
                 let count = match self.meta.fine_zones {
-                    Some(_) => begun(&positions, fine_zone::FINE_ZONE),
+                    Some(_) => zones_starting_in(&positions, fine_zone::FINE_ZONE),
                     None => (place == start).into(),
                 };
                 filter.pruned.blocks.note(share, count);
@@ -273,7 +273,7 @@ impl<B: SectionBytes> NumericReader<B> {
 }
 
 /// The number of zones of this many `values` that begin in `positions`.
-pub(super) fn begun(positions: &Range<u64>, values: u64) -> u64 {
+pub(super) fn zones_starting_in(positions: &Range<u64>, values: u64) -> u64 {
     positions.end.div_ceil(values) - positions.start.div_ceil(values)
 }
 

@@ -27,7 +27,7 @@ impl<B: SectionBytes> NumericReader<B> {
     ///
     /// If `indices` and `out` differ in length.
     pub fn gather(&self, indices: &[u32], out: &mut [i64]) -> Result<()> {
-        assert_eq!(indices.len(), out.len(), "one place for every index");
+        assert_eq!(indices.len(), out.len(), "`out` must be as long as `indices`");
         if indices.is_empty() {
             return Ok(());
         }

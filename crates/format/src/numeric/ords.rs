@@ -25,7 +25,11 @@ impl<B: SectionBytes> NumericReader<B> {
     ///
     /// If `out` is not as long as `range`.
     pub fn decode_ords(&self, range: Range<u64>, out: &mut [TermOrd]) -> Result<()> {
-        assert_eq!(range.end.saturating_sub(range.start), out.len() as u64, "one place for every value");
+        assert_eq!(
+            range.end.saturating_sub(range.start),
+            out.len() as u64,
+            "`out` must be as long as `range`"
+        );
         if let Transform::Constant(value) = self.meta.transform {
             self.in_range(&range)?;
             out.fill(TermOrd::new(u32::try_from(value).unwrap_or(u32::MAX)));
@@ -74,7 +78,7 @@ impl<B: SectionBytes> NumericReader<B> {
     ///
     /// If `indices` and `out` differ in length.
     pub fn gather_ords(&self, indices: &[u32], out: &mut [TermOrd]) -> usize {
-        assert_eq!(indices.len(), out.len(), "one place for every index");
+        assert_eq!(indices.len(), out.len(), "`out` must be as long as `indices`");
         self.gather_ords_verified(indices, out).unwrap_or(0)
     }
 

@@ -41,7 +41,7 @@ impl<B: SectionBytes> NumericReader<B> {
         mut each: impl FnMut(RangeInclusive<i64>),
     ) -> Result<()> {
         let size = u64::from(self.levels()[level]);
-        assert!(positions.start.is_multiple_of(ZONE), "whole zones");
+        assert!(positions.start.is_multiple_of(ZONE), "`positions` must begin with a zone");
         self.in_range(&positions)?;
         let Some(zones) = self.meta.zones.as_ref().filter(|_| !positions.is_empty()) else { return Ok(()) };
         let coarse = positions.start / ZONE..positions.end.div_ceil(ZONE);
@@ -83,7 +83,7 @@ impl<B: SectionBytes> NumericReader<B> {
         bits: &mut [u64],
     ) -> Result<()> {
         let size = u64::from(self.levels()[level]);
-        assert!(positions.start.is_multiple_of(ZONE), "whole zones");
+        assert!(positions.start.is_multiple_of(ZONE), "`positions` must begin with a zone");
         self.in_range(&positions)?;
         if positions.is_empty() {
             return Ok(());

@@ -61,15 +61,15 @@ struct Narrow<'a> {
     before: usize,
     width: u8,
     /// A pair is dense if its last index minus its first is below this.
-    near: u32,
+    dense_span: u32,
 }
 
 impl<'a> Narrow<'a> {
     /// Integers of `width` bits, at most [`WIDEST`]. The first of `bytes` is byte `before` from the start of integer
     /// 0.
     fn new(bytes: &'a [u8], before: usize, width: u8) -> Narrow<'a> {
-        let near = DENSE.checked_div(width.into()).unwrap_or(u32::MAX);
-        Narrow { bytes, before, width, near }
+        let dense_span = DENSE.checked_div(width.into()).unwrap_or(u32::MAX);
+        Narrow { bytes, before, width, dense_span }
     }
 
     /// Loads sixteen integers as u32s, and prefetches those `ahead`. `LOOP` gives each calling loop its own instance,
@@ -86,7 +86,7 @@ impl<'a> Narrow<'a> {
         let at = |index: u32| start.wrapping_add((u64::from(index) * width / 8) as usize);
         // Prefetches the indices of the next batch, as batches of a page each lie end to end.
         _mm_prefetch::<_MM_HINT_T0>(indices.as_ptr().wrapping_byte_add(LIST_AHEAD).cast());
-        if indices[PAIR - 1].wrapping_sub(indices[0]) < self.near {
+        if indices[PAIR - 1].wrapping_sub(indices[0]) < self.dense_span {
             // Every other integer is enough to cover nearly all lines.
             for [index, _] in indices.as_chunks::<2>().0 {
                 _mm_prefetch::<_MM_HINT_T0>(at(*index).wrapping_add(BYTES_AHEAD).cast());
@@ -139,7 +139,7 @@ fn store(numbers: [__m512i; 2], out: &mut [i64; PAIR]) {
 /// integers lie in one block, they are gathered together; others are left to the AVX2 kernel.
 #[target_feature(enable = "avx512f,avx512dq,avx2,bmi2,popcnt")]
 pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
-    let mut runs = Runs::new(blocks, numbers);
+    let mut runs = BlockRuns::new(blocks, numbers);
     // Exponential backoff: the longer no such pair was found, the less often one is searched for.
     let (mut done, mut others) = (0, PAIR);
     loop {
@@ -159,11 +159,11 @@ pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out:
 pub(super) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
     let (pairs, _) = indices.as_chunks::<PAIR>();
     let (places, _) = out.as_chunks_mut::<PAIR>();
-    let Some(integers) = among(packed, numbers.count, pairs.as_flattened()) else { return 0 };
+    let Some(integers) = verified_span(packed, numbers.count, pairs.as_flattened()) else { return 0 };
     let add = ones(numbers.add.cast_unsigned());
     for (at, (pair, out)) in pairs.iter().zip(places).enumerate() {
         let ahead = pairs.get(at + PAIRS_AHEAD).unwrap_or(pair);
-        // SAFETY: `among` saw that this is so for the least and the greatest of all indices.
+        // SAFETY: `verified_span` saw that this is so for the least and the greatest of all indices.
         let found = unsafe { integers.pair::<1>(pair, ahead) };
         store(sums(halves(found), [add; 2]), out);
     }
@@ -185,10 +185,10 @@ pub(super) fn gather_ords(
     let add = _mm512_set1_epi32(add.cast_signed());
     let mut done = 0;
     for (part, places) in pairs.chunks(PAIRS_PER_PASS).zip(places.chunks_mut(PAIRS_PER_PASS)) {
-        let Some(integers) = among(packed, count, part.as_flattened()) else { break };
+        let Some(integers) = verified_span(packed, count, part.as_flattened()) else { break };
         for (pair, out) in part.iter().zip(places) {
             let ahead = pairs.get(done + PAIRS_AHEAD).unwrap_or(pair);
-            // SAFETY: `among` saw that this is so for the least and the greatest index of the part.
+            // SAFETY: `verified_span` saw that this is so for the least and the greatest index of the part.
             let found = _mm512_add_epi32(unsafe { integers.pair::<0>(pair, ahead) }, add);
             // SAFETY: a `TermOrd` is a `u32`, transparently: sixteen are 64 bytes.
             unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), found) };
@@ -200,7 +200,7 @@ pub(super) fn gather_ords(
 
 /// The bytes from the integer at the smallest of `indices` to that at the largest. `None` if an index is too large,
 /// the bytes are not verified, or the integers are not narrow.
-fn among<'a>(packed: Packed<'a>, count: u64, indices: &[u32]) -> Option<Narrow<'a>> {
+fn verified_span<'a>(packed: Packed<'a>, count: u64, indices: &[u32]) -> Option<Narrow<'a>> {
     let Packed { section, payload, width, .. } = packed;
     if indices.is_empty() || !(1..=WIDEST).contains(&width) {
         return None;
@@ -219,7 +219,7 @@ fn among<'a>(packed: Packed<'a>, count: u64, indices: &[u32]) -> Option<Narrow<'
 /// Gathers pairs as long as each lies in one block. Returns the number of integers.
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
-fn in_runs(runs: &mut Runs<'_>, indices: &[u32], out: &mut [i64]) -> usize {
+fn in_runs(runs: &mut BlockRuns<'_>, indices: &[u32], out: &mut [i64]) -> usize {
     let (pairs, _) = indices.as_chunks();
     let (places, _) = out.as_chunks_mut();
     for (at, out) in places.iter_mut().enumerate() {
@@ -231,7 +231,7 @@ fn in_runs(runs: &mut Runs<'_>, indices: &[u32], out: &mut [i64]) -> usize {
 }
 
 /// Integers in blocks, with the last block that was read.
-struct Runs<'a> {
+struct BlockRuns<'a> {
     blocks: Blocks<'a>,
     numbers: Numbers,
     block: u32,
@@ -246,9 +246,9 @@ struct Run<'a> {
     slope: i64,
 }
 
-impl<'a> Runs<'a> {
-    fn new(blocks: Blocks<'a>, numbers: Numbers) -> Runs<'a> {
-        Runs { blocks, numbers, block: u32::MAX, run: None }
+impl<'a> BlockRuns<'a> {
+    fn new(blocks: Blocks<'a>, numbers: Numbers) -> BlockRuns<'a> {
+        BlockRuns { blocks, numbers, block: u32::MAX, run: None }
     }
 
     /// Gathers the first of `pairs`, if its integers lie in one block of narrow integers whose bytes are verified.

@@ -65,21 +65,21 @@ fn each_packed<T>(
     let Some(last) = bytes.len().checked_sub(WORD) else { return 0 };
     let (width, mask) = (u64::from(width), bits::mask(width));
     let is_there = |index| u64::from(index) < count && u64::from(index) * width / 8 <= last as u64;
-    let indices = &indices[..front(indices, is_there)];
+    let indices = &indices[..count_leading(indices, is_there)];
     // SAFETY: `index` is one of `indices`, which begin at byte `last` at the latest.
     let residual = |index: u32| unsafe { word(bytes, u64::from(index) * width / 8) } >> (u64::from(index) * width % 8) & mask;
     let place = |index: u32| payload as u64 + u64::from(index) * width / 8;
     if slope == 0 {
-        return each_good(&section, indices, out, place, |index| value(residual(index)));
+        return each_verified(&section, indices, out, place, |index| value(residual(index)));
     }
-    each_good(&section, indices, out, place, |index| {
+    each_verified(&section, indices, out, place, |index| {
         value(residual(index).wrapping_add(line(slope, index as usize)))
     })
 }
 
 /// Writes the values of `indices`, up to the first whose eight bytes are not verified.
 #[inline(always)]
-fn each_good<T>(
+fn each_verified<T>(
     section: &PartlyVerified<'_>,
     indices: &[u32],
     out: &mut [T],
@@ -92,7 +92,7 @@ fn each_good<T>(
     }
     let mut done = 0;
     for (indices, out) in indices.chunks(INDICES_PER_PASS).zip(out.chunks_mut(INDICES_PER_PASS)) {
-        let mut good = Good::new(section);
+        let mut good = VerifiedCheck::new(section);
         for (&index, out) in indices.iter().zip(out) {
             good.ask(place(index));
             *out = value(index);
@@ -109,7 +109,7 @@ fn each_good<T>(
 /// The number of leading `indices` for which `is_there` holds. It must hold for every index below one for which it
 /// holds.
 #[inline(always)]
-fn front(indices: &[u32], is_there: impl Fn(u32) -> bool) -> usize {
+fn count_leading(indices: &[u32], is_there: impl Fn(u32) -> bool) -> usize {
     if is_there(min_max(indices).1) {
         return indices.len();
     }
@@ -128,7 +128,7 @@ unsafe fn word(bytes: &[u8], at: u64) -> u64 {
 }
 
 /// Checks without a branch whether the eight bytes at each of some places are verified.
-struct Good<'a> {
+struct VerifiedCheck<'a> {
     section: &'a PartlyVerified<'a>,
     /// The lowest bit is set if the first byte of each place is verified.
     all: u64,
@@ -136,10 +136,10 @@ struct Good<'a> {
     cross: bool,
 }
 
-impl<'a> Good<'a> {
+impl<'a> VerifiedCheck<'a> {
     #[inline(always)]
-    fn new(section: &'a PartlyVerified<'a>) -> Good<'a> {
-        Good { section, all: 1, cross: false }
+    fn new(section: &'a PartlyVerified<'a>) -> VerifiedCheck<'a> {
+        VerifiedCheck { section, all: 1, cross: false }
     }
 
     #[inline(always)]
@@ -193,7 +193,7 @@ pub(super) unsafe fn each_part(
         Stride::Long => blocks.table.bytes.len() / Stride::Long as usize,
     };
     let end = numbers.count.min((headers as u64) << blocks.shift);
-    let indices = &indices[..front(indices, |index| u64::from(index) < end)];
+    let indices = &indices[..count_leading(indices, |index| u64::from(index) < end)];
     let mut places = Places {
         byte: [0; INDICES_PER_PASS],
         shift: [0; INDICES_PER_PASS],
@@ -281,7 +281,7 @@ impl Places {
             |at: usize| unsafe { word(section.bytes, self.byte[at]) } >> self.shift[at] & self.mask[at];
         let number = |at: usize| residual(at).wrapping_add(self.add[at]).cast_signed().wrapping_add(add);
         let len = out.len().min(INDICES_PER_PASS);
-        let mut good = Good::new(section);
+        let mut good = VerifiedCheck::new(section);
         self.byte[..len].iter().for_each(|&at| good.ask(at));
         let len = good.first(self.byte[..len].iter().copied());
         out[..len].iter_mut().enumerate().for_each(|(at, out)| *out = number(at));
