@@ -50,7 +50,7 @@ fn a_filter_looks_only_where_some_values_are_wanted_and_some_are_not() {
     check_looks(&values, column, FINE_ZONE);
 }
 
-/// Checks that `step` values are read together: counts of values are multiples of it.
+/// Checks the bytes that filters read and their pruning counts, with a skip index down to zones of `step` values.
 fn check_looks(values: &[i64], column: Numeric<Vec<u8>>, step: u64) {
     let all = column.blocks.as_ref().unwrap().len();
     let reader = counted(column);
