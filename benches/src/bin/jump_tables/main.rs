@@ -134,7 +134,7 @@ fn run(arguments: &Arguments) -> Outcome {
             report.by_hits.push(measure::by_hits(&corpus, work, arguments)?);
         }
         if matches!(work, Work::Facets | Work::Groups | Work::Production) {
-            report.limits.extend(more::limits(&corpus, work)?);
+            report.limits.extend(more::limits(&corpus, work, arguments.most_hits)?);
         }
         let is_paired = match work {
             Work::Facets | Work::Sort => true,

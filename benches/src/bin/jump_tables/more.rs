@@ -96,13 +96,13 @@ pub(crate) struct Limited {
 
 /// Facets and groups of a hundredth of all documents, or of 100,000, from one result of each to ten thousand; production
 /// requests of fewer hits, with a page of no documents and of more than the usual ones.
-pub(crate) fn limits(corpus: &Corpus, work: Work) -> Outcome<Vec<Limited>> {
+pub(crate) fn limits(corpus: &Corpus, work: Work, most_hits: u32) -> Outcome<Vec<Limited>> {
     const REQUESTS: u32 = 9;
     const MOST: u32 = 100_000;
     let segments = opened(corpus)?;
     let (limits, count): (&[usize], u32) = match work {
         Work::Production => (&[0, 20, 100, 1_000], HITS.min(corpus.docs)),
-        _ => (&[1, 20, 100, 1_000, 10_000], (corpus.docs / 100).min(MOST)),
+        _ => (&[1, 20, 100, 1_000, 10_000], (corpus.docs / 100).min(MOST).min(most_hits)),
     };
     let mut all = Vec::new();
     for &limit in limits {
