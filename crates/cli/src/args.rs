@@ -1,27 +1,30 @@
 //! The command line: subcommands, options and their help.
 
+mod aggregate;
 mod build;
 mod ids;
-mod look;
+mod inspect;
 mod lookup;
 mod merge;
 mod records;
 mod search;
 mod shell;
+mod verify;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use aggregate::{
+    FacetArgs, FacetBy, GroupArgs, GroupBy, GroupSpec, HistogramArgs, HistogramSpec, TextOrNumber,
+};
 pub(crate) use build::{BuildArgs, InputArgs, SchemaArgs};
 pub(crate) use ids::IdArgs;
-pub(crate) use look::{CheckArgs, DiffArgs, InfoArgs, StatsArgs, TermsArgs};
+pub(crate) use inspect::{InfoArgs, StatsArgs, TermsArgs};
 pub(crate) use lookup::LookupArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use records::{CatArgs, ExportArgs, GetArgs, HeadArgs, RecordArgs, RecordFormat, SampleArgs};
-pub(crate) use search::{
-    CountArgs, FacetArgs, FacetBy, GroupArgs, GroupBy, GroupSpec, HistogramArgs, HistogramSpec, QueryArgs,
-    SortArgs, WhereArgs, Word,
-};
+pub(crate) use search::{CountArgs, QueryArgs, SortArgs, WhereArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs};
+pub(crate) use verify::{CheckArgs, DiffArgs};
 
 const ABOUT: &str = "Build, merge, look into, compare, export and check docvalues segments";
 

@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::api::{AtomicFile, writer};
 use crate::console::Console;
-use crate::failure::{Exit, Failure};
-use crate::store::{AtomicFile, writer};
+use crate::error::{CliError, Exit};
 
 /// Symbolic links that may lead to each other: as many as Linux follows.
 const LINKS: usize = 40;
@@ -24,7 +24,7 @@ pub(crate) enum Destination {
 
 impl Destination {
     /// What `-o` names.
-    pub(crate) fn of(output: Option<&Path>) -> Result<Destination, Failure> {
+    pub(crate) fn of(output: Option<&Path>) -> Result<Destination, CliError> {
         let Some(path) = output else { return Ok(Destination::Stdout) };
         // As a path, that of a file which has no name or another's.
         if ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|stdout| path == Path::new(stdout))
@@ -41,13 +41,13 @@ impl Destination {
     pub(crate) fn write(
         &self,
         console: &mut Console<'_>,
-        write: impl FnOnce(&mut Console<'_>) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        write: impl FnOnce(&mut Console<'_>) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
         match self {
             Destination::Stdout => write(console),
             Destination::Stream(path) => {
                 let mut out =
-                    BufWriter::new(open(path).map_err(|error| Failure::file(path.display(), &error))?);
+                    BufWriter::new(open(path).map_err(|error| CliError::file(path.display(), &error))?);
                 write(&mut Console { out: &mut out, err: &mut *console.err, out_width: None, ..*console })?;
                 Ok(out.flush()?)
             }
@@ -73,7 +73,7 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 /// The file that a path leads to through symbolic links, there or not: these stay, and it is made anew.
-pub(crate) fn followed(path: &Path) -> Result<PathBuf, Failure> {
+pub(crate) fn followed(path: &Path) -> Result<PathBuf, CliError> {
     let mut file = path.to_owned();
     // Links to pipes lead to no path.
     if path.metadata().is_ok_and(|found| !found.is_file()) {
@@ -83,15 +83,15 @@ pub(crate) fn followed(path: &Path) -> Result<PathBuf, Failure> {
         let Ok(next) = fs::read_link(&file) else { return Ok(file) };
         file = file.parent().unwrap_or(Path::new("")).join(next);
     }
-    Err(Failure::new(Exit::Unreadable, format!("{}: its links lead in a circle", path.display())))
+    Err(CliError::new(Exit::Unreadable, format!("{}: its links lead in a circle", path.display())))
 }
 
 /// A file over one of its inputs would destroy what it was made of.
-pub(crate) fn refuse_input(inputs: &[PathBuf], output: &Path) -> Result<(), Failure> {
+pub(crate) fn refuse_input(inputs: &[PathBuf], output: &Path) -> Result<(), CliError> {
     match inputs.iter().find(|input| is_same(input, output)) {
         None => Ok(()),
-        Some(input) => Err(Failure::usage(format!("{} is an input and the output", input.display()))
-            .advice("name another file with -o")),
+        Some(input) => Err(CliError::usage(format!("{} is an input and the output", input.display()))
+            .hint("name another file with -o")),
     }
 }
 

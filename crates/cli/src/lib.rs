@@ -2,22 +2,22 @@
 //!
 //! [`run`] is the whole program but for the process around it.
 
+mod api;
 mod args;
 mod cmd;
 mod console;
 mod destination;
-mod facts;
-mod failure;
-mod hits;
-mod ids;
+mod error;
+mod id_index;
 mod input;
+mod matching_docs;
 mod number;
 mod output;
 mod progress;
 mod read;
 mod sort;
-mod spelling;
-mod store;
+mod stats_text;
+mod text_format;
 mod time;
 
 use std::ffi::OsString;
@@ -25,10 +25,10 @@ use std::ffi::OsString;
 use clap::Parser as _;
 
 pub use console::Console;
-pub use failure::Exit;
+pub use error::Exit;
 
 use args::{Command, CommandLine};
-use failure::Failure;
+use error::CliError;
 
 /// Runs the command that `args` (with the program's name first) ask for.
 pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) -> Exit {
@@ -39,7 +39,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
         }
         Err(error) => usage(&error, console),
     };
-    let result = result.and_then(|exit| console.out.flush().map(|()| exit).map_err(Failure::from));
+    let result = result.and_then(|exit| console.out.flush().map(|()| exit).map_err(CliError::from));
     match result {
         Ok(exit) => exit,
         Err(failure) => {
@@ -53,7 +53,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
     }
 }
 
-fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
+fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, CliError> {
     match command {
         Command::Build(args) => cmd::build::run(args, console),
         Command::Schema(args) => cmd::schema::run(args, console),
@@ -81,7 +81,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failur
 }
 
 /// Prints help where it was asked for, and what is wrong otherwise.
-fn usage(error: &clap::Error, console: &mut Console<'_>) -> Result<Exit, Failure> {
+fn usage(error: &clap::Error, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (text, is_error) = (error.render(), error.use_stderr());
     let is_terminal = if is_error { console.err_is_terminal } else { console.out_width.is_some() };
     let text = if console.colours && is_terminal { text.ansi().to_string() } else { text.to_string() };

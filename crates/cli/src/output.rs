@@ -1,11 +1,11 @@
 //! From stored values to what people and programs read.
 
-#[cfg(feature = "parquet")]
-pub(crate) mod columnar;
 pub(crate) mod explain;
+pub(crate) mod format_value;
 pub(crate) mod json;
+#[cfg(feature = "parquet")]
+pub(crate) mod parquet_arrow;
 pub(crate) mod records;
-pub(crate) mod summary;
 pub(crate) mod table;
 pub(crate) mod text;
-pub(crate) mod value;
+pub(crate) mod usage_tables;

@@ -6,15 +6,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io};
 
-use crate::failure::Failure;
-use crate::input::error::meant;
-use crate::input::import::StoredRef;
-use crate::output::value::Printer;
-use crate::spelling::Spelling;
-use crate::store::{
+use crate::api::{
     Cell, ChunkColumn, Column, ColumnSource as _, DocId, Error, ErrorKind, Field, OpenOptions, Retriever,
     Search, SearchError, Segment,
 };
+use crate::error::CliError;
+use crate::input::error::meant;
+use crate::input::import::StoredRef;
+use crate::output::format_value::Printer;
+use crate::text_format::TextFormat;
 
 thread_local! {
     /// Whether segments are opened whatever number of documents they say they have.
@@ -25,37 +25,37 @@ thread_local! {
 pub(crate) const CHUNK: usize = 4096;
 
 /// Opens a segment; `-` is no file that could be mapped.
-pub(crate) fn open(path: &Path) -> Result<Segment, Failure> {
+pub(crate) fn open(path: &Path) -> Result<Segment, CliError> {
     if path.as_os_str() == "-" {
-        return Err(Failure::usage("a segment cannot be read from standard input")
-            .advice("any value of it may be asked for first: give the name of a file"));
+        return Err(CliError::usage("a segment cannot be read from standard input")
+            .hint("any value of it may be asked for first: give the name of a file"));
     }
     if ANY_DOCS.get() {
         return Ok(Segment::open(path)?);
     }
     Segment::open_with(path, OpenOptions::new().untrusted()).map_err(|error| {
-        let failure = Failure::from(error);
+        let failure = CliError::from(error);
         match Segment::open(path) {
             Ok(_) => {
-                failure.advice("a small file may say so to use up memory; --any-docs opens it all the same")
+                failure.hint("a small file may say so to use up memory; --any-docs opens it all the same")
             }
             Err(_) => failure,
         }
     })
 }
 
-/// The text of a file, or of standard input, and its name in messages; `advice` is what else could be said.
-pub(crate) fn text<'a>(path: &'a str, advice: &str) -> Result<(&'a str, String), Failure> {
+/// The text of a file, or of standard input, and its name in messages; `hint` is what else could be said.
+pub(crate) fn text<'a>(path: &'a str, hint: &str) -> Result<(&'a str, String), CliError> {
     let (name, text) = match path {
         "-" => ("<stdin>", io::read_to_string(io::stdin().lock())),
         path => (path, fs::read_to_string(path)),
     };
-    let text = text.map_err(|error| Failure::file(name, &error).advice(advice))?;
+    let text = text.map_err(|error| CliError::file(name, &error).hint(hint))?;
     Ok((name, text))
 }
 
 /// The fields of a segment in the order that the input had, those of other writers behind, by name.
-pub(crate) fn fields_in_order(segment: &Segment) -> Result<Vec<Field>, Failure> {
+pub(crate) fn fields_in_order(segment: &Segment) -> Result<Vec<Field>, CliError> {
     let mut fields = segment.fields()?;
     fields.sort_by_key(order_of);
     Ok(fields)
@@ -63,14 +63,14 @@ pub(crate) fn fields_in_order(segment: &Segment) -> Result<Vec<Field>, Failure> 
 
 /// The place of a field among those of the input.
 pub(crate) fn order_of(field: &Field) -> u32 {
-    field.format.as_deref().and_then(|format| Spelling::parse(format).order).unwrap_or(u32::MAX)
+    field.format.as_deref().and_then(|format| TextFormat::parse(format).order).unwrap_or(u32::MAX)
 }
 
 /// The fields that the user named, in that order; all of them if none was named. Those of several segments
 /// are united by name, and the first that has one describes it.
 ///
 /// Named ones are looked up one by one, without reading the rest of the directory.
-pub(crate) fn select(segments: &[Segment], columns: &[String]) -> Result<Vec<Field>, Failure> {
+pub(crate) fn select(segments: &[Segment], columns: &[String]) -> Result<Vec<Field>, CliError> {
     if columns.is_empty() {
         return unite(segments);
     }
@@ -82,7 +82,7 @@ pub(crate) fn select(segments: &[Segment], columns: &[String]) -> Result<Vec<Fie
         for name in names {
             let Some(field) = find(segments, name)? else { return Err(unknown_column(segments, name)?) };
             if selected.iter().any(|known| known.name == name) {
-                return Err(Failure::usage(format!("the column {name:?} is named twice")));
+                return Err(CliError::usage(format!("the column {name:?} is named twice")));
             }
             selected.push(field);
         }
@@ -90,7 +90,7 @@ pub(crate) fn select(segments: &[Segment], columns: &[String]) -> Result<Vec<Fie
     Ok(selected)
 }
 
-fn unite(segments: &[Segment]) -> Result<Vec<Field>, Failure> {
+fn unite(segments: &[Segment]) -> Result<Vec<Field>, CliError> {
     let mut fields: Vec<Field> = Vec::new();
     let mut names: HashSet<String> = HashSet::new();
     for segment in segments {
@@ -100,7 +100,7 @@ fn unite(segments: &[Segment]) -> Result<Vec<Field>, Failure> {
 }
 
 /// The field of this name of the first segment that has one.
-pub(crate) fn find(segments: &[Segment], name: &str) -> Result<Option<Field>, Failure> {
+pub(crate) fn find(segments: &[Segment], name: &str) -> Result<Option<Field>, CliError> {
     let mut fields =
         segments.iter().map(|segment| Ok(column(segment, name)?.map(|c| c.info().field.clone())));
     fields.find_map(Result::transpose).transpose()
@@ -116,15 +116,15 @@ pub(crate) fn column(segment: &Segment, name: &str) -> Result<Option<Arc<dyn Col
 }
 
 /// An error that says which column is meant, maybe.
-pub(crate) fn unknown_column(segments: &[Segment], name: &str) -> Result<Failure, Failure> {
+pub(crate) fn unknown_column(segments: &[Segment], name: &str) -> Result<CliError, CliError> {
     let fields = unite(segments)?;
     let files = segments.iter().map(Segment::file).collect::<Vec<_>>().join(", ");
-    let failure = Failure::failed(format!("{files}: no column {name:?}"));
-    Ok(failure.advice(column_meant(name, &fields, segments.first())))
+    let failure = CliError::failed(format!("{files}: no column {name:?}"));
+    Ok(failure.hint(column_meant(name, &fields, segments.first())))
 }
 
 /// Why a segment could not be asked, and which column was meant, maybe.
-pub(crate) fn search_failure(segment: &Segment, error: SearchError) -> Failure {
+pub(crate) fn search_failure(segment: &Segment, error: SearchError) -> CliError {
     let name = match &error {
         SearchError::Query(error) => error.no_such_column().map(str::to_owned),
         SearchError::Column(error) => match error.kind() {
@@ -133,9 +133,9 @@ pub(crate) fn search_failure(segment: &Segment, error: SearchError) -> Failure {
         },
         _ => None,
     };
-    let failure = Failure::from(error);
+    let failure = CliError::from(error);
     let Some((name, fields)) = name.zip(fields_in_order(segment).ok()) else { return failure };
-    failure.advice(column_meant(&name, &fields, Some(segment)))
+    failure.hint(column_meant(&name, &fields, Some(segment)))
 }
 
 fn column_meant(name: &str, fields: &[Field], segment: Option<&Segment>) -> String {
@@ -165,7 +165,7 @@ pub(crate) struct Record<'a> {
 
 impl Records {
     /// The columns of a segment that have the names of these fields; they may be of other types.
-    pub(crate) fn open(segment: &Segment, fields: &[Field]) -> Result<Records, Failure> {
+    pub(crate) fn open(segment: &Segment, fields: &[Field]) -> Result<Records, CliError> {
         let (mut columns, mut names) = (Vec::new(), Vec::new());
         for field in fields {
             let column = column(segment, &field.name)?;
@@ -179,7 +179,7 @@ impl Records {
     }
 
     /// Reads the values of these documents, in any order.
-    pub(crate) fn load(&mut self, docs: &[DocId]) -> Result<(), Failure> {
+    pub(crate) fn load(&mut self, docs: &[DocId]) -> Result<(), CliError> {
         self.retriever.retrieve(docs)?;
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! `--sort-by`, `--by`, `--sort`: what documents are sorted by, as people write it.
 
-use crate::failure::Failure;
+use crate::api::{Segment, SortKey};
+use crate::error::CliError;
 use crate::input::error::closest;
-use crate::store::{Segment, SortKey};
 
 const FIRST: &str = ":missing-first";
 const LAST: &str = ":missing-last";
@@ -10,7 +10,7 @@ const LAST: &str = ":missing-last";
 /// The keys that the `arguments` of an `option` name, of these `columns`.
 ///
 /// A name may hold commas, begin with `-` or end like a rule for missing values: what is a name as it stands, is one.
-pub(crate) fn keys(option: &str, arguments: &[String], columns: &[&str]) -> Result<Vec<SortKey>, Failure> {
+pub(crate) fn keys(option: &str, arguments: &[String], columns: &[&str]) -> Result<Vec<SortKey>, CliError> {
     let mut keys: Vec<SortKey> = Vec::new();
     for argument in arguments {
         let whole = key(argument, columns);
@@ -19,7 +19,7 @@ pub(crate) fn keys(option: &str, arguments: &[String], columns: &[&str]) -> Resu
             let key = key(part, columns).ok_or_else(|| unknown(option, part, columns))?;
             if keys.iter().any(|known| known.column == key.column) {
                 let message = format!("{option} names the column {:?} twice", key.column);
-                return Err(Failure::usage(message));
+                return Err(CliError::usage(message));
             }
             keys.push(key);
         }
@@ -32,7 +32,7 @@ pub(crate) fn keys_of(
     option: &str,
     arguments: &[String],
     segment: &Segment,
-) -> Result<Vec<SortKey>, Failure> {
+) -> Result<Vec<SortKey>, CliError> {
     let fields = segment.fields()?;
     keys(option, arguments, &fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>())
 }
@@ -49,28 +49,31 @@ fn key(text: &str, columns: &[&str]) -> Option<SortKey> {
 }
 
 /// The keys of a segment that is written, of columns of which it is known whether a document may have several values.
-pub(crate) fn keys_to_write(arguments: &[String], columns: &[(&str, bool)]) -> Result<Vec<SortKey>, Failure> {
+pub(crate) fn keys_to_write(
+    arguments: &[String],
+    columns: &[(&str, bool)],
+) -> Result<Vec<SortKey>, CliError> {
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     let keys = keys("--sort-by", arguments, &names)?;
     match keys.iter().find(|key| columns.contains(&(key.column.as_str(), true))) {
         None => Ok(keys),
-        Some(SortKey { column, .. }) => Err(Failure::failed(format!(
+        Some(SortKey { column, .. }) => Err(CliError::failed(format!(
             "--sort-by {column}: its documents may have several values, which have no order"
         ))),
     }
 }
 
-fn unknown(option: &str, text: &str, columns: &[&str]) -> Failure {
+fn unknown(option: &str, text: &str, columns: &[&str]) -> CliError {
     let name = text.strip_suffix(FIRST).or(text.strip_suffix(LAST)).unwrap_or(text);
     let name = name.strip_prefix('-').unwrap_or(name);
-    let failure = Failure::failed(format!("{option} {name}: there is no such column"));
+    let failure = CliError::failed(format!("{option} {name}: there is no such column"));
     let close = closest(name, columns.iter().copied());
     match (name.rsplit_once(':'), close) {
-        (_, Some(close)) => failure.advice(format!("did you mean {close:?}?")),
-        (Some((column, _)), None) if columns.contains(&column.trim_start_matches('-')) => failure.advice(
+        (_, Some(close)) => failure.hint(format!("did you mean {close:?}?")),
+        (Some((column, _)), None) if columns.contains(&column.trim_start_matches('-')) => failure.hint(
             format!("behind a column may stand {FIRST} or {LAST}, and - in front of it: greatest first"),
         ),
-        (_, None) => failure.advice(format!("the columns are {}", columns.join(", "))),
+        (_, None) => failure.hint(format!("the columns are {}", columns.join(", "))),
     }
 }
 

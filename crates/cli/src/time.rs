@@ -190,7 +190,7 @@ impl TimeFormat {
     }
 
     /// Whether `moment` is printed as `text` at this offset.
-    pub(crate) fn gives(&self, moment: Moment, offset: Offset, text: &str) -> bool {
+    pub(crate) fn round_trips(&self, moment: Moment, offset: Offset, text: &str) -> bool {
         let mut printed = String::with_capacity(text.len());
         self.print_at(offset, moment, &mut printed) && printed == text
     }
@@ -344,7 +344,7 @@ mod tests {
             let parsed = TimeFormat::parse(format).unwrap();
             let (moment, offset) =
                 parsed.read(text).unwrap_or_else(|| panic!("{format} does not read {text}"));
-            assert!(parsed.gives(moment, offset, text), "{format} does not print {text}");
+            assert!(parsed.round_trips(moment, offset, text), "{format} does not print {text}");
             assert_eq!(parsed.is_date(), !text.contains(':') && format != "%s", "{format}");
         }
         let any = TimeFormat::parse("%Y-%m-%d %H:%M%:z").unwrap();

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::ids::IdArgs;
-use crate::input::open::InputFormat;
-use crate::store::writer::WriterOptions;
+use crate::api::writer::WriterOptions;
+use crate::input::source::InputFormat;
 
 const BUILD_LONG: &str = "\
 Make a segment of CSV, TSV, NDJSON, Parquet or Arrow IPC files.

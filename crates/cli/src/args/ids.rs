@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum, value_parser};
 
-use crate::store::{IdForm, IdOptions, MAX_FILTER_BITS};
+use crate::api::{IdForm, IdOptions, MAX_FILTER_BITS};
 
 /// How the index finds an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -216,7 +216,7 @@ pub(crate) struct ExportArgs {
     pub(crate) limit: Option<usize>,
 
     #[command(flatten)]
-    pub(crate) hits: WhereArgs,
+    pub(crate) filter: WhereArgs,
 
     /// The file to write, there once it is whole; without it or with `-`, standard output
     ///

@@ -3,39 +3,39 @@
 use std::path::Path;
 
 use super::info::{info, stats};
+use crate::api::writer::{self, BytesKind, FieldId, FieldSpec, SegmentWriter};
+use crate::api::{Compression, LogicalType, Segment, SortKey};
 use crate::args::{BuildArgs, InputArgs};
 use crate::console::Console;
 use crate::destination::{followed, refuse_input};
-use crate::failure::{Exit, Failure};
-use crate::ids::{self, Wanted};
+use crate::error::{CliError, Exit};
+use crate::id_index::{self, IdIndexPlan};
 use crate::input::column::{Column, MissingTokens};
+use crate::input::column_type::{ColumnType, Layout};
 use crate::input::error::BadRow;
 #[cfg(feature = "parquet")]
-use crate::input::import::Table;
-use crate::input::import::{Added, Document, Exclude, Import, ImportOptions, StoredRef, type_flag};
-use crate::input::open::Source;
+use crate::input::import::DocBatch;
+use crate::input::import::{Document, Exclude, Import, ImportOptions, Imported, StoredRef, type_flag};
 use crate::input::schema::Schema;
-use crate::input::types::{ColumnType, Layout};
+use crate::input::source::Source;
 use crate::output::json::Json;
-use crate::output::summary::columns;
 use crate::output::text::{decimal, thousands};
+use crate::output::usage_tables::columns;
 use crate::progress::Progress;
 use crate::sort;
-use crate::spelling::Spelling;
-use crate::store::writer::{self, BytesKind, FieldId, FieldSpec, SegmentWriter};
-use crate::store::{Compression, LogicalType, Segment, SortKey};
+use crate::text_format::TextFormat;
 
 /// Bad rows that are shown at the end.
 const SHOWN: usize = 5;
 
-/// The most bytes of rows that are added together, if there is memory for them.
-const TOGETHER: usize = 8 << 20;
+/// The most bytes of rows that are added batch_bytes, if there is memory for them.
+const MAX_BATCH_BYTES: usize = 8 << 20;
 
-pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     refuse_input(&args.input.inputs, &args.output)?;
     let output = followed(&args.output)?;
-    let ids = Wanted::of_build(&args.ids)?;
-    let mut import = survey(&args.input, args.memory)?;
+    let ids = IdIndexPlan::of_build(&args.ids)?;
+    let mut import = prepare(&args.input, args.memory)?;
     if import.has_all_columns() {
         sort_keys(&args.sort_by, &import)?;
     }
@@ -50,9 +50,9 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, F
     let added = import.run(|import, added| {
         progress.show(import.documents(), import.bytes_read(), console.err);
         match added {
-            Added::Document(document) => target.add(import, document),
+            Imported::Document(document) => target.add(import, document),
             #[cfg(feature = "parquet")]
-            Added::Table(table) => target.add_table(import, table),
+            Imported::DocBatch(table) => target.add_batch(import, table),
         }
     });
     progress.show_step("writing", console.err);
@@ -68,30 +68,30 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, F
 }
 
 /// When every row was skipped, the input is something else than it was read as.
-fn refuse_nothing(import: &Import) -> Result<(), Failure> {
+fn refuse_nothing(import: &Import) -> Result<(), CliError> {
     match import.skipped() {
-        (skipped, [first, ..]) if import.documents() == 0 => Err(Failure::failed(format!(
+        (skipped, [first, ..]) if import.documents() == 0 => Err(CliError::failed(format!(
             "every row is bad, {} of them; the first: {first}",
             thousands(skipped)
         ))
-        .advice("is it the right --input-format and --delimiter?")),
+        .hint("is it the right --input-format and --delimiter?")),
         _ => Ok(()),
     }
 }
 
 /// Opens the inputs and finds the types of their columns; `memory` is what values may take.
-pub(super) fn survey(args: &InputArgs, memory: usize) -> Result<Import, Failure> {
+pub(super) fn prepare(args: &InputArgs, memory: usize) -> Result<Import, CliError> {
     let sources = args.inputs.iter().map(|path| Source::new(path)).collect();
-    Ok(Import::survey(sources, options(args, memory)?)?)
+    Ok(Import::prepare(sources, options(args, memory)?)?)
 }
 
-fn options(args: &InputArgs, memory: usize) -> Result<ImportOptions, Failure> {
+fn options(args: &InputArgs, memory: usize) -> Result<ImportOptions, CliError> {
     let mut schema = match &args.schema {
         None => Schema::default(),
         Some(path) => read_schema(path)?,
     };
     for types in &args.types {
-        schema.add_types(types).map_err(|message| Failure::usage(format!("--type {message}")))?;
+        schema.add_types(types).map_err(|message| CliError::usage(format!("--type {message}")))?;
     }
     Ok(ImportOptions {
         format: args.input_format,
@@ -104,25 +104,25 @@ fn options(args: &InputArgs, memory: usize) -> Result<ImportOptions, Failure> {
         sample: args.sample,
         skip_bad: args.skip_bad,
         shown: SHOWN,
-        together: TOGETHER.min(memory / 16),
+        batch_bytes: MAX_BATCH_BYTES.min(memory / 16),
     })
 }
 
-fn read_schema(path: &Path) -> Result<Schema, Failure> {
+fn read_schema(path: &Path) -> Result<Schema, CliError> {
     let name = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| Failure::file(&name, &error))?;
-    Schema::from_toml(&text).map_err(|message| Failure::usage(format!("{name}: {message}")))
+    let text = std::fs::read_to_string(path).map_err(|error| CliError::file(&name, &error))?;
+    Schema::from_toml(&text).map_err(|message| CliError::usage(format!("{name}: {message}")))
 }
 
 /// The segment being written, its fields by the number of the import's column, and which of them holds ids.
 struct Target {
     writer: SegmentWriter,
     fields: Vec<Option<FieldId>>,
-    ids: Option<Wanted>,
+    ids: Option<IdIndexPlan>,
 }
 
 impl Target {
-    fn add(&mut self, import: &Import, document: &Document) -> Result<(), Failure> {
+    fn add(&mut self, import: &Import, document: &Document) -> Result<(), CliError> {
         // Columns begin with their first value, whose type is known by then.
         for (column, _) in document.values() {
             self.field(import, column)?;
@@ -142,7 +142,7 @@ impl Target {
 
     /// Adds several documents.
     #[cfg(feature = "parquet")]
-    fn add_table(&mut self, import: &Import, table: &Table) -> Result<(), Failure> {
+    fn add_batch(&mut self, import: &Import, table: &DocBatch) -> Result<(), CliError> {
         let fields = table.columns.iter().map(|(column, _)| self.field(import, *column));
         let fields: Vec<FieldId> = fields.collect::<Result<_, _>>()?;
         let mut batch = self.writer.batch(table.docs)?;
@@ -155,7 +155,7 @@ impl Target {
     }
 
     /// The field of a column, which begins to exist if it did not.
-    fn field(&mut self, import: &Import, index: usize) -> Result<FieldId, Failure> {
+    fn field(&mut self, import: &Import, index: usize) -> Result<FieldId, CliError> {
         if let Some(Some(field)) = self.fields.get(index) {
             return Ok(*field);
         }
@@ -173,7 +173,7 @@ impl Target {
     }
 
     /// Writes the segment, sorted; returns what has to be told of its columns.
-    fn finish(mut self, import: &Import, sort_by: &[String]) -> Result<Vec<String>, Failure> {
+    fn finish(mut self, import: &Import, sort_by: &[String]) -> Result<Vec<String>, CliError> {
         let mut notes = Vec::new();
         for (index, column) in import.columns().iter().enumerate() {
             // A name in a header is a column, with or without values.
@@ -181,9 +181,9 @@ impl Target {
                 continue;
             }
             let field = self.field(import, index)?;
-            let (spelling, lost) = column.spelling(import.documents(), import.missing_tokens());
-            let spelling = Spelling { order: u32::try_from(index).ok(), ..spelling };
-            if let Some(format) = spelling.to_format() {
+            let (text_format, lost) = column.text_format(import.documents(), import.missing_tokens());
+            let text_format = TextFormat { order: u32::try_from(index).ok(), ..text_format };
+            if let Some(format) = text_format.to_format() {
                 self.writer.set_format(field, format)?;
             }
             notes.extend(note(column, lost));
@@ -198,15 +198,15 @@ impl Target {
         let logical = column.and_then(|column| column.ty).map_or(LogicalType::Utf8, |ty| ty.logical);
         let documents =
             |[a, b]: [u32; 2]| format!("documents {a} and {b} (from 0, in the order of the input)");
-        let advice = "leave one of them out of the input, or build without --id-field";
+        let hint = "leave one of them out of the input, or build without --id-field";
         let finished = self.writer.finish().map_err(docvalues::WriteError::from);
-        finished.map_err(|error| ids::refused(error, logical, documents, advice))?;
+        finished.map_err(|error| id_index::refused(error, logical, documents, hint))?;
         Ok(notes)
     }
 }
 
 /// What the documents are to be sorted by, among the columns that are known.
-fn sort_keys(arguments: &[String], import: &Import) -> Result<Vec<SortKey>, Failure> {
+fn sort_keys(arguments: &[String], import: &Import) -> Result<Vec<SortKey>, CliError> {
     let columns =
         import.columns().iter().filter(|column| !column.excluded && (column.in_header || column.values > 0));
     let columns = columns.map(|column| (column.name.as_str(), column.ty.is_some_and(|ty| ty.multi)));
@@ -244,7 +244,7 @@ fn report(
     import: &Import,
     notes: &[String],
     console: &mut Console<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let segment = Segment::open(&args.output)?;
     let stats = stats(&segment)?;
     let (skipped, first) = import.skipped();

@@ -2,11 +2,11 @@
 
 use crate::args::{CatArgs, RecordFormat};
 use crate::console::Console;
-use crate::failure::{Exit, Failure};
+use crate::error::{CliError, Exit};
 use crate::output::records;
 use crate::read;
 
-pub(crate) fn run(args: &CatArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &CatArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = args.files.iter().map(|file| read::open(file)).collect::<Result<Vec<_>, _>>()?;
     let fields = read::select(&segments, &args.records.columns)?;
     let parts = segments.iter().map(|segment| (segment, 0..segment.docs()));

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::api::{Error, ErrorKind, Segment};
 use crate::args::CheckArgs;
 use crate::console::Console;
-use crate::failure::{Exit, Failure, exit_of};
+use crate::error::{CliError, Exit, exit_of};
 use crate::output::text::thousands;
 use crate::read;
-use crate::store::{Error, ErrorKind, Segment};
 
 /// What was found in one file.
 #[derive(Default, Serialize)]
@@ -40,7 +40,7 @@ struct Problem {
     message: String,
 }
 
-pub(crate) fn run(args: &CheckArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &CheckArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let mut exit = Exit::Ok;
     for file in &args.files {
         let report = check(file);
@@ -93,7 +93,7 @@ fn problem(error: &Error) -> Problem {
     }
 }
 
-fn print(report: &Report, quiet: bool, console: &mut Console<'_>) -> Result<(), Failure> {
+fn print(report: &Report, quiet: bool, console: &mut Console<'_>) -> Result<(), CliError> {
     let file = &report.file;
     if report.clean && !quiet {
         let docs = thousands(report.documents.unwrap_or(0).into());

@@ -4,9 +4,9 @@ use clap::CommandFactory as _;
 
 use crate::args::{CommandLine, CompletionsArgs};
 use crate::console::Console;
-use crate::failure::{Exit, Failure};
+use crate::error::{CliError, Exit};
 
-pub(crate) fn run(args: &CompletionsArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &CompletionsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     // The generator panics where writing fails: who reads may go away.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut CommandLine::command(), "dv", &mut script);

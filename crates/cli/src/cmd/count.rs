@@ -2,18 +2,18 @@
 
 use crate::args::CountArgs;
 use crate::console::Console;
-use crate::failure::{Exit, Failure};
-use crate::hits::Hits;
+use crate::error::{CliError, Exit};
+use crate::matching_docs::MatchingDocs;
 use crate::read;
 
-pub(crate) fn run(args: &CountArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &CountArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segment = read::open(&args.file)?;
-    let hits = Hits::find(&segment, &args.hits)?;
+    let matching = MatchingDocs::find(&segment, &args.filter)?;
     if args.json {
-        hits.print_json([], console)?;
+        matching.print_json([], console)?;
     } else {
-        writeln!(console.out, "{}", hits.count())?;
+        writeln!(console.out, "{}", matching.count())?;
     }
-    hits.explain(None, args.json, console);
+    matching.explain(None, args.json, console);
     Ok(Exit::Ok)
 }

@@ -3,28 +3,28 @@
 mod compare;
 mod report;
 
-use self::compare::{Comparison, Wanted};
+use self::compare::{Comparison, Detail};
 use crate::args::DiffArgs;
 use crate::console::Console;
-use crate::failure::{Exit, Failure};
+use crate::error::{CliError, Exit};
 use crate::read;
 
-pub(crate) fn run(args: &DiffArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &DiffArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     // 1 says that the segments differ, and nothing else.
-    let trouble = |failure: Failure| match failure.exit {
-        Exit::Failed => Failure { exit: Exit::Unreadable, ..failure },
+    let trouble = |failure: CliError| match failure.exit {
+        Exit::Failed => CliError { exit: Exit::Unreadable, ..failure },
         _ => failure,
     };
-    compare(args, console).map_err(Failure::or_columns).map_err(trouble)
+    compare(args, console).map_err(CliError::or_columns).map_err(trouble)
 }
 
-fn compare(args: &DiffArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+fn compare(args: &DiffArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = [read::open(&args.a)?, read::open(&args.b)?];
     let fields = read::select(&segments, &args.columns)?;
     let mut comparison = Comparison::of_columns(&segments, &fields)?;
     if args.quiet {
         if !comparison.differs() {
-            comparison.documents(Wanted::Whether, &mut |_, _| Ok(()))?;
+            comparison.documents(Detail::Whether, &mut |_, _| Ok(()))?;
         }
     } else if args.json {
         report::json(&mut comparison, args.limit, console)?;

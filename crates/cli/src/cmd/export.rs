@@ -5,26 +5,26 @@ use std::path::Path;
 use std::{iter, slice};
 
 use super::get::no_such_documents;
+use crate::api::{Field, Segment};
 use crate::args::{ExportArgs, RecordFormat};
 use crate::console::Console;
 use crate::destination::{Destination, refuse_input};
-use crate::failure::{Exit, Failure};
-use crate::hits::Hits;
+use crate::error::{CliError, Exit};
+use crate::matching_docs::MatchingDocs;
 use crate::output::records;
 use crate::read;
-use crate::store::{Field, Segment};
 
-pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let destination = Destination::of(args.output.as_deref())?;
     let format = format(args)?;
     if let Destination::File(path) = &destination {
         refuse_input(slice::from_ref(&args.file), path)?;
     }
     let segment = read::open(&args.file)?;
-    let docs = if args.hits.query.is_some() || !args.sort.is_empty() || args.limit.is_some() {
-        Chosen::found(args, &segment, console)?
+    let docs = if args.filter.query.is_some() || !args.sort.is_empty() || args.limit.is_some() {
+        DocSelection::found(args, &segment, console)?
     } else {
-        Chosen::of(args.docs.as_deref(), &segment)?
+        DocSelection::of(args.docs.as_deref(), &segment)?
     };
     let fields = read::select(slice::from_ref(&segment), &args.records.columns)?;
     records::check_doc_ids(&fields, &args.records)?;
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, 
 }
 
 /// The format that is written, if this program can.
-fn format(args: &ExportArgs) -> Result<RecordFormat, Failure> {
+fn format(args: &ExportArgs) -> Result<RecordFormat, CliError> {
     let format = match records::named_format(&args.records) {
         Some(format) => format,
         None => format_by_name(args.output.as_deref())?,
@@ -49,49 +49,54 @@ fn format(args: &ExportArgs) -> Result<RecordFormat, Failure> {
     if cfg!(feature = "parquet") {
         return Ok(format);
     }
-    Err(Failure::failed(format!("{name} is what this dv was built without"))
-        .advice("cargo install docvalues-cli --features parquet"))
+    Err(CliError::failed(format!("{name} is what this dv was built without"))
+        .hint("cargo install docvalues-cli --features parquet"))
 }
 
 /// The format that the name of a file says.
-fn format_by_name(output: Option<&Path>) -> Result<RecordFormat, Failure> {
+fn format_by_name(output: Option<&Path>) -> Result<RecordFormat, CliError> {
     let format = output.map_or(Ok(None), RecordFormat::of_file).map_err(|ending| {
         let shown = output.unwrap_or(Path::new("-")).display();
         let endings: Vec<String> = RecordFormat::endings().collect();
-        Failure::usage(format!("{shown}: no format has the ending .{ending}"))
-            .advice(format!("--format says it, whatever the name; these endings do: {}", endings.join(" ")))
+        CliError::usage(format!("{shown}: no format has the ending .{ending}"))
+            .hint(format!("--format says it, whatever the name; these endings do: {}", endings.join(" ")))
     })?;
     Ok(format.unwrap_or(RecordFormat::Ndjson))
 }
 
 /// The documents that are exported.
-enum Chosen {
+enum DocSelection {
     Range(Range<u32>),
     /// In this order.
     List(Vec<u32>),
 }
 
-impl Chosen {
+impl DocSelection {
     /// The documents that match, in order.
-    fn found(args: &ExportArgs, segment: &Segment, console: &mut Console<'_>) -> Result<Chosen, Failure> {
-        let (hits, docs, then) = Hits::in_order(segment, &args.hits, ("--sort", &args.sort), args.limit)?;
-        hits.explain(Some(&then), args.records.json, console);
-        Ok(Chosen::List(docs))
+    fn found(
+        args: &ExportArgs,
+        segment: &Segment,
+        console: &mut Console<'_>,
+    ) -> Result<DocSelection, CliError> {
+        let (matching, docs, then) =
+            MatchingDocs::sorted(segment, &args.filter, ("--sort", &args.sort), args.limit)?;
+        matching.explain(Some(&then), args.records.json, console);
+        Ok(DocSelection::List(docs))
     }
 
-    fn of(text: Option<&str>, segment: &Segment) -> Result<Chosen, Failure> {
+    fn of(text: Option<&str>, segment: &Segment) -> Result<DocSelection, CliError> {
         let docs = segment.docs();
-        let Some(text) = text else { return Ok(Chosen::Range(0..docs)) };
+        let Some(text) = text else { return Ok(DocSelection::Range(0..docs)) };
         match parse_range(text, docs) {
             Some(range) if range.end > docs => Err(no_such_documents(segment.file(), docs, &[range.end - 1])),
-            Some(range) => Ok(Chosen::Range(range)),
+            Some(range) => Ok(DocSelection::Range(range)),
             None => {
                 let list = read_list(text)?;
                 let absent: Vec<u32> = list.iter().copied().filter(|doc| *doc >= docs).collect();
                 if !absent.is_empty() {
                     return Err(no_such_documents(segment.file(), docs, &absent));
                 }
-                Ok(Chosen::List(list))
+                Ok(DocSelection::List(list))
             }
         }
     }
@@ -108,32 +113,32 @@ struct Export<'a> {
 }
 
 impl Export<'_> {
-    fn write(&self, docs: Chosen, console: &mut Console<'_>) -> Result<(), Failure> {
+    fn write(&self, docs: DocSelection, console: &mut Console<'_>) -> Result<(), CliError> {
         #[cfg(feature = "parquet")]
         if matches!(self.format, RecordFormat::Parquet | RecordFormat::Arrow) {
-            return self.columnar(docs, console).map_err(Failure::or_columns);
+            return self.columnar(docs, console).map_err(CliError::or_columns);
         }
         let docs: Box<dyn Iterator<Item = u32>> = match docs {
-            Chosen::Range(range) => Box::new(range),
-            Chosen::List(list) => Box::new(list.into_iter()),
+            DocSelection::Range(range) => Box::new(range),
+            DocSelection::List(list) => Box::new(list.into_iter()),
         };
         let part = iter::once((self.segment, docs));
         records::print_parts(&self.fields, part, &self.args.records, self.format, console)
     }
 
     #[cfg(feature = "parquet")]
-    fn columnar(&self, docs: Chosen, console: &mut Console<'_>) -> Result<(), Failure> {
-        use crate::output::columnar::{Columnar, write};
-        use crate::store::{DocId, DocOrder, Search};
+    fn columnar(&self, docs: DocSelection, console: &mut Console<'_>) -> Result<(), CliError> {
+        use crate::api::{DocId, DocOrder, Search};
+        use crate::output::parquet_arrow::{ArrowFormat, write};
 
         if console.out_width.is_some() {
-            return Err(Failure::usage("such bytes are not for a terminal").advice("name a file with -o"));
+            return Err(CliError::usage("such bytes are not for a terminal").hint("name a file with -o"));
         }
         let names: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
         let list: Vec<DocId>;
         let order = match docs {
-            Chosen::Range(range) => DocOrder::from(range),
-            Chosen::List(docs) => {
+            DocSelection::Range(range) => DocOrder::from(range),
+            DocSelection::List(docs) => {
                 list = docs.into_iter().map(DocId::new).collect();
                 DocOrder::List(&list)
             }
@@ -141,10 +146,10 @@ impl Export<'_> {
         let batches = Search::new(self.segment).export(order, &names)?.batches();
         let batches = if self.args.records.doc_ids { batches.doc_ids(records::DOC) } else { batches };
         let format = match self.format {
-            RecordFormat::Parquet => Columnar::Parquet,
-            _ if self.to_file => Columnar::ArrowFile,
+            RecordFormat::Parquet => ArrowFormat::Parquet,
+            _ if self.to_file => ArrowFormat::ArrowFile,
             // Who reads it cannot go to its end first.
-            _ => Columnar::ArrowStream,
+            _ => ArrowFormat::ArrowStream,
         };
         write(batches, format, console.out)
     }
@@ -163,15 +168,15 @@ fn parse_range(text: &str, docs: u32) -> Option<Range<u32>> {
 }
 
 /// Reads numbers of documents from a file, or from standard input.
-fn read_list(path: &str) -> Result<Vec<u32>, Failure> {
-    let advice = "--docs takes a range such as 1000..2000, a file of document numbers, or -";
-    let (name, text) = read::text(path, advice)?;
+fn read_list(path: &str) -> Result<Vec<u32>, CliError> {
+    let hint = "--docs takes a range such as 1000..2000, a file of document numbers, or -";
+    let (name, text) = read::text(path, hint)?;
     let mut docs = Vec::new();
     for (index, line) in text.lines().enumerate() {
         for word in line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()) {
             let doc = word.parse().map_err(|_| {
                 let shown = crate::input::error::excerpt(word.as_bytes());
-                Failure::failed(format!("{name}:{}: no document number: {shown}", index + 1))
+                CliError::failed(format!("{name}:{}: no document number: {shown}", index + 1))
             })?;
             docs.push(doc);
         }

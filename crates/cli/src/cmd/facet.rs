@@ -1,15 +1,15 @@
 //! `dv facet`: how many documents have each value.
 
+use crate::api::search::facet::{Facet, FacetCounts};
 use crate::args::FacetArgs;
 use crate::console::Console;
-use crate::failure::{Exit, Failure};
-use crate::hits::Hits;
+use crate::error::{CliError, Exit};
+use crate::matching_docs::MatchingDocs;
+use crate::output::format_value::Printer;
 use crate::output::json::Json;
 use crate::output::table::{Align, fit, width};
 use crate::output::text::{decimal, printable, thousands};
-use crate::output::value::Printer;
 use crate::read;
-use crate::store::search::facet::{Facet, FacetCounts};
 
 /// Columns of a terminal that a value may take.
 const CELL: usize = 40;
@@ -17,15 +17,15 @@ const CELL: usize = 40;
 /// Columns of the longest bar.
 const BAR: usize = 30;
 
-pub(crate) fn run(args: &FacetArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &FacetArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segment = read::open(&args.file)?;
     // Names the column that was meant, where there is none.
     let fields = read::select(std::slice::from_ref(&segment), &args.columns)?;
-    let hits = Hits::find(&segment, &args.hits)?;
+    let matching = MatchingDocs::find(&segment, &args.filter)?;
     let facets: Vec<Facet> = fields.iter().map(|field| facet(&field.name, args)).collect();
-    let (found, then) = hits.ask("values counted", |search, docs| search.facets(docs, &facets))?;
+    let (found, then) = matching.evaluate("values counted", |search, docs| search.facets(docs, &facets))?;
     if args.json {
-        hits.print_json([("facets", found.iter().map(facet_json).collect())], console)?;
+        matching.print_json([("facets", found.iter().map(facet_json).collect())], console)?;
     } else {
         for (at, facet) in found.iter().enumerate() {
             if at > 0 {
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &FacetArgs, console: &mut Console<'_>) -> Result<Exit, F
             print(facet, console)?;
         }
     }
-    hits.explain(Some(&then), args.json, console);
+    matching.explain(Some(&then), args.json, console);
     Ok(Exit::Ok)
 }
 
@@ -48,14 +48,14 @@ fn facet(column: &str, args: &FacetArgs) -> Facet {
 }
 
 /// A line for each value, with a bar on a terminal.
-fn print(facet: &FacetCounts, console: &mut Console<'_>) -> Result<(), Failure> {
+fn print(facet: &FacetCounts, console: &mut Console<'_>) -> Result<(), CliError> {
     let [docs, missing, distinct] = [facet.docs, facet.missing, facet.distinct].map(thousands);
     let name = printable(&facet.field.name);
     writeln!(console.out, "{name}: {docs} documents, {missing} without a value, {distinct} values")?;
     let printer = Printer::of(&facet.field);
     let rows = facet.values.iter().map(|(value, count)| {
         let share = decimal(count * 100, facet.docs.max(1), 1);
-        (fit(&printable(&printer.shown(value)), CELL), *count, format!("  {share:>5} %"))
+        (fit(&printable(&printer.to_text(value)), CELL), *count, format!("  {share:>5} %"))
     });
     print_bars(&rows.collect::<Vec<_>>(), Align::Left, console)
 }
@@ -65,7 +65,7 @@ pub(super) fn print_bars(
     rows: &[(String, u64, String)],
     align: Align,
     console: &mut Console<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let widest = rows.iter().map(|(value, ..)| width(value)).max().unwrap_or(0);
     let most = rows.iter().map(|(_, count, _)| *count).max().unwrap_or(0);
     let digits = thousands(most).len();

@@ -2,12 +2,12 @@
 
 use crate::args::GetArgs;
 use crate::console::Console;
-use crate::failure::{Exit, Failure};
+use crate::error::{CliError, Exit};
 use crate::output::records;
 use crate::output::text::thousands;
 use crate::read;
 
-pub(crate) fn run(args: &GetArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &GetArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segment = read::open(&args.file)?;
     let (found, absent): (Vec<u32>, Vec<u32>) = args.docs.iter().partition(|doc| **doc < segment.docs());
     records::print(&segment, found.into_iter(), &args.records, console)?;
@@ -18,14 +18,14 @@ pub(crate) fn run(args: &GetArgs, console: &mut Console<'_>) -> Result<Exit, Fai
 }
 
 /// An error that names the documents and says which there are.
-pub(crate) fn no_such_documents(file: &str, docs: u32, absent: &[u32]) -> Failure {
+pub(crate) fn no_such_documents(file: &str, docs: u32, absent: &[u32]) -> CliError {
     let listed: Vec<String> = absent.iter().take(5).map(u32::to_string).collect();
     let more = if absent.len() > 5 { format!(" and {} more", absent.len() - 5) } else { String::new() };
-    let failure = Failure::failed(format!("{file}: no document {}{more}", listed.join(", ")));
+    let failure = CliError::failed(format!("{file}: no document {}{more}", listed.join(", ")));
     match docs.checked_sub(1) {
-        None => failure.advice("the segment has no documents"),
+        None => failure.hint("the segment has no documents"),
         Some(last) => {
-            failure.advice(format!("there are {}, numbered from 0 to {last}", thousands(docs.into())))
+            failure.hint(format!("there are {}, numbered from 0 to {last}", thousands(docs.into())))
         }
     }
 }

@@ -1,44 +1,44 @@
 //! `dv group`: the groups of documents with one value.
 
+use crate::api::search::group::{Group, GroupFound, GroupOrder, Groups, Measure, Metric};
+use crate::api::{DocId, Field, Segment};
 use crate::args::{GroupArgs, GroupBy, GroupSpec};
 use crate::console::Console;
-use crate::facts::{rounded, sum_of};
-use crate::failure::{Exit, Failure};
-use crate::hits::Hits;
+use crate::error::{CliError, Exit};
+use crate::matching_docs::MatchingDocs;
+use crate::output::format_value::Printer;
 use crate::output::json::Json;
 use crate::output::records;
 use crate::output::table::{Align, Table, fit};
 use crate::output::text::{printable, thousands};
-use crate::output::value::Printer;
-use crate::store::search::group::{Group, GroupFound, GroupOrder, Groups, Measure, Metric};
-use crate::store::{DocId, Field, Segment};
+use crate::stats_text::{rounded, sum_text};
 use crate::{read, sort};
 
 /// Columns of a terminal that a value may take.
 const CELL: usize = 40;
 
-pub(crate) fn run(args: &GroupArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &GroupArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segment = read::open(&args.file)?;
     let one = std::slice::from_ref(&args.spec.column);
     // Names the column that was meant, where there is none.
     read::select(std::slice::from_ref(&segment), one)?;
-    let hits = Hits::find(&segment, &args.hits)?;
+    let matching = MatchingDocs::find(&segment, &args.filter)?;
     let group = group(&segment, &args.spec)?;
-    let (found, then) = hits.ask("groups found", |search, docs| search.group(docs, &group))?;
+    let (found, then) = matching.evaluate("groups found", |search, docs| search.group(docs, &group))?;
     if args.json {
-        hits.print_json(groups_json(&segment, &found, &args.spec)?, console)?;
+        matching.print_json(groups_json(&segment, &found, &args.spec)?, console)?;
     } else {
         print(&found, &metrics_of(&segment, &args.spec)?, console)?;
     }
-    hits.explain(Some(&then), args.json, console);
+    matching.explain(Some(&then), args.json, console);
     Ok(Exit::Ok)
 }
 
 /// A metric that was asked for, its heading, and the column it is of.
-pub(super) type Asked = (Metric, String, Field);
+pub(super) type RequestedMetric = (Metric, String, Field);
 
 /// The metrics that were asked for: of the columns of --sum, --min, --max and --mean.
-pub(super) fn metrics(segment: &Segment, columns: [&[String]; 4]) -> Result<Vec<Asked>, Failure> {
+pub(super) fn metrics(segment: &Segment, columns: [&[String]; 4]) -> Result<Vec<RequestedMetric>, CliError> {
     type Of = fn(String) -> Metric;
     let kinds: [(&str, Of); 4] =
         [("sum", Metric::Sum), ("min", Metric::Min), ("max", Metric::Max), ("mean", Metric::Mean)];
@@ -53,15 +53,15 @@ pub(super) fn metrics(segment: &Segment, columns: [&[String]; 4]) -> Result<Vec<
     Ok(metrics)
 }
 
-fn metrics_of(segment: &Segment, args: &GroupSpec) -> Result<Vec<Asked>, Failure> {
+fn metrics_of(segment: &Segment, args: &GroupSpec) -> Result<Vec<RequestedMetric>, CliError> {
     metrics(segment, [&args.sum, &args.min, &args.max, &args.mean])
 }
 
-pub(crate) fn group(segment: &Segment, args: &GroupSpec) -> Result<Group, Failure> {
+pub(crate) fn group(segment: &Segment, args: &GroupSpec) -> Result<Group, CliError> {
     if args.docs == 0 && args.by != GroupBy::Best && !args.sort.is_empty() {
         let message = format!("group by {:?}: --sort is about the documents of groups", args.column);
-        return Err(Failure::usage(message)
-            .advice("--docs COUNT shows some of each group, and --by best has the groups in their order"));
+        return Err(CliError::usage(message)
+            .hint("--docs COUNT shows some of each group, and --by best has the groups in their order"));
     }
     let mut group = Group::by(&args.column);
     group.top = if args.top == 0 { usize::MAX } else { args.top };
@@ -74,7 +74,7 @@ pub(crate) fn group(segment: &Segment, args: &GroupSpec) -> Result<Group, Failur
         GroupBy::Best => GroupOrder::Best,
         GroupBy::Metric if group.metrics.is_empty() => {
             return Err(
-                Failure::usage("--by metric, but there is none").advice("name one, such as --sum COLUMN")
+                CliError::usage("--by metric, but there is none").hint("name one, such as --sum COLUMN")
             );
         }
         GroupBy::Metric => GroupOrder::Metric(0),
@@ -83,18 +83,21 @@ pub(crate) fn group(segment: &Segment, args: &GroupSpec) -> Result<Group, Failur
 }
 
 /// Metrics as text; nothing where no document has a number.
-pub(super) fn measures(found: &[Option<Measure>], metrics: &[Asked]) -> impl Iterator<Item = Option<String>> {
+pub(super) fn measures(
+    found: &[Option<Measure>],
+    metrics: &[RequestedMetric],
+) -> impl Iterator<Item = Option<String>> {
     found.iter().zip(metrics).map(|(measure, (.., field))| {
         measure.as_ref().map(|measure| match measure {
-            Measure::Value(value) => Printer::of(field).shown(value),
-            Measure::Sum(sum) => sum_of(*sum),
+            Measure::Value(value) => Printer::of(field).to_text(value),
+            Measure::Sum(sum) => sum_text(*sum),
             Measure::Mean(mean) => mean.to_string(),
             other => format!("{other:?}"),
         })
     })
 }
 
-fn print(found: &Groups, metrics: &[Asked], console: &mut Console<'_>) -> Result<(), Failure> {
+fn print(found: &Groups, metrics: &[RequestedMetric], console: &mut Console<'_>) -> Result<(), CliError> {
     let printer = Printer::of(&found.field);
     let name = printable(&found.field.name);
     let headings: Vec<String> = metrics.iter().map(|(_, heading, _)| printable(heading)).collect();
@@ -104,7 +107,7 @@ fn print(found: &Groups, metrics: &[Asked], console: &mut Console<'_>) -> Result
     heading.extend(has_docs.then_some(("best", Align::Left)));
     let mut table = Table::new(&heading);
     for group in &found.groups {
-        let mut row = vec![fit(&printable(&printer.shown(&group.value)), CELL), thousands(group.count)];
+        let mut row = vec![fit(&printable(&printer.to_text(&group.value)), CELL), thousands(group.count)];
         row.extend(
             measures(&group.metrics, metrics).map(|text| text.as_deref().map(rounded).unwrap_or_default()),
         );
@@ -123,7 +126,7 @@ pub(super) fn groups_json(
     segment: &Segment,
     found: &Groups,
     spec: &GroupSpec,
-) -> Result<[(&'static str, Json); 4], Failure> {
+) -> Result<[(&'static str, Json); 4], CliError> {
     let metrics = metrics_of(segment, spec)?;
     let printer = Printer::of(&found.field);
     // All at once: columns are opened once, and read in the order of the file.

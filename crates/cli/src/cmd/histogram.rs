@@ -1,22 +1,22 @@
 //! `dv histogram`: how many values lie in each of a row of ranges.
 
 use super::facet::{facet_json, print_bars};
-use super::group::{Asked, measures, metrics};
-use crate::args::{HistogramArgs, HistogramSpec, Word};
+use super::group::{RequestedMetric, measures, metrics};
+use crate::api::search::Value;
+use crate::api::search::facet::{Facet, FacetCounts};
+use crate::api::search::histogram::{Bucket, Histogram, HistogramCounts, Step, Unit};
+use crate::api::search::query::Literal;
+use crate::api::{ColumnSource, Field, SearchError, Segment};
+use crate::args::{HistogramArgs, HistogramSpec, TextOrNumber};
 use crate::console::Console;
-use crate::facts::rounded;
-use crate::failure::{Exit, Failure};
-use crate::hits::Hits;
+use crate::error::{CliError, Exit};
+use crate::matching_docs::MatchingDocs;
+use crate::output::format_value::Printer;
 use crate::output::json::Json;
 use crate::output::table::{Align, Table};
 use crate::output::text::{printable, thousands};
-use crate::output::value::Printer;
 use crate::read;
-use crate::store::search::Value;
-use crate::store::search::facet::{Facet, FacetCounts};
-use crate::store::search::histogram::{Bucket, Histogram, HistogramCounts, Step, Unit};
-use crate::store::search::query::Literal;
-use crate::store::{ColumnSource, Field, SearchError, Segment};
+use crate::stats_text::rounded;
 
 const UNITS: [(&str, Unit); 8] = [
     ("second", Unit::Second),
@@ -29,34 +29,35 @@ const UNITS: [(&str, Unit); 8] = [
     ("year", Unit::Year),
 ];
 
-pub(crate) fn run(args: &HistogramArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &HistogramArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segment = read::open(&args.file)?;
     // Names the column that was meant, where there is none.
     read::select(std::slice::from_ref(&segment), std::slice::from_ref(&args.spec.column))?;
-    let hits = Hits::find(&segment, &args.hits)?;
+    let matching = MatchingDocs::find(&segment, &args.filter)?;
     let asked = asked(&segment, &args.spec)?;
-    let (found, then) = hits.ask("values counted", |search, docs| search.histogram(docs, &asked))?;
+    let (found, then) = matching.evaluate("values counted", |search, docs| search.histogram(docs, &asked))?;
     let metrics = metrics_of(&segment, &args.spec)?;
     if args.json {
-        hits.print_json(histogram_json(&found, &metrics), console)?;
+        matching.print_json(histogram_json(&found, &metrics), console)?;
     } else if metrics.is_empty() && asked.facet.is_none() {
         print(&found, console)?;
     } else {
         print_table(&found, &metrics, console)?;
     }
-    hits.explain(Some(&then), args.json, console);
+    matching.explain(Some(&then), args.json, console);
     Ok(Exit::Ok)
 }
 
 /// What a command line or a request asks for.
-pub(super) fn asked(segment: &Segment, spec: &HistogramSpec) -> Result<Histogram, Failure> {
+pub(super) fn asked(segment: &Segment, spec: &HistogramSpec) -> Result<Histogram, CliError> {
     let column = spec.column.clone();
-    let wrong = |what: String| Failure::usage(format!("histogram of {column:?}: {what}"));
+    let wrong = |what: String| CliError::usage(format!("histogram of {column:?}: {what}"));
     let step = match &spec.step {
         Some(_) if !spec.edges.is_empty() => return Err(wrong("either a step or edges".into())),
-        Some(Word(text)) => step(text).map_err(wrong)?,
+        Some(TextOrNumber(text)) => step(text).map_err(wrong)?,
         None => {
-            let edges: Vec<Literal> = spec.edges.iter().map(|Word(text)| Literal::read(text)).collect();
+            let edges: Vec<Literal> =
+                spec.edges.iter().map(|TextOrNumber(text)| Literal::read(text)).collect();
             let column = segment.column(&column)?;
             match Step::edges(&column.info().field, &edges) {
                 Err(SearchError::Request(what)) => return Err(wrong(what)),
@@ -73,7 +74,7 @@ pub(super) fn asked(segment: &Segment, spec: &HistogramSpec) -> Result<Histogram
     Ok(metrics.into_iter().fold(histogram, |histogram, (metric, ..)| histogram.metric(metric)))
 }
 
-pub(super) fn metrics_of(segment: &Segment, spec: &HistogramSpec) -> Result<Vec<Asked>, Failure> {
+pub(super) fn metrics_of(segment: &Segment, spec: &HistogramSpec) -> Result<Vec<RequestedMetric>, CliError> {
     metrics(segment, [&spec.sum, &spec.min, &spec.max, &spec.mean])
 }
 
@@ -97,19 +98,23 @@ fn step(text: &str) -> Result<Step, String> {
 }
 
 /// A line for each range, with a bar on a terminal.
-fn print(found: &HistogramCounts, console: &mut Console<'_>) -> Result<(), Failure> {
+fn print(found: &HistogramCounts, console: &mut Console<'_>) -> Result<(), CliError> {
     let [docs, missing, outside] = [found.docs, found.missing, found.outside].map(thousands);
     let name = printable(&found.field.name);
     let beside = if found.outside > 0 { format!(", {outside} values in no range") } else { String::new() };
     writeln!(console.out, "{name}: {docs} documents, {missing} without a value{beside}")?;
     let printer = Printer::of(&found.field);
-    let begin = |range: &Bucket| printer.shown(&begin(&found.field, range.from));
+    let begin = |range: &Bucket| printer.to_text(&begin(&found.field, range.from));
     let rows = found.buckets.iter().map(|range| (begin(range), range.count, String::new()));
     print_bars(&rows.collect::<Vec<_>>(), Align::Right, console)
 }
 
 /// A row of a table for each range, with what was found out about its documents.
-fn print_table(found: &HistogramCounts, metrics: &[Asked], console: &mut Console<'_>) -> Result<(), Failure> {
+fn print_table(
+    found: &HistogramCounts,
+    metrics: &[RequestedMetric],
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
     let printer = Printer::of(&found.field);
     let name = printable(&found.field.name);
     let headings: Vec<String> = metrics.iter().map(|(_, heading, _)| printable(heading)).collect();
@@ -120,7 +125,7 @@ fn print_table(found: &HistogramCounts, metrics: &[Asked], console: &mut Console
     heading.extend(facet.as_deref().map(|name| (name, Align::Left)));
     let mut table = Table::new(&heading);
     for range in &found.buckets {
-        let mut row = vec![printer.shown(&begin(&found.field, range.from)), thousands(range.count)];
+        let mut row = vec![printer.to_text(&begin(&found.field, range.from)), thousands(range.count)];
         let measures = measures(&range.metrics, metrics);
         row.extend(measures.map(|text| text.as_deref().map(rounded).unwrap_or_default()));
         row.extend(range.facet.as_ref().map(values));
@@ -137,7 +142,7 @@ fn print_table(found: &HistogramCounts, metrics: &[Asked], console: &mut Console
 fn values(facet: &FacetCounts) -> String {
     let printer = Printer::of(&facet.field);
     let value =
-        |(value, count): &(_, u64)| format!("{} {}", printable(&printer.shown(value)), thousands(*count));
+        |(value, count): &(_, u64)| format!("{} {}", printable(&printer.to_text(value)), thousands(*count));
     facet.values.iter().map(value).collect::<Vec<_>>().join(", ")
 }
 
@@ -148,7 +153,10 @@ fn begin(field: &Field, from: i64) -> Value {
 }
 
 /// The ranges of a column, as keys of JSON.
-pub(super) fn histogram_json(found: &HistogramCounts, metrics: &[Asked]) -> [(&'static str, Json); 4] {
+pub(super) fn histogram_json(
+    found: &HistogramCounts,
+    metrics: &[RequestedMetric],
+) -> [(&'static str, Json); 4] {
     let printer = Printer::of(&found.field);
     let range = |range: &Bucket| {
         let from = printer.json_value(&begin(&found.field, range.from));

@@ -1,17 +1,17 @@
 //! `dv info`: columns, types, encodings, and where the bytes went.
 
+use crate::api::{ColumnUsage, IdIndex, Packing, SectionUsage, Segment, SegmentUsage};
 use crate::args::InfoArgs;
 use crate::console::Console;
-use crate::failure::{Exit, Failure};
+use crate::error::{CliError, Exit};
 use crate::input::import::StoredRef;
+use crate::output::format_value::Printer;
 use crate::output::json::Json;
-use crate::output::summary::{columns, section_table};
 use crate::output::text::{decimal, printable, thousands};
-use crate::output::value::Printer;
+use crate::output::usage_tables::{columns, section_table};
 use crate::read;
-use crate::store::{ColumnUsage, IdIndex, Packing, SectionUsage, Segment, SegmentUsage};
 
-pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segment = read::open(&args.file)?;
     let stats = stats(&segment)?;
     if args.json {
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Fa
 }
 
 /// The statistics of a segment, its columns in the order of the input.
-pub(crate) fn stats(segment: &Segment) -> Result<SegmentUsage, Failure> {
+pub(crate) fn stats(segment: &Segment) -> Result<SegmentUsage, CliError> {
     let mut stats = segment.usage()?;
     stats.columns.sort_by_key(|column| read::order_of(&column.field));
     Ok(stats)
@@ -88,7 +88,7 @@ fn ids_line(ids: &IdIndex) -> String {
 pub(crate) fn info(
     segment: &Segment,
     stats: &SegmentUsage,
-) -> Result<impl Iterator<Item = (&'static str, Json)>, Failure> {
+) -> Result<impl Iterator<Item = (&'static str, Json)>, CliError> {
     let [major, minor, patch] = segment.writer_version();
     let sort = segment.sort().iter().map(|key| {
         Json::object([
@@ -129,7 +129,7 @@ fn ids_info(ids: &IdIndex, stats: &SegmentUsage) -> Json {
 /// A column; least and greatest value as text, so that no number loses digits on its way through a JSON reader.
 fn column_info(column: &ColumnUsage) -> Json {
     let field = &column.field;
-    let shown = |stored| Printer::of(field).shown(StoredRef::Number(stored));
+    let shown = |stored| Printer::of(field).to_text(StoredRef::Number(stored));
     Json::object([
         ("name", field.name.as_str().into()),
         ("kind", field.kind.name().into()),

@@ -4,27 +4,27 @@ use std::ffi::OsString;
 use std::io::{self, BufRead as _, Write};
 use std::path::Path;
 
+use crate::api::{DocId, Field, IdIndex, IdLookup, LogicalType, SeekError, Segment, SegmentIds};
 use crate::args::LookupArgs;
 use crate::console::Console;
-use crate::failure::{Exit, Failure};
-use crate::ids;
+use crate::error::{CliError, Exit};
+use crate::id_index;
 use crate::output::records::{Documents, EachDocument, print_documents, usual_format};
 use crate::output::text::{json_text, printable};
 use crate::read::{self, CHUNK, Records};
-use crate::store::{DocId, Field, IdIndex, IdLookup, LogicalType, SeekError, Segment, SegmentIds};
 
-pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (files, ids) = split(args)?;
     let segments = files.iter().map(|file| read::open(Path::new(file))).collect::<Result<Vec<_>, _>>()?;
     let (indexes, logical) = open(&segments)?;
     // Files are named from the oldest to the newest, and asked the other way round.
     let lookup = IdLookup::new(indexes.iter().rev().map(|index| index.reader().clone()));
-    let mut search = Search {
+    let mut search = LookupRun {
         segments: &segments,
         indexes: &indexes,
         lookup: &lookup,
         logical,
-        ids: &mut ids.into_iter().flat_map(Asked::all),
+        ids: &mut ids.into_iter().flat_map(IdInput::all),
         quiet: args.quiet,
         not_found: Vec::new(),
         found_all: true,
@@ -42,17 +42,17 @@ pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, 
 }
 
 /// What is asked for.
-enum Asked {
+enum IdInput {
     Id(Vec<u8>),
     /// The lines of standard input.
     Lines,
 }
 
-impl Asked {
+impl IdInput {
     fn all(self) -> Box<dyn Iterator<Item = io::Result<Vec<u8>>>> {
         match self {
-            Asked::Id(id) => Box::new(std::iter::once(Ok(id))),
-            Asked::Lines => Box::new(io::stdin().lock().split(b'\n').filter_map(|line| match line {
+            IdInput::Id(id) => Box::new(std::iter::once(Ok(id))),
+            IdInput::Lines => Box::new(io::stdin().lock().split(b'\n').filter_map(|line| match line {
                 Ok(mut line) => {
                     line.pop_if(|last| *last == b'\r');
                     (!line.is_empty()).then_some(Ok(line))
@@ -64,7 +64,7 @@ impl Asked {
 }
 
 /// Tells segments and ids apart.
-fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<Asked>), Failure> {
+fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<IdInput>), CliError> {
     let explicit = !args.ids.is_empty() || !args.more_ids.is_empty();
     let is_segment = |argument: &OsString| {
         let path = Path::new(argument);
@@ -72,39 +72,38 @@ fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<Asked>), Failure> {
     };
     let files = args.arguments.iter().rposition(is_segment).map_or(1, |last| last + 1);
     let (files, behind) = args.arguments.split_at_checked(files).unwrap_or_default();
-    let mut ids: Vec<Asked> = Vec::new();
+    let mut ids: Vec<IdInput> = Vec::new();
     for id in behind {
-        ids.push(if id == "-" { Asked::Lines } else { Asked::Id(id.as_encoded_bytes().to_vec()) });
+        ids.push(if id == "-" { IdInput::Lines } else { IdInput::Id(id.as_encoded_bytes().to_vec()) });
     }
-    ids.extend(args.ids.iter().chain(&args.more_ids).map(|id| Asked::Id(id.as_bytes().to_vec())));
+    ids.extend(args.ids.iter().chain(&args.more_ids).map(|id| IdInput::Id(id.as_bytes().to_vec())));
     if ids.is_empty() {
-        return Err(Failure::usage("there is no id to look up").advice(
-            "ids stand behind the segments, or `-` for those on standard input; --id takes any text",
-        ));
+        return Err(CliError::usage("there is no id to look up")
+            .hint("ids stand behind the segments, or `-` for those on standard input; --id takes any text"));
     }
     Ok((files, ids))
 }
 
 /// The indexes of the segments, which are of one column, and the type of its values.
-fn open(segments: &[Segment]) -> Result<(Vec<IdIndex>, LogicalType), Failure> {
+fn open(segments: &[Segment]) -> Result<(Vec<IdIndex>, LogicalType), CliError> {
     let mut indexes = Vec::with_capacity(segments.len());
     let mut first: Option<Field> = None;
     for segment in segments {
-        let (index, field) = ids::open(segment)?;
+        let (index, field) = id_index::open(segment)?;
         indexes.push(index);
         let known = first.get_or_insert_with(|| field.clone());
         if (&known.name, known.logical) != (&field.name, field.logical) {
             let of = |field: &Field| format!("{:?} ({})", field.name, field.logical.name());
             let (one, other) = (segments.first().map_or("", Segment::file), segment.file());
             let message = format!("{one} has ids in column {}, and {other} in {}", of(known), of(&field));
-            return Err(Failure::failed(message).advice("look them up one after the other"));
+            return Err(CliError::failed(message).hint("look them up one after the other"));
         }
     }
     Ok((indexes, first.map_or(LogicalType::Utf8, |field| field.logical)))
 }
 
 /// Ids on their way to documents.
-struct Search<'a, S: SegmentIds> {
+struct LookupRun<'a, S: SegmentIds> {
     segments: &'a [Segment],
     indexes: &'a [IdIndex],
     /// The segments from the last to the first.
@@ -124,16 +123,16 @@ struct Found {
     doc: DocId,
 }
 
-impl<S: SegmentIds> Search<'_, S> {
+impl<S: SegmentIds> LookupRun<'_, S> {
     /// Looks up as many ids as documents are read together; `None` if there are no more.
-    fn next_bulk(&mut self, err: &mut dyn Write) -> Result<Option<Vec<Found>>, Failure> {
+    fn next_bulk(&mut self, err: &mut dyn Write) -> Result<Option<Vec<Found>>, CliError> {
         let ids = self.ids.take(CHUNK).collect::<io::Result<Vec<_>>>();
-        let ids = ids.map_err(|error| Failure::file("<stdin>", &error))?;
+        let ids = ids.map_err(|error| CliError::file("<stdin>", &error))?;
         if ids.is_empty() {
             return Ok(None);
         }
         self.tell_not_found(err);
-        let parsed: Vec<_> = ids.iter().map(|id| ids::parse(id, self.logical)).collect();
+        let parsed: Vec<_> = ids.iter().map(|id| id_index::parse(id, self.logical)).collect();
         let known: Vec<&[u8]> = parsed.iter().flatten().map(Vec::as_slice).collect();
         let mut hits = Vec::with_capacity(known.len());
         // A new one for every bulk: it knows the filters that were read by now.
@@ -170,17 +169,17 @@ impl<S: SegmentIds> Search<'_, S> {
     }
 
     /// Names the file of the segment.
-    fn damaged(&self, error: SeekError) -> Failure {
+    fn damaged(&self, error: SeekError) -> CliError {
         let message = error.to_string();
         let index = self.indexes.iter().rev().nth(error.segment);
         match index.and_then(|index| index.with_context(Err::<(), _>(error.source)).err()) {
-            Some(error) => ids::damaged(&error, ids::MEND),
-            None => Failure::failed(message).advice(ids::MEND),
+            Some(error) => id_index::damaged(&error, id_index::MEND),
+            None => CliError::failed(message).hint(id_index::MEND),
         }
     }
 
     /// Prints where documents are.
-    fn print_places(&mut self, json: bool, console: &mut Console<'_>) -> Result<(), Failure> {
+    fn print_places(&mut self, json: bool, console: &mut Console<'_>) -> Result<(), CliError> {
         while let Some(found) = self.next_bulk(console.err)? {
             for Found { id, segment, doc } in found {
                 let file = self.segments.get(segment).map_or("", Segment::file);
@@ -197,14 +196,14 @@ impl<S: SegmentIds> Search<'_, S> {
     }
 }
 
-impl<S: SegmentIds> Documents for Search<'_, S> {
+impl<S: SegmentIds> Documents for LookupRun<'_, S> {
     /// Reads the documents of a bulk segment by segment, and gives them in the order of the ids.
     fn each(
         &mut self,
         fields: &[Field],
         err: &mut dyn Write,
         each: &mut EachDocument<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CliError> {
         while let Some(found) = self.next_bulk(err)? {
             let mut docs: Vec<Vec<DocId>> = vec![Vec::new(); self.segments.len()];
             let mut places = Vec::with_capacity(found.len());
@@ -219,7 +218,7 @@ impl<S: SegmentIds> Documents for Search<'_, S> {
                 records.load(docs)?;
                 Ok(records)
             };
-            let records = self.segments.iter().zip(&docs).map(read).collect::<Result<Vec<_>, Failure>>()?;
+            let records = self.segments.iter().zip(&docs).map(read).collect::<Result<Vec<_>, CliError>>()?;
             for (Found { segment, doc, .. }, at) in found.iter().zip(places) {
                 if let Some(records) = records.get(*segment) {
                     each(records, doc.get(), at)?;

@@ -9,10 +9,10 @@ use clap_mangen::roff::{Roff, roman};
 
 use crate::args::{CommandLine, ManArgs};
 use crate::console::Console;
-use crate::failure::{Exit, Failure};
+use crate::error::{CliError, Exit};
 use crate::input::error::meant;
 
-pub(crate) fn run(args: &ManArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ManArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     // Building gives subcommands their full names; a page of `help` would say nothing.
     let mut dv = CommandLine::command().disable_help_subcommand(true);
     dv.build();
@@ -42,20 +42,20 @@ fn page(command: &Command, out: &mut dyn io::Write) -> io::Result<()> {
     roff.control("fi", []).to_writer(out)
 }
 
-fn write_all(dv: &Command, folder: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder.display(), &error))?;
+fn write_all(dv: &Command, folder: &Path) -> Result<(), CliError> {
+    std::fs::create_dir_all(folder).map_err(|error| CliError::file(folder.display(), &error))?;
     for command in std::iter::once(dv).chain(dv.get_subcommands()) {
         let mut text = Vec::new();
         page(command, &mut text)?;
         let name = command.get_display_name().unwrap_or(command.get_name());
         let path = folder.join(format!("{name}.1"));
-        std::fs::write(&path, text).map_err(|error| Failure::file(path.display(), &error))?;
+        std::fs::write(&path, text).map_err(|error| CliError::file(path.display(), &error))?;
     }
     Ok(())
 }
 
-fn no_such_command(dv: &Command, name: &str) -> Failure {
-    let failure = Failure::usage(format!("no command {name:?}"));
+fn no_such_command(dv: &Command, name: &str) -> CliError {
+    let failure = CliError::usage(format!("no command {name:?}"));
     let names = || dv.get_subcommands().map(Command::get_name);
-    failure.advice(meant(name, names(), || format!("there are {}", names().collect::<Vec<_>>().join(", "))))
+    failure.hint(meant(name, names(), || format!("there are {}", names().collect::<Vec<_>>().join(", "))))
 }

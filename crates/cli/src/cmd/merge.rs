@@ -1,25 +1,25 @@
 //! `dv merge`: several segments into one.
 
 use super::info::{info, stats};
+use crate::api::writer::{MergeProgress, Merger};
+use crate::api::{LogicalType, Segment, SortKey};
 use crate::args::MergeArgs;
 use crate::console::Console;
 use crate::destination::{followed, refuse_input};
-use crate::failure::{Exit, Failure};
-use crate::ids::{self, Wanted};
+use crate::error::{CliError, Exit};
+use crate::id_index::{self, IdIndexPlan};
 use crate::output::json::Json;
-use crate::output::summary::columns;
 use crate::output::text::{printable, thousands};
+use crate::output::usage_tables::columns;
 use crate::progress::Progress;
 use crate::read;
 use crate::sort;
-use crate::spelling::Spelling;
-use crate::store::writer::{MergeProgress, Merger};
-use crate::store::{LogicalType, Segment, SortKey};
+use crate::text_format::TextFormat;
 
-pub(crate) fn run(args: &MergeArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &MergeArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     refuse_input(&args.files, &args.output)?;
     let segments = args.files.iter().map(|file| read::open(file)).collect::<Result<Vec<_>, _>>()?;
-    let (ids, note) = Wanted::of_merge(args, &segments)?;
+    let (ids, note) = IdIndexPlan::of_merge(args, &segments)?;
     let mut progress = Progress::new(console.err_is_terminal && !args.write.quiet, None);
     let merged = merge(args, &segments, ids.as_ref(), &mut progress, console);
     progress.clear(console.err);
@@ -34,14 +34,14 @@ pub(crate) fn run(args: &MergeArgs, console: &mut Console<'_>) -> Result<Exit, F
 fn merge(
     args: &MergeArgs,
     segments: &[Segment],
-    ids: Option<&Wanted>,
+    ids: Option<&IdIndexPlan>,
     progress: &mut Progress,
     console: &mut Console<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let watch = |at: MergeProgress<'_>| {
         progress.show_part(&format!("column {}", printable(at.column)), at.done, at.columns, console.err);
     };
-    let mut merger = Merger::new(args.write.options(args.memory)).spelling(spelling).watch(watch);
+    let mut merger = Merger::new(args.write.options(args.memory)).spelling(text_format).watch(watch);
     merger = merger.promote(args.promote).same_columns(args.same_columns);
     if args.no_sort || !args.sort_by.is_empty() {
         merger = merger.sort_by(sort_keys(&args.sort_by, segments)?);
@@ -56,9 +56,9 @@ fn merge(
         let column = ids.and_then(|ids| read::find(segments, &ids.column).ok().flatten());
         let logical = column.map_or(LogicalType::Utf8, |field| field.logical);
         let documents = |docs: [u32; 2]| docs.map(|doc| place_of(doc, segments)).join(" and ");
-        let advice = "--no-ids merges without an index of ids; else export one segment without the document, \
+        let hint = "--no-ids merges without an index of ids; else export one segment without the document, \
                       and build it anew";
-        ids::refused(error, logical, documents, advice)
+        id_index::refused(error, logical, documents, hint)
     })?;
     Ok(())
 }
@@ -75,19 +75,19 @@ fn place_of(mut doc: u32, segments: &[Segment]) -> String {
 }
 
 /// What the documents are to be sorted by.
-fn sort_keys(arguments: &[String], segments: &[Segment]) -> Result<Vec<SortKey>, Failure> {
+fn sort_keys(arguments: &[String], segments: &[Segment]) -> Result<Vec<SortKey>, CliError> {
     let fields = read::select(segments, &[])?;
     let columns = fields.iter().map(|field| (field.name.as_str(), field.kind.is_multi_valued()));
     sort::keys_to_write(arguments, &columns.collect::<Vec<_>>())
 }
 
 /// How the values of several segments are spelled, if these do it so.
-fn spelling(formats: &[Option<&str>]) -> Option<String> {
-    let spellings = formats.iter().map(|format| Spelling::parse(format.unwrap_or_default()));
-    spellings.reduce(Spelling::common).and_then(|spelling| spelling.to_format())
+fn text_format(formats: &[Option<&str>]) -> Option<String> {
+    let spellings = formats.iter().map(|format| TextFormat::parse(format.unwrap_or_default()));
+    spellings.reduce(TextFormat::common).and_then(|text_format| text_format.to_format())
 }
 
-fn report(args: &MergeArgs, segments: &[Segment], console: &mut Console<'_>) -> Result<(), Failure> {
+fn report(args: &MergeArgs, segments: &[Segment], console: &mut Console<'_>) -> Result<(), CliError> {
     let segment = Segment::open(&args.output)?;
     let stats = stats(&segment)?;
     if args.write.json {

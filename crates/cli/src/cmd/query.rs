@@ -12,35 +12,35 @@ use super::facet::facet_json;
 use super::group::{group, groups_json};
 use super::histogram::{self, histogram_json};
 use super::stats::Column;
+use crate::api::search::facet::{Facet, FacetOrder};
+use crate::api::search::stats::Stats;
+use crate::api::search::{Query, SearchAnswer, SearchRequest};
+use crate::api::{DocId, Segment};
 use crate::args::{FacetBy, GroupSpec, HistogramSpec, QueryArgs};
 use crate::console::Console;
-use crate::failure::{Exit, Failure};
-use crate::hits;
+use crate::error::{CliError, Exit};
+use crate::matching_docs;
 use crate::output::explain::{Step, tell};
 use crate::output::json::Json;
 use crate::output::records;
-use crate::store::search::facet::{Facet, FacetOrder};
-use crate::store::search::stats::Stats;
-use crate::store::search::{Query, SearchAnswer, SearchRequest};
-use crate::store::{DocId, Segment};
 use crate::{read, sort};
 
 /// A request, as people write it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Asked {
+struct QueryRequest {
     #[serde(rename = "where")]
     query: Option<String>,
-    facets: Vec<Named<AskedFacet>>,
+    facets: Vec<NameOr<FacetRequest>>,
     histograms: Vec<HistogramSpec>,
-    stats: Vec<Named<AskedStats>>,
-    groups: Vec<Named<GroupSpec>>,
+    stats: Vec<NameOr<StatsRequest>>,
+    groups: Vec<NameOr<GroupSpec>>,
     sort: Vec<String>,
     top: Option<usize>,
     columns: Vec<String>,
 }
 
-impl Asked {
+impl QueryRequest {
     /// How many documents, if any are asked for: who names an order or columns wants some.
     fn top(&self) -> Option<usize> {
         let is_about_documents = !self.sort.is_empty() || !self.columns.is_empty();
@@ -50,25 +50,25 @@ impl Asked {
 
 /// A request for a column: a table of its options, or a name, which is short for a table with that name only.
 #[derive(Debug)]
-struct Named<T>(T);
+struct NameOr<T>(T);
 
 /// By hand: of an untagged enum nobody is told which key is wrong.
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Named<T>, D::Error> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for NameOr<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<NameOr<T>, D::Error> {
         struct Either<T>(PhantomData<T>);
         impl<'de, T: Deserialize<'de>> Visitor<'de> for Either<T> {
-            type Value = Named<T>;
+            type Value = NameOr<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("the name of a column, or a table with `column` and more")
             }
 
-            fn visit_str<E: Error>(self, name: &str) -> Result<Named<T>, E> {
-                T::deserialize(MapDeserializer::new([("column", name)].into_iter())).map(Named)
+            fn visit_str<E: Error>(self, name: &str) -> Result<NameOr<T>, E> {
+                T::deserialize(MapDeserializer::new([("column", name)].into_iter())).map(NameOr)
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Named<T>, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(map)).map(Named)
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<NameOr<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(NameOr)
             }
         }
         deserializer.deserialize_any(Either(PhantomData))
@@ -77,7 +77,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AskedFacet {
+struct FacetRequest {
     column: String,
     top: Option<usize>,
     by: Option<FacetBy>,
@@ -87,7 +87,7 @@ struct AskedFacet {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AskedStats {
+struct StatsRequest {
     column: String,
     #[serde(default)]
     percentiles: Vec<f64>,
@@ -97,19 +97,19 @@ struct AskedStats {
     distinct: bool,
 }
 
-pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segment = read::open(&args.file)?;
     let asked = parse(&args.request)?;
-    let request = request(&segment, &asked, args.hits.query.as_deref())?;
-    let search = hits::search(&segment, &args.hits);
+    let request = request(&segment, &asked, args.filter.query.as_deref())?;
+    let search = matching_docs::search(&segment, &args.filter);
     let answer = search.request(&request).map_err(|error| read::search_failure(&segment, error))?;
     let top: Vec<DocId> = answer.top.iter().map(|found| found.doc).collect();
     let top = records::json(&segment, &top, &asked.columns)?;
     let groups = answer.groups.iter().zip(&asked.groups);
-    let groups = groups.map(|(found, Named(spec))| groups_json(&segment, found, spec).map(Json::object));
+    let groups = groups.map(|(found, NameOr(spec))| groups_json(&segment, found, spec).map(Json::object));
     let histograms = answer.histograms.iter().zip(&asked.histograms).map(|(found, spec)| {
         let metrics = histogram::metrics_of(&segment, spec)?;
-        Ok::<_, Failure>(Json::object(histogram_json(found, &metrics)))
+        Ok::<_, CliError>(Json::object(histogram_json(found, &metrics)))
     });
     console.json(&Json::object([
         ("file", segment.file().into()),
@@ -121,7 +121,7 @@ pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, F
         ("groups", Json::any(groups.collect::<Result<Vec<_>, _>>()?)),
         ("top", asked.top().map_or(Json::NONE, |_| Json::List(top))),
     ]))?;
-    if args.hits.explain {
+    if args.filter.explain {
         console.out.flush()?;
         let top = (request.top > 0).then_some(&answer.top_profile);
         let query = (&answer.explain, answer.times.query);
@@ -131,13 +131,13 @@ pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, F
 }
 
 /// Reads a request: JSON or TOML, from the command line, a file, or standard input.
-fn parse(argument: &str) -> Result<Asked, Failure> {
+fn parse(argument: &str) -> Result<QueryRequest, CliError> {
     let inline = argument.trim_start().starts_with('{');
-    let advice = "a request is JSON on the command line, a file of JSON or TOML, or - for standard input";
+    let hint = "a request is JSON on the command line, a file of JSON or TOML, or - for standard input";
     let (name, text) =
-        if inline { ("the request", argument.to_owned()) } else { read::text(argument, advice)? };
+        if inline { ("the request", argument.to_owned()) } else { read::text(argument, hint)? };
     let is_toml = Path::new(name).extension().is_some_and(|extension| extension == "toml");
-    let wrong = |error: String| Failure::usage(format!("{name}: {}", error.trim_end()));
+    let wrong = |error: String| CliError::usage(format!("{name}: {}", error.trim_end()));
     if is_toml || !(inline || text.trim_start().starts_with('{')) {
         toml::from_str(&text).map_err(|error| wrong(error.to_string()))
     } else {
@@ -146,11 +146,11 @@ fn parse(argument: &str) -> Result<Asked, Failure> {
 }
 
 /// The request in the terms of the store, about those of its documents that match `more`, too.
-fn request(segment: &Segment, asked: &Asked, more: Option<&str>) -> Result<SearchRequest, Failure> {
+fn request(segment: &Segment, asked: &QueryRequest, more: Option<&str>) -> Result<SearchRequest, CliError> {
     let queries = [more, asked.query.as_deref()].into_iter().flatten().map(Query::parse);
     let query = Query::all_of(queries.collect::<Result<Vec<_>, _>>()?);
     let histograms = asked.histograms.iter().map(|spec| histogram::asked(segment, spec));
-    let groups = asked.groups.iter().map(|Named(spec)| group(segment, spec));
+    let groups = asked.groups.iter().map(|NameOr(spec)| group(segment, spec));
     Ok(SearchRequest {
         query,
         facets: asked.facets.iter().map(facet).collect(),
@@ -162,7 +162,7 @@ fn request(segment: &Segment, asked: &Asked, more: Option<&str>) -> Result<Searc
     })
 }
 
-fn facet(Named(asked): &Named<AskedFacet>) -> Facet {
+fn facet(NameOr(asked): &NameOr<FacetRequest>) -> Facet {
     let mut facet = Facet::on(&asked.column);
     facet.top = match asked.top {
         Some(0) => usize::MAX,
@@ -173,7 +173,7 @@ fn facet(Named(asked): &Named<AskedFacet>) -> Facet {
     facet.order(asked.by.map_or(FacetOrder::Count, FacetBy::order))
 }
 
-fn stats(Named(asked): &Named<AskedStats>) -> Stats {
+fn stats(NameOr(asked): &NameOr<StatsRequest>) -> Stats {
     let mut stats = Stats::of(&asked.column).percentiles(asked.percentiles.iter().copied());
     (stats.spread, stats.distinct) = (asked.spread, asked.distinct);
     stats

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::args::SampleArgs;
 use crate::console::Console;
-use crate::failure::{Exit, Failure};
+use crate::error::{CliError, Exit};
 use crate::output::records;
 use crate::read;
 
-pub(crate) fn run(args: &SampleArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &SampleArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segment = read::open(&args.file)?;
     let docs = draw(segment.docs(), args.count, args.seed);
     records::print(&segment, docs.into_iter(), &args.records, console)?;

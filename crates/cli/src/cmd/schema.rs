@@ -1,19 +1,19 @@
 //! `dv schema`: the types that a sample leads to, for a person to edit.
 
-use super::build::survey;
+use super::build::prepare;
 use crate::args::SchemaArgs;
 use crate::console::Console;
-use crate::failure::{Exit, Failure};
+use crate::error::{CliError, Exit};
 use crate::input::column::Column;
+use crate::input::column_type::ColumnType;
 use crate::input::error::excerpt;
 use crate::input::import::Import;
 use crate::input::schema::TimeRequest;
-use crate::input::types::ColumnType;
 use crate::output::json::Json;
 use crate::output::text::{json_text, printable, thousands};
 
-pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    let import = survey(&args.input, usize::MAX)?;
+pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let import = prepare(&args.input, usize::MAX)?;
     if args.json {
         let columns = columns(&import).map(|column| Entry::new(column).to_json());
         let schema = [("sampled_rows", import.sampled().into()), ("columns", columns.collect())];

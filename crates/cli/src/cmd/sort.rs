@@ -2,16 +2,16 @@
 
 use crate::args::SortArgs;
 use crate::console::Console;
-use crate::failure::{Exit, Failure};
-use crate::hits::Hits;
+use crate::error::{CliError, Exit};
+use crate::matching_docs::MatchingDocs;
 use crate::output::records;
 use crate::read;
 
-pub(crate) fn run(args: &SortArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &SortArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segment = read::open(&args.file)?;
     let count = Some(args.count).filter(|count| *count > 0);
-    let (hits, docs, then) = Hits::in_order(&segment, &args.hits, ("--by", &args.by), count)?;
+    let (matching, docs, then) = MatchingDocs::sorted(&segment, &args.filter, ("--by", &args.by), count)?;
     records::print(&segment, docs.into_iter(), &args.records, console)?;
-    hits.explain(Some(&then), args.records.json, console);
+    matching.explain(Some(&then), args.records.json, console);
     Ok(Exit::Ok)
 }

@@ -1,42 +1,43 @@
 //! `dv stats`: what the values of columns are.
 
+use crate::api::search::stats::{ColumnStats, Distinct, Stats};
+use crate::api::{self, Field};
 use crate::args::StatsArgs;
 use crate::console::Console;
-use crate::facts::{Facts, rounded};
-use crate::failure::{Exit, Failure};
-use crate::hits::Hits;
+use crate::error::{CliError, Exit};
+use crate::matching_docs::MatchingDocs;
 use crate::output::json::Json;
 use crate::output::table::{Align, Table, cut_note, fit, width};
 use crate::output::text::{printable, thousands};
 use crate::read;
-use crate::store::search::stats::{ColumnStats, Distinct, Stats};
-use crate::store::{self, Field};
+use crate::stats_text::{StatsText, rounded};
 
 /// Columns of a terminal that a value of the table may take.
 const CELL: usize = 24;
 
-pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segment = read::open(&args.file)?;
     let fields = read::select(std::slice::from_ref(&segment), &args.columns)?;
-    let hits = Hits::find(&segment, &args.hits)?;
+    let matching = MatchingDocs::find(&segment, &args.filter)?;
     let asked: Vec<Stats> = fields.iter().map(|field| asked(field, args)).collect();
-    let (mut found, then) = hits.ask("values summed up", |search, docs| search.stats_of(docs, &asked))?;
+    let (mut found, then) =
+        matching.evaluate("values summed up", |search, docs| search.stats_of(docs, &asked))?;
     let in_file = segment.usage()?;
     let of_field = |name: &str| in_file.columns.iter().find(|column| column.field.name == name);
-    let is_all = hits.count() == segment.docs();
+    let is_all = matching.count() == segment.docs();
     for stats in &mut found {
         // Of all documents the directory may know it.
         let known = of_field(&stats.field.name).filter(|_| is_all && stats.distinct.is_none());
         stats.distinct = stats.distinct.or(known.and_then(distinct).map(Distinct::Exact));
     }
-    let bytes = |stats: &ColumnStats| of_field(&stats.field.name).map_or(0, store::ColumnUsage::bytes);
+    let bytes = |stats: &ColumnStats| of_field(&stats.field.name).map_or(0, api::ColumnUsage::bytes);
     let columns: Vec<Column<'_>> = found.iter().map(|stats| Column::new(stats, bytes(stats))).collect();
     if args.json {
-        hits.print_json([("columns", columns.iter().map(Column::to_json).collect())], console)?;
+        matching.print_json([("columns", columns.iter().map(Column::to_json).collect())], console)?;
     } else {
         print(&columns, console)?;
     }
-    hits.explain(Some(&then), args.json, console);
+    matching.explain(Some(&then), args.json, console);
     Ok(Exit::Ok)
 }
 
@@ -52,20 +53,20 @@ fn asked(field: &Field, args: &StatsArgs) -> Stats {
 }
 
 /// How many different values there are, if the directory says.
-fn distinct(stats: &store::ColumnUsage) -> Option<u64> {
+fn distinct(stats: &api::ColumnUsage) -> Option<u64> {
     stats.term_count.map(u64::from).or(stats.statistics.distinct)
 }
 
 /// A column's statistics, the facts of its segment, and its bytes in the file.
 pub(super) struct Column<'a> {
     stats: &'a ColumnStats,
-    facts: Facts,
+    facts: StatsText,
     bytes: u64,
 }
 
 impl<'a> Column<'a> {
     pub(super) fn new(stats: &'a ColumnStats, bytes: u64) -> Column<'a> {
-        Column { stats, facts: Facts::of(stats), bytes }
+        Column { stats, facts: StatsText::of(stats), bytes }
     }
 
     /// As JSON, numbers of its values as text, so that none loses digits on its way through a JSON reader.
@@ -99,7 +100,7 @@ impl<'a> Column<'a> {
 }
 
 /// Prints a table; on a terminal that is too narrow, how many values there are and what they are in two.
-fn print(columns: &[Column<'_>], console: &mut Console<'_>) -> Result<(), Failure> {
+fn print(columns: &[Column<'_>], console: &mut Console<'_>) -> Result<(), CliError> {
     let whole = table(columns, true, true);
     if console.out_width.is_none_or(|width| whole.width() <= width) {
         write!(console.out, "{whole}")?;

@@ -3,20 +3,20 @@
 use std::io;
 use std::ops::ControlFlow;
 
-use crate::args::TermsArgs;
-use crate::console::Console;
-use crate::failure::{Exit, Failure};
-use crate::ids;
-use crate::input::import::StoredRef;
-use crate::input::value::append_hex;
-use crate::output::text::printable;
-use crate::output::value::Printer;
-use crate::read;
-use crate::store::{
+use crate::api::{
     ColumnInfo, DocId, DocRange, Error, Kind, LogicalType, OrdRange, Rows, Segment, TermOrd, Values, View,
 };
+use crate::args::TermsArgs;
+use crate::console::Console;
+use crate::error::{CliError, Exit};
+use crate::id_index;
+use crate::input::import::StoredRef;
+use crate::input::parse_cell::append_hex;
+use crate::output::format_value::Printer;
+use crate::output::text::printable;
+use crate::read;
 
-pub(crate) fn run(args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segment = read::open(&args.file)?;
     // Without a name, it is ids.
     let Some(name) = &args.column else { return print_ids(&segment, args, console) };
@@ -43,8 +43,8 @@ pub(crate) fn run(args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, F
 }
 
 /// Prints ids, and with `--json` their documents.
-fn print_ids(segment: &Segment, args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    let (index, field) = ids::open(segment)?;
+fn print_ids(segment: &Segment, args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let (index, field) = id_index::open(segment)?;
     let prefix = args.prefix.as_ref().map(|prefix| bytes_of(prefix, field.logical)).transpose()?;
     let (mut left, printer, mut written) = (args.limit.unwrap_or(u32::MAX), Printer::of(&field), Ok(()));
     let each = |id: &[u8], doc: DocId| {
@@ -55,32 +55,34 @@ fn print_ids(segment: &Segment, args: &TermsArgs, console: &mut Console<'_>) -> 
         written = console.out.write_all(line(args, &printer, id, Some(doc.get())).as_bytes());
         flow(&written)
     };
-    index.prefix(&prefix.unwrap_or_default(), each).map_err(|error| ids::damaged(&error, ids::MEND))?;
+    index
+        .prefix(&prefix.unwrap_or_default(), each)
+        .map_err(|error| id_index::damaged(&error, id_index::MEND))?;
     written?;
     Ok(Exit::Ok)
 }
 
-fn no_dictionary(segment: &Segment, info: &ColumnInfo) -> Failure {
+fn no_dictionary(segment: &Segment, info: &ColumnInfo) -> CliError {
     let (name, kind) = (&info.field.name, info.kind());
     let message = format!("column {name:?} is {}: it has no dictionary", kind.name());
-    let failure = Failure::failed(format!("{}: {message}", segment.file()));
+    let failure = CliError::failed(format!("{}: {message}", segment.file()));
     match kind {
-        Kind::Binary => failure.advice("`dv build` makes one with :sorted behind the type, see --type"),
-        _ => failure.advice("`dv stats` shows the range of numbers"),
+        Kind::Binary => failure.hint("`dv build` makes one with :sorted behind the type, see --type"),
+        _ => failure.hint("`dv stats` shows the range of numbers"),
     }
 }
 
 /// The bytes that a prefix stands for.
-fn bytes_of(prefix: &str, logical: LogicalType) -> Result<Vec<u8>, Failure> {
+fn bytes_of(prefix: &str, logical: LogicalType) -> Result<Vec<u8>, CliError> {
     match logical {
         LogicalType::Utf8 => Ok(prefix.as_bytes().to_vec()),
         LogicalType::Bytes => {
             let mut bytes = Vec::new();
             append_hex(prefix.as_bytes(), &mut bytes).map(|()| bytes).ok_or_else(|| {
-                Failure::usage(format!("--prefix {prefix:?}: not pairs of hexadecimal digits"))
+                CliError::usage(format!("--prefix {prefix:?}: not pairs of hexadecimal digits"))
             })
         }
-        _ => Err(Failure::usage(format!("--prefix is for string and bytes, not {}", logical.name()))),
+        _ => Err(CliError::usage(format!("--prefix is for string and bytes, not {}", logical.name()))),
     }
 }
 
@@ -118,7 +120,7 @@ fn line(args: &TermsArgs, printer: &Printer, term: &[u8], number: Option<u32>) -
     }
     let count = number.filter(|_| args.counts).map(|count| format!("{count}\t")).unwrap_or_default();
     // A term is a line, whatever it holds.
-    count + &printable(&printer.shown(StoredRef::Bytes(term))) + "\n"
+    count + &printable(&printer.to_text(StoredRef::Bytes(term))) + "\n"
 }
 
 /// Goes on as long as what was written was.

@@ -1,7 +1,7 @@
 //! Parquet and Arrow IPC: files that have columns and know their types.
 //!
 //! ```text
-//! parquet | ipc ── RecordBatch ──> batches ── plain arrays of some rows ──> convert ── Filled ──> import
+//! parquet | ipc ── RecordBatch ──> batches ── plain arrays of some rows ──> convert ── ConvertedColumn ──> import
 //!                                                                         (writer::arrow)
 //! ```
 //!
@@ -22,10 +22,10 @@ use std::sync::{Arc, Once};
 
 use arrow_schema::{ArrowError, SchemaRef};
 
-pub(crate) use self::convert::{Fault, Filled, Seen, convert};
+pub(crate) use self::convert::{ConvertedColumn, Styles, ValueError, convert};
 use super::error::{InputError, Result};
-use super::open::{InputFormat, Opened, Source};
-use crate::store::{Leaf, leaves};
+use super::source::{InputFormat, Opened, Source};
+use crate::api::{Leaf, leaves};
 
 /// A file whose columns are known, and of which nothing else was read.
 pub(crate) struct ArrowFile {

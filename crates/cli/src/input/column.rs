@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use jiff::tz::Offset;
 
-use crate::store::LogicalType;
+use crate::api::LogicalType;
 
+use super::column_type::{ColumnType, unit_of};
+use super::parse_cell::{CellParser, ValueStyle};
 use super::row::Form;
 use super::schema::{ColumnRequest, TimeRequest};
-use super::types::{ColumnType, unit_of};
-use super::value::{Mark, Reading};
 use crate::number::{ALL_STYLES, FloatStyle};
-use crate::spelling::{JsonMissing, Spelling};
+use crate::text_format::{JsonMissing, TextFormat};
 use crate::time::{Rfc3339, TimeFormat};
 
 /// Cells that stand for a missing value.
@@ -55,7 +55,7 @@ pub(crate) struct Column {
     /// Whether a CSV file names it, or a file that knows its columns, so that it is a column even without a value.
     pub(crate) in_header: bool,
     /// What a file that knows its columns says that it is.
-    pub(crate) declared: Option<Declared>,
+    pub(crate) declared: Option<DeclaredType>,
     /// Whether the sample had no value and the type is a guess.
     pub(crate) unsampled: bool,
     /// The first value of the sample.
@@ -63,12 +63,12 @@ pub(crate) struct Column {
     /// Documents with a value.
     pub(crate) documents: u64,
     pub(crate) values: u64,
-    observed: Observed,
+    observed: ObservedStyle,
 }
 
 /// A type that a file knows.
 #[derive(Clone, Debug)]
-pub(crate) struct Declared {
+pub(crate) struct DeclaredType {
     pub(crate) ty: ColumnType,
     /// What the file calls it.
     pub(crate) called: String,
@@ -77,27 +77,27 @@ pub(crate) struct Declared {
 
 /// What all values so far agree on.
 #[derive(Debug, Default)]
-struct Observed {
+struct ObservedStyle {
     /// Whether a value will not be printed as it was spelled.
     lost: bool,
-    /// Styles in which not every value is spelled.
+    /// Float styles that some value does not have.
     other_styles: u32,
     json_float: bool,
-    separator: Agreed<char>,
-    suffix: Agreed<[u8; 6]>,
+    separator: Common<char>,
+    suffix: Common<[u8; 6]>,
     /// Fraction styles that not every value has.
     other_fractions: u16,
     /// Of values in the user's format.
-    offset: Agreed<Offset>,
-    missing: Agreed<Missing>,
+    offset: Common<Offset>,
+    missing: Common<Missing>,
     missing_count: u64,
 }
 
 /// Nothing seen, `Some(Some(_))` if all that was seen is the same, `Some(None)` if it differs.
-type Agreed<T> = Option<Option<T>>;
+type Common<T> = Option<Option<T>>;
 
 /// Takes note of one more.
-fn agree<T: PartialEq>(agreed: &mut Agreed<T>, seen: T) {
+fn agree<T: PartialEq>(agreed: &mut Common<T>, seen: T) {
     *agreed = match agreed.take() {
         None => Some(Some(seen)),
         Some(known) => Some(known.filter(|known| *known == seen)),
@@ -116,8 +116,8 @@ impl Column {
     }
 
     /// How the cells of a column of type `ty` are read.
-    pub(crate) fn reading(&self, ty: ColumnType) -> Reading<'_> {
-        Reading { logical: ty.logical, explicit: self.explicit, time: self.time.as_ref() }
+    pub(crate) fn cell_parser(&self, ty: ColumnType) -> CellParser<'_> {
+        CellParser { logical: ty.logical, explicit: self.explicit, time: self.time.as_ref() }
     }
 
     /// Whether a cell stands for a missing value.
@@ -137,28 +137,28 @@ impl Column {
     }
 
     /// Takes note of a value that became part of a document.
-    pub(crate) fn observe(&mut self, mark: Mark) {
+    pub(crate) fn observe(&mut self, mark: ValueStyle) {
         let observed = &mut self.observed;
         self.values += 1;
         match mark {
-            Mark::Canonical => {}
-            Mark::Lost => observed.lost = true,
-            Mark::Float { styles, json } => {
+            ValueStyle::Canonical => {}
+            ValueStyle::Lost => observed.lost = true,
+            ValueStyle::Float { styles, json } => {
                 observed.other_styles |= !styles;
                 observed.json_float |= json;
             }
-            Mark::Time { separator, fractions, suffix } => {
+            ValueStyle::Time { separator, fractions, suffix } => {
                 observed.other_fractions |= !fractions;
                 agree(&mut observed.separator, separator);
                 agree(&mut observed.suffix, suffix);
             }
-            Mark::Formatted(offset) => agree(&mut observed.offset, offset),
+            ValueStyle::Formatted(offset) => agree(&mut observed.offset, offset),
         }
     }
 
     /// The same of several values that were spelled alike.
     #[cfg(feature = "parquet")]
-    pub(crate) fn observe_alike(&mut self, mark: Mark, values: u64) {
+    pub(crate) fn observe_alike(&mut self, mark: ValueStyle, values: u64) {
         if let Some(others) = values.checked_sub(1) {
             self.observe(mark);
             self.values += others;
@@ -173,9 +173,9 @@ impl Column {
 
     /// What export has to know, when all `documents` have been seen; and whether some values will be
     /// printed otherwise than they were spelled.
-    pub(crate) fn spelling(&self, documents: u64, tokens: &MissingTokens) -> (Spelling, bool) {
+    pub(crate) fn text_format(&self, documents: u64, tokens: &MissingTokens) -> (TextFormat, bool) {
         let observed = &self.observed;
-        let mut spelling = Spelling { separator: self.separator.clone(), ..Spelling::default() };
+        let mut text_format = TextFormat { separator: self.separator.clone(), ..TextFormat::default() };
         let mut lost = observed.lost;
         match self.ty.map(|ty| ty.logical) {
             Some(LogicalType::F64) if self.values > 0 => {
@@ -184,22 +184,22 @@ impl Column {
                 lost |= style.is_none();
                 // The other format's default has to be said.
                 let default = if observed.json_float { FloatStyle::Point } else { FloatStyle::Shortest };
-                spelling.float = match default {
+                text_format.float = match default {
                     FloatStyle::Point if styles & 2 != 0 => None,
                     default => style.filter(|style| *style != default),
                 };
             }
             Some(logical) if logical == LogicalType::Date || unit_of(logical).is_some() => match &self.time {
-                Some(TimeRequest::Epoch) => spelling.epoch = true,
+                Some(TimeRequest::Epoch) => text_format.epoch = true,
                 Some(TimeRequest::Format(format)) => {
                     let offset = observed.offset.flatten().unwrap_or(format.offset);
-                    spelling.time = Some(TimeFormat { offset, ..format.clone() });
+                    text_format.time = Some(TimeFormat { offset, ..format.clone() });
                     lost |= observed.offset == Some(None);
                 }
                 None if logical == LogicalType::Date => {}
                 None => {
                     let (format, differs) = observed.timestamp();
-                    spelling.time = Some(format);
+                    text_format.time = Some(format);
                     lost |= differs;
                 }
             },
@@ -209,16 +209,16 @@ impl Column {
         if observed.missing_count == documents - self.documents {
             match observed.missing.flatten() {
                 Some(Missing::Token(0)) | None => {}
-                Some(Missing::Token(token)) => spelling.missing = tokens.0.get(token).cloned(),
-                Some(Missing::Null) => spelling.json_missing = Some(JsonMissing::Null),
-                Some(Missing::EmptyArray) => spelling.json_missing = Some(JsonMissing::EmptyArray),
+                Some(Missing::Token(token)) => text_format.missing = tokens.0.get(token).cloned(),
+                Some(Missing::Null) => text_format.json_missing = Some(JsonMissing::Null),
+                Some(Missing::EmptyArray) => text_format.json_missing = Some(JsonMissing::EmptyArray),
             }
         }
-        (spelling, lost)
+        (text_format, lost)
     }
 }
 
-impl Observed {
+impl ObservedStyle {
     /// The format of the timestamps, canonical in what they do not agree on; and whether that is
     /// anything.
     fn timestamp(&self) -> (TimeFormat, bool) {
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     /// The spelling of a column that gets these cells; a missing token is a missing value.
-    fn spelling(logical: LogicalType, form: Form, cells: &[&str]) -> (String, bool) {
+    fn text_format(logical: LogicalType, form: Form, cells: &[&str]) -> (String, bool) {
         let mut column = Column::new("c", None);
         let ty = ColumnType::single(logical);
         column.ty = Some(ty);
@@ -247,17 +247,17 @@ mod tests {
             if let Some(missing) = column.missing(form, cell, &tokens) {
                 column.observe_missing(missing);
             } else {
-                let (_, mark) = column.reading(ty).read(form, cell, &mut Vec::new()).unwrap();
+                let (_, mark) = column.cell_parser(ty).read(form, cell, &mut Vec::new()).unwrap();
                 column.observe(mark);
                 column.documents += 1;
             }
         }
-        let (spelling, lost) = column.spelling(cells.len() as u64, &tokens);
-        (spelling.to_string(), lost)
+        let (text_format, lost) = column.text_format(cells.len() as u64, &tokens);
+        (text_format.to_string(), lost)
     }
 
     fn csv(logical: LogicalType, cells: &[&str]) -> (String, bool) {
-        spelling(logical, Form::Bare, cells)
+        text_format(logical, Form::Bare, cells)
     }
 
     #[test]
@@ -266,9 +266,12 @@ mod tests {
         assert_eq!(csv(LogicalType::F64, &["1.0", "2.5"]), ("float=point".into(), false));
         assert_eq!(csv(LogicalType::F64, &["1.00", "2.50"]), ("float=2".into(), false));
         assert_eq!(csv(LogicalType::F64, &["1.00", "2.5"]), (String::new(), true));
-        assert_eq!(spelling(LogicalType::F64, Form::Number, &["1.0", "2.5"]), (String::new(), false));
-        assert_eq!(spelling(LogicalType::F64, Form::Number, &["1.5", "2.5"]), (String::new(), false));
-        assert_eq!(spelling(LogicalType::F64, Form::Number, &["1", "2.5"]), ("float=shortest".into(), false));
+        assert_eq!(text_format(LogicalType::F64, Form::Number, &["1.0", "2.5"]), (String::new(), false));
+        assert_eq!(text_format(LogicalType::F64, Form::Number, &["1.5", "2.5"]), (String::new(), false));
+        assert_eq!(
+            text_format(LogicalType::F64, Form::Number, &["1", "2.5"]),
+            ("float=shortest".into(), false)
+        );
     }
 
     #[test]
@@ -299,7 +302,7 @@ mod tests {
         assert_eq!(csv(LogicalType::I64, &["1", "NA", "NA"]).0, "missing=NA");
         assert_eq!(csv(LogicalType::I64, &["1", "", ""]).0, "");
         assert_eq!(csv(LogicalType::I64, &["1", "NA", ""]).0, "");
-        assert_eq!(spelling(LogicalType::I64, Form::Quoted, &["1", "NA"]).0, "missing=NA");
-        assert_eq!(spelling(LogicalType::Utf8, Form::Quoted, &["1", "NA", ""]).0, "");
+        assert_eq!(text_format(LogicalType::I64, Form::Quoted, &["1", "NA"]).0, "missing=NA");
+        assert_eq!(text_format(LogicalType::Utf8, Form::Quoted, &["1", "NA", ""]).0, "");
     }
 }

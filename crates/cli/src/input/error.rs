@@ -17,7 +17,7 @@ pub(crate) enum InputError {
     /// The file cannot be opened or read.
     Unreadable { file: Arc<str>, source: std::io::Error },
     /// The input as a whole does not fit: no row can be skipped to mend it.
-    Refused { message: String, advice: Option<String> },
+    Refused { message: String, hint: Option<String> },
 }
 
 pub(crate) type Result<T, E = InputError> = std::result::Result<T, E>;
@@ -32,7 +32,7 @@ pub(crate) struct BadRow {
     /// The offending text, shortened.
     pub(crate) text: Option<String>,
     /// What the user can do.
-    pub(crate) advice: Option<String>,
+    pub(crate) hint: Option<String>,
 }
 
 /// Where in its file a row stands.
@@ -46,8 +46,8 @@ pub(crate) enum Place {
 }
 
 impl InputError {
-    pub(crate) fn refused(message: impl Into<String>, advice: impl Into<String>) -> InputError {
-        InputError::Refused { message: message.into(), advice: Some(advice.into()) }
+    pub(crate) fn refused(message: impl Into<String>, hint: impl Into<String>) -> InputError {
+        InputError::Refused { message: message.into(), hint: Some(hint.into()) }
     }
 
     pub(crate) fn unreadable(file: &Arc<str>, source: std::io::Error) -> InputError {
@@ -55,11 +55,11 @@ impl InputError {
     }
 
     /// What the user can do about it.
-    pub(crate) fn advice(&self) -> Option<&str> {
+    pub(crate) fn hint(&self) -> Option<&str> {
         match self {
-            InputError::Bad(row) => row.advice.as_deref(),
+            InputError::Bad(row) => row.hint.as_deref(),
             InputError::Unreadable { .. } => None,
-            InputError::Refused { advice, .. } => advice.as_deref(),
+            InputError::Refused { hint, .. } => hint.as_deref(),
         }
     }
 }
@@ -80,7 +80,7 @@ impl BadRow {
     }
 
     pub(crate) fn at(file: &Arc<str>, place: Place, problem: impl Into<String>) -> BadRow {
-        BadRow { file: file.clone(), place, problem: problem.into(), text: None, advice: None }
+        BadRow { file: file.clone(), place, problem: problem.into(), text: None, hint: None }
     }
 
     pub(crate) fn text(mut self, text: &[u8]) -> BadRow {
@@ -88,8 +88,8 @@ impl BadRow {
         self
     }
 
-    pub(crate) fn advice(mut self, advice: impl Into<String>) -> BadRow {
-        self.advice = Some(advice.into());
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> BadRow {
+        self.hint = Some(hint.into());
         self
     }
 }

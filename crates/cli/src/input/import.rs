@@ -1,29 +1,29 @@
 //! Inputs to documents: a first pass over samples for the types, a second one over everything.
 
-mod advice;
 #[cfg(feature = "parquet")]
-mod columnar;
-mod decide;
+mod arrow_rows;
+mod choose_types;
 mod document;
 mod exclude;
-mod opening;
+mod hints;
+mod open_input;
 
-use self::advice::describe;
-pub(crate) use self::advice::type_flag;
 #[cfg(feature = "parquet")]
-pub(crate) use self::columnar::Table;
-use self::decide::first_type;
+pub(crate) use self::arrow_rows::DocBatch;
+use self::choose_types::first_type;
+use self::document::{CellError, split_cell};
 pub(crate) use self::document::{Document, StoredRef};
-use self::document::{Fault, split_cell};
 pub(crate) use self::exclude::Exclude;
-use self::opening::{Opening, Rows};
+use self::hints::describe;
+pub(crate) use self::hints::type_flag;
+use self::open_input::{OpenInput, Rows};
 use super::column::{Column, MissingTokens};
 use super::error::{BadRow, InputError, Result};
-use super::infer::Evidence;
-use super::open::{InputFormat, Source};
+use super::infer_types::Evidence;
+use super::parse_cell::TypeMismatch;
 use super::row::{Cell, Fields, Row};
 use super::schema::Schema;
-use super::value::Contradiction;
+use super::source::{InputFormat, Source};
 
 /// What the command line says about the inputs.
 #[derive(Clone, Debug)]
@@ -43,15 +43,15 @@ pub(crate) struct ImportOptions {
     pub(crate) shown: usize,
     /// About how many bytes of rows a table may take.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "rows come one by one"))]
-    pub(crate) together: usize,
+    pub(crate) batch_bytes: usize,
 }
 
 /// What the caller's sink gets.
-pub(crate) enum Added<'a> {
+pub(crate) enum Imported<'a> {
     Document(&'a Document),
     /// Several documents, by column.
     #[cfg(feature = "parquet")]
-    Table(&'a Table),
+    DocBatch(&'a DocBatch),
 }
 
 /// Inputs whose types are known, as far as a sample tells.
@@ -71,7 +71,7 @@ pub(crate) struct Import {
 struct Input {
     source: Source,
     /// For inputs that cannot be read twice.
-    kept: Option<Opening>,
+    kept: Option<OpenInput>,
 }
 
 impl Import {
@@ -80,8 +80,8 @@ impl Import {
     /// # Errors
     ///
     /// When an input cannot be read, its sample has a bad row (unless those are skipped), values of a
-    /// column fit no type together, or the user named a column that does not exist.
-    pub(crate) fn survey(sources: Vec<Source>, options: ImportOptions) -> Result<Import> {
+    /// column fit no type batch_bytes, or the user named a column that does not exist.
+    pub(crate) fn prepare(sources: Vec<Source>, options: ImportOptions) -> Result<Import> {
         if let Some(again) = sources.iter().filter(|source| source.is_stdin()).nth(1) {
             return Err(InputError::refused(format!("{} is named twice", again.name), "name - once"));
         }
@@ -99,13 +99,13 @@ impl Import {
         let mut evidence = Vec::new();
         for source in sources {
             let opened = import.open(&source)?;
-            import.all_named &= !matches!(opened, Opening::Rows(_, Rows::Ndjson(_)));
+            import.all_named &= !matches!(opened, OpenInput::Rows(_, Rows::Ndjson(_)));
             let kept = match opened {
-                Opening::Rows(_, rows) => import.sample(&source, rows, &mut evidence)?,
+                OpenInput::Rows(_, rows) => import.sample(&source, rows, &mut evidence)?,
                 #[cfg(feature = "parquet")]
-                Opening::Columns(file) => {
+                OpenInput::Columns(file) => {
                     import.declare(&source, &file)?;
-                    (!source.is_replayable()).then_some(Opening::Columns(file))
+                    (!source.is_replayable()).then_some(OpenInput::Columns(file))
                 }
             };
             import.inputs.push(Input { source, kept });
@@ -181,7 +181,7 @@ impl Import {
         source: &Source,
         mut rows: Rows,
         evidence: &mut Vec<Evidence>,
-    ) -> Result<Option<Opening>> {
+    ) -> Result<Option<OpenInput>> {
         let mut kept = (!source.is_replayable()).then(Vec::new);
         let mut row = Row::default();
         for _ in 0..self.options.sample {
@@ -191,7 +191,7 @@ impl Import {
                     self.sampled += 1;
                     evidence.resize_with(self.fields.len().max(evidence.len()), Evidence::default);
                     for cell in &row.cells {
-                        self.weigh(source, &row, cell, evidence);
+                        self.add_evidence(source, &row, cell, evidence);
                     }
                     if let Some(kept) = &mut kept {
                         kept.push(Ok(row.clone()));
@@ -205,10 +205,10 @@ impl Import {
                 Err(error) => return Err(error),
             }
         }
-        Ok(kept.map(|sample| Opening::Rows(sample, rows)))
+        Ok(kept.map(|sample| OpenInput::Rows(sample, rows)))
     }
 
-    fn weigh(&self, source: &Source, row: &Row, cell: &Cell, evidence: &mut [Evidence]) {
+    fn add_evidence(&self, source: &Source, row: &Row, cell: &Cell, evidence: &mut [Evidence]) {
         let text = row.text(cell);
         if cell.form.is_csv() && self.options.missing.find(text).is_some() {
             return;
@@ -229,7 +229,7 @@ impl Import {
     /// Those of the inputs, and of `sink`.
     pub(crate) fn run<E: From<InputError>>(
         &mut self,
-        mut sink: impl FnMut(&Import, Added<'_>) -> Result<(), E>,
+        mut sink: impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut document = Document::default();
         for index in 0..self.inputs.len() {
@@ -237,9 +237,9 @@ impl Import {
             let source = input.source.clone();
             let opened = input.kept.take().map_or_else(|| self.open(&source), Ok)?;
             let (sample, mut rows) = match opened {
-                Opening::Rows(sample, rows) => (sample, rows),
+                OpenInput::Rows(sample, rows) => (sample, rows),
                 #[cfg(feature = "parquet")]
-                Opening::Columns(file) => {
+                OpenInput::Columns(file) => {
                     self.add_file(&source, file, &mut sink)?;
                     continue;
                 }
@@ -267,7 +267,7 @@ impl Import {
         source: &Source,
         row: Result<&Row, Box<BadRow>>,
         document: &mut Document,
-        sink: &mut impl FnMut(&Import, Added<'_>) -> Result<(), E>,
+        sink: &mut impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let converted = row.map_err(|bad| *bad).and_then(|row| self.convert(source, row, document));
         if let Err(bad) = converted {
@@ -275,7 +275,7 @@ impl Import {
         }
         self.documents += 1;
         document.observe(&mut self.columns);
-        sink(self, Added::Document(document))
+        sink(self, Imported::Document(document))
     }
 
     /// Leaves a row out, if that is wanted.
@@ -308,14 +308,14 @@ impl Import {
                 continue;
             }
             let ty = *column.ty.get_or_insert_with(|| first_type(cell, text));
-            let fault = |(contradiction, element): Fault| {
+            let fault = |(mismatch, element): CellError| {
                 let (line, at) = row.place(cell);
-                describe(column, ty, &contradiction, BadRow::new(&source.name, line, at, ""))
+                describe(column, ty, &mismatch, BadRow::new(&source.name, line, at, ""))
                     .text(element.as_deref().unwrap_or(text).as_bytes())
             };
             if cell.element && !ty.multi {
                 let problem = "one value a document, found an array".to_owned();
-                return Err(fault((Contradiction { problem, wider: "[]" }, None)));
+                return Err(fault((TypeMismatch { problem, wider: "[]" }, None)));
             }
             if ty.multi && cell.form.is_csv() {
                 split_cell(column, index, ty, cell.form, text, &self.options.missing, document)

@@ -69,7 +69,7 @@ impl NdjsonRows {
             let at = error.valid_up_to();
             let rest = bytes.get(at..).unwrap_or_default();
             let bad = self.bad(at, "the text is not UTF-8").text(rest.trim_ascii_end());
-            bad.advice("convert it on the way: iconv -f LATIN1 -t UTF-8")
+            bad.hint("convert it on the way: iconv -f LATIN1 -t UTF-8")
         })?;
         let start = line.len() - line.trim_ascii_start().len();
         let text = line.trim_ascii_start();
@@ -77,11 +77,11 @@ impl NdjsonRows {
             Some(b'{') => {}
             Some(b'[') => {
                 let bad = self.bad(start, "the line is an array, not an object").text(text.as_bytes());
-                return Err(bad.advice("give one object a line: jq -c '.[]'"));
+                return Err(bad.hint("give one object a line: jq -c '.[]'"));
             }
             _ => {
                 let bad = self.bad(start, "the line is no JSON object").text(text.trim_end().as_bytes());
-                return Err(bad.advice("give one object a line; CSV is read with --input-format csv"));
+                return Err(bad.hint("give one object a line; CSV is read with --input-format csv"));
             }
         }
         self.name.clear();
@@ -109,7 +109,7 @@ impl NdjsonRows {
             let name_len = self.name.len();
             if key.is_empty() {
                 let bad = self.bad(at, "a key is empty").text(raw.as_bytes());
-                return Err(bad.advice("give it a name"));
+                return Err(bad.hint("give it a name"));
             }
             if !path.is_empty() {
                 self.name.push('.');
@@ -139,14 +139,14 @@ impl NdjsonRows {
             let path: Vec<String> = path.iter().map(|&k| k.to_owned()).collect();
             let problem =
                 format!("the keys {} and {} both give the column {:?}", keys(&other), keys(&path), self.name);
-            self.bad(at, problem).advice("rename one of them")
+            self.bad(at, problem).hint("rename one of them")
         })?;
         if self.seen.len() <= field.index() {
             self.seen.resize(field.index() + 1, 0);
         }
         if std::mem::replace(&mut self.seen[field.index()], self.line) == self.line {
             let bad = self.bad(at, format!("the key {:?} stands twice in one object", self.name));
-            return Err(bad.advice("keep one of them; several values of a field are an array"));
+            return Err(bad.hint("keep one of them; several values of a field are an array"));
         }
         Ok(field)
     }
@@ -172,7 +172,7 @@ impl NdjsonRows {
             };
             if let Some(problem) = refused {
                 let problem = format!("column {:?}: {problem}", self.name);
-                return Err(self.bad(at, problem).text(text.as_bytes()).advice(format!(
+                return Err(self.bad(at, problem).text(text.as_bytes()).hint(format!(
                     "keep one property of each element, or the text of them, on the way: \
                      jq -c '.{0} |= map(tojson)'; or drop it: jq -c 'del(.{0})'",
                     self.name
@@ -225,7 +225,7 @@ impl NdjsonRows {
         let bad = self.bad(at, format!("no valid JSON: {}", reason(error)));
         let bad = if around.is_empty() { bad } else { bad.text(around.as_bytes()) };
         let is_no_line = error.is_eof() || reason(error).starts_with("trailing");
-        if is_no_line { bad.advice("one object a line: jq -c . makes it so") } else { bad }
+        if is_no_line { bad.hint("one object a line: jq -c . makes it so") } else { bad }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::types::{BaseType, Layout, TypeRequest, base_type, unit_of};
+use super::column_type::{BaseType, Layout, TypeRequest, base_type, unit_of};
 use crate::time::TimeFormat;
 
 /// What is asked of each column, by name.
@@ -125,17 +125,17 @@ impl Schema {
 }
 
 fn is_time(base: BaseType) -> bool {
-    use crate::store::LogicalType;
+    use crate::api::LogicalType;
     match base {
         BaseType::Timestamp => true,
         BaseType::Logical(logical) => logical == LogicalType::Date || unit_of(logical).is_some(),
     }
 }
 
-type Fault = (Option<std::ops::Range<usize>>, String);
+type SchemaError = (Option<std::ops::Range<usize>>, String);
 
 impl ColumnEntry {
-    fn request(self) -> Result<ColumnRequest, Fault> {
+    fn request(self) -> Result<ColumnRequest, SchemaError> {
         let mut multi = self.multi.unwrap_or(false);
         let mut layout = match &self.kind {
             None => None,
@@ -190,7 +190,7 @@ fn time_request(ty: Option<TypeRequest>, format: &str) -> Result<TimeRequest, St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::LogicalType;
+    use crate::api::LogicalType;
 
     #[test]
     fn a_schema_file_says_everything() {

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::json::Json;
+use crate::api::search::query::Explain;
+use crate::api::search::sort::TopProfile;
+use crate::api::{FINE_ZONE, PruneCounts, Pruning, ZONE};
 use crate::console::Console;
-use crate::store::search::query::Explain;
-use crate::store::search::sort::TopProfile;
-use crate::store::{FINE_ZONE, PruneCounts, Pruning, ZONE};
 
 /// Something that was done with the documents of a query, and how long it took.
 pub(crate) struct Step {

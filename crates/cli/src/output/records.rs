@@ -7,11 +7,11 @@ use serde_json::value::RawValue;
 use super::json::Json;
 use super::table::{Align, Table, cut_note, fit, width};
 use super::text;
+use crate::api::{DocId, Field, LogicalType, Segment};
 use crate::args::{RecordArgs, RecordFormat};
 use crate::console::Console;
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::read::{CHUNK, Record, Records, select};
-use crate::store::{DocId, Field, LogicalType, Segment};
 
 /// The column that --doc-ids adds.
 pub(crate) const DOC: &str = "_doc";
@@ -30,13 +30,13 @@ pub(crate) fn print(
     docs: impl Iterator<Item = u32>,
     args: &RecordArgs,
     console: &mut Console<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let fields = select(std::slice::from_ref(segment), &args.columns)?;
     print_parts(&fields, std::iter::once((segment, docs)), args, usual_format(console), console)
 }
 
 /// Documents with their numbers, each as an object of JSON: what `dv get --json --doc-ids` prints.
-pub(crate) fn json(segment: &Segment, docs: &[DocId], columns: &[String]) -> Result<Vec<Json>, Failure> {
+pub(crate) fn json(segment: &Segment, docs: &[DocId], columns: &[String]) -> Result<Vec<Json>, CliError> {
     if docs.is_empty() {
         return Ok(Vec::new());
     }
@@ -60,7 +60,7 @@ pub(crate) fn print_parts<'a, D: Iterator<Item = u32>>(
     args: &RecordArgs,
     default: RecordFormat,
     console: &mut Console<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     print_documents(fields, &mut Parts(parts), args, default, console)
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn print_documents(
     args: &RecordArgs,
     default: RecordFormat,
     console: &mut Console<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     check_doc_ids(fields, args)?;
     let printed = match named_format(args).unwrap_or(default) {
         RecordFormat::Table => table(fields, documents, console),
@@ -79,10 +79,10 @@ pub(crate) fn print_documents(
         RecordFormat::Csv => csv(fields, documents, args.doc_ids, ',', console),
         RecordFormat::Tsv => csv(fields, documents, args.doc_ids, '\t', console),
         RecordFormat::Parquet | RecordFormat::Arrow => {
-            Err(Failure::usage("only `dv export` writes Parquet and Arrow"))
+            Err(CliError::usage("only `dv export` writes Parquet and Arrow"))
         }
     };
-    printed.map_err(Failure::or_columns)
+    printed.map_err(CliError::or_columns)
 }
 
 /// The format that the user names.
@@ -91,10 +91,10 @@ pub(crate) fn named_format(args: &RecordArgs) -> Option<RecordFormat> {
 }
 
 /// Whether there is a name left for the column of --doc-ids.
-pub(crate) fn check_doc_ids(fields: &[Field], args: &RecordArgs) -> Result<(), Failure> {
+pub(crate) fn check_doc_ids(fields: &[Field], args: &RecordArgs) -> Result<(), CliError> {
     if args.doc_ids && fields.iter().any(|field| field.name == DOC) {
-        return Err(Failure::usage("--doc-ids needs the name `_doc`, which a column has")
-            .advice("choose other columns with --columns"));
+        return Err(CliError::usage("--doc-ids needs the name `_doc`, which a column has")
+            .hint("choose other columns with --columns"));
     }
     Ok(())
 }
@@ -108,11 +108,11 @@ pub(crate) trait Documents {
         fields: &[Field],
         err: &mut dyn Write,
         each: &mut EachDocument<'_>,
-    ) -> Result<(), Failure>;
+    ) -> Result<(), CliError>;
 }
 
 /// Gets what was read, the number of a document, and its place in what was read.
-pub(crate) type EachDocument<'e> = dyn FnMut(&Records, u32, usize) -> Result<(), Failure> + 'e;
+pub(crate) type EachDocument<'e> = dyn FnMut(&Records, u32, usize) -> Result<(), CliError> + 'e;
 
 /// Documents of one segment after the other.
 struct Parts<I>(I);
@@ -123,7 +123,7 @@ impl<'a, D: Iterator<Item = u32>, I: Iterator<Item = (&'a Segment, D)>> Document
         fields: &[Field],
         _: &mut dyn Write,
         each: &mut EachDocument<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CliError> {
         let mut chunk: Vec<DocId> = Vec::with_capacity(CHUNK);
         for (segment, mut docs) in self.0.by_ref() {
             let mut records = Records::open(segment, fields)?;
@@ -149,7 +149,7 @@ fn csv(
     doc_ids: bool,
     delimiter: char,
     console: &mut Console<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let Console { out, err, .. } = console;
     let mut line = String::new();
     let names = fields.iter().map(|field| field.name.as_str());
@@ -184,7 +184,7 @@ fn ndjson(
     documents: &mut dyn Documents,
     doc_ids: bool,
     console: &mut Console<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let Console { out, err, .. } = console;
     let keys: Vec<String> = fields.iter().map(|field| json_key(&field.name)).collect();
     let mut line = String::new();
@@ -214,7 +214,7 @@ fn json_key(name: &str) -> String {
 }
 
 /// A table if it fits the terminal, else a block of lines for each document.
-fn table(fields: &[Field], documents: &mut dyn Documents, console: &mut Console<'_>) -> Result<(), Failure> {
+fn table(fields: &[Field], documents: &mut dyn Documents, console: &mut Console<'_>) -> Result<(), CliError> {
     let mut rows: Vec<(u32, Vec<String>)> = Vec::new();
     documents.each(fields, console.err, &mut |records, doc, at| {
         let cell = |column: Record<'_>| {
@@ -257,7 +257,7 @@ fn is_number(field: &Field) -> bool {
 }
 
 /// A line for each value that there is, whole.
-fn blocks(rows: &[(u32, Vec<String>)], names: &[String], console: &mut Console<'_>) -> Result<(), Failure> {
+fn blocks(rows: &[(u32, Vec<String>)], names: &[String], console: &mut Console<'_>) -> Result<(), CliError> {
     let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
     for (doc, cells) in rows {
         writeln!(console.out, "── document {doc}")?;

@@ -4,11 +4,11 @@ use std::fmt;
 
 use serde_json::value::RawValue;
 
-use crate::failure::Failure;
+use crate::api::{DocId, Error, Field, Kind, LogicalType, Segment};
+use crate::error::CliError;
 use crate::output::text::json_text;
 use crate::read::{CHUNK, Record, Records, column};
-use crate::spelling::Spelling;
-use crate::store::{DocId, Error, Field, Kind, LogicalType, Segment};
+use crate::text_format::TextFormat;
 
 /// What differs between two segments, as far as it was looked for.
 pub(super) struct Comparison<'a> {
@@ -33,12 +33,12 @@ pub(super) struct ColumnSide {
     pub(super) kind: Kind,
     pub(super) logical: LogicalType,
     /// Without the place among the other columns.
-    pub(super) spelling: Spelling,
+    pub(super) text_format: TextFormat,
 }
 
 /// How much to find out.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum Detail {
     /// Whether any document differs.
     Whether,
     /// All that differ, and the values of so many.
@@ -62,9 +62,9 @@ pub(super) struct ValuePair {
 impl fmt::Display for ColumnSide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.kind.name(), self.logical.name())?;
-        match self.spelling.to_string().as_str() {
+        match self.text_format.to_string().as_str() {
             "" => Ok(()),
-            spelling => write!(f, ", spelled {spelling}"),
+            text_format => write!(f, ", spelled {text_format}"),
         }
     }
 }
@@ -90,9 +90,9 @@ impl ColumnPair {
 
 impl ColumnSide {
     fn new(field: &Field) -> ColumnSide {
-        let spelling = field.format.as_deref().map(Spelling::parse).unwrap_or_default();
-        let spelling = Spelling { order: None, ..spelling };
-        ColumnSide { kind: field.kind, logical: field.logical, spelling }
+        let text_format = field.format.as_deref().map(TextFormat::parse).unwrap_or_default();
+        let text_format = TextFormat { order: None, ..text_format };
+        ColumnSide { kind: field.kind, logical: field.logical, text_format }
     }
 }
 
@@ -101,7 +101,7 @@ impl<'a> Comparison<'a> {
     pub(super) fn of_columns(
         segments: &'a [Segment; 2],
         fields: &[Field],
-    ) -> Result<Comparison<'a>, Failure> {
+    ) -> Result<Comparison<'a>, CliError> {
         let pair = |field: &Field| ColumnPair::new(segments, &field.name);
         Ok(Comparison {
             segments,
@@ -124,9 +124,9 @@ impl<'a> Comparison<'a> {
     /// Compares document by document; hands those whose values are wanted to `each`.
     pub(super) fn documents(
         &mut self,
-        wanted: Wanted,
-        each: &mut dyn FnMut(&Comparison<'_>, Difference) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        wanted: Detail,
+        each: &mut dyn FnMut(&Comparison<'_>, Difference) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
         let step = u32::try_from(CHUNK).unwrap_or(u32::MAX);
         let docs = self.docs();
         let mut start = 0;
@@ -142,9 +142,9 @@ impl<'a> Comparison<'a> {
                     continue;
                 }
                 match wanted {
-                    Wanted::Whether => return Ok(()),
-                    Wanted::All(limit) if self.differing > limit => {}
-                    Wanted::All(_) => each(self, self.difference(doc, at, only_in))?,
+                    Detail::Whether => return Ok(()),
+                    Detail::All(limit) if self.differing > limit => {}
+                    Detail::All(_) => each(self, self.difference(doc, at, only_in))?,
                 }
             }
             start = end;

@@ -1,8 +1,8 @@
 //! Differences for people, and as JSON.
 
-use super::compare::{ColumnPair, ColumnSide, Comparison, Difference, Wanted};
+use super::compare::{ColumnPair, ColumnSide, Comparison, Detail, Difference};
 use crate::console::Console;
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::output::json::Json;
 use crate::output::text::{printable, thousands};
 
@@ -14,12 +14,12 @@ pub(super) fn text(
     comparison: &mut Comparison<'_>,
     limit: u32,
     console: &mut Console<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let mut begun = comparison.differs();
     if begun {
         heading(comparison, console)?;
     }
-    comparison.documents(Wanted::All(limit), &mut |comparison, difference| {
+    comparison.documents(Detail::All(limit), &mut |comparison, difference| {
         if !std::mem::replace(&mut begun, true) {
             heading(comparison, console)?;
         }
@@ -36,7 +36,7 @@ pub(super) fn text(
 }
 
 /// The segments, and the columns that are not the same.
-fn heading(comparison: &Comparison<'_>, console: &mut Console<'_>) -> Result<(), Failure> {
+fn heading(comparison: &Comparison<'_>, console: &mut Console<'_>) -> Result<(), CliError> {
     for (sign, segment) in SIGNS.iter().zip(comparison.segments) {
         let (docs, columns) = (thousands(segment.docs().into()), thousands(segment.column_count().into()));
         writeln!(console.out, "{0}{0}{0} {1}: {docs} documents, {columns} columns", sign, segment.file())?;
@@ -57,7 +57,7 @@ fn document(
     comparison: &Comparison<'_>,
     difference: &Difference,
     console: &mut Console<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let only = match difference.only_in {
         None => String::new(),
         Some(side) => format!(", only in {}", comparison.segments[side].file()),
@@ -97,9 +97,9 @@ pub(super) fn json(
     comparison: &mut Comparison<'_>,
     limit: u32,
     console: &mut Console<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let mut documents = Vec::new();
-    comparison.documents(Wanted::All(limit), &mut |_, difference| {
+    comparison.documents(Detail::All(limit), &mut |_, difference| {
         documents.push(document_json(difference));
         Ok(())
     })?;
@@ -131,7 +131,7 @@ fn column_json(pair: &ColumnPair) -> Json {
         Json::object([
             ("kind", side.kind.name().into()),
             ("type", side.logical.name().into()),
-            ("spelling", side.spelling.to_string().into()),
+            ("spelling", side.text_format.to_string().into()),
         ])
     };
     let [a, b] = pair.sides.each_ref().map(|known| known.as_ref().map_or(Json::NONE, side));

@@ -7,8 +7,8 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::ArrowError;
 
 use super::{ArrowFile, Kind, guarded};
+use crate::api::{Leaf, leaves};
 use crate::input::error::Result;
-use crate::store::{Leaf, leaves};
 
 /// Rows that are taken together.
 const ROWS: usize = 8_192;

@@ -4,17 +4,17 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{ArrowError, DataType};
 
 use super::text::text;
+use crate::api::{FlatArray, LogicalType, Stored, Strings};
 use crate::input::column::Column;
+use crate::input::column_type::{ColumnType, unit_of, value_name};
+use crate::input::parse_cell::{TypeMismatch, ValueStyle};
 use crate::input::row::Form;
-use crate::input::types::{ColumnType, unit_of, value_name};
-use crate::input::value::{Contradiction, Mark};
-use crate::store::{FlatArray, LogicalType, Stored, Strings};
 use crate::time::{Rfc3339, parse_offset};
-use crate::{input::value, number};
+use crate::{input::parse_cell, number};
 
 /// The values of some rows of a column.
 #[derive(Debug)]
-pub(crate) struct Filled {
+pub(crate) struct ConvertedColumn {
     pub(crate) stored: Stored,
     /// Which rows have some, if not all do: row *i* if bit *i* % 64 of word *i* / 64 is set.
     pub(crate) validity: Option<Vec<u64>>,
@@ -24,21 +24,21 @@ pub(crate) struct Filled {
     pub(crate) rows: u64,
     /// Values that they have.
     pub(crate) values: u64,
-    pub(crate) seen: Seen,
+    pub(crate) seen: Styles,
 }
 
 /// How values were spelled.
 #[derive(Debug)]
-pub(crate) enum Seen {
-    Alike(Mark),
-    Each(Vec<Mark>),
+pub(crate) enum Styles {
+    Alike(ValueStyle),
+    Each(Vec<ValueStyle>),
 }
 
 /// A value that its column does not hold.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub(crate) struct ValueError {
     pub(crate) row: usize,
-    pub(crate) contradiction: Contradiction,
+    pub(crate) mismatch: TypeMismatch,
     pub(crate) text: String,
 }
 
@@ -52,15 +52,15 @@ pub(crate) fn convert(
     column: &Column,
     ty: ColumnType,
     array: &ArrayRef,
-    faults: &mut Vec<Fault>,
-) -> Result<Option<Filled>, ArrowError> {
+    faults: &mut Vec<ValueError>,
+) -> Result<Option<ConvertedColumn>, ArrowError> {
     if *array.data_type() == DataType::Null {
         return Ok(None);
     }
     let flat = FlatArray::of(array)?;
     for row in flat.rows_with_null_items() {
         let problem = "an array holds null, which no column can";
-        faults.push(Fault::new(row, problem, "", String::new()));
+        faults.push(ValueError::new(row, problem, "", String::new()));
     }
     let (stored, seen) = values(column, ty, &flat, faults);
     let (rows, values) = match &flat.lists {
@@ -75,17 +75,22 @@ pub(crate) fn convert(
         }
     };
     let FlatArray { lists, validity, .. } = flat;
-    Ok(Some(Filled { stored, validity, lists, rows, values, seen }))
+    Ok(Some(ConvertedColumn { stored, validity, lists, rows, values, seen }))
 }
 
-impl Fault {
-    fn new(row: usize, problem: impl Into<String>, wider: &'static str, text: String) -> Fault {
-        Fault { row, contradiction: Contradiction { problem: problem.into(), wider }, text }
+impl ValueError {
+    fn new(row: usize, problem: impl Into<String>, wider: &'static str, text: String) -> ValueError {
+        ValueError { row, mismatch: TypeMismatch { problem: problem.into(), wider }, text }
     }
 }
 
 /// The values of an array, and how they were spelled.
-fn values(column: &Column, ty: ColumnType, flat: &FlatArray, faults: &mut Vec<Fault>) -> (Stored, Seen) {
+fn values(
+    column: &Column,
+    ty: ColumnType,
+    flat: &FlatArray,
+    faults: &mut Vec<ValueError>,
+) -> (Stored, Styles) {
     let items = flat.items.as_ref();
     // A column with a format is read by it.
     let stored = if column.time.is_some() { None } else { Stored::of(items, ty.logical) };
@@ -94,15 +99,20 @@ fn values(column: &Column, ty: ColumnType, flat: &FlatArray, faults: &mut Vec<Fa
         let mut found = String::new();
         text(items, at, &mut found);
         let (problem, wider) = misfit(items.data_type(), ty.logical);
-        faults.push(Fault::new(row, problem, wider, found));
+        faults.push(ValueError::new(row, problem, wider, found));
     }
-    (stored, Seen::Alike(mark(items.data_type(), ty.logical)))
+    (stored, Styles::Alike(mark(items.data_type(), ty.logical)))
 }
 
 /// Values that are read as text.
-fn by_text(column: &Column, ty: ColumnType, flat: &FlatArray, faults: &mut Vec<Fault>) -> (Stored, Seen) {
+fn by_text(
+    column: &Column,
+    ty: ColumnType,
+    flat: &FlatArray,
+    faults: &mut Vec<ValueError>,
+) -> (Stored, Styles) {
     let items = flat.items.as_ref();
-    let reading = column.reading(ty);
+    let reading = column.cell_parser(ty);
     let (mut numbers, mut strings, mut marks) = (Vec::new(), Strings::default(), Vec::new());
     let mut found = String::new();
     for at in 0..items.len() {
@@ -113,18 +123,18 @@ fn by_text(column: &Column, ty: ColumnType, flat: &FlatArray, faults: &mut Vec<F
             match reading.read(Form::Str, &found, &mut strings.data) {
                 Ok((stored, mark)) => {
                     marks.push(mark);
-                    if let value::Stored::Number(stored) = stored {
+                    if let parse_cell::Stored::Number(stored) = stored {
                         number = stored;
                     }
                 }
-                Err(contradiction) => faults.push(Fault { row, contradiction, text: found.clone() }),
+                Err(mismatch) => faults.push(ValueError { row, mismatch, text: found.clone() }),
             }
         }
         numbers.push(number);
         strings.end();
     }
     let stored = if ty.logical.is_bytes() { Stored::Strings(strings) } else { Stored::Numbers(numbers) };
-    (stored, Seen::Each(marks))
+    (stored, Styles::Each(marks))
 }
 
 /// Why a value of a type that becomes the other does not, and which one would take it.
@@ -145,12 +155,12 @@ fn misfit(from: &DataType, to: LogicalType) -> (String, &'static str) {
 }
 
 /// How values that become stored ones are to be printed.
-fn mark(from: &DataType, to: LogicalType) -> Mark {
+fn mark(from: &DataType, to: LogicalType) -> ValueStyle {
     use DataType as D;
     match (from, to) {
         (D::Decimal32(_, scale) | D::Decimal64(_, scale) | D::Decimal128(_, scale), LogicalType::F64) => {
             let digits = usize::try_from(*scale).unwrap_or(0);
-            Mark::Float { styles: number::fixed_style(digits), json: false }
+            ValueStyle::Float { styles: number::fixed_style(digits), json: false }
         }
         (D::Timestamp(_, zone), _) => {
             // A clock without a zone is printed without one; one whose zone has a name, in UTC.
@@ -164,11 +174,11 @@ fn mark(from: &DataType, to: LogicalType) -> Mark {
             if let Some(suffix) = suffix.get_mut(..zone.len()) {
                 suffix.copy_from_slice(zone.as_bytes());
             }
-            Mark::Time { separator: 'T', fractions: 1 << Rfc3339::SHORTEST, suffix }
+            ValueStyle::Time { separator: 'T', fractions: 1 << Rfc3339::SHORTEST, suffix }
         }
         (_, LogicalType::TimestampMillis) => {
-            Mark::Time { separator: 'T', fractions: 1 << Rfc3339::SHORTEST, suffix: *b"Z\0\0\0\0\0" }
+            ValueStyle::Time { separator: 'T', fractions: 1 << Rfc3339::SHORTEST, suffix: *b"Z\0\0\0\0\0" }
         }
-        _ => Mark::Canonical,
+        _ => ValueStyle::Canonical,
     }
 }

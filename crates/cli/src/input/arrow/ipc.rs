@@ -18,7 +18,7 @@ use arrow_ipc::reader::{read_dictionary, read_record_batch};
 use arrow_ipc::{Block, MessageHeader, convert, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, SchemaRef};
 
-use crate::input::open::Source;
+use crate::input::source::Source;
 
 /// How a file begins and ends.
 pub(super) const MAGIC: &[u8] = b"ARROW1";

@@ -11,7 +11,7 @@ use parquet::arrow::arrow_reader::{
 };
 
 use super::pages::Pages;
-use crate::input::open::Source;
+use crate::input::source::Source;
 
 /// A file of which the footer was read.
 pub(super) struct Parquet {

@@ -8,9 +8,9 @@ use arrow_array::{Array, downcast_integer_array};
 use arrow_schema::{DataType, TimeUnit};
 use jiff::SignedDuration;
 
+use crate::api::for_each;
 use crate::number::FloatStyle;
 use crate::output::text::hex;
-use crate::store::for_each;
 use crate::time::{Moment, TimeFormat, day};
 
 /// Appends the value at `at`, which is there, as CSV would have it.

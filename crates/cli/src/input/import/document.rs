@@ -3,9 +3,9 @@
 use serde_json::value::RawValue;
 
 use crate::input::column::{Column, Missing, MissingTokens};
+use crate::input::column_type::ColumnType;
+use crate::input::parse_cell::{Stored, TypeMismatch, ValueStyle};
 use crate::input::row::Form;
-use crate::input::types::ColumnType;
-use crate::input::value::{Contradiction, Mark, Stored};
 
 /// A document to be added: its values, grouped by column.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ struct Value {
     stored: Stored,
     /// In the document's bytes.
     range: std::ops::Range<usize>,
-    mark: Mark,
+    mark: ValueStyle,
 }
 
 /// A value of a document, as the segment keeps it.
@@ -79,16 +79,16 @@ impl Document {
         ty: ColumnType,
         form: Form,
         text: &str,
-    ) -> Result<(), Contradiction> {
+    ) -> Result<(), TypeMismatch> {
         let start = self.bytes.len();
-        let (stored, mark) = column.reading(ty).read(form, text, &mut self.bytes)?;
+        let (stored, mark) = column.cell_parser(ty).read(form, text, &mut self.bytes)?;
         self.values.push(Value { column: index, stored, range: start..self.bytes.len(), mark });
         Ok(())
     }
 }
 
 /// What was wrong in a cell, and in which one of the values it holds, if not with all of it.
-pub(super) type Fault = (Contradiction, Option<String>);
+pub(super) type CellError = (TypeMismatch, Option<String>);
 
 /// Adds the values that a CSV cell of a multi-valued column holds: a JSON array, or texts between
 /// separators.
@@ -100,8 +100,8 @@ pub(super) fn split_cell(
     text: &str,
     missing: &MissingTokens,
     document: &mut Document,
-) -> Result<(), Fault> {
-    let element = |c: Contradiction, text: &str| (c, Some(text.to_owned()));
+) -> Result<(), CellError> {
+    let element = |c: TypeMismatch, text: &str| (c, Some(text.to_owned()));
     if let Some(separator) = &column.separator {
         for part in text.split(separator.as_str()) {
             if missing.find(part).is_none() {
@@ -113,7 +113,7 @@ pub(super) fn split_cell(
     if !text.starts_with('[') {
         return document.push(column, index, ty, form, text).map_err(|c| (c, None));
     }
-    let refuse = |problem: String| (Contradiction { problem, wider: "" }, None);
+    let refuse = |problem: String| (TypeMismatch { problem, wider: "" }, None);
     let values: Vec<&RawValue> = serde_json::from_str(text)
         .map_err(|error| refuse(format!("no JSON array of strings, numbers or booleans ({error})")))?;
     if values.is_empty() {

@@ -3,10 +3,10 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 
-use super::advice::plain;
+use super::hints::plain;
 use super::*;
-use crate::input::types::ColumnType;
-use crate::output::value::Printer;
+use crate::input::column_type::ColumnType;
+use crate::output::format_value::Printer;
 
 fn options() -> ImportOptions {
     ImportOptions {
@@ -20,7 +20,7 @@ fn options() -> ImportOptions {
         sample: 10_000,
         skip_bad: false,
         shown: 5,
-        together: 1 << 20,
+        batch_bytes: 1 << 20,
     }
 }
 
@@ -71,13 +71,13 @@ struct Imported {
 
 fn import_files(paths: &[PathBuf], options: ImportOptions) -> Result<Imported> {
     let sources = paths.iter().map(|path| Source::new(path)).collect();
-    let mut import = Import::survey(sources, options)?;
+    let mut import = Import::prepare(sources, options)?;
     let mut documents = Vec::new();
     import.run(|_, added| {
         match added {
-            Added::Document(document) => documents.push(keep(document)),
+            Imported::Document(document) => documents.push(keep(document)),
             #[cfg(feature = "parquet")]
-            Added::Table(_) => panic!("no file here has columns"),
+            Imported::Table(_) => panic!("no file here has columns"),
         }
         Ok::<(), InputError>(())
     })?;
@@ -101,7 +101,7 @@ fn strip(error: InputError, folder: &str) -> InputError {
     let short = |text: &str| text.replace(&format!("{folder}/"), "");
     match error {
         InputError::Bad(bad) => BadRow { file: short(&bad.file).into(), ..*bad }.into(),
-        InputError::Refused { message, advice } => InputError::Refused { message: short(&message), advice },
+        InputError::Refused { message, hint } => InputError::Refused { message: short(&message), hint },
         other => other,
     }
 }
@@ -114,9 +114,9 @@ impl Imported {
 
     fn printers(&self) -> Vec<Printer> {
         let printer = |column: &Column| {
-            let ty = column.ty.unwrap_or(ColumnType::single(crate::store::LogicalType::Utf8));
-            let (spelling, _) = column.spelling(self.import.documents(), self.import.missing_tokens());
-            Printer::new(ty.logical, ty.multi, spelling.to_format().as_deref())
+            let ty = column.ty.unwrap_or(ColumnType::single(crate::api::LogicalType::Utf8));
+            let (text_format, _) = column.text_format(self.import.documents(), self.import.missing_tokens());
+            Printer::new(ty.logical, ty.multi, text_format.to_format().as_deref())
         };
         self.import.columns().iter().map(printer).collect()
     }
@@ -167,7 +167,7 @@ impl Imported {
 
 fn message(result: Result<Imported>) -> (String, String) {
     let error = result.err().unwrap();
-    (error.to_string(), error.advice().unwrap_or("").to_owned())
+    (error.to_string(), error.hint().unwrap_or("").to_owned())
 }
 
 #[test]
@@ -266,11 +266,11 @@ fn contradictions_say_which_flag_mends_them() {
             "--type a=string",
         ),
     ] {
-        let (found, advice) = self::message(import(&[(name, text)], after(1)));
+        let (found, hint) = self::message(import(&[(name, text)], after(1)));
         assert_eq!(found, message);
         assert!(
-            advice.contains(flag) && (advice.ends_with("takes arrays") || advice.contains("--sample all")),
-            "{advice}"
+            hint.contains(flag) && (hint.ends_with("takes arrays") || hint.contains("--sample all")),
+            "{hint}"
         );
     }
 }
@@ -278,12 +278,12 @@ fn contradictions_say_which_flag_mends_them() {
 #[test]
 fn conflicts_within_the_sample_name_both_places() {
     let text = "{\"a\":1}\n{\"a\":\"x\"}\n{\"a\":2}\n";
-    let (found, advice) = message(import(&[("a.ndjson", text)], options()));
+    let (found, hint) = message(import(&[("a.ndjson", text)], options()));
     assert!(
         found.contains("a.ndjson:1:6: column \"a\" holds JSON numbers and, at")
             && found.contains("a.ndjson:2:6")
     );
-    assert!(advice.contains("--type a=string"));
+    assert!(hint.contains("--type a=string"));
     let imported = import(&[("a.ndjson", text)], typed("a=string")).unwrap();
     assert_eq!(imported.ndjson(), "{\"a\":\"1\"}\n{\"a\":\"x\"}\n{\"a\":\"2\"}\n");
     let imported = import(&[("a.ndjson", text)], ImportOptions { skip_bad: true, ..options() }).unwrap();
@@ -328,9 +328,9 @@ fn cells_of_multi_valued_columns_are_arrays_or_separated() {
 
 #[test]
 fn a_name_of_the_command_line_must_be_a_column() {
-    let (found, advice) = message(import(&[("a.csv", "size\n1\n")], typed("sise=u64")));
+    let (found, hint) = message(import(&[("a.csv", "size\n1\n")], typed("sise=u64")));
     assert_eq!(found, "--type names the column \"sise\", which no input has");
-    assert_eq!(advice, "did you mean \"size\"?");
+    assert_eq!(hint, "did you mean \"size\"?");
 }
 
 #[test]
@@ -436,7 +436,7 @@ proptest! {
         match import(&[("a.csv", &text)], ImportOptions { sample, ..options() }) {
             Err(error) => {
                 prop_assert!(sample < columns[0].len() as u64, "{error} though all was seen");
-                prop_assert!(error.advice().unwrap().contains("--type"), "{error}");
+                prop_assert!(error.hint().unwrap().contains("--type"), "{error}");
             }
             Ok(imported) => {
                 let exported = cells(&imported.csv());
@@ -444,7 +444,7 @@ proptest! {
                 let tokens = imported.import.missing_tokens();
                 for (index, (name, column)) in names.iter().zip(&columns).enumerate() {
                     let found = imported.import.columns().iter().position(|c| c.name == *name).unwrap();
-                    let (_, lost) = imported.import.columns()[found].spelling(column.len() as u64, tokens);
+                    let (_, lost) = imported.import.columns()[found].text_format(column.len() as u64, tokens);
                     for (row, cell) in column.iter().enumerate() {
                         let out = &exported[row + 1][index];
                         let both_missing = tokens.find(cell).is_some() && tokens.find(out).is_some();
@@ -474,7 +474,7 @@ proptest! {
         let spellings = |imported: &Imported| {
             let columns = imported.import.columns().iter();
             let tokens = imported.import.missing_tokens();
-            columns.map(|c| (c.ty, c.spelling(imported.import.documents(), tokens))).collect::<Vec<_>>()
+            columns.map(|c| (c.ty, c.text_format(imported.import.documents(), tokens))).collect::<Vec<_>>()
         };
         prop_assert_eq!(spellings(&asked), spellings(&inferred));
     }

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use super::Import;
 #[cfg(feature = "parquet")]
 use crate::input::arrow::ArrowFile;
-use crate::input::csv::{CsvRows, Dialect};
+use crate::input::csv_cells::{CsvRows, Dialect};
 #[cfg(not(feature = "parquet"))]
 use crate::input::error::InputError;
 use crate::input::error::{BadRow, Result};
 use crate::input::ndjson::NdjsonRows;
-use crate::input::open::{InputFormat, Opened, Source};
 use crate::input::row::{Fields, Row};
+use crate::input::source::{InputFormat, Opened, Source};
 
 /// An opened input.
-pub(super) enum Opening {
+pub(super) enum OpenInput {
     /// Rows that were read for their types, and the reader behind them.
     Rows(Vec<Result<Row, Box<BadRow>>>, Rows),
     #[cfg(feature = "parquet")]
@@ -38,14 +38,14 @@ impl Rows {
 
 impl Import {
     /// Opens an input, which gets the columns that it names.
-    pub(super) fn open(&mut self, source: &Source) -> Result<Opening> {
+    pub(super) fn open(&mut self, source: &Source) -> Result<OpenInput> {
         let opened = source.open(self.options.format)?;
         let name: &Arc<str> = &source.name;
         match opened.format {
             InputFormat::Parquet | InputFormat::Arrow => return open_columns(source, opened),
             InputFormat::Ndjson => {
                 let rows = NdjsonRows::open(name, opened.reader);
-                return Ok(Opening::Rows(Vec::new(), Rows::Ndjson(rows)));
+                return Ok(OpenInput::Rows(Vec::new(), Rows::Ndjson(rows)));
             }
             InputFormat::Csv | InputFormat::Tsv => {}
         }
@@ -62,19 +62,19 @@ impl Import {
                 column.in_header = true;
             }
         }
-        Ok(Opening::Rows(Vec::new(), Rows::Csv(rows)))
+        Ok(OpenInput::Rows(Vec::new(), Rows::Csv(rows)))
     }
 }
 
 /// A file that knows its columns.
 #[cfg(feature = "parquet")]
-fn open_columns(source: &Source, opened: Opened) -> Result<Opening> {
-    ArrowFile::open(source, opened).map(Opening::Columns)
+fn open_columns(source: &Source, opened: Opened) -> Result<OpenInput> {
+    ArrowFile::open(source, opened).map(OpenInput::Columns)
 }
 
 /// The same, without what it takes.
 #[cfg(not(feature = "parquet"))]
-fn open_columns(source: &Source, opened: Opened) -> Result<Opening> {
+fn open_columns(source: &Source, opened: Opened) -> Result<OpenInput> {
     let format = if opened.format == InputFormat::Parquet { "Parquet" } else { "Arrow" };
     Err(InputError::refused(
         format!("{}: it is {format}, which this dv was built without", source.name),

@@ -114,7 +114,7 @@ fn headers_without_names_or_with_the_same_name_twice_get_advice() {
     ] {
         let error = open(text, COMMA).err().unwrap();
         assert_eq!(error.to_string(), message);
-        assert!(error.advice().is_some());
+        assert!(error.hint().is_some());
     }
 }
 

@@ -14,16 +14,16 @@
 
 use serde_json::value::RawValue;
 
-use crate::store::search::Value;
-use crate::store::{Field, LogicalType, to_f64, to_u64};
+use crate::api::search::Value;
+use crate::api::{Field, LogicalType, to_f64, to_u64};
 
 use super::json::Json;
 use super::text;
+use crate::input::column_type::unit_of;
 use crate::input::import::StoredRef;
-use crate::input::types::unit_of;
-use crate::input::value::print_ip;
+use crate::input::parse_cell::print_ip;
 use crate::number::FloatStyle;
-use crate::spelling::{JsonMissing, Spelling};
+use crate::text_format::{JsonMissing, TextFormat};
 use crate::time::{TimeFormat, day};
 
 impl<'a> From<&'a Value> for StoredRef<'a> {
@@ -41,19 +41,19 @@ pub(crate) struct Printer {
     logical: LogicalType,
     /// Whether a document can have several values.
     multi: bool,
-    spelling: Spelling,
+    text_format: TextFormat,
     time: TimeFormat,
 }
 
 impl Printer {
     /// A printer for a column with this `format` in its directory entry.
     pub(crate) fn new(logical: LogicalType, multi: bool, format: Option<&str>) -> Printer {
-        let spelling = format.map(Spelling::parse).unwrap_or_default();
-        let time = spelling.time.clone().unwrap_or_else(|| match logical {
+        let text_format = format.map(TextFormat::parse).unwrap_or_default();
+        let time = text_format.time.clone().unwrap_or_else(|| match logical {
             LogicalType::Date => TimeFormat::iso_date(),
             _ => TimeFormat::canonical(),
         });
-        Printer { logical, multi, spelling, time }
+        Printer { logical, multi, text_format, time }
     }
 
     /// A printer for single values of a column.
@@ -66,12 +66,12 @@ impl Printer {
         let start = out.len();
         match values {
             [] => {
-                out.push_str(self.spelling.missing.as_deref().unwrap_or(""));
+                out.push_str(self.text_format.missing.as_deref().unwrap_or(""));
                 text::quote_csv(out, start, delimiter, |_| false);
                 return;
             }
             [value] if !self.multi => self.text(*value, out),
-            values => match &self.spelling.separator {
+            values => match &self.text_format.separator {
                 Some(separator) => {
                     for (index, value) in values.iter().enumerate() {
                         out.push_str(if index > 0 { separator } else { "" });
@@ -82,7 +82,7 @@ impl Printer {
             },
         }
         // Without quotes, these would be read as missing.
-        let token = self.spelling.missing.as_deref();
+        let token = self.text_format.missing.as_deref();
         text::quote_csv(out, start, delimiter, |text| {
             matches!(text, "" | "NA" | "null") || Some(text) == token
         });
@@ -99,7 +99,7 @@ impl Printer {
     /// Appends the JSON of these values; `false` and nothing appended where the key is left out.
     pub(crate) fn json(&self, values: &[StoredRef<'_>], out: &mut String) -> bool {
         match values {
-            [] => match self.spelling.json_missing {
+            [] => match self.text_format.json_missing {
                 None => return false,
                 Some(JsonMissing::Null) => out.push_str("null"),
                 Some(JsonMissing::EmptyArray) => out.push_str("[]"),
@@ -115,7 +115,7 @@ impl Printer {
     pub(crate) fn json_value(&self, value: &Value) -> Json {
         let mut text = String::new();
         match value {
-            Value::F64(double) if !double.is_finite() => text = format!("\"{}\"", self.shown(value)),
+            Value::F64(double) if !double.is_finite() => text = format!("\"{}\"", self.to_text(value)),
             value => self.json_scalar(value.into(), &mut text),
         }
         // It is JSON.
@@ -135,18 +135,18 @@ impl Printer {
         match (self.logical, value) {
             (LogicalType::F64, StoredRef::Number(stored)) => match to_f64(stored) {
                 double if double.is_finite() => {
-                    self.spelling.float.unwrap_or(FloatStyle::Point).print(double, out);
+                    self.text_format.float.unwrap_or(FloatStyle::Point).print(double, out);
                 }
                 _ => out.push_str("null"),
             },
             (LogicalType::I64 | LogicalType::U64 | LogicalType::Bool, _) => self.text(value, out),
-            (logical, _) if self.spelling.epoch && unit_of(logical).is_some() => self.text(value, out),
-            _ => text::json_string(&self.shown(value), out),
+            (logical, _) if self.text_format.epoch && unit_of(logical).is_some() => self.text(value, out),
+            _ => text::json_string(&self.to_text(value), out),
         }
     }
 
     /// A value without quotes of any kind.
-    pub(crate) fn shown<'v>(&self, value: impl Into<StoredRef<'v>>) -> String {
+    pub(crate) fn to_text<'v>(&self, value: impl Into<StoredRef<'v>>) -> String {
         let mut text = String::new();
         self.text(value.into(), &mut text);
         text
@@ -174,7 +174,7 @@ impl Printer {
         use std::fmt::Write as _;
         let moment = match (self.logical, unit_of(self.logical)) {
             (LogicalType::Date, _) => Some(day(stored)),
-            (_, Some(unit)) if !self.spelling.epoch => Some(unit.moment(stored)),
+            (_, Some(unit)) if !self.text_format.epoch => Some(unit.moment(stored)),
             _ => None,
         };
         if moment.is_some_and(|moment| self.time.print(moment, out)) {
@@ -185,7 +185,7 @@ impl Printer {
             LogicalType::U64 => write!(out, "{}", to_u64(stored)),
             LogicalType::Bool => out.write_str(if stored == 0 { "false" } else { "true" }),
             LogicalType::F64 => {
-                self.spelling.float.unwrap_or(FloatStyle::Shortest).print(to_f64(stored), out);
+                self.text_format.float.unwrap_or(FloatStyle::Shortest).print(to_f64(stored), out);
                 Ok(())
             }
             _ => write!(out, "{stored}"),
@@ -196,7 +196,7 @@ impl Printer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{from_f64, from_u64};
+    use crate::api::{from_f64, from_u64};
     use StoredRef::{Bytes, Number};
 
     fn both(logical: LogicalType, format: &str, values: &[StoredRef<'_>]) -> (String, String) {

@@ -1,10 +1,10 @@
 //! What is said of columns whose values do not fit, and which flag mends it.
 
 use crate::input::column::Column;
+use crate::input::column_type::ColumnType;
 use crate::input::error::{BadRow, InputError};
-use crate::input::infer::Conflict;
-use crate::input::types::ColumnType;
-use crate::input::value::Contradiction;
+use crate::input::infer_types::Conflict;
+use crate::input::parse_cell::TypeMismatch;
 
 /// The values of a sample fit no type together.
 pub(super) fn conflicting(name: &str, conflict: &Conflict) -> InputError {
@@ -24,16 +24,11 @@ pub(super) fn conflicting(name: &str, conflict: &Conflict) -> InputError {
 }
 
 /// Says what contradicts a column's type, and which flag mends it.
-pub(super) fn describe(
-    column: &Column,
-    ty: ColumnType,
-    contradiction: &Contradiction,
-    bad: BadRow,
-) -> BadRow {
+pub(super) fn describe(column: &Column, ty: ColumnType, mismatch: &TypeMismatch, bad: BadRow) -> BadRow {
     let name = &column.name;
-    let problem = format!("column {name:?} ({ty_name}): {}", contradiction.problem, ty_name = plain(ty));
+    let problem = format!("column {name:?} ({ty_name}): {}", mismatch.problem, ty_name = plain(ty));
     let brackets = if ty.multi { "[]" } else { "" };
-    let advice = match contradiction.wider {
+    let hint = match mismatch.wider {
         "" => "a separator can be given in the schema file".to_owned(),
         "[]" => format!("{} takes arrays", type_flag(name, &format!("{}[]", ty.logical.name()))),
         wider if column.declared.is_some() && !column.explicit => {
@@ -48,7 +43,7 @@ pub(super) fn describe(
             type_flag(name, &format!("{wider}{brackets}"))
         ),
     };
-    BadRow { problem, ..bad }.advice(advice)
+    BadRow { problem, ..bad }.hint(hint)
 }
 
 pub(super) fn plain(ty: ColumnType) -> String {

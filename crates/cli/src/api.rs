@@ -26,4 +26,4 @@ pub(crate) use docvalues::writer::arrow::{
     FlatArray, Holds, Leaf, Stored, Strings, for_each, leaves, weight,
 };
 pub(crate) use docvalues::writer::{self, AtomicFile, Compression, IdOptions};
-pub(crate) use docvalues::{FormatError as Refusal, FormatErrorKind as Damage, Section};
+pub(crate) use docvalues::{FormatError, FormatErrorKind, Section};

@@ -12,15 +12,15 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
-use crate::failure::Failure;
-use crate::store::{Batches, SearchError};
+use crate::api::{Batches, SearchError};
+use crate::error::CliError;
 
 /// Bytes of a group of rows of Parquet, about: it is in memory until it is written.
 const GROUP_BYTES: usize = 64 << 20;
 
 /// What is written, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Columnar {
+pub(crate) enum ArrowFormat {
     Parquet,
     /// What is read from its end.
     ArrowFile,
@@ -29,11 +29,11 @@ pub(crate) enum Columnar {
 }
 
 /// Writes all batches.
-pub(crate) fn write(batches: Batches<'_>, format: Columnar, out: &mut dyn Write) -> Result<(), Failure> {
+pub(crate) fn write(batches: Batches<'_>, format: ArrowFormat, out: &mut dyn Write) -> Result<(), CliError> {
     let written = Written::default();
     let schema = batches.schema();
     match format {
-        Columnar::Parquet => {
+        ArrowFormat::Parquet => {
             let zstd = Compression::ZSTD(ZstdLevel::default());
             let properties = WriterProperties::builder().set_compression(zstd).build();
             let mut writer = ArrowWriter::try_new(written.clone(), schema, Some(properties))?;
@@ -46,7 +46,7 @@ pub(crate) fn write(batches: Batches<'_>, format: Columnar, out: &mut dyn Write)
             })?;
             writer.close()?;
         }
-        Columnar::ArrowFile => {
+        ArrowFormat::ArrowFile => {
             let mut writer = FileWriter::try_new(written.clone(), &schema)?;
             each(batches, |batch| {
                 writer.write(batch)?;
@@ -54,7 +54,7 @@ pub(crate) fn write(batches: Batches<'_>, format: Columnar, out: &mut dyn Write)
             })?;
             writer.finish()?;
         }
-        Columnar::ArrowStream => {
+        ArrowFormat::ArrowStream => {
             let mut writer = StreamWriter::try_new(written.clone(), &schema)?;
             each(batches, |batch| {
                 writer.write(batch)?;
@@ -68,8 +68,8 @@ pub(crate) fn write(batches: Batches<'_>, format: Columnar, out: &mut dyn Write)
 
 fn each(
     batches: Batches<'_>,
-    mut write: impl FnMut(&RecordBatch) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    mut write: impl FnMut(&RecordBatch) -> Result<(), CliError>,
+) -> Result<(), CliError> {
     for batch in batches {
         write(&batch?)?;
     }
@@ -81,7 +81,7 @@ fn each(
 struct Written(Arc<Mutex<Vec<u8>>>);
 
 impl Written {
-    fn move_to(&self, out: &mut dyn Write) -> Result<(), Failure> {
+    fn move_to(&self, out: &mut dyn Write) -> Result<(), CliError> {
         let bytes = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(out.write_all(&bytes)?)
     }
@@ -98,20 +98,20 @@ impl Write for Written {
     }
 }
 
-impl From<ArrowError> for Failure {
-    fn from(error: ArrowError) -> Failure {
+impl From<ArrowError> for CliError {
+    fn from(error: ArrowError) -> CliError {
         match error {
             ArrowError::ExternalError(error) => match error.downcast::<SearchError>() {
-                Ok(error) => Failure::from(*error),
-                Err(error) => Failure::failed(error.to_string()),
+                Ok(error) => CliError::from(*error),
+                Err(error) => CliError::failed(error.to_string()),
             },
-            error => Failure::failed(format!("what Arrow cannot hold: {error}")),
+            error => CliError::failed(format!("what Arrow cannot hold: {error}")),
         }
     }
 }
 
-impl From<ParquetError> for Failure {
-    fn from(error: ParquetError) -> Failure {
-        Failure::failed(format!("what Parquet cannot hold: {error}"))
+impl From<ParquetError> for CliError {
+    fn from(error: ParquetError) -> CliError {
+        CliError::failed(format!("what Parquet cannot hold: {error}"))
     }
 }

@@ -112,14 +112,14 @@ impl CsvRows {
             let bad = |problem: String| BadRow::new(&self.file, span.line, span.column as u64, problem);
             if name.is_empty() {
                 return Err(bad(format!("the name of column {} is empty", index + 1))
-                    .advice("name it in the header, or read the file with --no-header")
+                    .hint("name it in the header, or read the file with --no-header")
                     .into());
             }
             let id = fields.id(name);
             if !seen.insert(id) {
                 return Err(bad("two columns have the same name".to_owned())
                     .text(name.as_bytes())
-                    .advice("rename one in the header, or read the file with --no-header")
+                    .hint("rename one in the header, or read the file with --no-header")
                     .into());
             }
             self.columns.push(id);
@@ -155,7 +155,7 @@ impl CsvRows {
             format!("the row has {found} cell{}, not {expected}", if found == 1 { "" } else { "s" });
         let column = self.cells.get(expected).or(self.cells.last()).map_or(1, |span| span.column);
         let text = self.line_from(self.record.start);
-        BadRow::new(&self.file, self.line, column as u64, problem).text(text).advice(if found < expected {
+        BadRow::new(&self.file, self.line, column as u64, problem).text(text).hint(if found < expected {
             "is a line broken, or the delimiter another one (--delimiter)?"
         } else {
             "a cell that holds the delimiter needs quotes"
@@ -169,7 +169,7 @@ impl CsvRows {
             let record = self.lines.get(self.record.clone()).unwrap_or_default();
             let valid = std::str::from_utf8(record).map_or_else(|e| e.valid_up_to(), str::len);
             self.bad_at(self.record.start + valid, "the text is not UTF-8")
-                .advice("convert it on the way: iconv -f LATIN1 -t UTF-8")
+                .hint("convert it on the way: iconv -f LATIN1 -t UTF-8")
                 .into()
         })
     }
@@ -295,10 +295,10 @@ impl CsvRows {
             Some(at) if at + 1 == bytes.len() => return Ok(()),
             Some(at) => self
                 .bad_at(raw.start + at + 1, "there is text behind a closing quote")
-                .advice("a quote within quotes is doubled (\"\"); for data without quotes: --no-quotes"),
+                .hint("a quote within quotes is doubled (\"\"); for data without quotes: --no-quotes"),
             None => self
                 .bad_at(raw.start, "a quote is opened and never closed")
-                .advice("close it, double it if it is text, or read the file with --no-quotes"),
+                .hint("close it, double it if it is text, or read the file with --no-quotes"),
         };
         self.resume_at(self.record.start + self.line_from(self.record.start).len(), self.line);
         self.skip_line_end();
@@ -319,5 +319,5 @@ fn closing_quote(raw: &[u8]) -> Option<usize> {
 }
 
 #[cfg(test)]
-#[path = "csv/tests.rs"]
+#[path = "csv_cells/tests.rs"]
 mod tests;

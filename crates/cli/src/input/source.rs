@@ -1,6 +1,6 @@
-//! Opening an input: where it is, how it is compressed, which format it has.
+//! Opening an input: its location, compression and format.
 
-mod counted;
+mod counting_reader;
 mod zstd;
 
 use std::fs::File;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::ValueEnum;
 use flate2::bufread::MultiGzDecoder;
 
-use self::counted::{Counted, Peeked, peek};
+use self::counting_reader::{Counted, Peeked, peek};
 use self::zstd::Zstd;
 use super::error::{InputError, Result, file_name};
 
@@ -130,18 +130,17 @@ impl Source {
     pub(crate) fn open_bytes(&self, raw: Box<dyn Read>, format: Option<InputFormat>) -> Result<Opened> {
         let unreadable = |e| InputError::unreadable(&self.name, e);
         let (head, raw) = peek(BufReader::with_capacity(BUFFER, raw), 6).map_err(unreadable)?;
-        let packing = Packing::of(&head);
-        let packed = !matches!(packing, Packing::Plain);
+        let packing = FileCompression::of(&head);
+        let packed = !matches!(packing, FileCompression::Plain);
         let plain: Box<dyn BufRead> = match packing {
-            Packing::Plain => Box::new(raw),
-            Packing::Gzip => Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(raw))),
-            Packing::Zstd => Box::new(BufReader::with_capacity(BUFFER, Zstd::new(raw))),
-            Packing::Unknown { what, command } => {
-                let advice =
-                    format!("unpack it on the way: {command} {} | dv build - …", self.path.display());
+            FileCompression::Plain => Box::new(raw),
+            FileCompression::Gzip => Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(raw))),
+            FileCompression::Zstd => Box::new(BufReader::with_capacity(BUFFER, Zstd::new(raw))),
+            FileCompression::Unknown { what, command } => {
+                let hint = format!("unpack it on the way: {command} {} | dv build - …", self.path.display());
                 return Err(InputError::refused(
                     format!("{}: {what}, which dv does not read", self.name),
-                    advice,
+                    hint,
                 ));
             }
         };
@@ -162,18 +161,18 @@ impl Source {
     /// The input as a file, for formats that are read from their end.
     #[cfg(feature = "parquet")]
     pub(crate) fn seekable(&self, packed: bool) -> Result<File> {
-        let refuse = |what: &str, advice: String| {
+        let refuse = |what: &str, hint: String| {
             InputError::refused(
                 format!("{}: {what}, and such files are read from their end", self.name),
-                advice,
+                hint,
             )
         };
         if packed {
             return Err(refuse("it is compressed as a whole", "unpack it first".to_owned()));
         }
         if !self.is_replayable() {
-            let advice = "write it to a file first; of Arrow, the streaming format will do".to_owned();
-            return Err(refuse("it is a pipe", advice));
+            let hint = "write it to a file first; of Arrow, the streaming format will do".to_owned();
+            return Err(refuse("it is a pipe", hint));
         }
         File::open(&self.path).map_err(|e| InputError::unreadable(&self.name, e))
     }
@@ -231,27 +230,27 @@ impl Source {
 }
 
 /// What the first bytes say about a file.
-enum Packing {
+enum FileCompression {
     Plain,
     Gzip,
     Zstd,
     Unknown { what: &'static str, command: &'static str },
 }
 
-impl Packing {
-    fn of(head: &[u8]) -> Packing {
+impl FileCompression {
+    fn of(head: &[u8]) -> FileCompression {
         match head {
-            [0x1f, 0x8b, ..] => Packing::Gzip,
+            [0x1f, 0x8b, ..] => FileCompression::Gzip,
             // The second is a skippable frame, with which a zstd file may begin.
-            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Packing::Zstd,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => FileCompression::Zstd,
             [b'B', b'Z', b'h', b'1'..=b'9', ..] => {
-                Packing::Unknown { what: "compressed by bzip2", command: "bzip2 -dc" }
+                FileCompression::Unknown { what: "compressed by bzip2", command: "bzip2 -dc" }
             }
             [0xfd, b'7', b'z', b'X', b'Z', ..] => {
-                Packing::Unknown { what: "compressed by xz", command: "xz -dc" }
+                FileCompression::Unknown { what: "compressed by xz", command: "xz -dc" }
             }
-            [b'P', b'K', 3, 4, ..] => Packing::Unknown { what: "a zip archive", command: "unzip -p" },
-            _ => Packing::Plain,
+            [b'P', b'K', 3, 4, ..] => FileCompression::Unknown { what: "a zip archive", command: "unzip -p" },
+            _ => FileCompression::Plain,
         }
     }
 }
@@ -332,20 +331,20 @@ mod tests {
         assert_eq!(text("x.txt", b"a\tb\n".to_vec()).unwrap().1, InputFormat::Tsv);
         let error = text("-", b"hello\n".to_vec()).unwrap_err();
         assert_eq!(error.to_string(), "<stdin>: neither its name nor its first line tells the format");
-        assert!(error.advice().unwrap().contains("--input-format"));
+        assert!(error.hint().unwrap().contains("--input-format"));
     }
 
     #[test]
     fn marks_are_dropped_and_other_packings_get_advice() {
         assert_eq!(text("a.csv", b"\xef\xbb\xbfa,b".to_vec()).unwrap().0, "a,b");
-        for (bytes, advice) in [
+        for (bytes, hint) in [
             (&b"BZh91AY"[..], "bzip2 -dc a.csv | dv build - …"),
             (b"\xfd7zXZ\0", "xz -dc"),
             (b"PK\x03\x04", "unzip -p"),
             (b"\xff\xfea\0", "iconv -f UTF-16"),
         ] {
             let error = text("a.csv", bytes.to_vec()).unwrap_err();
-            assert!(error.advice().unwrap().contains(advice), "{error}");
+            assert!(error.hint().unwrap().contains(hint), "{error}");
         }
     }
 

@@ -3,19 +3,19 @@
 use std::slice;
 use std::time::{Duration, Instant};
 
+use crate::api::search::query::Explain;
+use crate::api::search::sort::TopProfile;
+use crate::api::search::{Bitset, Docs, Query};
+use crate::api::{DocId, Search, SearchError, Segment};
 use crate::args::WhereArgs;
 use crate::console::Console;
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::output::explain::{Step, tell};
 use crate::output::json::Json;
-use crate::store::search::query::Explain;
-use crate::store::search::sort::TopProfile;
-use crate::store::search::{Bitset, Docs, Query};
-use crate::store::{DocId, Search, SearchError, Segment};
 use crate::{read, sort};
 
 /// The documents that match.
-pub(crate) struct Hits<'s> {
+pub(crate) struct MatchingDocs<'s> {
     segment: &'s Segment,
     search: Search<'s>,
     /// Absent: all of them.
@@ -23,20 +23,20 @@ pub(crate) struct Hits<'s> {
     explain: Option<(Explain, Duration)>,
 }
 
-impl<'s> Hits<'s> {
+impl<'s> MatchingDocs<'s> {
     /// Finds the documents that `args` ask for.
-    pub(crate) fn find(segment: &'s Segment, args: &WhereArgs) -> Result<Hits<'s>, Failure> {
+    pub(crate) fn find(segment: &'s Segment, args: &WhereArgs) -> Result<MatchingDocs<'s>, CliError> {
         let query = args.query.as_deref().map_or(Ok(Query::All), Query::parse)?;
         let search = search(segment, args);
         let start = Instant::now();
         let bound = search.bind(&query).map_err(|error| read::search_failure(segment, error))?;
         if !args.explain {
             let bits = (!bound.is_all()).then(|| bound.collect(Docs::All)).transpose()?;
-            return Ok(Hits { segment, search, bits, explain: None });
+            return Ok(MatchingDocs { segment, search, bits, explain: None });
         }
         let (bits, explain) = bound.collect_explained(Docs::All)?;
         let explain = Some((explain, start.elapsed()));
-        Ok(Hits { segment, search, bits: Some(bits), explain })
+        Ok(MatchingDocs { segment, search, bits: Some(bits), explain })
     }
 
     /// How many there are.
@@ -45,35 +45,35 @@ impl<'s> Hits<'s> {
     }
 
     /// Asks something about the documents; `what` says what came of it.
-    pub(crate) fn ask<T>(
+    pub(crate) fn evaluate<T>(
         &self,
         what: &'static str,
         ask: impl FnOnce(&Search<'s>, Docs<'_>) -> Result<T, SearchError>,
-    ) -> Result<(T, Then), Failure> {
+    ) -> Result<(T, StepProfile), CliError> {
         // Of all documents, runs are scanned, and descriptions of columns hold for them.
         let bits = self.bits.as_ref().filter(|bits| !bits.is_all());
         let start = Instant::now();
         let found = ask(&self.search, bits.map_or(Docs::All, Docs::Bits))?;
-        Ok((found, Then { step: Step { what, key: None, took: start.elapsed() }, top: None }))
+        Ok((found, StepProfile { step: Step { what, key: None, took: start.elapsed() }, top: None }))
     }
 
     /// The documents in the order of the columns that an `option` names: so many, or all.
-    pub(crate) fn in_order(
+    pub(crate) fn sorted(
         segment: &'s Segment,
         args: &WhereArgs,
         (option, columns): (&str, &[String]),
         count: Option<usize>,
-    ) -> Result<(Hits<'s>, Vec<u32>, Then), Failure> {
+    ) -> Result<(MatchingDocs<'s>, Vec<u32>, StepProfile), CliError> {
         let keys = sort::keys_of(option, columns, segment)?;
-        let hits = Hits::find(segment, args)?;
-        let ((docs, top), then) = hits.ask("put in order", |search, docs| match count {
+        let matching = MatchingDocs::find(segment, args)?;
+        let ((docs, top), then) = matching.evaluate("put in order", |search, docs| match count {
             None => Ok((search.sorted(docs, &keys)?, None)),
             Some(count) => {
                 let (found, top) = search.top_explained(docs, &keys, count)?;
                 Ok((found.into_iter().map(|found| found.doc).collect(), Some(top)))
             }
         })?;
-        Ok((hits, docs.into_iter().map(DocId::get).collect(), Then { top, ..then }))
+        Ok((matching, docs.into_iter().map(DocId::get).collect(), StepProfile { top, ..then }))
     }
 
     /// Prints JSON: the segment, how many documents match, and what was found of these.
@@ -81,7 +81,7 @@ impl<'s> Hits<'s> {
         &self,
         found: impl IntoIterator<Item = (&'static str, Json)>,
         console: &mut Console<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CliError> {
         let documents = [
             ("file", self.segment.file().into()),
             ("documents", self.segment.docs().into()),
@@ -91,17 +91,17 @@ impl<'s> Hits<'s> {
     }
 
     /// Tells how they were found, and what came then: as JSON, if that is JSON.
-    pub(crate) fn explain(&self, then: Option<&Then>, json: bool, console: &mut Console<'_>) {
+    pub(crate) fn explain(&self, profile: Option<&StepProfile>, json: bool, console: &mut Console<'_>) {
         if let Some((explain, time)) = &self.explain {
-            let step = then.map(|then| &then.step);
-            let top = then.and_then(|then| then.top.as_ref());
+            let step = profile.map(|profile| &profile.step);
+            let top = profile.and_then(|profile| profile.top.as_ref());
             tell((explain, *time), top, step.map_or(&[], slice::from_ref), json, console);
         }
     }
 }
 
 /// What was done with the documents.
-pub(crate) struct Then {
+pub(crate) struct StepProfile {
     step: Step,
     /// How the first of them were found.
     top: Option<TopProfile>,

@@ -2,7 +2,7 @@
 
 use super::table::{Align, Table};
 use super::text::{decimal, printable, thousands};
-use crate::store::SegmentUsage;
+use crate::api::SegmentUsage;
 
 /// The table of columns, as wide as it is; on a narrower terminal, the encodings in a table of their own.
 pub(crate) fn columns(stats: &SegmentUsage, docs: u32, width: Option<usize>) -> String {

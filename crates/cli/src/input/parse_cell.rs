@@ -4,11 +4,11 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use jiff::tz::Offset;
 
-use crate::store::{LogicalType, from_f64, from_u64};
+use crate::api::{LogicalType, from_f64, from_u64};
 
+use super::column_type::{unit_of, value_name};
 use super::row::Form;
 use super::schema::TimeRequest;
-use super::types::{unit_of, value_name};
 use crate::number::{integer_fits_float, is_canonical_integer, parse_float, styles};
 use crate::time::{Moment, Rfc3339, TimeFormat, Unit, days, parse_date};
 
@@ -23,7 +23,7 @@ pub(crate) enum Stored {
 
 /// How a value was spelled, where that is not clear from its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub(crate) enum ValueStyle {
     /// As it will be printed.
     Canonical,
     /// Otherwise, in a way that no column remembers.
@@ -37,7 +37,7 @@ pub(crate) enum Mark {
 }
 
 /// How to read a column's cells.
-pub(crate) struct Reading<'a> {
+pub(crate) struct CellParser<'a> {
     pub(crate) logical: LogicalType,
     /// Whether the user asked for the type: then values are taken that would be printed otherwise.
     pub(crate) explicit: bool,
@@ -46,21 +46,21 @@ pub(crate) struct Reading<'a> {
 
 /// A value contradicts its column's type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Contradiction {
+pub(crate) struct TypeMismatch {
     /// Such as `no i64`.
     pub(crate) problem: String,
     /// The name of a type that would hold it.
     pub(crate) wider: &'static str,
 }
 
-impl Reading<'_> {
+impl CellParser<'_> {
     /// Reads a cell; the bytes of a string or an id are appended to `bytes`.
     pub(crate) fn read(
         &self,
         form: Form,
         text: &str,
         bytes: &mut Vec<u8>,
-    ) -> Result<(Stored, Mark), Contradiction> {
+    ) -> Result<(Stored, ValueStyle), TypeMismatch> {
         if !self.explicit && !fits_form(self.logical, form) {
             return Err(self.refuse(text, form, form_name(form)));
         }
@@ -89,7 +89,7 @@ impl Reading<'_> {
         (self.explicit || is_canonical_integer(text)).then(|| text.parse().ok())?
     }
 
-    fn float(&self, form: Form, text: &str) -> Option<(Stored, Mark)> {
+    fn float(&self, form: Form, text: &str) -> Option<(Stored, ValueStyle)> {
         let value = if self.explicit {
             text.parse()
                 .ok()
@@ -103,74 +103,74 @@ impl Reading<'_> {
         if !self.explicit && is_canonical_integer(text) && !integer_fits_float(text) {
             return None;
         }
-        let mark = Mark::Float { styles: styles(text, value), json: !form.is_csv() };
+        let mark = ValueStyle::Float { styles: styles(text, value), json: !form.is_csv() };
         Some((Stored::Number(from_f64(value)), mark))
     }
 
-    fn boolean(&self, text: &str) -> Option<(Stored, Mark)> {
+    fn boolean(&self, text: &str) -> Option<(Stored, ValueStyle)> {
         let (value, mark) = match text {
-            "true" => (1, Mark::Canonical),
-            "false" => (0, Mark::Canonical),
-            "1" | "True" | "TRUE" if self.explicit => (1, Mark::Lost),
-            "0" | "False" | "FALSE" if self.explicit => (0, Mark::Lost),
+            "true" => (1, ValueStyle::Canonical),
+            "false" => (0, ValueStyle::Canonical),
+            "1" | "True" | "TRUE" if self.explicit => (1, ValueStyle::Lost),
+            "0" | "False" | "FALSE" if self.explicit => (0, ValueStyle::Lost),
             _ => return None,
         };
         Some((Stored::Number(value), mark))
     }
 
-    fn date(&self, text: &str) -> Option<(Stored, Mark)> {
+    fn date(&self, text: &str) -> Option<(Stored, ValueStyle)> {
         match self.time {
             Some(TimeRequest::Format(format)) => {
                 let (moment, mark) = formatted(format, text)?;
                 Some((Stored::Number(days(moment)), mark))
             }
-            _ => Some((Stored::Number(parse_date(text)?), Mark::Canonical)),
+            _ => Some((Stored::Number(parse_date(text)?), ValueStyle::Canonical)),
         }
     }
 
-    fn timestamp(&self, form: Form, text: &str) -> Result<(Stored, Mark), Contradiction> {
+    fn timestamp(&self, form: Form, text: &str) -> Result<(Stored, ValueStyle), TypeMismatch> {
         let unit = unit_of(self.logical).unwrap_or(Unit::Nanos);
         let (moment, mark) = match self.time {
             Some(TimeRequest::Epoch) => {
                 let units = self
                     .integer(text)
                     .ok_or_else(|| self.refuse(text, form, "no number of units since 1970"))?;
-                return Ok((Stored::Number(units), Mark::Canonical));
+                return Ok((Stored::Number(units), ValueStyle::Canonical));
             }
             Some(TimeRequest::Format(format)) => formatted(format, text).ok_or_else(|| {
                 let problem = format!("not in the format {}", format.pattern);
-                Contradiction { problem, wider: "string" }
+                TypeMismatch { problem, wider: "string" }
             })?,
             None => self.rfc3339(text).ok_or_else(|| self.refuse(text, form, ""))?,
         };
         match unit.count(moment) {
             Some(units) => Ok((Stored::Number(units), mark)),
-            None if Unit::Millis.count(moment).is_some() => Err(Contradiction {
+            None if Unit::Millis.count(moment).is_some() => Err(TypeMismatch {
                 problem: format!("no moment that 64 bits of {} reach", unit.name()),
                 wider: "timestamp[us]",
             }),
             None => {
                 let finer = Unit::Micros.count(moment).map_or("timestamp[ns]", |_| "timestamp[us]");
-                Err(Contradiction { problem: format!("finer than {}", unit.name()), wider: finer })
+                Err(TypeMismatch { problem: format!("finer than {}", unit.name()), wider: finer })
             }
         }
     }
 
-    fn rfc3339(&self, text: &str) -> Option<(Moment, Mark)> {
+    fn rfc3339(&self, text: &str) -> Option<(Moment, ValueStyle)> {
         let parsed = Rfc3339::parse(text).filter(|parsed| self.explicit || !parsed.suffix.is_empty())?;
         let mut suffix = [0; 6];
         suffix.get_mut(..parsed.suffix.len())?.copy_from_slice(parsed.suffix.as_bytes());
         let fractions = 1 << parsed.digits | u16::from(parsed.shortest) << Rfc3339::SHORTEST;
-        Some((parsed.moment, Mark::Time { separator: parsed.separator, fractions, suffix }))
+        Some((parsed.moment, ValueStyle::Time { separator: parsed.separator, fractions, suffix }))
     }
 
-    /// A contradiction; an empty `problem` says that the text is no value of the type.
-    fn refuse(&self, text: &str, form: Form, problem: &str) -> Contradiction {
+    /// A mismatch; an empty `problem` says that the text is no value of the type.
+    fn refuse(&self, text: &str, form: Form, problem: &str) -> TypeMismatch {
         let problem = match problem {
             "" => format!("not {}", value_name(self.logical)),
             problem => problem.to_owned(),
         };
-        Contradiction { problem, wider: self.wider(text, form) }
+        TypeMismatch { problem, wider: self.wider(text, form) }
     }
 
     /// The type to suggest for a column that holds this text as well.
@@ -190,12 +190,12 @@ impl Reading<'_> {
     }
 }
 
-fn integer_mark(text: &str) -> Mark {
+fn integer_mark(text: &str) -> ValueStyle {
     lost_unless(is_canonical_integer(text))
 }
 
-fn lost_unless(canonical: bool) -> Mark {
-    if canonical { Mark::Canonical } else { Mark::Lost }
+fn lost_unless(canonical: bool) -> ValueStyle {
+    if canonical { ValueStyle::Canonical } else { ValueStyle::Lost }
 }
 
 /// Whether a type that was inferred takes this form at all: JSON strings are no numbers.
@@ -223,13 +223,13 @@ fn form_name(form: Form) -> &'static str {
 }
 
 /// The moment that a text in the user's format names.
-fn formatted(format: &TimeFormat, text: &str) -> Option<(Moment, Mark)> {
+fn formatted(format: &TimeFormat, text: &str) -> Option<(Moment, ValueStyle)> {
     let (moment, offset) = format.read(text)?;
-    let given_back = format.gives(moment, offset, text);
-    Some((moment, if given_back { Mark::Formatted(offset) } else { Mark::Lost }))
+    let given_back = format.round_trips(moment, offset, text);
+    Some((moment, if given_back { ValueStyle::Formatted(offset) } else { ValueStyle::Lost }))
 }
 
-fn read_ip(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, Mark)> {
+fn read_ip(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, ValueStyle)> {
     let address: IpAddr = text.parse().ok()?;
     let six = match address {
         IpAddr::V4(four) => four.to_ipv6_mapped(),
@@ -244,7 +244,7 @@ pub(crate) fn print_ip(octets: [u8; 16]) -> String {
     Ipv6Addr::from(octets).to_canonical().to_string()
 }
 
-fn read_uuid(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, Mark)> {
+fn read_uuid(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, ValueStyle)> {
     let ascii = text.as_bytes();
     let hyphens = match ascii.len() {
         36 => [8, 13, 18, 23].iter().all(|at| ascii[*at] == b'-'),
@@ -260,7 +260,7 @@ fn read_uuid(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, Mark)> {
     Some((Stored::Bytes, lost_unless(hyphens && lower)))
 }
 
-fn read_hex(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, Mark)> {
+fn read_hex(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, ValueStyle)> {
     append_hex(text.as_bytes(), bytes)?;
     let lower = !text.bytes().any(|b| b.is_ascii_uppercase());
     Some((Stored::Bytes, lost_unless(lower)))
@@ -279,15 +279,17 @@ pub(crate) fn append_hex(digits: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::to_f64;
+    use crate::api::to_f64;
 
-    fn read(logical: LogicalType, explicit: bool, form: Form, text: &str) -> Result<Stored, Contradiction> {
-        Reading { logical, explicit, time: None }.read(form, text, &mut Vec::new()).map(|(stored, _)| stored)
+    fn read(logical: LogicalType, explicit: bool, form: Form, text: &str) -> Result<Stored, TypeMismatch> {
+        CellParser { logical, explicit, time: None }
+            .read(form, text, &mut Vec::new())
+            .map(|(stored, _)| stored)
     }
 
     fn bytes(logical: LogicalType, text: &str) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
-        Reading { logical, explicit: true, time: None }.read(Form::Bare, text, &mut bytes).ok()?;
+        CellParser { logical, explicit: true, time: None }.read(Form::Bare, text, &mut bytes).ok()?;
         Some(bytes)
     }
 
@@ -378,10 +380,10 @@ mod tests {
     #[test]
     fn formats_and_epochs_read_times() {
         let format = TimeRequest::Format(TimeFormat::parse("%d.%m.%Y").unwrap());
-        let dates = Reading { logical: LogicalType::Date, explicit: true, time: Some(&format) };
+        let dates = CellParser { logical: LogicalType::Date, explicit: true, time: Some(&format) };
         assert_eq!(dates.read(Form::Bare, "02.01.1970", &mut Vec::new()).unwrap().0, Stored::Number(1));
         assert!(dates.read(Form::Bare, "1970-01-02", &mut Vec::new()).is_err());
-        let epoch = Reading {
+        let epoch = CellParser {
             logical: LogicalType::TimestampMillis,
             explicit: true,
             time: Some(&TimeRequest::Epoch),

@@ -3,10 +3,10 @@
 //! Every value says which types could hold it so that it comes out as it went in; a column's type is
 //! the first that all of its values agree on.
 
-use crate::store::LogicalType;
+use crate::api::LogicalType;
 
+use super::column_type::{ColumnType, timestamp};
 use super::row::Form;
-use super::types::{ColumnType, timestamp};
 use crate::number::{integer_fits_float, is_canonical_integer, parse_float};
 use crate::time::{Rfc3339, Unit, parse_date};
 

@@ -6,23 +6,23 @@ use std::ops::Range;
 use arrow_array::{ArrayRef, BooleanArray};
 use arrow_select::filter::filter;
 
-use super::advice::{describe, quoted, type_flag};
-use super::{Added, Import};
-use crate::input::arrow::{ArrowFile, Fault, Filled, Seen, convert, guarded};
-use crate::input::column::{Column, Declared};
+use super::hints::{describe, quoted, type_flag};
+use super::{Import, Imported};
+use crate::api::{Holds, LogicalType, MAX_NAME, weight};
+use crate::input::arrow::{ArrowFile, ConvertedColumn, Styles, ValueError, convert, guarded};
+use crate::input::column::{Column, DeclaredType};
+use crate::input::column_type::{ColumnType, unit_of};
 use crate::input::error::{BadRow, InputError, Place, Result};
-use crate::input::open::Source;
-use crate::input::types::{ColumnType, unit_of};
-use crate::store::{Holds, LogicalType, MAX_NAME, weight};
+use crate::input::source::Source;
 
 /// Characters of a type's name that a message shows.
 const SHOWN: usize = 48;
 
-/// Documents to be added together.
-pub(crate) struct Table {
+/// Documents to be added batch_bytes.
+pub(crate) struct DocBatch {
     pub(crate) docs: u32,
     /// With the number of the column.
-    pub(crate) columns: Vec<(usize, Filled)>,
+    pub(crate) columns: Vec<(usize, ConvertedColumn)>,
 }
 
 impl Import {
@@ -54,7 +54,7 @@ impl Import {
                 Holds::Values { logical, multi_valued: multi } => {
                     let ty = ColumnType { multi, ..ColumnType::single(logical) };
                     let (called, file) = (leaf.called, source.name.clone());
-                    column.declare(Declared { ty, called, file })?;
+                    column.declare(DeclaredType { ty, called, file })?;
                 }
                 Holds::Nothing => {}
                 Holds::Other => others.push((leaf.name, leaf.called)),
@@ -68,10 +68,10 @@ impl Import {
         &mut self,
         source: &Source,
         file: ArrowFile,
-        sink: &mut impl FnMut(&Import, Added<'_>) -> Result<(), E>,
+        sink: &mut impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut batches =
-            file.batches(|leaf| !self.options.exclude.has(&leaf.name), self.options.together)?;
+            file.batches(|leaf| !self.options.exclude.has(&leaf.name), self.options.batch_bytes)?;
         let names = batches.leaves().iter().map(|leaf| self.fields.id(&leaf.name).index());
         let columns: Vec<usize> = names.collect();
         self.add_columns();
@@ -83,7 +83,7 @@ impl Import {
                 let arrays: Vec<ArrayRef> =
                     arrays.iter().map(|a| a.slice(piece.start, piece.len())).collect();
                 let bytes = guarded(&source.name, || Ok(arrays.iter().map(|a| weight(a)).sum::<usize>()))?;
-                if bytes > self.options.together && piece.len() > 1 {
+                if bytes > self.options.batch_bytes && piece.len() > 1 {
                     let middle = start.midpoint(end);
                     pieces.extend([(middle, end), (start, middle)]);
                     continue;
@@ -103,7 +103,7 @@ impl Import {
         rows: Range<u64>,
         columns: &[usize],
         mut arrays: Vec<ArrayRef>,
-        sink: &mut impl FnMut(&Import, Added<'_>) -> Result<(), E>,
+        sink: &mut impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let (mut filled, faults) = self.convert_arrays(source, columns, &arrays)?;
         let mut bad = BTreeMap::new();
@@ -127,7 +127,7 @@ impl Import {
                 observe(column, filled);
             }
         }
-        if docs == 0 { Ok(()) } else { sink(self, Added::Table(&Table { docs, columns: filled })) }
+        if docs == 0 { Ok(()) } else { sink(self, Imported::DocBatch(&DocBatch { docs, columns: filled })) }
     }
 
     /// The values of some rows, and those that no column takes, by column.
@@ -146,33 +146,33 @@ impl Import {
     }
 
     /// Says what is wrong with a row.
-    fn bad_row(&self, index: usize, fault: Fault, bad: BadRow) -> BadRow {
+    fn bad_row(&self, index: usize, fault: ValueError, bad: BadRow) -> BadRow {
         let Some((column, ty)) = self.columns.get(index).and_then(|column| Some((column, column.ty?))) else {
             return bad;
         };
-        let Fault { contradiction, text, .. } = fault;
-        match contradiction.wider {
+        let ValueError { mismatch, text, .. } = fault;
+        match mismatch.wider {
             // There is no type that would take it.
-            "" => BadRow { problem: format!("column {:?}: {}", column.name, contradiction.problem), ..bad },
-            _ => describe(column, ty, &contradiction, bad).text(text.as_bytes()),
+            "" => BadRow { problem: format!("column {:?}: {}", column.name, mismatch.problem), ..bad },
+            _ => describe(column, ty, &mismatch, bad).text(text.as_bytes()),
         }
     }
 }
 
-type Converted = (Vec<(usize, Filled)>, Vec<(usize, Fault)>);
+type Converted = (Vec<(usize, ConvertedColumn)>, Vec<(usize, ValueError)>);
 
 /// Lets a column take note of the values that it got.
-fn observe(column: &mut Column, filled: &Filled) {
+fn observe(column: &mut Column, filled: &ConvertedColumn) {
     column.documents += filled.rows;
     match &filled.seen {
-        Seen::Alike(mark) => column.observe_alike(*mark, filled.values),
-        Seen::Each(marks) => marks.iter().for_each(|mark| column.observe(*mark)),
+        Styles::Alike(mark) => column.observe_alike(*mark, filled.values),
+        Styles::Each(marks) => marks.iter().for_each(|mark| column.observe(*mark)),
     }
 }
 
 impl Column {
     /// Takes note of what a file says of the column, beside what others said.
-    fn declare(&mut self, new: Declared) -> Result<()> {
+    fn declare(&mut self, new: DeclaredType) -> Result<()> {
         let Some(old) = &mut self.declared else {
             self.declared = Some(new);
             return Ok(());
@@ -217,10 +217,10 @@ fn unknown_types(file: &str, others: &[(String, String)]) -> InputError {
         format!("{name:?} ({shown}{more})")
     });
     // A name that holds a comma is an option of its own.
-    let (alone, together): (Vec<&str>, Vec<&str>) =
+    let (alone, batch_bytes): (Vec<&str>, Vec<&str>) =
         others.iter().map(|(name, _)| name.as_str()).partition(|name| name.contains(','));
-    let together = (!together.is_empty()).then(|| together.join(","));
-    let options = together.iter().map(String::as_str).chain(alone);
+    let batch_bytes = (!batch_bytes.is_empty()).then(|| batch_bytes.join(","));
+    let options = batch_bytes.iter().map(String::as_str).chain(alone);
     let options: Vec<String> = options.map(|names| format!("--exclude {}", quoted(names))).collect();
     InputError::refused(
         format!("{file}: {columns} that {are} no segment has: {}", each.collect::<Vec<_>>().join(", ")),

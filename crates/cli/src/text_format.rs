@@ -13,7 +13,7 @@ use crate::time::{TimeFormat, parse_offset, print_offset};
 
 /// What export needs to know beyond the type. Everything absent: the canonical spelling.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Spelling {
+pub(crate) struct TextFormat {
     /// Of a date or timestamp.
     pub(crate) time: Option<TimeFormat>,
     /// Timestamps are integers: units since 1970.
@@ -40,26 +40,26 @@ pub(crate) enum JsonMissing {
     EmptyArray,
 }
 
-impl Spelling {
+impl TextFormat {
     /// The text for a segment's directory; absent if nothing is special. What would make it too long
     /// to be kept is left out.
     pub(crate) fn to_format(&self) -> Option<String> {
         let mut text = self.to_string();
         if text.len() > MAX_LEN {
-            text = Spelling { missing: None, separator: None, ..self.clone() }.to_string();
+            text = TextFormat { missing: None, separator: None, ..self.clone() }.to_string();
         }
         if text.len() > MAX_LEN {
-            text = Spelling { time: None, ..Spelling::parse(&text) }.to_string();
+            text = TextFormat { time: None, ..TextFormat::parse(&text) }.to_string();
         }
         (!text.is_empty()).then_some(text)
     }
 
     /// What both have in common; the place is that of the first one.
-    pub(crate) fn common(self, other: Spelling) -> Spelling {
+    pub(crate) fn common(self, other: TextFormat) -> TextFormat {
         fn same<T: PartialEq>(a: Option<T>, b: &Option<T>) -> Option<T> {
             a.filter(|a| b.as_ref() == Some(a))
         }
-        Spelling {
+        TextFormat {
             time: same(self.time, &other.time),
             epoch: self.epoch && other.epoch,
             float: same(self.float, &other.float),
@@ -72,33 +72,33 @@ impl Spelling {
 
     /// Reads what [`fmt::Display`] printed. A key that a newer release wrote is ignored: a canonical
     /// spelling is never wrong.
-    pub(crate) fn parse(text: &str) -> Spelling {
-        let mut spelling = Spelling::default();
+    pub(crate) fn parse(text: &str) -> TextFormat {
+        let mut text_format = TextFormat::default();
         for entry in text.split(';').filter(|entry| !entry.is_empty()) {
             let (key, value) = entry.split_once('=').unwrap_or((entry, ""));
             let value = unescape(value);
             match key {
-                "float" => spelling.float = float_style(&value),
-                "missing" => spelling.missing = Some(value),
-                "json-missing" if value == "null" => spelling.json_missing = Some(JsonMissing::Null),
-                "json-missing" if value == "[]" => spelling.json_missing = Some(JsonMissing::EmptyArray),
-                "separator" if !value.is_empty() => spelling.separator = Some(value),
-                "order" => spelling.order = value.parse().ok(),
-                "epoch" => spelling.epoch = true,
+                "float" => text_format.float = float_style(&value),
+                "missing" => text_format.missing = Some(value),
+                "json-missing" if value == "null" => text_format.json_missing = Some(JsonMissing::Null),
+                "json-missing" if value == "[]" => text_format.json_missing = Some(JsonMissing::EmptyArray),
+                "separator" if !value.is_empty() => text_format.separator = Some(value),
+                "order" => text_format.order = value.parse().ok(),
+                "epoch" => text_format.epoch = true,
                 "offset" => {
-                    if let (Some(time), Some(offset)) = (&mut spelling.time, parse_offset(&value)) {
+                    if let (Some(time), Some(offset)) = (&mut text_format.time, parse_offset(&value)) {
                         time.offset = offset;
                     }
                 }
-                _ if entry.contains('%') => spelling.time = TimeFormat::parse(&unescape(entry)).ok(),
+                _ if entry.contains('%') => text_format.time = TimeFormat::parse(&unescape(entry)).ok(),
                 _ => {}
             }
         }
-        spelling
+        text_format
     }
 }
 
-impl fmt::Display for Spelling {
+impl fmt::Display for TextFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut entries = Vec::new();
         if self.epoch {
@@ -172,7 +172,7 @@ mod tests {
     fn a_spelling_comes_back_from_its_text() {
         let mut time = TimeFormat::parse("%Y-%m-%d;%H=%M%z").unwrap();
         time.offset = Offset::constant(-5);
-        let full = Spelling {
+        let full = TextFormat {
             time: Some(time),
             epoch: false,
             float: Some(FloatStyle::Fixed(2)),
@@ -181,28 +181,34 @@ mod tests {
             separator: Some(";".to_owned()),
             order: Some(7),
         };
-        for spelling in [
-            Spelling::default(),
-            Spelling { epoch: true, ..Spelling::default() },
-            Spelling {
+        for text_format in [
+            TextFormat::default(),
+            TextFormat { epoch: true, ..TextFormat::default() },
+            TextFormat {
                 float: Some(FloatStyle::Point),
                 json_missing: Some(JsonMissing::Null),
-                ..Spelling::default()
+                ..TextFormat::default()
             },
-            Spelling {
+            TextFormat {
                 float: Some(FloatStyle::Shortest),
                 missing: Some("NA".to_owned()),
-                ..Spelling::default()
+                ..TextFormat::default()
             },
             full,
         ] {
-            assert_eq!(Spelling::parse(&spelling.to_string()), spelling, "{spelling}");
+            assert_eq!(TextFormat::parse(&text_format.to_string()), text_format, "{text_format}");
         }
-        assert_eq!(Spelling { missing: Some("NA".into()), ..Spelling::default() }.to_string(), "missing=NA");
+        assert_eq!(
+            TextFormat { missing: Some("NA".into()), ..TextFormat::default() }.to_string(),
+            "missing=NA"
+        );
     }
 
     #[test]
     fn what_a_newer_release_wrote_is_ignored() {
-        assert_eq!(Spelling::parse("colour=red;float=99;json-missing=x;%q;order=-1;;x"), Spelling::default());
+        assert_eq!(
+            TextFormat::parse("colour=red;float=99;json-missing=x;%q;order=-1;;x"),
+            TextFormat::default()
+        );
     }
 }

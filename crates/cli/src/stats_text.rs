@@ -1,14 +1,14 @@
 //! What the values of a column come to: the ends of their range, their sum, their mean, as text.
 
+use crate::api::LogicalType;
+use crate::api::search::Value;
+use crate::api::search::stats::{ColumnStats, Sum};
 use crate::number::FloatStyle;
-use crate::output::value::Printer;
-use crate::store::LogicalType;
-use crate::store::search::Value;
-use crate::store::search::stats::{ColumnStats, Sum};
+use crate::output::format_value::Printer;
 
 /// As text, so that no number loses digits on its way through a JSON reader.
 #[derive(Debug, Default)]
-pub(crate) struct Facts {
+pub(crate) struct StatsText {
     pub(crate) min: Option<String>,
     pub(crate) max: Option<String>,
     pub(crate) sum: Option<String>,
@@ -19,15 +19,15 @@ pub(crate) struct Facts {
     pub(crate) percentiles: Vec<(String, String)>,
 }
 
-impl Facts {
+impl StatsText {
     /// Nothing where there are no values. Dates and timestamps have a mean and no sum.
-    pub(crate) fn of(stats: &ColumnStats) -> Facts {
+    pub(crate) fn of(stats: &ColumnStats) -> StatsText {
         let printer = Printer::of(&stats.field);
-        let value = |value: &Value| printer.shown(value);
+        let value = |value: &Value| printer.to_text(value);
         let (sum, mean) = sum_and_mean(stats, &value);
         let percentiles =
             stats.percentiles.iter().map(|(percentile, found)| (float(*percentile), value(found)));
-        Facts {
+        StatsText {
             min: stats.min.as_ref().map(value),
             max: stats.max.as_ref().map(value),
             sum,
@@ -43,17 +43,17 @@ fn sum_and_mean(stats: &ColumnStats, value: &dyn Fn(&Value) -> String) -> (Optio
     let mean = stats.mean.map(float);
     match (stats.field.logical, stats.sum) {
         (_, None) => (None, None),
-        (LogicalType::I64 | LogicalType::U64 | LogicalType::Bool, Some(sum)) => (Some(sum_of(sum)), mean),
+        (LogicalType::I64 | LogicalType::U64 | LogicalType::Bool, Some(sum)) => (Some(sum_text(sum)), mean),
         (_, Some(Sum::Integer(sum))) => {
             let mean = i64::try_from(sum.div_euclid(i128::from(stats.values.max(1)))).ok();
             (None, mean.map(|mean| value(&Value::of(stats.field.logical, mean))))
         }
-        (_, Some(sum @ Sum::Double(_))) => (Some(sum_of(sum)), mean),
+        (_, Some(sum @ Sum::Double(_))) => (Some(sum_text(sum)), mean),
     }
 }
 
 /// A sum.
-pub(crate) fn sum_of(sum: Sum) -> String {
+pub(crate) fn sum_text(sum: Sum) -> String {
     match sum {
         Sum::Integer(sum) => sum.to_string(),
         Sum::Double(sum) => float(sum),

@@ -1,13 +1,13 @@
 //! Which types columns have, by what the user says, the files, or a sample.
 
 use super::Import;
-use super::advice::{conflicting, type_flag};
+use super::hints::{conflicting, type_flag};
+use crate::api::LogicalType;
 use crate::input::column::Column;
+use crate::input::column_type::{BaseType, ColumnType, TypeRequest, timestamp, unit_of};
 use crate::input::error::{InputError, Result, meant};
-use crate::input::infer::{Evidence, narrowest_number};
+use crate::input::infer_types::{Evidence, narrowest_number};
 use crate::input::row::{Cell, Form};
-use crate::input::types::{BaseType, ColumnType, TypeRequest, timestamp, unit_of};
-use crate::store::LogicalType;
 
 impl Import {
     /// Decides the type of every column of which there is something to know.
@@ -53,8 +53,8 @@ impl Import {
 
     fn no_such_name(&self, option: &str, name: &str) -> InputError {
         let names = || self.fields.names();
-        let advice = meant(name, names(), || format!("there are {}", names().collect::<Vec<_>>().join(", ")));
-        InputError::refused(format!("{option} names the column {name:?}, which no input has"), advice)
+        let hint = meant(name, names(), || format!("there are {}", names().collect::<Vec<_>>().join(", ")));
+        InputError::refused(format!("{option} names the column {name:?}, which no input has"), hint)
     }
 
     /// Names of the command line that no input had.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::store::{Compression, LogicalType};
+use crate::api::{Compression, LogicalType};
 
 use super::error::closest;
 use crate::time::Unit;

@@ -1,43 +1,43 @@
 //! The index of ids: which there is to be, what is wrong with it, and how ids are written.
 
+use crate::api::writer::{self, ErrorKind};
+use crate::api::{Error, Field, IdIndex, IdOptions, LogicalType, Segment};
 use crate::args::{IdArgs, MergeArgs};
-use crate::failure::{Exit, Failure};
+use crate::error::{CliError, Exit};
 use crate::input::column::Column;
+use crate::input::column_type::Layout;
 use crate::input::error::meant;
 use crate::input::import::{Import, StoredRef, type_flag};
+use crate::input::parse_cell::CellParser;
 use crate::input::row::Form;
-use crate::input::types::Layout;
-use crate::input::value::Reading;
+use crate::output::format_value::Printer;
 use crate::output::text::printable;
-use crate::output::value::Printer;
 use crate::read;
-use crate::store::writer::{self, ErrorKind};
-use crate::store::{Error, Field, IdIndex, IdOptions, LogicalType, Segment};
 
 /// The index of ids that there is to be.
 #[derive(Clone, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct IdIndexPlan {
     pub(crate) column: String,
     pub(crate) options: IdOptions,
 }
 
-impl Wanted {
+impl IdIndexPlan {
     /// What `dv build` is asked for.
-    pub(crate) fn of_build(args: &IdArgs) -> Result<Option<Wanted>, Failure> {
+    pub(crate) fn of_build(args: &IdArgs) -> Result<Option<IdIndexPlan>, CliError> {
         if args.lacks_field() && !args.refuses() {
             return Err(no_field(
                 "--term-index and --filter-bits say how ids are indexed, but not of which column",
             ));
         }
         let column = args.id_field.clone().filter(|_| !args.refuses());
-        Ok(column.map(|column| Wanted { column, options: args.options(IdOptions::default()) }))
+        Ok(column.map(|column| IdIndexPlan { column, options: args.options(IdOptions::default()) }))
     }
 
     /// What `dv merge` is asked for, or what the segments have in common; and what to tell of that.
     pub(crate) fn of_merge(
         args: &MergeArgs,
         segments: &[Segment],
-    ) -> Result<(Option<Wanted>, Option<String>), Failure> {
+    ) -> Result<(Option<IdIndexPlan>, Option<String>), CliError> {
         let (ids, has_documents) = (&args.ids, |segment: &&Segment| segment.docs() > 0);
         if args.no_ids || ids.refuses() {
             return Ok((None, None));
@@ -51,13 +51,13 @@ impl Wanted {
             let first = counting.iter().find_map(|segment| segment.ids().ok().flatten());
             let base = first.filter(|first| first.field() == column).map(|first| options_of(&first));
             let options = ids.options(base.unwrap_or_default());
-            return Ok((Some(Wanted { column: column.clone(), options }), None));
+            return Ok((Some(IdIndexPlan { column: column.clone(), options }), None));
         }
         let (common, note) = common(&counting)?;
         match common {
             Some(first) => {
                 let options = ids.options(options_of(&first));
-                Ok((Some(Wanted { column: first.field().to_owned(), options }), None))
+                Ok((Some(IdIndexPlan { column: first.field().to_owned(), options }), None))
             }
             None if ids.lacks_field() => Err(no_field("the segments have no index of ids in common")),
             None => Ok((None, note)),
@@ -65,7 +65,7 @@ impl Wanted {
     }
 
     /// The column of ids among those that are to be written, if it is known by now; refuses what holds no ids.
-    pub(crate) fn check(&self, import: &Import, all_known: bool) -> Result<(), Failure> {
+    pub(crate) fn check(&self, import: &Import, all_known: bool) -> Result<(), CliError> {
         let there = |column: &&Column| {
             let typed = column.ty.is_some() && !all_known;
             !column.excluded && (column.in_header || column.values > 0 || typed)
@@ -79,8 +79,8 @@ impl Wanted {
     }
 }
 
-fn no_field(message: &str) -> Failure {
-    Failure::usage(message).advice("name the column with --id-field")
+fn no_field(message: &str) -> CliError {
+    CliError::usage(message).hint("name the column with --id-field")
 }
 
 fn options_of(index: &IdIndex) -> IdOptions {
@@ -93,7 +93,7 @@ fn options_of(index: &IdIndex) -> IdOptions {
 }
 
 /// The first segment's index, if all have one of its column; otherwise what is to be told, if one of them has any.
-fn common(segments: &[&Segment]) -> Result<(Option<IdIndex>, Option<String>), Failure> {
+fn common(segments: &[&Segment]) -> Result<(Option<IdIndex>, Option<String>), CliError> {
     let mut first: Option<(&Segment, IdIndex)> = None;
     let mut lacking: Option<&Segment> = None;
     for segment in segments {
@@ -136,22 +136,22 @@ pub(crate) const MEND: &str =
     "`dv check` tells all that is damaged; `dv merge --id-field` makes the index anew";
 
 /// Damage of an index of ids, without which all else can be read.
-pub(crate) fn damaged(error: &Error, advice: &str) -> Failure {
-    let failure = Failure::from(error);
+pub(crate) fn damaged(error: &Error, hint: &str) -> CliError {
+    let failure = CliError::from(error);
     match failure.exit {
-        Exit::Failed => failure.advice(advice),
+        Exit::Failed => failure.hint(hint),
         _ => failure,
     }
 }
 
-fn unknown<'a>(name: &str, columns: impl Iterator<Item = &'a str> + Clone) -> Failure {
-    let failure = Failure::failed(format!("--id-field {name}: there is no such column"));
+fn unknown<'a>(name: &str, columns: impl Iterator<Item = &'a str> + Clone) -> CliError {
+    let failure = CliError::failed(format!("--id-field {name}: there is no such column"));
     let all = || format!("the columns are {}", columns.clone().collect::<Vec<_>>().join(", "));
-    failure.advice(meant(name, columns.clone(), all))
+    failure.hint(meant(name, columns.clone(), all))
 }
 
 /// Refuses a column of an input whose values cannot be ids.
-fn check_column(column: &Column) -> Result<(), Failure> {
+fn check_column(column: &Column) -> Result<(), CliError> {
     let Some(ty) = column.ty else { return Ok(()) };
     check_type(&column.name, ty.logical, ty.multi)?;
     match ty.layout {
@@ -159,14 +159,14 @@ fn check_column(column: &Column) -> Result<(), Failure> {
             let message =
                 format!("--id-field {}: it is to have a dictionary, and ids have none", column.name);
             let flag = type_flag(&column.name, &format!("{}:binary", ty.logical.name()));
-            Err(Failure::failed(message).advice(flag))
+            Err(CliError::failed(message).hint(flag))
         }
         _ => Ok(()),
     }
 }
 
 /// The same of a column that is merged.
-fn check_fields(name: &str, segments: &[Segment]) -> Result<(), Failure> {
+fn check_fields(name: &str, segments: &[Segment]) -> Result<(), CliError> {
     let fields = read::select(segments, &[])?;
     match fields.iter().find(|field| field.name == name) {
         Some(Field { logical, kind, .. }) => check_type(name, *logical, kind.is_multi_valued()),
@@ -174,18 +174,18 @@ fn check_fields(name: &str, segments: &[Segment]) -> Result<(), Failure> {
     }
 }
 
-fn check_type(name: &str, logical: LogicalType, multi: bool) -> Result<(), Failure> {
+fn check_type(name: &str, logical: LogicalType, multi: bool) -> Result<(), CliError> {
     if multi {
         let message =
             format!("--id-field {name}: its documents may have several values, and a document has one id");
-        return Err(Failure::failed(message));
+        return Err(CliError::failed(message));
     }
     if !logical.is_bytes() {
         let ty = logical.name();
         let message =
             format!("--id-field {name}: its values are {ty}, and ids are string, bytes, ip or uuid");
         let flag = type_flag(name, "string:binary");
-        return Err(Failure::failed(message).advice(format!("{flag} in dv build keeps their text")));
+        return Err(CliError::failed(message).hint(format!("{flag} in dv build keeps their text")));
     }
     Ok(())
 }
@@ -195,40 +195,40 @@ pub(crate) fn refused(
     error: writer::Error,
     logical: LogicalType,
     documents: impl FnOnce([u32; 2]) -> String,
-    advice: &str,
-) -> Failure {
+    hint: &str,
+) -> CliError {
     let column = error.field().unwrap_or_default();
     match error.kind() {
         ErrorKind::DuplicateId { id, docs } => {
             let id = quoted(id, logical);
             let message = format!("column {column:?}: {} have the same id: {id}", documents(*docs));
-            Failure::failed(message).advice(advice)
+            CliError::failed(message).hint(hint)
         }
         ErrorKind::LongId { .. } => {
-            Failure::failed(format!("column {column:?}: {}", error.kind())).advice(advice)
+            CliError::failed(format!("column {column:?}: {}", error.kind())).hint(hint)
         }
-        _ => Failure::from(error),
+        _ => CliError::from(error),
     }
 }
 
 /// An id in quotes, as it is printed elsewhere.
 fn quoted(id: &[u8], logical: LogicalType) -> String {
-    format!("\"{}\"", printable(&Printer::new(logical, false, None).shown(StoredRef::Bytes(id))))
+    format!("\"{}\"", printable(&Printer::new(logical, false, None).to_text(StoredRef::Bytes(id))))
 }
 
 /// The bytes of an id that a person wrote; otherwise why it is none.
 pub(crate) fn parse(text: &[u8], logical: LogicalType) -> Result<Vec<u8>, String> {
     let text = std::str::from_utf8(text).map_err(|_| "not UTF-8".to_owned())?;
-    let (reading, mut id) = (Reading { logical, explicit: true, time: None }, Vec::new());
+    let (reading, mut id) = (CellParser { logical, explicit: true, time: None }, Vec::new());
     reading.read(Form::Bare, text, &mut id).map_err(|wrong| wrong.problem)?;
     Ok(id)
 }
 
 /// The index of a segment and the type of its ids; an error says how there would be one.
-pub(crate) fn open(segment: &Segment) -> Result<(IdIndex, Field), Failure> {
+pub(crate) fn open(segment: &Segment) -> Result<(IdIndex, Field), CliError> {
     let file = segment.file();
     let Some(index) = segment.ids().map_err(|error| damaged(&error, MEND))? else {
-        return Err(Failure::failed(format!("{file}: there is no index of ids")).advice(
+        return Err(CliError::failed(format!("{file}: there is no index of ids")).hint(
             "`dv build --id-field NAME` makes one, and of a segment that there is, \
              `dv merge OLD.dv -o NEW.dv --id-field NAME`",
         ));
