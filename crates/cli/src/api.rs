@@ -1,4 +1,4 @@
-//! What this crate uses of the store, in one place.
+//! The parts of the `docvalues` crates that this crate uses, in one place.
 
 pub(crate) use docvalues::column::{
     Column, ColumnInfo, ColumnSource, DocId, DocRange, Error, ErrorKind, Field, Kind, OrdRange, PruneCounts,

@@ -26,21 +26,21 @@ pub(crate) use search::{CountArgs, QueryArgs, SortArgs, WhereArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use verify::{CheckArgs, DiffArgs};
 
-const ABOUT: &str = "Build, merge, look into, compare, export and check docvalues segments";
+const ABOUT: &str = "Build, inspect, search, export, merge, compare and check docvalues segments";
 
 const LONG_ABOUT: &str = "\
-Build, merge, look into, compare, export and check docvalues segments.
+Build, inspect, search, export, merge, compare and check docvalues segments.
 
-A segment is one file that holds documents column by column, so that any value of any document is \
-found at once, without reading the rest. `dv build` makes one of CSV, TSV, NDJSON, Parquet or Arrow; \
-most other commands read it.";
+A segment is one file that stores documents column by column. A program can read any value of any document \
+without reading the rest. `dv build` makes a segment from CSV, TSV, NDJSON, Parquet or Arrow; most other \
+commands read one.";
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  a segment is damaged, a row is bad, a document, id or column does not exist, two differ
+  1  a segment is damaged, a row is bad, something was not found, or two segments differ
   2  the command line is wrong
-  3  a file cannot be read or written, or is no segment of a version this release knows
+  3  a file cannot be read or written, or is not a segment that this release can read
 
 Data goes to standard output, everything else to standard error.";
 
@@ -60,7 +60,7 @@ pub(crate) struct CommandLine {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Open segments that say they have far more documents than their size suggests
+    /// Open a segment even if its header claims far more documents than its size suggests
     #[arg(long, global = true)]
     pub(crate) any_docs: bool,
 }

@@ -1,4 +1,4 @@
-//! Where output goes, and what is known of the terminal.
+//! The outputs of a command, and the properties of the terminal.
 
 use std::io::{self, IsTerminal as _, Write};
 
@@ -10,16 +10,16 @@ pub struct Console<'a> {
     pub out: &'a mut dyn Write,
     /// Everything else.
     pub err: &'a mut dyn Write,
-    /// Whether `out` is a terminal, and how many columns it has.
+    /// The width of the terminal; `None` if `out` is not one.
     pub out_width: Option<usize>,
     /// Whether `err` is a terminal.
     pub err_is_terminal: bool,
-    /// Whether help may have colours, on a terminal.
+    /// Whether help on a terminal may have colours.
     pub colours: bool,
 }
 
 impl<'a> Console<'a> {
-    /// A console that is no terminal: files, pipes, tests.
+    /// A console that is not a terminal.
     pub fn plain(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Console<'a> {
         Console { out, err, out_width: None, err_is_terminal: false, colours: false }
     }
@@ -32,12 +32,12 @@ impl<'a> Console<'a> {
         Console { out, err, out_width, err_is_terminal: io::stderr().is_terminal(), colours }
     }
 
-    /// Prints JSON for people and programs: indented.
+    /// Prints indented JSON.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
         writeln!(self.out, "{}", serde_json::to_string_pretty(value).unwrap_or_default())
     }
 
-    /// Tells something that is no data. That it cannot be told is no reason to fail.
+    /// Prints a line to `err`. Ignores errors of writing it.
     pub(crate) fn note(&mut self, text: &str) {
         let _ = writeln!(self.err, "{text}");
     }

@@ -1,4 +1,4 @@
-//! Where a command writes what it makes.
+//! The destination of a command's output: standard output, a stream, or a file that is replaced atomically.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
@@ -8,25 +8,25 @@ use crate::api::{AtomicFile, writer};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 
-/// Symbolic links that may lead to each other: as many as Linux follows.
+/// The maximum number of symbolic links to follow, as in Linux.
 const LINKS: usize = 40;
 
-/// Where a stream of bytes goes.
+/// The destination of a stream of bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Destination {
     /// Standard output.
     Stdout,
-    /// What takes bytes as they come: a device, a pipe, another descriptor of this process.
+    /// A device, a pipe, or another descriptor of this process.
     Stream(PathBuf),
-    /// A file, which is there once it is whole.
+    /// A file, which appears when it is complete.
     File(PathBuf),
 }
 
 impl Destination {
-    /// What `-o` names.
+    /// The destination of `-o`.
     pub(crate) fn of(output: Option<&Path>) -> Result<Destination, CliError> {
         let Some(path) = output else { return Ok(Destination::Stdout) };
-        // As a path, that of a file which has no name or another's.
+        // These paths may resolve to a deleted file, or to another file of the same name.
         if ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|stdout| path == Path::new(stdout))
         {
             return Ok(Destination::Stdout);
@@ -37,7 +37,7 @@ impl Destination {
         Ok(Destination::File(followed(path)?))
     }
 
-    /// Has something written there.
+    /// Calls `write` with a console whose output is this destination.
     pub(crate) fn write(
         &self,
         console: &mut Console<'_>,
@@ -60,22 +60,22 @@ impl Destination {
     }
 }
 
-/// Whether a path is that of something this process has open. If that is a file, the shell that opened it goes on in it.
+/// Whether a path is a descriptor of this process. If it is a file, the shell that opened it continues to write to it.
 fn is_descriptor(path: &Path) -> bool {
     ["/dev/fd", "/proc/self/fd", "/dev/stderr"].iter().any(|descriptors| path.starts_with(descriptors))
 }
 
-/// Opens a stream; a pipe waits for who reads it.
+/// Opens a stream; blocks on a pipe until it has a reader.
 fn open(path: &Path) -> io::Result<File> {
-    // To the end of a disk nothing can be appended.
+    // Descriptors are appended to; a block device cannot be.
     let append = is_descriptor(path);
     File::options().write(!append).append(append).open(path)
 }
 
-/// The file that a path leads to through symbolic links, there or not: these stay, and it is made anew.
+/// Resolves symbolic links to the file to replace, which may not exist. The links stay.
 pub(crate) fn followed(path: &Path) -> Result<PathBuf, CliError> {
     let mut file = path.to_owned();
-    // Links to pipes lead to no path.
+    // Descriptors of pipes are links without a path.
     if path.metadata().is_ok_and(|found| !found.is_file()) {
         return Ok(file);
     }
@@ -83,19 +83,19 @@ pub(crate) fn followed(path: &Path) -> Result<PathBuf, CliError> {
         let Ok(next) = fs::read_link(&file) else { return Ok(file) };
         file = file.parent().unwrap_or(Path::new("")).join(next);
     }
-    Err(CliError::new(Exit::Unreadable, format!("{}: its links lead in a circle", path.display())))
+    Err(CliError::new(Exit::Unreadable, format!("{}: symbolic links form a loop", path.display())))
 }
 
-/// A file over one of its inputs would destroy what it was made of.
+/// Fails if the output is one of the inputs, which it would overwrite.
 pub(crate) fn refuse_input(inputs: &[PathBuf], output: &Path) -> Result<(), CliError> {
     match inputs.iter().find(|input| is_same(input, output)) {
         None => Ok(()),
-        Some(input) => Err(CliError::usage(format!("{} is an input and the output", input.display()))
+        Some(input) => Err(CliError::usage(format!("{} is both an input and the output", input.display()))
             .hint("name another file with -o")),
     }
 }
 
-/// Whether both are names of one file: links to it, symbolic or hard, are.
+/// Whether both paths lead to one file, by symbolic or hard links.
 #[cfg(unix)]
 fn is_same(a: &Path, b: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -103,7 +103,7 @@ fn is_same(a: &Path, b: &Path) -> bool {
     matches!((identity(a), identity(b)), (Ok(a), Ok(b)) if a == b)
 }
 
-/// There, hard links are not seen.
+/// Whether both paths lead to one file; does not detect hard links.
 #[cfg(not(unix))]
 fn is_same(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)

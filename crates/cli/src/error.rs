@@ -1,4 +1,4 @@
-//! Why a command failed, as people and scripts are told.
+//! Errors of commands: a message, a hint for the user, and the exit code.
 
 use std::fmt;
 use std::io;
@@ -6,14 +6,14 @@ use std::io;
 use crate::api::{self, Error, FormatErrorKind, SearchError, Section};
 use crate::input::error::InputError;
 
-/// What the process returns.
+/// The exit code of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Exit {
     /// Done.
     #[default]
     Ok = 0,
-    /// Damaged, bad, or not found.
+    /// A segment is damaged, a row is bad, or something was not found.
     Failed = 1,
     /// The command line is wrong.
     Usage = 2,
@@ -21,15 +21,15 @@ pub enum Exit {
     Unreadable = 3,
 }
 
-/// An error with what to do about it and what the process returns.
+/// An error with a hint on how to resolve it, and an exit code.
 #[derive(Debug)]
 pub(crate) struct CliError {
     pub(crate) exit: Exit,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
-    /// Who read our output has gone: nothing is to be said.
+    /// The reader of the output has closed the pipe, so no error is printed.
     pub(crate) quiet: bool,
-    /// One column is damaged, and no better is known than to read others.
+    /// One column is damaged, and the only hint is to read other columns.
     pub(crate) damaged_column: bool,
 }
 
@@ -55,17 +55,17 @@ impl CliError {
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> CliError {
         self.hint = Some(hint.into());
-        // Who knows better has said it.
+        // The caller has a better hint than the one on damaged columns.
         self.damaged_column = false;
         self
     }
 
-    /// Of a command that does without a column, if --columns names others.
+    /// Adds a hint on `--columns` to an error on a damaged column, for commands that take this option.
     pub(crate) fn or_columns(self) -> CliError {
         if !self.damaged_column {
             return self;
         }
-        self.hint("other columns can still be read (--columns); `dv check` tells all that is damaged")
+        self.hint("other columns can still be read with --columns; `dv check` lists all damage")
     }
 }
 
@@ -96,9 +96,9 @@ impl From<InputError> for CliError {
         };
         let hint = match (&error, error.hint()) {
             (InputError::Bad(_), Some(hint)) if !hint.contains("--skip-bad") => {
-                Some(format!("{hint}. Or leave such rows out with --skip-bad"))
+                Some(format!("{hint}; or skip bad rows with --skip-bad"))
             }
-            (InputError::Bad(_), None) => Some("leave such rows out with --skip-bad".to_owned()),
+            (InputError::Bad(_), None) => Some("skip bad rows with --skip-bad".to_owned()),
             (_, hint) => hint.map(str::to_owned),
         };
         CliError { hint, ..CliError::new(exit, error.to_string()) }
@@ -117,15 +117,15 @@ impl From<&Error> for CliError {
         let failure = CliError::new(exit_of(error), error.to_string());
         match error.kind() {
             api::ErrorKind::Corrupt { field: Some(_), .. } => {
-                let hint = "other columns can still be read; `dv check` tells all that is damaged";
+                let hint = "other columns can still be read; `dv check` lists all damage";
                 CliError { damaged_column: true, ..failure.hint(hint) }
             }
             api::ErrorKind::Corrupt { source, .. } => match source.kind() {
                 FormatErrorKind::Magic { .. } if source.section() == Section::Header => {
-                    failure.hint("`dv build` makes a segment of CSV, TSV or NDJSON")
+                    failure.hint("`dv build` makes a segment from CSV, TSV or NDJSON")
                 }
                 FormatErrorKind::Magic { .. } | FormatErrorKind::Truncated { .. } => {
-                    failure.hint("its end is missing: was it copied whole?")
+                    failure.hint("the end of the file is missing; copy it again")
                 }
                 _ => failure,
             },
@@ -143,7 +143,7 @@ impl From<SearchError> for CliError {
                 let exit = if error.no_such_column().is_some() { Exit::Failed } else { Exit::Usage };
                 let failure = CliError::new(exit, error.to_string());
                 let Some(caret) = error.caret() else { return failure };
-                // What is wrong stands in the first line, and need not behind the mark.
+                // The first line has the message, so the line with the mark does not repeat it.
                 let mark = caret.strip_suffix(error.message()).unwrap_or(&caret).trim_end();
                 CliError { message: format!("{}\n{mark}", failure.message), ..failure }
             }
@@ -153,7 +153,7 @@ impl From<SearchError> for CliError {
     }
 }
 
-/// What the process returns when a segment cannot be read for this reason.
+/// The exit code for an error of reading a segment.
 pub(crate) fn exit_of(error: &Error) -> Exit {
     match error.kind() {
         api::ErrorKind::Corrupt { source, .. } if is_foreign(source) => Exit::Unreadable,
@@ -162,7 +162,7 @@ pub(crate) fn exit_of(error: &Error) -> Exit {
     }
 }
 
-/// Whether the file is not a damaged segment but something else, or one of another release.
+/// Whether the file is no segment at all, or one that this release cannot read.
 fn is_foreign(error: &api::FormatError) -> bool {
     match error.kind() {
         FormatErrorKind::TooNew { .. }
@@ -187,14 +187,16 @@ impl From<api::writer::Error> for CliError {
             }
             ErrorKind::Storage(storage) => CliError::new(Exit::Unreadable, storage.to_string()),
             ErrorKind::TooManyDocs { max } => {
-                CliError::failed(format!("more than {max} documents")).hint("build several segments")
+                CliError::failed(format!("a segment holds at most {max} documents"))
+                    .hint("build several segments")
             }
             ErrorKind::TooManyFields { max } => {
-                named(CliError::failed(format!("more than {max} columns"))).hint("build several segments")
+                named(CliError::failed(format!("a segment has at most {max} columns")))
+                    .hint("build several segments")
             }
-            // All columns are needed.
+            // A merge needs all columns, so there is no hint to read others.
             ErrorKind::Read(error) if error.place().is_some() => {
-                CliError::new(exit_of(error), error.to_string()).hint("`dv check` tells all that is damaged")
+                CliError::new(exit_of(error), error.to_string()).hint("`dv check` lists all damage")
             }
             ErrorKind::Read(error) => CliError::from(error),
             ErrorKind::Differ { sources, kinds, types } => {
@@ -202,19 +204,19 @@ impl From<api::writer::Error> for CliError {
                     format!("{} values of type {} in {}", kinds[i].name(), types[i].name(), sources[i])
                 });
                 let hint = if error.kind().can_promote() {
-                    "--promote makes them one type, if no value changes"
+                    "--promote converts them to one type if no value changes"
                 } else {
-                    "build the segments with the same --type of it"
+                    "build the segments with the same --type for this column"
                 };
                 named(CliError::failed(format!("{a}, {b}"))).hint(hint)
             }
             ErrorKind::Inexact { .. } | ErrorKind::Source { .. } => {
                 named(CliError::failed(error.kind().to_string()))
             }
-            ErrorKind::MissingColumn { sources: [has, lacks] } => {
-                named(CliError::failed(format!("in {has}, not in {lacks}")))
-                    .hint("without --same-columns, its documents have no value")
-            }
+            ErrorKind::MissingColumn { sources: [has, lacks] } => named(CliError::failed(format!(
+                "present in {has}, missing in {lacks}"
+            )))
+            .hint("leave out --same-columns to merge; documents without the column then have no value"),
             _ => CliError::failed(error.to_string()),
         }
     }

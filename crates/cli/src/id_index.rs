@@ -1,4 +1,4 @@
-//! The index of ids: which there is to be, what is wrong with it, and how ids are written.
+//! The index of ids: its options for `build` and `merge`, its errors, and the text of ids.
 
 use crate::api::writer::{self, ErrorKind};
 use crate::api::{Error, Field, IdIndex, IdOptions, LogicalType, Segment};
@@ -14,7 +14,7 @@ use crate::output::format_value::Printer;
 use crate::output::text::printable;
 use crate::read;
 
-/// The index of ids that there is to be.
+/// The column and options of an index of ids to build.
 #[derive(Clone, Debug)]
 pub(crate) struct IdIndexPlan {
     pub(crate) column: String,
@@ -22,18 +22,17 @@ pub(crate) struct IdIndexPlan {
 }
 
 impl IdIndexPlan {
-    /// What `dv build` is asked for.
+    /// The plan of `dv build`.
     pub(crate) fn of_build(args: &IdArgs) -> Result<Option<IdIndexPlan>, CliError> {
         if args.lacks_field() && !args.refuses() {
-            return Err(no_field(
-                "--term-index and --filter-bits say how ids are indexed, but not of which column",
-            ));
+            return Err(no_field("--term-index and --filter-bits need a column of ids"));
         }
         let column = args.id_field.clone().filter(|_| !args.refuses());
         Ok(column.map(|column| IdIndexPlan { column, options: args.options(IdOptions::default()) }))
     }
 
-    /// What `dv merge` is asked for, or what the segments have in common; and what to tell of that.
+    /// The plan of `dv merge`: from the options, or from the indexes that the segments have in common. May return a note
+    /// for the user.
     pub(crate) fn of_merge(
         args: &MergeArgs,
         segments: &[Segment],
@@ -47,7 +46,7 @@ impl IdIndexPlan {
             segments.iter().filter(|segment| !any || has_documents(segment)).collect();
         if let Some(column) = &ids.id_field {
             check_fields(column, segments)?;
-            // What is made anew need not be whole.
+            // The index is built anew, so a damaged one does not matter.
             let first = counting.iter().find_map(|segment| segment.ids().ok().flatten());
             let base = first.filter(|first| first.field() == column).map(|first| options_of(&first));
             let options = ids.options(base.unwrap_or_default());
@@ -64,7 +63,7 @@ impl IdIndexPlan {
         }
     }
 
-    /// The column of ids among those that are to be written, if it is known by now; refuses what holds no ids.
+    /// Checks that the column of ids exists and can hold ids, as soon as it is known.
     pub(crate) fn check(&self, import: &Import, all_known: bool) -> Result<(), CliError> {
         let there = |column: &&Column| {
             let typed = column.ty.is_some() && !all_known;
@@ -80,7 +79,7 @@ impl IdIndexPlan {
 }
 
 fn no_field(message: &str) -> CliError {
-    CliError::usage(message).hint("name the column with --id-field")
+    CliError::usage(message).hint("name the column with --id-field NAME")
 }
 
 fn options_of(index: &IdIndex) -> IdOptions {
@@ -92,20 +91,20 @@ fn options_of(index: &IdIndex) -> IdOptions {
     }
 }
 
-/// The first segment's index, if all have one of its column; otherwise what is to be told, if one of them has any.
+/// The first segment's index, if all segments have one of the same column; otherwise a note, if some segment has one.
 fn common(segments: &[&Segment]) -> Result<(Option<IdIndex>, Option<String>), CliError> {
     let mut first: Option<(&Segment, IdIndex)> = None;
     let mut lacking: Option<&Segment> = None;
     for segment in segments {
         let index = segment.ids().map_err(|error| {
-            damaged(&error, "--no-ids merges without the index of ids, and --id-field makes it anew")
+            damaged(&error, "--no-ids merges without the index of ids, --id-field rebuilds it")
         })?;
         match (index, &first) {
             (None, _) => lacking = lacking.or(Some(segment)),
             (Some(index), None) => first = Some((segment, index)),
             (Some(index), Some((of, known))) if index.field() != known.field() => {
                 let note = format!(
-                    "note: no index of ids: it is of column {:?} in {}, and of {:?} in {} (--id-field chooses)",
+                    "note: the result has no index of ids: the index is of column {:?} in {}, and of column {:?} in {} (choose with --id-field)",
                     known.field(),
                     of.file(),
                     index.field(),
@@ -120,7 +119,7 @@ fn common(segments: &[&Segment]) -> Result<(Option<IdIndex>, Option<String>), Cl
         (Some((_, index)), None) => (Some(index), None),
         (Some((of, index)), Some(lacking)) => {
             let note = format!(
-                "note: no index of ids: {} has one, and {} has none (--id-field {} makes one)",
+                "note: the result has no index of ids: {} has one, {} has none (build one with --id-field {})",
                 of.file(),
                 lacking.file(),
                 index.field()
@@ -131,11 +130,10 @@ fn common(segments: &[&Segment]) -> Result<(Option<IdIndex>, Option<String>), Cl
     })
 }
 
-/// What to do about a damaged index of ids.
-pub(crate) const MEND: &str =
-    "`dv check` tells all that is damaged; `dv merge --id-field` makes the index anew";
+/// The hint for a damaged index of ids.
+pub(crate) const MEND: &str = "`dv check` lists all damage; `dv merge --id-field` rebuilds the index";
 
-/// Damage of an index of ids, without which all else can be read.
+/// An error of a damaged index of ids. Everything else of the segment can still be read.
 pub(crate) fn damaged(error: &Error, hint: &str) -> CliError {
     let failure = CliError::from(error);
     match failure.exit {
@@ -145,27 +143,29 @@ pub(crate) fn damaged(error: &Error, hint: &str) -> CliError {
 }
 
 fn unknown<'a>(name: &str, columns: impl Iterator<Item = &'a str> + Clone) -> CliError {
-    let failure = CliError::failed(format!("--id-field {name}: there is no such column"));
+    let failure = CliError::failed(format!("--id-field: no column {name:?}"));
     let all = || format!("the columns are {}", columns.clone().collect::<Vec<_>>().join(", "));
     failure.hint(meant(name, columns.clone(), all))
 }
 
-/// Refuses a column of an input whose values cannot be ids.
+/// Checks that a column of an input can hold ids.
 fn check_column(column: &Column) -> Result<(), CliError> {
     let Some(ty) = column.ty else { return Ok(()) };
     check_type(&column.name, ty.logical, ty.multi)?;
     match ty.layout {
         Some(Layout::Sorted) => {
-            let message =
-                format!("--id-field {}: it is to have a dictionary, and ids have none", column.name);
+            let message = format!(
+                "--id-field: column {:?} has a dictionary, but ids are stored without one",
+                column.name
+            );
             let flag = type_flag(&column.name, &format!("{}:binary", ty.logical.name()));
-            Err(CliError::failed(message).hint(flag))
+            Err(CliError::failed(message).hint(format!("use {flag}")))
         }
         _ => Ok(()),
     }
 }
 
-/// The same of a column that is merged.
+/// Checks that a column of segments to merge can hold ids.
 fn check_fields(name: &str, segments: &[Segment]) -> Result<(), CliError> {
     let fields = read::select(segments, &[])?;
     match fields.iter().find(|field| field.name == name) {
@@ -176,21 +176,23 @@ fn check_fields(name: &str, segments: &[Segment]) -> Result<(), CliError> {
 
 fn check_type(name: &str, logical: LogicalType, multi: bool) -> Result<(), CliError> {
     if multi {
-        let message =
-            format!("--id-field {name}: its documents may have several values, and a document has one id");
+        let message = format!(
+            "--id-field: expected a column with one value a document, found several in column {name:?}"
+        );
         return Err(CliError::failed(message));
     }
     if !logical.is_bytes() {
         let ty = logical.name();
-        let message =
-            format!("--id-field {name}: its values are {ty}, and ids are string, bytes, ip or uuid");
+        let message = format!(
+            "--id-field: expected a column of string, bytes, ip or uuid, found {ty} in column {name:?}"
+        );
         let flag = type_flag(name, "string:binary");
-        return Err(CliError::failed(message).hint(format!("{flag} in dv build keeps their text")));
+        return Err(CliError::failed(message).hint(format!("build with {flag} to keep their text")));
     }
     Ok(())
 }
 
-/// Why a segment with an index of ids of type `logical` was not written; `documents` says which two are meant.
+/// The error of writing a segment with ids of type `logical`; `documents` names two documents with the same id.
 pub(crate) fn refused(
     error: writer::Error,
     logical: LogicalType,
@@ -211,12 +213,12 @@ pub(crate) fn refused(
     }
 }
 
-/// An id in quotes, as it is printed elsewhere.
+/// An id in quotes, in the format of `dv get`.
 fn quoted(id: &[u8], logical: LogicalType) -> String {
     format!("\"{}\"", printable(&Printer::new(logical, false, None).to_text(StoredRef::Bytes(id))))
 }
 
-/// The bytes of an id that a person wrote; otherwise why it is none.
+/// Parses an id that the user wrote; returns the reason if it is not one.
 pub(crate) fn parse(text: &[u8], logical: LogicalType) -> Result<Vec<u8>, String> {
     let text = std::str::from_utf8(text).map_err(|_| "not UTF-8".to_owned())?;
     let (reading, mut id) = (CellParser { logical, explicit: true, time: None }, Vec::new());
@@ -224,13 +226,13 @@ pub(crate) fn parse(text: &[u8], logical: LogicalType) -> Result<Vec<u8>, String
     Ok(id)
 }
 
-/// The index of a segment and the type of its ids; an error says how there would be one.
+/// The index of a segment and the field of its ids. An error has a hint on how to build one.
 pub(crate) fn open(segment: &Segment) -> Result<(IdIndex, Field), CliError> {
     let file = segment.file();
     let Some(index) = segment.ids().map_err(|error| damaged(&error, MEND))? else {
-        return Err(CliError::failed(format!("{file}: there is no index of ids")).hint(
-            "`dv build --id-field NAME` makes one, and of a segment that there is, \
-             `dv merge OLD.dv -o NEW.dv --id-field NAME`",
+        return Err(CliError::failed(format!("{file}: the segment has no index of ids")).hint(
+            "`dv build --id-field NAME` makes one, and \
+             `dv merge OLD.dv -o NEW.dv --id-field NAME` adds one to an existing segment",
         ));
     };
     match read::column(segment, index.field())? {
@@ -254,7 +256,7 @@ mod tests {
         assert_eq!(parse(b"00FF", LogicalType::Bytes), Ok(vec![0, 255]));
         assert_eq!(parse(b" a\n", LogicalType::Utf8), Ok(b" a\n".to_vec()));
         assert_eq!(parse(b"10.0.0.1", LogicalType::Ip).unwrap().len(), 16);
-        assert_eq!(parse(b"x", LogicalType::Uuid), Err("not a UUID".to_owned()));
+        assert_eq!(parse(b"x", LogicalType::Uuid), Err("expected a UUID".to_owned()));
         assert_eq!(parse(b"\xff", LogicalType::Utf8), Err("not UTF-8".to_owned()));
         assert_eq!(quoted(b"a\x1b", LogicalType::Utf8), r#""a\u{1b}""#);
     }

@@ -1,9 +1,9 @@
-//! From files to documents: open, split into rows, find the types, convert.
+//! From files to documents: open an input, split it into rows and cells, infer types, convert values.
 //!
 //! ```text
-//! open ── bytes ──> csv | ndjson ── Row ──> import ── Document ──> the caller's sink
-//!                        first pass: infer ──┘ └── second pass: column, value
-//!      ── file ───> arrow ── arrays ──────> import ── Table ─────> the same
+//! source ── bytes ──> csv_cells | ndjson ── Row ──> import ── Document ──> the caller's sink
+//!                       first pass: infer_types ──┘ └── second pass: column, parse_cell
+//!        ── file ───> arrow ── arrays ────────────> import ── DocBatch ──> the same
 //! ```
 
 #[cfg(feature = "parquet")]

@@ -1,6 +1,15 @@
 //! `dv`: docvalues segments from the shell.
 //!
-//! [`run`] is the whole program but for the process around it.
+//! [`run`] is the whole program except for the process around it, so tests call it, too.
+//!
+//! | module | subject |
+//! | --- | --- |
+//! | `args` | the command line: subcommands, options, help texts |
+//! | `cmd` | one module per subcommand |
+//! | `input` | CSV, NDJSON, Parquet and Arrow: rows, type inference, conversion |
+//! | `output` | documents and answers as tables, CSV, JSON, Parquet and Arrow |
+//! | `error` | errors, hints and exit codes |
+//! | `api` | the parts of the `docvalues` crates that this crate uses |
 
 mod api;
 mod args;
@@ -30,7 +39,7 @@ pub use error::Exit;
 use args::{Command, CommandLine};
 use error::CliError;
 
-/// Runs the command that `args` (with the program's name first) ask for.
+/// Runs the command line `args`, whose first element is the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) -> Exit {
     let result = match CommandLine::try_parse_from(args) {
         Ok(line) => {
@@ -44,7 +53,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
         Ok(exit) => exit,
         Err(failure) => {
             if !failure.quiet {
-                // What was printed before belongs in front of the error.
+                // Output that was printed earlier comes before the error.
                 let _ = console.out.flush();
                 console.note(&failure.to_string());
             }
@@ -80,7 +89,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, CliErr
     }
 }
 
-/// Prints help where it was asked for, and what is wrong otherwise.
+/// Prints help if it was asked for, and an error otherwise.
 fn usage(error: &clap::Error, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (text, is_error) = (error.render(), error.use_stderr());
     let is_terminal = if is_error { console.err_is_terminal } else { console.out_width.is_some() };

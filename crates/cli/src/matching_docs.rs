@@ -1,4 +1,4 @@
-//! `--where`: the documents that a command is about.
+//! `--where`: the documents of a segment that match a query.
 
 use std::slice;
 use std::time::{Duration, Instant};
@@ -18,13 +18,13 @@ use crate::{read, sort};
 pub(crate) struct MatchingDocs<'s> {
     segment: &'s Segment,
     search: Search<'s>,
-    /// Absent: all of them.
+    /// `None` if all documents match without a look at them.
     bits: Option<Bitset>,
     explain: Option<(Explain, Duration)>,
 }
 
 impl<'s> MatchingDocs<'s> {
-    /// Finds the documents that `args` ask for.
+    /// Evaluates the query of `args`.
     pub(crate) fn find(segment: &'s Segment, args: &WhereArgs) -> Result<MatchingDocs<'s>, CliError> {
         let query = args.query.as_deref().map_or(Ok(Query::All), Query::parse)?;
         let search = search(segment, args);
@@ -39,25 +39,25 @@ impl<'s> MatchingDocs<'s> {
         Ok(MatchingDocs { segment, search, bits: Some(bits), explain })
     }
 
-    /// How many there are.
+    /// The number of matching documents.
     pub(crate) fn count(&self) -> u32 {
         self.bits.as_ref().map_or(self.segment.docs(), Bitset::count)
     }
 
-    /// Asks something about the documents; `what` says what came of it.
+    /// Runs `ask` on the matching documents; `what` names this step for `--explain`.
     pub(crate) fn evaluate<T>(
         &self,
         what: &'static str,
         ask: impl FnOnce(&Search<'s>, Docs<'_>) -> Result<T, SearchError>,
     ) -> Result<(T, StepProfile), CliError> {
-        // Of all documents, runs are scanned, and descriptions of columns hold for them.
+        // For all documents, columns are scanned in runs, and the statistics of the directory apply.
         let bits = self.bits.as_ref().filter(|bits| !bits.is_all());
         let start = Instant::now();
         let found = ask(&self.search, bits.map_or(Docs::All, Docs::Bits))?;
         Ok((found, StepProfile { step: Step { what, key: None, took: start.elapsed() }, top: None }))
     }
 
-    /// The documents in the order of the columns that an `option` names: so many, or all.
+    /// The matching documents, the first `count` or all, in the order of the columns that `option` names.
     pub(crate) fn sorted(
         segment: &'s Segment,
         args: &WhereArgs,
@@ -76,7 +76,7 @@ impl<'s> MatchingDocs<'s> {
         Ok((matching, docs.into_iter().map(DocId::get).collect(), StepProfile { top, ..then }))
     }
 
-    /// Prints JSON: the segment, how many documents match, and what was found of these.
+    /// Prints JSON: the segment, the number of matching documents, and the entries of `found`.
     pub(crate) fn print_json(
         &self,
         found: impl IntoIterator<Item = (&'static str, Json)>,
@@ -90,7 +90,7 @@ impl<'s> MatchingDocs<'s> {
         Ok(console.json(&Json::object(documents.into_iter().chain(found)))?)
     }
 
-    /// Tells how they were found, and what came then: as JSON, if that is JSON.
+    /// Prints the output of `--explain`: how the query was evaluated and the step after it.
     pub(crate) fn explain(&self, profile: Option<&StepProfile>, json: bool, console: &mut Console<'_>) {
         if let Some((explain, time)) = &self.explain {
             let step = profile.map(|profile| &profile.step);
@@ -100,14 +100,14 @@ impl<'s> MatchingDocs<'s> {
     }
 }
 
-/// What was done with the documents.
+/// The step after the query, for `--explain`.
 pub(crate) struct StepProfile {
     step: Step,
-    /// How the first of them were found.
+    /// The profile of the top-k collector.
     top: Option<TopProfile>,
 }
 
-/// A search in a segment, with as many threads as were asked for.
+/// A search in a segment, with the threads of `--threads`.
 pub(crate) fn search<'s>(segment: &'s Segment, args: &WhereArgs) -> Search<'s> {
     let search = Search::new(segment);
     match args.threads {

@@ -1,4 +1,4 @@
-//! From stored values to what people and programs read.
+//! Prints stored values, documents and reports.
 
 pub(crate) mod explain;
 pub(crate) mod format_value;

@@ -1,36 +1,36 @@
-//! How far a long command is, on a terminal.
+//! The progress of a long command, on a terminal.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
 
 use crate::output::text::{decimal, thousands};
 
-/// Before this, nothing is shown: short work needs no progress.
+/// The time before progress is first shown.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Time from one line to the next.
+/// The time between updates.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Documents from one look at the clock to the next.
+/// The number of documents between checks of the clock.
 const STEP: u64 = 256;
 
-/// A line that is written over and over.
+/// A progress line.
 pub(crate) struct Progress {
     wanted: bool,
     total: Option<u64>,
     began: Instant,
     shown: Option<Instant>,
-    /// The number of documents at which to look at the clock again.
+    /// The number of documents at the next check of the clock.
     next: u64,
 }
 
 impl Progress {
-    /// Progress towards `total` bytes of input, if that is known.
+    /// Progress towards `total` bytes of input, if known.
     pub(crate) fn new(wanted: bool, total: Option<u64>) -> Progress {
         Progress { wanted, total, began: Instant::now(), shown: None, next: 0 }
     }
 
-    /// Shows how far things are, from time to time. That it cannot be shown is no reason to fail.
+    /// Updates the line if it is due. Ignores errors of writing it.
     pub(crate) fn show(&mut self, documents: u64, bytes: u64, err: &mut dyn Write) {
         if documents < self.next {
             return;
@@ -48,14 +48,14 @@ impl Progress {
         write_over(&format!("{percent}{} documents  {rate} MB/s", thousands(documents)), err);
     }
 
-    /// Shows which of several parts is being worked on, from time to time.
+    /// Shows the current part of several, if an update is due.
     pub(crate) fn show_part(&mut self, part: &str, done: usize, parts: usize, err: &mut dyn Write) {
         if self.is_due() {
             write_over(&format!("{part}, {} of {parts}", done + 1), err);
         }
     }
 
-    /// Whether it is time to show something.
+    /// Whether an update is due.
     fn is_due(&mut self) -> bool {
         let due = self.wanted
             && self.began.elapsed() >= QUIET
@@ -66,14 +66,14 @@ impl Progress {
         due
     }
 
-    /// Says what is being done, if anything was shown.
+    /// Shows the current step, if progress was shown before.
     pub(crate) fn show_step(&mut self, step: &str, err: &mut dyn Write) {
         if self.shown.is_some() {
             write_over(&format!("{step} …"), err);
         }
     }
 
-    /// Takes the line away.
+    /// Clears the line.
     pub(crate) fn clear(&mut self, err: &mut dyn Write) {
         if self.shown.take().is_some() {
             write_over("", err);
@@ -81,7 +81,7 @@ impl Progress {
     }
 }
 
-/// Writes a line in the place of the one before.
+/// Overwrites the line.
 fn write_over(line: &str, err: &mut dyn Write) {
     let _ = write!(err, "\r\x1b[K{line}");
     let _ = err.flush();

@@ -1,4 +1,4 @@
-//! Reading documents out of a segment: some of its columns, many documents at a time.
+//! Opens segments, finds columns by name, and reads documents in chunks.
 
 use std::cell;
 use std::collections::HashSet;
@@ -17,18 +17,19 @@ use crate::output::format_value::Printer;
 use crate::text_format::TextFormat;
 
 thread_local! {
-    /// Whether segments are opened whatever number of documents they say they have.
+    /// Whether `--any-docs` was given.
     pub(crate) static ANY_DOCS: cell::Cell<bool> = const { cell::Cell::new(false) };
 }
 
-/// Documents that are read together.
+/// The number of documents to read at a time.
 pub(crate) const CHUNK: usize = 4096;
 
-/// Opens a segment; `-` is no file that could be mapped.
+/// Opens a segment. Fails for `-`, which cannot be mapped.
 pub(crate) fn open(path: &Path) -> Result<Segment, CliError> {
     if path.as_os_str() == "-" {
-        return Err(CliError::usage("a segment cannot be read from standard input")
-            .hint("any value of it may be asked for first: give the name of a file"));
+        return Err(
+            CliError::usage("a segment cannot be read from standard input").hint("give the name of a file")
+        );
     }
     if ANY_DOCS.get() {
         return Ok(Segment::open(path)?);
@@ -37,14 +38,14 @@ pub(crate) fn open(path: &Path) -> Result<Segment, CliError> {
         let failure = CliError::from(error);
         match Segment::open(path) {
             Ok(_) => {
-                failure.hint("a small file may say so to use up memory; --any-docs opens it all the same")
+                failure.hint("a small file with so many documents may be made to use up memory; --any-docs opens it anyway")
             }
             Err(_) => failure,
         }
     })
 }
 
-/// The text of a file, or of standard input, and its name in messages; `hint` is what else could be said.
+/// The text of a file or of standard input, and its name in messages; an error gets `hint`.
 pub(crate) fn text<'a>(path: &'a str, hint: &str) -> Result<(&'a str, String), CliError> {
     let (name, text) = match path {
         "-" => ("<stdin>", io::read_to_string(io::stdin().lock())),
@@ -54,35 +55,35 @@ pub(crate) fn text<'a>(path: &'a str, hint: &str) -> Result<(&'a str, String), C
     Ok((name, text))
 }
 
-/// The fields of a segment in the order that the input had, those of other writers behind, by name.
+/// The fields of a segment in the order of the input. Fields without a rank come last, by name.
 pub(crate) fn fields_in_order(segment: &Segment) -> Result<Vec<Field>, CliError> {
     let mut fields = segment.fields()?;
     fields.sort_by_key(order_of);
     Ok(fields)
 }
 
-/// The place of a field among those of the input.
+/// The rank of a field in the input.
 pub(crate) fn order_of(field: &Field) -> u32 {
     field.format.as_deref().and_then(|format| TextFormat::parse(format).order).unwrap_or(u32::MAX)
 }
 
-/// The fields that the user named, in that order; all of them if none was named. Those of several segments
-/// are united by name, and the first that has one describes it.
+/// The fields that the user named, in that order, or all fields. Fields of several segments are united by name; the
+/// first segment with a field describes it.
 ///
-/// Named ones are looked up one by one, without reading the rest of the directory.
+/// Named fields are looked up one by one, without reading the rest of the directory.
 pub(crate) fn select(segments: &[Segment], columns: &[String]) -> Result<Vec<Field>, CliError> {
     if columns.is_empty() {
         return unite(segments);
     }
     let mut selected: Vec<Field> = Vec::new();
     for argument in columns {
-        // A name may hold a comma.
+        // A name may contain a comma.
         let whole = find(segments, argument)?;
         let names = if whole.is_some() { vec![argument.as_str()] } else { argument.split(',').collect() };
         for name in names {
             let Some(field) = find(segments, name)? else { return Err(unknown_column(segments, name)?) };
             if selected.iter().any(|known| known.name == name) {
-                return Err(CliError::usage(format!("the column {name:?} is named twice")));
+                return Err(CliError::usage(format!("column {name:?} is named twice")));
             }
             selected.push(field);
         }
@@ -99,7 +100,7 @@ fn unite(segments: &[Segment]) -> Result<Vec<Field>, CliError> {
     Ok(fields)
 }
 
-/// The field of this name of the first segment that has one.
+/// The field of this name in the first segment that has it.
 pub(crate) fn find(segments: &[Segment], name: &str) -> Result<Option<Field>, CliError> {
     let mut fields =
         segments.iter().map(|segment| Ok(column(segment, name)?.map(|c| c.info().field.clone())));
@@ -115,7 +116,7 @@ pub(crate) fn column(segment: &Segment, name: &str) -> Result<Option<Arc<dyn Col
     }
 }
 
-/// An error that says which column is meant, maybe.
+/// The error for an unknown column, with the closest name as a hint.
 pub(crate) fn unknown_column(segments: &[Segment], name: &str) -> Result<CliError, CliError> {
     let fields = unite(segments)?;
     let files = segments.iter().map(Segment::file).collect::<Vec<_>>().join(", ");
@@ -123,7 +124,7 @@ pub(crate) fn unknown_column(segments: &[Segment], name: &str) -> Result<CliErro
     Ok(failure.hint(column_meant(name, &fields, segments.first())))
 }
 
-/// Why a segment could not be asked, and which column was meant, maybe.
+/// The error of a search, with the closest name as a hint if a column is unknown.
 pub(crate) fn search_failure(segment: &Segment, error: SearchError) -> CliError {
     let name = match &error {
         SearchError::Query(error) => error.no_such_column().map(str::to_owned),
@@ -139,24 +140,24 @@ pub(crate) fn search_failure(segment: &Segment, error: SearchError) -> CliError 
 }
 
 fn column_meant(name: &str, fields: &[Field], segment: Option<&Segment>) -> String {
-    let info = || format!("`dv info {}` shows all columns", segment.map_or("", Segment::file));
+    let info = || format!("`dv info {}` lists all columns", segment.map_or("", Segment::file));
     meant(name, fields.iter().map(|field| field.name.as_str()), info)
 }
 
-/// Some columns of a segment, and the values of some documents.
+/// A reader of some columns of a segment, with the values of the current chunk of documents.
 pub(crate) struct Records {
     columns: Vec<RecordColumn>,
     retriever: Retriever,
 }
 
-/// How a column is printed, and where its values are.
+/// The printer of a column, and its index in the retriever.
 struct RecordColumn {
     printer: Printer,
-    /// Absent: the segment has no such column, and no document a value.
+    /// `None` if the segment does not have the column.
     place: Option<usize>,
 }
 
-/// A column and the values of the documents that were read last.
+/// A column, and its values in the current chunk.
 #[derive(Clone, Copy)]
 pub(crate) struct Record<'a> {
     pub(crate) printer: &'a Printer,
@@ -164,7 +165,7 @@ pub(crate) struct Record<'a> {
 }
 
 impl Records {
-    /// The columns of a segment that have the names of these fields; they may be of other types.
+    /// The columns of a segment with the names of these fields; their types may differ.
     pub(crate) fn open(segment: &Segment, fields: &[Field]) -> Result<Records, CliError> {
         let (mut columns, mut names) = (Vec::new(), Vec::new());
         for field in fields {
@@ -194,7 +195,7 @@ impl Records {
 }
 
 impl Record<'_> {
-    /// Hands the values of document `at` of those that were read to `each`.
+    /// Calls `each` with the values of the document at index `at` of the chunk.
     pub(crate) fn values<R>(&self, at: usize, each: impl FnOnce(&[StoredRef<'_>]) -> R) -> R {
         match self.values.map_or(Cell::Missing, |values| values.get(at)) {
             Cell::Missing => each(&[]),

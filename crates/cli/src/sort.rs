@@ -1,4 +1,4 @@
-//! `--sort-by`, `--by`, `--sort`: what documents are sorted by, as people write it.
+//! Parses the sort keys of `--sort-by`, `--by` and `--sort`.
 
 use crate::api::{Segment, SortKey};
 use crate::error::CliError;
@@ -7,9 +7,10 @@ use crate::input::error::closest;
 const FIRST: &str = ":missing-first";
 const LAST: &str = ":missing-last";
 
-/// The keys that the `arguments` of an `option` name, of these `columns`.
+/// Parses the `arguments` of an `option` as sort keys over `columns`.
 ///
-/// A name may hold commas, begin with `-` or end like a rule for missing values: what is a name as it stands, is one.
+/// A name may contain commas, begin with `-`, or end in `:missing-first`. An argument that is the name of a column as
+/// it stands is read as that name.
 pub(crate) fn keys(option: &str, arguments: &[String], columns: &[&str]) -> Result<Vec<SortKey>, CliError> {
     let mut keys: Vec<SortKey> = Vec::new();
     for argument in arguments {
@@ -18,7 +19,7 @@ pub(crate) fn keys(option: &str, arguments: &[String], columns: &[&str]) -> Resu
         for part in parts {
             let key = key(part, columns).ok_or_else(|| unknown(option, part, columns))?;
             if keys.iter().any(|known| known.column == key.column) {
-                let message = format!("{option} names the column {:?} twice", key.column);
+                let message = format!("{option}: column {:?} is named twice", key.column);
                 return Err(CliError::usage(message));
             }
             keys.push(key);
@@ -27,7 +28,7 @@ pub(crate) fn keys(option: &str, arguments: &[String], columns: &[&str]) -> Resu
     Ok(keys)
 }
 
-/// The same, of the columns of a segment.
+/// Parses `arguments` as sort keys over the columns of a segment.
 pub(crate) fn keys_of(
     option: &str,
     arguments: &[String],
@@ -37,7 +38,7 @@ pub(crate) fn keys_of(
     keys(option, arguments, &fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>())
 }
 
-/// The key that `text` names, if it names one.
+/// Parses one key.
 fn key(text: &str, columns: &[&str]) -> Option<SortKey> {
     let named = |name: &str| columns.contains(&name).then(|| SortKey::new(name));
     let of = |text: &str| {
@@ -48,7 +49,7 @@ fn key(text: &str, columns: &[&str]) -> Option<SortKey> {
     of(text).or_else(missing_first).or_else(|| of(text.strip_suffix(LAST)?))
 }
 
-/// The keys of a segment that is written, of columns of which it is known whether a document may have several values.
+/// Parses the keys of a segment to write; each column comes with whether documents may have several values.
 pub(crate) fn keys_to_write(
     arguments: &[String],
     columns: &[(&str, bool)],
@@ -58,7 +59,7 @@ pub(crate) fn keys_to_write(
     match keys.iter().find(|key| columns.contains(&(key.column.as_str(), true))) {
         None => Ok(keys),
         Some(SortKey { column, .. }) => Err(CliError::failed(format!(
-            "--sort-by {column}: its documents may have several values, which have no order"
+            "--sort-by: expected a column with one value a document, found several in column {column:?}"
         ))),
     }
 }
@@ -66,12 +67,12 @@ pub(crate) fn keys_to_write(
 fn unknown(option: &str, text: &str, columns: &[&str]) -> CliError {
     let name = text.strip_suffix(FIRST).or(text.strip_suffix(LAST)).unwrap_or(text);
     let name = name.strip_prefix('-').unwrap_or(name);
-    let failure = CliError::failed(format!("{option} {name}: there is no such column"));
+    let failure = CliError::failed(format!("{option}: no column {name:?}"));
     let close = closest(name, columns.iter().copied());
     match (name.rsplit_once(':'), close) {
         (_, Some(close)) => failure.hint(format!("did you mean {close:?}?")),
         (Some((column, _)), None) if columns.contains(&column.trim_start_matches('-')) => failure.hint(
-            format!("behind a column may stand {FIRST} or {LAST}, and - in front of it: greatest first"),
+            format!("write NAME{FIRST} or NAME{LAST} to place documents without a value, and -NAME to sort in descending order"),
         ),
         (_, None) => failure.hint(format!("the columns are {}", columns.join(", "))),
     }
@@ -110,14 +111,14 @@ mod tests {
         let refused = |argument| of(&[argument]).unwrap_err();
         assert_eq!(
             refused("sections"),
-            "dv: --sort-by sections: there is no such column\n    hint: did you mean \"section\"?"
+            "dv: --sort-by: no column \"sections\"\n    hint: did you mean \"section\"?"
         );
         assert_eq!(
             refused("size,-section:first"),
-            "dv: --sort-by section:first: there is no such column\n    hint: behind a column may stand \
-             :missing-first or :missing-last, and - in front of it: greatest first"
+            "dv: --sort-by: no column \"section:first\"\n    hint: write NAME:missing-first or NAME:missing-last to place \
+             documents without a value, and -NAME to sort in descending order"
         );
         assert!(refused("").contains("the columns are section, size, "));
-        assert_eq!(refused("size,section,size"), "dv: --sort-by names the column \"size\" twice");
+        assert_eq!(refused("size,section,size"), "dv: --sort-by: column \"size\" is named twice");
     }
 }

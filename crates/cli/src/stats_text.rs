@@ -1,4 +1,4 @@
-//! What the values of a column come to: the ends of their range, their sum, their mean, as text.
+//! Statistics of a column as text: minimum, maximum, sum, mean, standard deviation, percentiles.
 
 use crate::api::LogicalType;
 use crate::api::search::Value;
@@ -6,7 +6,7 @@ use crate::api::search::stats::{ColumnStats, Sum};
 use crate::number::FloatStyle;
 use crate::output::format_value::Printer;
 
-/// As text, so that no number loses digits on its way through a JSON reader.
+/// Statistics as text, because readers of JSON round large numbers.
 #[derive(Debug, Default)]
 pub(crate) struct StatsText {
     pub(crate) min: Option<String>,
@@ -15,12 +15,12 @@ pub(crate) struct StatsText {
     pub(crate) mean: Option<String>,
     /// The standard deviation.
     pub(crate) deviation: Option<String>,
-    /// Percentiles and their values, in the order in which they were asked for.
+    /// Percentiles and their values, in the order of the request.
     pub(crate) percentiles: Vec<(String, String)>,
 }
 
 impl StatsText {
-    /// Nothing where there are no values. Dates and timestamps have a mean and no sum.
+    /// Formats `stats`. Without values, all fields are `None`. Dates and timestamps have a mean and no sum.
     pub(crate) fn of(stats: &ColumnStats) -> StatsText {
         let printer = Printer::of(&stats.field);
         let value = |value: &Value| printer.to_text(value);
@@ -38,7 +38,7 @@ impl StatsText {
     }
 }
 
-/// The sum and the mean, where the type has them.
+/// The sum and the mean, if the type has them.
 fn sum_and_mean(stats: &ColumnStats, value: &dyn Fn(&Value) -> String) -> (Option<String>, Option<String>) {
     let mean = stats.mean.map(float);
     match (stats.field.logical, stats.sum) {
@@ -52,7 +52,7 @@ fn sum_and_mean(stats: &ColumnStats, value: &dyn Fn(&Value) -> String) -> (Optio
     }
 }
 
-/// A sum.
+/// A sum as text.
 pub(crate) fn sum_text(sum: Sum) -> String {
     match sum {
         Sum::Integer(sum) => sum.to_string(),
@@ -66,7 +66,7 @@ fn float(value: f64) -> String {
     text
 }
 
-/// A number with some six digits, for people; what is no number is left as it is.
+/// A number rounded to about six digits, for tables; other text is returned unchanged.
 pub(crate) fn rounded(text: &str) -> String {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() && value.abs() < 1e6 => {

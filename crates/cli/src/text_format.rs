@@ -1,6 +1,6 @@
-//! How a column's values were spelled, kept beside the column so that export gives back the input.
+//! The text format of a column's values, stored with the column so that export reproduces the input.
 //!
-//! A value's meaning is in the segment's logical types; this is only its looks. Kept as a short text
+//! The logical type gives a value its meaning; the text format only says how to print it. It is stored as a short text
 //! such as `%Y-%m-%dT%H:%M:%SZ;missing=NA;order=3`: the `strftime` pattern of a date or timestamp, if it
 //! has one, and `key=value` entries.
 
@@ -11,29 +11,29 @@ use jiff::tz::Offset;
 use crate::number::FloatStyle;
 use crate::time::{TimeFormat, parse_offset, print_offset};
 
-/// What export needs to know beyond the type. Everything absent: the canonical spelling.
+/// What export needs beyond the type. The default is the canonical format.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TextFormat {
-    /// Of a date or timestamp.
+    /// The format of a date or timestamp.
     pub(crate) time: Option<TimeFormat>,
-    /// Timestamps are integers: units since 1970.
+    /// Timestamps are printed as integers: units since 1970.
     pub(crate) epoch: bool,
-    /// Of an `f64`.
+    /// The format of an `f64`.
     pub(crate) float: Option<FloatStyle>,
-    /// The CSV cell that stands for a missing value; otherwise it is empty.
+    /// The CSV cell for a missing value; the default is an empty cell.
     pub(crate) missing: Option<String>,
-    /// What stands for a missing value in JSON; otherwise the key is absent.
+    /// The JSON value for a missing value; by default the key is absent.
     pub(crate) json_missing: Option<JsonMissing>,
-    /// What separates several values in one CSV cell; otherwise they are a JSON array.
+    /// The separator of several values in a CSV cell; the default is a JSON array.
     pub(crate) separator: Option<String>,
-    /// The column's place among those of the input; a segment's directory is sorted by name.
+    /// The column's rank among the columns of the input; a segment's directory is sorted by name.
     pub(crate) order: Option<u32>,
 }
 
-/// The longest text that a segment keeps.
+/// The longest text that a segment stores, in bytes.
 const MAX_LEN: usize = 255;
 
-/// A missing value that is spelled out in JSON.
+/// A missing value that is written out in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JsonMissing {
     Null,
@@ -41,8 +41,8 @@ pub(crate) enum JsonMissing {
 }
 
 impl TextFormat {
-    /// The text for a segment's directory; absent if nothing is special. What would make it too long
-    /// to be kept is left out.
+    /// The text for a segment's directory; `None` for the canonical format. Drops entries that would make it
+    /// longer than [`MAX_LEN`].
     pub(crate) fn to_format(&self) -> Option<String> {
         let mut text = self.to_string();
         if text.len() > MAX_LEN {
@@ -54,7 +54,7 @@ impl TextFormat {
         (!text.is_empty()).then_some(text)
     }
 
-    /// What both have in common; the place is that of the first one.
+    /// The entries that both have in common; the rank is that of `self`.
     pub(crate) fn common(self, other: TextFormat) -> TextFormat {
         fn same<T: PartialEq>(a: Option<T>, b: &Option<T>) -> Option<T> {
             a.filter(|a| b.as_ref() == Some(a))
@@ -70,8 +70,8 @@ impl TextFormat {
         }
     }
 
-    /// Reads what [`fmt::Display`] printed. A key that a newer release wrote is ignored: a canonical
-    /// spelling is never wrong.
+    /// Parses the output of [`fmt::Display`]. Ignores keys of newer releases, because the canonical format is always
+    /// correct.
     pub(crate) fn parse(text: &str) -> TextFormat {
         let mut text_format = TextFormat::default();
         for entry in text.split(';').filter(|entry| !entry.is_empty()) {
@@ -147,7 +147,7 @@ fn float_style(text: &str) -> Option<FloatStyle> {
     }
 }
 
-/// Keeps an entry apart from the next one: `;` and backslashes are the only special characters.
+/// Escapes `;`, which separates entries, and backslashes.
 fn escape(text: &str) -> String {
     text.replace('\\', r"\\").replace(';', r"\s")
 }
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_spelling_comes_back_from_its_text() {
+    fn a_text_format_is_parsed_from_its_text() {
         let mut time = TimeFormat::parse("%Y-%m-%d;%H=%M%z").unwrap();
         time.offset = Offset::constant(-5);
         let full = TextFormat {

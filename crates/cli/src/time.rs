@@ -103,11 +103,11 @@ impl TimeFormat {
         let noon = datetime(2013, 1, 31, 12, 0, 0, 0);
         let mut broken = BrokenDownTime::from(noon);
         broken.set_offset(Some(Offset::UTC));
-        let refuse = |error: jiff::Error| format!("{pattern:?} is no format of dates: {error}");
+        let refuse = |error: jiff::Error| format!("invalid date format {pattern:?}: {error}");
         let printed = broken.to_string(pattern).map_err(refuse)?;
         let (moment, _) = format.try_read(&printed).map_err(refuse)?;
         if days(moment) != days(noon.duration_since(EPOCH)) {
-            return Err(format!("{pattern:?} is no format of dates: it names no full date"));
+            return Err(format!("invalid date format {pattern:?}: it has no full date"));
         }
         Ok(format)
     }
@@ -356,7 +356,7 @@ mod tests {
     fn unknown_directives_and_half_dates_are_refused() {
         for wrong in ["%Y-%m-%d %q", "%Y-%m-%d %!", "%H:%M", "%Y-%m", "%", "31", "%x", "%C%m%d"] {
             let error = TimeFormat::parse(wrong).unwrap_err();
-            assert!(error.contains("is no format of dates"), "{error}");
+            assert!(error.contains("invalid date format"), "{error}");
         }
     }
 

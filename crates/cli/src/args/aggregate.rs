@@ -8,13 +8,13 @@ use serde::Deserialize;
 use super::WhereArgs;
 use crate::api::search::facet::FacetOrder;
 
-/// Which values come first.
+/// The order of the values of a facet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FacetBy {
-    /// Those that most documents have
+    /// By number of documents, most first
     Count,
-    /// The least
+    /// By value, least first
     Value,
 }
 
@@ -25,11 +25,10 @@ impl FacetBy {
 }
 
 const FACET_LONG: &str = "\
-Count how many documents have each value of columns, and show the most frequent ones.
+Count the documents with each value of some columns, and show the most frequent values.
 
-A document counts once for each different value that it has. How many values there are is said of those that --min-count and \
---prefix leave. Several columns are counted in one pass over the documents. \
-On a terminal, bars compare the counts.";
+A document counts once for each of its distinct values. The number of values in the heading respects --min-count and \
+--prefix. Several columns are counted in one pass over the documents. On a terminal, bars compare the counts.";
 
 const FACET_EXAMPLES: &str = "\
 Examples:
@@ -38,9 +37,9 @@ Examples:
   dv facet packages.dv tags --prefix role:: --by value --top 100
   dv facet packages.dv section --json | jq '.facets[0].values[] | {value, count}'
 
-Exit codes: 0 counted, 1 a column does not exist or is damaged, 2 the query is wrong, 3 unreadable.";
+Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the query is wrong, 3 the file cannot be read.";
 
-/// Count the values of columns
+/// Count the documents with each value of columns
 #[derive(Debug, Args)]
 #[command(long_about = FACET_LONG, after_long_help = FACET_EXAMPLES)]
 pub(crate) struct FacetArgs {
@@ -52,19 +51,19 @@ pub(crate) struct FacetArgs {
     #[arg(value_name = "COLUMN", required = true)]
     pub(crate) columns: Vec<String>,
 
-    /// Values to show of each column; 0 for all
+    /// Number of values to show of each column; 0 for all
     #[arg(short = 'n', long, visible_alias = "limit", value_name = "COUNT", default_value_t = 10)]
     pub(crate) top: usize,
 
-    /// Which values come first
-    #[arg(long, value_name = "WHAT", default_value = "count")]
+    /// The order of the values
+    #[arg(long, value_name = "ORDER", default_value = "count")]
     pub(crate) by: FacetBy,
 
-    /// Leave out values that fewer documents have
+    /// Leave out values of fewer documents than this
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     pub(crate) min_count: u64,
 
-    /// Only values that begin with this; of columns of text
+    /// Only values that begin with this, in columns of strings
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) prefix: Option<String>,
 
@@ -76,26 +75,26 @@ pub(crate) struct FacetArgs {
     pub(crate) filter: WhereArgs,
 }
 
-/// Which groups come first.
+/// The order of groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum GroupBy {
-    /// Those with most documents
+    /// By number of documents, most first
     #[default]
     Count,
-    /// Those with the least value
+    /// By value, least first
     Value,
-    /// Those whose best document comes first, by --sort, or without it in the order of the segment
+    /// By their best document: in the order of --sort, or of the segment
     Best,
-    /// Those with the greatest metric: the first of --sum, --min, --max, --mean
+    /// By the first metric of --sum, --min, --max, --mean, greatest first
     Metric,
 }
 
 const GROUP_LONG: &str = "\
-Group documents by a column with one value a document, and show the groups that come first: how many documents they \
-have, sums and other metrics of their numbers, and their best documents.
+Group documents by the value of a column with one value a document. Show the first groups with their number of documents, \
+sums and other metrics, and best documents.
 
-With --docs 1 and --by best, this is what engines call collapsing: one document for each value, the best first.";
+--docs 1 with --by best is known as collapsing: one document for each value, the best first.";
 
 const GROUP_EXAMPLES: &str = "\
 Examples:
@@ -103,9 +102,9 @@ Examples:
   dv group packages.dv source --docs 2 --sort=-size --json --columns package,size
   dv group packages.dv section --by best --sort=-size --docs 1 --where 'tags = \"role::program\"'
 
-Exit codes: 0 grouped, 1 a column does not exist or is damaged, 2 the query is wrong, 3 unreadable.";
+Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the query is wrong, 3 the file cannot be read.";
 
-/// What to group by, on a command line and in a request.
+/// A grouping, on the command line and in a request.
 #[derive(Debug, Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GroupSpec {
@@ -113,50 +112,49 @@ pub(crate) struct GroupSpec {
     #[arg(value_name = "COLUMN")]
     pub(crate) column: String,
 
-    /// Groups to show; 0 for all
+    /// Number of groups to show; 0 for all
     #[arg(short = 'n', long, visible_alias = "limit", value_name = "COUNT", default_value_t = 10)]
     #[serde(default = "ten")]
     pub(crate) top: usize,
 
-    /// Which groups come first
-    #[arg(long, value_name = "WHAT", default_value = "count")]
+    /// The order of the groups
+    #[arg(long, value_name = "ORDER", default_value = "count")]
     #[serde(default)]
     pub(crate) by: GroupBy,
 
-    /// Columns whose numbers are added up, for each group
+    /// Columns to sum in each group
     #[arg(long, value_name = "NAME,…")]
     #[serde(default)]
     pub(crate) sum: Vec<String>,
 
-    /// Columns of which the least number is shown
+    /// Columns to show the minimum of
     #[arg(long, value_name = "NAME,…")]
     #[serde(default)]
     pub(crate) min: Vec<String>,
 
-    /// Columns of which the greatest number is shown
+    /// Columns to show the maximum of
     #[arg(long, value_name = "NAME,…")]
     #[serde(default)]
     pub(crate) max: Vec<String>,
 
-    /// Columns of which the mean is shown
+    /// Columns to show the mean of
     #[arg(long, value_name = "NAME,…")]
     #[serde(default)]
     pub(crate) mean: Vec<String>,
 
-    /// Documents to show of each group: by their numbers, or with --json whole
+    /// Number of best documents to show of each group: their numbers, or with --json their values
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     #[serde(default)]
     pub(crate) docs: usize,
 
-    /// What makes a document of a group better than another: columns, with - in front the greatest first; without it, the
-    /// first of the segment is the best
+    /// Columns that order the documents of a group, best first, with - before a name in descending order
     ///
-    /// It is about the documents of --docs and the order of --by best.
+    /// Default: the order of the segment. Used by --docs and --by best.
     #[arg(long, value_name = "[-]NAME,…", allow_hyphen_values = true)]
     #[serde(default)]
     pub(crate) sort: Vec<String>,
 
-    /// With --json: the columns of these documents; without it, all
+    /// With --json: the columns of these documents; default: all
     #[arg(long, value_name = "NAME,…", requires_all = ["docs", "json"])]
     #[serde(default)]
     pub(crate) columns: Vec<String>,
@@ -186,15 +184,14 @@ pub(crate) struct GroupArgs {
 }
 
 const HISTOGRAM_LONG: &str = "\
-Count how many values of a column lie in each of a row of ranges: so wide, or an hour, a day, a month of the calendar, or \
-between edges of any kind.
+Count the values of a column by range. Ranges have a fixed width, follow the calendar, or begin at given edges.
 
-A line is a range, from its first number up to the next line's; ranges without values between others are shown. The range of the \
-last of the --edges has no end, and what lies below the first is counted apart. A document with several values counts for each of \
-them.
+Each line is a range, from its number up to the next line's; empty ranges between others are shown. The range of the \
+last of --edges has no end; values below the first edge are counted apart. A document with several values counts once for \
+each of them.
 
-With --facet, --sum, --min, --max and --mean, the documents of each range are looked at in other columns, too; the column has one \
-value a document then.";
+--facet, --sum, --min, --max and --mean describe other columns of the documents of each range; they need a column with \
+one value a document.";
 
 const HISTOGRAM_EXAMPLES: &str = "\
 Examples:
@@ -203,36 +200,37 @@ Examples:
   dv histogram packages.dv depends_count --step 5 --where 'section = \"libs\"'
   dv histogram packages.dv size --step 1e6 --json | jq -r '.ranges[] | [.from, .count] | @tsv'
 
-Of a segment of hits with their times in a column `at`:
+With a segment of web server hits that has their times in a column `at`:
   dv histogram hits.dv at --step month --where 'status = 404'
   dv histogram hits.dv at --step month --facet host --sum size
   dv histogram hits.dv at --edges 2023-12-01,2024-03-01,2024-06-01
 
-Exit codes: 0 counted, 1 the column does not exist, has no numbers or is damaged, 2 wrong command line, 3 unreadable.";
+Exit codes: 0 done, 1 the column does not exist, has no numbers or is damaged, 2 wrong command line, 3 the file
+cannot be read.";
 
-/// Which ranges of which column, on a command line and in a request.
+/// A column and its ranges, on the command line and in a request.
 #[derive(Debug, Args, Deserialize)]
 #[command(group = ArgGroup::new("ranges").args(["step", "edges"]).required(true))]
 #[serde(deny_unknown_fields, expecting = "a table with `column`, and `step` or `edges`")]
 pub(crate) struct HistogramSpec {
-    /// The column, of numbers, dates or timestamps
+    /// A column of numbers, dates or timestamps
     #[arg(value_name = "COLUMN")]
     pub(crate) column: String,
 
-    /// How wide ranges are: a number, or second, minute, hour, day, week, month, quarter, year (UTC)
+    /// The width of the ranges: a number, or second, minute, hour, day, week, month, quarter, year (UTC)
     #[arg(long, value_name = "STEP", allow_hyphen_values = true)]
     pub(crate) step: Option<TextOrNumber>,
 
-    /// Where ranges begin: two or more values, ascending, written as in a query without quotes: 0,1kB,10MiB or 2024-01-31
+    /// The starts of the ranges: two or more ascending values as in a query, without quotes: 0,1kB,10MiB or 2024-01-31
     #[arg(long, value_name = "VALUE,…", value_delimiter = ',', allow_hyphen_values = true)]
     #[serde(default)]
     pub(crate) edges: Vec<TextOrNumber>,
 
-    /// A column whose most frequent values are shown for each range
+    /// A column to show the most frequent values of in each range
     #[arg(long, value_name = "NAME")]
     pub(crate) facet: Option<String>,
 
-    /// How many of them; 0 for all
+    /// Number of values of --facet; 0 for all
     #[arg(
         short = 'n',
         long,
@@ -244,22 +242,22 @@ pub(crate) struct HistogramSpec {
     #[serde(default = "five")]
     pub(crate) top: usize,
 
-    /// Columns whose numbers are added up, for each range
+    /// Columns to sum in each range
     #[arg(long, value_name = "NAME,…")]
     #[serde(default)]
     pub(crate) sum: Vec<String>,
 
-    /// Columns of which the least number is shown
+    /// Columns to show the minimum of
     #[arg(long, value_name = "NAME,…")]
     #[serde(default)]
     pub(crate) min: Vec<String>,
 
-    /// Columns of which the greatest number is shown
+    /// Columns to show the maximum of
     #[arg(long, value_name = "NAME,…")]
     #[serde(default)]
     pub(crate) max: Vec<String>,
 
-    /// Columns of which the mean is shown
+    /// Columns to show the mean of
     #[arg(long, value_name = "NAME,…")]
     #[serde(default)]
     pub(crate) mean: Vec<String>,
@@ -269,7 +267,7 @@ fn five() -> usize {
     5
 }
 
-/// A number or a word: on a command line both are text.
+/// A number or text of a request; on the command line, both are text.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "TextOrNumberRepr")]
 pub(crate) struct TextOrNumber(pub(crate) String);
@@ -280,7 +278,7 @@ impl From<String> for TextOrNumber {
     }
 }
 
-/// A word as requests have it.
+/// A number or text, as JSON and TOML distinguish them.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a number or text")]
 enum TextOrNumberRepr {

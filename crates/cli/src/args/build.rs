@@ -9,33 +9,32 @@ use crate::api::writer::WriterOptions;
 use crate::input::source::InputFormat;
 
 const BUILD_LONG: &str = "\
-Make a segment of CSV, TSV, NDJSON, Parquet or Arrow IPC files.
+Build a segment from CSV, TSV, NDJSON, Parquet or Arrow IPC files.
 
-Each input is plain, gzip or zstd, told apart by its first bytes; its format is told by its name, or \
-by its first line, or by --input-format. `-` is standard input. Several inputs make one segment, \
-their columns united by name.
+Inputs: `-` is standard input. Several inputs make one segment; their columns are united by name. An input may be \
+compressed with gzip or zstd. The name, the first bytes or the first line of an input gives its format; \
+--input-format overrides that.
 
-Types are inferred from a first pass over a sample: bool, i64, u64, f64, date (2013-01-31), timestamp \
-(RFC 3339, in milliseconds, microseconds or nanoseconds, whichever the digits need), else string. A \
-type is taken only if every value of the sample comes out as it went in, so 007 and +5 make a column of \
-strings. A later value that contradicts its column's type is an error that says which option mends \
-it. A column that is empty in the sample is a string in CSV; in NDJSON, its first value tells.
+Types: dv reads a sample of the rows and picks the first of bool, i64, u64, f64, date (2013-01-31), timestamp \
+(RFC 3339, in ms, us or ns as its digits need) and string that can print every value of the sample exactly as it was \
+written. So 007 and +5 make a column of strings. A later value that does not fit is an error that names the option to \
+use. A column without a value in the sample is a string in CSV; in NDJSON, its first value decides.
 
-Missing are empty CSV cells and the tokens NA and null, unless they are quoted in a column of strings, \
-and in JSON null, [] and absent keys. A JSON array of scalars makes a column with several values a \
-document, which are kept in ascending order, strings without duplicates. A nested object makes \
-columns with dotted names. A CSV cell of a column with several values (--type tags=string[]) holds a \
-JSON array.
+Missing values: in CSV, an empty cell, NA or null, unless it is quoted in a column of strings; in JSON, null, [] and \
+an absent key.
 
-Parquet and Arrow (in a dv that was built with the feature `parquet`) know their types: integers become i64 or \
-u64, floats and decimals f64 (decimals without a fraction i64), text string, binary bytes, dates and timestamps \
-what they are, times of day and durations i64, counts of their unit. Lists make columns with several values, \
-structs columns with dotted names; null and an empty list are missing. A value that would not come out as it went \
-in is an error; columns that no segment has, such as maps, are left out with --exclude. Parquet, and Arrow as a \
-file, are read from their end, so not from a pipe; Arrow as a stream is.
+Several values a document: a JSON array of scalars makes a column with several values a document. Values are stored \
+in ascending order; a string is stored once. In CSV, a cell of such a column (--type tags=string[]) holds a JSON \
+array. A nested JSON object makes columns with dotted names.
 
-How values were spelled (a timestamp's format, digits of a number, the token of a missing value) is \
-kept with the column where all values agree, so that `dv export` gives it back.";
+Parquet and Arrow (if dv was built with the feature `parquet`) bring their types. Integers become i64 or u64; floats \
+and decimals f64; decimals without a fraction i64; text string; binary bytes; times of day and durations i64, in \
+their own unit. Lists make columns with several values, structs columns with dotted names; null and an empty list are \
+missing. A value that would change is an error. Leave out columns of other types, such as maps, with --exclude. \
+Parquet and the Arrow file format cannot be read from a pipe; the Arrow stream format can.
+
+If all values of a column are written alike (the format of a timestamp, the digits of a number, the token for a \
+missing value), the segment stores that format and `dv export` prints them the same way.";
 
 const BUILD_EXAMPLES: &str = "\
 Examples:
@@ -52,39 +51,39 @@ Examples:
 Schema file (--schema):
   [columns.size]
   type = \"u64\"              # i64 u64 f64 bool date timestamp timestamp[ms|us|ns]
-                            # ip uuid string bytes; [] behind it: several values
+                            # ip uuid string bytes; with [] after it: several values
   [columns.host]
   type = \"string\"
-  kind = \"sorted\"           # or \"binary\": else whichever is smaller. Instead of
-                            # \"binary\": \"raw\", \"fsst\" or \"block\", see --type
+  kind = \"sorted\"           # or \"binary\", \"raw\", \"fsst\", \"block\" (see --type);
+                            # default: the smaller of sorted and binary
   [columns.\"Flight Date\"]
   type = \"date\"
-  format = \"%d.%m.%Y\"       # a pattern of strftime, or \"epoch\": units since 1970
+  format = \"%d.%m.%Y\"       # a strftime pattern, or \"epoch\": units since 1970
   [columns.tags]
   type = \"string\"
   multi = true
   separator = \"|\"           # within a CSV cell
 
 Patterns of dates and timestamps (all of them: https://docs.rs/jiff/latest/jiff/fmt/strtime):
-  %Y %y %m %d %j            year, of two digits, month, day, day of the year
+  %Y %y %m %d %j            year, two-digit year, month, day, day of the year
   %b %B %a %A               Jan, January, Thu, Thursday
-  %H %M %S %I %p            hour, minute, second; hour to 12, AM or PM
-  %.3f %.f                  a point and three digits of the second, or as many as needed
+  %H %M %S %I %p            hour, minute, second; hour of 1 to 12, AM or PM
+  %.3f %.f                  a point and three decimals of the second, or as many as needed
   %z %:z                    +0200, +02:00; without an offset, a time is UTC
   %F %T %D %R               %Y-%m-%d, %H:%M:%S, %m/%d/%y, %H:%M
-  %s %% %-d %_d             seconds since 1970, a percent sign; no zeros, or blanks, in front
+  %s %% %-d %_d             seconds since 1970; a percent sign; without, or with blank, padding
 
-Exit codes: 0 built, 1 bad rows or values, 2 wrong command line, 3 unreadable or unwritable files.
-Whatever goes wrong, a file that stood under the output's name before still does.";
+Exit codes: 0 built, 1 a bad row or value, 2 wrong command line, 3 a file cannot be read or written.
+If the build fails, an existing output file stays as it was.";
 
 /// What is read, and how: the same for `build` and `schema`.
 #[derive(Debug, Args)]
 pub(crate) struct InputArgs {
-    /// Files to read, `-` for standard input
+    /// Files to read; `-` is standard input
     #[arg(required = true, value_name = "INPUT")]
     pub(crate) inputs: Vec<PathBuf>,
 
-    /// The format of all inputs, whatever their names say
+    /// The format of all inputs; default: each by its name or content
     #[arg(long, value_name = "FORMAT")]
     pub(crate) input_format: Option<InputFormat>,
 
@@ -92,51 +91,50 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
     pub(crate) delimiter: Option<u8>,
 
-    /// The first row is data: columns are named c1, c2, …
+    /// Read the first row as data and name the columns c1, c2, …
     #[arg(long)]
     pub(crate) no_header: bool,
 
-    /// Quotes are text, as in TSV files that have none
+    /// Read quotes as text, not as CSV quoting
     #[arg(long)]
     pub(crate) no_quotes: bool,
 
-    /// Types of columns, instead of inferring them
+    /// Types of columns, instead of inferred ones
     ///
-    /// NAME=TYPE, several separated by commas. Types: i64 u64 f64 bool date timestamp timestamp[ms]
-    /// timestamp[us] timestamp[ns] ip uuid string bytes. `[]` behind a type lets a document have
-    /// several values; `:sorted` or `:binary` behind string, bytes, ip or uuid chooses between a
-    /// dictionary and values one after the other, compressed one by one where that pays. `:raw`,
-    /// `:fsst` and `:block` are `:binary` and choose how: not at all, one by one, or in blocks (the
-    /// smallest, but slow to read in any other order). A type that is asked for takes more than an
-    /// inferred one: numbers such as 007 or +5, timestamps without an offset (as UTC), numbers as
-    /// strings.
+    /// NAME=TYPE, separated by commas. Types: i64 u64 f64 bool date timestamp timestamp[ms]
+    /// timestamp[us] timestamp[ns] ip uuid string bytes. Add `[]` for several values a document.
+    /// Add one of these to string, bytes, ip or uuid: `:sorted` for a dictionary, `:binary` for values
+    /// without a dictionary, compressed if that pays, `:raw` for uncompressed values, `:fsst` for values
+    /// compressed one by one, `:block` for blocks of compressed values (smallest, but slow at random
+    /// access). A given type accepts more than an inferred one: numbers such as 007 or +5, timestamps
+    /// without an offset (read as UTC), numbers as strings.
     #[arg(long = "type", value_name = "NAME=TYPE,…")]
     pub(crate) types: Vec<String>,
 
-    /// A file that describes columns (its keys: dv build --help)
+    /// A file with the types of columns; see "Schema file" in dv build --help
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) schema: Option<PathBuf>,
 
-    /// Another token for a missing value in CSV
+    /// A CSV cell that stands for a missing value, beside NA and null; the option can be repeated
     #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
     pub(crate) missing: Vec<String>,
 
-    /// NA and null are text: missing are empty cells and the tokens of --missing
+    /// Read NA and null as text; only empty cells and the tokens of --missing are missing values
     #[arg(long)]
     pub(crate) no_default_missing: bool,
 
-    /// Rows of each input to look at before types are decided, or `all`
+    /// Rows of each input to infer types from, or `all`
     #[arg(long, value_name = "ROWS", default_value = "10000", value_parser = parse_sample)]
     pub(crate) sample: u64,
 
     /// Columns to leave out
     ///
-    /// Names separated by commas; the option can be repeated. A name stands for all columns of an object or struct
-    /// of that name, too. A name that holds a comma is an option of its own.
+    /// Names separated by commas; the option can be repeated. The name of an object or struct leaves out all of its
+    /// columns. Give a name that contains a comma in an option of its own.
     #[arg(long, value_name = "NAME,…")]
     pub(crate) exclude: Vec<String>,
 
-    /// Leave bad rows out instead of stopping; `build` tells how many, and the first few, at the end
+    /// Skip bad rows instead of stopping; `build` prints their number and the first few at the end
     #[arg(long)]
     pub(crate) skip_bad: bool,
 }
@@ -144,24 +142,24 @@ pub(crate) struct InputArgs {
 /// What becomes of jump tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum JumpTables {
-    /// In the file: no reader has to make them
+    /// Stored in the file
     Baked,
-    /// Left out: a little smaller, and a reader makes its own on first use
+    /// Not stored: the file is a little smaller, and a reader builds them on first use
     None,
 }
 
 /// Options of a writer and of its report, shared by `build` and `merge`.
 #[derive(Debug, Args)]
 pub(crate) struct WriteArgs {
-    /// Threads that encode columns side by side, 0 for one for each core; the file is the same
+    /// Threads that encode columns, 0 for one per core; the file does not depend on it
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub(crate) threads: usize,
 
-    /// Tables with which a reader jumps to any document at once
+    /// Jump tables, with which a reader finds any document without scanning
     #[arg(long, value_name = "WHERE", value_enum, default_value_t = JumpTables::Baked)]
     pub(crate) jump_tables: JumpTables,
 
-    /// Leave the zone maps out, with which range filters skip
+    /// Store no zone maps; range filters then read every value
     #[arg(long)]
     pub(crate) no_zone_maps: bool,
 
@@ -187,30 +185,30 @@ impl WriteArgs {
     }
 }
 
-/// Make a segment of CSV, TSV, NDJSON, Parquet or Arrow files
+/// Build a segment from CSV, TSV, NDJSON, Parquet or Arrow files
 #[derive(Debug, Args)]
 #[command(long_about = BUILD_LONG, after_long_help = BUILD_EXAMPLES)]
 pub(crate) struct BuildArgs {
-    /// The segment to write; an existing file is replaced once the new one is complete
+    /// The segment to write; it replaces an existing file when it is complete
     #[arg(short, long, value_name = "FILE.dv")]
     pub(crate) output: PathBuf,
 
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// Columns to sort the documents by, the first one counting most
+    /// Columns to sort the documents by (index sort), the most significant first
     ///
-    /// NAME, several separated by commas; the option can be repeated. The smallest value comes first, and with `-`
-    /// in front of the name the greatest; documents without a value come last, and with `:missing-first` behind it
-    /// first. Documents that are equal stay in the order of the input. A range of the first column is then found
-    /// at once, and columns that go with it take fewer bytes.
+    /// Names separated by commas; the option can be repeated. `-` before a name sorts it in descending order.
+    /// Documents without a value come last, or first with `:missing-first` after the name. Equal documents stay
+    /// in the order of the input. A range filter on the first column is then two binary searches, and columns that
+    /// correlate with it take fewer bytes.
     #[arg(long, value_name = "NAME,…", allow_hyphen_values = true)]
     pub(crate) sort_by: Vec<String>,
 
     #[command(flatten)]
     pub(crate) ids: IdArgs,
 
-    /// Memory for values, such as 64MiB or 8GiB; of more, a part goes to a temporary file beside the output
+    /// Memory for values, such as 64MiB or 8GiB; beyond it they spill to a temporary file beside the output
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
     pub(crate) memory: usize,
 
@@ -219,11 +217,11 @@ pub(crate) struct BuildArgs {
 }
 
 const SCHEMA_LONG: &str = "\
-Print the types that a sample of the inputs leads to, as a schema file to edit.
+Print the types that dv infers from a sample of the inputs, as a schema file to edit.
 
-`dv build --schema` takes what this prints, and makes of the same rows the same segment as without it. A \
-type that a schema file names is asked for, so rows beyond the sample may be read more generously (see \
---type). Columns of which the sample has no value are comments where nothing is known of them.";
+Pass the file to `dv build --schema`; unedited, it builds the same segment as without it. Types of a schema file \
+accept more than inferred ones, so a later row may fit that did not (see --type). A column without a value in \
+the sample is written as a comment if its type is unknown.";
 
 const SCHEMA_EXAMPLES: &str = "\
 Examples:
@@ -234,10 +232,12 @@ Examples:
   dv schema hits.csv --type zip=string --sample all
   dv schema hits.csv --json | jq -r '.columns[].name'
 
-The keys of a schema file: dv build --help. Exit codes: 0 printed, 1 a bad row, values of a column that no \
-type holds together, 2 wrong command line, 3 unreadable.";
+`dv build --help` explains the keys of a schema file.
 
-/// Print the types that inputs seem to have, as a schema file to edit
+Exit codes: 0 printed, 1 a bad row, or values of a column that have no type in common, 2 wrong command line, \
+3 a file cannot be read.";
+
+/// Print the types that dv infers from inputs, as a schema file to edit
 #[derive(Debug, Args)]
 #[command(long_about = SCHEMA_LONG, after_long_help = SCHEMA_EXAMPLES)]
 pub(crate) struct SchemaArgs {
@@ -253,7 +253,7 @@ fn parse_delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         br"\t" => Ok(b'\t'),
         [byte @ (b' '..=b'~' | b'\t')] if !matches!(byte, b'"') => Ok(*byte),
-        _ => Err("one ASCII character other than a quote, or \\t".to_owned()),
+        _ => Err("expected one ASCII character other than a quote, or \\t".to_owned()),
     }
 }
 
@@ -261,7 +261,7 @@ fn parse_sample(text: &str) -> Result<u64, String> {
     if text == "all" {
         return Ok(u64::MAX);
     }
-    text.parse().map_err(|_| "a number of rows, or `all`".to_owned())
+    text.parse().map_err(|_| "expected a number of rows, or `all`".to_owned())
 }
 
 /// Reads `500MiB`, `8G` or a number of bytes.
@@ -274,10 +274,10 @@ pub(super) fn parse_size(text: &str) -> Result<usize, String> {
         "m" => 20,
         "g" => 30,
         "t" => 40,
-        _ => return Err("a size such as 500MiB or 8GiB".to_owned()),
+        _ => return Err("expected a size such as 500MiB or 8GiB".to_owned()),
     };
-    let number: usize = digits.parse().map_err(|_| "a size such as 500MiB or 8GiB".to_owned())?;
-    number.checked_mul(1 << shift).ok_or_else(|| "more than this machine can address".to_owned())
+    let number: usize = digits.parse().map_err(|_| "expected a size such as 500MiB or 8GiB".to_owned())?;
+    number.checked_mul(1 << shift).ok_or_else(|| "the size is more than this machine can address".to_owned())
 }
 
 #[cfg(test)]

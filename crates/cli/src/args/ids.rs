@@ -1,17 +1,17 @@
-//! Options of the index of ids: the same for `build` and `merge`.
+//! Options of the index of ids, shared by `build` and `merge`.
 
 use clap::{Args, ValueEnum, value_parser};
 
 use crate::api::{IdForm, IdOptions, MAX_FILTER_BITS};
 
-/// How the index finds an id.
+/// The structure of the index of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TermIndex {
-    /// Blocks of ids, and a trie that leads to them
+    /// Blocks of ids under a trie of their first bytes
     Trie,
-    /// A trie that holds every byte of every id
+    /// A trie of all bytes of all ids
     ExactTrie,
-    /// A minimal automaton
+    /// A minimal finite-state transducer
     Fst,
     /// No index
     None,
@@ -29,21 +29,21 @@ impl TermIndex {
     }
 }
 
-/// What index of ids there is to be.
+/// Options of the index of ids.
 #[derive(Debug, Args)]
 pub(crate) struct IdArgs {
-    /// The column of ids, by which `dv lookup` finds documents
+    /// The column of ids, for `dv lookup`
     ///
-    /// Its type is string, bytes, ip or uuid, with one value a document at most; no two documents may have the same.
-    /// It is kept without a dictionary (:binary), and an index of its values is added to the segment.
+    /// Its type is string, bytes, ip or uuid, with at most one value a document. No two documents may have the same id.
+    /// The column is stored without a dictionary (:binary), and the segment gets an index of its values.
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) id_field: Option<String>,
 
-    /// How the index finds an id; without it: trie
+    /// The structure of the index of ids; default: trie
     #[arg(long, value_name = "FORM", value_enum)]
     pub(crate) term_index: Option<TermIndex>,
 
-    /// Bits for each id of the filter that tells most ids which are not there, 0 for none; without it: 16
+    /// Filter bits per id; the filter rejects most unknown ids without a search; 0 for none; default: 16
     #[arg(long, value_name = "0..32", value_parser = value_parser!(u8).range(..=i64::from(MAX_FILTER_BITS)))]
     pub(crate) filter_bits: Option<u8>,
 }

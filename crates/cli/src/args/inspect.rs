@@ -12,7 +12,7 @@ Examples:
   dv info packages.dv --sections
   dv info packages.dv --json | jq '.columns[] | {name, bytes}'";
 
-/// Show a segment's columns, their types and encodings, and where its bytes went
+/// Show a segment's columns with their types, encodings and sizes
 #[derive(Debug, Args)]
 #[command(after_help = INFO_EXAMPLES)]
 pub(crate) struct InfoArgs {
@@ -24,19 +24,19 @@ pub(crate) struct InfoArgs {
     #[arg(long)]
     pub(crate) sections: bool,
 
-    /// Print JSON, with everything that is known of each column
+    /// Print JSON, with more details of each column
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 const STATS_LONG: &str = "\
-Show what the values of columns are: how many, how many are missing, the least and the greatest, sum and \
-mean, how many distinct ones.
+Show the number of values of columns, and their minimum, maximum, sum, mean and number of distinct values.
 
-Most of it stands in the segment's directory; sums of floats, and the least and greatest of strings without \
-a dictionary, take a scan of their column, and so does all that is asked of the documents of a query. Distinct values are counted where the directory knows them, as it \
-does of every column with a dictionary. NaN is in no range, sum or mean. Dates and timestamps have a mean and no sum; of bools, the sum is \
-how many are true.";
+Most of it is read from the segment's directory. Sums of floats, the minimum and maximum of strings without a \
+dictionary, and everything about the documents of a --where need a scan of the column. The number of distinct values \
+is shown if the directory has it, as it does for every column with a dictionary; --distinct counts it. NaN is not \
+part of minimum, maximum, sum or mean. Dates and timestamps have a mean and no sum; the sum of a bool column is the \
+number of true values.";
 
 const STATS_EXAMPLES: &str = "\
 Examples:
@@ -45,9 +45,9 @@ Examples:
   dv stats packages.dv size --percentiles 50,90,99 --spread --where 'section = \"libs\"'
   dv stats packages.dv --json | jq -r '.columns[] | [.name, .missing] | @tsv'
 
-Exit codes: 0 all shown, 1 a column does not exist or is damaged, 2 wrong command line, 3 unreadable.";
+Exit codes: 0 done, 1 a column does not exist or is damaged, 2 wrong command line, 3 the file cannot be read.";
 
-/// Show how many values columns have, their range, sum and mean
+/// Show the number of values of columns, their minimum, maximum, sum and mean
 #[derive(Debug, Args)]
 #[command(long_about = STATS_LONG, after_long_help = STATS_EXAMPLES)]
 pub(crate) struct StatsArgs {
@@ -55,23 +55,23 @@ pub(crate) struct StatsArgs {
     #[arg(value_name = "FILE.dv")]
     pub(crate) file: PathBuf,
 
-    /// The columns, in this order; without it, all as the input had them
+    /// The columns, in this order; default: all, in the order of the input
     #[arg(value_name = "COLUMN")]
     pub(crate) columns: Vec<String>,
 
-    /// Percentiles to find, from 0 to 100: exact
+    /// Exact percentiles to compute, from 0 to 100
     #[arg(long, value_name = "NUMBER,…", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) percentiles: Vec<f64>,
 
-    /// The standard deviation as well
+    /// Compute the standard deviation
     #[arg(long)]
     pub(crate) spread: bool,
 
-    /// Count different values: exactly up to 65,536 and of columns with a dictionary, else within a percent
+    /// Count distinct values: exactly if there are at most 65,536 or a dictionary, else within 1 %
     #[arg(long)]
     pub(crate) distinct: bool,
 
-    /// Print JSON: every value whole, as text
+    /// Print JSON, with numbers as text so that no digit is lost
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -86,10 +86,10 @@ Examples:
   dv terms packages.dv section --counts | sort -rn | head
   dv terms packages.dv --id --prefix 5de1 --json
 
-Exit codes: 0 all printed, 1 the column does not exist, has no dictionary or is damaged, or there is
-no index of ids, 3 unreadable.";
+Exit codes: 0 done, 1 the column does not exist, has no dictionary or is damaged, or there is no index of
+ids, 3 the file cannot be read.";
 
-/// Print the distinct values of a column that has a dictionary, or all ids, in order
+/// Print the distinct values of a column with a dictionary, or all ids, in order
 #[derive(Debug, Args)]
 #[command(after_help = TERMS_EXAMPLES)]
 pub(crate) struct TermsArgs {
@@ -97,27 +97,27 @@ pub(crate) struct TermsArgs {
     #[arg(value_name = "FILE.dv")]
     pub(crate) file: PathBuf,
 
-    /// A column of the kind sorted or sorted-set
+    /// A column of kind sorted or sorted-set
     #[arg(value_name = "COLUMN", required_unless_present = "id")]
     pub(crate) column: Option<String>,
 
-    /// The ids of documents instead of a column; with --json their documents as well
+    /// Print the ids of the index of ids; with --json, also their documents
     #[arg(long, conflicts_with_all = ["column", "counts"])]
     pub(crate) id: bool,
 
-    /// Only terms that begin with this: text, or of bytes the hexadecimal digits
+    /// Only terms that begin with this; for a column of bytes, in hexadecimal
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) prefix: Option<String>,
 
-    /// Only so many
+    /// Print at most this many
     #[arg(long, value_name = "COUNT")]
     pub(crate) limit: Option<u32>,
 
-    /// Print in front of each term how many documents have it, and a tab
+    /// Print the number of documents with each term before it, separated by a tab
     #[arg(long)]
     pub(crate) counts: bool,
 
-    /// Print one JSON object a line: control characters, too, are as they are
+    /// Print one JSON object a line
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -1,4 +1,4 @@
-//! Commands that print documents.
+//! Arguments of `get`, `head`, `sample`, `cat` and `export`.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use clap::{Args, ValueEnum};
 
 use super::WhereArgs;
 
-/// How documents are printed.
+/// The format of printed documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RecordFormat {
-    /// A table for people; long values are cut, visibly
+    /// A table; long values are cut and end with …
     Table,
     /// Comma-separated values with a header
     Csv,
@@ -19,10 +19,10 @@ pub(crate) enum RecordFormat {
     /// One JSON object a line
     #[value(alias = "jsonl", alias = "json")]
     Ndjson,
-    /// Apache Parquet, of `export` alone
+    /// Apache Parquet (`export` only)
     #[value(alias = "pq")]
     Parquet,
-    /// Arrow IPC, of `export` alone: a file, or a stream to standard output and pipes
+    /// Arrow IPC (`export` only): the file format in a file, the stream format elsewhere
     #[value(alias = "feather")]
     Arrow,
 }
@@ -46,27 +46,27 @@ impl RecordFormat {
     }
 }
 
-/// Which columns, and how documents are printed.
+/// Options of commands that print documents.
 #[derive(Debug, Args)]
 pub(crate) struct RecordArgs {
-    /// The columns to print, in this order; without it, all as the input had them
+    /// The columns to print, in this order; default: all, in the order of the input
     ///
-    /// Names separated by commas; the option can be repeated. A name that holds a comma is an option
-    /// of its own.
+    /// Names separated by commas; the option can be repeated. Give a name that contains a comma in an
+    /// option of its own.
     #[arg(long, value_name = "NAME,…")]
     pub(crate) columns: Vec<String>,
 
-    /// How documents are printed
+    /// The format of the output
     ///
-    /// Without it: a table on a terminal, NDJSON elsewhere (`cat`, and `export` without -o: always NDJSON).
+    /// Default: a table on a terminal, NDJSON elsewhere; `cat`, and `export` without -o, always print NDJSON.
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<RecordFormat>,
 
-    /// Short for --format ndjson
+    /// Same as --format ndjson
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
 
-    /// Print the number of each document as a first column `_doc`
+    /// Print the document numbers in a first column `_doc`
     #[arg(long)]
     pub(crate) doc_ids: bool,
 }
@@ -76,9 +76,9 @@ Examples:
   dv get packages.dv 0 17 3524
   dv get packages.dv 17 --columns package,version --json
 
-Exit codes: 0 all printed, 1 a document or column does not exist or is damaged, 3 unreadable.";
+Exit codes: 0 done, 1 a document or column does not exist or is damaged, 3 the file cannot be read.";
 
-/// Print documents by their numbers
+/// Print documents by number
 #[derive(Debug, Args)]
 #[command(after_help = GET_EXAMPLES)]
 pub(crate) struct GetArgs {
@@ -86,7 +86,7 @@ pub(crate) struct GetArgs {
     #[arg(value_name = "FILE.dv")]
     pub(crate) file: PathBuf,
 
-    /// Numbers of documents, from 0, in any order
+    /// Document numbers, from 0, in any order
     #[arg(required = true, value_name = "DOC")]
     pub(crate) docs: Vec<u32>,
 
@@ -107,7 +107,7 @@ pub(crate) struct HeadArgs {
     #[arg(value_name = "FILE.dv")]
     pub(crate) file: PathBuf,
 
-    /// How many documents
+    /// Number of documents
     #[arg(short = 'n', long = "docs", alias = "limit", value_name = "COUNT", default_value_t = 10)]
     pub(crate) count: u32,
 
@@ -121,10 +121,10 @@ Examples:
   dv sample packages.dv -n 1000 --seed 7 --format csv > some.csv
   dv sample packages.dv -n 20 --doc-ids --columns package,size";
 
-/// Print documents drawn at random, each at most once, in the order of the segment
+/// Print random documents, each at most once, in the order of the segment
 ///
-/// Every document is as likely as any other. The same seed draws the same documents of a segment with
-/// as many.
+/// Every document is equally likely. The same seed draws the same document numbers from segments with the same
+/// number of documents.
 #[derive(Debug, Args)]
 #[command(after_help = SAMPLE_EXAMPLES)]
 pub(crate) struct SampleArgs {
@@ -132,11 +132,11 @@ pub(crate) struct SampleArgs {
     #[arg(value_name = "FILE.dv")]
     pub(crate) file: PathBuf,
 
-    /// How many documents; all, if there are not more
+    /// Number of documents
     #[arg(short = 'n', long = "docs", alias = "limit", value_name = "COUNT", default_value_t = 10)]
     pub(crate) count: u32,
 
-    /// Another number draws other documents
+    /// The seed of the random numbers
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub(crate) seed: u64,
 
@@ -149,13 +149,13 @@ Examples:
   dv cat 2023.dv 2024.dv > all.ndjson
   dv cat 2023.dv 2024.dv --format csv | dv build - --input-format csv -o all.dv
 
-Exit codes: 0 all printed, 1 a column does not exist or is damaged, 3 unreadable.";
+Exit codes: 0 done, 1 a column does not exist or is damaged, 3 a file cannot be read.";
 
 /// Print all documents of several segments, one segment after the other
 ///
-/// Columns are united by name, in the order in which they first appear; a segment that lacks one has no
-/// value there. Each prints as its own segment spells it (see `dv export --help`). Numbers of --doc-ids
-/// begin anew with each segment.
+/// Columns are united by name, in the order in which they first appear; documents of a segment without a column
+/// have no value in it. Values are printed in the text format of their own segment (see `dv export --help`).
+/// The numbers of --doc-ids begin at 0 in each segment.
 #[derive(Debug, Args)]
 #[command(after_help = CAT_EXAMPLES)]
 pub(crate) struct CatArgs {
@@ -170,14 +170,15 @@ pub(crate) struct CatArgs {
 const EXPORT_LONG: &str = "\
 Write documents as NDJSON, CSV, TSV, Parquet or Arrow IPC.
 
-As text, values come out as the input spelled them, where its column kept how (see `dv build --help`); else \
-canonically: floats in the fewest digits, timestamps as RFC 3339 in UTC, bytes in hexadecimal. \
-Values of a document with several come in ascending order. In JSON, numbers that are not finite are \
-null. In CSV, several values are a JSON array, missing values empty cells, and empty strings \"\".
+Text formats print values as the input wrote them, if all values of the column were written alike (see `dv build \
+--help`). Otherwise they print the canonical form: floats in the fewest digits, timestamps as RFC 3339 in UTC, bytes in \
+hexadecimal. Several values of a document come in ascending order. In JSON, NaN and infinity are null. In CSV, several \
+values are a JSON array, a missing value is an empty cell, and an empty string is \"\".
 
-Parquet and Arrow (in a dv that was built with the feature `parquet`) have a column for each, of its type: timestamps \
-in UTC, several values as a list, ip and uuid as 16 bytes that are marked as such, so that `dv build` makes the same of \
-them. Parquet is compressed with zstd. Arrow is the file format in a file, the stream format to standard output and pipes.";
+Parquet and Arrow (if dv was built with the feature `parquet`) get one column for each, of its type: timestamps in \
+UTC, several values as a list, ip and uuid as 16 bytes with a marker by which `dv build` recognizes them. Parquet is \
+compressed with zstd. Arrow is written in the file format to a file, and in the stream format to standard output and \
+pipes.";
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
@@ -190,7 +191,8 @@ Examples:
 With the feature `parquet`:
   dv export packages.dv -o packages.parquet
 
-Exit codes: 0 all written, 1 a document or column does not exist or is damaged, 2 wrong command line, 3 unreadable.";
+Exit codes: 0 done, 1 a document or column does not exist or is damaged, 2 wrong command line, 3 a file
+cannot be read or written.";
 
 /// Write documents as NDJSON, CSV, TSV, Parquet or Arrow
 #[derive(Debug, Args)]
@@ -200,28 +202,29 @@ pub(crate) struct ExportArgs {
     #[arg(value_name = "FILE.dv")]
     pub(crate) file: PathBuf,
 
-    /// Which documents: a range a..b (without b), or a file of numbers, `-` for standard input
+    /// The documents: a range a..b (b excluded), or a file of document numbers; `-` is standard input
     ///
-    /// Both ends of a range can be left out. Numbers in a file are separated by white space or commas
-    /// and taken in their order.
+    /// Either end of a range can be left out. Numbers in a file are separated by white space or commas;
+    /// documents are written in their order.
     #[arg(long, value_name = "A..B|FILE|-", conflicts_with_all = ["query", "sort", "limit"])]
     pub(crate) docs: Option<String>,
 
-    /// The order of documents: columns, with - in front the greatest first; without it, that of the segment
+    /// Columns to sort by, with - before a name in descending order; default: the order of the segment
     #[arg(long, value_name = "[-]NAME,…", allow_hyphen_values = true)]
     pub(crate) sort: Vec<String>,
 
-    /// Only so many documents, the first ones
+    /// Write at most this many documents
     #[arg(short = 'n', long, alias = "top", value_name = "COUNT")]
     pub(crate) limit: Option<usize>,
 
     #[command(flatten)]
     pub(crate) filter: WhereArgs,
 
-    /// The file to write, there once it is whole; without it or with `-`, standard output
+    /// The file to write; default, or with `-`: standard output
     ///
-    /// Its ending says the format where --format does not; of a name that has none, that is NDJSON. Of a symbolic link, the
-    /// file that it leads to is written anew; a pipe or a device gets the documents as they come.
+    /// Its extension gives the format if --format does not; without an extension, that is NDJSON. The file appears when
+    /// it is complete. If the name is a symbolic link, its target is replaced. A pipe or a device receives the documents
+    /// one by one.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 

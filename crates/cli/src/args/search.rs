@@ -6,23 +6,23 @@ use clap::Args;
 
 use super::RecordArgs;
 
-/// Which documents, and how they are found.
+/// `--where` and the options of its evaluation.
 #[derive(Debug, Args)]
 pub(crate) struct WhereArgs {
     /// Only documents that match this, such as 'status = 404 and size >= 10MiB and host ^= "www."'
     ///
-    /// Comparisons are = != < <= > >= ^= (begins with), `in (a, b)`, `in 1..5`, `exists` and `missing`, joined by
-    /// and, or, not and parentheses. Text and dates stand in quotes, odd names of columns in backticks.
+    /// Comparisons are = != < <= > >= ^= (begins with), `in (a, b)`, `in 1..5`, `exists` and `missing`. Combine them
+    /// with and, or, not and parentheses. Put text and dates in quotes, and unusual column names in backticks.
     #[arg(long = "where", value_name = "QUERY")]
     pub(crate) query: Option<String>,
 
-    /// Threads to work with; without it, as many as the machine has
+    /// Threads to use; default: one per core
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 
-    /// Tell on standard error how the query was evaluated, what was skipped, by which index, and how long each part took
+    /// Print to standard error how the query was evaluated, what each index skipped, and the time of each step
     ///
-    /// With --json, that is JSON, too.
+    /// With --json, this is JSON, too.
     #[arg(long)]
     pub(crate) explain: bool,
 }
@@ -32,7 +32,7 @@ Examples:
   dv count packages.dv
   dv count packages.dv --where 'section = \"libs\" and size > 10MiB' --explain
 
-Exit codes: 0 counted, 1 a column does not exist or is damaged, 2 the query is wrong, 3 unreadable.";
+Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the query is wrong, 3 the file cannot be read.";
 
 /// Count the documents that match a query
 #[derive(Debug, Args)]
@@ -51,20 +51,20 @@ pub(crate) struct CountArgs {
 }
 
 const SORT_LONG: &str = "\
-Print the documents that come first in the order of columns.
+Print the first documents in the order of some columns.
 
-A `-` in front of a column has the greatest values first; behind it may stand :missing-first. NaN comes behind all numbers. Of \
-several values of a document the least counts, or, in descending order, the greatest. Documents without a value come last, \
-unless :missing-first is said. Documents that are equal stay in the order of the segment.";
+`-` before a name sorts in descending order, :missing-first after it puts documents without a value first instead of last. \
+NaN sorts after all numbers. A document with several values sorts by the least, or in descending order by the greatest. \
+Equal documents stay in the order of the segment.";
 
 const SORT_EXAMPLES: &str = "\
 Examples:
   dv sort packages.dv --by=-size -n 5 --columns package,size
   dv sort packages.dv --by=section,-size --where 'tags ^= \"role::\"' --json
 
-Exit codes: 0 all printed, 1 a column does not exist or is damaged, 2 the query is wrong, 3 unreadable.";
+Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the query is wrong, 3 the file cannot be read.";
 
-/// Print the first documents in an order
+/// Print the first documents in the order of some columns
 #[derive(Debug, Args)]
 #[command(long_about = SORT_LONG, after_long_help = SORT_EXAMPLES)]
 pub(crate) struct SortArgs {
@@ -72,13 +72,13 @@ pub(crate) struct SortArgs {
     #[arg(value_name = "FILE.dv")]
     pub(crate) file: PathBuf,
 
-    /// The columns to sort by, the one that counts most first
+    /// The columns to sort by, the most significant first
     ///
-    /// Names separated by commas; the option can be repeated. A name that holds a comma is an option of its own.
+    /// Names separated by commas; the option can be repeated. Give a name that contains a comma in an option of its own.
     #[arg(long, value_name = "[-]NAME,…", required = true, allow_hyphen_values = true)]
     pub(crate) by: Vec<String>,
 
-    /// How many documents; 0 for all
+    /// Number of documents; 0 for all
     #[arg(short = 'n', long = "docs", visible_aliases = ["top", "limit"], value_name = "COUNT", default_value_t = 10)]
     pub(crate) count: usize,
 
@@ -90,19 +90,19 @@ pub(crate) struct SortArgs {
 }
 
 const QUERY_LONG: &str = "\
-Ask several things at once about the documents that match a query, and print one JSON answer.
+Answer several questions about the documents that match a query, as one JSON object.
 
 A request is JSON or TOML with any of these keys:
-  where       which documents, as --where has it; with both, those that match both
-  facets      columns whose values are counted: names, or {column, top, by, min_count, prefix}, as options of `dv facet`
-  histograms  columns whose values are counted by range: {column, step} or {column, edges}, as options of `dv histogram`
-  stats       columns that are summed up: names, or {column, percentiles, spread, distinct}
-  groups      columns to group by: names, or {column, top, by, sum, min, max, mean, docs, sort, columns}, as options of `dv group`
-  sort        the order of documents: names of columns, with - in front the greatest first
-  top         how many documents in that order; 20, if `sort` or `columns` is given
-  columns     what of these documents is printed; without it, all
+  where       a condition, as in --where; with both, documents match both
+  facets      columns whose values to count: names, or {column, top, by, min_count, prefix}, as in `dv facet`
+  histograms  columns whose values to count by range: {column, step} or {column, edges}, as in `dv histogram`
+  stats       columns to compute statistics of: names, or {column, percentiles, spread, distinct}
+  groups      columns to group by: names, or {column, top, by, sum, min, max, mean, docs, sort, columns}, as in `dv group`
+  sort        columns to sort documents by, with - before a name in descending order
+  top         number of documents to print in that order; default: 20 if `sort` or `columns` is given
+  columns     columns to print of these documents; default: all
 
-Facets, histograms and statistics share one pass over the documents, and a column that several of them ask for is read once.";
+Facets, histograms and statistics share one pass over the documents; a column that several of them use is read once.";
 
 const QUERY_EXAMPLES: &str = "\
 Examples:
@@ -110,9 +110,9 @@ Examples:
   dv query packages.dv request.toml --where 'section = \"games\"' --explain
   generate-request | dv query packages.dv - | jq .facets
 
-Exit codes: 0 answered, 1 a column does not exist or is damaged, 2 the request is wrong, 3 unreadable.";
+Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the request is wrong, 3 a file cannot be read.";
 
-/// Answer a request for facets, histograms, statistics and the first documents at once
+/// Answer one request for facets, histograms, statistics, groups and documents
 #[derive(Debug, Args)]
 #[command(long_about = QUERY_LONG, after_long_help = QUERY_EXAMPLES)]
 pub(crate) struct QueryArgs {
@@ -124,7 +124,7 @@ pub(crate) struct QueryArgs {
     #[arg(value_name = "REQUEST")]
     pub(crate) request: String,
 
-    /// With --explain: JSON of what that tells, too; the answer always is
+    /// Print the output of --explain as JSON, too; the answer always is JSON
     #[arg(long)]
     pub(crate) json: bool,
 

@@ -1,4 +1,4 @@
-//! Commands for shells and manuals: nothing of segments.
+//! Arguments of `completions` and `man`.
 
 use std::path::PathBuf;
 
@@ -8,10 +8,10 @@ use clap_complete::Shell;
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   dv completions bash > ~/.local/share/bash-completion/completions/dv
-  dv completions zsh > ~/.zfunc/_dv                       # a folder of $fpath
+  dv completions zsh > ~/.zfunc/_dv                       # a folder in $fpath
   dv completions fish > ~/.config/fish/completions/dv.fish";
 
-/// Print what a shell needs to complete dv's commands and options
+/// Print a shell script that completes dv's commands and options
 #[derive(Debug, Args)]
 #[command(after_help = COMPLETIONS_EXAMPLES)]
 pub(crate) struct CompletionsArgs {
@@ -31,11 +31,11 @@ Exit codes: 0 done, 2 no such command, 3 the folder cannot be written.";
 #[derive(Debug, Args)]
 #[command(after_help = MAN_EXAMPLES)]
 pub(crate) struct ManArgs {
-    /// The command that the page is of; without it, dv itself
+    /// The command to describe; default: dv itself
     #[arg(value_name = "COMMAND", conflicts_with = "output")]
     pub(crate) command: Option<String>,
 
-    /// Write the page of every command to this folder, which begins to exist if it did not
+    /// Write the pages of all commands to this folder, and create it if needed
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) output: Option<PathBuf>,
 }

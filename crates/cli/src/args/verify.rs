@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 
 const DIFF_LONG: &str = "\
-Compare two segments: their columns, then their documents one by one, by number.
+Compare two segments: their columns, then their documents by number.
 
-What stands in the first only has a `-` in front, what stands in the second only a `+`. Columns are compared \
-by name: kind, type, and how values are spelled. Values are compared where the types agree, whatever the \
-encodings and indexes. Nothing is printed where there is no difference.";
+`-` marks what only the first segment has, `+` what only the second has. Columns are compared by name, kind, type \
+and text format. Values are compared if the types agree; encodings and indexes are not compared. Nothing is printed if \
+the segments are the same.";
 
 const DIFF_EXAMPLES: &str = "\
 Examples:
@@ -18,7 +18,7 @@ Examples:
   dv diff old.dv new.dv --quiet && echo the same
   dv diff old.dv new.dv --json | jq '.documents[].document'
 
-Exit codes: 0 the same, 1 different, 2 wrong command line, 3 one is damaged or cannot be read.";
+Exit codes: 0 the same, 1 different, 2 wrong command line, 3 a segment is damaged or cannot be read.";
 
 /// Compare two segments, column by column and document by document
 #[derive(Debug, Args)]
@@ -32,14 +32,14 @@ pub(crate) struct DiffArgs {
     #[arg(value_name = "B.dv")]
     pub(crate) b: PathBuf,
 
-    /// Only these columns
+    /// Compare only these columns
     ///
-    /// Names separated by commas; the option can be repeated. A name that holds a comma is an option
-    /// of its own.
+    /// Names separated by commas; the option can be repeated. Give a name that contains a comma in an
+    /// option of its own.
     #[arg(long, value_name = "NAME,…")]
     pub(crate) columns: Vec<String>,
 
-    /// Documents to show; those beyond are counted
+    /// Documents to show; further ones are only counted
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     pub(crate) limit: u32,
 
@@ -57,9 +57,10 @@ Examples:
   dv check packages.dv
   dv check segments/*.dv --json | jq 'select(.clean | not)'
 
-Exit codes: 0 all clean, 1 one is damaged, 2 wrong command line, 3 one cannot be read or is no segment.";
+Exit codes: 0 all intact, 1 a segment is damaged, 2 wrong command line, 3 a file cannot be read or is not
+a segment.";
 
-/// Read every byte of segments and prove that it is as it was written
+/// Read every byte of segments and verify all checksums and structures
 #[derive(Debug, Args)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub(crate) struct CheckArgs {

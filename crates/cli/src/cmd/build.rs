@@ -28,7 +28,7 @@ use crate::text_format::TextFormat;
 /// Bad rows that are shown at the end.
 const SHOWN: usize = 5;
 
-/// The most bytes of rows that are added batch_bytes, if there is memory for them.
+/// The maximum size of a batch of rows, in bytes.
 const MAX_BATCH_BYTES: usize = 8 << 20;
 
 pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
@@ -70,11 +70,10 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, C
 /// When every row was skipped, the input is something else than it was read as.
 fn refuse_nothing(import: &Import) -> Result<(), CliError> {
     match import.skipped() {
-        (skipped, [first, ..]) if import.documents() == 0 => Err(CliError::failed(format!(
-            "every row is bad, {} of them; the first: {first}",
-            thousands(skipped)
-        ))
-        .hint("is it the right --input-format and --delimiter?")),
+        (skipped, [first, ..]) if import.documents() == 0 => {
+            Err(CliError::failed(format!("all {} rows are bad; the first: {first}", thousands(skipped)))
+                .hint("check --input-format and --delimiter"))
+        }
         _ => Ok(()),
     }
 }
@@ -229,13 +228,15 @@ fn note(column: &Column, lost: bool) -> Option<String> {
     let name = &column.name;
     if lost {
         return Some(format!(
-            "column {name:?}: its values are not all spelled alike, and export prints them canonically \
+            "column {name:?}: its values are written in different ways, so export prints them in canonical form \
              ({} keeps every character)",
             type_flag(name, "string")
         ));
     }
     (column.unsampled && column.values > 0).then(|| {
-        format!("column {name:?}: no value in the sample, so it is a string (--type or --sample all decide better)")
+        format!(
+            "column {name:?}: no value in the sample, so its type is string (set --type, or use --sample all)"
+        )
     })
 }
 
@@ -271,12 +272,12 @@ fn report(
         && let Some(delimiter) = [';', '\t', '|', ','].into_iter().find(|c| column.name.contains(*c))
     {
         console.note(&format!(
-            "note: there is one column, {:?}; is {delimiter:?} between the cells (--delimiter)?",
+            "note: the input has a single column, {:?}; if {delimiter:?} separates its cells, set --delimiter",
             column.name
         ));
     }
     for name in import.unknown_names() {
-        console.note(&format!("note: --type names the column {name:?}, which no input has"));
+        console.note(&format!("note: --type: no input has a column {name:?}"));
     }
     Ok(())
 }

@@ -49,8 +49,8 @@ fn format(args: &ExportArgs) -> Result<RecordFormat, CliError> {
     if cfg!(feature = "parquet") {
         return Ok(format);
     }
-    Err(CliError::failed(format!("{name} is what this dv was built without"))
-        .hint("cargo install docvalues-cli --features parquet"))
+    Err(CliError::failed(format!("this dv was built without support for {name}"))
+        .hint("install it with: cargo install docvalues-cli --features parquet"))
 }
 
 /// The format that the name of a file says.
@@ -58,8 +58,8 @@ fn format_by_name(output: Option<&Path>) -> Result<RecordFormat, CliError> {
     let format = output.map_or(Ok(None), RecordFormat::of_file).map_err(|ending| {
         let shown = output.unwrap_or(Path::new("-")).display();
         let endings: Vec<String> = RecordFormat::endings().collect();
-        CliError::usage(format!("{shown}: no format has the ending .{ending}"))
-            .hint(format!("--format says it, whatever the name; these endings do: {}", endings.join(" ")))
+        CliError::usage(format!("{shown}: unknown extension .{ending}"))
+            .hint(format!("set --format, or use one of these extensions: {}", endings.join(" ")))
     })?;
     Ok(format.unwrap_or(RecordFormat::Ndjson))
 }
@@ -132,7 +132,8 @@ impl Export<'_> {
         use crate::output::parquet_arrow::{ArrowFormat, write};
 
         if console.out_width.is_some() {
-            return Err(CliError::usage("such bytes are not for a terminal").hint("name a file with -o"));
+            return Err(CliError::usage("Parquet and Arrow cannot be printed on a terminal")
+                .hint("name a file with -o"));
         }
         let names: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
         let list: Vec<DocId>;
@@ -176,7 +177,7 @@ fn read_list(path: &str) -> Result<Vec<u32>, CliError> {
         for word in line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()) {
             let doc = word.parse().map_err(|_| {
                 let shown = crate::input::error::excerpt(word.as_bytes());
-                CliError::failed(format!("{name}:{}: no document number: {shown}", index + 1))
+                CliError::failed(format!("{name}:{}: expected a document number, found {shown}", index + 1))
             })?;
             docs.push(doc);
         }

@@ -59,9 +59,10 @@ fn metrics_of(segment: &Segment, args: &GroupSpec) -> Result<Vec<RequestedMetric
 
 pub(crate) fn group(segment: &Segment, args: &GroupSpec) -> Result<Group, CliError> {
     if args.docs == 0 && args.by != GroupBy::Best && !args.sort.is_empty() {
-        let message = format!("group by {:?}: --sort is about the documents of groups", args.column);
-        return Err(CliError::usage(message)
-            .hint("--docs COUNT shows some of each group, and --by best has the groups in their order"));
+        let message = format!("group by {:?}: --sort needs --docs or --by best", args.column);
+        return Err(CliError::usage(message).hint(
+            "--docs COUNT shows the best documents of each group, --by best orders the groups by them",
+        ));
     }
     let mut group = Group::by(&args.column);
     group.top = if args.top == 0 { usize::MAX } else { args.top };
@@ -73,9 +74,7 @@ pub(crate) fn group(segment: &Segment, args: &GroupSpec) -> Result<Group, CliErr
         GroupBy::Value => GroupOrder::Value,
         GroupBy::Best => GroupOrder::Best,
         GroupBy::Metric if group.metrics.is_empty() => {
-            return Err(
-                CliError::usage("--by metric, but there is none").hint("name one, such as --sum COLUMN")
-            );
+            return Err(CliError::usage("--by metric needs a metric").hint("add one, such as --sum COLUMN"));
         }
         GroupBy::Metric => GroupOrder::Metric(0),
     };

@@ -53,7 +53,9 @@ pub(super) fn asked(segment: &Segment, spec: &HistogramSpec) -> Result<Histogram
     let column = spec.column.clone();
     let wrong = |what: String| CliError::usage(format!("histogram of {column:?}: {what}"));
     let step = match &spec.step {
-        Some(_) if !spec.edges.is_empty() => return Err(wrong("either a step or edges".into())),
+        Some(_) if !spec.edges.is_empty() => {
+            return Err(wrong("expected either a step or edges, found both".into()));
+        }
         Some(TextOrNumber(text)) => step(text).map_err(wrong)?,
         None => {
             let edges: Vec<Literal> =
@@ -93,7 +95,7 @@ fn step(text: &str) -> Result<Step, String> {
     };
     width.ok_or_else(|| {
         let units = UNITS.map(|(name, _)| name).join(", ");
-        format!("step {text} is neither a number nor one of {units}")
+        format!("expected a step that is a number or one of {units}, found {text:?}")
     })
 }
 

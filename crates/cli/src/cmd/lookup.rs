@@ -78,8 +78,9 @@ fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<IdInput>), CliError> {
     }
     ids.extend(args.ids.iter().chain(&args.more_ids).map(|id| IdInput::Id(id.as_bytes().to_vec())));
     if ids.is_empty() {
-        return Err(CliError::usage("there is no id to look up")
-            .hint("ids stand behind the segments, or `-` for those on standard input; --id takes any text"));
+        return Err(CliError::usage("no id to look up").hint(
+            "write ids after the segments, or `-` to read them from standard input; --id takes any text",
+        ));
     }
     Ok((files, ids))
 }
@@ -96,7 +97,7 @@ fn open(segments: &[Segment]) -> Result<(Vec<IdIndex>, LogicalType), CliError> {
             let of = |field: &Field| format!("{:?} ({})", field.name, field.logical.name());
             let (one, other) = (segments.first().map_or("", Segment::file), segment.file());
             let message = format!("{one} has ids in column {}, and {other} in {}", of(known), of(&field));
-            return Err(CliError::failed(message).hint("look them up one after the other"));
+            return Err(CliError::failed(message).hint("run `dv lookup` once for each"));
         }
     }
     Ok((indexes, first.map_or(LogicalType::Utf8, |field| field.logical)))

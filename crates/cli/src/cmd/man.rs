@@ -57,5 +57,6 @@ fn write_all(dv: &Command, folder: &Path) -> Result<(), CliError> {
 fn no_such_command(dv: &Command, name: &str) -> CliError {
     let failure = CliError::usage(format!("no command {name:?}"));
     let names = || dv.get_subcommands().map(Command::get_name);
-    failure.hint(meant(name, names(), || format!("there are {}", names().collect::<Vec<_>>().join(", "))))
+    failure
+        .hint(meant(name, names(), || format!("the commands are {}", names().collect::<Vec<_>>().join(", "))))
 }

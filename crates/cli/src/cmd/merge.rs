@@ -56,8 +56,8 @@ fn merge(
         let column = ids.and_then(|ids| read::find(segments, &ids.column).ok().flatten());
         let logical = column.map_or(LogicalType::Utf8, |field| field.logical);
         let documents = |docs: [u32; 2]| docs.map(|doc| place_of(doc, segments)).join(" and ");
-        let hint = "--no-ids merges without an index of ids; else export one segment without the document, \
-                      and build it anew";
+        let hint = "--no-ids merges without an index of ids; or export one segment without the document, \
+                      and build it again";
         id_index::refused(error, logical, documents, hint)
     })?;
     Ok(())

@@ -133,7 +133,7 @@ pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, C
 /// Reads a request: JSON or TOML, from the command line, a file, or standard input.
 fn parse(argument: &str) -> Result<QueryRequest, CliError> {
     let inline = argument.trim_start().starts_with('{');
-    let hint = "a request is JSON on the command line, a file of JSON or TOML, or - for standard input";
+    let hint = "write the request as JSON, or name a file of JSON or TOML, or - for standard input";
     let (name, text) =
         if inline { ("the request", argument.to_owned()) } else { read::text(argument, hint)? };
     let is_toml = Path::new(name).extension().is_some_and(|extension| extension == "toml");

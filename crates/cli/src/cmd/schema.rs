@@ -44,7 +44,7 @@ fn heading(import: &Import) -> String {
         false => String::new(),
     };
     format!(
-        "# {}{of}; for dv build --schema, which explains the keys in its --help.\n",
+        "# {}{of}. Pass this file to dv build --schema; dv build --help explains its keys.\n",
         count(columns, "column"),
     )
 }
@@ -95,14 +95,14 @@ impl<'a> Entry<'a> {
     fn to_toml(&self) -> String {
         let Some(ty) = &self.ty else {
             return format!(
-                "# [columns.{}] has no value in the sample: its first one tells\n",
+                "# [columns.{}] has no value in the sample; its first value decides the type\n",
                 key(self.name)
             );
         };
         let comment = match (self.declared, self.example) {
             (Some(declared), _) => printable(declared),
             (None, Some(example)) => format!("such as {}", excerpt(example.as_bytes())),
-            (None, None) => "no value in the sample: a guess".to_owned(),
+            (None, None) => "no value in the sample: guessed".to_owned(),
         };
         let mut toml = format!("[columns.{}] # {comment}\ntype = {}\n", key(self.name), quoted(ty));
         for (key, value) in [("kind", self.kind), ("format", self.format), ("separator", self.separator)] {

@@ -64,10 +64,12 @@ fn print_ids(segment: &Segment, args: &TermsArgs, console: &mut Console<'_>) -> 
 
 fn no_dictionary(segment: &Segment, info: &ColumnInfo) -> CliError {
     let (name, kind) = (&info.field.name, info.kind());
-    let message = format!("column {name:?} is {}: it has no dictionary", kind.name());
+    let message = format!("column {name:?} has no dictionary: its kind is {}", kind.name());
     let failure = CliError::failed(format!("{}: {message}", segment.file()));
     match kind {
-        Kind::Binary => failure.hint("`dv build` makes one with :sorted behind the type, see --type"),
+        Kind::Binary => {
+            failure.hint("build with :sorted after the type to get one, such as --type NAME=string:sorted")
+        }
         _ => failure.hint("`dv stats` shows the range of numbers"),
     }
 }
@@ -79,10 +81,13 @@ fn bytes_of(prefix: &str, logical: LogicalType) -> Result<Vec<u8>, CliError> {
         LogicalType::Bytes => {
             let mut bytes = Vec::new();
             append_hex(prefix.as_bytes(), &mut bytes).map(|()| bytes).ok_or_else(|| {
-                CliError::usage(format!("--prefix {prefix:?}: not pairs of hexadecimal digits"))
+                CliError::usage(format!("--prefix: expected pairs of hexadecimal digits, found {prefix:?}"))
             })
         }
-        _ => Err(CliError::usage(format!("--prefix is for string and bytes, not {}", logical.name()))),
+        _ => Err(CliError::usage(format!(
+            "--prefix: expected a column of string or bytes, found {}",
+            logical.name()
+        ))),
     }
 }
 

@@ -1,13 +1,13 @@
-//! Parquet and Arrow IPC: files that have columns and know their types.
+//! Parquet and Arrow IPC: files with typed columns.
 //!
 //! ```text
 //! parquet | ipc ── RecordBatch ──> batches ── plain arrays of some rows ──> convert ── ConvertedColumn ──> import
 //!                                                                         (writer::arrow)
 //! ```
 //!
-//! The libraries that read these files promise nothing for hostile ones. So what they do is done under
-//! [`guarded`], and lengths that they would believe are compared with the bytes there are, where one can get at
-//! them.
+//! The libraries that read these files give no guarantees for hostile ones. Calls to them run in [`guarded`], which turns
+//! panics into errors. Lengths are checked against the size of the file before the libraries allocate memory for them,
+//! where that is possible.
 
 mod batches;
 mod convert;
@@ -27,7 +27,7 @@ use super::error::{InputError, Result};
 use super::source::{InputFormat, Opened, Source};
 use crate::api::{Leaf, leaves};
 
-/// A file whose columns are known, and of which nothing else was read.
+/// A file whose schema was read.
 pub(crate) struct ArrowFile {
     name: Arc<str>,
     schema: SchemaRef,
@@ -40,11 +40,11 @@ enum Kind {
 }
 
 impl ArrowFile {
-    /// Reads what a file says of its columns.
+    /// Opens a file and reads its schema.
     ///
     /// # Errors
     ///
-    /// When it cannot be read, or only from its end and it is a pipe or compressed.
+    /// If the file cannot be read, or its format needs to seek and it is a pipe or compressed.
     pub(crate) fn open(source: &Source, opened: Opened) -> Result<ArrowFile> {
         let name = source.name.clone();
         let seekable = || source.seekable(opened.packed);
@@ -68,11 +68,11 @@ impl ArrowFile {
     }
 }
 
-/// What `f` gives; as an error of the file `name` where it fails, or panics.
+/// Calls `f`. An error or a panic becomes an error of the file `name`.
 pub(crate) fn guarded<T>(name: &Arc<str>, f: impl FnOnce() -> Result<T, ArrowError>) -> Result<T> {
     static HOOK: Once = Once::new();
     thread_local! { static GUARDED: Cell<bool> = const { Cell::new(false) } }
-    // What is printed of a panic is no line for a user.
+    // The message of a panic is not meant for users.
     HOOK.call_once(|| {
         let usual = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
@@ -99,5 +99,5 @@ fn damaged(name: &str, what: &dyn std::fmt::Display) -> InputError {
     // Some messages have several lines.
     let what = what.to_string();
     let first = what.lines().next().unwrap_or_default();
-    InputError::refused(format!("{name}: {first}"), "the file is damaged, or is not what it was read as")
+    InputError::refused(format!("{name}: {first}"), "the file is damaged, or --input-format is wrong")
 }

@@ -1,4 +1,4 @@
-//! Columns while they are filled: their types, and what was observed of their values' spelling.
+//! Columns of an import: their types, and the formats in which their values are written.
 
 use std::sync::Arc;
 
@@ -14,49 +14,49 @@ use crate::number::{ALL_STYLES, FloatStyle};
 use crate::text_format::{JsonMissing, TextFormat};
 use crate::time::{Rfc3339, TimeFormat};
 
-/// Cells that stand for a missing value.
+/// The CSV cells that stand for a missing value.
 #[derive(Clone, Debug)]
 pub(crate) struct MissingTokens(Vec<String>);
 
 impl MissingTokens {
-    /// The empty cell, `NA` and `null` unless `plain`, and those of the user.
+    /// The empty cell, `NA` and `null` unless `plain`, and the tokens `more`.
     pub(crate) fn new(plain: bool, more: &[String]) -> MissingTokens {
         let common: &[&str] = if plain { &[""] } else { &["", "NA", "null"] };
         MissingTokens(common.iter().map(|&t| t.to_owned()).chain(more.iter().cloned()).collect())
     }
 
-    /// The number of the token that a CSV cell is.
+    /// The index of the token that equals a CSV cell.
     pub(crate) fn find(&self, text: &str) -> Option<usize> {
         self.0.iter().position(|token| token == text)
     }
 }
 
-/// What stood where a value is missing.
+/// The way in which the input writes a missing value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
-    /// A CSV cell: the number of its token.
+    /// A CSV cell: the index of its token.
     Token(usize),
     Null,
     EmptyArray,
 }
 
-/// A column of the segment to be.
+/// A column of the segment to build.
 #[derive(Debug, Default)]
 pub(crate) struct Column {
     pub(crate) name: String,
-    /// Absent until the sample or the first value tells.
+    /// `None` until the sample or the first value decides.
     pub(crate) ty: Option<ColumnType>,
-    /// Whether the user asked for the type.
+    /// Whether the user requested the type.
     pub(crate) explicit: bool,
     pub(crate) time: Option<TimeRequest>,
     pub(crate) separator: Option<String>,
-    /// Whether it is to be left out.
+    /// Whether the column is left out.
     pub(crate) excluded: bool,
-    /// Whether a CSV file names it, or a file that knows its columns, so that it is a column even without a value.
+    /// Whether the header of a file names the column, so that it exists even without values.
     pub(crate) in_header: bool,
-    /// What a file that knows its columns says that it is.
+    /// The type in the schema of a Parquet or Arrow file.
     pub(crate) declared: Option<DeclaredType>,
-    /// Whether the sample had no value and the type is a guess.
+    /// Whether the sample had no value, so that the type is a guess.
     pub(crate) unsampled: bool,
     /// The first value of the sample.
     pub(crate) example: Option<String>,
@@ -66,37 +66,37 @@ pub(crate) struct Column {
     observed: ObservedStyle,
 }
 
-/// A type that a file knows.
+/// The type of a column in the schema of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct DeclaredType {
     pub(crate) ty: ColumnType,
-    /// What the file calls it.
+    /// The file's name for the type.
     pub(crate) called: String,
     pub(crate) file: Arc<str>,
 }
 
-/// What all values so far agree on.
+/// The format that all values so far have in common.
 #[derive(Debug, Default)]
 struct ObservedStyle {
-    /// Whether a value will not be printed as it was spelled.
+    /// Whether some value will be printed in another format.
     lost: bool,
     /// Float styles that some value does not have.
     other_styles: u32,
     json_float: bool,
     separator: Common<char>,
     suffix: Common<[u8; 6]>,
-    /// Fraction styles that not every value has.
+    /// Fraction styles that some value does not have.
     other_fractions: u16,
-    /// Of values in the user's format.
+    /// The offset of values in the user's format.
     offset: Common<Offset>,
     missing: Common<Missing>,
     missing_count: u64,
 }
 
-/// Nothing seen, `Some(Some(_))` if all that was seen is the same, `Some(None)` if it differs.
+/// `None` before the first value, `Some(Some(_))` while all are equal, then `Some(None)`.
 type Common<T> = Option<Option<T>>;
 
-/// Takes note of one more.
+/// Adds one more value.
 fn agree<T: PartialEq>(agreed: &mut Common<T>, seen: T) {
     *agreed = match agreed.take() {
         None => Some(Some(seen)),
@@ -115,7 +115,7 @@ impl Column {
         }
     }
 
-    /// How the cells of a column of type `ty` are read.
+    /// The parser of the cells of this column, as type `ty`.
     pub(crate) fn cell_parser(&self, ty: ColumnType) -> CellParser<'_> {
         CellParser { logical: ty.logical, explicit: self.explicit, time: self.time.as_ref() }
     }
@@ -126,7 +126,7 @@ impl Column {
             Form::Null => Some(Missing::Null),
             Form::EmptyArray => Some(Missing::EmptyArray),
             Form::Bare => tokens.find(text).map(Missing::Token),
-            // Who quotes NA means the text, where there can be text; in other columns, all is quoted.
+            // A quoted NA is text in a column of text; in other columns, some writers quote every cell.
             Form::Quoted if !self.is_text() => tokens.find(text).map(Missing::Token),
             Form::Quoted | Form::Str | Form::Number | Form::Bool => None,
         }
@@ -136,7 +136,7 @@ impl Column {
         self.ty.is_some_and(|ty| !ty.multi && matches!(ty.logical, LogicalType::Utf8 | LogicalType::Bytes))
     }
 
-    /// Takes note of a value that became part of a document.
+    /// Records the format of a value that was added to a document.
     pub(crate) fn observe(&mut self, mark: ValueStyle) {
         let observed = &mut self.observed;
         self.values += 1;
@@ -156,7 +156,7 @@ impl Column {
         }
     }
 
-    /// The same of several values that were spelled alike.
+    /// Records several values with the same format.
     #[cfg(feature = "parquet")]
     pub(crate) fn observe_alike(&mut self, mark: ValueStyle, values: u64) {
         if let Some(others) = values.checked_sub(1) {
@@ -165,14 +165,14 @@ impl Column {
         }
     }
 
-    /// Takes note of a value that a document does not have, and says so.
+    /// Records a missing value and how it was written.
     pub(crate) fn observe_missing(&mut self, missing: Missing) {
         self.observed.missing_count += 1;
         agree(&mut self.observed.missing, missing);
     }
 
-    /// What export has to know, when all `documents` have been seen; and whether some values will be
-    /// printed otherwise than they were spelled.
+    /// The text format to store, after all `documents`; and whether some values will be printed in another format
+    /// than that of the input.
     pub(crate) fn text_format(&self, documents: u64, tokens: &MissingTokens) -> (TextFormat, bool) {
         let observed = &self.observed;
         let mut text_format = TextFormat { separator: self.separator.clone(), ..TextFormat::default() };
@@ -182,7 +182,7 @@ impl Column {
                 let styles = ALL_STYLES & !observed.other_styles;
                 let style = FloatStyle::choose(styles);
                 lost |= style.is_none();
-                // The other format's default has to be said.
+                // The defaults of CSV and JSON differ, so the other one must be stored.
                 let default = if observed.json_float { FloatStyle::Point } else { FloatStyle::Shortest };
                 text_format.float = match default {
                     FloatStyle::Point if styles & 2 != 0 => None,
@@ -205,7 +205,7 @@ impl Column {
             },
             _ => {}
         }
-        // Only where every document without a value says so in the same way.
+        // Stored only if every missing value was written in the same way.
         if observed.missing_count == documents - self.documents {
             match observed.missing.flatten() {
                 Some(Missing::Token(0)) | None => {}
@@ -219,8 +219,7 @@ impl Column {
 }
 
 impl ObservedStyle {
-    /// The format of the timestamps, canonical in what they do not agree on; and whether that is
-    /// anything.
+    /// The common format of the timestamps, canonical where they differ; and whether they differ.
     fn timestamp(&self) -> (TimeFormat, bool) {
         let separator = self.separator.flatten().unwrap_or('T');
         let suffix = self.suffix.flatten().unwrap_or(*b"Z\0\0\0\0\0");

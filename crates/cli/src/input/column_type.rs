@@ -1,4 +1,4 @@
-//! Column types as the command line and schemas spell them.
+//! Column types as written in `--type` and schema files.
 
 use std::fmt;
 
@@ -13,16 +13,16 @@ pub(crate) struct ColumnType {
     pub(crate) logical: LogicalType,
     /// Whether a document can have several values.
     pub(crate) multi: bool,
-    /// For byte strings: with a dictionary or without; `None`: what is smaller.
+    /// For byte strings, the layout; `None` chooses the smaller one.
     pub(crate) layout: Option<Layout>,
 }
 
-/// How byte strings are kept.
+/// The layout of byte strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// As ords into a dictionary of distinct values.
+    /// Ordinals into a dictionary of distinct values.
     Sorted,
-    /// One after the other.
+    /// Values without a dictionary.
     Binary(Compression),
 }
 
@@ -40,12 +40,12 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// A sentence with the names that there are.
+    /// Returns a message with all names.
     pub(crate) fn parse(name: &str) -> Result<Layout, String> {
         let found = Layout::NAMED.iter().find(|(known, _)| *known == name);
         found.map(|(_, layout)| *layout).ok_or_else(|| {
             let names = Layout::NAMED.map(|(name, _)| name).join(", ");
-            format!("{name:?} is no kind: there are {names}")
+            format!("unknown kind {name:?}: expected one of {names}")
         })
     }
 
@@ -54,7 +54,7 @@ impl Layout {
     }
 }
 
-/// A type as it is asked for: of `timestamp` alone, the sample tells the unit.
+/// A requested type. The sample decides the unit of a plain `timestamp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TypeRequest {
     pub(crate) base: BaseType,
@@ -95,7 +95,7 @@ impl fmt::Display for ColumnType {
     }
 }
 
-/// What the type calls one of its values, for messages.
+/// A value of the type, for messages.
 pub(crate) fn value_name(logical: LogicalType) -> &'static str {
     match logical {
         LogicalType::I64 => "an i64 (-2^63 to 2^63-1)",
@@ -130,11 +130,11 @@ pub(crate) fn timestamp(unit: Unit) -> LogicalType {
 }
 
 impl TypeRequest {
-    /// Reads `NAME[:LAYOUT]` with `[]` behind the name for several values.
+    /// Parses `NAME[:LAYOUT]`, with `[]` after the name for several values.
     ///
     /// # Errors
     ///
-    /// A sentence with the names that there are.
+    /// Returns a message with all names.
     pub(crate) fn parse(text: &str) -> Result<TypeRequest, String> {
         let (name, layout) = match text.split_once(':') {
             Some((name, layout)) => (name, Some(Layout::parse(layout)?)),
@@ -145,11 +145,11 @@ impl TypeRequest {
         TypeRequest { base, multi, layout }.checked()
     }
 
-    /// Refuses what no column can be.
+    /// Checks that a column can have this type.
     ///
     /// # Errors
     ///
-    /// A sentence that says why.
+    /// Returns a message with the reason.
     pub(crate) fn checked(self) -> Result<TypeRequest, String> {
         let bytes = matches!(self.base, BaseType::Logical(logical) if logical.is_bytes());
         match self.layout {
@@ -157,7 +157,7 @@ impl TypeRequest {
                 Err(format!("only string, bytes, ip and uuid can be {}", layout.name()))
             }
             Some(layout @ Layout::Binary(_)) if self.multi => {
-                Err(format!("several values of a document are kept sorted: leave :{} out", layout.name()))
+                Err(format!("a column with several values is always sorted: leave out :{}", layout.name()))
             }
             _ => Ok(self),
         }
@@ -182,8 +182,8 @@ pub(crate) fn base_type(name: &str) -> Result<BaseType, String> {
         _ => closest(name, type_names().into_iter()),
     };
     Err(match alias {
-        Some(alias) => format!("{name:?} is no type; did you mean {alias}?"),
-        None => format!("{name:?} is no type: there are {}", type_names().join(", ")),
+        Some(alias) => format!("unknown type {name:?}; did you mean {alias}?"),
+        None => format!("unknown type {name:?}: expected one of {}", type_names().join(", ")),
     })
 }
 
@@ -215,15 +215,15 @@ mod tests {
     #[test]
     fn other_names_get_a_suggestion() {
         let error = |text: &str| TypeRequest::parse(text).unwrap_err();
-        assert_eq!(error("integer"), "\"integer\" is no type; did you mean i64?");
-        assert_eq!(error("timestmp[ms]"), "\"timestmp[ms]\" is no type; did you mean timestamp[ms]?");
+        assert_eq!(error("integer"), "unknown type \"integer\"; did you mean i64?");
+        assert_eq!(error("timestmp[ms]"), "unknown type \"timestmp[ms]\"; did you mean timestamp[ms]?");
         assert!(error("quux").ends_with("string, bytes"));
         assert_eq!(error("i64:sorted"), "only string, bytes, ip and uuid can be sorted");
         assert_eq!(
             error("string:hashed"),
-            "\"hashed\" is no kind: there are sorted, binary, raw, fsst, block"
+            "unknown kind \"hashed\": expected one of sorted, binary, raw, fsst, block"
         );
-        assert!(error("string[]:binary").contains("leave :binary out"));
+        assert!(error("string[]:binary").contains("leave out :binary"));
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! CSV and TSV rows (RFC 4180, tokenized by `csv-core`), with the place of every cell.
+//! CSV and TSV: splits text into rows and cells (RFC 4180, tokenized by `csv-core`), with the place of every cell.
 //!
-//! From the bytes that `csv-core` took for a cell follow where it stood, whether it was quoted, and the
-//! two mistakes that it lets pass: text behind a closing quote, and a quote that is never closed, which
-//! else swallows the rest of a file.
+//! `csv-core` consumes the bytes of a cell. These bytes give the cell's place, whether it is quoted, and two mistakes
+//! that `csv-core` accepts: text after a closing quote, and an unclosed quote, which would otherwise swallow the rest of
+//! the file.
 
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -14,13 +14,13 @@ use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 use super::error::{BadRow, InputError, Result};
 use super::row::{FieldId, Fields, Form, Row};
 
-/// What a file's lines look like.
+/// The CSV dialect of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dialect {
     pub(crate) delimiter: u8,
-    /// Whether a `"` at the beginning of a cell is a quote.
+    /// Whether a `"` at the start of a cell begins a quoted cell.
     pub(crate) quotes: bool,
-    /// Whether the first row has the names.
+    /// Whether the first row has the names of the columns.
     pub(crate) header: bool,
 }
 
@@ -31,14 +31,14 @@ pub(crate) struct CsvRows {
     core: Box<Reader>,
     dialect: Dialect,
     columns: Vec<FieldId>,
-    /// Lines as they were read: those of the record, and after a bad quote some behind it.
+    /// The lines read so far: those of the record, and after a bad quote some lines after it.
     lines: Vec<u8>,
-    /// Where the record stands in `lines`; the next one begins at its end.
+    /// The range of the record in `lines`; the next record begins at its end.
     record: Range<usize>,
     /// The lines on which the record and the next one begin, from 1.
     line: u64,
     next_line: u64,
-    /// The texts of the record's cells, end to end, without their quotes.
+    /// The concatenated texts of the record's cells, without quotes.
     text: Vec<u8>,
     cells: Vec<Span>,
 }
@@ -53,19 +53,19 @@ struct Span {
     column: usize,
 }
 
-/// What `csv-core` took from `lines` for a cell.
+/// The bytes of `lines` that `csv-core` consumed for a cell.
 struct Taken {
-    /// Without the delimiter or line end behind it.
+    /// Without the delimiter or line end after it.
     raw: Range<usize>,
-    /// Of the cell's text in `text`.
+    /// The range of the cell's text in `text`.
     text: Range<usize>,
-    /// Behind the delimiter or line end.
+    /// The first byte after the delimiter or line end.
     end: usize,
     ends_record: bool,
 }
 
 impl CsvRows {
-    /// Begins to read a file: its header, or its first row to count the columns.
+    /// Opens a file and reads its header, or its first row to count the columns.
     pub(crate) fn open(
         file: &Arc<str>,
         reader: Box<dyn BufRead>,
@@ -94,7 +94,7 @@ impl CsvRows {
             rows.read_header(fields)?;
         } else {
             rows.columns = (1..=rows.cells.len()).map(|n| fields.id(&format!("c{n}"))).collect();
-            // It is data, and read once more.
+            // The first row is data, so it is read again.
             rows.resume_at(rows.record.start, rows.line);
         }
         Ok(rows)
@@ -127,11 +127,11 @@ impl CsvRows {
         Ok(())
     }
 
-    /// Reads the next row. `false` at the end of the file.
+    /// Reads the next row. Returns `false` at the end of the file.
     ///
     /// # Errors
     ///
-    /// After [`InputError::Bad`], the next call reads the row behind the bad one.
+    /// After [`InputError::Bad`], the next call reads the row after the bad one.
     pub(crate) fn next(&mut self, row: &mut Row) -> Result<bool> {
         if !self.read_record()? {
             return Ok(false);
@@ -152,24 +152,24 @@ impl CsvRows {
     fn wrong_count(&self) -> BadRow {
         let (found, expected) = (self.cells.len(), self.columns.len());
         let problem =
-            format!("the row has {found} cell{}, not {expected}", if found == 1 { "" } else { "s" });
+            format!("expected {expected} cell{}, found {found}", if expected == 1 { "" } else { "s" });
         let column = self.cells.get(expected).or(self.cells.last()).map_or(1, |span| span.column);
         let text = self.line_from(self.record.start);
         BadRow::new(&self.file, self.line, column as u64, problem).text(text).hint(if found < expected {
-            "is a line broken, or the delimiter another one (--delimiter)?"
+            "look for a missing delimiter or a broken line, or set --delimiter"
         } else {
-            "a cell that holds the delimiter needs quotes"
+            "put a cell that contains the delimiter in quotes"
         })
     }
 
     /// The text of a cell of the record.
     fn text_of(&self, span: &Span) -> Result<&str> {
         std::str::from_utf8(self.text.get(span.text.clone()).unwrap_or_default()).map_err(|_| {
-            // What is valid in the record is so in its cells.
+            // The first invalid byte of the record is the first one of its cells.
             let record = self.lines.get(self.record.clone()).unwrap_or_default();
             let valid = std::str::from_utf8(record).map_or_else(|e| e.valid_up_to(), str::len);
             self.bad_at(self.record.start + valid, "the text is not UTF-8")
-                .hint("convert it on the way: iconv -f LATIN1 -t UTF-8")
+                .hint("convert it first: iconv -f LATIN1 -t UTF-8")
                 .into()
         })
     }
@@ -180,7 +180,7 @@ impl CsvRows {
         from.split(|b| matches!(b, b'\n' | b'\r')).next().unwrap_or_default()
     }
 
-    /// The record is bad at byte `at` of the lines.
+    /// An error at byte `at` of the lines.
     fn bad_at(&self, at: usize, problem: &str) -> BadRow {
         let before = self.lines.get(self.record.start..at).unwrap_or_default();
         let newlines = before.iter().filter(|b| **b == b'\n').count() as u64;
@@ -188,14 +188,14 @@ impl CsvRows {
         BadRow::new(&self.file, self.line + newlines, column, problem).text(self.line_from(at))
     }
 
-    /// Goes on to read at byte `at` of the lines, which stands on line `line`.
+    /// Continues at byte `at` of the lines, on line `line`.
     fn resume_at(&mut self, at: usize, line: u64) {
         self.core.reset();
         self.record.end = at;
         self.next_line = line;
     }
 
-    /// Moves the end of the record behind the line end that stands there, if one does.
+    /// Moves the end of the record past a line end, if there is one.
     fn skip_line_end(&mut self) -> bool {
         let len = match self.lines.get(self.record.end..) {
             Some([b'\r', b'\n', ..]) => 2,
@@ -208,7 +208,7 @@ impl CsvRows {
         true
     }
 
-    /// Reads the next record that is no blank line, and finds its cells. `false` at the end.
+    /// Reads the next record and its cells; skips blank lines. Returns `false` at the end.
     fn read_record(&mut self) -> Result<bool> {
         self.cells.clear();
         loop {
@@ -224,7 +224,7 @@ impl CsvRows {
             if !self.skip_line_end() {
                 break;
             }
-            // With one column, a blank line is a row whose cell is missing.
+            // With one column, a blank line is a row with an empty cell.
             if self.columns.len() == 1 {
                 self.cells.push(Span { text: 0..0, quoted: false, line: self.line, column: 1 });
                 return Ok(true);
@@ -262,11 +262,11 @@ impl CsvRows {
         read.map(|read| read > 0).map_err(|e| InputError::unreadable(&self.file, e))
     }
 
-    /// Takes the cell that begins at byte `begin` of the lines, and reads more lines where it goes on.
+    /// Reads the cell at byte `begin` of the lines, and more lines if it spans several.
     fn take_cell(&mut self, begin: usize, filled: usize) -> Result<Taken> {
         let (mut end, mut text) = (begin, filled..filled);
         loop {
-            // No cell's text is longer than what it was made of.
+            // The text of a cell is never longer than its source.
             self.text.resize(self.text.len().max(self.lines.len()), 0);
             let input = self.lines.get(end..).unwrap_or_default();
             let output = self.text.get_mut(text.end..).unwrap_or_default();
@@ -277,7 +277,7 @@ impl CsvRows {
                 ReadFieldResult::Field { record_end } => record_end,
                 ReadFieldResult::End => true,
                 ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {
-                    // At the end of the file, the next call gets no bytes, which says so.
+                    // At the end of the file, the next call gets no bytes and ends the cell.
                     self.read_line()?;
                     continue;
                 }
@@ -287,18 +287,18 @@ impl CsvRows {
         }
     }
 
-    /// Refuses a quoted cell that does not end with its closing quote. Then only the line on which the
-    /// record begins is lost.
+    /// Returns an error for a quoted cell that does not end with its closing quote. Only the first line of the record is
+    /// lost.
     fn check_quotes(&mut self, raw: &Range<usize>) -> Result<()> {
         let bytes = self.lines.get(raw.clone()).unwrap_or_default();
         let bad = match closing_quote(bytes) {
             Some(at) if at + 1 == bytes.len() => return Ok(()),
             Some(at) => self
-                .bad_at(raw.start + at + 1, "there is text behind a closing quote")
-                .hint("a quote within quotes is doubled (\"\"); for data without quotes: --no-quotes"),
+                .bad_at(raw.start + at + 1, "text after a closing quote")
+                .hint("write a quote within quotes twice (\"\"), or use --no-quotes to read quotes as text"),
             None => self
-                .bad_at(raw.start, "a quote is opened and never closed")
-                .hint("close it, double it if it is text, or read the file with --no-quotes"),
+                .bad_at(raw.start, "unclosed quote")
+                .hint("close it, or use --no-quotes to read quotes as text"),
         };
         self.resume_at(self.record.start + self.line_from(self.record.start).len(), self.line);
         self.skip_line_end();
@@ -306,7 +306,7 @@ impl CsvRows {
     }
 }
 
-/// Where the quote stands that closes a cell: the first one behind the opening one that is not doubled.
+/// The position of the closing quote of a cell: the first quote after the opening one that is not doubled.
 fn closing_quote(raw: &[u8]) -> Option<usize> {
     let mut at = 1;
     loop {

@@ -1,4 +1,4 @@
-//! What can be wrong with an input, and where.
+//! Errors of inputs, with their place in the file and a hint.
 
 use std::fmt;
 use std::path::Path;
@@ -6,41 +6,41 @@ use std::sync::Arc;
 
 use crate::output::text::printable;
 
-/// Characters of offending text that a message shows.
+/// The length to which messages cut text in error, in characters.
 const SHOWN: usize = 60;
 
-/// Why an input was not read to its end.
+/// An error that ended the reading of an input.
 #[derive(Debug)]
 pub(crate) enum InputError {
-    /// A row that can be skipped.
+    /// A bad row, which can be skipped.
     Bad(Box<BadRow>),
     /// The file cannot be opened or read.
     Unreadable { file: Arc<str>, source: std::io::Error },
-    /// The input as a whole does not fit: no row can be skipped to mend it.
+    /// The input as a whole does not fit; skipping rows does not help.
     Refused { message: String, hint: Option<String> },
 }
 
 pub(crate) type Result<T, E = InputError> = std::result::Result<T, E>;
 
-/// One row that is no document.
+/// A row that cannot be converted to a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BadRow {
     pub(crate) file: Arc<str>,
     pub(crate) place: Place,
     /// A sentence without its full stop.
     pub(crate) problem: String,
-    /// The offending text, shortened.
+    /// The text in error, shortened.
     pub(crate) text: Option<String>,
     /// What the user can do.
     pub(crate) hint: Option<String>,
 }
 
-/// Where in its file a row stands.
+/// The place of a row in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// In a text: both from 1, the column in bytes.
+    /// In a text file: line and column from 1, the column in bytes.
     Line { line: u64, column: u64 },
-    /// In a file that has no lines: from 0, as documents are counted.
+    /// In a Parquet or Arrow file: from 0, as documents are numbered.
     #[cfg(feature = "parquet")]
     Row(u64),
 }
@@ -101,7 +101,12 @@ impl fmt::Display for BadRow {
             #[cfg(feature = "parquet")]
             Place::Row(row) => write!(f, "{}: row {row} (from 0): {}", self.file, self.problem)?,
         }
+        // "expected X" continues with ", found" and the text.
+        let last = self.problem.rsplit(": ").next().unwrap_or_default();
+        let is_syntax = self.problem.starts_with("invalid JSON");
+        let expects = last.starts_with("expected ") && !last.contains(", found ") && !is_syntax;
         match &self.text {
+            Some(text) if expects => write!(f, ", found {text}"),
             Some(text) => write!(f, ": {text}"),
             None => Ok(()),
         }
@@ -123,12 +128,12 @@ pub(crate) fn excerpt(text: &[u8]) -> String {
     if cut { format!("\"{shown}…\" ({} bytes)", text.len()) } else { format!("\"{shown}\"") }
 }
 
-/// The name under which messages show an input.
+/// The name of an input in messages.
 pub(crate) fn file_name(path: &Path) -> Arc<str> {
     if path.as_os_str() == "-" { "<stdin>".into() } else { path.to_string_lossy().into() }
 }
 
-/// The candidate that `name` most probably means, for "did you mean".
+/// The candidate closest to `name`, for "did you mean".
 pub(crate) fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = name.chars().count() / 3 + 1;
     let lower = name.to_lowercase();
@@ -148,7 +153,7 @@ pub(crate) fn meant<'a>(
     closest(name, names).map_or_else(others, |close| format!("did you mean {close:?}?"))
 }
 
-/// Levenshtein's distance.
+/// The Levenshtein distance.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,4 @@
-//! Inputs to documents: a first pass over samples for the types, a second one over everything.
+//! Converts inputs to documents: a first pass over samples chooses types, a second pass converts all rows.
 
 #[cfg(feature = "parquet")]
 mod arrow_rows;
@@ -25,7 +25,7 @@ use super::row::{Cell, Fields, Row};
 use super::schema::Schema;
 use super::source::{InputFormat, Source};
 
-/// What the command line says about the inputs.
+/// The options of the command line on inputs.
 #[derive(Clone, Debug)]
 pub(crate) struct ImportOptions {
     pub(crate) format: Option<InputFormat>,
@@ -36,25 +36,25 @@ pub(crate) struct ImportOptions {
     pub(crate) schema: Schema,
     /// Columns to leave out.
     pub(crate) exclude: Exclude,
-    /// Rows of each input that are looked at before types are decided.
+    /// Rows of each input to infer types from.
     pub(crate) sample: u64,
     pub(crate) skip_bad: bool,
-    /// Bad rows to keep for the report.
+    /// The number of bad rows to keep for the report.
     pub(crate) shown: usize,
-    /// About how many bytes of rows a table may take.
+    /// The approximate size of a batch of rows, in bytes.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "rows come one by one"))]
     pub(crate) batch_bytes: usize,
 }
 
-/// What the caller's sink gets.
+/// An item for the caller's sink.
 pub(crate) enum Imported<'a> {
     Document(&'a Document),
-    /// Several documents, by column.
+    /// Several documents, column by column.
     #[cfg(feature = "parquet")]
     DocBatch(&'a DocBatch),
 }
 
-/// Inputs whose types are known, as far as a sample tells.
+/// Inputs, and the types of their columns as far as samples give them.
 pub(crate) struct Import {
     options: ImportOptions,
     inputs: Vec<Input>,
@@ -64,23 +64,23 @@ pub(crate) struct Import {
     documents: u64,
     skipped: u64,
     first_skipped: Vec<BadRow>,
-    /// Whether all inputs name all their columns before the first row.
+    /// Whether all inputs name their columns before the first row, as CSV and Parquet do.
     all_named: bool,
 }
 
 struct Input {
     source: Source,
-    /// For inputs that cannot be read twice.
+    /// The opened input, if it cannot be read twice.
     kept: Option<OpenInput>,
 }
 
 impl Import {
-    /// Opens every input and decides the types of its columns by a sample.
+    /// Opens every input and chooses the types of its columns from a sample.
     ///
     /// # Errors
     ///
-    /// When an input cannot be read, its sample has a bad row (unless those are skipped), values of a
-    /// column fit no type batch_bytes, or the user named a column that does not exist.
+    /// If an input cannot be read, its sample has a bad row (unless bad rows are skipped), values of a
+    /// column have no type in common, or the user named a column that does not exist.
     pub(crate) fn prepare(sources: Vec<Source>, options: ImportOptions) -> Result<Import> {
         if let Some(again) = sources.iter().filter(|source| source.is_stdin()).nth(1) {
             return Err(InputError::refused(format!("{} is named twice", again.name), "name - once"));
@@ -117,27 +117,27 @@ impl Import {
         Ok(import)
     }
 
-    /// Whether no row can bring a column that is not known yet.
+    /// Whether all columns are known before the first row is converted.
     pub(crate) fn has_all_columns(&self) -> bool {
         self.all_named
     }
 
-    /// The columns, with those that are left out.
+    /// The columns, including excluded ones.
     pub(crate) fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// Rows of the sample.
+    /// The number of rows in all samples.
     pub(crate) fn sampled(&self) -> u64 {
         self.sampled
     }
 
-    /// Documents so far.
+    /// The number of documents so far.
     pub(crate) fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// Rows that were skipped, and the first of them.
+    /// The number of skipped rows, and the first of them.
     pub(crate) fn skipped(&self) -> (u64, &[BadRow]) {
         (self.skipped, &self.first_skipped)
     }
@@ -146,27 +146,27 @@ impl Import {
         &self.options.missing
     }
 
-    /// The size of the inputs as they are on disk; `None` if one is a pipe.
+    /// The size of the inputs on disk; `None` if one is a pipe.
     pub(crate) fn input_size(&self) -> Option<u64> {
         self.inputs.iter().map(|input| input.source.size()).sum()
     }
 
-    /// Bytes read from the inputs so far, as they are on disk.
+    /// Bytes read from the inputs so far, before decompression.
     pub(crate) fn bytes_read(&self) -> u64 {
         self.inputs.iter().map(|input| input.source.bytes_read()).sum()
     }
 
-    /// Bytes of text read from the inputs so far.
+    /// Bytes read from the inputs so far, after decompression.
     pub(crate) fn text_read(&self) -> u64 {
         self.inputs.iter().map(|input| input.source.text_read()).sum()
     }
 
-    /// Whether all inputs are made of lines.
+    /// Whether all inputs are text.
     pub(crate) fn is_text(&self) -> bool {
         self.columns.iter().all(|column| column.declared.is_none())
     }
 
-    /// Makes a column of every field that has none.
+    /// Adds a column for every field without one.
     fn add_columns(&mut self) {
         for name in self.fields.names().skip(self.columns.len()) {
             let mut column = Column::new(name, self.options.schema.get(name));
@@ -175,7 +175,7 @@ impl Import {
         }
     }
 
-    /// Looks at the first rows of an input, and keeps them if it cannot be read again.
+    /// Reads the first rows of an input, and keeps them if the input cannot be read again.
     fn sample(
         &mut self,
         source: &Source,
@@ -222,11 +222,11 @@ impl Import {
         }
     }
 
-    /// Reads every row and gives it to `sink`, alone or with others, and the columns as they are then.
+    /// Converts every row and passes it to `sink`, together with the current columns.
     ///
     /// # Errors
     ///
-    /// Those of the inputs, and of `sink`.
+    /// Errors of the inputs and of `sink`.
     pub(crate) fn run<E: From<InputError>>(
         &mut self,
         mut sink: impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
@@ -261,7 +261,7 @@ impl Import {
         Ok(())
     }
 
-    /// Makes a row a document, or skips it.
+    /// Converts a row to a document, or skips it.
     fn add<E: From<InputError>>(
         &mut self,
         source: &Source,
@@ -278,7 +278,7 @@ impl Import {
         sink(self, Imported::Document(document))
     }
 
-    /// Leaves a row out, if that is wanted.
+    /// Counts a bad row, or returns it as an error unless bad rows are skipped.
     fn skip(&mut self, bad: BadRow) -> Result<()> {
         if !self.options.skip_bad {
             return Err(bad.into());
@@ -314,7 +314,7 @@ impl Import {
                     .text(element.as_deref().unwrap_or(text).as_bytes())
             };
             if cell.element && !ty.multi {
-                let problem = "one value a document, found an array".to_owned();
+                let problem = "expected one value a document, found an array".to_owned();
                 return Err(fault((TypeMismatch { problem, wider: "[]" }, None)));
             }
             if ty.multi && cell.form.is_csv() {

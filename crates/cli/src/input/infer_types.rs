@@ -1,7 +1,7 @@
-//! Finding a column's type from a sample of its values.
+//! Infers a column's type from a sample of its values.
 //!
-//! Every value says which types could hold it so that it comes out as it went in; a column's type is
-//! the first that all of its values agree on.
+//! Each value has a set of types that print it exactly as it was written. A column's type is the first one that all of
+//! its values have in common.
 
 use crate::api::LogicalType;
 
@@ -22,10 +22,10 @@ const TIMESTAMP: Types = 32;
 const STRING: Types = 64;
 const ANY: Types = 127;
 
-/// What a sample told about a column.
+/// The evidence of a sample on the type of a column.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
-    /// By class of JSON value (0 for CSV).
+    /// One entry for each class of JSON value; entry 0 is CSV.
     classes: [Class; 4],
     multi: bool,
     /// Whether a CSV file has the column.
@@ -39,17 +39,17 @@ pub(crate) struct Evidence {
 
 #[derive(Clone, Debug, Default)]
 struct Class {
-    /// Types that do not fit some of the values.
+    /// Types that some value does not fit.
     others: Types,
     count: u64,
-    /// Where the first one stood.
+    /// The place of the first value.
     first: Option<(String, u64, u64)>,
 }
 
-/// The sample holds values that no type holds together.
+/// The values of a sample have no type in common.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Conflict {
-    /// Such as `numbers`, with the place of the first.
+    /// A class such as `JSON numbers`, and the place of its first value.
     pub(crate) one: (&'static str, (String, u64, u64)),
     pub(crate) other: (&'static str, (String, u64, u64)),
 }
@@ -57,7 +57,7 @@ pub(crate) struct Conflict {
 const CLASS_NAMES: [&str; 4] = ["CSV cells", "JSON strings", "JSON numbers", "JSON booleans"];
 
 impl Evidence {
-    /// Takes a value into account; not for missing ones. `place` is shown when values conflict.
+    /// Adds a value that is not missing. Messages on conflicts show `place`.
     pub(crate) fn add(
         &mut self,
         form: Form,
@@ -80,7 +80,7 @@ impl Evidence {
         let still = allowed & !self.classes[class].others;
         let types = if class == 2 { number_types(text, json_fits) } else { self.text_types(text, still) };
         if types == 0 {
-            // Such as 1e400: no type of the column helps, the second pass refuses it.
+            // No type fits, as for 1e400. The second pass reports it.
             return;
         }
         let entry = &mut self.classes[class];
@@ -92,12 +92,12 @@ impl Evidence {
         }
     }
 
-    /// Whether any value was seen.
+    /// Whether there was no value.
     pub(crate) fn is_empty(&self) -> bool {
         self.classes.iter().all(|class| class.count == 0)
     }
 
-    /// The types of `still` that hold a text.
+    /// The types of `still` that a text fits.
     fn text_types(&mut self, text: &str, still: Types) -> Types {
         let mut types = STRING;
         if still & BOOL != 0 && matches!(text, "true" | "false") {
@@ -116,7 +116,7 @@ impl Evidence {
     }
 
     fn is_timestamp(&mut self, text: &str) -> bool {
-        // RFC 3339 wants an offset; a clock without one is not guessed at.
+        // RFC 3339 requires an offset. A time without one is ambiguous.
         let Some(parsed) = Rfc3339::parse(text).filter(|parsed| !parsed.suffix.is_empty()) else {
             return false;
         };
@@ -130,15 +130,15 @@ impl Evidence {
         Unit::for_digits(self.digits).unwrap_or(Unit::Nanos)
     }
 
-    /// The type of the column; `None` if the sample had no value. With `majority`, the most frequent
-    /// class of JSON values decides where they conflict.
+    /// The type of the column; `None` if the sample had no value. With `majority`, the most frequent class of JSON
+    /// values decides conflicts.
     ///
     /// # Errors
     ///
-    /// [`Conflict`] without `majority`.
+    /// Returns [`Conflict`] if values have no type in common and `majority` is not set.
     pub(crate) fn decide(&self, majority: bool) -> Result<Option<ColumnType>, Box<Conflict>> {
         if self.is_empty() {
-            // Text loses nothing; in JSON, the first value will tell.
+            // Text is always exact. In JSON, the first value decides.
             let text = ColumnType { logical: LogicalType::Utf8, multi: self.multi, layout: None };
             return Ok(self.in_csv.then_some(text));
         }
@@ -168,7 +168,7 @@ impl Evidence {
         Ok(Some(ColumnType { logical, multi: self.multi, layout: None }))
     }
 
-    /// The two classes with the most values; twice the same if there is one only.
+    /// The two classes with the most values; the same one twice if there is only one.
     fn conflict(&self) -> (usize, usize) {
         let mut order: Vec<usize> = (0..4).filter(|class| self.classes[*class].count > 0).collect();
         order.sort_by_key(|class| std::cmp::Reverse(self.classes[*class].count));
@@ -177,7 +177,7 @@ impl Evidence {
     }
 }
 
-/// The first type that holds a JSON number.
+/// The first type that a JSON number fits.
 pub(super) fn narrowest_number(text: &str) -> LogicalType {
     match number_types(text, json_fits) {
         types if types & I64 != 0 => LogicalType::I64,
@@ -186,7 +186,7 @@ pub(super) fn narrowest_number(text: &str) -> LogicalType {
     }
 }
 
-/// The types that hold a number so that it comes out again; `fits` tells whether a double does that is no integer.
+/// The types that print a number exactly. `fits` decides for f64 if the number is not an integer.
 fn number_types(text: &str, fits: impl Fn(&str) -> bool) -> Types {
     if !is_canonical_integer(text) {
         return if fits(text) { F64 } else { 0 };
@@ -197,7 +197,7 @@ fn number_types(text: &str, fits: impl Fn(&str) -> bool) -> Types {
         | of(integer_fits_float(text), F64)
 }
 
-/// Whether a double holds a JSON number.
+/// Whether an f64 stores a JSON number.
 fn json_fits(text: &str) -> bool {
     text.parse().is_ok_and(f64::is_finite)
 }

@@ -1,6 +1,6 @@
 //! NDJSON rows: one JSON object a line.
 //!
-//! Numbers stay the text they were, so that no digit is lost before a column's type is known.
+//! Numbers are kept as text, so no digit is lost before a column's type is known.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,10 +14,10 @@ use serde_json::value::RawValue;
 use super::error::{BadRow, InputError, Result};
 use super::row::{FieldId, Fields, Form, Row};
 
-/// Objects within objects that are followed.
+/// The deepest nesting of objects.
 const MAX_DEPTH: usize = 64;
 
-/// Bytes of a field's name, at most.
+/// The longest name of a field, in bytes.
 const MAX_NAME: usize = 64 * 1024;
 
 /// The rows of a file.
@@ -26,9 +26,9 @@ pub(crate) struct NdjsonRows {
     reader: Box<dyn BufRead>,
     bytes: Vec<u8>,
     line: u64,
-    /// By field: the last line that had it.
+    /// For each field, the last line that had it.
     seen: Vec<u64>,
-    /// The dotted name being made.
+    /// The dotted name of the current field.
     name: String,
 }
 
@@ -38,11 +38,11 @@ impl NdjsonRows {
         NdjsonRows { file, reader, bytes: Vec::new(), line: 0, seen: Vec::new(), name: String::new() }
     }
 
-    /// Reads the next row. `false` at the end of the file.
+    /// Reads the next row. Returns `false` at the end of the file.
     ///
     /// # Errors
     ///
-    /// After [`InputError::Bad`], the next call reads the row behind the bad one.
+    /// After [`InputError::Bad`], the next call reads the row after the bad one.
     pub(crate) fn next(&mut self, fields: &mut Fields, row: &mut Row) -> Result<bool> {
         loop {
             self.bytes.clear();
@@ -69,26 +69,26 @@ impl NdjsonRows {
             let at = error.valid_up_to();
             let rest = bytes.get(at..).unwrap_or_default();
             let bad = self.bad(at, "the text is not UTF-8").text(rest.trim_ascii_end());
-            bad.hint("convert it on the way: iconv -f LATIN1 -t UTF-8")
+            bad.hint("convert it first: iconv -f LATIN1 -t UTF-8")
         })?;
         let start = line.len() - line.trim_ascii_start().len();
         let text = line.trim_ascii_start();
         match text.as_bytes().first() {
             Some(b'{') => {}
             Some(b'[') => {
-                let bad = self.bad(start, "the line is an array, not an object").text(text.as_bytes());
-                return Err(bad.hint("give one object a line: jq -c '.[]'"));
+                let bad = self.bad(start, "expected a JSON object, found an array").text(text.as_bytes());
+                return Err(bad.hint("write one object a line: jq -c '.[]'"));
             }
             _ => {
-                let bad = self.bad(start, "the line is no JSON object").text(text.trim_end().as_bytes());
-                return Err(bad.hint("give one object a line; CSV is read with --input-format csv"));
+                let bad = self.bad(start, "expected a JSON object").text(text.trim_end().as_bytes());
+                return Err(bad.hint("write one object a line; for CSV, use --input-format csv"));
             }
         }
         self.name.clear();
         self.object(text, &[], line, fields, row)
     }
 
-    /// Appends the cells of an object; `path` leads to it.
+    /// Appends the cells of the object at `path`.
     fn object(
         &mut self,
         raw: &str,
@@ -131,7 +131,7 @@ impl NdjsonRows {
         Ok(())
     }
 
-    /// The field that `path` and `self.name` name; an error if the row has it already.
+    /// The field at `path`, named `self.name`. Fails if the row already has it.
     fn field(&mut self, path: &[&str], at: usize, fields: &mut Fields) -> Result<FieldId, BadRow> {
         let field = fields.id_of_path(path, &self.name).map_err(|other| {
             let keys =
@@ -145,13 +145,13 @@ impl NdjsonRows {
             self.seen.resize(field.index() + 1, 0);
         }
         if std::mem::replace(&mut self.seen[field.index()], self.line) == self.line {
-            let bad = self.bad(at, format!("the key {:?} stands twice in one object", self.name));
-            return Err(bad.hint("keep one of them; several values of a field are an array"));
+            let bad = self.bad(at, format!("duplicate key {:?} in one object", self.name));
+            return Err(bad.hint("keep one of them; write several values as an array"));
         }
         Ok(field)
     }
 
-    /// Appends the cells of a value that is no object.
+    /// Appends the cells of a scalar or an array.
     fn value(&self, field: FieldId, raw: &str, at: usize, line: &str, row: &mut Row) -> Result<(), BadRow> {
         if !raw.starts_with('[') {
             return self.scalar(field, raw, at, row);
@@ -165,16 +165,15 @@ impl NdjsonRows {
             let text = element.get();
             let at = offset(line, text);
             let refused = match text.as_bytes().first() {
-                Some(b'{') => Some("an array of objects fits no column"),
-                Some(b'[') => Some("an array of arrays fits no column"),
-                Some(b'n') => Some("an array holds null, which no column can"),
+                Some(b'{') => Some("no column stores an array of objects"),
+                Some(b'[') => Some("no column stores an array of arrays"),
+                Some(b'n') => Some("an array holds null, which no column stores"),
                 _ => None,
             };
             if let Some(problem) = refused {
                 let problem = format!("column {:?}: {problem}", self.name);
                 return Err(self.bad(at, problem).text(text.as_bytes()).hint(format!(
-                    "keep one property of each element, or the text of them, on the way: \
-                     jq -c '.{0} |= map(tojson)'; or drop it: jq -c 'del(.{0})'",
+                    "store the elements as text: jq -c '.{0} |= map(tojson)'; or drop the field: jq -c 'del(.{0})'",
                     self.name
                 )));
             }
@@ -217,19 +216,19 @@ impl NdjsonRows {
     /// A syntax error in the text that begins `start` bytes into the line.
     fn syntax(&self, error: &serde_json::Error, line: &str, start: usize) -> BadRow {
         let end = line.trim_end().len();
-        // serde_json counts from 1, and names the byte at which it could not go on.
+        // serde_json counts from 1 and reports the byte at which it stopped.
         let stopped = if error.is_eof() { end } else { start + error.column().saturating_sub(1) };
         let at = stopped.min(end);
         let from = line.floor_char_boundary(at.saturating_sub(10));
         let around = line.get(from..).unwrap_or_default().trim_end();
-        let bad = self.bad(at, format!("no valid JSON: {}", reason(error)));
+        let bad = self.bad(at, format!("invalid JSON: {}", reason(error)));
         let bad = if around.is_empty() { bad } else { bad.text(around.as_bytes()) };
         let is_no_line = error.is_eof() || reason(error).starts_with("trailing");
-        if is_no_line { bad.hint("one object a line: jq -c . makes it so") } else { bad }
+        if is_no_line { bad.hint("write one object a line: jq -c .") } else { bad }
     }
 }
 
-/// The message without its place, which is the place within a part of the line.
+/// The message without its place, which is relative to a part of the line.
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {
@@ -238,7 +237,7 @@ fn reason(error: &serde_json::Error) -> String {
     }
 }
 
-/// Where in `line` its part begins.
+/// The offset of `part` in `line`.
 fn offset(line: &str, part: &str) -> usize {
     part.as_ptr().addr().saturating_sub(line.as_ptr().addr())
 }

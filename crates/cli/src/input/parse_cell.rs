@@ -1,4 +1,4 @@
-//! One cell to one stored value, or why not.
+//! Parses a cell as a value of its column's type.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -12,49 +12,49 @@ use super::schema::TimeRequest;
 use crate::number::{integer_fits_float, is_canonical_integer, parse_float, styles};
 use crate::time::{Moment, Rfc3339, TimeFormat, Unit, days, parse_date};
 
-/// A value as the segment keeps it.
+/// A value as the segment stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stored {
-    /// By the order-preserving transform of its type.
+    /// A number, after the order-preserving transform of its type.
     Number(i64),
-    /// The bytes that were appended to the caller's buffer.
+    /// Bytes, which were appended to the caller's buffer.
     Bytes,
 }
 
-/// How a value was spelled, where that is not clear from its type.
+/// The format in which a value was written, as far as the type does not imply it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueStyle {
-    /// As it will be printed.
+    /// The canonical format of the type.
     Canonical,
-    /// Otherwise, in a way that no column remembers.
+    /// A format that a column does not store.
     Lost,
-    /// A set of float styles.
+    /// A set of possible float styles.
     Float { styles: u32, json: bool },
-    /// An RFC 3339 timestamp. Bits 0 to 9 of `fractions` are fixed digits, the next one as many as needed.
+    /// An RFC 3339 timestamp. Bits 0 to 9 of `fractions` stand for a fixed number of decimals, bit 10 for as many as needed.
     Time { separator: char, fractions: u16, suffix: [u8; 6] },
-    /// In the format that the user gave, at this offset.
+    /// The format that the user gave, with this offset.
     Formatted(Offset),
 }
 
-/// How to read a column's cells.
+/// Parses the cells of a column.
 pub(crate) struct CellParser<'a> {
     pub(crate) logical: LogicalType,
-    /// Whether the user asked for the type: then values are taken that would be printed otherwise.
+    /// Whether the user requested the type. If so, values are accepted that will be printed in another format.
     pub(crate) explicit: bool,
     pub(crate) time: Option<&'a TimeRequest>,
 }
 
-/// A value contradicts its column's type.
+/// A cell that is not a value of its column's type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TypeMismatch {
-    /// Such as `no i64`.
+    /// The mismatch, such as `expected an i64`.
     pub(crate) problem: String,
-    /// The name of a type that would hold it.
+    /// The name of a type that accepts the cell.
     pub(crate) wider: &'static str,
 }
 
 impl CellParser<'_> {
-    /// Reads a cell; the bytes of a string or an id are appended to `bytes`.
+    /// Parses a cell; appends the bytes of a string or an id to `bytes`.
     pub(crate) fn read(
         &self,
         form: Form,
@@ -62,7 +62,8 @@ impl CellParser<'_> {
         bytes: &mut Vec<u8>,
     ) -> Result<(Stored, ValueStyle), TypeMismatch> {
         if !self.explicit && !fits_form(self.logical, form) {
-            return Err(self.refuse(text, form, form_name(form)));
+            let problem = format!("expected {}, found {}", value_name(self.logical), form_name(form));
+            return Err(self.refuse(text, form, &problem));
         }
         let value = match self.logical {
             LogicalType::I64 => self.integer(text).map(|v| (Stored::Number(v), integer_mark(text))),
@@ -95,7 +96,7 @@ impl CellParser<'_> {
                 .ok()
                 .filter(|value: &f64| value.is_finite() || !text.contains(|c: char| c.is_ascii_digit()))?
         } else if form == Form::Number {
-            // JSON has a plain -0 and no names for what is not finite.
+            // JSON has -0, and no NaN or infinity.
             text.parse().ok().filter(|value: &f64| value.is_finite())?
         } else {
             parse_float(text)?
@@ -134,11 +135,11 @@ impl CellParser<'_> {
             Some(TimeRequest::Epoch) => {
                 let units = self
                     .integer(text)
-                    .ok_or_else(|| self.refuse(text, form, "no number of units since 1970"))?;
+                    .ok_or_else(|| self.refuse(text, form, "expected a number of units since 1970"))?;
                 return Ok((Stored::Number(units), ValueStyle::Canonical));
             }
             Some(TimeRequest::Format(format)) => formatted(format, text).ok_or_else(|| {
-                let problem = format!("not in the format {}", format.pattern);
+                let problem = format!("expected the format {}", format.pattern);
                 TypeMismatch { problem, wider: "string" }
             })?,
             None => self.rfc3339(text).ok_or_else(|| self.refuse(text, form, ""))?,
@@ -146,12 +147,15 @@ impl CellParser<'_> {
         match unit.count(moment) {
             Some(units) => Ok((Stored::Number(units), mark)),
             None if Unit::Millis.count(moment).is_some() => Err(TypeMismatch {
-                problem: format!("no moment that 64 bits of {} reach", unit.name()),
+                problem: format!("the moment does not fit 64 bits of {}", unit.name()),
                 wider: "timestamp[us]",
             }),
             None => {
                 let finer = Unit::Micros.count(moment).map_or("timestamp[ns]", |_| "timestamp[us]");
-                Err(TypeMismatch { problem: format!("finer than {}", unit.name()), wider: finer })
+                Err(TypeMismatch {
+                    problem: format!("the moment is finer than {}", unit.name()),
+                    wider: finer,
+                })
             }
         }
     }
@@ -164,16 +168,16 @@ impl CellParser<'_> {
         Some((parsed.moment, ValueStyle::Time { separator: parsed.separator, fractions, suffix }))
     }
 
-    /// A mismatch; an empty `problem` says that the text is no value of the type.
+    /// A mismatch; an empty `problem` stands for "expected" and the type.
     fn refuse(&self, text: &str, form: Form, problem: &str) -> TypeMismatch {
         let problem = match problem {
-            "" => format!("not {}", value_name(self.logical)),
+            "" => format!("expected {}", value_name(self.logical)),
             problem => problem.to_owned(),
         };
         TypeMismatch { problem, wider: self.wider(text, form) }
     }
 
-    /// The type to suggest for a column that holds this text as well.
+    /// The type to suggest for a column that also has this text.
     fn wider(&self, text: &str, form: Form) -> &'static str {
         let integer = is_canonical_integer(text);
         match self.logical {
@@ -198,7 +202,7 @@ fn lost_unless(canonical: bool) -> ValueStyle {
     if canonical { ValueStyle::Canonical } else { ValueStyle::Lost }
 }
 
-/// Whether a type that was inferred takes this form at all: JSON strings are no numbers.
+/// Whether an inferred type accepts this syntax at all; a JSON string is not a number.
 fn fits_form(logical: LogicalType, form: Form) -> bool {
     match form {
         Form::Bare | Form::Quoted => true,
@@ -222,7 +226,7 @@ fn form_name(form: Form) -> &'static str {
     }
 }
 
-/// The moment that a text in the user's format names.
+/// Parses a text in the user's format.
 fn formatted(format: &TimeFormat, text: &str) -> Option<(Moment, ValueStyle)> {
     let (moment, offset) = format.read(text)?;
     let given_back = format.round_trips(moment, offset, text);
@@ -239,7 +243,7 @@ fn read_ip(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, ValueStyle)> {
     Some((Stored::Bytes, lost_unless(print_ip(six.octets()) == text)))
 }
 
-/// The canonical text of a stored address (RFC 5952); a mapped IPv4 address is one.
+/// The canonical text of a stored address (RFC 5952); IPv4-mapped addresses are printed as IPv4.
 pub(crate) fn print_ip(octets: [u8; 16]) -> String {
     Ipv6Addr::from(octets).to_canonical().to_string()
 }
@@ -266,7 +270,7 @@ fn read_hex(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, ValueStyle)> {
     Some((Stored::Bytes, lost_unless(lower)))
 }
 
-/// Appends the bytes that pairs of hexadecimal digits name.
+/// Appends the bytes of pairs of hexadecimal digits.
 pub(crate) fn append_hex(digits: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
     let (pairs, []) = digits.as_chunks::<2>() else { return None };
     let nibble = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());

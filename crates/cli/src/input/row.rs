@@ -1,8 +1,8 @@
-//! A row as its file spells it: fields and raw cells, before any type.
+//! A row of an input: its cells as text, before types are known.
 
 use std::collections::HashMap;
 
-/// The number of a field, in order of first appearance in all inputs.
+/// The index of a field, in order of first appearance over all inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct FieldId(pub(crate) u32);
 
@@ -17,12 +17,12 @@ impl FieldId {
 pub(crate) struct Fields {
     names: Vec<String>,
     ids: HashMap<String, FieldId>,
-    /// Where JSON objects gave a name with dots: the keys it was made of.
+    /// For names with dots that come from nested JSON objects: the keys of the path.
     paths: HashMap<FieldId, Vec<String>>,
 }
 
 impl Fields {
-    /// The field of this name, which begins to exist if it did not.
+    /// The field of this name; adds it if necessary.
     pub(crate) fn id(&mut self, name: &str) -> FieldId {
         if let Some(id) = self.ids.get(name) {
             return *id;
@@ -34,7 +34,7 @@ impl Fields {
         id
     }
 
-    /// The field at which the keys of nested objects lead, or the other keys that gave the same name.
+    /// The field of a path of keys. Fails with the other path if two paths have the same dotted name.
     pub(crate) fn id_of_path(&mut self, path: &[&str], name: &str) -> Result<FieldId, Vec<String>> {
         let id = self.id(name);
         if !name.contains('.') {
@@ -58,7 +58,7 @@ impl Fields {
     }
 }
 
-/// What a cell was in its file.
+/// The syntax of a cell in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// A CSV cell without quotes.
@@ -67,7 +67,7 @@ pub(crate) enum Form {
     Quoted,
     /// A JSON string, unescaped.
     Str,
-    /// A JSON number, as it was spelled.
+    /// A JSON number, as text.
     Number,
     /// `true` or `false` in JSON.
     Bool,
@@ -83,7 +83,7 @@ impl Form {
     }
 }
 
-/// One value of a field; the elements of a JSON array are so many cells, one behind the other.
+/// One value of a field. Each element of a JSON array is a cell of its own, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
     pub(crate) field: FieldId,
@@ -92,13 +92,13 @@ pub(crate) struct Cell {
     pub(crate) element: bool,
     start: u32,
     len: u32,
-    /// Lines below the row's first.
+    /// The line, relative to the first line of the row.
     line: u32,
-    /// In bytes, from 1.
+    /// The column in bytes, from 1.
     column: u32,
 }
 
-/// A row; kept and filled again, so that a row costs no allocation.
+/// A row. Callers reuse it, so reading a row does not allocate.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
     text: String,
@@ -114,7 +114,7 @@ impl Row {
         self.line = line;
     }
 
-    /// Appends a cell. `false` when the row has become too large (4 GiB of text).
+    /// Appends a cell. Returns `false` if the row would exceed 4 GiB of text.
     #[must_use]
     pub(crate) fn push(&mut self, field: FieldId, form: Form, text: &str, place: (u64, usize)) -> bool {
         let (Ok(start), Ok(len)) = (u32::try_from(self.text.len()), u32::try_from(text.len())) else {

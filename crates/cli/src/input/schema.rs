@@ -1,4 +1,4 @@
-//! What the user says about columns: `--type NAME=TYPE` and the schema file.
+//! Requested types of columns: `--type NAME=TYPE` and the schema file.
 
 use std::collections::BTreeMap;
 
@@ -7,33 +7,33 @@ use serde::Deserialize;
 use super::column_type::{BaseType, Layout, TypeRequest, base_type, unit_of};
 use crate::time::TimeFormat;
 
-/// What is asked of each column, by name.
+/// The requests on columns, by name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schema {
     columns: BTreeMap<String, ColumnRequest>,
 }
 
-/// What is asked of a column.
+/// The request on a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ColumnRequest {
-    /// Absent: inferred.
+    /// `None` if the type is inferred.
     pub(crate) ty: Option<TypeRequest>,
-    /// Several values a document, with whatever type.
+    /// Whether documents may have several values, whatever the type.
     pub(crate) multi: bool,
     pub(crate) layout: Option<Layout>,
     pub(crate) time: Option<TimeRequest>,
-    /// Splits a CSV cell into values.
+    /// The separator of several values in a CSV cell.
     pub(crate) separator: Option<String>,
-    /// Whether it comes from the command line and must name a column that exists.
+    /// Whether the request is from the command line, so the column must exist.
     pub(crate) must_exist: bool,
 }
 
-/// How dates and timestamps are spelled in the input.
+/// The format of dates and timestamps in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TimeRequest {
-    /// As a format says.
+    /// A `strftime` pattern.
     Format(TimeFormat),
-    /// As integers: units since 1970.
+    /// Integers: units since 1970.
     Epoch,
 }
 
@@ -61,16 +61,16 @@ impl Schema {
         self.columns.get(name)
     }
 
-    /// Names that have to be columns of the input.
+    /// Names that must be columns of an input.
     pub(crate) fn required_names(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().filter(|(_, request)| request.must_exist).map(|(name, _)| name.as_str())
     }
 
-    /// Reads a schema file.
+    /// Parses a schema file.
     ///
     /// # Errors
     ///
-    /// A message with line, column and the text of the offending line.
+    /// Returns a message with the line and its text.
     pub(crate) fn from_toml(text: &str) -> Result<Schema, String> {
         let file: SchemaFile = toml::from_str(text).map_err(|e| e.to_string().trim_end().to_owned())?;
         let mut columns = BTreeMap::new();
@@ -87,15 +87,15 @@ impl Schema {
         Ok(Schema { columns })
     }
 
-    /// Adds `NAME=TYPE[,NAME=TYPE]…` of the command line, which goes before the schema file.
+    /// Adds `NAME=TYPE[,NAME=TYPE]…` of the command line, which overrides the schema file.
     ///
     /// # Errors
     ///
-    /// A sentence that says what is wrong with the type.
+    /// Returns a message on the type.
     pub(crate) fn add_types(&mut self, text: &str) -> Result<(), String> {
         let mut pending = String::new();
         for part in text.split(',') {
-            // A name may hold a comma; a type holds none.
+            // A name may contain a comma; a type does not.
             pending.push_str(part);
             let Some((name, ty)) = pending.rsplit_once('=') else {
                 pending.push(',');
@@ -119,7 +119,7 @@ impl Schema {
         if pending.is_empty() {
             Ok(())
         } else {
-            Err(format!("{:?} is not NAME=TYPE", pending.trim_end_matches(',')))
+            Err(format!("expected NAME=TYPE, found {:?}", pending.trim_end_matches(',')))
         }
     }
 }
@@ -148,7 +148,7 @@ impl ColumnEntry {
             let fault = |message| (Some(text.span()), message);
             let parsed = TypeRequest::parse(text.get_ref()).map_err(fault)?;
             if self.multi == Some(false) && parsed.multi {
-                return Err(fault("the type says [], and multi = false".to_owned()));
+                return Err(fault("the type has [], but multi = false".to_owned()));
             }
             multi |= parsed.multi;
             layout = layout.or(parsed.layout);
@@ -160,7 +160,7 @@ impl ColumnEntry {
         };
         let separator = match &self.separator {
             Some(separator) if separator.get_ref().is_empty() || !multi => {
-                let message = "a separator is not empty and belongs to a column with multi = true";
+                let message = "expected a separator that is not empty, in a column with multi = true";
                 return Err((Some(separator.span()), message.to_owned()));
             }
             separator => separator.as_ref().map(|s| s.get_ref().clone()),
@@ -233,9 +233,9 @@ mod tests {
             ("[column.a]\ntype = \"i64\"", &["line 1", "column", "columns"]),
             ("[columns.a]\ntype = \"integer\"", &["line 2", "column \"a\"", "did you mean i64?"]),
             ("[columns.a]\ntype = \"i64\"\nkind = \"sorted\"", &["line 2", "only string"]),
-            ("[columns.a]\nkind = \"fast\"", &["line 2", "no kind"]),
+            ("[columns.a]\nkind = \"fast\"", &["line 2", "unknown kind"]),
             ("[columns.a]\ntype = \"i64\"\nformat = \"%Y\"", &["line 3", "needs type"]),
-            ("[columns.a]\ntype = \"date\"\nformat = \"%Y\"", &["line 3", "no format of dates"]),
+            ("[columns.a]\ntype = \"date\"\nformat = \"%Y\"", &["line 3", "invalid date format"]),
             ("[columns.a]\ntype = \"date\"\nformat = \"%Y%m%d%H\"", &["line 3", "no time of day"]),
             ("[columns.a]\ntype = \"timestamp\"\nformat = \"epoch\"", &["line 3", "needs the unit"]),
             ("[columns.a]\ntype = \"string\"\nseparator = \"|\"", &["line 3", "multi = true"]),
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn what_is_no_type_of_the_command_line_is_named() {
         let mut schema = Schema::default();
-        assert_eq!(schema.add_types("size").unwrap_err(), "\"size\" is not NAME=TYPE");
+        assert_eq!(schema.add_types("size").unwrap_err(), "expected NAME=TYPE, found \"size\"");
         assert!(schema.add_types("size=int").unwrap_err().contains("did you mean i64?"));
     }
 }

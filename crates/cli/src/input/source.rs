@@ -16,18 +16,18 @@ use self::counting_reader::{Counted, Peeked, peek};
 use self::zstd::Zstd;
 use super::error::{InputError, Result, file_name};
 
-/// How a Parquet file begins.
+/// The magic bytes of a Parquet file.
 const PARQUET: &[u8] = b"PAR1";
 
-/// How Arrow IPC begins: a file, or a message of a stream.
+/// The magic bytes of an Arrow IPC file, and the first bytes of a stream.
 const ARROW: [&[u8]; 2] = [b"ARROW1", &[0xff; 4]];
 
 const BUFFER: usize = 256 * 1024;
 
-/// Bytes of the text that are looked at to tell formats apart.
+/// Bytes of the text by which formats are recognized.
 const PEEK: usize = 4096;
 
-/// A format of files, as the command line names it.
+/// A format of input files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InputFormat {
     /// Comma-separated values (RFC 4180).
@@ -38,21 +38,21 @@ pub(crate) enum InputFormat {
     /// One JSON object a line.
     #[value(alias = "jsonl")]
     Ndjson,
-    /// Parquet (if dv was built with it).
+    /// Parquet (if dv was built with the feature `parquet`).
     #[value(alias = "pq")]
     Parquet,
-    /// Arrow IPC, a file or a stream (the same).
+    /// Arrow IPC, file or stream format (if dv was built with the feature `parquet`).
     #[value(aliases = ["arrows", "feather", "ipc"])]
     Arrow,
 }
 
 impl InputFormat {
-    /// Whether it is made of lines.
+    /// Whether the format is text.
     pub(crate) fn is_text(self) -> bool {
         !matches!(self, InputFormat::Parquet | InputFormat::Arrow)
     }
 
-    /// That of the files that begin so, if no other's do.
+    /// The format with these magic bytes.
     fn of_magic(head: &[u8]) -> Option<InputFormat> {
         let arrow = || ARROW.iter().any(|magic| head.starts_with(magic)).then_some(InputFormat::Arrow);
         if head.starts_with(PARQUET) { Some(InputFormat::Parquet) } else { arrow() }
@@ -65,19 +65,19 @@ pub(crate) struct Source {
     path: PathBuf,
     /// The name in messages.
     pub(crate) name: Arc<str>,
-    /// Bytes read since it was opened last, as they are on disk, and unpacked.
+    /// Bytes read since the input was last opened, before and after decompression.
     read: Arc<AtomicU64>,
     text: Arc<AtomicU64>,
 }
 
-/// An opened input, decompressed; text without a byte order mark.
+/// An opened and decompressed input. Text has no byte order mark.
 #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "for formats that are no text"))]
 pub(crate) struct Opened {
     pub(crate) reader: Box<dyn BufRead>,
     pub(crate) format: InputFormat,
-    /// How it begins.
+    /// The first bytes.
     pub(crate) head: Vec<u8>,
-    /// Whether it is compressed as a whole.
+    /// Whether the whole input is compressed.
     pub(crate) packed: bool,
 }
 
@@ -90,21 +90,21 @@ impl Source {
         self.path.as_os_str() == "-"
     }
 
-    /// Whether the input can be opened again from its beginning: not so stdin and pipes.
+    /// Whether the input can be opened again. Standard input and pipes cannot.
     pub(crate) fn is_replayable(&self) -> bool {
         !self.is_stdin() && self.size().is_some()
     }
 
-    /// The size of the file as it is, compressed or not; `None` for pipes.
+    /// The size of the file on disk; `None` for pipes.
     pub(crate) fn size(&self) -> Option<u64> {
         std::fs::metadata(&self.path).ok().filter(|meta| meta.is_file()).map(|meta| meta.len())
     }
 
-    /// Opens the input; `format` is what the user said it is.
+    /// Opens the input; `format` is the user's choice.
     ///
     /// # Errors
     ///
-    /// When it cannot be opened, is compressed in a way that is not known, or has no known format.
+    /// If the input cannot be opened, or its compression or format is unknown.
     pub(crate) fn open(&self, format: Option<InputFormat>) -> Result<Opened> {
         let raw: Box<dyn Read> = if self.is_stdin() {
             Box::new(io::stdin().lock())
@@ -116,17 +116,17 @@ impl Source {
         self.open_bytes(Box::new(Counted { reader: raw, read: self.read.clone() }), format)
     }
 
-    /// Bytes read since it was opened last, as they are on disk.
+    /// Bytes read since the input was last opened, before decompression.
     pub(crate) fn bytes_read(&self) -> u64 {
         self.read.load(Ordering::Relaxed)
     }
 
-    /// Bytes of text read since it was opened last.
+    /// Bytes read since the input was last opened, after decompression.
     pub(crate) fn text_read(&self) -> u64 {
         self.text.load(Ordering::Relaxed)
     }
 
-    /// The same for bytes that come from elsewhere.
+    /// Opens an input whose bytes come from `raw`.
     pub(crate) fn open_bytes(&self, raw: Box<dyn Read>, format: Option<InputFormat>) -> Result<Opened> {
         let unreadable = |e| InputError::unreadable(&self.name, e);
         let (head, raw) = peek(BufReader::with_capacity(BUFFER, raw), 6).map_err(unreadable)?;
@@ -137,9 +137,9 @@ impl Source {
             FileCompression::Gzip => Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(raw))),
             FileCompression::Zstd => Box::new(BufReader::with_capacity(BUFFER, Zstd::new(raw))),
             FileCompression::Unknown { what, command } => {
-                let hint = format!("unpack it on the way: {command} {} | dv build - …", self.path.display());
+                let hint = format!("decompress it first: {command} {} | dv build - …", self.path.display());
                 return Err(InputError::refused(
-                    format!("{}: {what}, which dv does not read", self.name),
+                    format!("{}: {what}, which dv cannot read", self.name),
                     hint,
                 ));
             }
@@ -158,26 +158,23 @@ impl Source {
         Ok(Opened { reader, format, head, packed })
     }
 
-    /// The input as a file, for formats that are read from their end.
+    /// The input as a file, for formats with a footer, which need to seek.
     #[cfg(feature = "parquet")]
     pub(crate) fn seekable(&self, packed: bool) -> Result<File> {
         let refuse = |what: &str, hint: String| {
-            InputError::refused(
-                format!("{}: {what}, and such files are read from their end", self.name),
-                hint,
-            )
+            InputError::refused(format!("{}: this format cannot be read from {what}", self.name), hint)
         };
         if packed {
-            return Err(refuse("it is compressed as a whole", "unpack it first".to_owned()));
+            return Err(refuse("a compressed file", "decompress it first".to_owned()));
         }
         if !self.is_replayable() {
-            let hint = "write it to a file first; of Arrow, the streaming format will do".to_owned();
-            return Err(refuse("it is a pipe", hint));
+            let hint = "write it to a file first, or use the Arrow stream format".to_owned();
+            return Err(refuse("a pipe", hint));
         }
         File::open(&self.path).map_err(|e| InputError::unreadable(&self.name, e))
     }
 
-    /// Says how far a file is read that is not read front to back.
+    /// Reports progress in a file that is not read front to back.
     #[cfg(feature = "parquet")]
     pub(crate) fn reached(&self, part: u64, whole: u64) {
         let share = u128::from(self.size().unwrap_or(0)) * u128::from(part) / u128::from(whole.max(1));
@@ -186,15 +183,12 @@ impl Source {
         self.text.store(bytes, Ordering::Relaxed);
     }
 
-    /// Takes a UTF-8 byte order mark off; refuses UTF-16.
+    /// Skips a UTF-8 byte order mark; returns an error for UTF-16.
     fn without_mark(&self, head: Vec<u8>, mut reader: Peeked) -> Result<(Vec<u8>, Peeked)> {
         if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
             return Err(InputError::refused(
                 format!("{}: the text is UTF-16", self.name),
-                format!(
-                    "make it UTF-8 on the way: iconv -f UTF-16 -t UTF-8 {} | dv build - …",
-                    self.path.display()
-                ),
+                format!("convert it first: iconv -f UTF-16 -t UTF-8 {} | dv build - …", self.path.display()),
             ));
         }
         match head.strip_prefix(b"\xef\xbb\xbf") {
@@ -206,15 +200,15 @@ impl Source {
         }
     }
 
-    /// By the extension, a compression's aside.
+    /// The format by the extension, without that of a compression.
     fn format_by_name(&self) -> Option<InputFormat> {
         let name = self.path.to_string_lossy().to_ascii_lowercase();
         let name = [".gz", ".zst", ".zstd"].iter().find_map(|e| name.strip_suffix(e)).unwrap_or(&name);
         InputFormat::from_str(name.rsplit_once('.')?.1, false).ok()
     }
 
-    /// By the first bytes: an object is NDJSON, a first line with tabs and no comma TSV, one with a
-    /// comma CSV. Nothing else is guessed.
+    /// The format by the first line: a JSON object is NDJSON, a line with a comma CSV, a line with tabs and no comma
+    /// TSV.
     fn sniff(&self, head: &[u8]) -> Result<InputFormat> {
         let line = head.split(|b| *b == b'\n').next().unwrap_or(head);
         match head.trim_ascii_start().first() {
@@ -222,14 +216,14 @@ impl Source {
             _ if line.contains(&b',') => Ok(InputFormat::Csv),
             _ if line.contains(&b'\t') => Ok(InputFormat::Tsv),
             _ => Err(InputError::refused(
-                format!("{}: neither its name nor its first line tells the format", self.name),
-                "say it with --input-format, such as csv, tsv or ndjson",
+                format!("{}: unknown format: neither the name nor the first line gives it", self.name),
+                "set it with --input-format, such as csv, tsv or ndjson",
             )),
         }
     }
 }
 
-/// What the first bytes say about a file.
+/// The compression of a file, by its first bytes.
 enum FileCompression {
     Plain,
     Gzip,
@@ -244,10 +238,10 @@ impl FileCompression {
             // The second is a skippable frame, with which a zstd file may begin.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => FileCompression::Zstd,
             [b'B', b'Z', b'h', b'1'..=b'9', ..] => {
-                FileCompression::Unknown { what: "compressed by bzip2", command: "bzip2 -dc" }
+                FileCompression::Unknown { what: "compressed with bzip2", command: "bzip2 -dc" }
             }
             [0xfd, b'7', b'z', b'X', b'Z', ..] => {
-                FileCompression::Unknown { what: "compressed by xz", command: "xz -dc" }
+                FileCompression::Unknown { what: "compressed with xz", command: "xz -dc" }
             }
             [b'P', b'K', 3, 4, ..] => FileCompression::Unknown { what: "a zip archive", command: "unzip -p" },
             _ => FileCompression::Plain,
@@ -330,7 +324,10 @@ mod tests {
         assert_eq!(text("x", b"a,b\t\n".to_vec()).unwrap().1, InputFormat::Csv);
         assert_eq!(text("x.txt", b"a\tb\n".to_vec()).unwrap().1, InputFormat::Tsv);
         let error = text("-", b"hello\n".to_vec()).unwrap_err();
-        assert_eq!(error.to_string(), "<stdin>: neither its name nor its first line tells the format");
+        assert_eq!(
+            error.to_string(),
+            "<stdin>: unknown format: neither the name nor the first line gives it"
+        );
         assert!(error.hint().unwrap().contains("--input-format"));
     }
 

@@ -1,4 +1,4 @@
-//! What `--explain` tells.
+//! The output of `--explain`.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use crate::api::search::sort::TopProfile;
 use crate::api::{FINE_ZONE, PruneCounts, Pruning, ZONE};
 use crate::console::Console;
 
-/// Something that was done with the documents of a query, and how long it took.
+/// A step after the query, and its time.
 pub(crate) struct Step {
     pub(crate) what: &'static str,
-    /// Its name in JSON, beside the time of all steps.
+    /// The key of its time in JSON, beside the time of all steps.
     pub(crate) key: Option<&'static str>,
     pub(crate) took: Duration,
 }
 
-/// Tells how documents were found, how the first of them were, and what came then.
+/// Prints how the query was evaluated, how the first documents were found, and the steps after it.
 pub(crate) fn tell(
     (explain, time): (&Explain, Duration),
     top: Option<&TopProfile>,
@@ -45,7 +45,7 @@ pub(crate) fn tell(
     console.note(&format!("documents found in {time:.1?}{}", steps.collect::<String>()));
 }
 
-/// A part of the query, and its parts, in the order in which they were run.
+/// A clause of the query and its parts, in the order of evaluation.
 fn part(explain: &Explain) -> Json {
     let profile = explain.profile.as_ref();
     Json::object([
@@ -63,7 +63,7 @@ fn part(explain: &Explain) -> Json {
     ])
 }
 
-/// What the indexes of a column decided, if there are any.
+/// The pruning statistics of a column, if it has an index.
 fn index(counts: &Pruning) -> Json {
     if counts.is_empty() {
         return Json::NONE;

@@ -1,16 +1,16 @@
-//! Stored values to CSV cells and JSON: the inverse of the input side.
+//! Prints stored values as CSV cells and JSON, the inverse of `input`.
 //!
 //! | type | CSV | JSON |
 //! | --- | --- | --- |
 //! | `i64` `u64` `bool` | `-5`, `true` | the same |
-//! | `f64` | the fewest digits that name the double: `32`, `0.01`, `NaN` | the same with a point: `32.0`; what is not finite is `null` in documents, and in answers `"NaN"`, `"inf"`, `"-inf"` |
-//! | `date` `timestamp` | as the input spelled them, or ISO 8601; beyond the year 9999, the stored number | the same, a string |
+//! | `f64` | the fewest digits that identify the double: `32`, `0.01`, `NaN` | the same with a point: `32.0`; NaN and infinity are `null` in documents, and in answers `"NaN"`, `"inf"`, `"-inf"` |
+//! | `date` `timestamp` | in the format of the input, or ISO 8601; beyond the year 9999, the stored number | the same, a string |
 //! | `ip` | RFC 5952; mapped IPv4 addresses as such | the same, a string |
 //! | `uuid` | 8-4-4-4-12 lower-case digits | the same, a string |
 //! | `string` | itself | a string |
 //! | `bytes` | lower-case hexadecimal | the same, a string |
-//! | several values | a JSON array, or between the input's separators | an array |
-//! | missing | empty, or the input's token | no key, or as the input said it |
+//! | several values | a JSON array, or with the input's separator | an array |
+//! | missing | empty, or the input's token | no key, or as in the input |
 
 use serde_json::value::RawValue;
 
@@ -46,7 +46,7 @@ pub(crate) struct Printer {
 }
 
 impl Printer {
-    /// A printer for a column with this `format` in its directory entry.
+    /// A printer for a column with the text format `format`.
     pub(crate) fn new(logical: LogicalType, multi: bool, format: Option<&str>) -> Printer {
         let text_format = format.map(TextFormat::parse).unwrap_or_default();
         let time = text_format.time.clone().unwrap_or_else(|| match logical {
@@ -61,7 +61,7 @@ impl Printer {
         Printer::new(field.logical, false, field.format.as_deref())
     }
 
-    /// Appends a CSV cell with these values of a document, quoted where it has to be.
+    /// Appends a CSV cell with the values of a document, quoted if necessary.
     pub(crate) fn csv(&self, values: &[StoredRef<'_>], delimiter: char, out: &mut String) {
         let start = out.len();
         match values {
@@ -81,14 +81,14 @@ impl Printer {
                 None => self.json_array(values, out),
             },
         }
-        // Without quotes, these would be read as missing.
+        // Without quotes, these would be read as missing values.
         let token = self.text_format.missing.as_deref();
         text::quote_csv(out, start, delimiter, |text| {
             matches!(text, "" | "NA" | "null") || Some(text) == token
         });
     }
 
-    /// Appends these values for people: no quotes, commas between several, nothing for none.
+    /// Appends the values without quotes, separated by commas.
     pub(crate) fn plain(&self, values: &[StoredRef<'_>], out: &mut String) {
         for (index, value) in values.iter().enumerate() {
             out.push_str(if index > 0 { ", " } else { "" });
@@ -96,7 +96,7 @@ impl Printer {
         }
     }
 
-    /// Appends the JSON of these values; `false` and nothing appended where the key is left out.
+    /// Appends the JSON of the values. Returns `false` and appends nothing if the key is left out.
     pub(crate) fn json(&self, values: &[StoredRef<'_>], out: &mut String) -> bool {
         match values {
             [] => match self.text_format.json_missing {
@@ -110,8 +110,7 @@ impl Printer {
         true
     }
 
-    /// A value of an answer as JSON of its own: doubles that JSON has no numbers for by their names, since `null` could be any of
-    /// them.
+    /// A value of an answer as JSON. NaN and infinity are strings, because `null` would be ambiguous.
     pub(crate) fn json_value(&self, value: &Value) -> Json {
         let mut text = String::new();
         match value {

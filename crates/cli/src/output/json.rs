@@ -1,4 +1,4 @@
-//! JSON as it is put together: objects keep the order of their keys.
+//! JSON values whose objects keep the order of their keys.
 
 use std::borrow::Cow;
 
@@ -6,12 +6,12 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// A part of an answer.
+/// A JSON value.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum Json {
     Value(Value),
-    /// Text that is JSON, whose numbers keep their digits.
+    /// Serialized JSON, whose numbers keep their digits.
     Raw(Box<RawValue>),
     List(Vec<Json>),
     #[serde(serialize_with = "in_order")]
@@ -19,17 +19,17 @@ pub(crate) enum Json {
 }
 
 impl Json {
-    /// No value.
+    /// `null`; objects leave out keys with this value.
     pub(crate) const NONE: Json = Json::Value(Value::Null);
 
-    /// An object without the keys that have no value.
+    /// An object; keys with [`Json::NONE`] are left out.
     pub(crate) fn object(entries: impl IntoIterator<Item = (&'static str, Json)>) -> Json {
         let has_value = |(_, value): &(_, Json)| !matches!(value, Json::Value(Value::Null));
         let entries = entries.into_iter().filter(has_value);
         Json::Object(entries.map(|(key, value)| (key.into(), value)).collect())
     }
 
-    /// A list, or no value if there is nothing in it.
+    /// A list, or [`Json::NONE`] if it is empty.
     pub(crate) fn any(items: impl IntoIterator<Item = Json>) -> Json {
         let items: Vec<Json> = items.into_iter().collect();
         if items.is_empty() { Json::NONE } else { Json::List(items) }

@@ -1,4 +1,4 @@
-//! Documents as Parquet or Arrow IPC.
+//! Writes documents as Parquet or Arrow IPC.
 
 use std::io::{self, Write};
 use std::mem;
@@ -15,16 +15,16 @@ use parquet::file::properties::WriterProperties;
 use crate::api::{Batches, SearchError};
 use crate::error::CliError;
 
-/// Bytes of a group of rows of Parquet, about: it is in memory until it is written.
+/// The approximate size of a Parquet row group, which is buffered in memory.
 const GROUP_BYTES: usize = 64 << 20;
 
-/// What is written, and how.
+/// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ArrowFormat {
     Parquet,
-    /// What is read from its end.
+    /// The Arrow file format, with a footer.
     ArrowFile,
-    /// What is read front to back.
+    /// The Arrow stream format.
     ArrowStream,
 }
 
@@ -76,7 +76,7 @@ fn each(
     Ok(())
 }
 
-/// What was written and has not gone on: the libraries' writers want one that threads can share, and none that is lent.
+/// A buffer between a writer of the libraries, which needs an owned `Send` sink, and the output.
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);
 
@@ -105,13 +105,13 @@ impl From<ArrowError> for CliError {
                 Ok(error) => CliError::from(*error),
                 Err(error) => CliError::failed(error.to_string()),
             },
-            error => CliError::failed(format!("what Arrow cannot hold: {error}")),
+            error => CliError::failed(format!("cannot write Arrow: {error}")),
         }
     }
 }
 
 impl From<ParquetError> for CliError {
     fn from(error: ParquetError) -> CliError {
-        CliError::failed(format!("what Parquet cannot hold: {error}"))
+        CliError::failed(format!("cannot write Parquet: {error}"))
     }
 }

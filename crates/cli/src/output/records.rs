@@ -1,4 +1,4 @@
-//! Documents as CSV, NDJSON, or tables.
+//! Prints documents as CSV, NDJSON or tables.
 
 use std::io::Write;
 
@@ -13,13 +13,13 @@ use crate::console::Console;
 use crate::error::CliError;
 use crate::read::{CHUNK, Record, Records, select};
 
-/// The column that --doc-ids adds.
+/// The name of the column that --doc-ids adds.
 pub(crate) const DOC: &str = "_doc";
 
-/// Columns of a terminal that a cell of a table may take.
+/// The maximum width of a cell of a table.
 const CELL: usize = 40;
 
-/// The format of commands for people, where the user names none.
+/// The default format: a table on a terminal, NDJSON elsewhere.
 pub(crate) fn usual_format(console: &Console<'_>) -> RecordFormat {
     if console.out_width.is_some() { RecordFormat::Table } else { RecordFormat::Ndjson }
 }
@@ -35,7 +35,7 @@ pub(crate) fn print(
     print_parts(&fields, std::iter::once((segment, docs)), args, usual_format(console), console)
 }
 
-/// Documents with their numbers, each as an object of JSON: what `dv get --json --doc-ids` prints.
+/// Documents with their numbers as JSON objects, as `dv get --json --doc-ids` prints them.
 pub(crate) fn json(segment: &Segment, docs: &[DocId], columns: &[String]) -> Result<Vec<Json>, CliError> {
     if docs.is_empty() {
         return Ok(Vec::new());
@@ -52,8 +52,7 @@ pub(crate) fn json(segment: &Segment, docs: &[DocId], columns: &[String]) -> Res
     Ok(lines.lines().filter_map(raw).map(Json::Raw).collect())
 }
 
-/// Prints documents of several segments, one segment after the other: the columns of these names, in the format `default`
-/// where the user names none.
+/// Prints documents of several segments, one segment after the other, in the format of `args` or `default`.
 pub(crate) fn print_parts<'a, D: Iterator<Item = u32>>(
     fields: &[Field],
     parts: impl Iterator<Item = (&'a Segment, D)>,
@@ -64,7 +63,7 @@ pub(crate) fn print_parts<'a, D: Iterator<Item = u32>>(
     print_documents(fields, &mut Parts(parts), args, default, console)
 }
 
-/// Prints documents from wherever they are: the columns of these names.
+/// Prints documents of any source.
 pub(crate) fn print_documents(
     fields: &[Field],
     documents: &mut dyn Documents,
@@ -85,24 +84,24 @@ pub(crate) fn print_documents(
     printed.map_err(CliError::or_columns)
 }
 
-/// The format that the user names.
+/// The format that the user chose.
 pub(crate) fn named_format(args: &RecordArgs) -> Option<RecordFormat> {
     if args.json { Some(RecordFormat::Ndjson) } else { args.format }
 }
 
-/// Whether there is a name left for the column of --doc-ids.
+/// Checks that no column has the name of the column of --doc-ids.
 pub(crate) fn check_doc_ids(fields: &[Field], args: &RecordArgs) -> Result<(), CliError> {
     if args.doc_ids && fields.iter().any(|field| field.name == DOC) {
-        return Err(CliError::usage("--doc-ids needs the name `_doc`, which a column has")
+        return Err(CliError::usage("--doc-ids: a column has the name \"_doc\" already")
             .hint("choose other columns with --columns"));
     }
     Ok(())
 }
 
-/// Documents to be printed.
+/// A source of documents to print.
 pub(crate) trait Documents {
-    /// Reads these columns of the documents, some at a time; `each` gets them in their order, and `err` what is to be
-    /// told besides.
+    /// Reads these columns of the documents in chunks and calls `each` for every document in order. Messages go to
+    /// `err`.
     fn each(
         &mut self,
         fields: &[Field],
@@ -111,7 +110,7 @@ pub(crate) trait Documents {
     ) -> Result<(), CliError>;
 }
 
-/// Gets what was read, the number of a document, and its place in what was read.
+/// A callback with the current chunk, a document number, and its index in the chunk.
 pub(crate) type EachDocument<'e> = dyn FnMut(&Records, u32, usize) -> Result<(), CliError> + 'e;
 
 /// Documents of one segment after the other.
@@ -213,7 +212,7 @@ fn json_key(name: &str) -> String {
     text::json_text(name) + ":"
 }
 
-/// A table if it fits the terminal, else a block of lines for each document.
+/// Prints a table if it fits the terminal, otherwise a block of lines for each document.
 fn table(fields: &[Field], documents: &mut dyn Documents, console: &mut Console<'_>) -> Result<(), CliError> {
     let mut rows: Vec<(u32, Vec<String>)> = Vec::new();
     documents.each(fields, console.err, &mut |records, doc, at| {
@@ -250,13 +249,13 @@ fn table(fields: &[Field], documents: &mut dyn Documents, console: &mut Console<
     Ok(())
 }
 
-/// Whether values are numbers to people.
+/// Whether values are aligned to the right.
 fn is_number(field: &Field) -> bool {
     let number = matches!(field.logical, LogicalType::I64 | LogicalType::U64 | LogicalType::F64);
     number && !field.kind.is_multi_valued()
 }
 
-/// A line for each value that there is, whole.
+/// Prints a line for each value, uncut.
 fn blocks(rows: &[(u32, Vec<String>)], names: &[String], console: &mut Console<'_>) -> Result<(), CliError> {
     let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
     for (doc, cells) in rows {

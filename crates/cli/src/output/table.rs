@@ -1,8 +1,8 @@
-//! Tables in plain text.
+//! Plain text tables.
 
 use std::fmt;
 
-/// On which side of a column its cells stand.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
@@ -10,18 +10,18 @@ pub(crate) enum Align {
 }
 
 impl Align {
-    /// `text` with blanks on the other side of it, as wide as `width`.
+    /// `text` padded to `width`.
     pub(crate) fn pad(self, text: &str, width: usize) -> String {
         let blanks = " ".repeat(width.saturating_sub(self::width(text)));
         if self == Align::Left { format!("{text}{blanks}") } else { format!("{blanks}{text}") }
     }
 }
 
-/// Rows of cells under a heading; columns are as wide as their widest cell.
+/// A table with a heading. Columns are as wide as their widest cell.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     heading: Vec<(String, Align)>,
-    /// A row without cells is a line across.
+    /// The rows; one without cells is a rule.
     rows: Vec<Vec<String>>,
 }
 
@@ -31,12 +31,12 @@ impl Table {
         Table { heading, rows: Vec::new() }
     }
 
-    /// Adds a row; cells that are not given are empty.
+    /// Adds a row; missing cells are empty.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
 
-    /// Adds a line across.
+    /// Adds a rule.
     pub(crate) fn rule(&mut self) {
         self.rows.push(Vec::new());
     }
@@ -51,7 +51,7 @@ impl Table {
         widths
     }
 
-    /// Characters of the widest line.
+    /// The width of the table.
     pub(crate) fn width(&self) -> usize {
         let widths = self.widths();
         widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1)
@@ -81,12 +81,12 @@ impl fmt::Display for Table {
     }
 }
 
-/// Columns of a terminal that `text` takes: wide scripts take two a character, marks none.
+/// The width of `text` on a terminal: characters of wide scripts take two columns, combining marks none.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().map(char_width).sum()
 }
 
-/// `text` cut to `limit` columns, with an ellipsis where something is left out.
+/// `text` cut to `limit` columns, with an ellipsis if it was longer.
 pub(crate) fn fit(text: &str, limit: usize) -> String {
     if width(text) <= limit {
         return text.to_owned();
@@ -104,12 +104,12 @@ pub(crate) fn fit(text: &str, limit: usize) -> String {
     out
 }
 
-/// What is said where [`fit`] left something out.
+/// The note on values that [`fit`] cut.
 pub(crate) fn cut_note(limit: usize) -> String {
-    format!("dv: values are cut at {limit} characters, where they end with …; --json prints all of them")
+    format!("note: values longer than {limit} characters are cut and end with …; --json prints them whole")
 }
 
-/// The blocks of Unicode that matter; a table that is a column off is no harm.
+/// The width of a character, for the common blocks of Unicode; an error only misaligns a table.
 fn char_width(c: char) -> usize {
     match u32::from(c) {
         0x0300..=0x036f | 0x200b..=0x200f | 0xfe00..=0xfe0f => 0,

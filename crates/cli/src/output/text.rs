@@ -1,6 +1,6 @@
 //! Quoting and escaping.
 
-/// Puts what stands in `out` from `start` on into quotes, if CSV needs that or `also` says so.
+/// Quotes the text of `out` from `start` on if CSV requires it or `also` returns true.
 pub(crate) fn quote_csv(out: &mut String, start: usize, delimiter: char, also: impl Fn(&str) -> bool) {
     let text = out.get(start..).unwrap_or_default();
     let special = |c: char| c == delimiter || matches!(c, '"' | '\n' | '\r');
@@ -35,7 +35,7 @@ pub(crate) fn json_string(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// The same on its own.
+/// `text` as a JSON string.
 pub(crate) fn json_text(text: &str) -> String {
     let mut out = String::new();
     json_string(text, &mut out);
@@ -49,7 +49,7 @@ pub(crate) fn hex(byte: u8, out: &mut String) {
     }
 }
 
-/// A number with a comma at every thousand.
+/// A number with thousands separators.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() * 4 / 3);
@@ -62,7 +62,7 @@ pub(crate) fn thousands(number: u64) -> String {
     out
 }
 
-/// `part` / `whole` with so many digits behind the point, rounded.
+/// `part` / `whole`, rounded to `digits` decimals.
 pub(crate) fn decimal(part: u64, whole: u64, digits: u32) -> String {
     let scale = 10u128.pow(digits);
     let whole = u128::from(whole.max(1));
@@ -72,7 +72,7 @@ pub(crate) fn decimal(part: u64, whole: u64, digits: u32) -> String {
     if width == 0 { front } else { format!("{front}.{:0width$}", rounded % scale) }
 }
 
-/// Text of a file for a terminal: control characters as escapes.
+/// Text for a terminal, with control characters escaped.
 pub(crate) fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

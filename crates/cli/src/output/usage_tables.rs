@@ -1,10 +1,10 @@
-//! The tables that `dv build` and `dv info` show.
+//! The tables of columns and sections of `dv build` and `dv info`.
 
 use super::table::{Align, Table};
 use super::text::{decimal, printable, thousands};
 use crate::api::SegmentUsage;
 
-/// The table of columns, as wide as it is; on a narrower terminal, the encodings in a table of their own.
+/// The table of columns. On a terminal that is too narrow, the encodings go to a table of their own.
 pub(crate) fn columns(stats: &SegmentUsage, docs: u32, width: Option<usize>) -> String {
     let table = column_table(stats, docs, true);
     if width.is_none_or(|width| table.width() <= width) {
@@ -17,7 +17,7 @@ pub(crate) fn columns(stats: &SegmentUsage, docs: u32, width: Option<usize>) -> 
     format!("{}\n{encodings}", column_table(stats, docs, false))
 }
 
-/// A line for each column, and one for the whole.
+/// A row for each column and for the whole segment.
 fn column_table(stats: &SegmentUsage, docs: u32, encodings: bool) -> Table {
     let mut heading = vec![("column", Align::Left), ("kind", Align::Left), ("type", Align::Left)];
     heading.extend(encodings.then_some(("encodings", Align::Left)));
@@ -47,7 +47,7 @@ fn column_table(stats: &SegmentUsage, docs: u32, encodings: bool) -> Table {
     table
 }
 
-/// A line for each section of each column, and of the index of the ids in the column `ids`.
+/// A row for each section of the columns, and of the index of ids of column `ids`.
 pub(crate) fn section_table(stats: &SegmentUsage, ids: &str) -> Table {
     let mut table = Table::new(&[
         ("column", Align::Left),
@@ -71,7 +71,7 @@ pub(crate) fn section_table(stats: &SegmentUsage, ids: &str) -> Table {
     table
 }
 
-/// Bytes a document with two digits; nothing where there are no documents.
+/// Bytes per document with two decimals; empty without documents.
 fn per_doc(bytes: u64, docs: u32) -> String {
     if docs == 0 { String::new() } else { decimal(bytes, docs.into(), 2) }
 }

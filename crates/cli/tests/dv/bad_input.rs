@@ -19,25 +19,25 @@ fn refused(name: &str, text: impl AsRef<[u8]>, more: &[&str], code: i32, message
 
 #[test]
 fn a_row_with_too_few_cells() {
-    refused("a.csv", "a,b\n1,2\n3\n", &[], 1, "a.csv:3:1: the row has 1 cell, not 2: \"3\"", "--skip-bad");
+    refused("a.csv", "a,b\n1,2\n3\n", &[], 1, "a.csv:3:1: expected 2 cells, found 1: \"3\"", "--skip-bad");
 }
 
 #[test]
 fn a_row_with_too_many_cells() {
-    let message = "a.csv:2:5: the row has 3 cells, not 2: \"1,2,3\"";
-    refused("a.csv", "a,b\n1,2,3\n", &[], 1, message, "needs quotes");
+    let message = "a.csv:2:5: expected 2 cells, found 3: \"1,2,3\"";
+    refused("a.csv", "a,b\n1,2,3\n", &[], 1, message, "in quotes");
 }
 
 #[test]
 fn a_quote_that_is_never_closed() {
-    let message = "a.csv:2:1: a quote is opened and never closed: \"\"x,1\"";
+    let message = "a.csv:2:1: unclosed quote: \"\"x,1\"";
     refused("a.csv", "a,b\n\"x,1\ny,2\n", &[], 1, message, "--no-quotes");
 }
 
 #[test]
 fn text_behind_a_quote() {
-    let message = "a.csv:2:4: there is text behind a closing quote: \"y,1\"";
-    refused("a.csv", "a,b\n\"x\"y,1\n", &[], 1, message, "doubled");
+    let message = "a.csv:2:4: text after a closing quote: \"y,1\"";
+    refused("a.csv", "a,b\n\"x\"y,1\n", &[], 1, message, "twice");
 }
 
 #[test]
@@ -63,44 +63,44 @@ fn a_header_without_a_name() {
 
 #[test]
 fn a_later_value_that_contradicts_its_type() {
-    let message = "a.csv:3:1: column \"size\" (i64): not an i64 (-2^63 to 2^63-1): \"12.5\"";
+    let message = "a.csv:3:1: column \"size\" (i64): expected an i64 (-2^63 to 2^63-1), found \"12.5\"";
     refused("a.csv", "size\n1\n12.5\n", &["--sample", "1"], 1, message, "--type size=f64");
 }
 
 #[test]
 fn a_value_that_the_type_asked_for_does_not_have() {
-    let message = "a.csv:2:3: column \"size\" (u64): not a u64 (0 to 2^64-1): \"-5\"";
+    let message = "a.csv:2:3: column \"size\" (u64): expected a u64 (0 to 2^64-1), found \"-5\"";
     refused("a.csv", "a,size\nx,-5\n", &["--type", "size=u64"], 1, message, "--missing");
 }
 
 #[test]
 fn broken_json() {
-    let message = "a.ndjson:2:9: no valid JSON: trailing comma: \"{\"a\": 1,}\"";
+    let message = "a.ndjson:2:9: invalid JSON: trailing comma: \"{\"a\": 1,}\"";
     refused("a.ndjson", "{\"a\": 1}\n{\"a\": 1,}\n", &[], 1, message, "");
 }
 
 #[test]
 fn json_over_several_lines() {
     let text = "{\n  \"a\": 1\n}\n";
-    let message = "a.ndjson:1:2: no valid JSON: EOF while parsing an object: \"{\"";
+    let message = "a.ndjson:1:2: invalid JSON: EOF while parsing an object: \"{\"";
     refused("a.ndjson", text, &[], 1, message, "jq -c .");
 }
 
 #[test]
 fn a_json_array_of_documents() {
-    let message = "a.ndjson:1:1: the line is an array, not an object: \"[{\"a\":1}]\"";
+    let message = "a.ndjson:1:1: expected a JSON object, found an array: \"[{\"a\":1}]\"";
     refused("a.ndjson", "[{\"a\":1}]", &[], 1, message, "jq -c '.[]'");
 }
 
 #[test]
 fn an_array_of_objects() {
-    let message = "a.ndjson:1:8: column \"a\": an array of objects fits no column: \"{\"b\":1}\"";
+    let message = "a.ndjson:1:8: column \"a\": no column stores an array of objects: \"{\"b\":1}\"";
     refused("a.ndjson", "{\"a\": [{\"b\":1}]}", &[], 1, message, "jq -c 'del(.a)'");
 }
 
 #[test]
 fn a_key_that_stands_twice() {
-    let message = "a.ndjson:1:12: the key \"a\" stands twice in one object";
+    let message = "a.ndjson:1:12: duplicate key \"a\" in one object";
     refused("a.ndjson", "{\"a\":1,\"a\":2}", &[], 1, message, "array");
 }
 
@@ -112,7 +112,7 @@ fn numbers_and_strings_in_one_field() {
 
 #[test]
 fn an_array_where_single_values_were() {
-    let message = "a.ndjson:2:7: column \"a\" (i64): one value a document, found an array: \"1\"";
+    let message = "a.ndjson:2:7: column \"a\" (i64): expected one value a document, found an array: \"1\"";
     refused("a.ndjson", "{\"a\":1}\n{\"a\":[1]}\n", &["--sample", "1"], 1, message, "--type 'a=i64[]'");
 }
 
@@ -126,25 +126,25 @@ fn a_gzip_file_that_is_cut() {
 
 #[test]
 fn a_packing_that_is_not_read() {
-    let message = "a.csv.xz: compressed by xz, which dv does not read";
+    let message = "a.csv.xz: compressed with xz, which dv cannot read";
     refused("a.csv.xz", b"\xfd7zXZ\0\0", &[], 1, message, "xz -dc a.csv.xz | dv build -");
 }
 
 #[test]
 fn a_format_that_nothing_tells() {
-    let message = "notes.txt: neither its name nor its first line tells the format";
+    let message = "notes.txt: unknown format: neither the name nor the first line gives it";
     refused("notes.txt", "hello\n", &[], 1, message, "--input-format");
 }
 
 #[test]
 fn a_type_that_does_not_exist() {
-    let message = "--type a=integer: \"integer\" is no type; did you mean i64?";
+    let message = "--type a=integer: unknown type \"integer\"; did you mean i64?";
     refused("a.csv", "a\n1\n", &["--type", "a=integer"], 2, message, "");
 }
 
 #[test]
 fn a_type_for_a_column_that_does_not_exist() {
-    let message = "--type names the column \"sise\", which no input has";
+    let message = "--type: no input has a column \"sise\"";
     refused("a.csv", "size\n1\n", &["--type", "sise=u64"], 1, message, "did you mean \"size\"?");
 }
 
@@ -177,7 +177,7 @@ fn the_output_is_no_input() {
     for output in ["./a.csv", "hard.csv"] {
         let run = sandbox.dv(&["build", "a.csv", "-o", output]);
         assert_eq!(run.code, 2, "{run:?}");
-        assert!(run.err.starts_with("dv: a.csv is an input and the output\n"), "{run:?}");
+        assert!(run.err.starts_with("dv: a.csv is both an input and the output\n"), "{run:?}");
         assert_eq!(sandbox.read(output), b"a\n1\n");
     }
 }
@@ -191,7 +191,7 @@ fn a_budget_that_is_too_small() {
 
 #[test]
 fn nothing_but_bad_rows() {
-    let message = "every row is bad, 2 of them; the first: a.csv:2:3: the row has 2 cells, not 1: \"1,2\"";
+    let message = "all 2 rows are bad; the first: a.csv:2:3: expected 1 cell, found 2: \"1,2\"";
     refused("a.csv", "a\n1,2\n3,4\n", &["--skip-bad"], 1, message, "--delimiter");
 }
 
@@ -214,9 +214,9 @@ fn bad_rows_are_skipped_counted_and_shown() {
     assert_eq!(run.code, 0);
     let expected = "\
 skipped 3 bad rows:
-  a.csv:3:1: the row has 1 cell, not 2: \"2\"
-  a.csv:5:1: a quote is opened and never closed: \"\"4,\"
-  a.csv:6:5: the row has 3 cells, not 2: \"5,z,\"
+  a.csv:3:1: expected 2 cells, found 1: \"2\"
+  a.csv:5:1: unclosed quote: \"\"4,\"
+  a.csv:6:5: expected 2 cells, found 3: \"5,z,\"
 ";
     assert_eq!(run.err, expected);
     assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), "a,b\n1,x\n3,y\n6,w\n");

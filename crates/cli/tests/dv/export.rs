@@ -18,7 +18,7 @@ fn a_segment_is_not_exported_over_itself() {
     std::os::unix::fs::symlink("a.dv", sandbox.path("link.dv")).unwrap();
     for output in ["a.dv", "./a.dv", "hard.dv", "link.dv"] {
         let run = sandbox.dv(&["export", "a.dv", "-o", output, "--format", "csv"]);
-        let expected = "dv: a.dv is an input and the output\n    hint: name another file with -o\n";
+        let expected = "dv: a.dv is both an input and the output\n    hint: name another file with -o\n";
         assert_eq!((run.code, run.err.as_str()), (2, expected));
         assert_eq!(sandbox.read(output), before);
     }
@@ -124,7 +124,7 @@ fn links_stay_and_lead_to_the_new_file() {
     link("circle", "circle");
     for args in [["export", "a.dv", "-o", "circle"], ["build", "a.csv", "-o", "circle"]] {
         let run = sandbox.dv(&args);
-        assert_eq!((run.code, run.err.as_str()), (3, "dv: circle: its links lead in a circle\n"));
+        assert_eq!((run.code, run.err.as_str()), (3, "dv: circle: symbolic links form a loop\n"));
     }
     assert_eq!(sandbox.names(), ["a.csv", "a.dv", "circle", "folder", "link"]);
 }
@@ -133,13 +133,13 @@ fn links_stay_and_lead_to_the_new_file() {
 fn the_ending_of_a_name_says_the_format_or_is_asked_about() {
     let sandbox = sandbox();
     let (csv, ndjson) = ("a,b\n1,x\n2,y\n", "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\"}\n");
-    let known = "--format says it, whatever the name; these endings do: \
+    let known = "set --format, or use one of these extensions: \
                  .csv .tsv .ndjson .jsonl .json .parquet .pq .arrow .feather";
     for (name, ending) in
         [("out.csv.gz", "gz"), ("x.xyz", "xyz"), ("z.dv", "dv"), ("t.table", "table"), ("e.", "")]
     {
         let run = sandbox.dv(&["export", "a.dv", "-o", name]);
-        let expected = format!("dv: {name}: no format has the ending .{ending}\n    hint: {known}\n");
+        let expected = format!("dv: {name}: unknown extension .{ending}\n    hint: {known}\n");
         assert_eq!((run.code, run.err), (2, expected));
         assert!(!sandbox.exists(name));
         sandbox.ok(&["export", "a.dv", "-o", name, "--format", "csv"]);

@@ -195,15 +195,15 @@ fn ids_are_written_as_their_type_prints_them() {
             "uuid",
             ["0193e1c0-0000-7000-8000-000000000001", "ffffffff-ffff-ffff-ffff-ffffffffffff"],
             ["0193E1C000007000800000000000000 1".replace(' ', ""), "f".repeat(32)],
-            "not a UUID",
+            "expected a UUID",
         ),
         (
             "ip",
             ["10.0.0.1", "2001:db8::1"],
             ["::ffff:10.0.0.1".into(), "2001:0db8::0001".into()],
-            "not an IP address",
+            "expected an IP address",
         ),
-        ("bytes", ["00ff", "ab"], ["00FF".into(), "AB".into()], "not bytes in hexadecimal"),
+        ("bytes", ["00ff", "ab"], ["00FF".into(), "AB".into()], "expected bytes in hexadecimal"),
     ] {
         let text = format!("id,v\n{},1\n{},2\n", ids[0], ids[1]);
         let sandbox = of_csv(&text, &["--type", &format!("id={ty}")]);
@@ -288,26 +288,29 @@ fn what_cannot_be_an_id_is_named_and_nothing_is_written() {
     let name = |column| ["--id-field", column];
     assert_eq!(
         refused("a.csv", &name("names"), 1),
-        "dv: --id-field names: there is no such column\n    hint: did you mean \"name\"?\n"
+        "dv: --id-field: no column \"names\"\n    hint: did you mean \"name\"?\n"
     );
     assert!(refused("a.csv", &name("colour"), 1).contains("the columns are id, n, tags, name"));
     assert_eq!(
         refused("a.csv", &name("n"), 1),
-        "dv: --id-field n: its values are i64, and ids are string, bytes, ip or uuid\n    \
-         hint: --type n=string:binary in dv build keeps their text\n"
+        "dv: --id-field: expected a column of string, bytes, ip or uuid, found i64 in column \"n\"\n    \
+         hint: build with --type n=string:binary to keep their text\n"
     );
-    assert!(refused("a.csv", &name("tags"), 1).contains("may have several values"));
+    assert!(refused("a.csv", &name("tags"), 1).contains("one value a document, found several"));
     assert_eq!(
         refused("a.csv", &["--id-field", "name", "--type", "name=string:sorted"], 1),
-        "dv: --id-field name: it is to have a dictionary, and ids have none\n    hint: --type name=string:binary\n"
+        "dv: --id-field: column \"name\" has a dictionary, but ids are stored without one\n    \
+         hint: use --type name=string:binary\n"
     );
-    assert!(refused("a.csv", &["--id-field", "name", "--exclude", "name"], 1).contains("no such column"));
+    assert!(
+        refused("a.csv", &["--id-field", "name", "--exclude", "name"], 1).contains("--id-field: no column ")
+    );
     // Rows of JSON bring their columns as they come.
     for sample in ["all", "1"] {
         let refused = |column: &str| refused("rows.ndjson", &["--id-field", column, "--sample", sample], 1);
-        assert!(refused("b").contains("may have several values"));
-        assert!(refused("c").contains("its values are i64"));
-        assert!(refused("d").contains("no such column"));
+        assert!(refused("b").contains("one value a document, found several"));
+        assert!(refused("c").contains("found i64 in column"));
+        assert!(refused("d").contains("--id-field: no column "));
     }
     for more in [&["--term-index", "fst"][..], &["--filter-bits", "8"]] {
         assert!(refused("a.csv", more, 2).contains("--id-field"));
@@ -388,7 +391,9 @@ fn a_segment_without_an_index_says_how_to_get_one() {
         let (out, err) = ended(sandbox.dv(args), 1);
         assert_eq!(out, "");
         assert!(
-            err.starts_with("dv: plain.dv: there is no index of ids\n    hint: `dv build --id-field NAME`"),
+            err.starts_with(
+                "dv: plain.dv: the segment has no index of ids\n    hint: `dv build --id-field NAME`"
+            ),
             "{err}"
         );
     }
@@ -456,10 +461,10 @@ fn merge_keeps_changes_or_drops_the_index() {
         merge(&["a.dv", "plain.dv"]),
         (
             none.to_owned(),
-            "note: no index of ids: a.dv has one, and plain.dv has none (--id-field id makes one)\n".into()
+            "note: the result has no index of ids: a.dv has one, plain.dv has none (build one with --id-field id)\n".into()
         )
     );
-    let note = "note: no index of ids: it is of column \"id\" in a.dv, and of \"k\" in other.dv (--id-field chooses)\n";
+    let note = "note: the result has no index of ids: the index is of column \"id\" in a.dv, and of column \"k\" in other.dv (choose with --id-field)\n";
     assert_eq!(merge(&["a.dv", "other.dv"]), (none.to_owned(), note.into()));
     let json: Value = serde_json::from_str(&sandbox.ok(&["merge", "a.dv", "-o", "m.dv", "--json"])).unwrap();
     assert_eq!(json["ids"], info(&sandbox, "m.dv")["ids"]);
@@ -468,7 +473,7 @@ fn merge_keeps_changes_or_drops_the_index() {
     for (args, code, part) in [
         (&["plain.dv", "--term-index", "fst"][..], 2, "name the column with --id-field"),
         (&["a.dv", "--id-field", "ids"], 1, "did you mean \"id\"?"),
-        (&["a.dv", "--id-field", "n"], 1, "its values are i64"),
+        (&["a.dv", "--id-field", "n"], 1, "found i64 in column"),
         (&["a.dv", "--no-ids", "--id-field", "id"], 2, "cannot be used with"),
         (&["a.dv", "b.dv", "a.dv"], 1, "document 0 of a.dv and document 0 of a.dv have the same id: \"a\""),
     ] {
@@ -505,7 +510,7 @@ fn a_damaged_index_is_found_and_mended() {
         let run = sandbox.dv_with(&["lookup", "good.dv", "p.dv", "-"], ids.as_bytes());
         let (_, err) = ended(run, 1);
         assert!(err.starts_with(&format!("dv: p.dv: column `id`: {name}")), "{err}");
-        assert!(err.contains("`dv merge --id-field` makes the index anew"), "{err}");
+        assert!(err.contains("`dv merge --id-field` rebuilds the index"), "{err}");
         // All else can be read.
         assert_eq!(sandbox.ok(&["export", "p.dv"]), exported);
         sandbox.ok(&["check", "good.dv"]);

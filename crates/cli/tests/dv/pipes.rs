@@ -40,7 +40,7 @@ fn document_numbers_come_from_standard_input() {
     let run = sandbox.dv_with(&args, b"2\n0, 0\n");
     assert_eq!((run.code, run.out.as_str()), (0, "a\n12\n10\n10\n"));
     let run = sandbox.dv_with(&args, b"0\nx\n");
-    assert_eq!((run.code, run.err.as_str()), (1, "dv: <stdin>:2: no document number: \"x\"\n"));
+    assert_eq!((run.code, run.err.as_str()), (1, "dv: <stdin>:2: expected a document number, found \"x\"\n"));
 }
 
 #[test]

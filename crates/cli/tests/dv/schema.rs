@@ -27,7 +27,7 @@ i,u,f,b,d,t,us,s,none
         assert_eq!(rest.lines().nth(1), Some(format!("type = \"{ty}\"").as_str()));
     }
     assert!(schema.contains("type = \"timestamp[us]\""), "{schema}");
-    assert!(schema.contains("[columns.none] # no value in the sample: a guess\ntype = \"string\"\n"));
+    assert!(schema.contains("[columns.none] # no value in the sample: guessed\ntype = \"string\"\n"));
 }
 
 #[test]
@@ -61,7 +61,10 @@ fn hostile_values_stay_in_their_comment() {
 fn columns_of_which_nothing_is_known_are_left_open() {
     let sandbox = Sandbox::with("a.ndjson", "{\"a\":1,\"b\":null}\n{\"b\":5,\"c\":true}\n");
     let schema = sandbox.ok(&["schema", "a.ndjson", "--sample", "1"]);
-    assert!(schema.contains("\n# [columns.b] has no value in the sample: its first one tells\n"), "{schema}");
+    assert!(
+        schema.contains("\n# [columns.b] has no value in the sample; its first value decides the type\n"),
+        "{schema}"
+    );
     assert!(!schema.contains("[columns.c]"), "{schema}");
     sandbox.write("s.toml", schema);
     sandbox.ok(&["build", "a.ndjson", "-o", "a.dv", "--schema", "s.toml", "--sample", "1"]);
@@ -86,7 +89,7 @@ fn what_is_asked_for_is_printed_again() {
     let more = ["--schema", "given.toml", "--type", "host=string:fsst,n=i64"];
     let schema = same_segment(&sandbox, "a.csv", &more);
     let expected = "\
-# 5 columns of 1 sampled row; for dv build --schema, which explains the keys in its --help.
+# 5 columns of 1 sampled row. Pass this file to dv build --schema; dv build --help explains its keys.
 
 [columns.day] # such as \"31.01.2013\"
 type = \"date\"

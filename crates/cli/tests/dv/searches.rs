@@ -43,7 +43,7 @@ fn a_column_that_there_is_none_of_is_pointed_at() {
         &sandbox,
         &["count", "t.dv", "--where", "zzzzzz exists"],
         1,
-        "hint: `dv info t.dv` shows all columns",
+        "hint: `dv info t.dv` lists all columns",
     );
     for part in [r#"{"facets": ["hots"]}"#, r#"{"groups": [{"column": "hots"}]}"#] {
         refused(&sandbox, &["query", "t.dv", part], 1, "no column `hots`\n    hint: did you mean \"host\"?");
@@ -101,15 +101,10 @@ fn groups_are_sorted_only_where_that_shows() {
     let sandbox = sandbox();
     for by in [&[][..], &["--by", "value"], &["--sum", "size", "--by", "metric"], &["--docs", "0"]] {
         let args = [&["group", "t.dv", "host", "--sort", "size"], by].concat();
-        refused(&sandbox, &args, 2, "group by \"host\": --sort is about the documents of groups");
+        refused(&sandbox, &args, 2, "group by \"host\": --sort needs --docs or --by best");
     }
     let request = r#"{"groups": [{"column": "host", "sort": ["size"]}]}"#;
-    refused(
-        &sandbox,
-        &["query", "t.dv", request],
-        2,
-        "group by \"host\": --sort is about the documents of groups",
-    );
+    refused(&sandbox, &["query", "t.dv", request], 2, "group by \"host\": --sort needs --docs or --by best");
     sandbox.ok(&["group", "t.dv", "host", "--sort", "size", "--docs", "1"]);
     let values = |more: &[&str]| {
         let groups = sandbox.ok(&[&["group", "t.dv", "host", "--by", "best", "--json"], more].concat());

@@ -147,7 +147,7 @@ fn columns_are_shown_in_the_order_asked_for() {
     let expected = "dv: a.dv: no column \"xx\"\n    hint: did you mean \"x\"?\n";
     assert_eq!((run.code, run.err.as_str()), (1, expected));
     let run = sandbox.dv(&["stats", "a.dv", "x", "x"]);
-    assert_eq!((run.code, run.err.as_str()), (2, "dv: the column \"x\" is named twice\n"));
+    assert_eq!((run.code, run.err.as_str()), (2, "dv: column \"x\" is named twice\n"));
 }
 
 #[test]

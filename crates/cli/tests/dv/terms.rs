@@ -60,9 +60,9 @@ fn prefixes_of_bytes_are_hexadecimal_and_other_types_have_none() {
     assert_eq!(sandbox.ok(&["terms", "a.dv", "b", "--prefix", "FF"]), "ff00\nff01\n");
     assert_eq!(sandbox.ok(&["terms", "a.dv", "ip", "--counts"]), "1\t::1\n1\t10.0.0.1\n1\t10.0.0.2\n");
     for (column, prefix, message) in [
-        ("b", "f", "--prefix \"f\": not pairs of hexadecimal digits"),
-        ("b", "zz", "--prefix \"zz\": not pairs of hexadecimal digits"),
-        ("ip", "10.", "--prefix is for string and bytes, not ip"),
+        ("b", "f", "--prefix: expected pairs of hexadecimal digits, found \"f\""),
+        ("b", "zz", "--prefix: expected pairs of hexadecimal digits, found \"zz\""),
+        ("ip", "10.", "--prefix: expected a column of string or bytes, found ip"),
     ] {
         let run = sandbox.dv(&["terms", "a.dv", column, "--prefix", prefix]);
         assert_eq!((run.code, run.err), (2, format!("dv: {message}\n")));
@@ -75,7 +75,7 @@ fn columns_without_a_dictionary_say_so() {
     for (column, kind) in [("size", "numeric"), ("id", "binary")] {
         let run = sandbox.dv(&["terms", "p.dv", column]);
         assert_eq!((run.code, run.out.as_str()), (1, ""));
-        let message = format!("dv: p.dv: column {column:?} is {kind}: it has no dictionary\n");
+        let message = format!("dv: p.dv: column {column:?} has no dictionary: its kind is {kind}\n");
         assert!(run.err.starts_with(&message), "{}", run.err);
     }
     let run = sandbox.dv(&["terms", "p.dv", "tag"]);

@@ -64,7 +64,7 @@ impl fmt::Display for ColumnSide {
         write!(f, "{} {}", self.kind.name(), self.logical.name())?;
         match self.text_format.to_string().as_str() {
             "" => Ok(()),
-            text_format => write!(f, ", spelled {text_format}"),
+            text_format => write!(f, ", format {text_format}"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The rows of a file, some at a time.
+//! The rows of a file, in batches.
 
 use std::iter;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::{ArrowFile, Kind, guarded};
 use crate::api::{Leaf, leaves};
 use crate::input::error::Result;
 
-/// Rows that are taken together.
+/// The maximum number of rows in a batch.
 const ROWS: usize = 8_192;
 
 /// The rows of a file, in order.
@@ -19,16 +19,16 @@ pub(crate) struct Batches {
     rows: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>,
     /// The wanted columns.
     leaves: Vec<Leaf>,
-    /// What was read, and how many of its rows were handed out.
+    /// The current record batch, and the number of its rows that were returned.
     batch: Option<(RecordBatch, usize)>,
 }
 
 impl ArrowFile {
-    /// The rows, with the columns that are `wanted`; about `bytes` at a time.
+    /// The rows, with the columns that `wanted` accepts, in batches of about `bytes`.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub(crate) fn batches(self, wanted: impl Fn(&Leaf) -> bool, bytes: usize) -> Result<Batches> {
         let ArrowFile { name, schema, kind } = self;
         let mut wanted_leaves = leaves(&schema);
@@ -42,7 +42,7 @@ impl ArrowFile {
                 (Box::new(rows), schema)
             }
         };
-        // Columns of which no part is wanted are not read: those behind them stand elsewhere.
+        // Columns without a wanted leaf are not read, so the columns after them have other indexes.
         let mut leaves = leaves(&schema);
         leaves.retain(&wanted);
         Ok(Batches { name, rows, leaves, batch: None })
@@ -50,16 +50,16 @@ impl ArrowFile {
 }
 
 impl Batches {
-    /// The columns of which there are arrays.
+    /// The columns of the batches.
     pub(crate) fn leaves(&self) -> &[Leaf] {
         &self.leaves
     }
 
-    /// An array for each column, of the next rows, and how many these are; `None` behind the last.
+    /// The next batch: its number of rows, and an array for each column. `None` after the last.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or is damaged.
+    /// If the file cannot be read or is damaged.
     pub(crate) fn next(&mut self) -> Result<Option<(usize, Vec<ArrayRef>)>> {
         let Batches { name, rows, leaves, batch } = self;
         guarded(name, || {

@@ -1,4 +1,4 @@
-//! A column of some rows as a segment keeps it.
+//! Converts an Arrow array to the stored values of a column.
 
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{ArrowError, DataType};
@@ -16,25 +16,25 @@ use crate::{input::parse_cell, number};
 #[derive(Debug)]
 pub(crate) struct ConvertedColumn {
     pub(crate) stored: Stored,
-    /// Which rows have some, if not all do: row *i* if bit *i* % 64 of word *i* / 64 is set.
+    /// A bitmap of the rows with values, unless all have some: bit *i* % 64 of word *i* / 64 stands for row *i*.
     pub(crate) validity: Option<Vec<u64>>,
-    /// Of a column with several values a row: where those of each begin.
+    /// For a column with several values a row, the offsets at which the values of each row begin.
     pub(crate) lists: Option<Vec<u64>>,
-    /// Rows that have values.
+    /// The number of rows with values.
     pub(crate) rows: u64,
-    /// Values that they have.
+    /// The number of values.
     pub(crate) values: u64,
     pub(crate) seen: Styles,
 }
 
-/// How values were spelled.
+/// The formats of values.
 #[derive(Debug)]
 pub(crate) enum Styles {
     Alike(ValueStyle),
     Each(Vec<ValueStyle>),
 }
 
-/// A value that its column does not hold.
+/// A value that does not fit its column.
 #[derive(Debug)]
 pub(crate) struct ValueError {
     pub(crate) row: usize,
@@ -42,12 +42,12 @@ pub(crate) struct ValueError {
     pub(crate) text: String,
 }
 
-/// The values of `array` as `column`, whose type is `ty`, holds them; those that it does not are `faults`. `None`
-/// where the array has none by its type.
+/// Converts the values of `array` to the type `ty` of `column`; adds values that do not fit to `faults`. Returns `None`
+/// for an array of type null.
 ///
 /// # Errors
 ///
-/// When the array is damaged.
+/// If the array is damaged.
 pub(crate) fn convert(
     column: &Column,
     ty: ColumnType,
@@ -59,7 +59,7 @@ pub(crate) fn convert(
     }
     let flat = FlatArray::of(array)?;
     for row in flat.rows_with_null_items() {
-        let problem = "an array holds null, which no column can";
+        let problem = "an array holds null, which no column stores";
         faults.push(ValueError::new(row, problem, "", String::new()));
     }
     let (stored, seen) = values(column, ty, &flat, faults);
@@ -84,7 +84,7 @@ impl ValueError {
     }
 }
 
-/// The values of an array, and how they were spelled.
+/// The values of an array, and their formats.
 fn values(
     column: &Column,
     ty: ColumnType,
@@ -92,7 +92,7 @@ fn values(
     faults: &mut Vec<ValueError>,
 ) -> (Stored, Styles) {
     let items = flat.items.as_ref();
-    // A column with a format is read by it.
+    // A column with a format is parsed as text.
     let stored = if column.time.is_some() { None } else { Stored::of(items, ty.logical) };
     let Some((stored, refused)) = stored else { return by_text(column, ty, flat, faults) };
     for (at, row) in refused.into_iter().filter_map(|at| Some((at, flat.row(at)?))) {
@@ -104,7 +104,7 @@ fn values(
     (stored, Styles::Alike(mark(items.data_type(), ty.logical)))
 }
 
-/// Values that are read as text.
+/// Converts values by way of their text.
 fn by_text(
     column: &Column,
     ty: ColumnType,
@@ -137,24 +137,24 @@ fn by_text(
     (stored, Styles::Each(marks))
 }
 
-/// Why a value of a type that becomes the other does not, and which one would take it.
+/// The reason why a value does not fit a type, and a type that accepts it.
 fn misfit(from: &DataType, to: LogicalType) -> (String, &'static str) {
     use DataType as D;
     match (from, to) {
-        (D::Date64, LogicalType::Date) => ("within a day, not at its beginning".to_owned(), "timestamp[ms]"),
+        (D::Date64, LogicalType::Date) => ("expected the start of a day".to_owned(), "timestamp[ms]"),
         (D::Timestamp(..), _) => {
             let unit = unit_of(to).map_or("", |unit| unit.name());
-            (format!("no count of {unit}, or one that 64 bits do not reach"), "string")
+            (format!("the moment is not a whole number of {unit}, or does not fit 64 bits"), "string")
         }
         (D::Decimal32(..) | D::Decimal64(..) | D::Decimal128(..), LogicalType::F64) => {
-            ("more digits than a double keeps".to_owned(), "string")
+            ("the number has more digits than an f64 keeps".to_owned(), "string")
         }
-        (D::UInt64, LogicalType::I64) => (format!("not {}", value_name(to)), "u64"),
-        _ => (format!("not {}", value_name(to)), "string"),
+        (D::UInt64, LogicalType::I64) => (format!("expected {}", value_name(to)), "u64"),
+        _ => (format!("expected {}", value_name(to)), "string"),
     }
 }
 
-/// How values that become stored ones are to be printed.
+/// The text format of values of an Arrow type.
 fn mark(from: &DataType, to: LogicalType) -> ValueStyle {
     use DataType as D;
     match (from, to) {
@@ -163,7 +163,7 @@ fn mark(from: &DataType, to: LogicalType) -> ValueStyle {
             ValueStyle::Float { styles: number::fixed_style(digits), json: false }
         }
         (D::Timestamp(_, zone), _) => {
-            // A clock without a zone is printed without one; one whose zone has a name, in UTC.
+            // A timestamp without a zone is printed without one; one with a named zone in UTC.
             let zone = match zone.as_deref() {
                 None => "",
                 Some("+00:00") => "Z",

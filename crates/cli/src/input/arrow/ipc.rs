@@ -1,4 +1,4 @@
-//! Arrow IPC: messages one behind the other, as a stream or as a file with their places at its end.
+//! Arrow IPC: a sequence of messages, as a stream or as a file whose footer has their offsets.
 //!
 //! ```text
 //! message   ff ff ff ff | u32: bytes of metadata | metadata: what follows, and its bytes | body
@@ -6,7 +6,7 @@
 //! file      ARROW1 00 00 | a stream | footer: schema, place of each batch | i32: bytes of footer | ARROW1
 //! ```
 //!
-//! The readers of `arrow-ipc` take whatever lengths a message says; here, no more is taken than is there.
+//! The readers of `arrow-ipc` trust the lengths in messages. This reader allocates no more than there are bytes.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -20,12 +20,12 @@ use arrow_schema::{ArrowError, SchemaRef};
 
 use crate::input::source::Source;
 
-/// How a file begins and ends.
+/// The magic bytes at the start and end of a file.
 pub(super) const MAGIC: &[u8] = b"ARROW1";
 
 const CONTINUED: [u8; 4] = [0xff; 4];
 
-/// The longest buffer that is unpacked.
+/// The largest buffer to decompress, in bytes.
 const UNPACKED: i64 = 1 << 31;
 
 /// Batches of a file or a stream.
@@ -75,7 +75,7 @@ impl Ipc {
         let bytes = exactly(&mut file, footer)?;
         let footer = root_as_footer(&bytes).map_err(malformed)?;
         let schema = schema_of(footer.schema().ok_or_else(|| damaged("there is no schema"))?)?;
-        // Dictionaries may stand behind the batches that use them.
+        // Dictionaries may come after the batches that use them.
         let dictionaries = footer.dictionaries().into_iter().flatten();
         let blocks = dictionaries.chain(footer.recordBatches().into_iter().flatten());
         let mut blocks: Vec<Block> = blocks.copied().collect();
@@ -88,7 +88,7 @@ impl Ipc {
         Arc::clone(&self.schema)
     }
 
-    /// The next batch; `None` behind the last one.
+    /// The next batch; `None` after the last one.
     pub(super) fn next(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
         while let Some(Message { metadata, body }) = self.messages.next()? {
             let message = root_as_message(&metadata).map_err(malformed)?;
@@ -136,11 +136,11 @@ impl Messages {
 }
 
 impl Message {
-    /// The next message; `None` where there is no more.
+    /// The next message; `None` after the last one.
     fn read(reader: &mut impl Read) -> Result<Option<Message>, ArrowError> {
         let mut word = Vec::new();
         reader.take(4).read_to_end(&mut word)?;
-        // Before version 0.15, there was no mark before the length.
+        // Before version 0.15, there was no marker before the length.
         if word == CONTINUED {
             word = exactly(reader, 4)?;
         }
@@ -159,7 +159,7 @@ impl Message {
     }
 }
 
-/// So many bytes; memory is taken as they come.
+/// Reads `len` bytes; allocates memory as they arrive.
 fn exactly(reader: &mut impl Read, len: u64) -> Result<Vec<u8>, ArrowError> {
     let mut bytes = Vec::new();
     reader.take(len).read_to_end(&mut bytes)?;
@@ -173,7 +173,7 @@ fn schema_of(schema: arrow_ipc::Schema<'_>) -> Result<SchemaRef, ArrowError> {
     Ok(Arc::new(convert::fb_to_schema(schema)))
 }
 
-/// Refuses compressed buffers that say that they become very long.
+/// Returns an error for compressed buffers that claim a very large size.
 fn check_unpacked(batch: arrow_ipc::RecordBatch<'_>, body: &[u8]) -> Result<(), ArrowError> {
     if batch.compression().is_none() {
         return Ok(());

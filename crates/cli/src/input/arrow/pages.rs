@@ -1,10 +1,10 @@
-//! The bytes of a Parquet file, for a library that takes as much memory as they say.
+//! A Parquet file as a `ChunkReader` that checks lengths before the `parquet` crate allocates memory for them.
 //!
-//! Before it reads a part of a file, the library has room for all of it; before it unpacks a page, room for as much as
-//! the page's header says that it will be, which most codecs fill with zeros: up to 2 GiB for a header of some bytes. So
-//! parts have to lie in the file, and a page unpacks to no more than its codec can make of its bytes.
+//! The crate allocates the whole of a part of a file before it reads it, and the decompressed size in a page's header
+//! before it decompresses the page: up to 2 GiB for a header of a few bytes. This reader checks that parts lie in
+//! the file, and that a page decompresses to no more than its codec can produce from its bytes.
 //!
-//! A header is believed to say its sizes once, in its first three fields, as everything that writes Parquet has it.
+//! It expects both sizes of a page in the first three fields of its header, where all known writers put them.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read};
@@ -15,10 +15,10 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 
-/// What a page may have beside its codec's own: frames, checksums, and what is not packed.
+/// Slack for frames, checksums and uncompressed parts of a page, in bytes.
 const MARGIN: u64 = 64 << 10;
 
-/// A file, and how many bytes a byte of its pages can unpack to.
+/// A file, and the maximum compression ratio of its pages.
 pub(super) struct Pages {
     file: File,
     len: u64,
@@ -26,7 +26,7 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// The pages of `file`, as `metadata` says that they are packed.
+    /// The pages of `file`, whose codecs are those of `metadata`.
     pub(super) fn new(file: File, metadata: &ParquetMetaData) -> io::Result<Pages> {
         let len = file.metadata()?.len();
         let columns = metadata.row_groups().iter().flat_map(|group| group.columns());
@@ -35,7 +35,7 @@ impl Pages {
     }
 }
 
-/// The most bytes that a byte can become.
+/// The maximum compression ratio of a codec.
 fn ratio(compression: Compression) -> u64 {
     match compression {
         // A copy of 64 bytes is three.
@@ -46,7 +46,7 @@ fn ratio(compression: Compression) -> u64 {
         Compression::GZIP(_) => 1_032,
         // A block of 128 KiB is four bytes.
         Compression::ZSTD(_) => 1 << 15,
-        // What is not packed lies in the file; other codecs are not there.
+        // Uncompressed pages; other codecs are not compiled in.
         _ => 1,
     }
 }
@@ -73,7 +73,7 @@ impl ChunkReader for Pages {
     }
 }
 
-/// A page from its header on, which is checked when it is read: where it was read before, what is here is the page.
+/// A page with its header, which is checked at the first read.
 pub(super) struct Header {
     reader: BufReader<File>,
     ratio: Option<u64>,
@@ -93,10 +93,10 @@ impl Read for Header {
     }
 }
 
-/// The sizes of a page, unpacked and packed, from its header: a struct in Thrift's compact protocol, whose second and
-/// third fields they are, after the page's type.
+/// The decompressed and the compressed size of a page, from its header: the second and third fields of a struct in
+/// Thrift's compact protocol, after the page's type.
 fn sizes(mut head: &[u8]) -> Option<[u64; 2]> {
-    /// An i32 whose field follows the one before.
+    /// The header of an i32 field whose id is one more than the last.
     const NEXT_I32: u8 = 0x15;
     let mut sizes = [0; 3];
     for size in &mut sizes {
@@ -104,13 +104,13 @@ fn sizes(mut head: &[u8]) -> Option<[u64; 2]> {
             &NEXT_I32 => varint(&mut head)?,
             _ => return None,
         };
-        // A negative one is odd.
+        // A negative number is odd in zigzag encoding.
         *size = zigzag.is_multiple_of(2).then_some(zigzag / 2)?;
     }
     Some([sizes[1], sizes[2]])
 }
 
-/// Seven bits a byte, the lowest first; at most five bytes, as of an i32.
+/// Decodes a varint of at most five bytes.
 fn varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in [0, 7, 14, 21, 28] {

@@ -1,4 +1,4 @@
-//! Parquet: row groups one after the other, page by page.
+//! Parquet: reads row groups in order, page by page.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use parquet::arrow::arrow_reader::{
 use super::pages::Pages;
 use crate::input::source::Source;
 
-/// A file of which the footer was read.
+/// A file whose footer was read.
 pub(super) struct Parquet {
     file: File,
     source: Source,
     metadata: ArrowReaderMetadata,
 }
 
-/// The rows of one.
+/// The rows of a Parquet file.
 pub(super) struct Rows {
     reader: ParquetRecordBatchReader,
     source: Source,
@@ -32,7 +32,7 @@ impl Parquet {
     pub(super) fn open(file: File, source: Source) -> Result<Parquet, ArrowError> {
         let options = ArrowReaderOptions::new();
         let metadata = ArrowReaderMetadata::load(&file, options.clone())?;
-        // As views, the strings of a dictionary page are in memory once, however many rows have them.
+        // With view types, strings of a dictionary page are in memory only once.
         let fields: Fields = metadata.schema().fields().iter().map(viewed).collect();
         let schema = Schema::new_with_metadata(fields, metadata.schema().metadata().clone());
         let options = options.with_schema(Arc::new(schema));
@@ -44,7 +44,7 @@ impl Parquet {
         Arc::clone(self.metadata.schema())
     }
 
-    /// The rows with these of the columns, at most `rows` and about `bytes` at a time.
+    /// The rows with the columns `roots`, in batches of at most `rows` rows and about `bytes` bytes.
     pub(super) fn rows(
         self,
         roots: impl Iterator<Item = usize>,
@@ -66,7 +66,7 @@ impl Parquet {
 }
 
 impl Rows {
-    /// The columns that are read.
+    /// The schema of the batches.
     pub(super) fn schema(&self) -> SchemaRef {
         use arrow_array::RecordBatchReader as _;
         self.reader.schema()
@@ -86,7 +86,7 @@ impl Iterator for Rows {
     }
 }
 
-/// A field whose byte strings are views.
+/// The field with view types instead of string and binary types.
 fn viewed(field: &FieldRef) -> FieldRef {
     use DataType as D;
     let data_type = match field.data_type() {

@@ -1,4 +1,4 @@
-//! A value of an array as text, for columns whose type the user chose otherwise.
+//! Prints a value of an array as text, for columns with a requested type.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::number::FloatStyle;
 use crate::output::text::hex;
 use crate::time::{Moment, TimeFormat, day};
 
-/// Appends the value at `at`, which is there, as CSV would have it.
+/// Appends the value at `at`, which is not null, as in CSV.
 pub(super) fn text(array: &dyn Array, at: usize, out: &mut String) {
     use DataType as D;
     macro_rules! plain {
@@ -33,7 +33,7 @@ pub(super) fn text(array: &dyn Array, at: usize, out: &mut String) {
         integer if integer.is_integer() => {
             let _ = downcast_integer_array!(array => write!(out, "{}", array.value(at)), _ => Ok(()));
         }
-        // The fewest digits that name the number among those of its own width.
+        // The fewest digits that identify the number among those of its width.
         D::Float16 => plain!(Float16Type),
         D::Float32 => plain!(Float32Type),
         D::Float64 => FloatStyle::Shortest.print(array.as_primitive::<Float64Type>().value(at), out),
@@ -59,21 +59,21 @@ pub(super) fn text(array: &dyn Array, at: usize, out: &mut String) {
         D::Utf8 => out.push_str(array.as_string::<i32>().value(at)),
         D::LargeUtf8 => out.push_str(array.as_string::<i64>().value(at)),
         D::Utf8View => out.push_str(array.as_string_view().value(at)),
-        // Nothing of arrays of other types.
+        // Nothing for arrays of other types.
         _ => for_each(&*array.slice(at, 1), |bytes| {
             bytes.unwrap_or_default().iter().for_each(|byte| hex(*byte, out));
         }),
     }
 }
 
-/// Appends a moment in a format; the number that stands for it where there is no such year.
+/// Appends a moment in a format, or its number if its year is out of range.
 fn moment(format: &TimeFormat, moment: Moment, count: i64, out: &mut String) {
     if !format.print(moment, out) {
         let _ = write!(out, "{count}");
     }
 }
 
-/// What an array of times counts.
+/// The number that an array of times stores at `at`.
 fn count(array: &dyn Array, at: usize) -> i64 {
     match array.data_type() {
         DataType::Time32(_) => array.to_data().buffer::<i32>(0)[at].into(),
@@ -90,7 +90,7 @@ fn since_epoch(unit: TimeUnit, count: i64) -> Moment {
     }
 }
 
-/// Appends `HH:MM:SS`, and as much of a fraction as there is.
+/// Appends `HH:MM:SS` and a fraction without trailing zeros.
 fn time_of_day(since_midnight: SignedDuration, out: &mut String) {
     let (seconds, nanos) = (since_midnight.as_secs(), since_midnight.subsec_nanos());
     let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);

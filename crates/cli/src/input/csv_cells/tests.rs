@@ -85,13 +85,13 @@ fn tabs_and_no_quotes() {
 fn bad_rows_say_where_and_the_next_row_is_read() {
     let text = b"a,b\n1\n1,2,3\n1,2\n\"x\"y,2\n3,\"\xff\"\n4,5\n\"6,7\n8,9\n";
     let expected = [
-        Err("a.csv:2:1: the row has 1 cell, not 2: \"1\"".to_owned()),
-        Err("a.csv:3:5: the row has 3 cells, not 2: \"1,2,3\"".to_owned()),
+        Err("a.csv:2:1: expected 2 cells, found 1: \"1\"".to_owned()),
+        Err("a.csv:3:5: expected 2 cells, found 3: \"1,2,3\"".to_owned()),
         row(&["1", "2"]),
-        Err("a.csv:5:4: there is text behind a closing quote: \"y,2\"".to_owned()),
+        Err("a.csv:5:4: text after a closing quote: \"y,2\"".to_owned()),
         Err("a.csv:6:4: the text is not UTF-8: \"\u{fffd}\"\"".to_owned()),
         row(&["4", "5"]),
-        Err("a.csv:8:1: a quote is opened and never closed: \"\"6,7\"".to_owned()),
+        Err("a.csv:8:1: unclosed quote: \"\"6,7\"".to_owned()),
         row(&["8", "9"]),
     ];
     assert_eq!(rows_of(text, COMMA), expected);
@@ -102,7 +102,7 @@ fn a_stray_quote_costs_its_own_line_only() {
     // The quote of line 2 closes on line 4, in the middle of a cell.
     let text = b"a,b\n1,\"x\n2,y\n3,\"z\"\n4,w\n";
     let rows = rows_of(text, COMMA);
-    assert!(rows[0].as_ref().unwrap_err().starts_with("a.csv:4:4: there is text behind a closing quote"));
+    assert!(rows[0].as_ref().unwrap_err().starts_with("a.csv:4:4: text after a closing quote"));
     assert_eq!(rows[1..], [row(&["2", "y"]), row(&["3", "z"]), row(&["4", "w"])]);
 }
 

@@ -1,4 +1,4 @@
-//! Files that know their columns: many documents at a time.
+//! Rows of Parquet and Arrow files, converted in batches.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -15,22 +15,22 @@ use crate::input::column_type::{ColumnType, unit_of};
 use crate::input::error::{BadRow, InputError, Place, Result};
 use crate::input::source::Source;
 
-/// Characters of a type's name that a message shows.
+/// The length to which messages cut the name of a type, in characters.
 const SHOWN: usize = 48;
 
-/// Documents to be added batch_bytes.
+/// Several documents, column by column.
 pub(crate) struct DocBatch {
     pub(crate) docs: u32,
-    /// With the number of the column.
+    /// The columns with their index.
     pub(crate) columns: Vec<(usize, ConvertedColumn)>,
 }
 
 impl Import {
-    /// Takes note of the columns of a file.
+    /// Adds the columns of a file.
     ///
     /// # Errors
     ///
-    /// When some are of types that a segment does not have, or of another than in an earlier file.
+    /// If a type has no equivalent in a segment, or differs from the type in an earlier file.
     pub(super) fn declare(&mut self, source: &Source, file: &ArrowFile) -> Result<()> {
         let (mut names, mut others) = (HashSet::new(), Vec::new());
         for leaf in file.leaves() {
@@ -63,7 +63,7 @@ impl Import {
         if others.is_empty() { Ok(()) } else { Err(unknown_types(&source.name, &others)) }
     }
 
-    /// Reads a file and gives its rows to `sink`.
+    /// Converts the rows of a file and passes them to `sink`.
     pub(super) fn add_file<E: From<InputError>>(
         &mut self,
         source: &Source,
@@ -96,7 +96,7 @@ impl Import {
         Ok(())
     }
 
-    /// Makes rows documents, but for those that are skipped.
+    /// Converts rows to documents, except bad rows that are skipped.
     fn add_rows<E: From<InputError>>(
         &mut self,
         source: &Source,
@@ -130,7 +130,7 @@ impl Import {
         if docs == 0 { Ok(()) } else { sink(self, Imported::DocBatch(&DocBatch { docs, columns: filled })) }
     }
 
-    /// The values of some rows, and those that no column takes, by column.
+    /// The values of some rows, and the values that do not fit their column.
     fn convert_arrays(&self, source: &Source, columns: &[usize], arrays: &[ArrayRef]) -> Result<Converted> {
         guarded(&source.name, || {
             let (mut all, mut all_faults) = (Vec::new(), Vec::new());
@@ -145,14 +145,14 @@ impl Import {
         })
     }
 
-    /// Says what is wrong with a row.
+    /// The error for a row.
     fn bad_row(&self, index: usize, fault: ValueError, bad: BadRow) -> BadRow {
         let Some((column, ty)) = self.columns.get(index).and_then(|column| Some((column, column.ty?))) else {
             return bad;
         };
         let ValueError { mismatch, text, .. } = fault;
         match mismatch.wider {
-            // There is no type that would take it.
+            // No other type stores it, so there is no hint.
             "" => BadRow { problem: format!("column {:?}: {}", column.name, mismatch.problem), ..bad },
             _ => describe(column, ty, &mismatch, bad).text(text.as_bytes()),
         }
@@ -161,7 +161,7 @@ impl Import {
 
 type Converted = (Vec<(usize, ConvertedColumn)>, Vec<(usize, ValueError)>);
 
-/// Lets a column take note of the values that it got.
+/// Records the values of a column and their format.
 fn observe(column: &mut Column, filled: &ConvertedColumn) {
     column.documents += filled.rows;
     match &filled.seen {
@@ -171,7 +171,7 @@ fn observe(column: &mut Column, filled: &ConvertedColumn) {
 }
 
 impl Column {
-    /// Takes note of what a file says of the column, beside what others said.
+    /// Combines the type of the column in a file with its type in earlier files.
     fn declare(&mut self, new: DeclaredType) -> Result<()> {
         let Some(old) = &mut self.declared else {
             self.declared = Some(new);
@@ -183,7 +183,7 @@ impl Column {
                 old.ty = ColumnType { logical, ..old.ty };
                 Ok(())
             }
-            // The user decides.
+            // The user has chosen a type.
             None if self.explicit => Ok(()),
             None => Err(InputError::refused(
                 format!(
@@ -196,7 +196,7 @@ impl Column {
     }
 }
 
-/// The type that holds the values of both, or most of them.
+/// The type that stores the values of both, or most of them.
 fn common(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
     use LogicalType as L;
     match (a, b) {
@@ -207,7 +207,7 @@ fn common(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
     }
 }
 
-/// Columns that no segment can have.
+/// The error for columns whose types have no equivalent in a segment.
 fn unknown_types(file: &str, others: &[(String, String)]) -> InputError {
     let (columns, are) =
         if others.len() == 1 { ("a column", "is of a type") } else { ("columns", "are of types") };
@@ -216,7 +216,7 @@ fn unknown_types(file: &str, others: &[(String, String)]) -> InputError {
         let more = if shown.len() < called.len() { "…" } else { "" };
         format!("{name:?} ({shown}{more})")
     });
-    // A name that holds a comma is an option of its own.
+    // A name that contains a comma needs an option of its own.
     let (alone, batch_bytes): (Vec<&str>, Vec<&str>) =
         others.iter().map(|(name, _)| name.as_str()).partition(|name| name.contains(','));
     let batch_bytes = (!batch_bytes.is_empty()).then(|| batch_bytes.join(","));

@@ -1,4 +1,4 @@
-//! Which types columns have, by what the user says, the files, or a sample.
+//! Chooses the types of columns: from the user, the schema of a file, or a sample.
 
 use super::Import;
 use super::hints::{conflicting, type_flag};
@@ -10,7 +10,7 @@ use crate::input::infer_types::{Evidence, narrowest_number};
 use crate::input::row::{Cell, Form};
 
 impl Import {
-    /// Decides the type of every column of which there is something to know.
+    /// Chooses the type of every column that has a requested or declared type or a value in the sample.
     pub(super) fn decide(&mut self, evidence: &[Evidence]) -> Result<()> {
         self.add_columns();
         let nothing = Evidence::default();
@@ -26,7 +26,7 @@ impl Import {
                 (None, None) => {
                     let inferred = evidence.decide(self.options.skip_bad);
                     let inferred = inferred.map_err(|conflict| conflicting(&column.name, &conflict))?;
-                    // A column of CSV files is text, where nothing else is known.
+                    // A CSV column without values is text.
                     let text = ColumnType::single(LogicalType::Utf8);
                     column.unsampled = inferred.is_none() && column.in_header;
                     let inferred = inferred.or(column.in_header.then_some(text));
@@ -40,7 +40,7 @@ impl Import {
         Ok(())
     }
 
-    /// Refuses names of the command line that no file has, of files that name all their columns.
+    /// Fails if the command line names a column that no file has. Needs files that name all columns up front.
     pub(super) fn check_names(&self) -> Result<()> {
         if let Some(name) = self.options.exclude.unknown(|name| self.fields.names().any(name)) {
             return Err(self.no_such_name("--exclude", name));
@@ -53,18 +53,19 @@ impl Import {
 
     fn no_such_name(&self, option: &str, name: &str) -> InputError {
         let names = || self.fields.names();
-        let hint = meant(name, names(), || format!("there are {}", names().collect::<Vec<_>>().join(", ")));
-        InputError::refused(format!("{option} names the column {name:?}, which no input has"), hint)
+        let hint =
+            meant(name, names(), || format!("the columns are {}", names().collect::<Vec<_>>().join(", ")));
+        InputError::refused(format!("{option}: no input has a column {name:?}"), hint)
     }
 
-    /// Names of the command line that no input had.
+    /// Columns that the command line names and no input has.
     pub(crate) fn unknown_names(&self) -> Vec<&str> {
         let known = |name: &&str| !self.fields.names().any(|field| field == *name);
         self.options.schema.required_names().filter(known).collect()
     }
 
-    /// Columns that appear behind the sample have the type that was asked for, or that of their first
-    /// value.
+    /// Sets the requested types of columns that first appear after the sample. Without a request, the first value
+    /// decides.
     pub(super) fn type_late_columns(&mut self) {
         let nothing = Evidence::default();
         for column in self.columns.iter_mut().filter(|column| column.ty.is_none()) {
@@ -74,18 +75,21 @@ impl Import {
     }
 }
 
-/// Refuses a type of one value for a column that is known to have several.
+/// Fails if a column of lists got a type for single values.
 fn check_lists(column: &Column, ty: Option<ColumnType>) -> Result<()> {
     match (&column.declared, ty) {
         (Some(declared), Some(ty)) if declared.ty.multi && !ty.multi => Err(InputError::refused(
-            format!("column {:?} is of lists in {}: {}", column.name, declared.file, declared.called),
-            type_flag(&column.name, &ColumnType { multi: true, ..ty }.to_string()),
+            format!(
+                "column {:?}: expected one value a document, found lists in {} ({})",
+                column.name, declared.file, declared.called
+            ),
+            format!("use {}", type_flag(&column.name, &ColumnType { multi: true, ..ty }.to_string())),
         )),
         _ => Ok(()),
     }
 }
 
-/// The type that was asked for; of a timestamp without a unit, what the file says or the sample tells.
+/// The requested type. A timestamp without a unit gets the unit of the file or of the sample.
 fn requested(request: TypeRequest, evidence: &Evidence, declared: Option<ColumnType>) -> ColumnType {
     let logical = match (request.base, declared.map(|ty| ty.logical)) {
         (BaseType::Logical(logical), _) => logical,
@@ -95,7 +99,7 @@ fn requested(request: TypeRequest, evidence: &Evidence, declared: Option<ColumnT
     ColumnType { logical, multi: request.multi, layout: request.layout }
 }
 
-/// The type of a column of which the sample had no value, by its first one.
+/// The type of a column without values in the sample, from its first value.
 pub(super) fn first_type(cell: &Cell, text: &str) -> ColumnType {
     let logical = match cell.form {
         Form::Bool => LogicalType::Bool,

@@ -1,4 +1,4 @@
-//! A row converted: what the caller's sink gets.
+//! A converted row, and CSV cells with several values.
 
 use serde_json::value::RawValue;
 
@@ -7,7 +7,7 @@ use crate::input::column_type::ColumnType;
 use crate::input::parse_cell::{Stored, TypeMismatch, ValueStyle};
 use crate::input::row::Form;
 
-/// A document to be added: its values, grouped by column.
+/// A converted row: its values, grouped by column.
 #[derive(Debug, Default)]
 pub(crate) struct Document {
     values: Vec<Value>,
@@ -19,12 +19,12 @@ pub(crate) struct Document {
 struct Value {
     column: usize,
     stored: Stored,
-    /// In the document's bytes.
+    /// The range in [`Document::bytes`].
     range: std::ops::Range<usize>,
     mark: ValueStyle,
 }
 
-/// A value of a document, as the segment keeps it.
+/// A value of a document, as the segment stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StoredRef<'a> {
     Number(i64),
@@ -32,7 +32,7 @@ pub(crate) enum StoredRef<'a> {
 }
 
 impl Document {
-    /// The values with the number of their column; several of one column stand together.
+    /// The values with the index of their column; values of one column are adjacent.
     pub(crate) fn values(&self) -> impl Iterator<Item = (usize, StoredRef<'_>)> {
         self.values.iter().map(|value| {
             let stored = match value.stored {
@@ -43,12 +43,12 @@ impl Document {
         })
     }
 
-    /// Notes that a column has no value.
+    /// Records that a column has no value, and how the input wrote that.
     pub(super) fn push_missing(&mut self, column: usize, missing: Missing) {
         self.missing.push((column, missing));
     }
 
-    /// Lets the columns take note of what the values looked like.
+    /// Records the formats of the values in their columns.
     pub(super) fn observe(&self, columns: &mut [Column]) {
         let mut last = None;
         for value in &self.values {
@@ -71,7 +71,7 @@ impl Document {
         self.bytes.clear();
     }
 
-    /// Adds a value as its column reads it.
+    /// Parses a cell as its column's type and adds the value.
     pub(super) fn push(
         &mut self,
         column: &Column,
@@ -87,11 +87,11 @@ impl Document {
     }
 }
 
-/// What was wrong in a cell, and in which one of the values it holds, if not with all of it.
+/// A mismatch in a cell, and the text of the value in a cell with several values.
 pub(super) type CellError = (TypeMismatch, Option<String>);
 
-/// Adds the values that a CSV cell of a multi-valued column holds: a JSON array, or texts between
-/// separators.
+/// Adds the values of a CSV cell of a multi-valued column: a JSON array, or texts with a separator between
+/// them.
 pub(super) fn split_cell(
     column: &Column,
     index: usize,
@@ -114,15 +114,16 @@ pub(super) fn split_cell(
         return document.push(column, index, ty, form, text).map_err(|c| (c, None));
     }
     let refuse = |problem: String| (TypeMismatch { problem, wider: "" }, None);
-    let values: Vec<&RawValue> = serde_json::from_str(text)
-        .map_err(|error| refuse(format!("no JSON array of strings, numbers or booleans ({error})")))?;
+    let values: Vec<&RawValue> = serde_json::from_str(text).map_err(|error| {
+        refuse(format!("expected a JSON array of strings, numbers or booleans ({error})"))
+    })?;
     if values.is_empty() {
         document.missing.push((index, Missing::EmptyArray));
     }
     for value in values {
         let raw = value.get();
         let text = match raw.as_bytes().first() {
-            Some(b'{' | b'[' | b'n') => return Err(refuse(format!("an array that holds {raw}"))),
+            Some(b'{' | b'[' | b'n') => return Err(refuse(format!("an array cannot hold {raw}"))),
             Some(b'"') => serde_json::from_str(raw).map_err(|error| refuse(error.to_string()))?,
             _ => raw.to_owned(),
         };

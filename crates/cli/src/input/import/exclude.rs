@@ -1,23 +1,23 @@
-//! Columns that the user wants left out.
+//! `--exclude`: columns to leave out.
 
-/// Names of columns, and of objects all of whose columns are meant.
+/// Names of columns, and of objects or structs, which stand for all of their columns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Exclude(Vec<String>);
 
 impl Exclude {
-    /// Each of the arguments is a name, or several separated by commas.
+    /// Each argument is a name, or several names separated by commas.
     pub(crate) fn new(arguments: &[String]) -> Exclude {
         Exclude(arguments.to_vec())
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|argument| {
-            // A name may hold a comma.
+            // A name may contain a comma.
             covers(argument, name) || argument.split(',').any(|part| covers(part, name))
         })
     }
 
-    /// The first that names nothing, where `any` tells whether there is a column of this kind.
+    /// The first name without a column; `any` returns whether a column satisfies a predicate.
     pub(super) fn unknown(&self, any: impl Fn(&mut dyn FnMut(&str) -> bool) -> bool) -> Option<&str> {
         let is_known = |argument: &str| any(&mut |name| covers(argument, name));
         let unknown = |argument: &&String| !is_known(argument);
@@ -25,7 +25,7 @@ impl Exclude {
     }
 }
 
-/// Whether a column is that of the name, or of an object of the name.
+/// Whether `argument` is the name of the column or of an object that contains it.
 fn covers(argument: &str, name: &str) -> bool {
     name.strip_prefix(argument).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -1,4 +1,4 @@
-//! An input opened, and what is kept of one that can be read only once.
+//! Opened inputs, with the rows of their sample if they can be read only once.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use crate::input::source::{InputFormat, Opened, Source};
 
 /// An opened input.
 pub(super) enum OpenInput {
-    /// Rows that were read for their types, and the reader behind them.
+    /// The rows of the sample, and the reader of the rows after them.
     Rows(Vec<Result<Row, Box<BadRow>>>, Rows),
     #[cfg(feature = "parquet")]
     Columns(ArrowFile),
 }
 
-/// The rows of a file of text.
+/// The rows of a text file.
 pub(super) enum Rows {
     Csv(CsvRows),
     Ndjson(NdjsonRows),
@@ -37,7 +37,7 @@ impl Rows {
 }
 
 impl Import {
-    /// Opens an input, which gets the columns that it names.
+    /// Opens an input and adds the columns of its header.
     pub(super) fn open(&mut self, source: &Source) -> Result<OpenInput> {
         let opened = source.open(self.options.format)?;
         let name: &Arc<str> = &source.name;
@@ -66,18 +66,18 @@ impl Import {
     }
 }
 
-/// A file that knows its columns.
+/// Opens a Parquet or Arrow file.
 #[cfg(feature = "parquet")]
 fn open_columns(source: &Source, opened: Opened) -> Result<OpenInput> {
     ArrowFile::open(source, opened).map(OpenInput::Columns)
 }
 
-/// The same, without what it takes.
+/// Fails, because the feature `parquet` is off.
 #[cfg(not(feature = "parquet"))]
 fn open_columns(source: &Source, opened: Opened) -> Result<OpenInput> {
     let format = if opened.format == InputFormat::Parquet { "Parquet" } else { "Arrow" };
     Err(InputError::refused(
-        format!("{}: it is {format}, which this dv was built without", source.name),
-        "cargo install docvalues-cli --features parquet",
+        format!("{}: this dv was built without support for {format}", source.name),
+        "install it with: cargo install docvalues-cli --features parquet",
     ))
 }

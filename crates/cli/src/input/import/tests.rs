@@ -64,12 +64,12 @@ fn keep(document: &Document) -> Kept {
 }
 
 /// Everything that an import gave.
-struct Imported {
+struct ImportResult {
     import: Import,
     documents: Vec<Kept>,
 }
 
-fn import_files(paths: &[PathBuf], options: ImportOptions) -> Result<Imported> {
+fn import_files(paths: &[PathBuf], options: ImportOptions) -> Result<ImportResult> {
     let sources = paths.iter().map(|path| Source::new(path)).collect();
     let mut import = Import::prepare(sources, options)?;
     let mut documents = Vec::new();
@@ -77,15 +77,15 @@ fn import_files(paths: &[PathBuf], options: ImportOptions) -> Result<Imported> {
         match added {
             Imported::Document(document) => documents.push(keep(document)),
             #[cfg(feature = "parquet")]
-            Imported::Table(_) => panic!("no file here has columns"),
+            Imported::DocBatch(_) => panic!("no file here has columns"),
         }
         Ok::<(), InputError>(())
     })?;
-    Ok(Imported { import, documents })
+    Ok(ImportResult { import, documents })
 }
 
 /// Imports texts as files of these names.
-fn import(files: &[(&str, &str)], options: ImportOptions) -> Result<Imported> {
+fn import(files: &[(&str, &str)], options: ImportOptions) -> Result<ImportResult> {
     let folder = tempfile::tempdir().unwrap();
     let write = |(name, text): &(&str, &str)| {
         let path = folder.path().join(name);
@@ -106,7 +106,7 @@ fn strip(error: InputError, folder: &str) -> InputError {
     }
 }
 
-impl Imported {
+impl ImportResult {
     fn types(&self) -> Vec<String> {
         let shown = |c: &Column| format!("{} {}", c.name, c.ty.map_or("-".into(), plain));
         self.import.columns().iter().map(shown).collect()
@@ -165,7 +165,7 @@ impl Imported {
     }
 }
 
-fn message(result: Result<Imported>) -> (String, String) {
+fn message(result: Result<ImportResult>) -> (String, String) {
     let error = result.err().unwrap();
     (error.to_string(), error.hint().unwrap_or("").to_owned())
 }
@@ -226,50 +226,50 @@ fn contradictions_say_which_flag_mends_them() {
         (
             "a.csv",
             "size\n1\n2.5\n",
-            "a.csv:3:1: column \"size\" (i64): not an i64 (-2^63 to 2^63-1): \"2.5\"",
+            "a.csv:3:1: column \"size\" (i64): expected an i64 (-2^63 to 2^63-1), found \"2.5\"",
             "--type size=f64",
         ),
         (
             "a.csv",
             "the size\n1\nx\n",
-            "a.csv:3:1: column \"the size\" (i64): not an i64 (-2^63 to 2^63-1): \"x\"",
+            "a.csv:3:1: column \"the size\" (i64): expected an i64 (-2^63 to 2^63-1), found \"x\"",
             "--type 'the size=string'",
         ),
         (
             "a.csv",
             "d\n2013-01-01\nsoon\n",
-            "a.csv:3:1: column \"d\" (date): not a date (YYYY-MM-DD): \"soon\"",
+            "a.csv:3:1: column \"d\" (date): expected a date (YYYY-MM-DD), found \"soon\"",
             "--type d=string",
         ),
         (
             "a.ndjson",
             "{\"a\":\"x\"}\n{\"a\":1}\n",
-            "a.ndjson:2:6: column \"a\" (string): a JSON number: \"1\"",
+            "a.ndjson:2:6: column \"a\" (string): expected text, found a JSON number: \"1\"",
             "--type a=string",
         ),
         (
             "a.ndjson",
             "{\"a\":\"x\"}\n{\"a\":[\"y\"]}\n",
-            "a.ndjson:2:7: column \"a\" (string): one value a document, found an array: \"y\"",
+            "a.ndjson:2:7: column \"a\" (string): expected one value a document, found an array: \"y\"",
             "--type 'a=string[]'",
         ),
         (
             "a.ndjson",
             "{\"a\":[1]}\n{\"a\":[2.5]}\n",
-            "a.ndjson:2:7: column \"a\" (i64[]): not an i64 (-2^63 to 2^63-1): \"2.5\"",
+            "a.ndjson:2:7: column \"a\" (i64[]): expected an i64 (-2^63 to 2^63-1), found \"2.5\"",
             "--type 'a=f64[]'",
         ),
         (
             "a.ndjson",
             "{\"a\":1}\n{\"a\":1e400}\n",
-            "a.ndjson:2:6: column \"a\" (i64): not an i64 (-2^63 to 2^63-1): \"1e400\"",
+            "a.ndjson:2:6: column \"a\" (i64): expected an i64 (-2^63 to 2^63-1), found \"1e400\"",
             "--type a=string",
         ),
     ] {
         let (found, hint) = self::message(import(&[(name, text)], after(1)));
         assert_eq!(found, message);
         assert!(
-            hint.contains(flag) && (hint.ends_with("takes arrays") || hint.contains("--sample all")),
+            hint.contains(flag) && (hint.ends_with("for arrays") || hint.contains("--sample all")),
             "{hint}"
         );
     }
@@ -295,7 +295,7 @@ fn conflicts_within_the_sample_name_both_places() {
 fn bad_rows_are_counted_and_leave_no_trace() {
     let text = "a,b\n1,x\n2\n3,y,z\n4,NA\n5,\"w\"v\n6,z\n";
     let (found, _) = message(import(&[("a.csv", text)], options()));
-    assert_eq!(found, "a.csv:3:1: the row has 1 cell, not 2: \"2\"");
+    assert_eq!(found, "a.csv:3:1: expected 2 cells, found 1: \"2\"");
     let options = ImportOptions { skip_bad: true, shown: 2, ..options() };
     let imported = import(&[("a.csv", text)], options).unwrap();
     assert_eq!(imported.csv(), "a,b\n1,x\n4,NA\n6,z\n");
@@ -319,17 +319,17 @@ fn cells_of_multi_valued_columns_are_arrays_or_separated() {
     let imported = import(&[("a.csv", text)], typed("t=string[]")).unwrap();
     assert_eq!(imported.ndjson(), "{\"t\":[\"18446744073709551617\",\"x\",\"true\"]}\n");
     let (found, _) = message(import(&[("a.csv", "t\n[null]\n")], typed("t=i64[]")));
-    assert!(found.contains("an array that holds null"), "{found}");
+    assert!(found.contains("an array cannot hold null"), "{found}");
     let (found, _) = message(import(&[("a.csv", "t\n\"[1\"\n")], typed("t=i64[]")));
-    assert!(found.contains("no JSON array"), "{found}");
+    assert!(found.contains("expected a JSON array"), "{found}");
     let (found, _) = message(import(&[("a.csv", "t\n\"[1,\"\"x\"\"]\"\n")], typed("t=i64[]")));
-    assert!(found.ends_with("not an i64 (-2^63 to 2^63-1): \"x\""), "{found}");
+    assert!(found.ends_with("expected an i64 (-2^63 to 2^63-1), found \"x\""), "{found}");
 }
 
 #[test]
 fn a_name_of_the_command_line_must_be_a_column() {
     let (found, hint) = message(import(&[("a.csv", "size\n1\n")], typed("sise=u64")));
-    assert_eq!(found, "--type names the column \"sise\", which no input has");
+    assert_eq!(found, "--type: no input has a column \"sise\"");
     assert_eq!(hint, "did you mean \"size\"?");
 }
 
@@ -471,7 +471,7 @@ proptest! {
         let schema = Schema::from_toml(&schema).unwrap();
         let asked = import(&[("a.csv", &text)], ImportOptions { schema, ..options() }).unwrap();
         prop_assert_eq!(&asked.documents, &inferred.documents);
-        let spellings = |imported: &Imported| {
+        let spellings = |imported: &ImportResult| {
             let columns = imported.import.columns().iter();
             let tokens = imported.import.missing_tokens();
             columns.map(|c| (c.ty, c.text_format(imported.import.documents(), tokens))).collect::<Vec<_>>()

@@ -72,21 +72,24 @@ fn blank_lines_are_skipped_and_counted() {
 #[test]
 fn bad_rows_say_where_and_the_next_row_is_read() {
     for (text, message) in [
-        (&br#"{"a":1,}"#[..], r#"a.ndjson:1:8: no valid JSON: trailing comma: "{"a":1,}""#),
-        (br#"{"a":1} {"#, r#"a.ndjson:1:9: no valid JSON: trailing characters: "{"a":1} {""#),
-        (b"{", r#"a.ndjson:1:2: no valid JSON: EOF while parsing an object: "{""#),
-        (br#"{"a":tru}"#, r#"a.ndjson:1:9: no valid JSON: expected ident: "{"a":tru}""#),
-        (br#"{"a":01}"#, r#"a.ndjson:1:7: no valid JSON: invalid number: "{"a":01}""#),
-        (br#"[{"a":1}]"#, r#"a.ndjson:1:1: the line is an array, not an object: "[{"a":1}]""#),
-        (b" 17", r#"a.ndjson:1:2: the line is no JSON object: "17""#),
-        (br#"{"a":1,"a":2}"#, r#"a.ndjson:1:12: the key "a" stands twice in one object"#),
-        (br#"{"a":{"b":1,"b":2}}"#, r#"a.ndjson:1:17: the key "a.b" stands twice in one object"#),
+        (&br#"{"a":1,}"#[..], r#"a.ndjson:1:8: invalid JSON: trailing comma: "{"a":1,}""#),
+        (br#"{"a":1} {"#, r#"a.ndjson:1:9: invalid JSON: trailing characters: "{"a":1} {""#),
+        (b"{", r#"a.ndjson:1:2: invalid JSON: EOF while parsing an object: "{""#),
+        (br#"{"a":tru}"#, r#"a.ndjson:1:9: invalid JSON: expected ident: "{"a":tru}""#),
+        (br#"{"a":01}"#, r#"a.ndjson:1:7: invalid JSON: invalid number: "{"a":01}""#),
+        (br#"[{"a":1}]"#, r#"a.ndjson:1:1: expected a JSON object, found an array: "[{"a":1}]""#),
+        (b" 17", r#"a.ndjson:1:2: expected a JSON object, found "17""#),
+        (br#"{"a":1,"a":2}"#, r#"a.ndjson:1:12: duplicate key "a" in one object"#),
+        (br#"{"a":{"b":1,"b":2}}"#, r#"a.ndjson:1:17: duplicate key "a.b" in one object"#),
         (br#"{"":1}"#, r#"a.ndjson:1:5: a key is empty: "1""#),
-        (br#"{"a":[{"b":1}]}"#, r#"a.ndjson:1:7: column "a": an array of objects fits no column: "{"b":1}""#),
-        (br#"{"a":[[1]]}"#, r#"a.ndjson:1:7: column "a": an array of arrays fits no column: "[1]""#),
+        (
+            br#"{"a":[{"b":1}]}"#,
+            r#"a.ndjson:1:7: column "a": no column stores an array of objects: "{"b":1}""#,
+        ),
+        (br#"{"a":[[1]]}"#, r#"a.ndjson:1:7: column "a": no column stores an array of arrays: "[1]""#),
         (
             br#"{"a":[1, null]}"#,
-            r#"a.ndjson:1:10: column "a": an array holds null, which no column can: "null""#,
+            r#"a.ndjson:1:10: column "a": an array holds null, which no column stores: "null""#,
         ),
         (br#"{"a":"\ud800"}"#, r#"a.ndjson:1:6: column "a": unexpected end of hex escape: ""\ud800"""#),
         (b"{\"a\":\"\xff\"}", "a.ndjson:1:7: the text is not UTF-8: \"\u{fffd}\"}\""),
@@ -110,7 +113,7 @@ fn depth_is_bounded() {
     let deep = |n: usize| format!("{}1{}", r#"{"a":"#.repeat(n), "}".repeat(n));
     assert_eq!(cells(&deep(64)).len(), 1);
     assert!(error(deep(70).as_bytes()).contains("nested deeper than 64"));
-    assert!(error(format!("{{\"a\":{}", "[".repeat(100_000)).as_bytes()).contains("no valid JSON"));
+    assert!(error(format!("{{\"a\":{}", "[".repeat(100_000)).as_bytes()).contains("invalid JSON"));
 }
 
 proptest! {

@@ -1,4 +1,4 @@
-//! A reader that counts what it reads, and one whose first bytes were looked at.
+//! A reader that counts bytes, and a reader with a peeked head.
 
 use std::io::{self, BufRead, Cursor, Read};
 use std::sync::Arc;
@@ -29,10 +29,10 @@ impl<R: BufRead> BufRead for Counted<R> {
     }
 }
 
-/// A reader whose first bytes have been looked at.
+/// A reader whose first bytes were peeked.
 pub(super) type Peeked = io::Chain<Cursor<Vec<u8>>, Box<dyn BufRead>>;
 
-/// The first bytes, `wanted` of them if there are so many, and a reader that gives them again.
+/// The first bytes, at most `wanted`, and a reader that returns them again.
 pub(super) fn peek(mut reader: impl BufRead + 'static, wanted: usize) -> io::Result<(Vec<u8>, Peeked)> {
     let mut head = Vec::with_capacity(wanted);
     reader.by_ref().take(wanted as u64).read_to_end(&mut head)?;

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// All frames of a zstd file, one behind the other, with their checksums compared.
+/// Decodes all frames of a zstd file in order and verifies their checksums.
 pub(super) struct Zstd<R> {
     reader: R,
     decoder: FrameDecoder,
@@ -18,7 +18,7 @@ impl<R: BufRead> Zstd<R> {
         Zstd { reader, decoder: FrameDecoder::new(), inside: false }
     }
 
-    /// Begins the next frame, behind frames to skip. `false` at the end of the file.
+    /// Begins the next frame; skips skippable frames. Returns `false` at the end of the file.
     fn begin_frame(&mut self) -> io::Result<bool> {
         loop {
             if self.reader.fill_buf()?.is_empty() {
