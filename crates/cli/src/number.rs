@@ -1,9 +1,9 @@
-//! Numbers as text: what counts as an integer or a float, and how floats are spelled.
+//! Numbers as text: canonical integers and floats, and the styles of floats.
 
 use std::fmt::Write as _;
 
-/// Whether `text` is an integer as a machine prints it: `0`, `17`, `-4`; not `007`, `+5` or `-0`,
-/// which would come back as another text.
+/// Whether `text` is a canonical integer, such as `0`, `17` or `-4`; not `007`, `+5` or `-0`, which would be printed
+/// differently.
 pub(crate) fn is_canonical_integer(text: &str) -> bool {
     match text.as_bytes() {
         [b'0'] => true,
@@ -12,8 +12,8 @@ pub(crate) fn is_canonical_integer(text: &str) -> bool {
     }
 }
 
-/// The double that `text` names, where it is a plain decimal: no plus sign in front, no superfluous
-/// zeros in front. `NaN`, `inf` and `-inf` are taken as well. Too large a number is none.
+/// Parses a decimal number without a leading plus sign or zeros, or `NaN`, `inf` or `-inf`. Returns `None` if the number
+/// is too large for a double.
 pub(crate) fn parse_float(text: &str) -> Option<f64> {
     match text {
         "NaN" => return Some(f64::NAN),
@@ -33,21 +33,21 @@ pub(crate) fn parse_float(text: &str) -> Option<f64> {
     text.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// Whether the integer that `text` spells canonically is a double, exactly.
+/// Whether the canonical integer `text` is exact as a double.
 pub(crate) fn integer_fits_float(text: &str) -> bool {
-    // Up to 2^53, every integer is one.
+    // Every integer up to 2^53 is exact.
     if text.len() <= 15 {
         return true;
     }
     text.parse::<f64>().is_ok_and(|value| value.is_finite() && format!("{value:.0}") == text)
 }
 
-/// How the doubles of a column are spelled.
+/// The text format of the doubles of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FloatStyle {
-    /// The fewest digits that name the double: `32`, `0.01`, `1e300`.
+    /// The fewest digits that identify the double: `32`, `0.01`, `1e300`.
     Shortest,
-    /// The same with a point in every number that has no exponent: `32.0`.
+    /// As [`Shortest`](Self::Shortest), with a point in every number without an exponent: `32.0`.
     Point,
     /// The fewest characters, with an exponent where that is shorter: `1e3`, but `100`.
     Compact,
@@ -55,7 +55,7 @@ pub(crate) enum FloatStyle {
     Python,
     /// The fewest digits and never an exponent: `0.00001`.
     Plain,
-    /// So many digits behind the point: `32.00`.
+    /// A fixed number of decimals: `32.00`.
     Fixed(u8),
 }
 
@@ -68,7 +68,7 @@ const NAMED: [FloatStyle; 5] =
     [FloatStyle::Shortest, FloatStyle::Point, FloatStyle::Compact, FloatStyle::Python, FloatStyle::Plain];
 const MAX_FIXED: u32 = 18;
 
-/// Digits that any double keeps.
+/// The number of digits that every double keeps.
 const SAFE_DIGITS: usize = 15;
 
 impl FloatStyle {
@@ -120,7 +120,7 @@ fn python_exponent(text: &str) -> String {
     }
 }
 
-/// The set of styles in which `value` is spelled `text`.
+/// The set of styles that print `value` as `text`.
 pub(crate) fn styles(text: &str, value: f64) -> u32 {
     if !value.is_finite() {
         return ALL_STYLES;
@@ -136,7 +136,7 @@ pub(crate) fn styles(text: &str, value: f64) -> u32 {
     let trimmed = !fraction.ends_with('0');
     let shortest = u32::from(trimmed);
     let point = u32::from(!fraction.is_empty() && (trimmed || fraction.len() == 1));
-    // An exponent is shorter only for zeros at an end.
+    // An exponent is shorter only with leading or trailing zeros.
     let zeros = whole.ends_with("000") || (whole == "0" && fraction.starts_with("00"));
     let compact = u32::from(if zeros { FloatStyle::Compact.gives(value, text) } else { trimmed });
     shortest | point << 1 | compact << 2 | point << 3 | shortest << 4 | fixed_bit(fraction.len())
@@ -149,7 +149,7 @@ fn styles_by_printing(text: &str, value: f64, digits: usize) -> u32 {
     set | if fixed { fixed_bit(digits) } else { 0 }
 }
 
-/// The set of the style with so many digits behind the point; every style where it is none.
+/// The set of the style with `digits` decimals; all styles if there is none.
 #[cfg(feature = "parquet")]
 pub(crate) fn fixed_style(digits: usize) -> u32 {
     match fixed_bit(digits) {
@@ -233,7 +233,7 @@ mod tests {
             let set = styles(&text, value);
             for bit in 0..FIXED + MAX_FIXED {
                 let style = FloatStyle::choose(1 << bit).unwrap();
-                // "-0" and 19 digits behind the point aside, the set is exact.
+                // The set is exact except for "-0" and 19 decimals.
                 if set >> bit & 1 == 1 || bit < FIXED {
                     prop_assert_eq!(style.gives(value, &text), set >> bit & 1 == 1, "{} {:?}", text, style);
                 }

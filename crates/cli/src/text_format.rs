@@ -11,7 +11,7 @@ use jiff::tz::Offset;
 use crate::number::FloatStyle;
 use crate::time::{TimeFormat, parse_offset, print_offset};
 
-/// What export needs beyond the type. The default is the canonical format.
+/// The text format of a column, which export needs beyond the type. The default is the canonical format.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TextFormat {
     /// The format of a date or timestamp.

@@ -1,7 +1,7 @@
-//! Dates and moments as text, by `jiff`: formats of `strftime`, and RFC 3339.
+//! Parses and prints dates and timestamps: `strftime` patterns (with `jiff`), and RFC 3339.
 //!
-//! A column of timestamps stores moments; how they were spelled is kept beside them as a
-//! [`TimeFormat`], so that they come out again as they went in.
+//! A column of timestamps stores moments. Their [`TimeFormat`] is stored with the column, so that export reproduces the
+//! text of the input.
 
 use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime, Time, datetime};
@@ -14,7 +14,7 @@ pub(crate) type Moment = SignedDuration;
 
 const EPOCH: DateTime = datetime(1970, 1, 1, 0, 0, 0, 0);
 
-/// What a timestamp column counts.
+/// The unit of a timestamp column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Unit {
     Millis,
@@ -41,13 +41,13 @@ impl Unit {
         }
     }
 
-    /// How many of these a moment is. `None` when it lies between two or outside of `i64`.
+    /// The moment as a number of units. `None` if it is not a whole number or does not fit `i64`.
     pub(crate) fn count(self, moment: Moment) -> Option<i64> {
         let (all, nanos) = (moment.as_nanos(), i128::from(self.nanos()));
         (all % nanos == 0).then(|| i64::try_from(all / nanos).ok())?
     }
 
-    /// Nanoseconds of one.
+    /// The unit in nanoseconds.
     pub(crate) fn nanos(self) -> i64 {
         match self {
             Unit::Millis => 1_000_000,
@@ -56,7 +56,7 @@ impl Unit {
         }
     }
 
-    /// The moment that so many of these are.
+    /// The moment `count` units after 1970.
     pub(crate) fn moment(self, count: i64) -> Moment {
         match self {
             Unit::Millis => SignedDuration::from_millis(count),
@@ -66,38 +66,38 @@ impl Unit {
     }
 }
 
-/// The day that `YYYY-MM-DD` names, in days since 1970.
+/// Parses `YYYY-MM-DD` as days since 1970.
 pub(crate) fn parse_date(text: &str) -> Option<i64> {
-    // The parser takes all of ISO 8601, and date-times as well.
+    // jiff accepts all of ISO 8601, including date-times.
     let date: Date = (text.len() == 10 && text.as_bytes()[4] == b'-').then(|| text.parse().ok())??;
     Some(days(since_epoch(date.to_datetime(Time::midnight()), Offset::UTC)))
 }
 
-/// The day on which a moment lies, since 1970.
+/// The day of a moment, in days since 1970.
 pub(crate) fn days(moment: Moment) -> i64 {
     moment.as_secs().div_euclid(86_400)
 }
 
-/// The moment at which a day begins.
+/// The start of a day.
 pub(crate) fn day(days: i64) -> Moment {
     SignedDuration::from_secs(days.saturating_mul(86_400))
 }
 
-/// How a column's dates or timestamps are spelled.
+/// The text format of a column's dates or timestamps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TimeFormat {
-    /// As [`jiff::fmt::strtime`] reads and prints it.
+    /// A pattern of [`jiff::fmt::strtime`].
     pub(crate) pattern: String,
-    /// The offset in which moments are printed, and which is meant where a text has none.
+    /// The offset in which moments are printed, and the offset of text without one.
     pub(crate) offset: Offset,
 }
 
 impl TimeFormat {
-    /// A pattern that users wrote or a segment keeps, in UTC.
+    /// Checks a pattern of the user or of a segment. The offset is UTC.
     ///
     /// # Errors
     ///
-    /// What `jiff` says where the pattern does not read what it prints, or reads no full date from it.
+    /// If the pattern is invalid, cannot parse its own output, or has no full date.
     pub(crate) fn parse(pattern: &str) -> Result<TimeFormat, String> {
         let format = TimeFormat::new(pattern);
         let noon = datetime(2013, 1, 31, 12, 0, 0, 0);
@@ -134,7 +134,7 @@ impl TimeFormat {
             Rfc3339::SHORTEST => "%.f".to_owned(),
             digits => format!("%.{digits}f"),
         };
-        // UTC has many spellings, all of which are text to a pattern.
+        // The pattern has the spelling of UTC as literal text.
         let (suffix, offset) = match suffix {
             "" | "Z" | "z" | "+00:00" | "-00:00" => (suffix, Offset::UTC),
             offset => ("%:z", parse_offset(offset)?),
@@ -142,7 +142,7 @@ impl TimeFormat {
         Some(TimeFormat { pattern: format!("%Y-%m-%d{separator}%H:%M:%S{fraction}{suffix}"), offset })
     }
 
-    /// Whether the format has no place for a time of day.
+    /// Whether the format has no time of day.
     pub(crate) fn is_date(&self) -> bool {
         let at = |hour, nano| {
             let mut out = String::new();
@@ -152,7 +152,7 @@ impl TimeFormat {
         at(0, 0) == at(13, 0) && at(0, 0) == at(0, 1)
     }
 
-    /// The moment that `text` names in this format, and at which offset; `None` if it names none.
+    /// Parses `text` in this format; returns the moment and its offset.
     pub(crate) fn read(&self, text: &str) -> Option<(Moment, Offset)> {
         self.try_read(text).ok()
     }
@@ -166,8 +166,7 @@ impl TimeFormat {
         Ok((since_epoch(broken.to_datetime()?, offset), offset))
     }
 
-    /// Appends `moment` to `out`; `false` and nothing appended where it lies outside of the years
-    /// -9999 to 9999.
+    /// Appends `moment` to `out`. Returns `false` and appends nothing if the year is not between -9999 and 9999.
     #[must_use]
     pub(crate) fn print(&self, moment: Moment, out: &mut String) -> bool {
         self.print_at(self.offset, moment, out)
@@ -196,34 +195,34 @@ impl TimeFormat {
     }
 }
 
-/// The offset that `+02:00` names.
+/// Parses an offset such as `+02:00`.
 pub(crate) fn parse_offset(text: &str) -> Option<Offset> {
     BrokenDownTime::parse("%:z", text).ok()?.offset()
 }
 
-/// An offset as [`parse_offset`] reads it.
+/// Prints an offset for [`parse_offset`].
 pub(crate) fn print_offset(offset: Offset) -> String {
     let mut broken = BrokenDownTime::default();
     broken.set_offset(Some(offset));
     broken.to_string("%:z").unwrap_or_default()
 }
 
-/// An RFC 3339 date-time and the choices its writer made.
+/// A parsed RFC 3339 date-time, with the details of its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rfc3339<'a> {
     pub(crate) moment: Moment,
-    /// What stands between date and time: `T`, `t` or a blank.
+    /// The separator of date and time: `T`, `t` or a blank.
     pub(crate) separator: char,
     /// Fractional digits of the second, 0 when there is no point.
     pub(crate) digits: u8,
-    /// Whether fewer digits would not do.
+    /// Whether the fraction has no trailing zeros.
     pub(crate) shortest: bool,
     /// `Z`, `z`, an offset such as `+02:00`, or nothing.
     pub(crate) suffix: &'a str,
 }
 
 impl Rfc3339<'_> {
-    /// In the place of a number of digits: as many as needed.
+    /// A number of digits that stands for as many as needed.
     pub(crate) const SHORTEST: u8 = 10;
 
     /// Parses `YYYY-MM-DD` `T`|blank `HH:MM:SS` [`.` 1 to 9 digits] and an offset, which may be absent

@@ -1,9 +1,9 @@
-//! Parquet and Arrow files that are cut off, or of which a byte is another: `dv build` reads them, or says what file it
-//! is and that it is damaged. Whatever the libraries below do of a file, there is no panic, no hang, and no memory that
-//! the file does not justify.
+//! Truncated and modified Parquet and Arrow files: `dv build` reads them, or returns an error that names the file and the
+//! damage. Whatever the underlying libraries do, there is no panic, no hang, and no memory out of proportion to the file.
 //!
-//! `cargo test` takes some damages of each file, `DOCVALUES_SWEEP=full` all of them. A program of its own, because its
-//! allocator counts.
+//! `cargo test` tries some damages of each file, `DOCVALUES_SWEEP=full` all of them. This is a test program of its own,
+//! because it counts allocations.
+
 #![cfg(feature = "parquet")]
 #![expect(clippy::unwrap_used, reason = "a failing helper is a failing test")]
 

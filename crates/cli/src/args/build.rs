@@ -1,4 +1,4 @@
-//! `build` and `schema`: what is read, and what becomes of it.
+//! Arguments of `build` and `schema`.
 
 use std::path::PathBuf;
 
@@ -76,7 +76,7 @@ Patterns of dates and timestamps (all of them: https://docs.rs/jiff/latest/jiff/
 Exit codes: 0 built, 1 a bad row or value, 2 wrong command line, 3 a file cannot be read or written.
 If the build fails, an existing output file stays as it was.";
 
-/// What is read, and how: the same for `build` and `schema`.
+/// Options of inputs, shared by `build` and `schema`.
 #[derive(Debug, Args)]
 pub(crate) struct InputArgs {
     /// Files to read; `-` is standard input
@@ -139,7 +139,7 @@ pub(crate) struct InputArgs {
     pub(crate) skip_bad: bool,
 }
 
-/// What becomes of jump tables.
+/// The place of jump tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum JumpTables {
     /// Stored in the file
@@ -173,7 +173,7 @@ pub(crate) struct WriteArgs {
 }
 
 impl WriteArgs {
-    /// The options of a writer that may take so many bytes of memory.
+    /// The options of a writer with a memory budget in bytes.
     pub(crate) fn options(&self, memory: usize) -> WriterOptions {
         WriterOptions {
             jump_tables: self.jump_tables == JumpTables::Baked,
@@ -264,7 +264,7 @@ fn parse_sample(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "expected a number of rows, or `all`".to_owned())
 }
 
-/// Reads `500MiB`, `8G` or a number of bytes.
+/// Parses `500MiB`, `8G` or a number of bytes.
 pub(super) fn parse_size(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = text.get(digits.len()..).unwrap_or_default().to_ascii_lowercase();

@@ -18,7 +18,7 @@ pub(crate) enum TermIndex {
 }
 
 impl TermIndex {
-    /// The form of the index, if there is to be one.
+    /// The form of the index; `None` for no index.
     pub(crate) fn form(self) -> Option<IdForm> {
         match self {
             TermIndex::Trie => Some(IdForm::Blocks),
@@ -49,17 +49,17 @@ pub(crate) struct IdArgs {
 }
 
 impl IdArgs {
-    /// Whether something is said of an index, but not of which column.
+    /// Whether options of an index were given without a column.
     pub(crate) fn lacks_field(&self) -> bool {
         self.id_field.is_none() && (self.term_index.is_some() || self.filter_bits.is_some())
     }
 
-    /// Whether there is to be none.
+    /// Whether the user asked for no index.
     pub(crate) fn refuses(&self) -> bool {
         self.term_index == Some(TermIndex::None)
     }
 
-    /// What is said, and otherwise as `base` has it.
+    /// The given options; the rest from `base`.
     pub(crate) fn options(&self, base: IdOptions) -> IdOptions {
         IdOptions {
             form: self.term_index.and_then(TermIndex::form).unwrap_or(base.form),

@@ -1,4 +1,4 @@
-//! `dv merge`.
+//! Arguments of `merge`.
 
 use std::path::PathBuf;
 

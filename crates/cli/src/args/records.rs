@@ -28,7 +28,7 @@ pub(crate) enum RecordFormat {
 }
 
 impl RecordFormat {
-    /// What a file of this name would be, if it has an ending; or the ending, which says none.
+    /// The format by the extension of a file, if it has one. An unknown extension is returned as an error.
     pub(crate) fn of_file(path: &Path) -> Result<Option<RecordFormat>, Cow<'_, str>> {
         let Some(ending) = path.extension() else { return Ok(None) };
         match ending.to_str().and_then(|ending| RecordFormat::from_str(ending, true).ok()) {
@@ -37,7 +37,7 @@ impl RecordFormat {
         }
     }
 
-    /// What files may end with.
+    /// The extensions of all formats.
     pub(crate) fn endings() -> impl Iterator<Item = String> {
         let formats = RecordFormat::value_variants().iter().filter(|format| **format != RecordFormat::Table);
         let values = formats.filter_map(RecordFormat::to_possible_value);

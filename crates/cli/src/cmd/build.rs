@@ -1,4 +1,4 @@
-//! `dv build`: files people have into a segment.
+//! `dv build`: builds a segment from input files.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ use crate::progress::Progress;
 use crate::sort;
 use crate::text_format::TextFormat;
 
-/// Bad rows that are shown at the end.
+/// The number of bad rows to report at the end.
 const SHOWN: usize = 5;
 
 /// The maximum size of a batch of rows, in bytes.
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, C
     Ok(Exit::Ok)
 }
 
-/// When every row was skipped, the input is something else than it was read as.
+/// Fails if every row was skipped, because the format or the delimiter is probably wrong.
 fn refuse_nothing(import: &Import) -> Result<(), CliError> {
     match import.skipped() {
         (skipped, [first, ..]) if import.documents() == 0 => {
@@ -78,7 +78,7 @@ fn refuse_nothing(import: &Import) -> Result<(), CliError> {
     }
 }
 
-/// Opens the inputs and finds the types of their columns; `memory` is what values may take.
+/// Opens the inputs and chooses the types of their columns; `memory` is the budget for values.
 pub(super) fn prepare(args: &InputArgs, memory: usize) -> Result<Import, CliError> {
     let sources = args.inputs.iter().map(|path| Source::new(path)).collect();
     Ok(Import::prepare(sources, options(args, memory)?)?)
@@ -113,7 +113,7 @@ fn read_schema(path: &Path) -> Result<Schema, CliError> {
     Schema::from_toml(&text).map_err(|message| CliError::usage(format!("{name}: {message}")))
 }
 
-/// The segment being written, its fields by the number of the import's column, and which of them holds ids.
+/// The segment to write, its field for each column of the import, and the column of ids.
 struct Target {
     writer: SegmentWriter,
     fields: Vec<Option<FieldId>>,
@@ -122,7 +122,7 @@ struct Target {
 
 impl Target {
     fn add(&mut self, import: &Import, document: &Document) -> Result<(), CliError> {
-        // Columns begin with their first value, whose type is known by then.
+        // A column is added with its first value, when its type is known.
         for (column, _) in document.values() {
             self.field(import, column)?;
         }
@@ -153,7 +153,7 @@ impl Target {
         Ok(())
     }
 
-    /// The field of a column, which begins to exist if it did not.
+    /// The field of a column; adds it if necessary.
     fn field(&mut self, import: &Import, index: usize) -> Result<FieldId, CliError> {
         if let Some(Some(field)) = self.fields.get(index) {
             return Ok(*field);
@@ -171,11 +171,11 @@ impl Target {
         Ok(field)
     }
 
-    /// Writes the segment, sorted; returns what has to be told of its columns.
+    /// Sorts and writes the segment; returns notes for the user.
     fn finish(mut self, import: &Import, sort_by: &[String]) -> Result<Vec<String>, CliError> {
         let mut notes = Vec::new();
         for (index, column) in import.columns().iter().enumerate() {
-            // A name in a header is a column, with or without values.
+            // A column of a header exists even without values.
             if column.excluded || (column.values == 0 && !column.in_header) {
                 continue;
             }
@@ -204,7 +204,7 @@ impl Target {
     }
 }
 
-/// What the documents are to be sorted by, among the columns that are known.
+/// The keys of the index sort, over the columns that are known.
 fn sort_keys(arguments: &[String], import: &Import) -> Result<Vec<SortKey>, CliError> {
     let columns =
         import.columns().iter().filter(|column| !column.excluded && (column.in_header || column.values > 0));
@@ -223,7 +223,7 @@ fn spec(column: &Column) -> FieldSpec {
     if ty.multi { spec.multi_valued() } else { spec }
 }
 
-/// What the user may not expect of a column.
+/// A note on something unexpected about a column.
 fn note(column: &Column, lost: bool) -> Option<String> {
     let name = &column.name;
     if lost {
@@ -251,7 +251,7 @@ fn report(
     let (skipped, first) = import.skipped();
     if args.write.json {
         let input = [
-            // As they are on disk, and unpacked.
+            // Before and after decompression.
             ("input_bytes", import.bytes_read().into()),
             ("input_text_bytes", import.text_read().into()),
             ("skipped_rows", skipped.into()),
@@ -282,7 +282,7 @@ fn report(
     Ok(())
 }
 
-/// The whole against the input: its text, and its bytes on disk where those are fewer.
+/// Compares the size of the segment with the text of the input, and with its compressed size.
 fn against_input(bytes: u64, import: &Import) -> String {
     let (disk, text) = (import.bytes_read(), import.text_read());
     let percent = |of: u64| if of == 0 { "-".to_owned() } else { decimal(bytes * 100, of, 1) };

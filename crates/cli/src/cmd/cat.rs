@@ -1,4 +1,4 @@
-//! `dv cat`: all documents of several segments.
+//! `dv cat`: prints all documents of several segments.
 
 use crate::args::{CatArgs, RecordFormat};
 use crate::console::Console;

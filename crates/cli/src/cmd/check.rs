@@ -1,4 +1,4 @@
-//! `dv check`: is every byte as it was written?
+//! `dv check`: verifies every byte of segments.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::error::{CliError, Exit, exit_of};
 use crate::output::text::thousands;
 use crate::read;
 
-/// What was found in one file.
+/// The report on one file.
 #[derive(Default, Serialize)]
 struct Report {
     file: String,
@@ -28,7 +28,7 @@ struct Report {
     exit: Exit,
 }
 
-/// One place that is not as it was written.
+/// One damaged place.
 #[derive(Default, Serialize)]
 struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! `dv count`: how many documents match.
+//! `dv count`: counts the documents that match a query.
 
 use crate::args::CountArgs;
 use crate::console::Console;

@@ -1,4 +1,4 @@
-//! `dv diff`: where two segments differ, as diff(1) says it of texts.
+//! `dv diff`: compares two segments, as diff(1) compares texts.
 
 mod compare;
 mod report;
@@ -10,7 +10,7 @@ use crate::error::{CliError, Exit};
 use crate::read;
 
 pub(crate) fn run(args: &DiffArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    // 1 says that the segments differ, and nothing else.
+    // Exit code 1 is reserved for segments that differ.
     let trouble = |failure: CliError| match failure.exit {
         Exit::Failed => CliError { exit: Exit::Unreadable, ..failure },
         _ => failure,

@@ -1,4 +1,4 @@
-//! `dv export`: documents as files people have.
+//! `dv export`: writes documents as NDJSON, CSV, TSV, Parquet or Arrow.
 
 use std::ops::Range;
 use std::path::Path;
@@ -28,14 +28,14 @@ pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, 
     };
     let fields = read::select(slice::from_ref(&segment), &args.records.columns)?;
     records::check_doc_ids(&fields, &args.records)?;
-    // Nothing is written before all of this is known to be right.
+    // All arguments are checked before anything is written.
     let to_file = matches!(destination, Destination::File(_));
     let export = Export { args, segment: &segment, fields, format, to_file };
     destination.write(console, |console| export.write(docs, console))?;
     Ok(Exit::Ok)
 }
 
-/// The format that is written, if this program can.
+/// The output format. Fails if it needs the feature `parquet` and that is off.
 fn format(args: &ExportArgs) -> Result<RecordFormat, CliError> {
     let format = match records::named_format(&args.records) {
         Some(format) => format,
@@ -53,7 +53,7 @@ fn format(args: &ExportArgs) -> Result<RecordFormat, CliError> {
         .hint("install it with: cargo install docvalues-cli --features parquet"))
 }
 
-/// The format that the name of a file says.
+/// The format by the extension of a file.
 fn format_by_name(output: Option<&Path>) -> Result<RecordFormat, CliError> {
     let format = output.map_or(Ok(None), RecordFormat::of_file).map_err(|ending| {
         let shown = output.unwrap_or(Path::new("-")).display();
@@ -64,10 +64,10 @@ fn format_by_name(output: Option<&Path>) -> Result<RecordFormat, CliError> {
     Ok(format.unwrap_or(RecordFormat::Ndjson))
 }
 
-/// The documents that are exported.
+/// The documents to export.
 enum DocSelection {
     Range(Range<u32>),
-    /// In this order.
+    /// A list, in output order.
     List(Vec<u32>),
 }
 
@@ -102,7 +102,7 @@ impl DocSelection {
     }
 }
 
-/// What is written of the documents, and how.
+/// The columns and format of an export.
 struct Export<'a> {
     args: &'a ExportArgs,
     segment: &'a Segment,
@@ -149,14 +149,14 @@ impl Export<'_> {
         let format = match self.format {
             RecordFormat::Parquet => ArrowFormat::Parquet,
             _ if self.to_file => ArrowFormat::ArrowFile,
-            // Who reads it cannot go to its end first.
+            // A reader of a pipe cannot seek to a footer.
             _ => ArrowFormat::ArrowStream,
         };
         write(batches, format, console.out)
     }
 }
 
-/// Reads `a..b`, `a..`, `..b`, `a..=b` or `..`; `None` for what is no range.
+/// Parses `a..b`, `a..`, `..b`, `a..=b` or `..`; `None` for other text.
 fn parse_range(text: &str, docs: u32) -> Option<Range<u32>> {
     let (start, end) = text.split_once("..")?;
     let start = if start.is_empty() { 0 } else { start.parse().ok()? };
@@ -168,7 +168,7 @@ fn parse_range(text: &str, docs: u32) -> Option<Range<u32>> {
     Some(start..end)
 }
 
-/// Reads numbers of documents from a file, or from standard input.
+/// Reads document numbers from a file or from standard input.
 fn read_list(path: &str) -> Result<Vec<u32>, CliError> {
     let hint = "--docs takes a range such as 1000..2000, a file of document numbers, or -";
     let (name, text) = read::text(path, hint)?;

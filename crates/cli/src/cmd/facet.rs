@@ -1,4 +1,4 @@
-//! `dv facet`: how many documents have each value.
+//! `dv facet`: counts the documents with each value of a column.
 
 use crate::api::search::facet::{Facet, FacetCounts};
 use crate::args::FacetArgs;
@@ -11,15 +11,15 @@ use crate::output::table::{Align, fit, width};
 use crate::output::text::{decimal, printable, thousands};
 use crate::read;
 
-/// Columns of a terminal that a value may take.
+/// The maximum width of a value.
 const CELL: usize = 40;
 
-/// Columns of the longest bar.
+/// The width of the longest bar.
 const BAR: usize = 30;
 
 pub(crate) fn run(args: &FacetArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segment = read::open(&args.file)?;
-    // Names the column that was meant, where there is none.
+    // An unknown column gets a hint with the closest name.
     let fields = read::select(std::slice::from_ref(&segment), &args.columns)?;
     let matching = MatchingDocs::find(&segment, &args.filter)?;
     let facets: Vec<Facet> = fields.iter().map(|field| facet(&field.name, args)).collect();
@@ -47,7 +47,7 @@ fn facet(column: &str, args: &FacetArgs) -> Facet {
     }
 }
 
-/// A line for each value, with a bar on a terminal.
+/// Prints a line for each value.
 fn print(facet: &FacetCounts, console: &mut Console<'_>) -> Result<(), CliError> {
     let [docs, missing, distinct] = [facet.docs, facet.missing, facet.distinct].map(thousands);
     let name = printable(&facet.field.name);
@@ -60,7 +60,7 @@ fn print(facet: &FacetCounts, console: &mut Console<'_>) -> Result<(), CliError>
     print_bars(&rows.collect::<Vec<_>>(), Align::Left, console)
 }
 
-/// Prints values, how often they occur, and what else is to be said of each; on a terminal with bars.
+/// Prints values, their counts and a note on each; on a terminal also bars.
 pub(super) fn print_bars(
     rows: &[(String, u64, String)],
     align: Align,
@@ -86,7 +86,7 @@ fn bar(count: u64, most: u64) -> String {
     format!("{}{}", "█".repeat(whole), EIGHTHS[rest])
 }
 
-/// A facet, as JSON has it: of how many documents, and of which values that a least count and a prefix leave.
+/// A facet as JSON. The number of distinct values respects --min-count and --prefix.
 pub(crate) fn facet_json(facet: &FacetCounts) -> Json {
     let printer = Printer::of(&facet.field);
     let value = |(value, count): &(_, u64)| {

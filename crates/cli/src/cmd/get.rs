@@ -1,4 +1,4 @@
-//! `dv get`: documents by their numbers.
+//! `dv get`: prints documents by number.
 
 use crate::args::GetArgs;
 use crate::console::Console;
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &GetArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     }
 }
 
-/// An error that names the documents and says which there are.
+/// The error for document numbers out of range.
 pub(crate) fn no_such_documents(file: &str, docs: u32, absent: &[u32]) -> CliError {
     let listed: Vec<String> = absent.iter().take(5).map(u32::to_string).collect();
     let more = if absent.len() > 5 { format!(" and {} more", absent.len() - 5) } else { String::new() };

@@ -1,4 +1,4 @@
-//! `dv group`: the groups of documents with one value.
+//! `dv group`: groups documents by the value of a column.
 
 use crate::api::search::group::{Group, GroupFound, GroupOrder, Groups, Measure, Metric};
 use crate::api::{DocId, Field, Segment};
@@ -14,13 +14,13 @@ use crate::output::text::{printable, thousands};
 use crate::stats_text::{rounded, sum_text};
 use crate::{read, sort};
 
-/// Columns of a terminal that a value may take.
+/// The maximum width of a value.
 const CELL: usize = 40;
 
 pub(crate) fn run(args: &GroupArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segment = read::open(&args.file)?;
     let one = std::slice::from_ref(&args.spec.column);
-    // Names the column that was meant, where there is none.
+    // An unknown column gets a hint with the closest name.
     read::select(std::slice::from_ref(&segment), one)?;
     let matching = MatchingDocs::find(&segment, &args.filter)?;
     let group = group(&segment, &args.spec)?;
@@ -34,16 +34,16 @@ pub(crate) fn run(args: &GroupArgs, console: &mut Console<'_>) -> Result<Exit, C
     Ok(Exit::Ok)
 }
 
-/// A metric that was asked for, its heading, and the column it is of.
+/// A requested metric, its heading, and its column.
 pub(super) type RequestedMetric = (Metric, String, Field);
 
-/// The metrics that were asked for: of the columns of --sum, --min, --max and --mean.
+/// The metrics of --sum, --min, --max and --mean.
 pub(super) fn metrics(segment: &Segment, columns: [&[String]; 4]) -> Result<Vec<RequestedMetric>, CliError> {
     type Of = fn(String) -> Metric;
     let kinds: [(&str, Of); 4] =
         [("sum", Metric::Sum), ("min", Metric::Min), ("max", Metric::Max), ("mean", Metric::Mean)];
     let mut metrics = Vec::new();
-    // All columns is not what no name means here.
+    // An empty list means no columns here, not all.
     for ((what, metric), columns) in kinds.into_iter().zip(columns).filter(|(_, columns)| !columns.is_empty())
     {
         for field in read::select(std::slice::from_ref(segment), columns)? {
@@ -81,7 +81,7 @@ pub(crate) fn group(segment: &Segment, args: &GroupSpec) -> Result<Group, CliErr
     Ok(group)
 }
 
-/// Metrics as text; nothing where no document has a number.
+/// Metrics as text; `None` if no document has a value.
 pub(super) fn measures(
     found: &[Option<Measure>],
     metrics: &[RequestedMetric],
@@ -120,7 +120,7 @@ fn print(found: &Groups, metrics: &[RequestedMetric], console: &mut Console<'_>)
     Ok(writeln!(console.out, "{groups}{docs} documents, {missing} without a value")?)
 }
 
-/// Groups, as keys of JSON.
+/// Groups as entries of a JSON object.
 pub(super) fn groups_json(
     segment: &Segment,
     found: &Groups,
@@ -128,7 +128,7 @@ pub(super) fn groups_json(
 ) -> Result<[(&'static str, Json); 4], CliError> {
     let metrics = metrics_of(segment, spec)?;
     let printer = Printer::of(&found.field);
-    // All at once: columns are opened once, and read in the order of the file.
+    // One call for all groups opens each column once and reads it in file order.
     let best: Vec<DocId> =
         found.groups.iter().flat_map(|group| group.docs.iter().map(|found| found.doc)).collect();
     let mut best = records::json(segment, &best, &spec.columns)?.into_iter();

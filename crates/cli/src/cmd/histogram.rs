@@ -1,4 +1,4 @@
-//! `dv histogram`: how many values lie in each of a row of ranges.
+//! `dv histogram`: counts the values of a column by range.
 
 use super::facet::{facet_json, print_bars};
 use super::group::{RequestedMetric, measures, metrics};
@@ -31,7 +31,7 @@ const UNITS: [(&str, Unit); 8] = [
 
 pub(crate) fn run(args: &HistogramArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segment = read::open(&args.file)?;
-    // Names the column that was meant, where there is none.
+    // An unknown column gets a hint with the closest name.
     read::select(std::slice::from_ref(&segment), std::slice::from_ref(&args.spec.column))?;
     let matching = MatchingDocs::find(&segment, &args.filter)?;
     let asked = asked(&segment, &args.spec)?;
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &HistogramArgs, console: &mut Console<'_>) -> Result<Exi
     Ok(Exit::Ok)
 }
 
-/// What a command line or a request asks for.
+/// The histogram of a command line or a request.
 pub(super) fn asked(segment: &Segment, spec: &HistogramSpec) -> Result<Histogram, CliError> {
     let column = spec.column.clone();
     let wrong = |what: String| CliError::usage(format!("histogram of {column:?}: {what}"));
@@ -80,7 +80,7 @@ pub(super) fn metrics_of(segment: &Segment, spec: &HistogramSpec) -> Result<Vec<
     metrics(segment, [&spec.sum, &spec.min, &spec.max, &spec.mean])
 }
 
-/// A unit of the calendar, or a number: one as queries have it, whole ones being exact, or any other text of a double.
+/// Parses a step: a calendar unit, or a number as in a query. Integers are exact.
 fn step(text: &str) -> Result<Step, String> {
     if let Some((_, unit)) = UNITS.iter().find(|(name, _)| *name == text) {
         return Ok(Step::Every(*unit));
@@ -99,7 +99,7 @@ fn step(text: &str) -> Result<Step, String> {
     })
 }
 
-/// A line for each range, with a bar on a terminal.
+/// Prints a line for each range.
 fn print(found: &HistogramCounts, console: &mut Console<'_>) -> Result<(), CliError> {
     let [docs, missing, outside] = [found.docs, found.missing, found.outside].map(thousands);
     let name = printable(&found.field.name);
@@ -111,7 +111,7 @@ fn print(found: &HistogramCounts, console: &mut Console<'_>) -> Result<(), CliEr
     print_bars(&rows.collect::<Vec<_>>(), Align::Right, console)
 }
 
-/// A row of a table for each range, with what was found out about its documents.
+/// Prints a table with a row for each range, its metrics and its facet.
 fn print_table(
     found: &HistogramCounts,
     metrics: &[RequestedMetric],
@@ -140,7 +140,7 @@ fn print_table(
     Ok(writeln!(console.out, "{docs} documents, {missing} without a value{beside}")?)
 }
 
-/// The values of a facet and how often they come, in one line.
+/// The values of a facet with their counts, in one line.
 fn values(facet: &FacetCounts) -> String {
     let printer = Printer::of(&facet.field);
     let value =
@@ -148,13 +148,13 @@ fn values(facet: &FacetCounts) -> String {
     facet.values.iter().map(value).collect::<Vec<_>>().join(", ")
 }
 
-/// Where a range begins, as people write it: the least double that is 0 is -0.
+/// The start of a range; -0.0, the least of the zeros, is printed as 0.
 fn begin(field: &Field, from: i64) -> Value {
     let from = Value::of(field.logical, from);
     if from == Value::F64(-0.0) { Value::F64(0.0) } else { from }
 }
 
-/// The ranges of a column, as keys of JSON.
+/// A histogram as entries of a JSON object.
 pub(super) fn histogram_json(
     found: &HistogramCounts,
     metrics: &[RequestedMetric],

@@ -1,4 +1,4 @@
-//! `dv info`: columns, types, encodings, and where the bytes went.
+//! `dv info`: the columns of a segment with their types, encodings and sizes.
 
 use crate::api::{ColumnUsage, IdIndex, Packing, SectionUsage, Segment, SegmentUsage};
 use crate::args::InfoArgs;
@@ -50,14 +50,14 @@ pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Cl
     Ok(Exit::Ok)
 }
 
-/// The statistics of a segment, its columns in the order of the input.
+/// The space usage of a segment, with columns in the order of the input.
 pub(crate) fn stats(segment: &Segment) -> Result<SegmentUsage, CliError> {
     let mut stats = segment.usage()?;
     stats.columns.sort_by_key(|column| read::order_of(&column.field));
     Ok(stats)
 }
 
-/// How ids are found, and what that takes.
+/// A line on the index of ids: its structure and its bytes per id.
 fn ids_line(ids: &IdIndex) -> String {
     let (count, sizes) = (u64::from(ids.len()), ids.sizes());
     let mut line = format!("ids in {}: {}", printable(ids.field()), ids.form().name());
@@ -84,7 +84,7 @@ fn ids_line(ids: &IdIndex) -> String {
     line
 }
 
-/// Everything that the directory knows, as keys of JSON.
+/// The contents of the directory, as entries of a JSON object.
 pub(crate) fn info(
     segment: &Segment,
     stats: &SegmentUsage,
@@ -112,7 +112,7 @@ pub(crate) fn info(
     Ok(entries.into_iter())
 }
 
-/// The index of ids; its seed as text, as all numbers of 64 bits.
+/// The index of ids. Its 64-bit seed is text, because readers of JSON round large numbers.
 fn ids_info(ids: &IdIndex, stats: &SegmentUsage) -> Json {
     Json::object([
         ("column", ids.field().into()),
@@ -126,7 +126,7 @@ fn ids_info(ids: &IdIndex, stats: &SegmentUsage) -> Json {
     ])
 }
 
-/// A column; least and greatest value as text, so that no number loses digits on its way through a JSON reader.
+/// A column. Minimum and maximum are text, because readers of JSON round large numbers.
 fn column_info(column: &ColumnUsage) -> Json {
     let field = &column.field;
     let shown = |stored| Printer::of(field).to_text(StoredRef::Number(stored));

@@ -1,4 +1,4 @@
-//! `dv lookup`: documents by their ids, in many segments.
+//! `dv lookup`: finds documents by id in several segments.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead as _, Write};
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, 
     let (files, ids) = split(args)?;
     let segments = files.iter().map(|file| read::open(Path::new(file))).collect::<Result<Vec<_>, _>>()?;
     let (indexes, logical) = open(&segments)?;
-    // Files are named from the oldest to the newest, and asked the other way round.
+    // Files are named from the oldest to the newest, and searched in reverse order.
     let lookup = IdLookup::new(indexes.iter().rev().map(|index| index.reader().clone()));
     let mut search = LookupRun {
         segments: &segments,
@@ -35,13 +35,13 @@ pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, 
         let fields = read::select(&segments, &args.records.columns)?;
         print_documents(&fields, &mut search, &args.records, usual_format(console), console)?;
     }
-    // Behind what was found, on a terminal that shows both.
+    // On a terminal, errors come after the documents.
     console.out.flush()?;
     search.tell_not_found(console.err);
     Ok(if search.found_all { Exit::Ok } else { Exit::Failed })
 }
 
-/// What is asked for.
+/// A source of ids.
 enum IdInput {
     Id(Vec<u8>),
     /// The lines of standard input.
@@ -63,7 +63,7 @@ impl IdInput {
     }
 }
 
-/// Tells segments and ids apart.
+/// Splits the arguments into segments and ids.
 fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<IdInput>), CliError> {
     let explicit = !args.ids.is_empty() || !args.more_ids.is_empty();
     let is_segment = |argument: &OsString| {
@@ -85,7 +85,7 @@ fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<IdInput>), CliError> {
     Ok((files, ids))
 }
 
-/// The indexes of the segments, which are of one column, and the type of its values.
+/// The indexes of the segments, which must index the same column, and the type of the ids.
 fn open(segments: &[Segment]) -> Result<(Vec<IdIndex>, LogicalType), CliError> {
     let mut indexes = Vec::with_capacity(segments.len());
     let mut first: Option<Field> = None;
@@ -103,7 +103,7 @@ fn open(segments: &[Segment]) -> Result<(Vec<IdIndex>, LogicalType), CliError> {
     Ok((indexes, first.map_or(LogicalType::Utf8, |field| field.logical)))
 }
 
-/// Ids on their way to documents.
+/// The state of a lookup.
 struct LookupRun<'a, S: SegmentIds> {
     segments: &'a [Segment],
     indexes: &'a [IdIndex],
@@ -112,12 +112,12 @@ struct LookupRun<'a, S: SegmentIds> {
     logical: LogicalType,
     ids: &'a mut dyn Iterator<Item = io::Result<Vec<u8>>>,
     quiet: bool,
-    /// What is to be told of ids of the last bulk.
+    /// Messages on ids of the last chunk that were not found.
     not_found: Vec<String>,
     found_all: bool,
 }
 
-/// An id, the place of its segment, and its document.
+/// An id, the index of its segment, and its document.
 struct Found {
     id: Vec<u8>,
     segment: usize,
@@ -125,7 +125,7 @@ struct Found {
 }
 
 impl<S: SegmentIds> LookupRun<'_, S> {
-    /// Looks up as many ids as documents are read together; `None` if there are no more.
+    /// Looks up the next chunk of ids; `None` if there are no more.
     fn next_bulk(&mut self, err: &mut dyn Write) -> Result<Option<Vec<Found>>, CliError> {
         let ids = self.ids.take(CHUNK).collect::<io::Result<Vec<_>>>();
         let ids = ids.map_err(|error| CliError::file("<stdin>", &error))?;
@@ -136,7 +136,7 @@ impl<S: SegmentIds> LookupRun<'_, S> {
         let parsed: Vec<_> = ids.iter().map(|id| id_index::parse(id, self.logical)).collect();
         let known: Vec<&[u8]> = parsed.iter().flatten().map(Vec::as_slice).collect();
         let mut hits = Vec::with_capacity(known.len());
-        // A new one for every bulk: it knows the filters that were read by now.
+        // A new seeker for every chunk uses the filters that have been verified by now.
         let found = self.lookup.seeker().find_many(&known, &mut hits);
         found.map_err(|error| self.damaged(error))?;
         let (mut hits, mut found) = (hits.into_iter(), Vec::new());
@@ -164,12 +164,12 @@ impl<S: SegmentIds> LookupRun<'_, S> {
 
     fn tell_not_found(&mut self, err: &mut dyn Write) {
         for line in self.not_found.drain(..) {
-            // That it cannot be told is no reason to fail.
+            // An error of writing the message is ignored.
             let _ = writeln!(err, "{line}");
         }
     }
 
-    /// Names the file of the segment.
+    /// The error for a damaged index, with the file of the segment.
     fn damaged(&self, error: SeekError) -> CliError {
         let message = error.to_string();
         let index = self.indexes.iter().rev().nth(error.segment);
@@ -179,7 +179,7 @@ impl<S: SegmentIds> LookupRun<'_, S> {
         }
     }
 
-    /// Prints where documents are.
+    /// Prints the file, document number and id of each document.
     fn print_places(&mut self, json: bool, console: &mut Console<'_>) -> Result<(), CliError> {
         while let Some(found) = self.next_bulk(console.err)? {
             for Found { id, segment, doc } in found {
@@ -198,7 +198,7 @@ impl<S: SegmentIds> LookupRun<'_, S> {
 }
 
 impl<S: SegmentIds> Documents for LookupRun<'_, S> {
-    /// Reads the documents of a bulk segment by segment, and gives them in the order of the ids.
+    /// Reads the documents of a chunk segment by segment, and returns them in the order of the ids.
     fn each(
         &mut self,
         fields: &[Field],

@@ -1,4 +1,4 @@
-//! `dv man`: the manual, made of the same text as `--help`.
+//! `dv man`: pages of the manual, from the text of `--help`.
 
 use std::io;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::error::{CliError, Exit};
 use crate::input::error::meant;
 
 pub(crate) fn run(args: &ManArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    // Building gives subcommands their full names; a page of `help` would say nothing.
+    // `build` sets the full names of subcommands. A page on `help` would be empty.
     let mut dv = CommandLine::command().disable_help_subcommand(true);
     dv.build();
     match (&args.output, &args.command) {
@@ -32,7 +32,7 @@ fn page(command: &Command, out: &mut dyn io::Write) -> io::Result<()> {
     let notes = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string);
     let command = command.clone().after_help(None::<&str>).after_long_help(None::<&str>);
     Man::new(command).source(concat!("dv ", env!("CARGO_PKG_VERSION"))).manual("docvalues").render(out)?;
-    // The lines of examples and tables are to stay lines.
+    // Lines of examples and tables must not be filled.
     let Some(notes) = notes else { return Ok(()) };
     let mut roff = Roff::new();
     roff.control("SH", ["NOTES"]).control("nf", []);

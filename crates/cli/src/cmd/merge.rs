@@ -1,4 +1,4 @@
-//! `dv merge`: several segments into one.
+//! `dv merge`: merges several segments into one.
 
 use super::info::{info, stats};
 use crate::api::writer::{MergeProgress, Merger};
@@ -63,7 +63,7 @@ fn merge(
     Ok(())
 }
 
-/// Where the document is that is number `doc` of all.
+/// The segment and number of document `doc` of the merged segment, for messages.
 fn place_of(mut doc: u32, segments: &[Segment]) -> String {
     for segment in segments {
         match doc.checked_sub(segment.docs()) {
@@ -74,14 +74,14 @@ fn place_of(mut doc: u32, segments: &[Segment]) -> String {
     format!("document {doc}")
 }
 
-/// What the documents are to be sorted by.
+/// The keys of the index sort.
 fn sort_keys(arguments: &[String], segments: &[Segment]) -> Result<Vec<SortKey>, CliError> {
     let fields = read::select(segments, &[])?;
     let columns = fields.iter().map(|field| (field.name.as_str(), field.kind.is_multi_valued()));
     sort::keys_to_write(arguments, &columns.collect::<Vec<_>>())
 }
 
-/// How the values of several segments are spelled, if these do it so.
+/// The text format that several segments have in common.
 fn text_format(formats: &[Option<&str>]) -> Option<String> {
     let spellings = formats.iter().map(|format| TextFormat::parse(format.unwrap_or_default()));
     spellings.reduce(TextFormat::common).and_then(|text_format| text_format.to_format())

@@ -1,4 +1,4 @@
-//! `dv query`: several things at once, as a request in JSON or TOML asks for them.
+//! `dv query`: answers a request in JSON or TOML.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -25,7 +25,7 @@ use crate::output::json::Json;
 use crate::output::records;
 use crate::{read, sort};
 
-/// A request, as people write it.
+/// A request, as the user writes it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct QueryRequest {
@@ -41,18 +41,18 @@ struct QueryRequest {
 }
 
 impl QueryRequest {
-    /// How many documents, if any are asked for: who names an order or columns wants some.
+    /// The number of documents to print; 20 if the request has `sort` or `columns` and no `top`.
     fn top(&self) -> Option<usize> {
         let is_about_documents = !self.sort.is_empty() || !self.columns.is_empty();
         self.top.or(is_about_documents.then_some(20))
     }
 }
 
-/// A request for a column: a table of its options, or a name, which is short for a table with that name only.
+/// A table of options, or a plain column name as a shorthand.
 #[derive(Debug)]
 struct NameOr<T>(T);
 
-/// By hand: of an untagged enum nobody is told which key is wrong.
+/// Implemented by hand, because errors of an untagged enum do not name the wrong key.
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for NameOr<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<NameOr<T>, D::Error> {
         struct Either<T>(PhantomData<T>);
@@ -130,7 +130,7 @@ pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, C
     Ok(Exit::Ok)
 }
 
-/// Reads a request: JSON or TOML, from the command line, a file, or standard input.
+/// Parses a request: JSON or TOML, from the command line, a file, or standard input.
 fn parse(argument: &str) -> Result<QueryRequest, CliError> {
     let inline = argument.trim_start().starts_with('{');
     let hint = "write the request as JSON, or name a file of JSON or TOML, or - for standard input";
@@ -145,7 +145,7 @@ fn parse(argument: &str) -> Result<QueryRequest, CliError> {
     }
 }
 
-/// The request in the terms of the store, about those of its documents that match `more`, too.
+/// Converts a request for the library; documents must also match the query `more`.
 fn request(segment: &Segment, asked: &QueryRequest, more: Option<&str>) -> Result<SearchRequest, CliError> {
     let queries = [more, asked.query.as_deref()].into_iter().flatten().map(Query::parse);
     let query = Query::all_of(queries.collect::<Result<Vec<_>, _>>()?);
@@ -179,7 +179,7 @@ fn stats(NameOr(asked): &NameOr<StatsRequest>) -> Stats {
     stats
 }
 
-/// The steps that a request asks for.
+/// The steps of a request, with their times.
 fn steps(request: &SearchRequest, answer: &SearchAnswer) -> Vec<Step> {
     let SearchRequest { facets, histograms, stats, groups, top, .. } = request;
     let passes = !(facets.is_empty() && histograms.is_empty() && stats.is_empty());

@@ -1,4 +1,4 @@
-//! `dv sample`: documents drawn at random.
+//! `dv sample`: prints random documents.
 
 use std::collections::BTreeSet;
 
@@ -15,9 +15,9 @@ pub(crate) fn run(args: &SampleArgs, console: &mut Console<'_>) -> Result<Exit, 
     Ok(Exit::Ok)
 }
 
-/// Draws `count` of `docs` documents, every set of them as likely as any other: Floyd's algorithm.
+/// Draws `count` of `docs` documents with Floyd's algorithm; every set is equally likely.
 ///
-/// Takes memory for what is drawn, not for what is drawn from.
+/// Uses O(`count`) memory.
 fn draw(docs: u32, count: u32, seed: u64) -> BTreeSet<u32> {
     let mut random = SplitMix(seed);
     let mut drawn = BTreeSet::new();
@@ -30,7 +30,7 @@ fn draw(docs: u32, count: u32, seed: u64) -> BTreeSet<u32> {
     drawn
 }
 
-/// SplitMix64 of Steele, Lea and Flood: small, and the same numbers in every release.
+/// SplitMix64 by Steele, Lea and Flood: small, and stable across releases.
 struct SplitMix(u64);
 
 impl SplitMix {
@@ -41,7 +41,7 @@ impl SplitMix {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 to `last`. That some are likelier by one in 2<sup>32</sup> is no matter here.
+    /// A number from 0 to `last`, with a bias of at most one in 2<sup>32</sup>.
     fn up_to(&mut self, last: u32) -> u32 {
         let scaled = (u128::from(self.next()) * (u128::from(last) + 1)) >> 64;
         u32::try_from(scaled).unwrap_or(last)

@@ -1,4 +1,4 @@
-//! `dv schema`: the types that a sample leads to, for a person to edit.
+//! `dv schema`: prints the inferred types as a schema file.
 
 use super::build::prepare;
 use crate::args::SchemaArgs;
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, 
     Ok(Exit::Ok)
 }
 
-/// The columns that there will be.
+/// The columns that are not excluded.
 fn columns(import: &Import) -> impl Iterator<Item = &Column> {
     import.columns().iter().filter(|column| !column.excluded)
 }
@@ -35,7 +35,7 @@ pub(crate) fn to_toml(import: &Import) -> String {
     tables.fold(heading(import), |file, table| file + "\n" + &table)
 }
 
-/// Says where the types come from and where they go.
+/// The heading: the number of columns and rows, and how to use the file.
 fn heading(import: &Import) -> String {
     let (columns, rows) = (columns(import).count() as u64, import.sampled());
     let count = |n: u64, what: &str| format!("{} {what}{}", thousands(n), if n == 1 { "" } else { "s" });
@@ -49,14 +49,14 @@ fn heading(import: &Import) -> String {
     )
 }
 
-/// A column, by the keys of a schema file.
+/// A column, with the keys of a schema file.
 struct Entry<'a> {
     name: &'a str,
     ty: Option<String>,
     kind: Option<&'static str>,
     format: Option<&'a str>,
     separator: Option<&'a str>,
-    /// The type that a file says.
+    /// The type in the schema of a file.
     declared: Option<&'a str>,
     /// The first value of the sample.
     example: Option<&'a str>,
@@ -91,7 +91,7 @@ impl<'a> Entry<'a> {
         ])
     }
 
-    /// A table of a schema file; a comment where nothing is known of the column.
+    /// A table of a schema file; a comment if the type is unknown.
     fn to_toml(&self) -> String {
         let Some(ty) = &self.ty else {
             return format!(
@@ -114,13 +114,13 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// A name as a key of TOML.
+/// A name as a TOML key.
 fn key(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if !name.is_empty() && name.chars().all(bare) { name.to_owned() } else { quoted(name) }
 }
 
-/// A string of TOML, which escapes as JSON does, and DEL as well.
+/// A TOML string: escaped as in JSON, and DEL as well.
 fn quoted(text: &str) -> String {
     json_text(text).replace('\u{7f}', "\\u007f")
 }

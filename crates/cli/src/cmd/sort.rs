@@ -1,4 +1,4 @@
-//! `dv sort`: the documents that come first.
+//! `dv sort`: prints the first documents in the order of some columns.
 
 use crate::args::SortArgs;
 use crate::console::Console;

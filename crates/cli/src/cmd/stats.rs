@@ -1,4 +1,4 @@
-//! `dv stats`: what the values of columns are.
+//! `dv stats`: statistics of columns.
 
 use crate::api::search::stats::{ColumnStats, Distinct, Stats};
 use crate::api::{self, Field};
@@ -12,7 +12,7 @@ use crate::output::text::{printable, thousands};
 use crate::read;
 use crate::stats_text::{StatsText, rounded};
 
-/// Columns of a terminal that a value of the table may take.
+/// The maximum width of a value.
 const CELL: usize = 24;
 
 pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, C
     let of_field = |name: &str| in_file.columns.iter().find(|column| column.field.name == name);
     let is_all = matching.count() == segment.docs();
     for stats in &mut found {
-        // Of all documents the directory may know it.
+        // The directory may have the number for all documents.
         let known = of_field(&stats.field.name).filter(|_| is_all && stats.distinct.is_none());
         stats.distinct = stats.distinct.or(known.and_then(distinct).map(Distinct::Exact));
     }
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, C
     Ok(Exit::Ok)
 }
 
-/// What to find out: of byte strings, there is less to be known, which is said of those that were named.
+/// The statistics to compute. Byte strings have no percentiles; that is an error only for columns that were named.
 fn asked(field: &Field, args: &StatsArgs) -> Stats {
     let mut stats = Stats::of(&field.name);
     stats.distinct = args.distinct;
@@ -52,12 +52,12 @@ fn asked(field: &Field, args: &StatsArgs) -> Stats {
     stats
 }
 
-/// How many different values there are, if the directory says.
+/// The number of distinct values, if the directory has it.
 fn distinct(stats: &api::ColumnUsage) -> Option<u64> {
     stats.term_count.map(u64::from).or(stats.statistics.distinct)
 }
 
-/// A column's statistics, the facts of its segment, and its bytes in the file.
+/// A column's statistics, their text, and its size in the file.
 pub(super) struct Column<'a> {
     stats: &'a ColumnStats,
     facts: StatsText,
@@ -69,7 +69,7 @@ impl<'a> Column<'a> {
         Column { stats, facts: StatsText::of(stats), bytes }
     }
 
-    /// As JSON, numbers of its values as text, so that none loses digits on its way through a JSON reader.
+    /// The column as JSON. Values are text, because readers of JSON round large numbers.
     pub(super) fn to_json(&self) -> Json {
         let Column { stats, facts, bytes } = self;
         let is_estimate = matches!(stats.distinct, Some(Distinct::About(_)));
@@ -84,7 +84,7 @@ impl<'a> Column<'a> {
             ("documents", (stats.docs - stats.missing).into()),
             ("missing", stats.missing.into()),
             ("values", stats.values.into()),
-            // They are in nothing that follows but `distinct`.
+            // The entries below, except `distinct`, leave NaN out.
             ("nans", (stats.nans > 0).then_some(stats.nans).into()),
             ("distinct", stats.distinct.map(Distinct::get).into()),
             ("distinct_is_estimate", is_estimate.then_some(true).into()),
@@ -99,7 +99,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Prints a table; on a terminal that is too narrow, how many values there are and what they are in two.
+/// Prints a table, or two on a terminal that is too narrow: counts, and values.
 fn print(columns: &[Column<'_>], console: &mut Console<'_>) -> Result<(), CliError> {
     let whole = table(columns, true, true);
     if console.out_width.is_none_or(|width| whole.width() <= width) {

@@ -1,4 +1,4 @@
-//! `dv terms`: the dictionary of a column.
+//! `dv terms`: prints the dictionary of a column, or all ids.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -18,7 +18,7 @@ use crate::read;
 
 pub(crate) fn run(args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segment = read::open(&args.file)?;
-    // Without a name, it is ids.
+    // Without a column, --id was given.
     let Some(name) = &args.column else { return print_ids(&segment, args, console) };
     let Some(column) = read::column(&segment, name)? else {
         return Err(read::unknown_column(std::slice::from_ref(&segment), name)?);
@@ -74,7 +74,7 @@ fn no_dictionary(segment: &Segment, info: &ColumnInfo) -> CliError {
     }
 }
 
-/// The bytes that a prefix stands for.
+/// The bytes of a prefix.
 fn bytes_of(prefix: &str, logical: LogicalType) -> Result<Vec<u8>, CliError> {
     match logical {
         LogicalType::Utf8 => Ok(prefix.as_bytes().to_vec()),
@@ -91,7 +91,7 @@ fn bytes_of(prefix: &str, logical: LogicalType) -> Result<Vec<u8>, CliError> {
     }
 }
 
-/// The number of documents that have each of these terms.
+/// The number of documents with each of these terms.
 fn count(rows: &dyn Rows<TermOrd>, docs: u32, ords: OrdRange) -> Result<Vec<u32>, Error> {
     let mut counts = vec![0; ords.len()];
     rows.scan(DocRange::new(0, docs), &mut |batch| {
@@ -109,12 +109,12 @@ fn count(rows: &dyn Rows<TermOrd>, docs: u32, ords: OrdRange) -> Result<Vec<u32>
     Ok(counts)
 }
 
-/// The place of an ord behind `first`; beyond all others for those before it.
+/// The index of an ordinal relative to `first`; `usize::MAX` if it is less.
 fn index(ord: TermOrd, first: u32) -> usize {
     ord.get().checked_sub(first).and_then(|index| usize::try_from(index).ok()).unwrap_or(usize::MAX)
 }
 
-/// A line of the output: an id or a term, and the number that belongs to it.
+/// A line of the output: a term with its count, or an id with its document.
 fn line(args: &TermsArgs, printer: &Printer, term: &[u8], number: Option<u32>) -> String {
     let (name, counted) = if args.column.is_some() { ("term", "documents") } else { ("id", "doc") };
     if args.json {
@@ -124,11 +124,11 @@ fn line(args: &TermsArgs, printer: &Printer, term: &[u8], number: Option<u32>) -
         return line + &number + "}\n";
     }
     let count = number.filter(|_| args.counts).map(|count| format!("{count}\t")).unwrap_or_default();
-    // A term is a line, whatever it holds.
+    // Control characters are escaped, so a term is always one line.
     count + &printable(&printer.to_text(StoredRef::Bytes(term))) + "\n"
 }
 
-/// Goes on as long as what was written was.
+/// Stops at an error of writing.
 fn flow(written: &io::Result<()>) -> ControlFlow<()> {
     if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }

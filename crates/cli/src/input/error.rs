@@ -31,7 +31,7 @@ pub(crate) struct BadRow {
     pub(crate) problem: String,
     /// The text in error, shortened.
     pub(crate) text: Option<String>,
-    /// What the user can do.
+    /// A hint for the user.
     pub(crate) hint: Option<String>,
 }
 
@@ -54,7 +54,7 @@ impl InputError {
         InputError::Unreadable { file: file.clone(), source }
     }
 
-    /// What the user can do about it.
+    /// The hint for the user.
     pub(crate) fn hint(&self) -> Option<&str> {
         match self {
             InputError::Bad(row) => row.hint.as_deref(),

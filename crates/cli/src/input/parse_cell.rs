@@ -30,7 +30,7 @@ pub(crate) enum ValueStyle {
     Lost,
     /// A set of possible float styles.
     Float { styles: u32, json: bool },
-    /// An RFC 3339 timestamp. Bits 0 to 9 of `fractions` stand for a fixed number of decimals, bit 10 for as many as needed.
+    /// An RFC 3339 timestamp. Bits 0 to 9 of `fractions` are fixed numbers of decimals, bit 10 is as many as needed.
     Time { separator: char, fractions: u16, suffix: [u8; 6] },
     /// The format that the user gave, with this offset.
     Formatted(Offset),

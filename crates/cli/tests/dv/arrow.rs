@@ -1,4 +1,4 @@
-//! Parquet and Arrow IPC: what goes in comes out, and what does not go in is named.
+//! Parquet and Arrow IPC: values survive a round trip, and errors name what does not fit.
 
 mod samples;
 

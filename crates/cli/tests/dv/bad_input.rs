@@ -1,8 +1,8 @@
-//! Bad input of every sort: where it is, what it says, what helps, and that nothing is left behind.
+//! Bad input of every kind: the place, message and hint of the error, and no file left over.
 
 use crate::sandbox::Sandbox;
 
-/// Builds from one file, which must fail with this exit code, message and advice; leaves no segment.
+/// Builds from one file, which must fail with this exit code, message and hint, and leave no segment.
 #[track_caller]
 fn refused(name: &str, text: impl AsRef<[u8]>, more: &[&str], code: i32, message: &str, advice: &str) {
     let sandbox = Sandbox::with(name, text);

@@ -1,4 +1,4 @@
-//! Damaged segments, and files that are none.
+//! Damaged segments, and files that are not segments.
 
 use crate::sandbox::Sandbox;
 

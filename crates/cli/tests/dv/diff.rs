@@ -1,4 +1,4 @@
-//! `dv diff`: what is the same, what is not, and what cannot be read.
+//! `dv diff`: equal segments, different ones, and ones that cannot be read.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! `--explain`: what was skipped, by which index.
+//! `--explain`: what each index skipped.
 
 use serde_json::Value;
 

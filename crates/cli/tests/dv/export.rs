@@ -1,4 +1,4 @@
-//! What `dv export -o` does to files: those of others, and its own.
+//! `dv export -o`: existing files, links, pipes, and the output file itself.
 
 use crate::sandbox::Sandbox;
 

@@ -1,4 +1,4 @@
-//! Ids: their index in `build` and `merge`, and documents by them.
+//! The index of ids in `build` and `merge`, and `dv lookup`.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! What answers in JSON have in common: doubles that are no JSON numbers, and what is counted under which name.
+//! Properties of all answers in JSON: NaN and infinity, and the names of counts.
 
 use serde_json::{Value, json};
 

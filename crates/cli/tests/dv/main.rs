@@ -1,29 +1,29 @@
-//! `dv` as a user has it: the program, files, pipes, exit codes.
+//! End-to-end tests of `dv`: the program, files, pipes, exit codes.
 
 #![expect(clippy::unwrap_used, reason = "a failing helper is a failing test")]
 
-mod answers;
 #[cfg(feature = "parquet")]
 mod arrow;
 mod bad_input;
-#[cfg(feature = "parquet")]
-mod columnar;
+mod cat_and_sample;
+mod compare_with_python;
 mod damage;
 mod diff;
 mod explain;
 mod export;
+#[cfg(feature = "parquet")]
+mod export_parquet;
 mod histogram;
 mod ids;
 mod json;
 mod merge;
 mod pipes;
+mod query_errors;
 #[cfg(unix)]
 mod readme;
 mod round_trip;
 mod sandbox;
 mod schema;
-mod searches;
-mod several;
 mod shell;
 mod snapshots;
 mod sort;

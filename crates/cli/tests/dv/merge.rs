@@ -1,4 +1,4 @@
-//! `dv merge`: what was cut comes together again.
+//! `dv merge`: parts of a segment merge to the same documents.
 
 use std::io::Read as _;
 

@@ -1,4 +1,4 @@
-//! Standard input and output, and readers that go away.
+//! Standard input and output, and readers that close a pipe.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! Files in, files out, compared.
+//! Files that are built and exported again are the same.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! A folder of its own for a test, and the program run in it.
+//! A temporary folder for a test, and runs of the program in it.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `dv schema`: what it prints builds what would be built without it.
+//! `dv schema`: its output builds the same segment as without it.
 
 use crate::sandbox::{Sandbox, packages};
 

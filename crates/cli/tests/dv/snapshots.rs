@@ -1,6 +1,6 @@
-//! What each subcommand prints, word by word: `tests/snapshots/*.txt`.
+//! Compares the output of each subcommand with `tests/snapshots/*.txt`.
 //!
-//! With `UPDATE_SNAPSHOTS=1` the files are written anew; the difference is then reviewed like code.
+//! `UPDATE_SNAPSHOTS=1` rewrites the files; review the difference like code.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `--sort-by`: documents in order, in `build` and `merge`.
+//! `--sort-by` in `build` and `merge`.
 
 use docvalues::prelude::*;
 use docvalues::{Lists, bits};

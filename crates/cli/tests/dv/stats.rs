@@ -1,4 +1,4 @@
-//! `dv stats`: numbers that can be checked by hand, and by another way to them.
+//! `dv stats`: numbers computed by hand, and again from the documents.
 
 use serde_json::{Value, json};
 

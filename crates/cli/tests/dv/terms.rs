@@ -1,4 +1,4 @@
-//! `dv terms`: dictionaries, and how many documents have each term.
+//! `dv terms`: dictionaries and counts.
 
 use std::collections::BTreeMap;
 

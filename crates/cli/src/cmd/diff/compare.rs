@@ -1,4 +1,4 @@
-//! Two segments side by side.
+//! Compares two segments.
 
 use std::fmt;
 
@@ -10,50 +10,50 @@ use crate::output::text::json_text;
 use crate::read::{CHUNK, Record, Records, column};
 use crate::text_format::TextFormat;
 
-/// What differs between two segments, as far as it was looked for.
+/// The differences between two segments found so far.
 pub(super) struct Comparison<'a> {
     pub(super) segments: &'a [Segment; 2],
     pub(super) columns: Vec<ColumnPair>,
-    /// Documents that differ, those that only one segment has among them.
+    /// The number of documents that differ, including those of one segment only.
     pub(super) differing: u32,
     records: [Records; 2],
 }
 
-/// A column of both segments, or of one.
+/// A column of one or both segments.
 pub(super) struct ColumnPair {
     pub(super) name: String,
     pub(super) sides: [Option<ColumnSide>; 2],
-    /// Documents that differ here, of those that both segments have.
+    /// The number of documents of both segments that differ in this column.
     pub(super) differing: u32,
 }
 
-/// What a segment says of a column.
+/// A segment's description of a column.
 #[derive(PartialEq, Eq)]
 pub(super) struct ColumnSide {
     pub(super) kind: Kind,
     pub(super) logical: LogicalType,
-    /// Without the place among the other columns.
+    /// Without the rank among the other columns.
     pub(super) text_format: TextFormat,
 }
 
-/// How much to find out.
+/// The detail of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// Whether any document differs.
+    /// Only whether any document differs.
     Whether,
-    /// All that differ, and the values of so many.
+    /// The number of documents that differ, and the values of the first ones.
     All(u32),
 }
 
 /// A document that differs.
 pub(super) struct Difference {
     pub(super) doc: u32,
-    /// The segment that has it, if only one does: 0 or 1.
+    /// The only segment with this document, 0 or 1; `None` if both have it.
     pub(super) only_in: Option<usize>,
     pub(super) values: Vec<ValuePair>,
 }
 
-/// The values of a document in both segments as JSON; absent where there are none.
+/// The values of a document in both segments as JSON; `None` without values.
 pub(super) struct ValuePair {
     pub(super) column: String,
     pub(super) sides: [Option<Box<RawValue>>; 2],
@@ -82,7 +82,7 @@ impl ColumnPair {
         self.sides[0] != self.sides[1]
     }
 
-    /// Whether values of both sides mean the same when they are stored as the same.
+    /// Whether stored values of both sides can be compared.
     pub(super) fn is_comparable(&self) -> bool {
         matches!(&self.sides, [Some(a), Some(b)] if a.logical == b.logical)
     }
@@ -97,7 +97,7 @@ impl ColumnSide {
 }
 
 impl<'a> Comparison<'a> {
-    /// Compares what the segments say of their columns.
+    /// Compares the columns of the segments.
     pub(super) fn of_columns(
         segments: &'a [Segment; 2],
         fields: &[Field],
@@ -111,7 +111,7 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// The documents of the segment that has more.
+    /// The number of documents of the larger segment.
     pub(super) fn docs(&self) -> u32 {
         self.segments[0].docs().max(self.segments[1].docs())
     }
@@ -121,7 +121,7 @@ impl<'a> Comparison<'a> {
         a.docs() != b.docs() || self.differing > 0 || self.columns.iter().any(ColumnPair::differs)
     }
 
-    /// Compares document by document; hands those whose values are wanted to `each`.
+    /// Compares document by document; calls `each` for those whose values are wanted.
     pub(super) fn documents(
         &mut self,
         wanted: Detail,
@@ -152,7 +152,7 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// Counts document `at` of the chunk if it differs.
+    /// Counts the document at index `at` of the chunk if it differs.
     fn count(&mut self, at: usize, only_in: Option<usize>) -> bool {
         let mut differs = only_in.is_some();
         if only_in.is_none() {
@@ -176,7 +176,7 @@ impl<'a> Comparison<'a> {
             Some(side) => [a, b][side].values(at, |values| !values.is_empty()),
         });
         let values = differing.map(|(pair, (a, b))| {
-            // A segment without the document has nothing loaded for it.
+            // A segment without the document has loaded no values for it.
             let shown = |side, column| (only_in.unwrap_or(side) == side).then(|| json(column, at)).flatten();
             ValuePair { column: pair.name.clone(), sides: [shown(0, a), shown(1, b)] }
         });
@@ -188,7 +188,7 @@ fn same(a: Record<'_>, b: Record<'_>, at: usize) -> bool {
     a.values(at, |a| b.values(at, |b| a == b))
 }
 
-/// The values of a document as JSON, what is no number in quotes, so that it can be told from nothing.
+/// The values of a document as JSON; NaN and infinity are strings, so that they differ from a missing value.
 fn json(column: Record<'_>, at: usize) -> Option<Box<RawValue>> {
     column.values(at, |values| {
         let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Differences for people, and as JSON.
+//! Reports differences as text and as JSON.
 
 use super::compare::{ColumnPair, ColumnSide, Comparison, Detail, Difference};
 use crate::console::Console;
@@ -6,10 +6,10 @@ use crate::error::CliError;
 use crate::output::json::Json;
 use crate::output::text::{printable, thousands};
 
-/// What stands in front of a line that only one segment has.
+/// The signs of lines of the first and of the second segment.
 const SIGNS: [char; 2] = ['-', '+'];
 
-/// Prints differences as they are found; nothing if there are none.
+/// Prints differences as they are found.
 pub(super) fn text(
     comparison: &mut Comparison<'_>,
     limit: u32,
@@ -31,11 +31,11 @@ pub(super) fn text(
         }
         writeln!(console.out, "{}", summary(comparison, limit))?;
     }
-    // Before the exit code says that all was said.
+    // An error of writing must be reported before the exit code.
     Ok(console.out.flush()?)
 }
 
-/// The segments, and the columns that are not the same.
+/// Prints the segments and the columns that differ.
 fn heading(comparison: &Comparison<'_>, console: &mut Console<'_>) -> Result<(), CliError> {
     for (sign, segment) in SIGNS.iter().zip(comparison.segments) {
         let (docs, columns) = (thousands(segment.docs().into()), thousands(segment.column_count().into()));
@@ -73,7 +73,7 @@ fn document(
     Ok(())
 }
 
-/// How many documents differ, in which columns, and how many of them are shown.
+/// The number of documents that differ, the columns, and the number of documents shown.
 fn summary(comparison: &Comparison<'_>, limit: u32) -> String {
     let differing = comparison.differing;
     let verb = if differing == 1 { "differs" } else { "differ" };
@@ -115,17 +115,17 @@ pub(super) fn json(
         ("same", (!comparison.differs()).into()),
         ("a", a),
         ("b", b),
-        // Those that are not the same in both.
+        // Columns that differ.
         ("columns", columns.filter(|pair| pair.differs()).map(column_json).collect()),
         ("differing_documents", comparison.differing.into()),
-        // Documents that differ, by column.
+        // The number of documents that differ in each column.
         ("differing_values", counts.collect()),
         ("documents", Json::List(documents)),
     ]))?;
     Ok(console.out.flush()?)
 }
 
-/// A column, and whether its values were compared all the same.
+/// A column, and whether its values were compared.
 fn column_json(pair: &ColumnPair) -> Json {
     let side = |side: &ColumnSide| {
         Json::object([

@@ -37,7 +37,7 @@ pub(super) struct Ipc {
 
 enum Messages {
     Stream(Box<dyn Read>),
-    /// Where those that are left stand, the next one last.
+    /// The remaining blocks, in reverse order.
     File {
         file: BufReader<File>,
         source: Source,
@@ -46,7 +46,7 @@ enum Messages {
     },
 }
 
-/// What a message says, and what it carries.
+/// The metadata and the body of a message.
 struct Message {
     metadata: Vec<u8>,
     body: Vec<u8>,

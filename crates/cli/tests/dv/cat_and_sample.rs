@@ -1,4 +1,4 @@
-//! `dv cat` and `dv sample`: documents of several segments, and some of many.
+//! `dv cat` and `dv sample`.
 
 use crate::sandbox::{Sandbox, packages};
 

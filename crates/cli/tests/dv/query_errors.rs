@@ -1,4 +1,4 @@
-//! Searches that are asked wrongly, and requests.
+//! Errors of queries and their options, and requests of `dv query`.
 
 use serde_json::{Value, json};
 

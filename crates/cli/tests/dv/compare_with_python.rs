@@ -1,4 +1,4 @@
-//! Answers about real data, beside those of a script in Python that looks at each row.
+//! Compares answers about real data with those of a Python script that reads every row.
 
 use std::path::Path;
 use std::process::Command;
