@@ -124,6 +124,9 @@ impl From<&Error> for CliError {
                 FormatErrorKind::Magic { .. } if source.section() == Section::Header => {
                     failure.hint("`dv build` makes a segment from CSV, TSV or NDJSON")
                 }
+                FormatErrorKind::Truncated { .. } if source.section() == Section::Header => failure.hint(
+                    "the file is too short for a segment; `dv build` makes one from CSV, TSV or NDJSON",
+                ),
                 FormatErrorKind::Magic { .. } | FormatErrorKind::Truncated { .. } => {
                     failure.hint("the end of the file is missing; copy it again")
                 }
