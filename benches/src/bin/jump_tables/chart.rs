@@ -1,5 +1,5 @@
-//! Boxes by the magnitude of the hits, as SVG: from a quarter of the requests to three quarters, the median across, and
-//! lines to the least and to what 95 % do not pass.
+//! Box plots by the magnitude of the hits, as SVG: quartiles, median, and whiskers to the least and the 95th
+//! percentile.
 
 use std::error::Error;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use crate::measure::{Bucket, ByHits};
 
 const SIZE: (u32, u32) = (860, 420);
 
-/// Of the width of a magnitude, what a box takes.
+/// The width of a box, as a share of the width of a magnitude.
 const BOX: f64 = 0.2;
 
-/// Colours that are told apart by those who see red and green alike, and in grey (Okabe and Ito).
+/// Colours that are distinct for colour-blind readers and in grey (Okabe and Ito).
 fn colour(contender: Contender) -> RGBColor {
     match contender {
         Contender::Walk => RGBColor(0, 114, 178),
@@ -28,7 +28,7 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// A picture of a work's times.
+/// The chart of a workload.
 pub(crate) fn draw(by_hits: &ByHits, docs: u32) -> Result<String, Box<dyn Error>> {
     let mut svg = String::new();
     {
@@ -38,7 +38,7 @@ pub(crate) fn draw(by_hits: &ByHits, docs: u32) -> Result<String, Box<dyn Error>
         let samples = || by_hits.buckets.iter().flat_map(|bucket| &bucket.samples);
         let least = samples().map(|sample| millis(sample.percentile(0))).fold(f64::MAX, f64::min);
         let most = samples().map(|sample| millis(sample.percentile(95))).fold(0.0, f64::max);
-        // Room for the legend.
+        // Space for the legend.
         let top = most * (most / least).powf(0.4).max(1.5);
         let magnitudes = by_hits.buckets.iter().map(|bucket| f64::from(bucket.magnitude));
         let (first, last) = (magnitudes.clone().fold(f64::MAX, f64::min), magnitudes.fold(0.0, f64::max));
@@ -70,7 +70,7 @@ pub(crate) fn draw(by_hits: &ByHits, docs: u32) -> Result<String, Box<dyn Error>
     Ok(svg)
 }
 
-/// A picture of the runs of an export: a bar each.
+/// The chart of the runs of an export, one bar for each.
 pub(crate) fn runs(export: &Export, docs: u32) -> Result<String, Box<dyn Error>> {
     let totals: Vec<Vec<f64>> = (0..Contender::ALL.len())
         .map(|at| {
@@ -131,7 +131,7 @@ fn hits(magnitude: f64) -> String {
     format!("{}–{}", power(magnitude), power(magnitude + 1.0))
 }
 
-/// Says which colour is whose.
+/// The legend.
 fn legend<'a, B: DrawingBackend + 'a, X: Ranged<ValueType = f64>, Y: Ranged<ValueType = f64>>(
     chart: &mut ChartContext<'a, B, Cartesian2d<X, Y>>,
     place: SeriesLabelPosition,
@@ -143,7 +143,7 @@ fn legend<'a, B: DrawingBackend + 'a, X: Ranged<ValueType = f64>, Y: Ranged<Valu
 
 type Piece<'a> = DynElement<'static, SVGBackend<'a>, (f64, f64)>;
 
-/// A box and its lines.
+/// A box and its whiskers.
 fn pieces<'a>(bucket: &Bucket, at: usize, colour: RGBColor) -> Vec<Piece<'a>> {
     let [least, low, middle, high, most] =
         [0, 25, 50, 75, 95].map(|percent| millis(bucket.samples[at].percentile(percent)));

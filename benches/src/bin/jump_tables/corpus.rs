@@ -1,4 +1,4 @@
-//! The two segments, the three contenders, and what a search hits.
+//! The two segments, the three contenders, and the hits of searches.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub(crate) struct Corpus {
     /// Without jump tables, and with them.
     paths: [PathBuf; 2],
     pub(crate) bytes: [u64; 2],
-    /// Build time and peak memory, of this run or an earlier one.
+    /// Build time and peak memory, from this run or an earlier one.
     pub(crate) built: Built,
 }
 
@@ -29,11 +29,11 @@ pub(crate) struct Corpus {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Built {
     pub(crate) seconds: u64,
-    /// The most memory that the process had, if the system tells; or 0.
+    /// Peak memory of the process, or 0 if the system does not report it.
     pub(crate) peak: u64,
 }
 
-/// Who finds blocks in which way.
+/// The ways to find blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Contender {
     Walk,
@@ -62,7 +62,7 @@ impl Contender {
 }
 
 impl Corpus {
-    /// Builds the segments that are not in the folder, each within a budget of bytes of buffered values.
+    /// Builds the segments that are missing in the folder, each within a memory budget in bytes.
     pub(crate) fn prepare(arguments: &Arguments) -> Outcome<Corpus> {
         let &Arguments { docs, seed, one_file, .. } = arguments;
         let mut named = arguments.fields.iter().chain(&arguments.sorted);
@@ -116,7 +116,7 @@ impl Corpus {
         self.paths[0] == self.paths[1]
     }
 
-    /// The contender's segment, opened anew. `cold`: nothing of it is in the page cache.
+    /// Opens the contender's segment again; if `cold`, after dropping it from the page cache.
     pub(crate) fn open(&self, contender: Contender, cold: bool) -> Outcome<Segment> {
         let path = &self.paths[usize::from(contender == Contender::Baked)];
         if cold {
@@ -125,7 +125,7 @@ impl Corpus {
         Ok(Segment::open_with(path, OpenOptions::new().jump_tables(contender.mode()))?)
     }
 
-    /// About `count` documents, ascending: what a search for a word hits.
+    /// About `count` documents, ascending: the hits of a search for a word.
     pub(crate) fn hits(&self, count: u32, request: u32) -> Vec<DocId> {
         let mut random = SplitMix64::new(self.seed ^ u64::from(request) << 32 ^ u64::from(count));
         // A gap is from 1 to twice the average.
@@ -172,7 +172,7 @@ fn build(
     Ok(())
 }
 
-/// Nanoseconds a document to make the documents, and a segment of one field.
+/// Nanoseconds for each document of generating the documents, and of a segment with one field.
 pub(crate) fn by_column(arguments: &Arguments) -> Outcome<Vec<(&'static str, f64)>> {
     let archive = archive(arguments.docs, arguments.seed);
     let path = arguments.folder.join("column.dv");
@@ -194,17 +194,17 @@ fn note(path: &Path) -> PathBuf {
     path.with_extension("built")
 }
 
-/// The most memory that this process had, in bytes.
+/// Peak memory of this process, in bytes.
 fn peak() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib << 10)
 }
 
-/// Asks the system to forget what it keeps of a file.
+/// Drops a file from the page cache.
 pub(crate) fn forget(path: &Path) -> Outcome {
     let file = fs::File::open(path)?;
-    // What was not written yet cannot be forgotten.
+    // Dirty pages cannot be dropped.
     file.sync_all()?;
     #[cfg(target_os = "linux")]
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;

@@ -1,4 +1,4 @@
-//! The posts' export: four fields of documents in no order, run by run.
+//! The posts' export: four fields of documents in random order, run by run.
 
 use std::time::{Duration, Instant};
 
@@ -12,26 +12,26 @@ use crate::work;
 /// Documents that the posts exported.
 pub(crate) const EXPORTED: u32 = 52_653;
 
-/// Documents that are exported without jump tables where all of them would take minutes: the time is scaled up.
+/// Documents that are exported without jump tables if all of them would take minutes; the time is scaled up.
 pub(crate) const SAMPLED: usize = 1_000;
 
-/// In segments of so many documents, what a contender without tables does takes minutes.
+/// From this number of documents on, the contender without tables takes minutes.
 pub(crate) const LARGE: u32 = 20_000_000;
 
 /// An export, run by run.
 pub(crate) struct Export {
     pub(crate) rows: usize,
-    /// Rows that the contender without tables has exported in each run, and one by one.
+    /// Rows that the contender without tables exports in each run, and one by one.
     pub(crate) walked: [usize; 2],
-    /// Of each contender, four runs: the first one with nothing in the page cache.
+    /// Four runs of each contender, the first with a cold page cache.
     pub(crate) runs: [[Run; 4]; 3],
-    /// Value by value in the order asked for, everything in the page cache; without tables scaled up from a sample.
+    /// Value by value in the order of the request, with a warm page cache; without tables, scaled up from a sample.
     pub(crate) one_by_one: [Duration; 3],
-    /// How long an export with tables built on first use takes, times one with tables in the file: without the sort.
+    /// The time of an export with tables built on first use, divided by one with tables in the file, without the sort.
     pub(crate) built: Ratio,
 }
 
-/// What a run took.
+/// The times of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Run {
     pub(crate) sort: Duration,
@@ -72,10 +72,10 @@ pub(crate) fn run(corpus: &Corpus) -> Outcome<Export> {
         one_by_one[at] = began.elapsed().mul_f64(docs.len() as f64 / few.max(1) as f64);
         texts.extend([out, values]);
     }
-    // Some are samples: the shortest is the beginning of all.
+    // Some are samples, which are prefixes of the others.
     let shortest = texts.iter().map(Vec::len).min().unwrap_or(0);
     if texts.iter().any(|text| text[..shortest] != texts[0][..shortest]) {
-        return Err("export: the contenders' rows differ".into());
+        return Err("export: expected equal rows, found contenders with different ones".into());
     }
     Ok(Export { rows, walked, runs, one_by_one, built: built(corpus, &hits)? })
 }

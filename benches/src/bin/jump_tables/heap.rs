@@ -1,4 +1,4 @@
-//! What an open column holds on the heap. The file's pages are the system's, and shared.
+//! The heap of an open column. Mapped pages are not counted: they belong to the page cache.
 
 use std::alloc::System;
 
@@ -12,16 +12,16 @@ use crate::work::Cells;
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Documents of which a value is read.
+/// Number of documents whose value is read.
 const READ: u32 = 1_000;
 
-/// Bytes on the heap, of each contender: once the column is open, and once it was read.
+/// Bytes on the heap of each contender, after opening the column and after reading it.
 pub(crate) struct Heap {
     pub(crate) column: String,
     pub(crate) bytes: [[u64; 2]; 3],
 }
 
-/// What each column holds, and first the segment that they are opened from.
+/// The heap of the segment, then of each column.
 pub(crate) fn run(corpus: &Corpus) -> Outcome<Vec<Heap>> {
     let docs = corpus.hits(READ.min(corpus.docs), 0);
     let mut all: Vec<Heap> = Vec::new();
@@ -52,7 +52,7 @@ fn column(segment: &Segment, name: &str, docs: &[DocId]) -> Outcome<[u64; 2]> {
     Ok([opened, held() - before])
 }
 
-/// Bytes that the process has asked for and not given back.
+/// Bytes that the process has allocated and not freed.
 fn held() -> u64 {
     let stats = ALLOCATOR.stats();
     (stats.bytes_allocated - stats.bytes_deallocated) as u64

@@ -1,11 +1,11 @@
-//! Lucene beside it: the same documents in an index, the same export, the same pages of results.
+//! The same documents in Lucene: the same export, and the same pages of results.
 //!
-//! `benches/peers/lucene/src/common/Archive.java` is the other side. What goes there is big-endian; a name is its length,
-//! two bytes, and the bytes.
+//! `benches/peers/lucene/src/common/Archive.java` is the other process. Its input is big-endian; a name is a two-byte
+//! length and the bytes.
 //!
 //! | to | bytes |
 //! | --- | --- |
-//! | build | how many fields: u32; each its name and kind (0: number, 1: sorted, 2: binary); how many documents: u32; of each document, each field: u32::MAX for no value, else a length, 8 for numbers, and the bytes |
+//! | build | number of fields: u32; name and kind of each (0: number, 1: sorted, 2: binary); number of documents: u32; each field of each document: u32::MAX for no value, otherwise a length (8 for numbers) and the bytes |
 //! | ask | exported fields as above; documents: u32, and each of them; retrieved fields; pages: u32, and each as documents |
 
 use std::fs::{self, File};
@@ -25,26 +25,26 @@ use crate::export::EXPORTED;
 use crate::measure::Sample;
 use crate::work::{self, PAGE, RETRIEVED};
 
-/// The last version without jump tables, the first one with them, and today's.
+/// The last version without jump tables, the first one with them, and the current one.
 const VERSIONS: [&str; 3] = ["7.7.3", "8.0.0", "10.5.0"];
 
-/// Runs of an export, after as many to warm up; and of each page of results.
+/// Runs of an export, after the same number of warm-up runs, and of each page of results.
 const RUNS: usize = 5;
 
 /// Pages of results, of so many hits each.
 const PAGES: u32 = 50;
 const HITS: u32 = 1_000;
 
-/// What a library took.
+/// The measurements of a library.
 pub(crate) struct Beside {
     pub(crate) name: String,
     pub(crate) bytes: u64,
-    /// Medians: row by row in the order asked for, and by documents in their order.
+    /// Medians: row by row in the order of the request, and in document order.
     pub(crate) export: [Duration; 2],
     pub(crate) retrieval: Duration,
 }
 
-/// docvalues, and every version of Lucene that can run here.
+/// Measures docvalues, and every version of Lucene that can run here.
 pub(crate) fn run(corpus: &Corpus, folder: &Path) -> Outcome<Vec<Beside>> {
     let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
     let found = find(&peers.join("lucene"), &peers.join("target"), |version| VERSIONS.contains(&version));
@@ -70,7 +70,9 @@ pub(crate) fn run(corpus: &Corpus, folder: &Path) -> Outcome<Vec<Beside>> {
             lucene.command().arg("archive").arg(&index).arg(&asked).stderr(Stdio::inherit()).output()?;
         let (beside, theirs) = told(lucene, &String::from_utf8(output.stdout)?)?;
         if theirs != sums {
-            return Err(format!("Lucene {}: other rows than those of docvalues", lucene.version).into());
+            return Err(
+                format!("Lucene {}: expected the rows of docvalues, found others", lucene.version).into()
+            );
         }
         all.push(beside);
     }
@@ -78,7 +80,7 @@ pub(crate) fn run(corpus: &Corpus, folder: &Path) -> Outcome<Vec<Beside>> {
     Ok(all)
 }
 
-/// What docvalues takes, and what the bytes of its rows come to.
+/// Measures docvalues; also returns the checksum of its rows.
 fn here(
     corpus: &Corpus,
     segment: &Segment,
@@ -102,7 +104,7 @@ fn here(
     Ok((beside, [exported, retrieved]))
 }
 
-/// The median of so many runs, after as many that are not counted.
+/// The median of `runs` runs, after the same number of warm-up runs.
 fn median(runs: usize, mut run: impl FnMut() -> Outcome) -> Outcome<Duration> {
     let mut times = Vec::new();
     for at in 0..2 * runs {
@@ -119,7 +121,7 @@ fn sum(sum: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(sum, |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte.into()))
 }
 
-/// The index of the documents, made if it is not there.
+/// Builds the index of the documents if it is missing.
 fn index(corpus: &Corpus, lucene: &Lucene, folder: &Path) -> Outcome<PathBuf> {
     let index = folder.join(format!("archive-{}-{}-lucene-{}", corpus.docs, corpus.seed, lucene.version));
     if index.exists() {
@@ -140,7 +142,7 @@ fn index(corpus: &Corpus, lucene: &Lucene, folder: &Path) -> Outcome<PathBuf> {
     Ok(index)
 }
 
-/// The fields that are asked for.
+/// The requested fields.
 fn wanted(corpus: &Corpus) -> Vec<&'static str> {
     let exported = corpus.asked.exported();
     FIELDS.into_iter().filter(|name| exported.contains(name) || RETRIEVED.contains(name)).collect()
@@ -192,7 +194,7 @@ fn write_fields(names: &[&str], out: &mut impl Write) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Writes down what is asked for.
+/// Writes the request.
 fn ask(corpus: &Corpus, docs: &[DocId], pages: &[Vec<DocId>], path: &Path) -> Outcome {
     let mut out = BufWriter::new(File::create(path)?);
     let list = |docs: &[DocId], out: &mut BufWriter<File>| {
@@ -207,7 +209,7 @@ fn ask(corpus: &Corpus, docs: &[DocId], pages: &[Vec<DocId>], path: &Path) -> Ou
     Ok(out.flush()?)
 }
 
-/// What Lucene told: lines of a name, a number and what the rows come to.
+/// Parses the output of Lucene: lines of a name, a number and a checksum of the rows.
 fn told(lucene: &Lucene, text: &str) -> Outcome<(Beside, [u64; 2])> {
     let line = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('\t'));
@@ -217,7 +219,7 @@ fn told(lucene: &Lucene, text: &str) -> Outcome<(Beside, [u64; 2])> {
     let [bytes, export, sorted, retrieval] =
         [line("bytes")?, line("export")?, line("sorted")?, line("retrieval")?];
     if sorted.1 != export.1 {
-        return Err(format!("Lucene {}: its exports differ", lucene.version).into());
+        return Err(format!("Lucene {}: expected equal exports, found different ones", lucene.version).into());
     }
     let nanos = |text: &str| text.parse().map(Duration::from_nanos);
     let beside = Beside {

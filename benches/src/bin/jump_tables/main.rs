@@ -1,16 +1,16 @@
 //! The experiment of the posts on jump tables (LUCENE-8374, LUCENE-8585), on documents of a web archive.
 //!
-//! | module | holds |
+//! | module | contents |
 //! | --- | --- |
-//! | `corpus` | the two segments, the three contenders, and what a search hits |
-//! | `work` | what is asked of a segment: the workloads of the posts |
-//! | `measure` | requests by turns, and what their times come to |
+//! | `corpus` | the two segments, the three contenders, and the hits of searches |
+//! | `work` | the workloads of the posts |
+//! | `measure` | alternating requests, and statistics of their times |
 //! | `export` | the export of the posts, run by run |
-//! | `more` | what the posts left open: pages, limits, many hits by pairs, requests side by side |
+//! | `more` | questions that the posts left open: pages, limits, many hits in pairs, concurrent requests |
 //! | `machine` | machine, commit and date of a run |
-//! | `heap` | what open columns hold |
+//! | `heap` | heap of open columns |
 //! | `lucene` | the same export and retrieval in versions of Lucene |
-//! | `rows` | fields of a document in columns, and as one stored value |
+//! | `rows` | fields of a document in columns, or as one stored value |
 //! | `chart` | boxes by the magnitude of the hits, as SVG |
 //! | `page` | tables and charts as a page of Markdown, and one of HTML |
 #![expect(clippy::cast_possible_truncation, reason = "magnitudes, digits and hits are small")]
@@ -39,8 +39,8 @@ use crate::export::LARGE;
 use crate::page::Report;
 use crate::work::Work;
 
-/// Export, facets, groups, sorting, retrieval and all of these at once over documents of a web archive: without jump tables,
-/// with tables built at the first look-up, and with tables in the file.
+/// Measure export, facets, groups, sorting, retrieval and all of these together over documents of a web archive:
+/// without jump tables, with tables built at the first lookup, and with tables in the file.
 #[derive(Parser)]
 #[command(after_help = "Examples:
   cargo run --release -p docvalues-benches --bin jump_tables -- --docs 3000000
@@ -48,50 +48,51 @@ use crate::work::Work;
   cargo run --release -p docvalues-benches --bin jump_tables -- --docs 300000000 --one-file \\
       --fields url_norm,host,crawl_date,content_length --only export,facets,sort --requests 5 --budget 1536")]
 struct Arguments {
-    /// How many documents.
+    /// Number of documents.
     #[arg(long, value_name = "N", default_value_t = 3_000_000, value_parser = docvalues_benches::count)]
     docs: u32,
-    /// Another seed makes other documents, and other hits.
+    /// Seed of the documents and hits.
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Where the two segments lie; those that are there are used again.
+    /// Folder of the two segments; existing ones are reused.
     #[arg(long, value_name = "FOLDER", default_value = "target/jump_tables")]
     folder: PathBuf,
-    /// Where the pages and charts go.
+    /// Folder of the pages and charts.
     #[arg(long, value_name = "FOLDER", default_value = "target/jump_tables")]
     report: PathBuf,
-    /// Behind the names of the pages, so that a run with little memory does not replace one with much.
+    /// Suffix of the names of the pages, so that runs do not replace each other.
     #[arg(long, value_name = "NAME", default_value = "")]
     label: String,
     /// Requests for each magnitude of hits.
     #[arg(long, value_name = "N", default_value_t = 9)]
     requests: u32,
-    /// The most hits of a request: without tables, one that groups millions of 100 million documents takes minutes.
+    /// Limit of the hits of a request: without tables, grouping millions of 100 million documents takes minutes.
     #[arg(long, value_name = "N", default_value_t = u32::MAX, value_parser = docvalues_benches::count)]
     most_hits: u32,
-    /// How long requests run side by side, for each number of threads.
+    /// Duration of concurrent requests, for each number of threads.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
     seconds: f64,
-    /// Only these fields in the segments, and the works that need no others. As it is, all but `url`.
+    /// Only these fields in the segments, and the workloads that need no others. By default all but `url`.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     fields: Vec<String>,
-    /// These of the fields of text with a dictionary, as sorted ones: `url_norm` or `url`, which are binary without.
+    /// Store these text fields as sorted columns with a dictionary: `url_norm` or `url`, which are binary by default.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     sorted: Vec<String>,
-    /// All contenders read the segment with jump tables, and two of them ignore these: half the disk, half the time to
-    /// build. They read the same bytes.
+    /// All contenders read the segment with jump tables, and two of them ignore the tables: half the disk, half the
+    /// time to build.
     #[arg(long)]
     one_file: bool,
-    /// Builds a segment of each field alone, too, to tell what each costs.
+    /// Also build a segment of each field alone, to measure the cost of each.
     #[arg(long)]
     by_column: bool,
-    /// Export and retrieval beside Lucene 7.7.3, 8.0.0 and 10.5.0: takes Maven, a JDK from 21 on, and one from 11 to 20.
+    /// Also run export and retrieval in Lucene 7.7.3, 8.0.0 and 10.5.0: needs Maven, a JDK from 21 on, and one from 11
+    /// to 20.
     #[arg(long)]
     lucene: bool,
-    /// Only these works.
+    /// Only these workloads.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     only: Vec<Work>,
-    /// Memory for building a segment, in MiB.
+    /// Memory budget of building a segment, in MiB.
     #[arg(long, value_name = "MIB", default_value_t = 1024)]
     budget: usize,
 }
@@ -190,7 +191,7 @@ mod tests {
         assert!(page.contains("| `url_norm` | sorted |"), "{page}");
     }
 
-    /// The contenders' answers are compared by whoever measures.
+    /// Measuring compares the contenders' answers.
     #[test]
     fn all_works_run_and_are_drawn() {
         let folder = tempfile::tempdir().unwrap();

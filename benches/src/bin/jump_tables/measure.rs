@@ -1,4 +1,4 @@
-//! Requests by turns, and what their times come to.
+//! Alternating requests, and statistics of their times.
 
 use std::time::{Duration, Instant};
 
@@ -24,39 +24,39 @@ impl Sample {
         self.0.insert(place, time);
     }
 
-    /// How many there are.
+    /// The number of times.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The time that so many of a hundred requests do not pass: 0 for the least, 100 for the greatest.
+    /// A percentile of the times: 0 for the least, 100 for the greatest.
     pub(crate) fn percentile(&self, percent: usize) -> Duration {
         let last = self.0.len().saturating_sub(1);
         self.0.get((last * percent).div_ceil(100)).copied().unwrap_or_default()
     }
 }
 
-/// After so long, no more requests of a magnitude are made of a contender,
+/// The time limit of the requests of a magnitude for each contender,
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// but there are so many at least.
+/// and the least number of requests.
 const FEWEST: u32 = 1;
 
-/// The hits of about a magnitude, and the times of each contender.
+/// A magnitude of hits, and the times of each contender.
 pub(crate) struct Bucket {
-    /// The power of ten.
+    /// The decimal logarithm of the hits.
     pub(crate) magnitude: u32,
     pub(crate) samples: [Sample; 3],
 }
 
-/// A work, from few hits to many.
+/// A workload, from few hits to many.
 pub(crate) struct ByHits {
     pub(crate) work: Work,
     pub(crate) buckets: Vec<Bucket>,
 }
 
-/// Requests of each magnitude of hits, one contender after the other: two of them read the same file, and neither shall find in
-/// the caches what the other has just read. The first request of each comes before the clock runs.
+/// Measures requests of each magnitude of hits, one contender after the other: two of them read the same file, and
+/// must not profit from what the other left in the caches. The first request of each is a warm-up.
 pub(crate) fn by_hits(corpus: &Corpus, work: Work, arguments: &Arguments) -> Outcome<ByHits> {
     let &Arguments { requests, most_hits, .. } = arguments;
     eprintln!("{}", work.name());
@@ -72,7 +72,7 @@ pub(crate) fn by_hits(corpus: &Corpus, work: Work, arguments: &Arguments) -> Out
                 if request > FEWEST && start.elapsed() > LONGEST {
                     break;
                 }
-                // As many below the middle of the magnitude as above it.
+                // Half of them are below the middle of the magnitude.
                 let spread = 10_f64.powf(random.below(1_000) as f64 / 1_000.0);
                 let count = f64::from(10_u32.pow(magnitude)) * spread;
                 let hits = corpus.hits((count as u32).min(corpus.docs).min(most_hits), request);

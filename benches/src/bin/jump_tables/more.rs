@@ -1,4 +1,4 @@
-//! What the posts left open: pages that are touched, many hits by pairs, and requests side by side.
+//! Questions that the posts left open: touched pages, many hits in pairs, and concurrent requests.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -12,19 +12,19 @@ use crate::export::{EXPORTED, LARGE, SAMPLED};
 use crate::measure::{Sample, agree, opened};
 use crate::work::{self, Work};
 
-/// Bytes of a granule: what is read from the file, and checked, together.
+/// Bytes of a granule, the unit of reads and checksums.
 pub(crate) const PAGE: u64 = 4096;
 
-/// Hits of a request whose pages are counted, and of those that run side by side.
+/// Hits of the requests whose pages are counted, and of concurrent requests.
 pub(crate) const HITS: u32 = 1_000;
 
-/// The pages of the file that a work touches, by each contender.
+/// The pages of the file that a workload touches, by contender.
 pub(crate) struct Pages {
     pub(crate) work: Work,
     pub(crate) pages: [u64; 3],
 }
 
-/// Counts pages of segments that were just opened.
+/// Counts pages of newly opened segments.
 pub(crate) fn pages(corpus: &Corpus, work: Work) -> Outcome<Pages> {
     let mut pages = [0; 3];
     for (contender, pages) in Contender::ALL.into_iter().zip(&mut pages) {
@@ -42,14 +42,14 @@ pub(crate) fn pages(corpus: &Corpus, work: Work) -> Outcome<Pages> {
     Ok(Pages { work, pages })
 }
 
-/// How long a request with tables in the file takes, times one without any, by pairs.
+/// The time of a request with tables in the file, divided by one without, in pairs.
 pub(crate) struct Pairs {
     pub(crate) work: Work,
     pub(crate) hits: usize,
     pub(crate) ratio: Ratio,
 }
 
-/// Requests for one of `share` documents, one after the other.
+/// Measures requests for one of `share` documents in pairs.
 pub(crate) fn pairs(corpus: &Corpus, work: Work, share: u32) -> Outcome<Pairs> {
     let segments = [Contender::Walk, Contender::Baked].map(|contender| corpus.open(contender, false));
     let [walk, baked] = segments;
@@ -59,13 +59,13 @@ pub(crate) fn pairs(corpus: &Corpus, work: Work, share: u32) -> Outcome<Pairs> {
     Ok(Pairs { work, hits: hits.len(), ratio })
 }
 
-/// How long one way takes, times another: the median of pairs, and from where to where it lies with a probability of 97 %.
+/// The ratio of two times: the median of pairs, and its 97 % interval.
 pub(crate) struct Ratio(pub(crate) [f64; 3]);
 
 impl Ratio {
-    /// Runs 0 and 1 by turns. How long does 1 take, times 0?
+    /// Runs 0 and 1 in turn, and returns the ratio of 1 to 0.
     pub(crate) fn of(mut run: impl FnMut(usize) -> Outcome) -> Outcome<Ratio> {
-        /// Of so many pairs, the median lies between the sixth and the sixteenth, whatever the distribution.
+        /// For this number of pairs, the median lies between the sixth and the sixteenth, whatever the distribution.
         const PAIRS: usize = 21;
         let mut ratios = Vec::new();
         for pair in 0..=PAIRS {
@@ -76,7 +76,7 @@ impl Ratio {
                 run(at)?;
                 times[at] = began.elapsed();
             }
-            // The first pair warms up.
+            // The first pair is a warm-up.
             if pair > 0 {
                 ratios.push(times[1].as_secs_f64() / times[0].as_secs_f64());
             }
@@ -86,7 +86,7 @@ impl Ratio {
     }
 }
 
-/// A work with as many results as are asked for.
+/// A workload with a limit of results.
 pub(crate) struct Limited {
     pub(crate) work: Work,
     pub(crate) limit: usize,
@@ -94,8 +94,8 @@ pub(crate) struct Limited {
     pub(crate) samples: [Sample; 3],
 }
 
-/// Facets and groups of a hundredth of all documents, or of 100,000, from one result of each to ten thousand; production
-/// requests of fewer hits, with a page of no documents and of more than the usual ones.
+/// Facets and groups of a hundredth of all documents, or of 100,000, with one to ten thousand results; production
+/// requests of fewer hits, with pages of none to a thousand documents.
 pub(crate) fn limits(corpus: &Corpus, work: Work, most_hits: u32) -> Outcome<Vec<Limited>> {
     const REQUESTS: u32 = 9;
     const MOST: u32 = 100_000;
@@ -132,14 +132,14 @@ pub(crate) fn limits(corpus: &Corpus, work: Work, most_hits: u32) -> Outcome<Vec
     Ok(all)
 }
 
-/// Requests of several threads at once.
+/// Concurrent requests of several threads.
 pub(crate) struct SideBySide {
     pub(crate) threads: u32,
-    /// Requests a second, and how long each took.
+    /// Requests a second, and their times.
     pub(crate) contenders: [(f64, Sample); 3],
 }
 
-/// Production requests from 1, 2, 4, 8 and 16 threads, so long each.
+/// Measures production requests from 1, 2, 4, 8 and 16 threads.
 pub(crate) fn side_by_side(corpus: &Corpus, long: Duration) -> Outcome<Vec<SideBySide>> {
     eprintln!("side by side");
     let segments = opened(corpus)?;

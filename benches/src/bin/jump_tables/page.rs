@@ -82,9 +82,9 @@ fn head(corpus: &Corpus, report: &Report) -> Outcome<String> {
     let mut page = String::from("# Jump tables\n\n");
     writeln!(
         page,
-        "Written by `cargo run --release -p docvalues-benches --bin jump_tables -- {}`: the experiment of the posts on jump \
-         tables in Lucene and Solr 8, on documents of a made-up web archive. All contenders gave the same answers. Wall time of \
-         one thread.\n",
+        "`cargo run --release -p docvalues-benches --bin jump_tables -- {}` wrote this page: the experiment of the posts on jump \
+         tables in Lucene and Solr 8, on synthetic documents of a web archive. All contenders gave the same answers. Wall time \
+         of one thread.\n",
         command()
     )?;
     let [without, with] = corpus.bytes.map(mib);
@@ -92,7 +92,7 @@ fn head(corpus: &Corpus, report: &Report) -> Outcome<String> {
     machine::facts().iter().try_for_each(|(name, fact)| writeln!(page, "| {name} | {fact} |"))?;
     writeln!(page, "| documents | {} |", corpus.docs)?;
     if corpus.is_one_file() {
-        writeln!(page, "| segment, with tables; two contenders ignore them | {with} MiB |")?;
+        writeln!(page, "| segment with tables, which two contenders ignore | {with} MiB |")?;
     } else {
         writeln!(page, "| segment without tables | {without} MiB |")?;
         let share = (corpus.bytes[1] as f64 / corpus.bytes[0] as f64 - 1.0) * 100.0;
@@ -105,7 +105,7 @@ fn head(corpus: &Corpus, report: &Report) -> Outcome<String> {
         corpus.built.seconds
     )?;
     if corpus.built.peak > 0 {
-        writeln!(page, "| memory for that, at most | {} MiB |", mib(corpus.built.peak))?;
+        writeln!(page, "| peak memory of the build | {} MiB |", mib(corpus.built.peak))?;
     }
     writeln!(
         page,
@@ -121,7 +121,7 @@ fn head(corpus: &Corpus, report: &Report) -> Outcome<String> {
     if !report.by_column.is_empty() {
         writeln!(
             page,
-            "\nTo build: each field in a segment of its own, and making the document, which all of them pay for."
+            "\n*To build* measures each field in a segment of its own, and includes generating the document."
         )?;
     }
     Ok(page)
@@ -157,9 +157,8 @@ fn millis(time: Duration) -> String {
 fn exported(export: &Export, page: &mut String) -> std::fmt::Result {
     writeln!(
         page,
-        "Milliseconds of four runs, the first one with nothing of the file in the page cache; in brackets what sorting took of \
-         it. *One by one*: without the sort, each value when its row is written, as Solr 7 did; everything is in the page \
-         cache.\n"
+        "Milliseconds of four runs, the first one with a cold page cache; in brackets the time of the sort. *One by one*: without \
+         the sort, each value is read when its row is written, as in Solr 7; the page cache is warm.\n"
     )?;
     writeln!(
         page,
@@ -178,18 +177,15 @@ fn exported(export: &Export, page: &mut String) -> std::fmt::Result {
     let Ratio([median, low, high]) = export.built;
     writeln!(
         page,
-        "\nBy 21 pairs of warm exports, without the sort, tables that were built on first use take {median:.3} times as long as \
-         those in the file ({low:.3} to {high:.3})."
+        "\nIn 21 pairs of warm exports, without the sort, tables built on first use take {median:.3} times as long as those in the \
+         file ({low:.3} to {high:.3})."
     )
 }
 
 fn table(by_hits: &ByHits, page: &mut String) -> std::fmt::Result {
     let requests = || by_hits.buckets.iter().flat_map(|bucket| &bucket.samples).map(Sample::len);
     let (fewest, most) = (requests().min().unwrap_or(0), requests().max().unwrap_or(0));
-    writeln!(
-        page,
-        "Milliseconds: median (95 %, greatest) of {most} requests; {fewest} of those that take long.\n"
-    )?;
+    writeln!(page, "Milliseconds: median (95 %, greatest) of {most} requests, or of {fewest} slow ones.\n")?;
     head_of_contenders("hits", page)?;
     for bucket in &by_hits.buckets {
         write!(page, "| from {} |", 10_u64.pow(bucket.magnitude))?;
@@ -218,11 +214,11 @@ fn together(all: &[ByHits], page: &mut String) -> std::fmt::Result {
     let of = |work: Work| all.iter().find(|by_hits| by_hits.work == work);
     let parts: Option<Vec<&ByHits>> = PARTS.into_iter().map(of).collect();
     let (Some(whole), Some(parts)) = (of(Work::Production), parts) else { return Ok(()) };
-    writeln!(page, "\n## All at once, and one by one\n")?;
+    writeln!(page, "\n## A production request and the sum of its parts\n")?;
     writeln!(
         page,
-        "How many times as long the contender without tables takes as the one with tables in the file: the four parts of a \
-         production request measured apart and added up, and the request; medians.\n\n\
+        "Time without tables divided by time with tables in the file: the four parts of a production request, measured apart and \
+         added up, and the request; medians.\n\n\
          | hits | parts | request |\n| --- | ---: | ---: |"
     )?;
     for (at, bucket) in whole.buckets.iter().enumerate() {
@@ -241,11 +237,11 @@ fn pages(corpus: &Corpus, pages: &[Pages], page: &mut String) -> std::fmt::Resul
     writeln!(page, "\n## Pages\n")?;
     writeln!(
         page,
-        "Pages of 4 KiB that a work touches in a segment that was just opened, and in brackets the seconds that they take on a \
-         disk which needs 10 ms for each: {HITS} hits, or the export above{}.\n",
+        "Pages of 4 KiB that a workload touches in a newly opened segment, and in brackets their seconds on a disk with 10 ms for \
+         each: {HITS} hits, or the export above{}.\n",
         if corpus.docs < LARGE { String::new() } else { format!(", of which the first {SAMPLED} rows") }
     )?;
-    head_of_contenders("work", page)?;
+    head_of_contenders("workload", page)?;
     for Pages { work, pages } in pages {
         write!(page, "| {} |", work.name())?;
         pages.iter().try_for_each(|count| write!(page, " {count} ({}) |", figure(*count as f64 * SEEK)))?;
@@ -258,8 +254,7 @@ fn pairs(pairs: &[Pairs], page: &mut String) -> std::fmt::Result {
     writeln!(page, "\n## Many hits\n")?;
     writeln!(
         page,
-        "The time with tables in the file, times that without any: medians of 21 pairs, and from where to where the median lies \
-         with a probability of 97 %.\n\n| work | hits | ratio | |\n| --- | ---: | ---: | --- |"
+        "Time with tables in the file divided by time without tables: medians of 21 pairs, and their 97 % intervals.\n\n| workload | hits | ratio | |\n| --- | ---: | ---: | --- |"
     )?;
     for Pairs { work, hits, ratio: Ratio([median, low, high]) } in pairs {
         writeln!(page, "| {} | {hits} | {median:.3} | {low:.3} to {high:.3} |", work.name())?;
@@ -274,8 +269,8 @@ fn limits(limits: &[Limited], page: &mut String) -> std::fmt::Result {
     writeln!(page, "\n## Limits\n")?;
     writeln!(
         page,
-        "From one result to ten thousand, and production requests with a page of no documents to one of a thousand: milliseconds, \
-         median (95 %, greatest).\n"
+        "One to ten thousand results, and production requests with pages of none to a thousand documents: milliseconds, median \
+         (95 %, greatest).\n"
     )?;
     head_of_contenders("results", page)?;
     for Limited { work, limit, hits, samples } in limits {
@@ -289,8 +284,8 @@ fn heap(all: &[Heap], page: &mut String) -> std::fmt::Result {
     writeln!(page, "\n## On the heap\n")?;
     writeln!(
         page,
-        "Bytes that an open column holds, and in brackets after a thousand of its values were read; the segment once for all of \
-         them. Mapped pages of the file are the system's.\n"
+        "Bytes on the heap of an open column, and in brackets after reading a thousand of its values; the segment is shared by all \
+         columns. Mapped pages of the file are not counted.\n"
     )?;
     head_of_contenders("column", page)?;
     for Heap { column, bytes } in all {
@@ -305,12 +300,12 @@ fn rows(rows: &[Stored], page: &mut String) -> std::fmt::Result {
     if rows.is_empty() {
         return Ok(());
     }
-    writeln!(page, "\n## Rows beside columns\n")?;
+    writeln!(page, "\n## Rows compared with columns\n")?;
     writeln!(
         page,
-        "The fields of 20 random documents: from a column each, or from the document as JSON in one compressed column. \
-         Microseconds, median (95 %) of 21 requests; *cold*: nothing of the file in the page cache; pages of 4 KiB that a request \
-         touches in a segment that was just opened.\n\n\
+        "The fields of 20 random documents, from one column each, or from the document as JSON in one compressed column. \
+         Microseconds, median (95 %) of 21 requests; *cold*: with a cold page cache; *pages* of 4 KiB that a request touches in a \
+         newly opened segment.\n\n\
          | | fields | bytes a document | cold | warm | pages |\n| --- | ---: | ---: | ---: | ---: | ---: |"
     )?;
     for Stored { name, fields, bytes, cold, warm, pages } in rows {
@@ -329,13 +324,13 @@ fn lucene(all: &[Beside], page: &mut String) -> std::fmt::Result {
     if all.is_empty() {
         return Ok(());
     }
-    writeln!(page, "\n## Lucene beside it\n")?;
+    writeln!(page, "\n## Compared with Lucene\n")?;
     writeln!(
         page,
-        "The same documents in an index of Lucene, one segment, mapped; the rows are the same bytes of CSV. *One by one*: each \
-         row when its turn comes; where its document lies before the last one, Lucene takes new iterators, which begin at the \
-         first document again. *Sorted*: first by document, and then put in their places; docvalues column by column. *A page*: \
-         nine fields of 20 documents, one by one. Medians of warm runs; the export without its sort by `id`.\n\n\
+        "The same documents in a Lucene index with one mapped segment; the rows are the same bytes of CSV. *One by one*: row after \
+         row; for a step back, Lucene needs new iterators, which begin at the first document. *Sorted*: read in document order and \
+         scattered to the rows; docvalues column by column. *A page*: nine fields of 20 documents, one by one. Medians of warm \
+         runs; the export without its sort by `id`.\n\n\
          | | MiB | one by one, ms | sorted, ms | a page, µs |\n| --- | ---: | ---: | ---: | ---: |"
     )?;
     for Beside { name, bytes, export: [one_by_one, sorted], retrieval } in all {
@@ -343,11 +338,11 @@ fn lucene(all: &[Beside], page: &mut String) -> std::fmt::Result {
         let retrieval = figure(retrieval.as_secs_f64() * 1e6);
         writeln!(page, "| {name} | {} | {one_by_one} | {sorted} | {retrieval} |", mib(*bytes))?;
     }
-    writeln!(page, "\nThe index has the fields that are asked for, the segment all of them.")
+    writeln!(page, "\nThe index has the requested fields, the segment all of them.")
 }
 
 fn side_by_side(all: &[SideBySide], page: &mut String) -> std::fmt::Result {
-    writeln!(page, "\n## Side by side\n")?;
+    writeln!(page, "\n## Concurrent requests\n")?;
     writeln!(
         page,
         "Production requests with {HITS} hits from several threads: requests a second (median, 95 % in \

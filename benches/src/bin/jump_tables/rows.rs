@@ -1,4 +1,4 @@
-//! Stored rows beside columns: the fields of 20 documents, column by column or all in one value.
+//! Stored rows compared with columns: the fields of 20 documents, column by column or in one value.
 
 use std::fs;
 use std::path::Path;
@@ -19,27 +19,27 @@ use crate::measure::Sample;
 use crate::more::PAGE;
 use crate::work::RETRIEVED;
 
-/// Documents of the segments here, at most.
+/// Limit of the documents of the segments.
 const DOCS: u32 = 200_000;
 
-/// A document here is made of so many of the archive, so that it has 70 fields.
+/// A document has the fields of this many documents of the archive: 70 fields.
 const COPIES: u32 = 5;
 
-/// Documents that are fetched together, as a page of results.
+/// Documents of a page of results.
 const FETCHED: usize = 20;
 
 const REQUESTS: u32 = 21;
 
-/// The same fields, stored in one way.
+/// One way to store the fields.
 pub(crate) struct Stored {
     pub(crate) name: &'static str,
     pub(crate) fields: usize,
-    /// Of a document.
+    /// Bytes of a document.
     pub(crate) bytes: f64,
-    /// With nothing of the file in the page cache, and with all of it.
+    /// Times with a cold and with a warm page cache.
     pub(crate) cold: Sample,
     pub(crate) warm: Sample,
-    /// That a request touches in a segment that was just opened.
+    /// Pages that a request touches in a newly opened segment.
     pub(crate) pages: u64,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn run(docs: u32, folder: &Path) -> Outcome<Vec<Stored>> {
     Ok(stored)
 }
 
-/// The places of the fields that documents here have.
+/// The indexes of the fields.
 fn fields() -> impl Iterator<Item = usize> {
     (0..FIELDS.len()).filter(|&at| !["url", "image_pixels"].contains(&FIELDS[at]))
 }
@@ -88,7 +88,7 @@ fn name(at: usize, copy: usize) -> String {
     if copy == 0 { FIELDS[at].to_owned() } else { format!("{}_{copy}", FIELDS[at]) }
 }
 
-/// Hands the values of each document to `each`.
+/// Calls `each` with the values of each document.
 fn documents(docs: u32, mut each: impl FnMut(&[Option<Value<'_>>]) -> Outcome) -> Outcome {
     let archive = Archive { docs: docs * COPIES, seed: 1, length_percent: 85 };
     let mut parts = vec![Document::default(); COPIES as usize];

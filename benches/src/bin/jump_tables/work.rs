@@ -1,4 +1,4 @@
-//! What is asked of a segment: the workloads of the posts.
+//! The workloads of the posts.
 
 use std::io::Write;
 
@@ -33,16 +33,16 @@ pub(crate) const RETRIEVED: [&str; 9] = [
     "content_language",
 ];
 
-/// What the posts exported, and what is exported of segments that lack some of it.
+/// The exported fields of the posts, and replacements for segments without some of them.
 const EXPORTED: [[&str; 4]; 2] = [
     ["content_type_ext", "content_type_served", "crawl_date", "content_length"],
     ["url_norm", "host", "crawl_date", "content_length"],
 ];
 
-/// What documents are sorted by before they are exported.
+/// The sort key of the export.
 const KEY: &str = "id";
 
-/// What is asked for, as far as the segments have it.
+/// The requested fields that the segments have.
 pub(crate) struct Asked {
     fields: Vec<&'static str>,
     facets: Vec<&'static str>,
@@ -66,13 +66,13 @@ impl Asked {
     }
 }
 
-/// What a production request is made of.
+/// The workloads of a production request.
 pub(crate) const PARTS: [Work; 4] = [Work::Facets, Work::Groups, Work::Distinct, Work::Retrieval];
 
 /// A workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Work {
-    /// Four fields of many documents in no order, as CSV.
+    /// Four fields of many documents in random order, as CSV.
     Export,
     /// The 20 most frequent values of six fields.
     Facets,
@@ -82,7 +82,7 @@ pub(crate) enum Work {
     Sort,
     /// Nine fields of 20 documents.
     Retrieval,
-    /// How many domains there are.
+    /// The number of distinct domains.
     Distinct,
     /// Facets, groups, distinct values and retrieval.
     Production,
@@ -129,22 +129,22 @@ impl Work {
             }
             Work::Facets => return format!("The 20 most frequent values of {}.", names(&asked.facets)),
             Work::Groups => {
-                "The first 20 of `url_norm`, each with its first document: several harvests of a page are one result."
+                "The first 20 values of `url_norm`, each with its first document: several harvests of a page are one result."
             }
             Work::Sort => "The 20 longest documents by `content_length`.",
             Work::Retrieval => "Nine fields of 20 of the hits.",
-            Work::Distinct => "How many different values of `domain` there are.",
+            Work::Distinct => "The number of distinct values of `domain`.",
             Work::Production => {
                 "Facets, groups, the number of distinct domains, and retrieval, one after the other."
             }
             Work::Dashboard => {
-                "For each month of `crawl_date`: how many documents, the sum of `content_length`, and the five most frequent hosts."
+                "For each month of `crawl_date`: the number of documents, the sum of `content_length`, and the five most frequent hosts."
             }
         };
         about.to_owned()
     }
 
-    /// Whether there are the fields for it.
+    /// Whether the segments have its fields.
     pub(crate) fn is_for(self, asked: &Asked) -> bool {
         let needed: &[&str] = match self {
             Work::Export => &asked.exported,
@@ -158,7 +158,7 @@ impl Work {
         needed.iter().all(|name| asked.has(name))
     }
 
-    /// Does the work, and adds up what came of it.
+    /// Runs the workload, and returns a checksum of the result.
     pub(crate) fn run(self, segment: &Segment, asked: &Asked, hits: &[DocId]) -> Outcome<u64> {
         let search = Search::new(segment).threads(1);
         let docs = Docs::list(hits)?;
@@ -232,7 +232,7 @@ fn dashboard(search: &Search<'_>, docs: Docs<'_>) -> Outcome<u64> {
     }))
 }
 
-/// So many documents from all over the hits, the last one first: by relevance they come in no order.
+/// Documents from all over the hits, the last one first, because relevance has no document order.
 pub(crate) fn page(hits: &[DocId], rows: usize) -> Vec<DocId> {
     hits.iter().rev().step_by((hits.len() / rows).max(1)).take(rows).copied().collect()
 }
@@ -261,7 +261,7 @@ pub(crate) fn retrieve_rows(search: &Search<'_>, page: &[DocId], out: &mut Vec<u
     Ok(retriever.retrieve(page)?.rows().try_for_each(|row| write_row(&row, &types, out))?)
 }
 
-/// The documents by `id`, descending; in no order, where they have none.
+/// The documents by `id`, descending, or in random order without ids.
 pub(crate) fn sorted(segment: &Segment, asked: &Asked, hits: &[DocId]) -> Outcome<Vec<DocId>> {
     if !asked.has(KEY) {
         let mut docs = hits.to_vec();
@@ -307,7 +307,7 @@ fn write_number(stored: i64, logical: LogicalType, out: &mut Vec<u8>) -> std::io
     }
 }
 
-/// A column, as values are read from it one by one.
+/// A column for single lookups.
 pub(crate) enum Cells {
     Terms(Sorted),
     Bytes(Binary),
@@ -347,7 +347,7 @@ impl Cells {
     }
 }
 
-/// The same, one document after the other and of each one value after the other, as Solr 7 did.
+/// The same lines, one document and one value after the other, as in Solr 7.
 pub(crate) fn export_one_by_one(
     segment: &Segment,
     asked: &Asked,
