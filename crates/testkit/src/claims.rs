@@ -1,4 +1,4 @@
-//! A small file that says it has many documents.
+//! A small file that claims to have many documents.
 
 use docvalues_column::{Field, Kind, LogicalType};
 use docvalues_format::file::column::{Column, Statistics, Values};
@@ -8,7 +8,8 @@ use docvalues_format::granule::{SectionRef, seal};
 use docvalues_format::numeric::{self, NumericOptions, Role};
 use docvalues_format::presence::Presence;
 
-/// A segment of `docs` documents with the same values, `five` and `seven`, which take no byte for each: some hundred bytes.
+/// A segment of some hundred bytes that claims `docs` documents. Its columns `five` and `seven` are constant, so their
+/// values take no bytes.
 pub fn claims(docs: u32) -> Vec<u8> {
     let mut file = Header::current().encode().to_vec();
     let mut directory = DirectoryBuilder::default();

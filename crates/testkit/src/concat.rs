@@ -1,4 +1,4 @@
-//! Several columns of numbers end to end.
+//! Several numeric columns end to end, as one column.
 
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::Arc;
@@ -8,10 +8,12 @@ use docvalues_column::{
     Result, Rows, Values, bits,
 };
 
-/// The documents of several columns, one column after the other: the parts of an index as one.
+/// The documents of several columns, one column after the other, such as the segments of an index.
 ///
-/// Documents have at most one number each, or any number of them, as the parts do. There is no skip index, as zones of
-/// the parts begin anywhere.
+/// The column is single-valued or multi-valued, as its parts are. It has no skip index, because the zones of the parts
+/// are not aligned.
+///
+/// # Examples
 ///
 /// ```
 /// use docvalues_column::{Column, DocId, Field, Kind, LogicalType};
@@ -35,7 +37,7 @@ pub struct Concat {
 #[derive(Debug)]
 struct Part {
     column: Arc<dyn Column>,
-    /// Its documents in the whole.
+    /// Its documents, numbered in the whole column.
     docs: DocRange,
 }
 
@@ -44,13 +46,13 @@ impl Part {
         self.column.values().numbers().expect("`new` checked it")
     }
 
-    /// Those of `docs` that are of this part, as the part calls them.
+    /// The documents of `docs` that are in this part, numbered in the part.
     fn own(&self, docs: DocRange) -> DocRange {
         let (own, first) = (docs.intersection(self.docs), self.docs.start);
         DocRange::new(own.start - first, own.end - first)
     }
 
-    /// Adds to the bits of `docs` those that `run` finds among this part's documents.
+    /// Runs a filter over this part's documents of `docs`, and adds its result to `bits`.
     fn add(
         &self,
         docs: DocRange,
@@ -70,12 +72,12 @@ impl Part {
 }
 
 impl Concat {
-    /// `parts` end to end. The field is that of the first one.
+    /// The column of `parts` end to end, with the field of the first.
     ///
     /// # Panics
     ///
-    /// If there is no part, one has no numbers or is of another kind than the first, or they have more documents than a
-    /// source may.
+    /// If `parts` is empty, if a part is not numeric or differs in kind from the first, or if they have more than
+    /// [`MAX_DOCS`] documents.
     pub fn new(parts: Vec<Arc<dyn Column>>) -> Concat {
         let mut info = parts[0].info().clone();
         let mut start = 0_u32;
@@ -137,7 +139,7 @@ impl Column for Concat {
 
 impl Rows<i64> for Concat {
     fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<i64>) -> Result<()> {
-        // The documents of each part in the order in which they are asked for, and their rows in this order.
+        // Gathers the documents of each part, in their order in `docs`, and then takes the rows in this order.
         let mut asked = vec![Vec::new(); self.parts.len()];
         for (part, doc) in docs.iter().filter_map(|doc| self.find(doc)) {
             asked[part].push(doc);

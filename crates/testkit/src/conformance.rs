@@ -1,13 +1,13 @@
-//! Every rule that the documentation of the read traits states, as checks that panic.
+//! The conformance suite: a check of every rule that the documentation of the read traits states. Checks panic.
 //!
-//! [`check_source`] is the one to call: it compares a source of columns with a [`MemSource`] that was filled from the same
-//! values, column by column. [`check_column`] compares one column with another. A panic's text names the column, the
-//! operation, and the document or term.
+//! Call [`check_source`]. It compares a source of columns with a [`MemSource`] of the same values, column by column.
+//! [`check_column`] compares one column with another. The message of a panic names the column, the operation, and the
+//! document or term.
 //!
 //! | file | rules of |
 //! | --- | --- |
-//! | `expected.rs` | what rows have in common, so that a rule is written once |
-//! | `info.rs` | the description: counts, bounds, sum |
+//! | `expected.rs` | the expected rows, generic over the element, so that each rule is written once |
+//! | `info.rs` | `ColumnInfo`: counts, bounds, sum |
 //! | `documents.rs` | `get`, `gather`, `scan` |
 //! | `filters.rs` | `filter`, `exists` |
 //! | `skip_index.rs` | zones |
@@ -15,11 +15,11 @@
 //! | `sort.rs` | the index sort of a source |
 //! | `contract.rs` | panics, which only [`check_panics`] provokes |
 //!
-//! The model is believed for `get` and `term` alone; all other answers are worked out from these, so that a model in
-//! other hands is checked as much as a column.
+//! Of the model, only `get` and `term` are used. All other expected results are computed from these, so the suite also
+//! checks the model.
 //!
-//! What the traits leave open is not checked: the sizes of batches, the place of an empty range of ords, what `pruned`
-//! counts beyond that it does not shrink.
+//! The suite does not check what the traits leave open: the sizes of batches, the start of an empty range of ords, and
+//! the counts of `pruned`, except that they do not shrink.
 
 mod contract;
 mod documents;
@@ -37,11 +37,11 @@ pub use contract::check_panics;
 use crate::model::MemSource;
 use expected::{Expected, Probe};
 
-/// Checks that `source` has the columns of `model`, and that each keeps every rule.
+/// Checks that `source` has the columns of `model`, and that each follows every rule.
 ///
 /// # Panics
 ///
-/// At the first rule that is broken.
+/// If a rule is broken.
 pub fn check_source(source: &dyn ColumnSource, model: &MemSource) {
     assert_eq!(source.docs(), model.docs(), "documents of the source");
     let fields = source.fields().unwrap_or_else(|error| panic!("fields: {error}"));
@@ -58,16 +58,16 @@ pub fn check_source(source: &dyn ColumnSource, model: &MemSource) {
     sort::check(source.sort(), model);
 }
 
-/// Checks that a source refuses a name which is none of its columns', and says so.
+/// Checks that a source returns `NoSuchColumn` for a name that none of its columns has.
 fn check_absent(source: &dyn ColumnSource, names: &[&str], absent: &str) {
     if names.contains(&absent) {
         return;
     }
     match source.column(absent) {
-        Ok(column) => panic!("column {absent:?}: found {column:?}, but there is none"),
+        Ok(column) => panic!("column {absent:?}: expected NoSuchColumn, found a column: {column:?}"),
         Err(error) => {
             let named = matches!(error.kind(), ErrorKind::NoSuchColumn { field, .. } if field == absent);
-            assert!(named, "column {absent:?}: NoSuchColumn expected, not {error:?}");
+            assert!(named, "column {absent:?}: expected NoSuchColumn, found another error: {error:?}");
         }
     }
 }
@@ -76,7 +76,7 @@ fn check_absent(source: &dyn ColumnSource, names: &[&str], absent: &str) {
 ///
 /// # Panics
 ///
-/// At the first rule that is broken, or if the kinds differ.
+/// If a rule is broken, or the kinds differ.
 pub fn check_column(column: &dyn Column, model: &dyn Column) {
     let name = &model.info().field.name;
     assert_eq!(column.info().field, model.info().field, "column `{name}`: field");
@@ -97,12 +97,15 @@ pub fn check_column(column: &dyn Column, model: &dyn Column) {
         (Values::Bytes(rows), Values::Bytes(model_rows)) => {
             check_rows(column, rows, model_rows);
         }
-        _ => panic!("column `{name}`: values of a column of another kind than {:?}", model.info().kind()),
+        _ => panic!("column `{name}`: expected values of kind {:?}, found others", model.info().kind()),
     }
-    assert!(column.skip_index().is_none(), "column `{name}`: skip_index: of numbers only");
+    assert!(
+        column.skip_index().is_none(),
+        "column `{name}`: skip_index: expected none, the column is not numeric"
+    );
 }
 
-/// The rules that hold for every kind. Returns the rows that the model has.
+/// Checks the rules of every kind. Returns the rows of the model.
 fn check_rows<T: Probe>(column: &dyn Column, rows: &dyn Rows<T>, model: &dyn Rows<T>) -> Expected<T> {
     let info = column.info();
     let is_many = info.is_multi_valued() || T::EMPTY_IS_VALUE;

@@ -1,8 +1,8 @@
-//! Damage to a file, one by one: what a sweep does to it before it is opened and read.
+//! Damage to files, for sweeps.
 //!
-//! A sweep asks for the [`Damage`]s of a file, [applies](Damage::apply) each to a copy, and looks what
-//! opening and reading it does. There are tens of thousands, so `cargo test` takes a sample: a few
-//! hundred, the same every time, spread over the file. With `DOCVALUES_SWEEP=full` it takes all.
+//! A sweep enumerates the [`Damage`]s of a file, [applies](Damage::apply) each to a copy, and opens and reads the copy.
+//! There are tens of thousands, so `cargo test` takes a fixed sample of a few hundred, spread over the file. With
+//! `DOCVALUES_SWEEP=full` it takes all.
 //!
 //! ```
 //! use docvalues_testkit::damage::{Sweep, bit_flips, truncations};
@@ -23,41 +23,41 @@ use std::ops::Range;
 
 use crate::rng::SplitMix64;
 
-/// The variable that asks for the whole sweep: `DOCVALUES_SWEEP=full`.
+/// The environment variable for the full sweep: `DOCVALUES_SWEEP=full`.
 pub const SWEEP_VAR: &str = "DOCVALUES_SWEEP";
 
-/// How much of all damage is tried.
+/// The extent of a sweep: all damages, or a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sweep {
-    /// All of it.
+    /// All damages.
     Full,
-    /// About so many of each kind, and always those at both ends of the file.
+    /// About this many damages of each kind, and always those at both ends of the file.
     Sample(usize),
 }
 
 impl Sweep {
-    /// All if the environment asks for it, or a sample of about so many of each kind of damage.
+    /// The extent that the environment variable sets. The default is a sample of about `sample` damages of each kind.
     ///
     /// # Panics
     ///
-    /// If the variable has another value than `full`, `sample` or none: a misspelt wish must not give a
+    /// If the variable has a value other than `full`, `sample` or the empty string: a misspelt value must not give a
     /// sample.
     pub fn from_env(sample: usize) -> Sweep {
         match std::env::var(SWEEP_VAR).as_deref() {
             Ok("full") => Sweep::Full,
             Ok("sample" | "") | Err(std::env::VarError::NotPresent) => Sweep::Sample(sample),
-            other => panic!("{SWEEP_VAR} is {other:?}, neither `full` nor `sample`"),
+            other => panic!("{SWEEP_VAR}: expected `full` or `sample`, found {other:?}"),
         }
     }
 
-    /// Which of `all` places are tried, ascending.
+    /// The places below `all` that the sweep visits, ascending.
     pub fn places(self, all: usize) -> Box<dyn Iterator<Item = usize>> {
         match self {
             Sweep::Sample(wanted) if wanted < all => {
                 let step = all / wanted.max(1);
                 let mut rng = SplitMix64::new(all as u64);
-                // One at a random place of each fine zone, so that no period of the layout is missed;
-                // and all of the ends, where header and footer are.
+                // A random place in each step, so that the sample does not fall in with a period of the layout; and all
+                // places at both ends, for header and footer.
                 let ends = (wanted / 8).min(64);
                 let spread = (0..all).step_by(step).map(move |at| at + rng.place(step));
                 let middle = spread.filter(move |&at| at >= ends && at < all - ends);
@@ -68,22 +68,22 @@ impl Sweep {
     }
 }
 
-/// One thing that happens to a file.
+/// A single damage to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// A bit is another.
+    /// A flipped bit.
     Flip {
         /// The byte.
         at: usize,
-        /// The bit of it, 0 to 7.
+        /// The bit of the byte, 0 to 7.
         bit: u8,
     },
-    /// Only so many bytes are there.
+    /// A truncated file.
     Cut {
-        /// How many are left.
+        /// The bytes that are left.
         len: usize,
     },
-    /// Bytes are zero: a sector that was never written.
+    /// Zeroed bytes, as of a sector that was never written.
     Zero(Range<usize>),
 }
 
@@ -98,11 +98,11 @@ impl fmt::Display for Damage {
 }
 
 impl Damage {
-    /// Makes `copy` the damaged `file`.
+    /// Replaces the contents of `copy` by the damaged `file`.
     ///
     /// # Panics
     ///
-    /// If the damage lies behind the file's end.
+    /// If the damage is past the end of the file.
     pub fn apply(&self, file: &[u8], copy: &mut Vec<u8>) {
         copy.clear();
         match self {
@@ -116,7 +116,7 @@ impl Damage {
         }
     }
 
-    /// The bytes of a file of `len` bytes that this can change, or that are no longer there.
+    /// The bytes of a file of `len` bytes that the damage can change or remove.
     pub fn touches(&self, len: usize) -> Range<usize> {
         match self {
             Damage::Flip { at, .. } => *at..*at + 1,
@@ -126,19 +126,19 @@ impl Damage {
     }
 }
 
-/// One flipped bit at every byte: which of the eight, follows from the byte's place.
+/// One flipped bit in every byte. The byte's offset determines which of the eight.
 pub fn bit_flips(len: usize, sweep: Sweep) -> impl Iterator<Item = Damage> {
     sweep.places(len).map(|at| Damage::Flip { at, bit: SplitMix64::new(at as u64).below(8) as u8 })
 }
 
-/// Every length below the file's own.
+/// Truncation to every length below the file's own.
 pub fn truncations(len: usize, sweep: Sweep) -> impl Iterator<Item = Damage> {
     sweep.places(len).map(|len| Damage::Cut { len })
 }
 
-/// Every sector of 512 bytes, and as many that lie across two of them, zeroed.
+/// Zeroed sectors of 512 bytes: every aligned one, and every one that straddles two.
 ///
-/// Of what is zero already, nothing changes: the caller skips a copy that equals the file.
+/// A sector that is zero already does not change: the caller skips a copy that equals the file.
 pub fn zeroed_runs(len: usize, sweep: Sweep) -> impl Iterator<Item = Damage> {
     const SECTOR: usize = 512;
     let places = sweep.places(len.div_ceil(SECTOR / 2));
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_whole_sweep_meets_every_byte() {
+    fn a_full_sweep_covers_every_byte() {
         let flipped: Vec<usize> = bit_flips(1000, Sweep::Full).map(|d| d.touches(1000).start).collect();
         assert_eq!(flipped, (0..1000).collect::<Vec<_>>());
         let cut: Vec<Range<usize>> = truncations(1000, Sweep::Full).map(|d| d.touches(1000)).collect();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_spread_and_meets_both_ends() {
+    fn a_sample_is_spread_and_covers_both_ends() {
         let places: Vec<usize> =
             bit_flips(100_000, Sweep::Sample(400)).map(|d| d.touches(100_000).start).collect();
         assert!((400..600).contains(&places.len()), "{}", places.len());
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_changes_what_it_says_and_nothing_else() {
+    fn damage_changes_only_the_bytes_it_touches() {
         let file: Vec<u8> = (0..=255).cycle().take(3000).map(|byte: u8| byte | 1).collect();
         let mut copy = Vec::new();
         let sweep = Sweep::Sample(100);

@@ -1,19 +1,21 @@
-//! Shapes, naive models and the conformance suite that every source of columns must pass.
+//! Test data, reference models and the conformance suite for sources of doc values.
 //!
 //! | module | content |
 //! | --- | --- |
-//! | [`rng`] | random numbers, the same everywhere and every time |
-//! | [`model`] | columns in memory, right in the most obvious way |
-//! | [`shapes`] | columns as they occur |
-//! | [`conformance`] | every rule that the read traits state |
-//! | [`searches`] | searches, compared with a look at each document |
-//! | [`overlay`] | a column with some numbers changed: what an embedder may build on the traits |
-//! | [`concat`](mod@concat) | several columns end to end: the same |
-//! | [`claims`] | a small file that says it has many documents |
-//! | [`damage`] | what can happen to a file, and how much is allocated then |
-//! | [`real`] | the place of real data |
+//! | [`rng`] | reproducible random numbers |
+//! | [`model`] | the reference: columns in memory, simple and slow |
+//! | [`shapes`] | generators of columns that occur in practice |
+//! | [`conformance`] | a check of every rule that the read traits state |
+//! | [`searches`] | a check of searches against a loop over all documents |
+//! | [`overlay`] | a column with some numbers changed, as an embedder may build on the traits |
+//! | [`concat`](mod@concat) | several columns end to end, likewise |
+//! | [`claims`] | a small file that claims to have many documents |
+//! | [`damage`] | damage to files, and an allocator that counts |
+//! | [`real`] | paths of real data |
 //!
-//! A test of a writer and a reader reads:
+//! # Examples
+//!
+//! A test of a writer and a reader:
 //!
 //! ```
 //! use docvalues_column::{Field, Kind, LogicalType};
@@ -21,7 +23,7 @@
 //!
 //! let size = Field::new("size", Kind::Numeric, LogicalType::I64);
 //! let model = MemSource::new(3, [(size, ModelColumn::Numeric(vec![Some(7), None, Some(-1)]))]);
-//! let segment = &model; // what was written from the same values, opened
+//! let segment = &model; // in a real test: a segment written from the same values
 //! check_source(segment, &model);
 //! ```
 #![allow(

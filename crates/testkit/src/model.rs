@@ -1,7 +1,7 @@
-//! Columns in plain memory: the read traits in the most obviously right way.
+//! The reference implementation of the read traits: columns in memory, obviously right and slow.
 //!
-//! Nothing here is fast and nothing is clever: a value is where its document's number says, and a filter looks at every
-//! document. What a segment answers is compared with this.
+//! The value of a document is in the slot of its number, and a filter compares every document. Tests compare segments
+//! with this.
 //!
 //! | kind | slots of its [`Mem`] |
 //! | --- | --- |
@@ -11,7 +11,7 @@
 //! | sorted-numeric | `Vec<i64>` |
 //! | sorted-set | `Vec<TermOrd>`, with [`MemTerms`] |
 //!
-//! There may be fewer slots than documents: the documents after them have no value.
+//! There may be fewer slots than documents: later documents have no value.
 
 mod feed;
 mod mem;
@@ -28,18 +28,18 @@ pub use mem::{Item, Mem, MemNumeric, Single, Slot};
 pub use skip_index::MemSkipIndex;
 pub use terms::MemTerms;
 
-/// The values of one column as a test writes them down, a slot for each document.
+/// The values of one column as a test writes them, with a slot for each document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModelColumn {
-    /// At most one number a document.
+    /// At most one number per document.
     Numeric(Vec<Option<i64>>),
-    /// At most one byte string a document.
+    /// At most one byte string per document.
     Binary(Vec<Option<Vec<u8>>>),
-    /// At most one term a document.
+    /// At most one term per document.
     Sorted(Vec<Option<Vec<u8>>>),
-    /// Any number of numbers a document, in any order here.
+    /// A list of numbers per document, in any order.
     SortedNumeric(Vec<Vec<i64>>),
-    /// A set of terms a document.
+    /// A set of terms per document.
     SortedSet(Vec<BTreeSet<Vec<u8>>>),
 }
 
@@ -55,7 +55,7 @@ impl ModelColumn {
         }
     }
 
-    /// How many documents have a slot; documents past them have no value.
+    /// The number of slots. Later documents have no value.
     pub fn len(&self) -> usize {
         match self {
             ModelColumn::Numeric(slots) => slots.len(),
@@ -65,12 +65,12 @@ impl ModelColumn {
         }
     }
 
-    /// Whether there is no slot at all.
+    /// Whether there are no slots.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The column that answers from these values in a source of `docs` documents.
+    /// A column of these values, in a source of `docs` documents.
     ///
     /// # Panics
     ///
@@ -100,7 +100,7 @@ impl ModelColumn {
     }
 }
 
-/// Columns by name: a whole source in memory.
+/// A source in memory: columns by name.
 #[derive(Clone, Debug)]
 pub struct MemSource {
     docs: u32,
@@ -108,7 +108,7 @@ pub struct MemSource {
 }
 
 impl MemSource {
-    /// A segment of `docs` documents with these columns.
+    /// A source of `docs` documents with these columns.
     ///
     /// # Panics
     ///
@@ -126,7 +126,7 @@ impl MemSource {
     ///
     /// # Panics
     ///
-    /// If there is one of this name, or it is of another number of documents.
+    /// If there is a column of this name, or it differs in its number of documents.
     pub fn insert(&mut self, column: Arc<dyn Column>) {
         let name = column.info().field.name.clone();
         assert_eq!(column.info().docs, self.docs, "column `{name}`");
@@ -140,7 +140,7 @@ impl ColumnSource for MemSource {
         self.docs
     }
 
-    // A `String` is ordered by its bytes, so the map's order is the one that is promised.
+    // A `String` is ordered by its bytes, so the map has the order that the trait requires.
     fn fields(&self) -> Result<Vec<Field>> {
         Ok(self.columns.values().map(|column| column.info().field.clone()).collect())
     }

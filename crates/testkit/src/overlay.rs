@@ -1,4 +1,4 @@
-//! Changed numbers over a column that stays as it is.
+//! A numeric column with some numbers changed.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -9,9 +9,11 @@ use docvalues_column::{
     Rows, SkipIndex, Values, Zone, bits, scan_by_gather,
 };
 
-/// A numeric column in which some documents have another number, or none.
+/// A numeric column over another, in which some documents have another number, or none.
 ///
-/// Bounds and counts are no longer exact: what a changed document had before is not looked up.
+/// Bounds and counts are no longer exact, because the old number of a changed document is not looked up.
+///
+/// # Examples
 ///
 /// ```
 /// use docvalues_column::{Column, DocId, Field, Kind, LogicalType};
@@ -39,7 +41,7 @@ impl Overlay {
     ///
     /// # Panics
     ///
-    /// If `base` is not numeric, or has not so many documents.
+    /// If `base` is not numeric, or a change is past its last document.
     pub fn new(base: Arc<dyn Column>, changes: BTreeMap<u32, Option<i64>>) -> Overlay {
         let mut info = base.info().clone();
         assert_eq!(info.kind(), Kind::Numeric, "the kind of `{}`", info.field.name);
@@ -64,23 +66,24 @@ impl Overlay {
     }
 
     fn index(&self) -> &dyn SkipIndex {
-        self.base.skip_index().expect("`skip_index` hands out no other")
+        self.base.skip_index().expect("`skip_index` returned this one")
     }
 
-    /// The changes of `docs`: the place among them, and the new number.
+    /// The changes in `docs`: each document's position in `docs`, and its new number.
     fn changes(&self, docs: DocRange) -> impl Iterator<Item = (usize, Option<i64>)> {
         let some = (!docs.is_empty()).then(|| self.changes.range(docs.start..docs.end));
         some.into_iter().flatten().map(move |(doc, number)| (docs.place(DocId::new(*doc)), *number))
     }
 
-    /// The changes of the zones that `docs` begin with: the place of the zone, and the new number.
+    /// The changes in the zones of `docs`: the zone's position, and the new number.
     fn zone_changes(&self, level: usize, docs: DocRange) -> impl Iterator<Item = (usize, Option<i64>)> {
         let len = self.levels()[level];
         let docs = DocRange::new(docs.start, docs.end.div_ceil(len).saturating_mul(len));
         self.changes(docs).map(move |(at, number)| (at / len as usize, number))
     }
 
-    /// Adds to `bits` what `run` finds in the column below, but for changed documents: those that are `wanted`.
+    /// Adds to `bits` the documents that `run` finds in the base column, except that changed documents are added if
+    /// their new number is `wanted`.
     fn add(
         &self,
         docs: DocRange,
@@ -154,7 +157,7 @@ impl Rows<i64> for Overlay {
     }
 }
 
-/// The zones of the column below, which hold the new numbers, too.
+/// The zones of the base column, extended by the new numbers.
 impl SkipIndex for Overlay {
     fn levels(&self) -> &[u32] {
         self.index().levels()

@@ -1,17 +1,17 @@
-//! Where real data lies.
+//! Paths of real data.
 
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The variable that names a folder of larger files of real data.
+/// The environment variable for a folder with larger files of real data.
 pub const DATA_VAR: &str = "DOCVALUES_DATA";
 
-/// The file `name` among those that the repository ships, in `examples/data`.
+/// The path of the file `name` in the repository's `examples/data`.
 ///
 /// # Panics
 ///
-/// If it is not there: it is part of the repository.
+/// If there is no such file.
 pub fn example(name: &str) -> PathBuf {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/data");
     let path = data.join(name);
@@ -19,14 +19,14 @@ pub fn example(name: &str) -> PathBuf {
     path
 }
 
-/// The file `name` in the folder that the environment variable `DOCVALUES_DATA` names.
+/// The path of the file `name` in the folder of the environment variable `DOCVALUES_DATA`.
 ///
-/// Without it, the caller has nothing to test: this says so on stderr, past the capture of the test
-/// harness, so that nobody takes a skipped test for a passed one.
+/// Without the variable, returns `None`, and prints `SKIPPED` to stderr. The test harness does not capture the line, so
+/// a skipped test is not mistaken for a passed one.
 ///
 /// # Panics
 ///
-/// If the variable names a folder in which there is no such file: a wrong path must not skip a test.
+/// If the folder has no such file: a wrong path must not skip a test.
 pub fn real(name: &str) -> Option<PathBuf> {
     let path = in_folder(std::env::var_os(DATA_VAR), name);
     if path.is_none() {
@@ -37,21 +37,21 @@ pub fn real(name: &str) -> Option<PathBuf> {
 
 fn in_folder(folder: Option<OsString>, name: &str) -> Option<PathBuf> {
     let folder = folder.filter(|folder| !folder.is_empty())?;
-    // Tests run in their package's folder; a relative path was meant from the workspace's.
+    // Tests run in the folder of their package, but a relative path is relative to the workspace.
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let path = workspace.join(folder).join(name);
     assert!(path.is_file(), "{DATA_VAR}: no file {}", path.display());
     Some(path)
 }
 
-/// The test that runs: the harness names its threads so.
+/// The name of the running test: the harness names threads after tests.
 fn current_test() -> String {
     std::thread::current().name().unwrap_or("a test").to_string()
 }
 
 /// Writes a line to stderr itself. `eprintln!` would be captured by the harness of a test that passes.
 fn say(line: &str) {
-    // A test does not fail because nobody listens.
+    // A closed stderr must not fail a test.
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_searched_and_none_is_none() {
+    fn files_are_found_in_the_folder() {
         let folder = env!("CARGO_MANIFEST_DIR");
         assert_eq!(in_folder(Some(folder.into()), "Cargo.toml"), Some(Path::new(folder).join("Cargo.toml")));
         assert!(in_folder(Some("crates/testkit".into()), "src/real.rs").unwrap().is_file());

@@ -1,6 +1,8 @@
-//! Random numbers that are the same on every machine and in every language.
+//! Reproducible random numbers, the same on every machine and in every language.
 
-/// SplitMix64: one 64-bit state, every seed is good, `next` is five lines in any language.
+/// SplitMix64 (Steele, Lea and Flood, 2014): a 64-bit state, any seed, five lines in any language.
+///
+/// # Examples
 ///
 /// ```
 /// use docvalues_testkit::rng::SplitMix64;
@@ -12,12 +14,12 @@
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// Numbers that follow from `seed`.
+    /// A generator with the seed `seed`.
     pub const fn new(seed: u64) -> SplitMix64 {
         SplitMix64(seed)
     }
 
-    /// Numbers that follow from a text, for checks that want their own but have only a name.
+    /// A generator whose seed is a hash of `name`.
     pub fn named(name: &str) -> SplitMix64 {
         let seed = name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
@@ -34,7 +36,7 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// A random `i64`: every one is as likely.
+    /// A random `i64`, uniformly distributed.
     pub const fn next_i64(&mut self) -> i64 {
         self.next_u64().cast_signed()
     }
@@ -54,7 +56,7 @@ impl SplitMix64 {
         self.below(len as u64) as usize
     }
 
-    /// True `hits` times in `of`.
+    /// `true` with probability `hits / of`.
     pub const fn chance(&mut self, hits: u64, of: u64) -> bool {
         self.below(of) < hits
     }
@@ -64,7 +66,7 @@ impl SplitMix64 {
         &items[self.place(items.len())]
     }
 
-    /// Brings `items` into a random order (Fisher and Yates).
+    /// Shuffles `items` (Fisher-Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for end in (2..=items.len()).rev() {
             items.swap(end - 1, self.place(end));

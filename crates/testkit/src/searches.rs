@@ -1,17 +1,17 @@
-//! The conformance suite of searches: what a look at every document finds, against what a source is asked for in bulk.
+//! The conformance suite of searches: their results against a loop over all documents.
 //!
-//! [`check_searches`] takes any source of columns and the values it was made of. Expected answers come from these values
-//! alone, one document after the other, in the most obvious way.
+//! [`check_searches`] takes any source of columns, and the values it was made from. Expected results are computed from
+//! these values alone, document by document.
 //!
-//! | file | works |
+//! | file | searches |
 //! | --- | --- |
 //! | `rows.rs` | the values of each document |
 //! | `facets.rs` | counts by value |
-//! | `requests.rs` | several of these at once |
+//! | `requests.rs` | several searches in one request |
 //! | `exports.rs` | columns of documents in any order: [`check_export`] |
 //! | `histograms.rs` | values by range |
-//! | `sorts.rs` | the first documents, and all in order: [`check_sorted`] |
-//! | `stats.rs` | extremes, sums, spread, percentiles, different values |
+//! | `sorts.rs` | top documents, and all documents in order: [`check_sorted`] |
+//! | `stats.rs` | extremes, sums, spread, percentiles, distinct values |
 
 mod exports;
 mod facets;
@@ -30,14 +30,14 @@ use rows::Rows;
 pub use exports::{check_chunks, check_export};
 pub use sorts::{check_sorted, check_top};
 
-/// Numbers of threads that must give the same answers: the sets take turns.
+/// Numbers of threads, which must not change results. Sets of documents take turns.
 const THREADS: [usize; 2] = [1, 8];
 
-/// Asks `source` all there is to ask of the columns of `dataset`, about several sets of documents.
+/// Runs every kind of search over the columns of `dataset` in `source`, for several sets of documents.
 ///
 /// # Panics
 ///
-/// At the first answer that is not the expected one.
+/// If a result differs from the expected one.
 pub fn check_searches(source: &(dyn ColumnSource + Sync), dataset: &Dataset) {
     let rows = Rows::of(dataset);
     for (at, set) in sets(dataset.docs).into_iter().enumerate() {
@@ -58,7 +58,7 @@ pub fn check_searches(source: &(dyn ColumnSource + Sync), dataset: &Dataset) {
         assert_eq!(docs.count(dataset.docs) as usize, hits.len());
         let searches = [Search::new(source).threads(THREADS[at % THREADS.len()])];
         check(&searches, &set, docs, dataset, &rows, &hits);
-        // One set in each of the four forms.
+        // One set in each of the four forms of `Docs`.
         if [0, 1, 3, 6].contains(&at) {
             let live = some_live(dataset.docs);
             let hits: Vec<DocId> = hits.into_iter().filter(|doc| live.contains(*doc)).collect();
@@ -73,7 +73,7 @@ pub fn check_searches(source: &(dyn ColumnSource + Sync), dataset: &Dataset) {
     }
 }
 
-/// Documents that were not deleted: most of them, and not the first and the last one.
+/// Live documents: most of them, but neither the first nor the last.
 fn some_live(docs: u32) -> LiveDocs {
     let mut live = LiveDocs::all(docs);
     for doc in (0..docs).filter(|doc| doc % 13 == 0 || doc % 1_000 > 900 || doc + 1 == docs) {
@@ -92,16 +92,16 @@ fn check(searches: &[Search<'_>], set: &Set, docs: Docs<'_>, dataset: &Dataset, 
     }
 }
 
-/// A set of documents, and the form in which it is handed over.
+/// A set of documents, in one of the forms of `Docs`.
 enum Set {
     All,
     Range(u32, u32),
     List(Vec<DocId>),
-    /// For a source of so many documents, which need not be this one.
+    /// A bitset for a source with this number of documents, which may differ from that of the source.
     Bits(Vec<DocId>, u32),
 }
 
-/// All, none, one, most and few documents of so many.
+/// Sets of `docs` documents: all, none, one, most, and few.
 fn sets(docs: u32) -> Vec<Set> {
     let every = |step: usize| (docs / 7..docs).step_by(step).map(DocId::new).collect::<Vec<_>>();
     let most = |docs: u32| (0..docs).filter(|doc| doc % 11 != 3).map(DocId::new).collect::<Vec<_>>();

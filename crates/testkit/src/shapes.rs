@@ -1,12 +1,12 @@
-//! Columns as they occur, and as they go wrong.
+//! Generators of columns: shapes that occur in practice, and edge cases.
 //!
-//! A [`Shape`] says how many documents there are, which of them have a value ([`Presence`]), and what
-//! the values look like ([`Values`]); from that and a seed follows a column, the same everywhere. So a
-//! failing case is named by one line of `Debug`, and shrinks to fewer documents.
+//! A [`Shape`] has a number of documents, a pattern of documents with a value ([`Presence`]), a pattern of values
+//! ([`Values`]), and a seed. They determine the column. So one line of `Debug` reproduces a failing case, and proptest
+//! shrinks it to fewer documents.
 //!
-//! | wanted | is |
+//! | to get | use |
 //! | --- | --- |
-//! | every shape once or so, small | [`small`] |
+//! | every shape, small | [`small`] |
 //! | several blocks of 65,536 documents | [`large`] |
 //! | random ones, for proptest | [`any_shape`], [`any_dataset`] |
 //! | a whole segment | [`Dataset`] |
@@ -33,13 +33,13 @@ pub use numbers::Numbers;
 pub use presence::Presence;
 pub use strings::Strings;
 
-/// Numbers of documents around the ends of words, of blocks of 512 values, and of nothing.
+/// Numbers of documents at edges: 0, ends of words, and ends of blocks of 512 values.
 pub const FEW_DOCS: [u32; 9] = [0, 1, 2, 63, 64, 65, 511, 512, 513];
 
-/// Numbers of documents around the ends of blocks of 65,536, and several of these.
+/// Numbers of documents around ends of blocks of 65,536, and of several blocks.
 pub const MANY_DOCS: [u32; 5] = [65_535, 65_536, 65_537, 131_073, 200_000];
 
-/// What the values of a column look like.
+/// The kind of a column, and the pattern of its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
     /// A numeric column.
@@ -55,7 +55,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// Every value shape in every kind that can have it; counts go round.
+    /// Every pattern of values in every kind that can have it. Counts take turns.
     pub fn all() -> Vec<Values> {
         let counts = || Counts::ALL.into_iter().cycle();
         let mut all: Vec<Values> = Numbers::ALL.into_iter().map(Values::Numeric).collect();
@@ -88,7 +88,9 @@ impl Values {
     }
 }
 
-/// A column, described.
+/// A description of a column, from which its values are generated.
+///
+/// # Examples
 ///
 /// ```
 /// use docvalues_testkit::shapes::{Numbers, Presence, Shape, Values};
@@ -100,13 +102,13 @@ impl Values {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// How many documents there are.
+    /// The number of documents.
     pub docs: u32,
-    /// Which of them have a value.
+    /// The pattern of documents with a value.
     pub presence: Presence,
-    /// What the values look like.
+    /// The kind and the pattern of the values.
     pub values: Values,
-    /// Where the random numbers begin.
+    /// The seed of the random numbers.
     pub seed: u64,
 }
 
@@ -148,7 +150,7 @@ fn spread<T>(present: &[bool], values: Vec<T>) -> Vec<Option<T>> {
     present.iter().map(|&present| if present { values.next() } else { None }).collect()
 }
 
-/// Columns of up to 513 documents: each value shape with each of [`FEW_DOCS`], presences going round.
+/// Columns of up to 513 documents: each pattern of values with each of [`FEW_DOCS`]. Presences take turns.
 pub fn small() -> Vec<Shape> {
     let mut presences = Presence::ALL.into_iter().cycle();
     let mut shapes = Vec::new();
@@ -161,10 +163,9 @@ pub fn small() -> Vec<Shape> {
     shapes
 }
 
-/// Columns over several blocks: each presence, and each value shape, with one of [`MANY_DOCS`].
+/// Columns over several blocks: each presence, and each pattern of values, with one of [`MANY_DOCS`].
 ///
-/// To write, open and check all of them takes seconds: a test in which they meet several settings lets the
-/// settings go round.
+/// Writing, opening and checking all of them takes seconds. A test with several settings lets the settings take turns.
 pub fn large() -> Vec<Shape> {
     let mut docs = MANY_DOCS.into_iter().cycle();
     let mut numbers = Numbers::ALL.into_iter().cycle();
@@ -173,7 +174,7 @@ pub fn large() -> Vec<Shape> {
         Shape { docs: docs.next().unwrap(), presence, values, seed: 1 }
     });
     let mut shapes: Vec<Shape> = presences.collect();
-    // The largest ones seldom: what takes time is their number of documents.
+    // The largest sizes are rare, because they take most of the time.
     let [a, b, c, d, e] = MANY_DOCS;
     let mut docs = [b, c, a, c, d, a, b, c, e].into_iter().cycle();
     let presences = [Presence::All, Presence::EachBlockItsOwn, Presence::Random(500), Presence::Runs];
@@ -184,7 +185,7 @@ pub fn large() -> Vec<Shape> {
     shapes
 }
 
-/// Any number of documents: mostly few, sometimes at an edge, seldom more than a block.
+/// Any number of documents: mostly few, sometimes at an edge, rarely more than a block.
 pub fn any_docs() -> impl Strategy<Value = u32> {
     prop_oneof![
         12 => 0..=130_u32,
@@ -217,7 +218,7 @@ pub fn any_values() -> impl Strategy<Value = Values> {
     ]
 }
 
-/// Any column; shrinks to fewer documents.
+/// Any column. It shrinks to fewer documents.
 pub fn any_shape() -> impl Strategy<Value = Shape> {
     let parts = (any_docs(), any_presence(), any_values(), any::<u64>());
     parts.prop_map(|(docs, presence, values, seed)| Shape { docs, presence, values, seed })

@@ -1,14 +1,14 @@
-//! The allocator that counts, as the allocator of a program.
+//! The counting allocator, as the global allocator of a program.
 
 use docvalues_testkit::damage::alloc::PeakAlloc;
 
 #[global_allocator]
 static ALLOC: PeakAlloc = PeakAlloc::new();
 
-/// One test: the count is of the whole program.
+/// One test, because the counts are of the whole program.
 #[test]
 fn peaks_are_counted() {
-    // What the harness does beside a test: its thread may print meanwhile.
+    // Tolerance for the harness, whose thread may print meanwhile.
     const NOISE: usize = 64 << 10;
     let near = |bytes: usize, expected: usize| bytes.abs_diff(expected) < NOISE;
 

@@ -1,4 +1,4 @@
-//! Columns end to end are like one of all their values.
+//! Columns end to end equal one column with all their values.
 
 use docvalues_column::{Field, Kind, LogicalType};
 
@@ -7,10 +7,10 @@ use crate::conformance::{check_column, check_panics};
 use crate::model::ModelColumn;
 use crate::rng::SplitMix64;
 
-/// Sizes of parts: none, one, words, and what ends in the middle of one.
+/// Sizes of parts: 0, 1, whole words, and sizes that end within a word.
 const PARTS: [&[u32]; 5] = [&[0], &[130], &[64, 64, 1], &[0, 63, 0, 1, 65, 0], &[1000, 300, 7]];
 
-/// The whole of some parts, and what is expected of it, with values for one of `some` documents.
+/// The concatenation of parts, and the expected column. One of `some` documents has a value.
 fn both(kind: Kind, parts: &[u32], some: u64) -> (Arc<dyn Column>, Arc<dyn Column>) {
     let mut rng = SplitMix64::new(some);
     let open = |column: &ModelColumn, docs| column.open(Field::new("whole", kind, LogicalType::I64), docs);

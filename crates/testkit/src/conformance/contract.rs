@@ -1,4 +1,4 @@
-//! Arguments that break a contract panic, as slices do: an output that is too short is never half filled in silence.
+//! Contract violations: an output that is too short panics, as slices do, and is never filled in part.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,12 +9,12 @@ use crate::rng::SplitMix64;
 
 /// Checks that every operation of a column panics if its output is too short.
 ///
-/// Not a part of [`check_source`](super::check_source): a panic is printed even where it is caught, and a fuzzer takes it
-/// for a crash.
+/// It is not part of [`check_source`](super::check_source): a panic is printed even if it is caught, and a fuzzer
+/// reports it as a crash.
 ///
 /// # Panics
 ///
-/// If one goes through.
+/// If an operation does not panic.
 pub fn check_panics(column: &dyn Column) {
     // Two words are needed.
     let docs = DocRange::new(0, 65);
@@ -45,5 +45,8 @@ fn filter<T: Probe>(column: &dyn Column, docs: DocRange) {
 fn must_panic(column: &dyn Column, operation: &str, run: impl FnOnce() -> Result<()>) {
     let name = &column.info().field.name;
     let outcome = catch_unwind(AssertUnwindSafe(run));
-    assert!(outcome.is_err(), "column `{name}`: {operation}: an output that is too short went through");
+    assert!(
+        outcome.is_err(),
+        "column `{name}`: {operation}: expected a panic, because the output is too short"
+    );
 }

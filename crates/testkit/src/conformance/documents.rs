@@ -1,4 +1,4 @@
-//! One document, some documents, a range of documents: the rows must be the same.
+//! The rows of one document (`get`), of some documents (`gather`) and of a range (`scan`) are the same.
 
 use std::ops::ControlFlow;
 
@@ -7,7 +7,7 @@ use docvalues_column::{BatchDocs, DocId, DocRange, Gathered, Rows};
 use super::expected::{Expected, Probe, edges, good};
 use crate::rng::SplitMix64;
 
-/// Documents of a column that are all asked for one by one; of larger ones, this many are.
+/// The largest column whose documents are all read one by one. Of a larger one, this many documents are.
 const ALL: u32 = 10_000;
 
 pub(super) fn check<T: Probe>(rows: &dyn Rows<T>, expected: &Expected<T>) {
@@ -32,7 +32,7 @@ fn gets<T: Probe>(rows: &dyn Rows<T>, expected: &Expected<T>) {
     asked.extend([docs, docs.saturating_add(1), u32::MAX - 1, u32::MAX]);
     let mut row = Vec::new();
     for doc in asked {
-        // Not emptied: `get` replaces what is in it.
+        // Not empty: `get` must replace its contents.
         row.push(T::WRONG);
         let is_present = good(rows.get(DocId::new(doc), &mut row), &expected.name, "get");
         expected.same("get", doc, is_present.then_some(&row));
@@ -40,7 +40,7 @@ fn gets<T: Probe>(rows: &dyn Rows<T>, expected: &Expected<T>) {
     }
 }
 
-/// Gathers lists and runs into outputs that are used again and again.
+/// Gathers lists and runs into outputs that are reused.
 fn gathers<T: Probe>(rows: &dyn Rows<T>, expected: &Expected<T>) {
     let lists = lists(expected);
     let lists = lists.iter().map(|(order, docs)| (format!("gather, {order}"), BatchDocs::List(docs)));
@@ -61,7 +61,7 @@ fn gathers<T: Probe>(rows: &dyn Rows<T>, expected: &Expected<T>) {
     }
 }
 
-/// Lists of documents in the orders that callers have them in.
+/// Lists of documents in orders that occur in practice.
 fn lists<T: Probe>(expected: &Expected<T>) -> Vec<(&'static str, Vec<DocId>)> {
     let docs = expected.docs();
     let mut rng = SplitMix64::named(&expected.name);
@@ -127,7 +127,10 @@ fn scan<T: Probe>(rows: &dyn Rows<T>, expected: &Expected<T>, range: DocRange) {
         assert_eq!(is_many, expected.is_many, "column `{name}`: {operation}: whether rows are lists");
         for (at, doc) in docs.iter().enumerate() {
             let next = wanted.next().map(|(doc, _)| doc);
-            assert!(next == Some(doc.get()), "column `{name}`: {operation}: document {doc}, not {next:?}");
+            assert!(
+                next == Some(doc.get()),
+                "column `{name}`: {operation}: found document {doc}, expected {next:?}"
+            );
             expected.same(&operation, doc.get(), Some(batch.values.row(at)));
         }
         ControlFlow::Continue(())
@@ -137,12 +140,12 @@ fn scan<T: Probe>(rows: &dyn Rows<T>, expected: &Expected<T>, range: DocRange) {
     assert!(missed.is_none(), "column `{name}`: {operation}: missed document {missed:?}");
 }
 
-/// A scan that is told to stop at a batch stops there, and is no failure.
+/// A scan whose callback breaks stops at that batch and returns `Ok`.
 fn scan_and_break<T: Probe>(rows: &dyn Rows<T>, expected: &Expected<T>, breaks_at: usize) {
-    let operation = format!("scan, broken off at batch {breaks_at}");
+    let operation = format!("scan that breaks at batch {breaks_at}");
     let mut calls = 0;
     let result = rows.scan(DocRange::new(0, expected.docs()), &mut |_| {
-        assert!(calls <= breaks_at, "column `{}`: {operation}: went on", expected.name);
+        assert!(calls <= breaks_at, "column `{}`: {operation}: continued after the break", expected.name);
         calls += 1;
         if calls > breaks_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });

@@ -1,4 +1,4 @@
-//! What a column has to answer, whatever its rows are made of.
+//! The expected rows of a column, generic over the element.
 
 use std::fmt::{self, Debug};
 use std::ops::{Bound, RangeInclusive};
@@ -10,21 +10,21 @@ use docvalues_column::{
 use crate::model::Item;
 use crate::rng::SplitMix64;
 
-/// What rows are made of, with values that are worth a try.
+/// An element of rows, with values for tests.
 pub(super) trait Probe: Item + Ord {
-    /// Values that stand for missing ones.
+    /// Fill values for documents without a value.
     const FILLS: &[Self];
 
-    /// A value that no column under test has.
+    /// A value that no tested column has.
     const WRONG: Self;
 
-    /// The rows of a column, if they are made of this.
+    /// The rows of a column, if they have this element.
     fn rows(values: Values<'_>) -> Option<&dyn Rows<Self>>;
 
-    /// Filters that are worth a try on a column with these rows.
+    /// Filters to test on a column with these rows.
     fn queries(rows: &[&[Self]], rng: &mut SplitMix64) -> Vec<Self::Range>;
 
-    /// A row as a failed check shows it.
+    /// A row, formatted for the message of a failed check.
     fn show(row: Option<&[Self]>) -> String {
         short(&row)
     }
@@ -59,7 +59,7 @@ impl Probe for i64 {
             let (a, b) = (*rng.pick(&all), *rng.pick(&all));
             queries.push(a.min(b)..=a.max(b));
             queries.push(a..=a);
-            // Between two values that occur, mostly: no end is one.
+            // Bounds that mostly fall between two values.
             queries.push(a.min(b).saturating_add(1)..=a.max(b).saturating_sub(1));
         }
         queries
@@ -138,7 +138,7 @@ pub(super) fn bounds(numbers: &[i64]) -> Option<RangeInclusive<i64>> {
     Some(*numbers.iter().min()?..=*numbers.iter().max()?)
 }
 
-/// What a column has to answer: a row or none for each document.
+/// The expected contents of a column: a row or `None` for each document.
 pub(super) struct Expected<T> {
     pub(super) name: String,
     /// Whether rows are lists.
@@ -159,7 +159,7 @@ impl<T: Probe> Expected<T> {
         self.rows.len() as u32
     }
 
-    /// The row of `doc`; none past the last document.
+    /// The row of `doc`; `None` past the last document.
     pub(super) fn get(&self, doc: u32) -> Option<&[T]> {
         self.rows.get(doc as usize).and_then(Option::as_deref)
     }
@@ -174,7 +174,7 @@ impl<T: Probe> Expected<T> {
         self.rows.iter().flatten().map(Vec::as_slice).collect()
     }
 
-    /// Panics unless `row` is that of `doc`.
+    /// Panics unless `row` is the expected row of `doc`.
     pub(super) fn same(&self, operation: &str, doc: u32, row: Option<&[T]>) {
         let wanted = self.get(doc);
         let (name, equal) = (&self.name, same(row, wanted));
@@ -186,7 +186,7 @@ impl<T: Probe> Expected<T> {
         );
     }
 
-    /// Panics unless `out` holds the rows of `docs`; `is_tracked` if it was made to know which are there.
+    /// Panics unless `out` has the expected rows of `docs`. `is_tracked` if `out` records presence.
     pub(super) fn gathered(&self, operation: &str, docs: BatchDocs<'_>, out: &Gathered<T>, is_tracked: bool) {
         let name = &self.name;
         assert_eq!(out.len(), docs.len(), "column `{name}`: {operation}: rows for documents");
@@ -221,8 +221,8 @@ impl<T: Probe> Expected<T> {
 
 /// Whether two rows are equal.
 ///
-/// An empty vector points nowhere. Where `memcmp` is made of masked loads, to compare no bytes from there takes 200 ns,
-/// and a column of 200,000 empty strings takes seconds to check.
+/// Empty rows are compared apart: an empty vector has a dangling pointer, and a `memcmp` built on masked loads takes
+/// 200 ns to compare no bytes there. A column of 200,000 empty strings would take seconds to check.
 pub(super) fn same<T: PartialEq>(a: Option<&[T]>, b: Option<&[T]>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => a.len() == b.len() && (a.is_empty() || a == b),
@@ -230,7 +230,7 @@ pub(super) fn same<T: PartialEq>(a: Option<&[T]>, b: Option<&[T]>) -> bool {
     }
 }
 
-/// The result of an operation that had no reason to fail.
+/// The result of an operation that must not fail.
 pub(super) fn good<T>(result: Result<T>, name: &str, operation: &str) -> T {
     result.unwrap_or_else(|error| panic!("column `{name}`: {operation}: failed on good bytes: {error}"))
 }
@@ -245,7 +245,7 @@ pub(super) fn edges(docs: u32) -> Vec<u32> {
     edges
 }
 
-/// A value cut to what fits a line: some are 100 KB long.
+/// A value, cut to the length of a line: some values are 100 KB long.
 pub(super) fn short(value: &impl Debug) -> String {
     let mut text = format!("{value:?}");
     if text.len() > 200 {
@@ -255,7 +255,7 @@ pub(super) fn short(value: &impl Debug) -> String {
     text
 }
 
-/// A byte string that a failed check shows as text.
+/// A byte string, formatted as text.
 pub(super) struct Text<'a>(pub(super) &'a [u8]);
 
 impl PartialEq for Text<'_> {

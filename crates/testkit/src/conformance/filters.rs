@@ -1,4 +1,4 @@
-//! Filters add exactly the bits of the documents that match, and touch no other.
+//! Filters set the bits of exactly the documents that match, and change no other bit.
 
 use docvalues_column::{Column, DocRange, PruneCounts, Pruning, Result, Rows, bits};
 
@@ -19,8 +19,8 @@ pub(super) fn check<T: Probe>(column: &dyn Column, rows: &dyn Rows<T>, expected:
         let operation = format!("filter {}", short(query));
         let ranges = ranges(docs, &mut SplitMix64::new(number as u64));
         for (i, docs) in ranges.into_iter().enumerate() {
-            // The first two queries in full, others over all documents and over every third range:
-            // in the end each range has met several queries, and each query all kinds of bits.
+            // The first two queries over all ranges, the others over all documents and every third range. So each range
+            // is tested with several queries, and each query with all kinds of bits.
             if number >= 2 && i > 0 && (i + number) % 3 > 0 {
                 continue;
             }
@@ -36,7 +36,7 @@ pub(super) fn check<T: Probe>(column: &dyn Column, rows: &dyn Rows<T>, expected:
     }
 }
 
-/// What was counted before a filter adds to it.
+/// Counts that a filter adds to.
 pub(super) const PRUNED: Pruning = {
     let decided = PruneCounts { none: 1, all: 2, open: 3 };
     Pruning {
@@ -61,7 +61,7 @@ pub(super) fn check_pruning(name: &str, operation: &str, after: Pruning) {
     assert!(grows, "column `{name}`: {operation}: pruning shrinks from {PRUNED:?} to {after:?}");
 }
 
-/// The documents whose row is `wanted`, as bits.
+/// The bits of the documents whose row is `wanted`.
 fn matching<T: Probe>(expected: &Expected<T>, wanted: impl Fn(&[T]) -> bool) -> Vec<u64> {
     let docs = DocRange::new(0, expected.docs());
     let mut matched = vec![0; docs.words()];
@@ -97,7 +97,7 @@ fn ranges(docs: u32, rng: &mut SplitMix64) -> Vec<DocRange> {
     ranges.into_iter().map(|(start, end)| DocRange::new(start, end)).collect()
 }
 
-/// What bits hold before a filter adds to them.
+/// Contents of the bits before a filter adds to them.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Before {
     Clear,
@@ -108,7 +108,7 @@ pub(super) enum Before {
 impl Before {
     pub(super) const ALL: [Before; 3] = [Before::Clear, Before::Set, Before::Random];
 
-    /// So many words; of those that are not clear, one more.
+    /// A buffer of `words` words, and one more unless it is clear.
     pub(super) fn bits(self, words: usize) -> Vec<u64> {
         let mut rng = SplitMix64::new(words as u64);
         match self {
@@ -119,7 +119,7 @@ impl Before {
     }
 }
 
-/// Runs a filter over `docs` into some bits, and looks at every one of them.
+/// Runs a filter over `docs` into `bits`, and checks every bit.
 fn one(
     name: &str,
     query: &str,
@@ -143,9 +143,9 @@ fn one(
     }
 }
 
-/// Word `w` of what a filter over `docs` adds.
+/// Word `w` of the bits that a filter over `docs` should add.
 fn matched_word(matched: &[u64], docs: DocRange, w: usize) -> u64 {
-    // Behind the last document there may be no place.
+    // There may be no words after the last document.
     let first = (docs.start as usize).saturating_add(w * 64);
     let len = (docs.end as usize).saturating_sub(first).min(64);
     // The words that hold 64 bits from `first` on; what lies past the last document is clear.

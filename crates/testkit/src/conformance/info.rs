@@ -1,4 +1,4 @@
-//! The description of a column: what it says at once is what a look at every document finds.
+//! `ColumnInfo`: its counts, bounds and sum are those of the rows.
 
 use docvalues_column::{Bounds, ColumnInfo, Count};
 

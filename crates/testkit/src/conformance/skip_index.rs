@@ -1,4 +1,4 @@
-//! The skip index: no zone hides a document.
+//! The skip index: no zone rules out a document that matches.
 
 use std::ops::RangeInclusive;
 
@@ -52,7 +52,7 @@ struct Level<'a> {
     level: usize,
     /// Documents in a zone.
     len: u32,
-    /// The rows of each zone of the column.
+    /// The rows of each zone.
     zones: Vec<&'a [Option<Vec<i64>>]>,
 }
 
@@ -61,7 +61,7 @@ impl Level<'_> {
         format!("{what} of {docs:?} in zones of {} documents", self.len)
     }
 
-    /// Ranges of documents in the source that begin with a zone.
+    /// Ranges of documents that begin at a zone.
     fn ranges(&self, rng: &mut SplitMix64) -> Vec<DocRange> {
         let docs = self.docs;
         let mut ranges = vec![DocRange::new(0, docs), DocRange::new(0, 0), DocRange::new(0, docs.min(1))];
@@ -83,7 +83,7 @@ impl Level<'_> {
     fn check_zones(&self, docs: DocRange) {
         let (name, operation) = (self.name, self.operation("zones", docs));
         let wanted = self.zones_of(docs, &self.zones);
-        // Not emptied: `zones` replaces what is in it.
+        // Not empty: `zones` must replace its contents.
         let mut zones = vec![Zone { min: 0, max: 0, all_present: true }; 3];
         good(self.index.zones(self.level, docs, &mut zones), name, &operation);
         assert_eq!(zones.len(), wanted.len(), "column `{name}`: {operation}: number of zones");
@@ -91,8 +91,8 @@ impl Level<'_> {
             let outside =
                 rows.iter().flatten().flatten().find(|number| **number < zone.min || zone.max < **number);
             assert!(outside.is_none(), "column `{name}`: {operation}: zone {at}, {zone:?}, has {outside:?}");
-            let is_honest = !zone.all_present || rows.iter().all(Option::is_some);
-            assert!(is_honest, "column `{name}`: {operation}: zone {at} lacks a value, but is all_present");
+            let is_right = !zone.all_present || rows.iter().all(Option::is_some);
+            assert!(is_right, "column `{name}`: {operation}: zone {at} lacks a value, but is all_present");
         }
     }
 

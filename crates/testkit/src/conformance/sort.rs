@@ -1,4 +1,4 @@
-//! The index sort: documents are in the order that a source claims.
+//! The index sort: documents are in the order that the source claims.
 
 use std::cmp::Ordering;
 
@@ -28,7 +28,7 @@ pub(super) fn check(keys: &[SortKey], model: &MemSource) {
     }
 }
 
-/// The order of each document and the next one.
+/// Compares each document with the next one.
 fn by_key<T: Probe>(key: &SortKey, docs: u32, rows: &dyn Rows<T>) -> Vec<Ordering> {
     let rows = Expected::of(&key.column, docs, T::EMPTY_IS_VALUE, rows).rows;
     let order = |pair: &[Option<Vec<T>>]| match (&pair[0], &pair[1]) {

@@ -9,7 +9,7 @@ use docvalues_column::{Error, ErrorKind, Lists, OrdRange, TermOrd, Terms};
 use super::expected::{Text, good, short};
 use crate::rng::SplitMix64;
 
-/// Terms that are looked up by their bytes, of a dictionary with more.
+/// The most terms of a dictionary that are looked up by their bytes.
 const SAMPLE: usize = 400;
 
 pub(super) fn check(name: &str, terms: &dyn Terms, model: &dyn Terms) {
@@ -62,7 +62,7 @@ impl Subject<'_> {
         let random = (0..self.count().min(2000)).map(|_| rng.below_u32(self.count()));
         let mut out = Vec::new();
         for ord in (0..self.count()).chain(random.collect::<Vec<_>>()) {
-            // Not cleared: `term` replaces what is in it.
+            // Not empty: `term` must replace its contents.
             good(self.terms.term(TermOrd::new(ord), &mut out), self.name, "term");
             self.same("term", &ord, &Text(&out), &Text(&self.wanted[ord as usize]));
         }
@@ -80,12 +80,12 @@ impl Subject<'_> {
         assert!(named, "column `{}`: {operation} of ord {past}: NoSuchOrd expected: {error:?}", self.name);
     }
 
-    /// Many ords at once: in order, shuffled with repeats, one and none; and with one that is not there.
+    /// `gather_terms`: in order, shuffled with repeats, of one and of no ord, and with an ord that does not exist.
     fn check_gather(&self) {
         let mut rng = SplitMix64::named(self.name);
         let all: Vec<u32> = (0..self.count()).collect();
         let random: Vec<u32> = all.iter().take(2000).map(|_| rng.below_u32(self.count())).collect();
-        // Not emptied: `gather_terms` replaces what is in it.
+        // Not empty: `gather_terms` must replace its contents.
         let mut out = Lists::new();
         for ords in [all.as_slice(), &random, &random[..random.len().min(1)], &[]] {
             let wanted: Vec<Text<'_>> = ords.iter().map(|&ord| Text(&self.wanted[ord as usize])).collect();
@@ -122,13 +122,13 @@ impl Subject<'_> {
         }
     }
 
-    /// `each_term` over `ords`, broken off when `calls` terms have come.
+    /// `each_term` over `ords`, with a callback that breaks after `calls` terms.
     fn check_run(&self, ords: OrdRange, calls: usize) {
         let mut next = ords.start;
         let operation = format!("each_term over {ords:?}");
         let result = self.terms.each_term(ords, &mut |ord, term| {
             let called = (next - ords.start) as usize;
-            assert!(called <= calls, "column `{}`: {operation}: went on after a break", self.name);
+            assert!(called <= calls, "column `{}`: {operation}: continued after a break", self.name);
             self.same(&operation, &"the next ord", &ord.get(), &next);
             self.same(&operation, &next, &Text(term), &Text(&self.wanted[next as usize]));
             next += 1;
@@ -144,7 +144,7 @@ impl Subject<'_> {
         );
     }
 
-    /// Byte strings to look for: terms, and what lies close to a term.
+    /// Byte strings to look up: terms, and neighbours of terms.
     fn probes(&self) -> Vec<Vec<u8>> {
         let mut rng = SplitMix64::named(self.name);
         let mut probes: BTreeSet<Vec<u8>> =
@@ -183,7 +183,7 @@ impl Subject<'_> {
         self.same_ords("prefix", &Text(probe), found, OrdRange::new(ceil, ceil + begin_so));
     }
 
-    /// Where no term matches, any empty range will do.
+    /// Any empty range is right if no term matches.
     fn same_ords(&self, operation: &str, asked: &dyn Debug, found: OrdRange, wanted: OrdRange) {
         if !(found.is_empty() && wanted.is_empty()) {
             self.same(operation, asked, &found, &wanted);
@@ -194,7 +194,7 @@ impl Subject<'_> {
         let mut rng = SplitMix64::named(self.name);
         let mut pairs: Vec<(&[u8], &[u8])> =
             (0..24).map(|_| (rng.pick(probes).as_slice(), rng.pick(probes).as_slice())).collect();
-        // Equal ends: of the four kinds of bounds only one leaves a term.
+        // Equal bounds: only one of the four combinations of bounds contains a term.
         pairs.extend((0..8).map(|_| rng.pick(probes).as_slice()).map(|one| (one, one)));
         for (low, high) in pairs {
             for low in [Bound::Unbounded, Bound::Included(low), Bound::Excluded(low)] {

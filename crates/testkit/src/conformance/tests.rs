@@ -1,4 +1,4 @@
-//! The suite lets honest columns pass, and catches every kind of wrong one.
+//! The suite accepts correct columns, and catches every fault of [`Faulty`] columns.
 
 mod calls;
 mod defaults;
@@ -15,7 +15,7 @@ use crate::model::ModelColumn;
 use crate::rng::SplitMix64;
 use faulty::{Fault, Faulty};
 
-/// Documents of the columns under test: several words, the last one not full.
+/// Documents of the tested columns: several words, the last one partial.
 const DOCS: u32 = 300;
 
 fn field(kind: Kind) -> Field {
@@ -37,7 +37,7 @@ fn term(rng: &mut SplitMix64) -> Vec<u8> {
     format!("term {}", rng.below(50)).into_bytes()
 }
 
-fn honest(kind: Kind) -> Arc<dyn Column> {
+fn correct(kind: Kind) -> Arc<dyn Column> {
     let column = match kind {
         Kind::Numeric => ModelColumn::Numeric(slots(|rng| rng.below(1000) as i64 - 500)),
         Kind::Binary => ModelColumn::Binary(slots(term)),
@@ -62,7 +62,7 @@ fn caught(fault: impl std::fmt::Debug, words: &[&str], check: impl FnOnce()) {
     }
 }
 
-/// Faults that a column of any kind can have, and what the message must name.
+/// Faults that a column of any kind can have, and text that the message must contain.
 const ANY_KIND: [(Fault, &str); 29] = [
     (Fault::IsAbsent, "is_absent, but"),
     (Fault::Field, "field"),
@@ -72,7 +72,7 @@ const ANY_KIND: [(Fault, &str); 29] = [
     (Fault::ValueCount, "value_count"),
     (Fault::Bounds, "bounds: Exact"),
     (Fault::Sum, "sum: Some"),
-    (Fault::Values, "of another kind"),
+    (Fault::Values, "expected values of kind"),
     (Fault::Exists, "exists"),
     (Fault::Get, "get: document 42 has"),
     (Fault::GetPastEnd, "get: document 300 has"),
@@ -85,9 +85,9 @@ const ANY_KIND: [(Fault, &str); 29] = [
     (Fault::GatherStale, "is missing, but its row is"),
     (Fault::ScanValue, "scan of 0..300: document 42 has"),
     (Fault::ScanSkips, "scan of 0..300: missed document"),
-    (Fault::ScanTwice, "scan of 0..300: document"),
+    (Fault::ScanTwice, "scan of 0..300: found document"),
     (Fault::ScanEmptyBatch, "an empty batch"),
-    (Fault::ScanGoesOn, "went on"),
+    (Fault::ScanGoesOn, "continued after the break"),
     (Fault::FilterBit, "document 42 is missing"),
     (Fault::FilterClears, "is missing"),
     (Fault::FilterBeyond, "is set"),
@@ -108,7 +108,7 @@ const ZONES: [(Fault, &str); 10] = [
     (Fault::MayHoldForgets, "pruning shrinks"),
     (Fault::Guess, "estimate_nth: failed"),
 ];
-const NO_ZONES: [(Fault, &str); 1] = [(Fault::HasSkipIndex, "skip_index: of numbers only")];
+const NO_ZONES: [(Fault, &str); 1] = [(Fault::HasSkipIndex, "skip_index: expected none")];
 const PRESENT: [(Fault, &str); 1] = [(Fault::GatherPresent, "is present")];
 const FILL: [(Fault, &str); 1] = [(Fault::GatherFill, "filled with")];
 const TERMS: [(Fault, &str); 11] = [
@@ -122,17 +122,17 @@ const TERMS: [(Fault, &str); 11] = [
     (Fault::TermRange, "term_range"),
     (Fault::GatherTerms, "gather_terms"),
     (Fault::EachTerm, "each_term"),
-    (Fault::EachTermGoesOn, "went on after a break"),
+    (Fault::EachTermGoesOn, "continued after a break"),
 ];
 
 /// Checks that each fault of a column of `kind` is caught.
 fn faults(kind: Kind, faults: &[&[(Fault, &'static str)]]) {
-    let honest = honest(kind);
-    check_column(&Faulty::new(&honest, Fault::None), &*honest);
-    check_column(&Faulty::new(&honest, Fault::Vague), &*honest);
+    let correct = correct(kind);
+    check_column(&Faulty::new(&correct, Fault::None), &*correct);
+    check_column(&Faulty::new(&correct, Fault::Vague), &*correct);
     for (fault, words) in ANY_KIND.iter().chain(faults.iter().copied().flatten()) {
-        let faulty = Faulty::new(&honest, *fault);
-        caught(fault, &["`faulty`", words], || check_column(&faulty, &*honest));
+        let faulty = Faulty::new(&correct, *fault);
+        caught(fault, &["`faulty`", words], || check_column(&faulty, &*correct));
     }
 }
 
@@ -164,14 +164,14 @@ fn faulty_sets_of_terms_are_caught() {
 #[test]
 fn outputs_that_are_too_short_panic() {
     for kind in Kind::ALL {
-        let honest = honest(kind);
-        check_panics(&*honest);
-        let lenient = Faulty::new(&honest, Fault::Lenient);
-        caught(Fault::Lenient, &["filter: an output that is too short"], || check_panics(&lenient));
+        let correct = correct(kind);
+        check_panics(&*correct);
+        let lenient = Faulty::new(&correct, Fault::Lenient);
+        caught(Fault::Lenient, &["filter: expected a panic"], || check_panics(&lenient));
     }
 }
 
-/// A source that is right but for one thing.
+/// A source with one fault, named by the message that it causes.
 struct FaultySource(MemSource, &'static str);
 
 impl ColumnSource for FaultySource {
@@ -189,13 +189,13 @@ impl ColumnSource for FaultySource {
 
     fn column(&self, name: &str) -> Result<Arc<dyn Column>> {
         match self.1 {
-            // The name that follows, as a search in a sorted list finds.
-            "but there is none" => {
+            // The column with the next name, as a binary search would find.
+            "found a column" => {
                 let next = self.0.fields()?.into_iter().find(|next| next.name.as_str() >= name);
                 self.0.column(&next.unwrap_or(field(Kind::Numeric)).name)
             }
             "field" if name == "faulty" => self.0.column("a"),
-            "NoSuchColumn expected" => self.0.column(name).map_err(|_| {
+            "found another error" => self.0.column(name).map_err(|_| {
                 ErrorKind::NoSuchColumn { file: "memory".into(), field: "another".into() }.into()
             }),
             _ => self.0.column(name),
@@ -231,9 +231,9 @@ fn faulty_sources_are_caught() {
     let faults = [
         "documents of the source",
         "fields of the columns",
-        "but there is none",
+        "found a column",
         "field",
-        "NoSuchColumn expected",
+        "found another error",
         "sort: document 3 belongs before document 2 by faulty",
         "no column `none`",
         "several values a document",

@@ -1,7 +1,6 @@
-//! How many bytes were allocated at most.
+//! An allocator that counts the peak of allocated bytes.
 //!
-//! The allocator of a whole program can be one only, so a test that counts has a file of its own in
-//! `tests/`, with
+//! A program has one global allocator, so a test that counts has a file of its own in `tests/`, with
 //!
 //! ```
 //! use docvalues_testkit::damage::alloc::PeakAlloc;
@@ -15,13 +14,13 @@
 //! # }
 //! ```
 //!
-//! It counts for all threads together: tests of such a file must take turns.
+//! It counts for all threads together, so such a file has one test.
 #![allow(unsafe_code, reason = "an allocator is an unsafe trait; every call goes on to the system's")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The system's allocator, with a count of the bytes that are in use and of the most that were.
+/// The system's allocator, with counts of the bytes in use and of their peak.
 #[derive(Debug, Default)]
 pub struct PeakAlloc {
     used: AtomicUsize,
@@ -34,7 +33,7 @@ impl PeakAlloc {
         PeakAlloc { used: AtomicUsize::new(0), peak: AtomicUsize::new(0) }
     }
 
-    /// Bytes in use.
+    /// The bytes in use.
     pub fn used(&self) -> usize {
         self.used.load(Relaxed)
     }
@@ -44,13 +43,12 @@ impl PeakAlloc {
         self.peak.load(Relaxed)
     }
 
-    /// Forgets the peak: it is what is in use now.
+    /// Resets the peak to the bytes in use now.
     pub fn reset(&self) {
         self.peak.store(self.used(), Relaxed);
     }
 
-    /// Runs `work`; returns what it does and the bytes that it had in use at most, beyond those that
-    /// were in use before.
+    /// Runs `work`. Returns its result, and the peak of bytes in use beyond those before the call.
     pub fn peak_of<R>(&self, work: impl FnOnce() -> R) -> (R, usize) {
         let before = self.used();
         self.reset();
@@ -101,7 +99,7 @@ unsafe impl GlobalAlloc for PeakAlloc {
         // this layout, and that `new_size` is not 0 and does not overflow when rounded up.
         let moved = unsafe { System.realloc(block, layout, new_size) };
         if !moved.is_null() {
-            // The new block first: while bytes are moved, there can be both.
+            // Counts the new block before the old one is subtracted: both can exist while bytes are moved.
             self.add(new_size);
             self.sub(layout.size());
         }

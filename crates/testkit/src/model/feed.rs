@@ -1,4 +1,4 @@
-//! The values of a model in the forms in which a writer takes them.
+//! The values of a model in the forms that a writer takes: cells of documents, and flat batches.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use docvalues_column::bits;
 
 use super::ModelColumn;
 
-/// What one document has in one column.
+/// The value of one document in one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell<'a> {
     /// No value: of a multi-valued column, no values.
@@ -22,56 +22,55 @@ pub enum Cell<'a> {
     Set(&'a BTreeSet<Vec<u8>>),
 }
 
-/// What some consecutive documents have in one column, end to end: the shapes of Arrow's arrays.
+/// The values of consecutive documents in one column, end to end, in the layout of Arrow's arrays.
 ///
-/// Bit `i` of `valid` is the `i`-th of these documents. Where a document has no value, there is a
-/// number or byte string all the same, and nothing may depend on it. A list of offsets has one entry
-/// more than there are things, and does not begin at 0.
+/// Bit `i` of `valid` is for the `i`-th of these documents. A document without a value has a garbage number or byte
+/// string, which nothing may depend on. Offsets have one entry more than there are items, and do not begin at 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Flat {
-    /// Of a numeric column.
+    /// A numeric column.
     Numbers {
-        /// A number a document.
+        /// A number per document.
         values: Vec<i64>,
-        /// The documents that have one.
+        /// The documents that have a value.
         valid: Vec<u64>,
     },
-    /// Of a binary or sorted column.
+    /// A binary or sorted column.
     Bytes {
-        /// Where in `data` each document's byte string begins, and where the last ends.
+        /// The offset in `data` of each document's byte string, and the end of the last.
         offsets: Vec<u64>,
         /// The byte strings.
         data: Vec<u8>,
-        /// The documents that have one.
+        /// The documents that have a value.
         valid: Vec<u64>,
     },
-    /// Of a sorted-numeric column.
+    /// A sorted-numeric column.
     NumberLists {
-        /// Where in `values` each document's list begins, and where the last ends.
+        /// The offset in `values` of each document's list, and the end of the last.
         lists: Vec<u64>,
         /// The numbers, those of a document in any order.
         values: Vec<i64>,
-        /// The documents whose list means something; it can still be empty.
+        /// The documents whose list is valid. A valid list can be empty.
         valid: Vec<u64>,
     },
-    /// Of a sorted-set column.
+    /// A sorted-set column.
     ByteLists {
-        /// Where in `offsets` each document's list begins, and where the last ends.
+        /// The offset in `offsets` of each document's list, and the end of the last.
         lists: Vec<u64>,
-        /// Where in `data` each byte string begins, and where the last ends.
+        /// The offset in `data` of each byte string, and the end of the last.
         offsets: Vec<u64>,
         /// The byte strings, those of a document in any order and with repeats.
         data: Vec<u8>,
-        /// The documents whose list means something; it can still be empty.
+        /// The documents whose list is valid. A valid list can be empty.
         valid: Vec<u64>,
     },
 }
 
-/// What stands where a document has no value.
+/// The garbage value of documents without a value.
 const GARBAGE: i64 = i64::MIN + 12_345;
 
 impl ModelColumn {
-    /// What `doc` has; [`Missing`](Cell::Missing) past the last slot.
+    /// The cell of `doc`; [`Missing`](Cell::Missing) past the last slot.
     pub fn cell(&self, doc: u32) -> Cell<'_> {
         let at = doc as usize;
         let cell = match self {
@@ -87,7 +86,7 @@ impl ModelColumn {
         cell.unwrap_or(Cell::Missing)
     }
 
-    /// A column in which each document has what one of these has, or nothing.
+    /// A column in which each document has one of these cells.
     #[must_use]
     pub fn pick(&self, docs: impl IntoIterator<Item = Option<u32>>) -> ModelColumn {
         fn of<T: Clone + Default>(slots: &[T], docs: impl Iterator<Item = Option<u32>>) -> Vec<T> {
@@ -103,7 +102,7 @@ impl ModelColumn {
         }
     }
 
-    /// What the documents `docs` have, end to end.
+    /// The values of the documents `docs`, end to end.
     pub fn flat(&self, docs: Range<u32>) -> Flat {
         let mut valid = vec![0; bits::words(docs.clone())];
         for (i, _) in docs.clone().enumerate().filter(|(_, doc)| self.cell(*doc) != Cell::Missing) {
@@ -127,7 +126,7 @@ impl ModelColumn {
             }
             ModelColumn::SortedSet(_) => {
                 let sets = cells.map(|cell| match cell {
-                    // Backwards, and one of them twice: the order and the repeat shall be nothing.
+                    // In descending order, with a duplicate: a writer must ignore order and duplicates.
                     Cell::Set(set) => set.iter().rev().chain(set.first()).map(Vec::as_slice).collect(),
                     _ => vec![&b"garbage"[..]],
                 });
@@ -139,7 +138,7 @@ impl ModelColumn {
     }
 }
 
-/// Offsets and items of `lists`, behind items that belong to none of them.
+/// The offsets and items of `lists`, after the garbage items `before`.
 fn end_to_end<'a, T: Clone + 'a>(before: &[T], lists: impl Iterator<Item = &'a [T]>) -> (Vec<u64>, Vec<T>) {
     let mut items = before.to_vec();
     let mut offsets = vec![items.len() as u64];

@@ -1,4 +1,4 @@
-//! A column in memory: a slot for each document.
+//! A column in memory, with a slot for each document.
 
 use std::ops::{Bound, ControlFlow, RangeInclusive};
 
@@ -10,12 +10,12 @@ use docvalues_column::{
 
 use super::{MemSkipIndex, MemTerms};
 
-/// What the rows of a column in memory are made of: a number, an ord, or a byte.
+/// An element of a column in memory: a number, an ord, or a byte.
 pub trait Item: Element {
     /// The values of a column with these rows.
     fn values<'c>(rows: &'c dyn Rows<Self>, terms: &'c MemTerms) -> Values<'c>;
 
-    /// The numbers of a row; none if it is not made of numbers.
+    /// The numbers of a row; empty unless the element is a number.
     fn numbers(_row: &[Self]) -> &[i64] {
         &[]
     }
@@ -54,7 +54,7 @@ impl Item for u8 {
     }
 
     fn matches(row: &[u8], (low, high): &ByteRange) -> bool {
-        // An empty vector points nowhere, and `memcmp` of no bytes from there can take 200 ns.
+        // An empty vector has a dangling pointer, and `memcmp` of no bytes there can take 200 ns.
         let order = |bound: &[u8]| match (row, bound) {
             ([], _) | (_, []) => row.len().cmp(&bound.len()),
             _ => row.cmp(bound),
@@ -73,19 +73,19 @@ impl Item for u8 {
     }
 }
 
-/// What one document has: no value, one, or several.
+/// The slot of one document: no value, one, or several.
 pub trait Slot: Send + Sync {
-    /// What its row is made of.
+    /// The element of its row.
     type Item: Item;
 
     /// Whether rows are lists.
     const IS_LIST: bool;
 
-    /// The document's row; `None` if it has no value.
+    /// The document's row; `None` without a value.
     fn row(&self) -> Option<&[Self::Item]>;
 }
 
-/// An item that is a value by itself, as a byte is not.
+/// An element that is a value by itself. A byte is not.
 pub trait Single: Item {}
 
 impl Single for i64 {}
@@ -193,7 +193,7 @@ impl<S: Slot> Mem<S> {
         self.slots.get(doc.get() as usize).and_then(S::row)
     }
 
-    /// Adds every document of `docs` whose row is `wanted`.
+    /// Adds to `bits` every document of `docs` whose row is `wanted`.
     fn add(&self, docs: DocRange, bits: &mut [u64], wanted: impl Fn(&[S::Item]) -> bool) {
         assert!(bits.len() >= docs.len().div_ceil(64), "{} words for {docs:?}", bits.len());
         for doc in docs.start..docs.end.min(self.info.docs) {
@@ -223,7 +223,7 @@ impl<S: Slot> Column for Mem<S> {
     }
 }
 
-/// Documents in a batch of a scan: no power of two, so that batches end in the middle of words.
+/// Documents in a batch of a scan: not a power of two, so that batches end within words.
 const BATCH: usize = 100;
 
 impl<S: Slot> Rows<S::Item> for Mem<S> {
@@ -245,7 +245,7 @@ impl<S: Slot> Rows<S::Item> for Mem<S> {
         Ok(())
     }
 
-    /// Consecutive documents come as a run and others as a list, so that a reader of a scan meets both.
+    /// Consecutive documents come as a run, others as a list, so that callers meet both.
     fn scan(&self, docs: DocRange, each: &mut Each<'_, S::Item>) -> Result<()> {
         let docs = (docs.start..docs.end.min(self.info.docs)).map(DocId::new);
         let with_value: Vec<DocId> = docs.filter(|doc| self.row(*doc).is_some()).collect();

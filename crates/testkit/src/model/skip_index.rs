@@ -4,18 +4,18 @@ use std::ops::RangeInclusive;
 
 use docvalues_column::{DocRange, Pruning, Result, SkipIndex, Zone, bits};
 
-/// The smallest and the largest number of every zone, worked out from all numbers.
+/// The smallest and the largest number of every zone, computed from all numbers.
 #[derive(Clone, Debug)]
 pub struct MemSkipIndex {
     numbers: Vec<i64>,
     levels: [Vec<Zone>; LEVELS.len()],
 }
 
-/// Documents in a zone: other sizes than those of segments, so that nobody relies on them.
+/// Documents in a zone: sizes that differ from those of segments, so that no code relies on them.
 const LEVELS: [u32; 2] = [256, 64];
 
 impl MemSkipIndex {
-    /// The skip index of `docs` documents with these numbers; documents past the last slot have none.
+    /// The skip index of `docs` documents with these numbers. Documents past the last slot have no number.
     pub fn new(docs: u32, slots: &[Option<i64>]) -> MemSkipIndex {
         let number = |doc: u32| slots.get(doc as usize).copied().flatten();
         let zone = |docs: DocRange| {
@@ -72,7 +72,7 @@ impl SkipIndex for MemSkipIndex {
         Ok(())
     }
 
-    /// Any of the numbers: nobody may rely on a guess.
+    /// Returns any of the numbers: no code may rely on an estimate.
     fn estimate_nth(&self, n: u64, _greatest: bool) -> Result<Option<i64>> {
         let place = n.wrapping_mul(0x9e37_79b9_7f4a_7c15).checked_rem(self.numbers.len() as u64);
         Ok(place.map(|place| self.numbers[place as usize]))

@@ -21,12 +21,12 @@ impl MemTerms {
         MemTerms { field: field.into(), terms: terms.into_iter().cloned().collect() }
     }
 
-    /// The ord of `term`, if it is one.
+    /// The ord of `term`, if the dictionary has it.
     pub fn ord_of(&self, term: &[u8]) -> Option<TermOrd> {
         self.terms.binary_search_by(|probe| probe.as_slice().cmp(term)).ok().map(ord)
     }
 
-    /// The ords of the terms that are `wanted`, which stand together.
+    /// The range of ords of the terms that are `wanted`.
     fn ords_where(&self, wanted: impl Fn(&[u8]) -> bool) -> OrdRange {
         let first = self.terms.iter().position(|term| wanted(term)).unwrap_or(0);
         let len = self.terms[first..].iter().take_while(|term| wanted(term)).count();

@@ -1,4 +1,4 @@
-//! The model against answers worked out by hand.
+//! The model against results computed by hand.
 
 use std::ops::{Bound, ControlFlow};
 
@@ -19,7 +19,7 @@ fn docs<const N: usize>(docs: [u32; N]) -> [DocId; N] {
 }
 
 #[test]
-fn numbers_are_where_they_were_put() {
+fn numbers_are_in_their_slots() {
     let column = open(&ModelColumn::Numeric(vec![Some(3), None, Some(-7)]), 5);
     let info = column.info();
     assert_eq!((info.docs, info.with_value, info.value_count), (5, Count::Exact(2), Count::Exact(2)));

@@ -1,4 +1,4 @@
-//! An overlay is like a column that was written with the changes.
+//! An overlay equals a column that was written with the changes.
 
 use docvalues_column::{Field, Kind, LogicalType};
 
@@ -15,7 +15,7 @@ fn open(slots: &Slots) -> Arc<dyn Column> {
     ModelColumn::Numeric(slots.clone()).open(field, slots.len() as u32)
 }
 
-/// Checks `base`, of these numbers, with changes of every kind; and with changes of these changes.
+/// Checks an overlay over `base`, which has these numbers, with changes of every kind, and an overlay over the overlay.
 fn check(base: &Arc<dyn Column>, slots: &Slots) {
     let docs = slots.len() as u32;
     let mut rng = SplitMix64::new(u64::from(docs));
@@ -66,7 +66,7 @@ fn changes_are_seen_in_parts() {
         let part = |border: &[usize]| open(&slots[border[0]..border[1]].to_vec());
         let concat: Arc<dyn Column> = Arc::new(Concat::new(borders.windows(2).map(part).collect()));
         check(&concat, &slots);
-        // The other way round, counts of the parts are not exact.
+        // An overlay under a concatenation: the counts of the parts are not exact.
         let overlaid = |border: &[usize]| -> Arc<dyn Column> {
             let changes = (0..border[1] - border[0]).step_by(2).map(|doc| (doc as u32, None));
             Arc::new(Overlay::new(part(border), changes.collect()))

@@ -1,4 +1,4 @@
-//! Columns of documents in any order: by chunks, by rows, and retrieved a few at a time.
+//! Exports in any order, by chunks and by rows, and retrieval of a few documents at a time.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ use docvalues_search::{Bitset, Docs, Search};
 use crate::model;
 use crate::shapes::Dataset;
 
-/// Exports these documents, in any order, with repeats and with some that are not there, as a list and as sets, in chunks of
-/// up to so many rows and bytes; and retrieves them, so many at a time.
+/// Exports documents as a list and as sets, in chunks of limited rows and bytes, and retrieves them a few at a time.
+/// They are in any order, with repeats, and some do not exist.
 ///
 /// # Panics
 ///
-/// At the first value that is not that of `dataset`, of which `source` was made.
+/// If a value differs from that of `dataset`, from which `source` was made.
 pub fn check_export(
     source: &(dyn ColumnSource + Sync),
     dataset: &Dataset,
@@ -49,11 +49,11 @@ pub fn check_export(
     }
 }
 
-/// Compares all chunks with `dataset`, which are to be of `docs`; returns how many there were.
+/// Compares all chunks of an export of `docs` with `dataset`, and returns their number.
 ///
 /// # Panics
 ///
-/// At the first value that is another one.
+/// If a value differs.
 pub fn check_chunks(mut export: Export<'_>, docs: &[DocId], dataset: &Dataset) -> usize {
     let (mut at, mut chunks) = (0, 0);
     while let Some(chunk) = export.next_chunk().unwrap() {
@@ -77,7 +77,7 @@ fn check_chunk(chunk: &Chunk, docs: &[DocId], dataset: &Dataset) {
     }
 }
 
-/// Whether a cell holds what the model has.
+/// Whether a cell equals that of the model.
 fn same(found: &Cell<'_>, expected: model::Cell<'_>) -> bool {
     match (found, expected) {
         (Cell::Missing, model::Cell::Missing) => true,

@@ -31,7 +31,7 @@ pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: 
     ];
     asked.extend(prefix.map(|prefix| Facet::on(name).top(5).prefix(prefix)));
     let mut found: Vec<_> = searches.iter().map(|search| search.facets(docs, &asked).unwrap()).collect();
-    // One at a time, nobody else asks for the column.
+    // One facet at a time, so that no other search reads the column.
     found.push(asked.iter().map(|facet| searches[0].facet(docs, facet).unwrap()).collect());
     for (at, facet) in asked.iter().enumerate() {
         let lets_through = |value: &Value, count: u64| {
@@ -42,7 +42,7 @@ pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: 
         let mut expected: Vec<(Value, u64)> = all.map(|(value, count)| ((*value).clone(), *count)).collect();
         let distinct = expected.len() as u64;
         if facet.order == FacetOrder::Count {
-            // Stable: equals stay in the order of their values.
+            // A stable sort: values with equal counts stay in order.
             expected.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         }
         expected.truncate(facet.top);

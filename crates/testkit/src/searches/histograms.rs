@@ -50,7 +50,7 @@ pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: 
     }
 }
 
-/// What is found out about the documents of each range.
+/// Checks facets and metrics of the documents of each range.
 fn check_inside(
     searches: &[Search<'_>],
     docs: Docs<'_>,
@@ -91,7 +91,7 @@ fn check_inside(
     }
 }
 
-/// What a column can be asked.
+/// The metrics of a column.
 pub(super) fn asked(column: &RowColumn) -> Vec<Histogram> {
     if column.field.kind.is_bytes() {
         return Vec::new();
@@ -100,7 +100,7 @@ pub(super) fn asked(column: &RowColumn) -> Vec<Histogram> {
     steps(column, &column.all_numbers()).into_iter().map(of).collect()
 }
 
-/// Steps that make few enough ranges.
+/// Steps that do not exceed the limit of ranges.
 fn steps(column: &RowColumn, all: &[i64]) -> Vec<Step> {
     let (Some(low), Some(high)) = (all.iter().min(), all.iter().max()) else {
         return vec![Step::Width(10.0)];
@@ -139,7 +139,7 @@ fn steps(column: &RowColumn, all: &[i64]) -> Vec<Step> {
     steps
 }
 
-/// How many of `numbers` lie in each range that has any, by where it begins.
+/// The count of `numbers` in each range, by the start of the range. Empty ranges are left out.
 fn expected(column: &RowColumn, step: &Step, numbers: &[i64]) -> BTreeMap<i64, u64> {
     let mut counts = BTreeMap::new();
     let ranges = numbers.iter().filter_map(|number| range_of(column, step, *number));
@@ -147,7 +147,7 @@ fn expected(column: &RowColumn, step: &Step, numbers: &[i64]) -> BTreeMap<i64, u
     counts
 }
 
-/// Where the range of a number begins.
+/// The start of the range that contains a number.
 fn range_of(column: &RowColumn, step: &Step, number: i64) -> Option<i64> {
     match step {
         _ if column.is_nan(&Value::of(column.field.logical, number)) => None,
@@ -155,7 +155,7 @@ fn range_of(column: &RowColumn, step: &Step, number: i64) -> Option<i64> {
         Step::Width(width) => Some(of_width(column.field.logical, *width, *width as u64, number)),
         Step::Whole(width) => Some(of_width(column.field.logical, *width as f64, *width, number)),
         Step::Every(unit) => Some(of_calendar(column.field.logical, *unit, number)),
-        step => panic!("nothing is expected of {step:?}"),
+        step => panic!("no expected result for {step:?}"),
     }
 }
 
@@ -163,7 +163,7 @@ fn of_width(logical: LogicalType, width: f64, whole: u64, number: i64) -> i64 {
     use docvalues_format::file::kind::{from_f64, from_u64};
     match logical {
         LogicalType::F64 => {
-            // The quotient is rounded: the range is one beside it, perhaps.
+            // The quotient is rounded, so the range may be a neighbour.
             let (number, at) = (to_f64(number), (to_f64(number) / width).floor());
             let at = [at + 1.0, at].into_iter().find(|at| at * width <= number).unwrap_or(at - 1.0);
             from_f64(at * width + 0.0)
@@ -175,7 +175,7 @@ fn of_width(logical: LogicalType, width: f64, whole: u64, number: i64) -> i64 {
     }
 }
 
-/// Day by day back to the first of the unit.
+/// The first day of the unit, found by going back day by day.
 fn of_calendar(logical: LogicalType, unit: Unit, number: i64) -> i64 {
     let per_day = if logical == LogicalType::Date { 1 } else { 86_400_000 };
     let mut day = number.div_euclid(per_day);
@@ -199,6 +199,6 @@ fn begins(unit: Unit, day: i64) -> bool {
         Unit::Quarter => of_month == 1 && month % 3 == 1,
         Unit::Year => of_month == 1 && month == 1,
         Unit::Second | Unit::Minute | Unit::Hour | Unit::Day => true,
-        unit => panic!("nothing is expected of {unit:?}"),
+        unit => panic!("no expected result for {unit:?}"),
     }
 }

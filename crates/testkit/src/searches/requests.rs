@@ -1,4 +1,4 @@
-//! Several things at once: what each of them finds on its own.
+//! Requests with several searches: each result is that of the search alone.
 
 use docvalues_column::SortKey;
 use docvalues_search::facet::Facet;
@@ -10,14 +10,14 @@ use super::rows::Rows;
 use super::{Set, histograms};
 use crate::shapes::Dataset;
 
-/// Of all documents, and of those that have a value in the first column.
+/// Checks requests over all documents, and over those with a value in the first column.
 pub(super) fn check(searches: &[Search<'_>], set: &Set, dataset: &Dataset, rows: &Rows) {
     let (Set::All, Some((first, _))) = (set, dataset.columns.first()) else { return };
     let names = || dataset.columns.iter().map(|(field, _)| field.name.as_str());
     let single = |name: &&str| {
         dataset.columns.iter().any(|(field, _)| field.name == *name && !field.kind.is_multi_valued())
     };
-    // One of each column, as it is asked alone, which is compared with the rows elsewhere.
+    // One search of each column. Its result alone is compared with the rows in the other files.
     let any = |(at, column)| histograms::asked(column).into_iter().cycle().nth(at);
     let histograms: Vec<_> = rows.columns.iter().enumerate().filter_map(any).collect();
     for query in [Query::All, Query::exists(&first.name), Query::None] {
@@ -45,7 +45,7 @@ pub(super) fn check(searches: &[Search<'_>], set: &Set, dataset: &Dataset, rows:
             let groups: Vec<_> =
                 request.groups.iter().map(|group| search.group(docs, group).unwrap()).collect();
             assert_eq!(found.groups, groups, "{query}");
-            // Means of nothing and of infinities are no numbers, which equal nothing.
+            // Compared as text: the mean of nothing or of infinities is NaN, which equals nothing.
             let stats: Vec<_> =
                 request.stats.iter().map(|stats| search.stats(docs, stats).unwrap()).collect();
             assert_eq!(format!("{:?}", found.stats), format!("{stats:?}"), "{query}");

@@ -1,4 +1,4 @@
-//! The values of each document, one after the other.
+//! The values of each document, for expected results.
 
 use docvalues_column::{DocId, Field, Value};
 
@@ -49,7 +49,7 @@ impl RowColumn {
         self.slots.get(doc.get() as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// All numbers of a column of numbers, NaNs left out.
+    /// All numbers of a numeric column, without NaNs.
     pub(super) fn all_numbers(&self) -> Vec<i64> {
         let values = self.slots.iter().flatten().filter(|value| !self.is_nan(value));
         values.filter_map(Value::stored).collect()

@@ -1,4 +1,4 @@
-//! The first documents, and all of them in order.
+//! Top documents, and all documents in order.
 
 use std::cmp::Ordering;
 
@@ -24,7 +24,7 @@ pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: 
         let mut expected = hits.to_vec();
         expected.sort_by(|a, b| compare(rows, &keys, *a, *b));
         for search in searches {
-            // More than a few are for small sets: an entry is kept for each.
+            // Long lists only for small sets: the search keeps an entry for each document.
             for top in [0, 1, 20, 5_000] {
                 let found = search.top(docs, &keys, top).unwrap();
                 assert_eq!(found, addresses(&expected[..top.min(hits.len())]), "top {top} by {keys:?}");
@@ -40,7 +40,7 @@ pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: 
 ///
 /// # Panics
 ///
-/// If one of the orders is not the expected one.
+/// If an order differs from the expected one.
 pub fn check_sorted(source: &(dyn ColumnSource + Sync), dataset: &Dataset, docs: Docs<'_>, keys: &[SortKey]) {
     let rows = Rows::of(dataset);
     let mut expected = docs.to_vec(dataset.docs);
@@ -51,12 +51,12 @@ pub fn check_sorted(source: &(dyn ColumnSource + Sync), dataset: &Dataset, docs:
     }
 }
 
-/// Finds the first of each of `sets` by `keys`, as few and as many as there are `tops`, with 1 and 3 threads, and compares
-/// with a sort of the values of `dataset`.
+/// Finds the top documents of each of `sets` by `keys`, for each length of `tops`, with 1 and 3 threads, and compares
+/// them with a sort of the values of `dataset`.
 ///
 /// # Panics
 ///
-/// If one of the answers is not the expected one.
+/// If a result differs from the expected one.
 pub fn check_top(
     source: &(dyn ColumnSource + Sync),
     dataset: &Dataset,
@@ -84,7 +84,7 @@ pub fn check_top(
     }
 }
 
-/// The documents in the one part that is searched.
+/// The addresses of documents in the only part.
 pub(super) fn addresses(docs: &[DocId]) -> Vec<DocAddress> {
     docs.iter().map(|&doc| DocAddress { part: 0, doc }).collect()
 }
@@ -114,7 +114,7 @@ fn compare_by(column: &RowColumn, key: &SortKey, a: DocId, b: DocId) -> Ordering
     }
 }
 
-/// Of several values the least, or the greatest; a NaN only if there is nothing else.
+/// The value that a multi-valued document is sorted by: the least, or the greatest. NaN only if there is no other.
 fn pick<'r>(column: &'r RowColumn, key: &SortKey, doc: DocId) -> Option<&'r Value> {
     let values = column.of(doc);
     let mut numbers = values.iter().filter(|value| !column.is_nan(value));

@@ -1,4 +1,4 @@
-//! Extremes, sums, spread, percentiles, different values.
+//! Statistics: extremes, sums, spread, percentiles, distinct values.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: 
     let asked = [plain, whole];
     let found = searches[0].stats_of(docs, &asked).unwrap();
     for search in &searches[1..] {
-        // To the last bit.
+        // Equal to the last bit.
         let again = search.stats_of(docs, &asked).unwrap();
         assert_eq!(format!("{again:?}"), format!("{found:?}"), "`{name}`");
     }
@@ -71,7 +71,7 @@ fn check_values(stats: &ColumnStats, column: &RowColumn, values: &[&Value]) {
     }
 }
 
-/// Sum, mean and variance, as far as doubles go.
+/// Checks sum, mean and variance, within the precision of doubles.
 fn check_doubles(stats: &ColumnStats, values: &[f64], sum: f64) {
     let name = &stats.field.name;
     if values.iter().any(|value| value.is_infinite()) {
@@ -80,13 +80,13 @@ fn check_doubles(stats: &ColumnStats, values: &[f64], sum: f64) {
     let (count, size) = (values.len() as f64, values.iter().map(|value| value.abs()).sum::<f64>());
     let close = |a: f64, b: f64, size: f64| (a - b).abs() <= size * 1e-9 || !size.is_finite();
     let plain = values.iter().sum::<f64>();
-    assert!(close(sum, plain, size), "`{name}`: a sum of {sum}, not {plain}");
+    assert!(close(sum, plain, size), "`{name}`: expected the sum {plain}, found {sum}");
     let mean = plain / count;
     assert!(close(stats.mean.unwrap(), mean, size / count), "`{name}`");
     if let Some(variance) = stats.variance {
         let plain = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / count;
         let squares = values.iter().map(|value| value * value).sum::<f64>() / count;
-        assert!(close(variance, plain, squares), "`{name}`: a variance of {variance}, not {plain}");
+        assert!(close(variance, plain, squares), "`{name}`: expected the variance {plain}, found {variance}");
     }
 }
 

@@ -8,45 +8,44 @@ use docvalues_column::{Field, SortKey};
 use super::Shape;
 use crate::model::{Cell, MemSource, ModelColumn};
 
-/// What a whole segment holds: some columns over the same documents.
+/// The contents of a segment: several columns over the same documents.
 ///
-/// A test of a writer feeds it in, document by document through
-/// [`ModelColumn::cell`] or in batches through [`ModelColumn::flat`], opens what was written, and hands
-/// that and [`source`](Self::source) to the conformance suite.
+/// A test of a writer feeds it to the writer, document by document ([`ModelColumn::cell`]) or in batches
+/// ([`ModelColumn::flat`]), opens the result, and passes it to the conformance suite with [`source`](Self::source).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dataset {
-    /// How many documents there are.
+    /// The number of documents.
     pub docs: u32,
-    /// The columns, in the order in which a writer is told of them: not by name.
+    /// The columns, in the order in which they are declared to a writer: not by name.
     pub columns: Vec<(Field, ModelColumn)>,
 }
 
 impl Dataset {
-    /// A column of each shape, named by its place and what it holds.
+    /// A column of each shape, named by its position and its values.
     ///
     /// # Panics
     ///
-    /// If a shape is of another number of documents.
+    /// If a shape has another number of documents.
     pub fn of_shapes(docs: u32, shapes: impl IntoIterator<Item = Shape>) -> Dataset {
         let column = |(i, shape): (usize, Shape)| {
             assert_eq!(shape.docs, docs, "{shape:?}");
-            // Backwards, so that the order of names is not that of columns.
+            // Descending names, so that the order of names differs from that of columns.
             let name = format!("{:02} {:?} {:?}", 99_usize.saturating_sub(i), shape.presence, shape.values);
             (shape.field(format!("{name} {i}")), shape.column())
         };
         Dataset { docs, columns: shapes.into_iter().enumerate().map(column).collect() }
     }
 
-    /// The same columns, opened: what a segment written from this must answer.
+    /// The model of a segment with these columns.
     pub fn source(&self) -> MemSource {
         MemSource::new(self.docs, self.columns.iter().cloned())
     }
 
-    /// The same documents as a segment has them that is sorted by `keys`.
+    /// The same documents, in the order of an index sort by `keys`.
     ///
     /// # Panics
     ///
-    /// If a key's column is none, or has several values a document.
+    /// If the column of a key does not exist, or is multi-valued.
     #[must_use]
     pub fn sorted(&self, keys: &[SortKey]) -> Dataset {
         let columns = keys.iter().map(|key| {
@@ -65,7 +64,7 @@ impl Dataset {
         Dataset { docs: self.docs, columns: self.columns.iter().map(moved).collect() }
     }
 
-    /// All documents in stretches of `size`, the last one shorter.
+    /// Consecutive ranges of `size` documents; the last may be shorter.
     ///
     /// # Panics
     ///
@@ -76,7 +75,7 @@ impl Dataset {
     }
 }
 
-/// How two documents compare by a key, of whose column they have these values.
+/// Compares two documents by a key, given their values in its column.
 fn compare(key: &SortKey, a: Cell<'_>, b: Cell<'_>) -> Ordering {
     let (a_missing, b_missing) = (a == Cell::Missing, b == Cell::Missing);
     let values = match (a, b) {

@@ -1,4 +1,4 @@
-//! One small segment with a column of every kind, type and encoding: what the damage sweeps take apart.
+//! A small segment with a column of every kind, type and encoding, for the damage sweeps.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -13,12 +13,12 @@ use crate::rng::SplitMix64;
 /// Documents of a presence block.
 const BLOCK: u32 = 1 << 16;
 
-/// Three blocks of presence, the last one short.
+/// Three blocks of presence, the last one partial.
 const DOCS: u32 = 2 * BLOCK + 1000;
 
-/// One deterministic segment of at most 100 KB that has, of everything, one.
+/// A deterministic segment of at most 100 KB with every kind, type and encoding.
 ///
-/// | what | where |
+/// | feature | columns |
 /// | --- | --- |
 /// | constant; packed; line; gcd; table; 64 bits wide | `constant`, `packed`, `line`, `a.gcd`, `table`, `extremes` |
 /// | several encodings in one column | `mixed` |
@@ -42,7 +42,7 @@ fn field(name: &str, kind: Kind, logical: LogicalType) -> Field {
     Field::new(name, kind, logical)
 }
 
-/// Gives the documents `docs` these values, one after the other.
+/// Slots in which the documents `docs` have these values, in order.
 fn at<T>(docs: impl IntoIterator<Item = u32>, values: impl IntoIterator<Item = T>) -> Vec<Option<T>> {
     let mut slots = Vec::new();
     for (doc, value) in docs.into_iter().zip(values) {
@@ -75,7 +75,7 @@ fn numeric(rng: &mut SplitMix64) -> Vec<(Field, ModelColumn)> {
         1024..2048 => i * 1_000_003,
         _ => (i * i * 31) % 251,
     });
-    // More than 256 distinct ones, or they would become a table.
+    // More than 256 distinct values, or they would be encoded as a table.
     let ends = Numbers::Extremes.make(20, rng).into_iter();
     let extremes: Vec<i64> = ends.chain(Numbers::FullRange.make(270, rng)).collect();
     let doubles = Numbers::Doubles.make(300, rng);
@@ -100,7 +100,7 @@ fn numeric(rng: &mut SplitMix64) -> Vec<(Field, ModelColumn)> {
     ]
 }
 
-/// Days and moments.
+/// Columns of dates and timestamps.
 fn timed(rng: &mut SplitMix64) -> Vec<(Field, ModelColumn)> {
     let mut spelled = field("ms", Kind::Numeric, LogicalType::TimestampMillis);
     spelled.format = Some("%Y-%m-%d %H:%M:%S".into());
@@ -122,7 +122,7 @@ fn bytes(rng: &mut SplitMix64) -> Vec<(Field, ModelColumn)> {
     let binary = |name, logical, slots| (field(name, Kind::Binary, logical), ModelColumn::Binary(slots));
     let sorted = |name, logical, slots| (field(name, Kind::Sorted, logical), ModelColumn::Sorted(slots));
     let mut blobs = Strings::NotUtf8.make(60, rng);
-    // Over more than one granule of checksums, wherever it begins.
+    // Longer than a granule, so that it spans two wherever it begins.
     blobs[30] = (0..5000).map(|_| rng.below(256) as u8).collect();
     let uuids = Strings::Uuids.make(40, rng);
     vec![

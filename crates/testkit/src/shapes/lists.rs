@@ -1,8 +1,8 @@
-//! How many values a document has.
+//! Patterns of the number of values per document.
 
 use crate::rng::SplitMix64;
 
-/// How many values a document of a multi-valued column has, if it has any.
+/// The pattern of the number of values per document, in multi-valued columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counts {
     /// None to five.
@@ -11,15 +11,15 @@ pub enum Counts {
     One,
     /// Three.
     Three,
-    /// One, but for a document in the middle that has 70,000: more than a block of values.
+    /// One, except for a document in the middle with 70,000: more than a block of values.
     OneHuge,
 }
 
 impl Counts {
-    /// Every shape.
+    /// Every pattern.
     pub const ALL: [Counts; 4] = [Counts::UpToFive, Counts::One, Counts::Three, Counts::OneHuge];
 
-    /// Those without a document of 70,000 values.
+    /// The patterns without a document of 70,000 values.
     pub const SMALL: &'static [Counts] = &[Counts::UpToFive, Counts::One, Counts::Three];
 
     /// The counts of `n` documents.
@@ -34,7 +34,7 @@ impl Counts {
     }
 }
 
-/// Cuts `values` into lists of these lengths. Shapes of few distinct numbers give duplicates.
+/// Splits `values` into lists of these lengths. Patterns with few distinct numbers give duplicates.
 pub(super) fn cut<T>(counts: &[usize], values: Vec<T>) -> Vec<Vec<T>> {
     let mut values = values.into_iter();
     counts.iter().map(|&count| values.by_ref().take(count).collect()).collect()

@@ -1,11 +1,11 @@
-//! What numbers look like.
+//! Patterns of numbers.
 
 use docvalues_column::LogicalType;
 use docvalues_format::file::kind::{from_f64, from_u64};
 
 use crate::rng::SplitMix64;
 
-/// What the numbers of a column look like, in document order.
+/// The pattern of a column's numbers, in document order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
     /// One number.
@@ -16,15 +16,15 @@ pub enum Numbers {
     SmallRange,
     /// Multiples of 3,600 above a base.
     Gcd,
-    /// A small range and, now and then, a number far away.
+    /// A small range, with occasional outliers.
     Outliers,
-    /// Milliseconds that grow, but for some that come late.
+    /// Ascending milliseconds, some of them late.
     Timestamps,
     /// A straight line.
     Line,
-    /// Five numbers far from each other.
+    /// Five numbers, far apart.
     FewDistinct,
-    /// All of `i64`.
+    /// Uniform over `i64`.
     FullRange,
     /// The smallest and the largest `i64`, their neighbours, and zero.
     Extremes,
@@ -32,23 +32,23 @@ pub enum Numbers {
     Ascending,
     /// Random numbers, descending.
     Descending,
-    /// Up a thousand steps, and down at once.
+    /// A sawtooth of a thousand steps.
     Sawtooth,
-    /// Long stretches of one number.
+    /// Long runs of one number.
     Stretches,
     /// Widths that change every thousand numbers.
     MixedWidths,
     /// Unsigned numbers, half of them above the largest `i64`.
     Unsigned,
-    /// Prices: doubles with two digits behind the point.
+    /// Prices: doubles with two decimals.
     Prices,
-    /// Doubles of any bits: all NaNs, both zeros, infinities, subnormals.
+    /// Doubles with any bits, including NaNs, both zeros, infinities and subnormals.
     Doubles,
     /// Days.
     Days,
 }
 
-/// Doubles that compare, sort or print in a way of their own.
+/// Doubles with special rules for comparing, sorting or printing.
 const ODD_DOUBLES: [u64; 12] = [
     0,
     1 << 63,
@@ -65,7 +65,7 @@ const ODD_DOUBLES: [u64; 12] = [
 ];
 
 impl Numbers {
-    /// Every shape.
+    /// Every pattern.
     pub const ALL: [Numbers; 19] = [
         Numbers::Constant,
         Numbers::Bools,
@@ -102,7 +102,7 @@ impl Numbers {
         }
     }
 
-    /// `n` such numbers, as they are stored.
+    /// `n` such stored numbers.
     pub fn make(self, n: usize, rng: &mut SplitMix64) -> Vec<i64> {
         let base = rng.below(1 << 40) as i64;
         let mut late = base;

@@ -1,11 +1,11 @@
-//! Which documents have a value.
+//! Patterns of documents with a value.
 
 use crate::rng::SplitMix64;
 
 /// Documents of a presence block.
 const BLOCK: u32 = 1 << 16;
 
-/// Which documents of a column have a value.
+/// The pattern of documents with a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
     /// All.
@@ -22,26 +22,26 @@ pub enum Presence {
     AllButOne,
     /// Every n-th, beginning with the first.
     Every(u32),
-    /// So many of a thousand, at random.
+    /// This many per thousand, at random.
     Random(u32),
-    /// Long stretches with and without, of up to 2,000 documents.
+    /// Long runs with and without a value, of up to 2,000 documents.
     Runs,
-    /// Dense nests of some hundred documents in a wide emptiness.
+    /// Dense clusters of some hundred documents, far apart.
     Clustered,
-    /// Those within two of a multiple of 512, and with them those around 65,536.
+    /// Documents within two of a multiple of 512, and so those around 65,536.
     Edges,
-    /// Those that [`Edges`](Self::Edges) leaves out.
+    /// The complement of [`Edges`](Self::Edges).
     AllButEdges,
-    /// Only the first block of 65,536 documents, whole; nothing if there is but one block.
+    /// All documents of the first block of 65,536; none if there is only one block.
     FirstBlocks,
-    /// Only the last block, which may be short.
+    /// All documents of the last block, which may be partial.
     LastBlock,
     /// Blocks that are full, empty, sparse, dense, in runs and nearly empty, in turn.
     EachBlockItsOwn,
 }
 
 impl Presence {
-    /// One of each, with some numbers.
+    /// Every pattern, with some parameters.
     pub const ALL: [Presence; 20] = [
         Presence::All,
         Presence::Random(500),
@@ -67,11 +67,11 @@ impl Presence {
 
     /// Whether each of `docs` documents has a value.
     pub fn bits(self, docs: u32, seed: u64) -> Vec<bool> {
-        // Not the numbers that the values are made of.
+        // A generator other than that of the values.
         let mut rng = SplitMix64::new(!seed);
         match self {
-            Presence::Runs => stretches(docs, &mut rng, 2000, 2000),
-            Presence::Clustered => stretches(docs, &mut rng, 300, 10_000),
+            Presence::Runs => runs(docs, &mut rng, 2000, 2000),
+            Presence::Clustered => runs(docs, &mut rng, 300, 10_000),
             Presence::EachBlockItsOwn => by_block(docs, &mut rng),
             _ => (0..docs).map(|doc| self.has(doc, docs, &mut rng)).collect(),
         }
@@ -95,13 +95,13 @@ impl Presence {
     }
 }
 
-/// Stretches with a value, of up to `with` documents, and without, of up to `without`.
-fn stretches(docs: u32, rng: &mut SplitMix64, with: u64, without: u64) -> Vec<bool> {
+/// Alternating runs with a value, of up to `with` documents, and without, of up to `without`.
+fn runs(docs: u32, rng: &mut SplitMix64, with: u64, without: u64) -> Vec<bool> {
     let mut bits = Vec::with_capacity(docs as usize);
     let mut present = rng.chance(1, 2);
     while bits.len() < docs as usize {
         let longest = if present { with } else { without };
-        // Twice at random, so that short ones are as usual as long ones.
+        // A random maximum, so that short runs are as frequent as long ones.
         let longest = 1 + rng.below(longest);
         let len = 1 + rng.below(longest) as usize;
         bits.resize((bits.len() + len).min(docs as usize), present);

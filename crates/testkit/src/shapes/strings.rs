@@ -1,27 +1,27 @@
-//! What byte strings look like.
+//! Patterns of byte strings.
 
 use docvalues_column::LogicalType;
 
 use crate::rng::SplitMix64;
 
-/// What the byte strings of a column look like.
+/// The pattern of a column's byte strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strings {
     /// A handful of words.
     FewDistinct,
-    /// Ids in hex: all distinct, all of one length.
+    /// Ids in hex: distinct, of one length.
     HexIds,
-    /// Addresses of pages: long prefixes in common, all distinct.
+    /// URLs: distinct, with long common prefixes.
     Urls,
-    /// Each is the beginning of others: `a`, `aa`, `aaa`, and so on, up to 300 bytes.
+    /// Prefixes of each other: `a`, `aa`, `aaa`, and so on, up to 300 bytes.
     Nested,
-    /// Empty ones among short ones.
+    /// Short strings, some of them empty.
     SomeEmpty,
-    /// Nothing but empty ones.
+    /// Only empty strings.
     AllEmpty,
-    /// A few of 100,000 bytes among short ones.
+    /// Short strings, and a few of 100,000 bytes.
     SomeLong,
-    /// Any bytes, few of them UTF-8, many 0x00 and 0xFF.
+    /// Any bytes, mostly not UTF-8, with many 0x00 and 0xFF.
     NotUtf8,
     /// 16 bytes: ids of 128 bits.
     Uuids,
@@ -39,7 +39,7 @@ const WORDS: [&str; 12] = [
 const SCRIPTS: [&str; 8] = ["straße", "Ελλάδα", "Москва", "東京", "🦀🦀", "नमस्ते", "e\u{301}", "\u{10FFFF}"];
 
 impl Strings {
-    /// Every shape.
+    /// Every pattern.
     pub const ALL: [Strings; 11] = [
         Strings::FewDistinct,
         Strings::HexIds,
@@ -81,7 +81,7 @@ impl Strings {
             Strings::Nested => vec![b'a' + rng.below(2) as u8; rng.place(300)],
             Strings::SomeEmpty if rng.chance(1, 3) => Vec::new(),
             Strings::AllEmpty => Vec::new(),
-            // At most four, however many documents there are.
+            // At most four, whatever the number of documents.
             Strings::SomeLong if i % n.div_ceil(4) == 1 => word.repeat(100_000 / word.len()),
             Strings::SomeEmpty | Strings::SomeLong => [word, (i % 50).to_string().into_bytes()].concat(),
             Strings::NotUtf8 => (0..rng.place(40)).map(|_| any_byte(rng)).collect(),

@@ -1,4 +1,4 @@
-//! Shapes are what their names say, and models of all of them pass the conformance suite.
+//! Shapes match their names, and models of all shapes pass the conformance suite.
 
 mod encodings;
 
@@ -24,7 +24,7 @@ fn models_of_small_shapes_conform() {
 
 #[test]
 fn models_of_large_shapes_conform() {
-    // A third of them: the rest are for those who read what a writer made of them.
+    // A third of them; tests of writers and readers use all.
     check(large().into_iter().step_by(3).collect());
 }
 
@@ -41,7 +41,7 @@ fn lists_of_all_values_hold_all() {
 }
 
 #[test]
-fn presences_are_what_they_are_called() {
+fn presences_match_their_names() {
     let ones = |presence: Presence, docs| -> Vec<u32> {
         let bits = presence.bits(docs, 3);
         assert_eq!(bits.len(), docs as usize);
@@ -64,7 +64,7 @@ fn presences_are_what_they_are_called() {
 }
 
 #[test]
-fn numbers_are_what_they_are_called() {
+fn numbers_match_their_names() {
     let make = |numbers: Numbers| numbers.make(3000, &mut SplitMix64::new(5));
     assert!(make(Numbers::Ascending).is_sorted());
     assert!(make(Numbers::Descending).is_sorted_by(|a, b| a >= b));
@@ -154,7 +154,7 @@ proptest! {
 }
 
 #[test]
-fn a_column_of_another_segment_is_noticed() {
+fn a_column_with_other_values_is_refused() {
     let shape = Shape { docs: 64, presence: Presence::All, values: Values::Numeric(Numbers::Line), seed: 1 };
     let other = Shape { seed: 2, ..shape };
     let open = |shape: Shape| shape.column().open(shape.field("x"), shape.docs);

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use super::*;
 
-/// The methods of the traits of `docvalues-column`, as `Trait::method`: those that a column can be asked for, so those
-/// with a receiver.
+/// The methods of the traits of `docvalues-column` that have a receiver, as `Trait::method`.
 fn methods() -> BTreeSet<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../column/src");
     let mut methods = BTreeSet::new();
@@ -25,14 +24,14 @@ fn methods() -> BTreeSet<String> {
     methods
 }
 
-/// The methods that `faulty_sources_are_caught` has a fault of.
+/// The methods for which `faulty_sources_are_caught` has a fault.
 const SOURCE: [&str; 4] =
     ["ColumnSource::docs", "ColumnSource::fields", "ColumnSource::column", "ColumnSource::sort"];
 
 fn called(kind: Kind) -> BTreeSet<&'static str> {
-    let honest = honest(kind);
-    let column = Faulty::new(&honest, Fault::None);
-    check_column(&column, &*honest);
+    let correct = correct(kind);
+    let column = Faulty::new(&correct, Fault::None);
+    check_column(&column, &*correct);
     column.called()
 }
 
@@ -47,7 +46,7 @@ fn every_method_is_called() {
             "Terms" => matches!(kind, Kind::Sorted | Kind::SortedSet),
             "SkipIndex" => kind == Kind::Numeric,
             "ColumnSource" => !SOURCE.contains(&method.as_str()),
-            // Of columns that stand side by side, not of one: it calls `Rows`.
+            // A trait of several columns, not of one: it calls `Rows`.
             "GatherRows" => false,
             other => panic!("a trait without checks: {other}"),
         };

@@ -1,4 +1,4 @@
-//! What the traits do by default, and what `docvalues-column` has for a source to use, passes the suite.
+//! The default methods of the traits, and the helpers of `docvalues-column`, pass the suite.
 
 use docvalues_column::{
     BatchDocs, ColumnInfo, DocRange, Each, Gathered, Lists, SkipIndex, TermOrd, Terms, Zone, scan_by_gather,
@@ -6,7 +6,7 @@ use docvalues_column::{
 
 use super::*;
 
-/// A column with the required methods alone.
+/// A column that implements only the required methods.
 struct Required(Arc<dyn Column>);
 
 impl Required {
@@ -38,7 +38,7 @@ impl Column for Required {
 }
 
 impl<T: Probe> Rows<T> for Required {
-    /// A run by a scan, and a list by a gather that is turned around twice.
+    /// A run is read by a scan, and a list by a gather of the reversed list.
     fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<T>) -> Result<()> {
         let rows = self.rows::<T>();
         match docs {
@@ -87,13 +87,13 @@ impl SkipIndex for Required {
 #[test]
 fn the_required_methods_are_enough() {
     for kind in Kind::ALL {
-        let honest = honest(kind);
-        check_column(&Required(honest.clone()), &*honest);
-        check_panics(&Required(honest));
+        let correct = correct(kind);
+        check_column(&Required(correct.clone()), &*correct);
+        check_panics(&Required(correct));
     }
     for (field, column) in crate::shapes::small_of_every_kind().columns {
         let docs = column.len() as u32;
-        let honest = column.open(field, docs);
-        check_column(&Required(honest.clone()), &*honest);
+        let correct = column.open(field, docs);
+        check_column(&Required(correct.clone()), &*correct);
     }
 }

@@ -1,4 +1,4 @@
-//! A column that is right but for one thing, and that knows what was called.
+//! A faulty column: right except for one fault. It records the methods that were called.
 
 mod terms;
 
@@ -13,13 +13,13 @@ use docvalues_column::{
 
 use super::Probe;
 
-/// The document that faults are about.
+/// The document that faults affect.
 pub(super) const DOC: u32 = 42;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     None,
-    /// No fault: counts and bounds are as vague as they may be.
+    /// No fault: counts and bounds are as vague as the rules allow.
     Vague,
     Field,
     Docs,
@@ -29,9 +29,9 @@ pub(super) enum Fault {
     Bounds,
     BoundsWithin,
     Sum,
-    /// The values are those of another kind.
+    /// The values are of another kind.
     Values,
-    /// There is a skip index of a column that has no numbers.
+    /// A column without numbers has a skip index.
     HasSkipIndex,
     IsAbsent,
     Exists,
@@ -50,11 +50,11 @@ pub(super) enum Fault {
     GatherForm,
     /// Claims that every document has a value.
     GatherPresent,
-    /// Leaves what was in the output, if there is no value.
+    /// Leaves the old contents of the output for documents without a value.
     GatherStale,
     GatherFill,
     ScanValue,
-    /// The last batch does not come.
+    /// The last batch is left out.
     ScanSkips,
     ScanTwice,
     ScanEmptyBatch,
@@ -76,7 +76,7 @@ pub(super) enum Fault {
     MayHoldBeyond,
     MayHoldForgets,
     Guess,
-    /// Takes an output that is too short, and leaves it at that.
+    /// Accepts an output that is too short.
     Lenient,
     Fails,
     TermCount,
@@ -93,15 +93,15 @@ pub(super) enum Fault {
 }
 
 pub(super) struct Faulty {
-    honest: Arc<dyn Column>,
+    correct: Arc<dyn Column>,
     fault: Fault,
     info: ColumnInfo,
     called: Mutex<BTreeSet<&'static str>>,
 }
 
 impl Faulty {
-    pub(super) fn new(honest: &Arc<dyn Column>, fault: Fault) -> Faulty {
-        let mut info = honest.info().clone();
+    pub(super) fn new(correct: &Arc<dyn Column>, fault: Fault) -> Faulty {
+        let mut info = correct.info().clone();
         let most = info.with_value.most();
         let (low, high) = info.bounds.range().into_inner();
         match fault {
@@ -120,7 +120,7 @@ impl Faulty {
             Fault::Sum => info.sum = Some(info.sum.unwrap_or_default() + 1),
             _ => {}
         }
-        Faulty { honest: honest.clone(), fault, info, called: Mutex::default() }
+        Faulty { correct: correct.clone(), fault, info, called: Mutex::default() }
     }
 
     /// The methods that were called, each with its trait.
@@ -137,18 +137,18 @@ impl Faulty {
     }
 
     fn rows<T: Probe>(&self) -> &dyn Rows<T> {
-        T::rows(self.honest.values()).expect("rows of the column's kind")
+        T::rows(self.correct.values()).expect("rows of the column's kind")
     }
 
     fn terms(&self) -> &dyn Terms {
-        self.honest.values().terms().expect("the terms of ords")
+        self.correct.values().terms().expect("the terms of ords")
     }
 
     fn index(&self) -> &dyn SkipIndex {
-        self.honest.skip_index().expect("a skip index")
+        self.correct.skip_index().expect("a skip index")
     }
 
-    /// Replaces `out` by rows: values of one each or lists, as `is_many`.
+    /// Replaces the contents of `out` by rows: lists if `is_many`, else single values.
     fn write<T: Probe>(&self, rows: &[Option<Vec<T>>], is_many: bool, out: &mut Gathered<T>) {
         let stale: Vec<Vec<T>> = (0..out.len()).map(|at| out.view().row(at).to_vec()).collect();
         let stale = |at: usize| stale.get(at).filter(|_| self.is(Fault::GatherStale)).cloned();
@@ -170,7 +170,7 @@ impl Faulty {
         }
     }
 
-    /// Runs a filter over places, of which `at` is the one that it misses, and `end` the first that is none.
+    /// Runs a filter over places below `end`, which misses the place `at`.
     fn bits(
         &self,
         [misses, clears, beyond]: [Fault; 3],
@@ -204,15 +204,15 @@ impl Column for Faulty {
         self.call("Column::exists");
         let doc = DocId::new(DOC + 3);
         if self.is(Fault::Exists) && docs.contains(doc) {
-            // One document without a value is said to have one.
+            // Claims that a document without a value has one.
             bits::set(bits, docs.place(doc));
         }
-        self.honest.exists(docs, bits)
+        self.correct.exists(docs, bits)
     }
 
     fn values(&self) -> Values<'_> {
         self.call("Column::values");
-        match self.honest.values() {
+        match self.correct.values() {
             Values::Bytes(_) if self.is(Fault::Values) => Values::Numbers(self),
             _ if self.is(Fault::Values) => Values::Bytes(self),
             Values::Numbers(_) => Values::Numbers(self),
@@ -223,7 +223,7 @@ impl Column for Faulty {
 
     fn skip_index(&self) -> Option<&dyn SkipIndex> {
         self.call("Column::skip_index");
-        (self.honest.skip_index().is_some() || self.is(Fault::HasSkipIndex)).then_some(self)
+        (self.correct.skip_index().is_some() || self.is(Fault::HasSkipIndex)).then_some(self)
     }
 
     fn is_absent(&self) -> bool {
@@ -235,8 +235,8 @@ impl Column for Faulty {
 impl<T: Probe> Rows<T> for Faulty {
     fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<T>) -> Result<()> {
         self.call("Rows::gather");
-        let mut honest = Gathered::new();
-        self.rows::<T>().gather(docs, &mut honest)?;
+        let mut correct = Gathered::new();
+        self.rows::<T>().gather(docs, &mut correct)?;
         let mut before = DocId::new(0);
         let mut rows = Vec::new();
         for (at, doc) in docs.iter().enumerate() {
@@ -246,14 +246,14 @@ impl<T: Probe> Rows<T> for Faulty {
                 Fault::GatherDescending => doc < before,
                 _ => false,
             };
-            let row = honest.row(at).map(<[T]>::to_vec);
+            let row = correct.row(at).map(<[T]>::to_vec);
             rows.push(row.map(|row| if is_wrong { wrong(&row) } else { row }));
             before = doc;
         }
         if self.is(Fault::GatherTooMany) {
             rows.push(None);
         }
-        self.write(&rows, honest.is_many() != self.is(Fault::GatherForm), out);
+        self.write(&rows, correct.is_many() != self.is(Fault::GatherForm), out);
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! The small segment has every encoding: asked of the encoders themselves, so that a new one is missed.
+//! The small segment has every encoding. The encoders themselves are asked, so a new encoding without a column fails.
 
 use std::collections::BTreeSet;
 
@@ -97,7 +97,7 @@ fn every_encoding_of_numbers_is_in_the_small_segment() {
 }
 
 #[test]
-fn dictionaries_of_no_one_and_several_blocks_are_in_the_small_segment() {
+fn dictionaries_of_zero_one_and_several_blocks_are_in_the_small_segment() {
     let dataset = small_of_every_kind();
     let mut blocks = BTreeSet::new();
     for (_, column) in columns(&dataset) {

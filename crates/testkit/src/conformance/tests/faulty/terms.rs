@@ -1,4 +1,4 @@
-//! A dictionary that is right but for one thing.
+//! A faulty dictionary: right except for one fault.
 
 use std::ops::{Bound, ControlFlow};
 
@@ -6,7 +6,7 @@ use docvalues_column::{Lists, OrdRange, Result, TermOrd, Terms};
 
 use super::{Fault, Faulty};
 
-/// The ord that faults are about.
+/// The ord that faults affect.
 const ORD: u32 = 3;
 
 impl Terms for Faulty {
@@ -27,7 +27,7 @@ impl Terms for Faulty {
     fn seek_ceil(&self, term: &[u8]) -> Result<TermOrd> {
         self.call("Terms::seek_ceil");
         let ceil = self.terms().seek_ceil(term)?.get();
-        // Wrong only for what is no term: one past the term that follows.
+        // Wrong only for byte strings that are not terms: one past the next term.
         let absent = self.is(Fault::SeekCeil) && self.terms().seek_exact(term)?.is_none();
         Ok(TermOrd::new(ceil + u32::from(absent)))
     }
