@@ -1,7 +1,7 @@
-//! Column batches in, column batches out: `cargo run --example batches`.
+//! Writes and reads column batches: `cargo run --example batches`.
 //!
-//! An engine that has its values in columns already hands them over as slices with a validity bitset,
-//! as Arrow's arrays are laid out, and reads them back the same way.
+//! An engine that has its values in columns passes slices with a validity bitset, in the layout of Arrow's arrays, and
+//! reads them back the same way.
 
 use std::ops::ControlFlow;
 
@@ -17,10 +17,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     for batch in 0..25_u32 {
         let prices: Vec<f64> = (0..BATCH).map(|i| f64::from(batch * BATCH + i) / 4.0).collect();
-        // Every third document has no price: its bit is 0, and what stands in the slice means nothing.
+        // Every third document has no price: its bit is 0, and its element of the slice is ignored.
         let mut has_price = vec![u64::MAX; docvalues::bits::words(0..BATCH)];
         (0..BATCH).step_by(3).for_each(|i| has_price[i as usize / 64] &= !(1 << (i % 64)));
-        // Strings end to end, and where each begins.
+        // Strings end to end, and the offset of each.
         let (mut offsets, mut bytes) = (vec![0], Vec::new());
         for i in 0..BATCH {
             bytes.extend_from_slice(format!("article {}", i % 100).as_bytes());
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
     println!("{} documents, {} bytes", segment.docs(), segment.len());
 
-    // Doubles went in, and doubles come out.
+    // Read the prices as doubles, in batches.
     let price = segment.typed::<f64>("price")?;
     let (mut sum, mut count) = (0.0, 0);
     price.scan(0..segment.docs(), |_, prices| {
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{count} prices, {:.2} on average", sum / count as f64);
     println!("{} of 100 and more", price.range(100.0..).count()?);
 
-    // Where the bytes went.
+    // Disk usage, by column.
     for column in segment.usage()?.columns {
         println!("{}: {} bytes, {}", column.field.name, column.bytes(), column.encodings.join(", "));
     }

@@ -1,7 +1,8 @@
-//! A small search engine around a segment: `cargo run --release --example engine`.
+//! A small search engine over mails: `cargo run --release --example engine`.
 //!
-//! Its index of words is outside, and names documents of the segment, which is sorted. Mails can be deleted. A page of results
-//! has the best mails for some words, their values, and who sent how many of all that match.
+//! An inverted index of words is kept outside of the segment, whose documents are sorted by score. Mails can be
+//! deleted. A page of results has the best mails for some words, their values, and a facet of the senders of all
+//! matching mails.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use docvalues::{LiveDocs, Part, Value};
 
 type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
-/// What is indexed of a mail.
+/// A mail, as it is indexed.
 struct Mail {
     text: String,
     sender: String,
@@ -23,7 +24,7 @@ struct Mail {
     is_read: bool,
 }
 
-/// A mail on a page of results.
+/// A mail on a result page.
 #[derive(Debug, PartialEq)]
 struct Hit {
     doc: DocId,
@@ -32,7 +33,7 @@ struct Hit {
     is_read: bool,
 }
 
-/// What is shown for some words.
+/// A result page.
 #[derive(Debug)]
 struct Page {
     matching: u64,
@@ -40,7 +41,7 @@ struct Page {
     senders: Vec<(String, u64)>,
 }
 
-/// Mails: their values in a segment, and for each word the documents that have it.
+/// The values of mails in a segment, and an inverted index of their words.
 struct Engine {
     segment: Segment,
     live: LiveDocs,
@@ -49,7 +50,7 @@ struct Engine {
 }
 
 impl Engine {
-    /// Writes a segment of `mails`, the best ones first.
+    /// Writes a segment of `mails`, sorted by descending score, and indexes their words.
     fn build(mails: &[Mail]) -> Result<Engine> {
         let mut schema = Schema::new();
         let sender = schema.add(FieldSpec::new("sender", LogicalType::Utf8))?;
@@ -64,7 +65,7 @@ impl Engine {
             doc.f64(score, mail.score)?.bool(is_read, mail.is_read)?;
             doc.finish()?;
         }
-        // The words of a mail lead to where its document is in the segment.
+        // Sorting moves documents: index the words of a mail under its new document id.
         let mut postings = BTreeMap::<String, Vec<DocId>>::new();
         let (file, _) = writer.finish_moved(|added, doc| {
             for word in mails[added.get() as usize].text.split(' ') {
@@ -80,14 +81,14 @@ impl Engine {
         Ok(Engine { segment, live, postings, stop: Arc::default() })
     }
 
-    /// Deletes the mails that match; returns how many those are.
+    /// Deletes the mails that match, and returns their number.
     fn delete(&mut self, query: &Query) -> Result<u32> {
         let found = Search::new(&self.segment).filter(query)?;
         let deleted = found.iter().filter(|doc| self.live.delete(*doc)).count();
         Ok(u32::try_from(deleted)?)
     }
 
-    /// The documents that have all of `words`, deleted ones among them.
+    /// The documents that have all of `words`, including deleted ones.
     fn matching(&self, words: &[&str]) -> Vec<DocId> {
         let mut lists = words.iter().map(|word| self.postings.get(*word).map_or(&[][..], Vec::as_slice));
         let first = lists.next().unwrap_or_default().to_vec();
@@ -97,7 +98,7 @@ impl Engine {
         })
     }
 
-    /// The page for some words: the best mails, among equally good ones the smallest.
+    /// The result page for `words`: mails by descending score, then by ascending size.
     fn page(&self, words: &[&str], len: usize) -> Result<Page> {
         let part = Part::new(self.segment.clone()).live(Arc::new(self.live.clone()));
         let stop = Arc::clone(&self.stop);
@@ -115,9 +116,9 @@ impl Engine {
         })
     }
 
-    /// The values of a mail, in the types that went in.
+    /// The values of a mail, in their own types.
     fn hit(&self, doc: DocId) -> Result<Hit> {
-        let missing = || format!("document {doc} lacks a value");
+        let missing = || format!("document {doc} has a missing value");
         Ok(Hit {
             doc,
             score: self.segment.typed::<f64>("score")?.get(doc)?.ok_or_else(missing)?,
@@ -134,7 +135,7 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// Mails that anybody might have.
+/// Generated mails.
 fn mails() -> Vec<Mail> {
     let words = ["release", "notes", "party", "invoice", "minutes", "lunch", "bug", "report"];
     let mail = |i: u32| {
@@ -151,8 +152,8 @@ fn mails() -> Vec<Mail> {
     (0..40_000).map(mail).collect()
 }
 
-/// What a look at every mail finds: how many match, and the score and size of the best.
-fn by_hand(mails: &[Mail], words: &[&str], lives: impl Fn(&Mail) -> bool) -> (u64, Vec<(f64, i64)>) {
+/// The expected result, by a loop over all mails: the number of matches, and their scores and sizes in order.
+fn expected(mails: &[Mail], words: &[&str], lives: impl Fn(&Mail) -> bool) -> (u64, Vec<(f64, i64)>) {
     let has_all = |mail: &&Mail| words.iter().all(|word| mail.text.split(' ').any(|other| other == *word));
     let found = mails.iter().filter(has_all).filter(|mail| lives(mail));
     let mut found: Vec<(f64, i64)> = found.map(|mail| (mail.score, mail.bytes)).collect();
@@ -160,7 +161,8 @@ fn by_hand(mails: &[Mail], words: &[&str], lives: impl Fn(&Mail) -> bool) -> (u6
     (found.len() as u64, found)
 }
 
-/// Builds the engine, asks it, deletes, asks again, and interrupts it; compares all with a look at every mail.
+/// Builds the engine, searches, deletes, searches again, and interrupts a search. Compares each page with a loop over
+/// all mails.
 pub(crate) fn main() -> Result<()> {
     let (mails, words) = (mails(), ["release", "notes"]);
     let mut engine = Engine::build(&mails)?;
@@ -175,7 +177,7 @@ pub(crate) fn main() -> Result<()> {
         page.best.iter().for_each(|hit| println!("  {hit:?}"));
 
         let lives = |mail: &Mail| !deletes || mail.sender != "eve@example.org" || mail.bytes < 50_000;
-        let (matching, best) = by_hand(&mails, &words, lives);
+        let (matching, best) = expected(&mails, &words, lives);
         assert_eq!(page.matching, matching);
         let found: Vec<(f64, i64)> = page.best.iter().map(|hit| (hit.score, hit.bytes)).collect();
         assert_eq!(found, best[..5]);

@@ -1,7 +1,7 @@
-//! A segment that is read by requests, as from an object store: `cargo run --release --example requests [DOCUMENTS]`.
+//! Reads a segment by requests, as from an object store: `cargo run --release --example requests [DOCUMENTS]`.
 //!
-//! Writes a segment (of 10,000,000 documents, if nothing else is said), opens it through a reader that counts, and prints
-//! the waves of requests, the requests and the bytes that each question takes.
+//! Writes a segment (of 10,000,000 documents by default), opens it through a reader that counts requests, and prints
+//! the waves of requests, the requests and the bytes that each call takes.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -17,7 +17,7 @@ use docvalues::{Gathered, ReadAt, Values};
 
 type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
-/// A file, with a count of what is asked of it. An object store would be asked for the ranges of a wave side by side.
+/// A file that counts requests. A client of an object store would request the ranges of a wave in parallel.
 struct Counting {
     file: Mutex<File>,
     len: u64,
@@ -26,7 +26,7 @@ struct Counting {
     bytes: AtomicU64,
 }
 
-/// Waves of requests, requests and bytes.
+/// Numbers of waves, requests and bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
     pub(crate) waves: u64,
@@ -78,7 +78,7 @@ impl ReadAt for Counting {
     }
 }
 
-/// Writes visits: when, from which host, how many bytes, and a price that every third has.
+/// Writes visits with a time, a host, a number of bytes, and a price for every third.
 pub(crate) fn write(path: &Path, docs: u32) -> Result<()> {
     let mut schema = Schema::new();
     let time = schema.add(FieldSpec::new("time", LogicalType::I64))?;
@@ -101,7 +101,7 @@ pub(crate) fn write(path: &Path, docs: u32) -> Result<()> {
     Ok(())
 }
 
-/// Asks a segment at `path` of `docs` documents several questions; returns what each of them cost.
+/// Opens the segment at `path`, which has `docs` documents, makes several calls, and returns the cost of each.
 pub(crate) fn ask(path: &Path, docs: u32) -> Result<Vec<(&'static str, Cost)>> {
     let reader = Arc::new(Counting::open(path)?);
     let mut costs = Vec::new();
@@ -113,13 +113,13 @@ pub(crate) fn ask(path: &Path, docs: u32) -> Result<Vec<(&'static str, Cost)>> {
         (1..=20).map(|i| DocId::new(i * 7919 * (docs / 160_000).max(1) % docs)).collect();
     let mapped = Segment::open(path)?;
     for (name, opened, asked) in [
-        ("bytes", "open `bytes`, which all documents have", "20 documents of it"),
-        ("price", "open `price`, which a third has", "20 documents of it"),
+        ("bytes", "open `bytes`, which all documents have", "gather 20 documents of it"),
+        ("price", "open `price`, which a third has", "gather 20 documents of it"),
     ] {
         let column = segment.column(name)?;
         note(opened);
         let numbers = |column: &dyn Column| {
-            let Values::Numbers(rows) = column.values() else { return Err("these are numbers") };
+            let Values::Numbers(rows) = column.values() else { return Err("expected a column of numbers") };
             let mut found = Gathered::<i64>::new();
             rows.gather(docvalues::BatchDocs::List(&twenty), &mut found).map_err(|_| "unreadable")?;
             Ok(format!("{:?}", found.view()))
@@ -139,7 +139,7 @@ pub(crate) fn ask(path: &Path, docs: u32) -> Result<Vec<(&'static str, Cost)>> {
     Ok(costs)
 }
 
-#[allow(dead_code, reason = "a test asks, too")]
+#[allow(dead_code, reason = "a test includes this file and calls `ask`")]
 pub(crate) fn main() -> Result<()> {
     let docs = std::env::args().nth(1).map_or(Ok(10_000_000), |docs| docs.parse())?;
     let path = std::env::temp_dir().join(format!("docvalues-requests-{}.dv", std::process::id()));

@@ -1,7 +1,7 @@
-//! One segment, many threads, any order: `cargo run --example threads`.
+//! Reads one segment from many threads: `cargo run --example threads`.
 //!
-//! A column owns what it needs and has no state that a reader changes, so threads share it by reference
-//! or clone. Each takes a range of documents and filters it into its own part of one bitset.
+//! A column is an `Arc` without mutable state, so threads share a reference or a clone. Each thread filters a range of
+//! documents into its own words of one bitset.
 
 use docvalues::prelude::*;
 

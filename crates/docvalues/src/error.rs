@@ -1,17 +1,19 @@
-//! One error for everything that an application does with this crate.
+//! The error type of the facade: any error of writing, reading or searching.
 
 use docvalues_terms::lookup::{SeekError, StoreError};
 
 use crate::{FinishError, ReadError, StorageError, WriteError};
 
-/// Shorthand for what an application returns.
+/// A result whose error is any error of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Any error of this crate, so that one function can write, read and search with `?`.
 ///
-/// Messages and [sources](std::error::Error::source) are those of the error inside. A reading error within a search or a
-/// merge stays there: [`search::Error::Column`](crate::search::Error::Column),
+/// Its message and its [source](std::error::Error::source) are those of the inner error. A reading error that ends a
+/// search or a merge is not a [`Read`](Error::Read): see [`search::Error::Column`](crate::search::Error::Column) and
 /// [`WriteErrorKind::Read`](crate::WriteErrorKind::Read).
+///
+/// # Examples
 ///
 /// ```
 /// use docvalues::prelude::*;
@@ -36,23 +38,23 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A segment or a column could not be read.
+    /// Reading a segment or a column failed.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// A value, a document or a whole segment could not be written.
+    /// Writing a value, a document or a segment failed.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// A request could not be answered.
+    /// A search failed.
     #[cfg(feature = "search")]
     #[error(transparent)]
     Search(#[from] crate::search::Error),
-    /// Ids could not be looked up in several segments.
+    /// Looking up ids in several segments failed.
     #[error(transparent)]
     Seek(#[from] SeekError),
-    /// A set of segments did not change.
+    /// Changing the segments of an [`IdStore`](crate::terms::lookup::IdStore) failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The file system refused something.
+    /// A call of the file system failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
@@ -78,7 +80,7 @@ mod tests {
     use crate::{OpenOptions, Segment, WriteErrorKind};
 
     #[test]
-    fn every_error_comes_through_with_its_message_and_source() {
+    fn errors_keep_message_and_source() {
         let read = Segment::from_bytes(vec![0; 10], OpenOptions::new()).unwrap_err().to_string();
         let opened = || -> Result<Segment> { Ok(Segment::from_bytes(vec![0; 10], OpenOptions::new())?) };
         let error = opened().unwrap_err();
@@ -100,7 +102,7 @@ mod tests {
 
     #[cfg(feature = "search")]
     #[test]
-    fn a_query_that_cannot_be_read_is_an_error_of_searches() {
+    fn a_query_error_becomes_a_search_error() {
         let parsed = || -> Result<crate::search::Query> { Ok(crate::search::Query::parse("size <")?) };
         let expected = crate::search::Query::parse("size <").unwrap_err().to_string();
         let error = parsed().unwrap_err();
@@ -108,7 +110,6 @@ mod tests {
         assert_eq!(error.to_string(), expected);
     }
 
-    /// Errors cross threads and fit what frameworks ask for.
     #[test]
     fn the_error_is_send_and_sync() {
         fn fits<T: Into<Box<dyn std::error::Error + Send + Sync>>>() {}

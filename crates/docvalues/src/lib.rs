@@ -1,58 +1,9 @@
-//! A columnar, memory-mapped doc-values store: any value of any document in O(1), in any order.
+//! Columnar, memory-mapped *doc values* for search and analytics engines: any value of any document in O(1), in any
+//! order.
 //!
-//! *Doc values* are what a search engine or an analytics engine keeps beside its inverted index: for
-//! each document the values of its fields, laid out column by column, for faceting, grouping,
-//! sorting, statistics, export and retrieval. This crate writes them once, into one file, and reads
-//! them through a mapping.
-//!
-//! # The model in one page
-//!
-//! A **segment** is one immutable file, `NAME.dv`. It holds **documents**, numbered from 0
-//! ([`DocId`]), and **columns**, each with a name, a [`Kind`] and a [`LogicalType`]:
-//!
-//! | kind | a document has | typical |
-//! | --- | --- | --- |
-//! | numeric | at most one 64-bit number | sizes, times, prices |
-//! | binary | at most one byte string | urls, descriptions |
-//! | sorted | at most one term of a dictionary | hosts, status names |
-//! | sorted-numeric | any number of 64-bit numbers | several prices |
-//! | sorted-set | a set of terms | tags |
-//!
-//! A document need not have a value. Numbers of other types than `i64` are mapped to it so that their
-//! order is kept; the type is recorded, and [`Segment::typed`] reads values in it.
-//!
-//! **Writing**: declare a [`Schema`], then hand a [`SegmentWriter`] documents or column batches; the
-//! file appears under its name when it is whole, or not at all. The same values give the same bytes.
-//!
-//! **Sorting**: [`SegmentWriter::sort_by`] puts the documents in the order of some columns. The segment says so
-//! ([`Segment::sort`]), and a range of the first of these columns is a range of documents.
-//!
-//! **Ids**: [`SegmentWriter::id_field`] adds an index from the ids of documents to these; [`Segment::ids`] looks them
-//! up, and [`terms::lookup`] does in hundreds of segments at once.
-//!
-//! **Merging**: a [`Merger`] makes one segment of several, without the documents that were deleted; segments that
-//! are sorted alike stay sorted.
-//!
-//! **Reading**: open a [`Segment`] and take handles to its columns: [`Segment::numeric`], [`sorted`](Segment::sorted),
-//! [`binary`](Segment::binary) and their siblings. A handle is an `Arc`: clone it, send it to threads, keep it when the
-//! segment is gone. `get` reads one document, `gather` many in any order, `scan` a range; `range` is a filter that sets
-//! bits or counts. Nothing must move forward.
-//!
-//! **Sources**: code for columns of any kind takes a [`Column`] from a [`ColumnSource`], which a segment is. [`Values`] are
-//! numbers, ords or bytes, and [`Rows`] reads each of them alike. Another engine implements these traits, and merges and
-//! searches read its columns as they read segments.
-//!
-//! **Searching**: [`search`] filters, facets, groups, sorts, sums up and exports, over segments and any other source of columns.
-//!
-//! **Trust**: bytes are checked where they are first touched, 4 KiB at a time, against a checksum.
-//! A damaged or hostile file gives an error that names file, section and offset: never a panic, and
-//! with the default [`Verify::OnFirstTouch`] never a wrong value from damage. [`Segment::verify`]
-//! reads everything.
-//!
-//! **Errors**: reading returns a [`ReadError`], writing a [`WriteError`], searching a [`search::Error`]. [`Error`] is any of
-//! them: a function that returns a [`docvalues::Result`](Result) uses `?` throughout.
-//!
-//! # Ten lines
+//! Doc values are the forward index of a search engine: for each document the values of its fields, stored column by
+//! column, for faceting, grouping, sorting, statistics, export and retrieval. This crate writes them once, into one
+//! immutable file, and reads them through a mapping. It is a reimplementation of Lucene's `DocValues` in Rust.
 //!
 //! ```
 //! use docvalues::prelude::*;
@@ -75,106 +26,38 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Collectors
+//! # Guide
 //!
-//! A collector of a search engine gets one document at a time. A [`Lookahead`] gathers several columns of 64 documents at
-//! once, several times as fast as a `get` for each document and column:
+//! | page | about |
+//! | --- | --- |
+//! | [model](_guide::model) | segments, documents, kinds and types of columns |
+//! | [reading](_guide::reading) | one document, many documents, ranges, filters; the cost of each |
+//! | [typed values](_guide::typed_values) | numbers, dates, timestamps, strings, and the way each is stored |
+//! | [live documents](_guide::live_documents) | deletes, updates, merges |
+//! | [several segments](_guide::several_segments) | look-ups of ids, searches and merges over many segments |
+//! | [threads and memory](_guide::threads_and_memory) | sharing, parallel searches, memory budgets |
+//! | [custom sources](_guide::custom_sources) | columns of your own that searches and merges read |
+//! | [untrusted files](_guide::untrusted_files) | checksums, hostile files, limits |
 //!
-//! ```
-//! use docvalues::prelude::*;
-//! use docvalues::{Gathered, Lookahead, Numeric, ReadError, Sorted};
+//! # Overview
 //!
-//! /// Adds up prices by host.
-//! struct Collector {
-//!     ahead: Lookahead<(Numeric<f64>, Sorted)>,
-//!     totals: Vec<f64>,
-//! }
+//! | to | use |
+//! | --- | --- |
+//! | declare fields and write documents or column batches | [`Schema`], [`SegmentWriter`] |
+//! | order the documents by columns | [`SegmentWriter::sort_by`] |
+//! | open a file, and read its columns | [`Segment`], [`Numeric`], [`SortedNumeric`], [`Sorted`], [`SortedSet`], [`Binary`] |
+//! | read columns for a collector, document by document | [`Lookahead`] |
+//! | filter, facet, group, sort, aggregate, export | [`search`] |
+//! | look up documents by id | [`SegmentWriter::id_field`], [`Segment::ids`], [`terms::lookup`] |
+//! | merge segments | [`Merger`] |
+//! | read columns of any source | [`ColumnSource`], [`Column`], [`Rows`] |
+//! | check a file | [`Segment::verify`] |
 //!
-//! impl Collector {
-//!     fn collect(&mut self, doc: DocId) -> Result<(), ReadError> {
-//!         if let Some((_docs, rows)) = self.ahead.push(doc)? {
-//!             add(rows, &mut self.totals);
-//!         }
-//!         Ok(())
-//!     }
-//!
-//!     fn finish(mut self) -> Result<Vec<f64>, ReadError> {
-//!         if let Some((_docs, rows)) = self.ahead.finish()? {
-//!             add(rows, &mut self.totals);
-//!         }
-//!         Ok(self.totals)
-//!     }
-//! }
-//!
-//! fn add((prices, hosts): &(Gathered<f64>, Gathered<TermOrd>), totals: &mut [f64]) {
-//!     for at in 0..prices.len() {
-//!         if let (Some(price), Some(host)) = (prices.value(at), hosts.value(at)) {
-//!             totals[host.get() as usize] += price;
-//!         }
-//!     }
-//! }
-//!
-//! # let mut schema = Schema::new();
-//! # let price = schema.add(FieldSpec::new("price", LogicalType::F64))?;
-//! # let host = schema.add(FieldSpec::new("host", LogicalType::Utf8).kind(docvalues::BytesKind::Sorted))?;
-//! # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-//! # for doc in 0..100 {
-//! #     let mut document = writer.document();
-//! #     document.f64(price, 0.5)?.str(host, ["a.example", "b.example"][doc % 2])?;
-//! #     document.finish()?;
-//! # }
-//! # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
-//! let (prices, hosts) = (segment.typed::<f64>("price")?, segment.sorted("host")?);
-//! let totals = vec![0.0; hosts.terms().term_count() as usize];
-//! let mut collector = Collector { ahead: Lookahead::new((prices, hosts)), totals };
-//! for doc in [98, 7, 42, 98] {
-//!     collector.collect(DocId::new(doc))?;
-//! }
-//! assert_eq!(collector.finish()?, [1.5, 0.5]);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! # Types
-//!
-//! [`Segment::typed`] and [`typed_lists`](Segment::typed_lists) read `f64`, `u64`, `bool`, [`Date`] and the three
-//! timestamps; [`numeric`](Segment::numeric) is short for `typed::<i64>`. Another type than the column's is
-//! [`ReadErrorKind::WrongType`]; [`Segment::stored`] reads the stored numbers of any type.
-//!
-//! | type | written by | read by | stored as |
-//! | --- | --- | --- | --- |
-//! | [`LogicalType::I64`] | `doc.i64` | `numeric` | itself |
-//! | [`U64`](LogicalType::U64) | `doc.u64` | `typed::<u64>` | the top bit flipped |
-//! | [`F64`](LogicalType::F64) | `doc.f64` | `typed::<f64>` | its bits in the order of *totalOrder* |
-//! | [`Bool`](LogicalType::Bool) | `doc.bool` | `typed::<bool>` | 0 or 1 |
-//! | [`Date`](LogicalType::Date) | `doc.date` | `typed::<Date>` | days since 1970-01-01 |
-//! | [`TimestampMillis`](LogicalType::TimestampMillis), … | `doc.timestamp` | `typed::<TimestampMillis>`, … | units since 1970-01-01T00:00:00Z |
-//!
-//! A range of doubles counts what a loop over them counts: 0.0 takes −0.0 along, and NaN lies in no range.
-//!
-//! ```
-//! use docvalues::prelude::*;
-//!
-//! let mut schema = Schema::new();
-//! let price = schema.add(FieldSpec::new("price", LogicalType::F64))?;
-//! let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-//! for value in [9.95, -0.0, f64::INFINITY, f64::NAN] {
-//!     let mut doc = writer.document();
-//!     doc.f64(price, value)?;
-//!     doc.finish()?;
-//! }
-//! let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
-//!
-//! let price = segment.typed::<f64>("price")?;
-//! assert_eq!(price.get(DocId::new(0))?, Some(9.95));
-//! assert_eq!(price.range(0.0..=10.0).count()?, 2);
-//! assert_eq!(price.range(10.0..).count()?, 1);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! A segment and its columns are `Arc`s: clone them, send them to threads, keep a column after its segment was dropped.
 //!
 //! # Searching
 //!
-//! A [`Search`](search::Search) asks a segment: which documents match, how often values occur, what comes first. With
-//! [`SearchRequest`](search::SearchRequest) it is asked several things at once.
+//! A [`Search`](search::Search) runs over a segment, or over any other source of columns.
 //!
 //! | Lucene, Solr, Elasticsearch | here |
 //! | --- | --- |
@@ -212,65 +95,29 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Ids
+//! # Errors
 //!
-//! With an id field, [`Segment::ids`] goes from an id to its document. Over many segments,
-//! [`IdStore`](terms::lookup::IdStore) keeps a fingerprint table that tells at once that an id is new, and gives each reader a
-//! snapshot; a `Seeker` of it does what `PerThreadIDVersionAndSeqNoLookup` does, and columns have the version:
+//! Reading returns a [`ReadError`], writing a [`WriteError`], searching a [`search::Error`]. [`Error`] is any of them:
+//! a function that returns a [`docvalues::Result`](Result) uses `?` throughout.
 //!
-//! ```
-//! use docvalues::prelude::*;
-//! use docvalues::terms::lookup::IdStore;
-//!
-//! let segment = |docs: &[(&str, i64)]| {
-//!     let mut schema = Schema::new();
-//!     let id = schema.add(FieldSpec::new("_id", LogicalType::Utf8))?;
-//!     let version = schema.add(FieldSpec::new("_version", LogicalType::I64))?;
-//!     let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-//!     writer.id_field(id, docvalues::IdOptions::default())?;
-//!     for &(name, number) in docs {
-//!         let mut doc = writer.document();
-//!         doc.str(id, name)?.i64(version, number)?;
-//!         doc.finish()?;
-//!     }
-//!     let bytes = writer.finish_bytes()?;
-//!     Ok::<_, Box<dyn std::error::Error>>(Segment::from_bytes(bytes, OpenOptions::new())?)
-//! };
-//! let (older, newer) = (segment(&[("ant", 1), ("bee", 1)])?, segment(&[("cow", 1), ("ant", 2)])?);
-//!
-//! // One segment.
-//! let ids = older.ids()?.ok_or("no index of ids")?;
-//! assert_eq!(ids.find(b"bee")?, Some(DocId::new(1)));
-//!
-//! // Many: the newest that has an id counts.
-//! let store = IdStore::new();
-//! for segment in [&older, &newer] {
-//!     store.add(segment.ids()?.ok_or("no index of ids")?.reader().clone())?;
-//! }
-//! let (snapshot, mut found) = (store.snapshot(), Vec::new());
-//! snapshot.seeker().find_many(&[b"ant", b"bee", b"new"], &mut found)?;
-//! let newest_first = [newer.numeric("_version")?, older.numeric("_version")?];
-//! let versions = found.iter().map(|hit| hit.map(|hit| newest_first[hit.segment].get(hit.doc)).transpose());
-//! assert_eq!(versions.collect::<Result<Vec<_>, _>>()?, [Some(Some(2)), Some(Some(1)), None]);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! Bytes are verified against checksums when they are first touched. A damaged or hostile file gives an error that
+//! names file, section and offset, and never a panic: see [untrusted files](_guide::untrusted_files).
 //!
 //! # Features
 //!
 //! | feature | default | adds |
 //! | --- | --- | --- |
-//! | `search` | yes | [`search`]; not on big-endian machines, which its sketches of distinct values do not support |
+//! | `search` | yes | [`search`]; not on big-endian machines, which its distinct-count sketches do not support |
 //! | `rayon` | yes | threads that encode columns ([`WriterOptions::threads`]) and search |
 //! | `arrow` | no | [`SegmentWriter`]`::append` for record batches; with `search`, exports as record batches |
-//!
-//! The examples of the crate go on from there: `quickstart`, `batches`, `threads`.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod _guide;
 mod error;
 
 pub use docvalues_column as column;
-// The layouts of a file: for our own tools, benches and tests, and not part of the API.
+// For the tools, benches and tests of this workspace. Not part of the public API.
 #[doc(hidden)]
 pub use docvalues_format as format;
 pub use docvalues_reader as reader;
@@ -279,6 +126,7 @@ pub use docvalues_search as search;
 pub use docvalues_terms as terms;
 pub use docvalues_writer as writer;
 
+#[doc(inline)]
 pub use docvalues_column::{
     Batch, BatchDocs, Bitset, Bounds, ByteRange, Column, ColumnInfo, ColumnSource, Count, Date, DocAddress,
     DocId, DocRange, Each, Element, Error as ReadError, ErrorKind as ReadErrorKind, Field, Filter,
@@ -286,12 +134,15 @@ pub use docvalues_column::{
     Presence, PruneCounts, Pruning, Rows, SkipIndex, Slices, SortKey, TermOrd, Terms, TimestampMicros,
     TimestampMillis, TimestampNanos, Value, Values, View, Zone, bits,
 };
+#[doc(inline)]
 pub use docvalues_format::error::{Error as FormatError, ErrorKind as FormatErrorKind, Section};
+#[doc(inline)]
 pub use docvalues_reader::{
     Access, Binary, ColumnUsage, Cursor, IdForm, IdIndex, IdReader, JumpTables, Memory, Numeric,
     NumericSeeker, OpenOptions, ReadAt, SectionUsage, Segment, SegmentUsage, Sorted, SortedNumeric,
     SortedSet, Verify,
 };
+#[doc(inline)]
 pub use docvalues_writer::{
     AtomicFile, BytesKind, ColumnSummary, Compression, Document, Duplicates, Error as WriteError,
     ErrorKind as WriteErrorKind, FieldId, FieldSpec, FinishError, IdOptions, IdsSummary, MAX_SORT_KEYS,
@@ -301,7 +152,7 @@ pub use docvalues_writer::{
 
 pub use error::{Error, Result};
 
-/// What nearly every user of the crate needs: `use docvalues::prelude::*`.
+/// The types that most programs need: `use docvalues::prelude::*`.
 pub mod prelude {
     pub use crate::{
         Column, ColumnSource, DocId, DocRange, FieldSpec, Kind, LogicalType, OpenOptions, OrdRange, Rows,

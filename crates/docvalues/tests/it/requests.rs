@@ -34,7 +34,7 @@ fn the_example_makes_few_requests() {
         let cost = cost(opened);
         assert!(cost.waves <= 1 && cost.requests <= 3 && cost.bytes <= 256 << 10, "{cost:?}");
     }
-    for (_, twenty) in costs.iter().filter(|(asked, _)| asked.starts_with("20 documents")) {
+    for (_, twenty) in costs.iter().filter(|(asked, _)| asked.starts_with("gather 20 documents")) {
         assert!(twenty.waves <= 3 && twenty.requests <= 45 && twenty.bytes <= 1 << 20, "{twenty:?}");
     }
     let facet = cost("facet");
