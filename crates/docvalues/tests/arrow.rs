@@ -1,4 +1,4 @@
-//! Record batches that were exported become the segment that they came from.
+//! Exported record batches, written again, give the same segment.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::unwrap_used,
@@ -17,7 +17,7 @@ use docvalues::{
 };
 use docvalues_testkit::shapes;
 
-/// The field of an exported column, with what Arrow does not tell: the kind of byte strings, and the spelling.
+/// The field of an exported column, with what Arrow does not record: the kind of byte strings, and the spelling.
 fn as_it_was(spec: FieldSpec, segment: &Segment) -> FieldSpec {
     let column = segment.column(spec.name()).unwrap();
     let field = &column.info().field;
@@ -30,7 +30,7 @@ fn as_it_was(spec: FieldSpec, segment: &Segment) -> FieldSpec {
 }
 
 #[test]
-fn what_was_exported_is_the_same_segment_again() {
+fn exported_batches_give_the_same_segment() {
     let dataset = shapes::small_of_every_kind();
     let file = write::in_batches(&dataset, 10_000, &[Compression::Auto], WriterOptions::default());
     let segment = Segment::from_bytes(file.clone(), OpenOptions::new()).unwrap();

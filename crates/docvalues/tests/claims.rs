@@ -1,4 +1,4 @@
-//! Small files that say they have many documents: each call ends soon and in little memory, with an answer or an error.
+//! Small files that claim many documents: each call ends soon and in little memory, with a result or an error.
 #![allow(clippy::unwrap_used, reason = "a failing helper is a failing test")]
 
 use std::io::Write as _;
@@ -18,17 +18,17 @@ use docvalues_testkit::damage::alloc::PeakAlloc;
 #[global_allocator]
 static ALLOC: PeakAlloc = PeakAlloc::new();
 
-/// As many as a signed number of 32 bits counts.
+/// The most documents of a segment: the largest `i32`.
 const DOCS: u32 = i32::MAX as u32;
 
 /// Bytes of memory that a call may take.
 const MOST: usize = 64 << 20;
 
-// One test: the counter is the whole program's.
+// One test, because the allocator counts for the whole program.
 #[test]
 fn many_documents_in_a_small_file() {
-    a_stranger_may_not_say_so();
-    a_friend_may();
+    an_untrusted_file_is_refused();
+    a_trusted_file_is_sound();
     for threads in [1, 8] {
         counts(threads);
         groups(threads);
@@ -38,7 +38,7 @@ fn many_documents_in_a_small_file() {
     merges();
 }
 
-/// A merge ends where its memory or its temporary file does, and has written nothing of the segment by then.
+/// A merge that exceeds its memory or its temporary file is refused before it writes any of the segment.
 fn merges() {
     const BUDGET: usize = 16 << 20;
     let segment = open();
@@ -70,7 +70,7 @@ fn merges() {
     }
 }
 
-fn a_stranger_may_not_say_so() {
+fn an_untrusted_file_is_refused() {
     let bytes = claims(DOCS);
     assert!(bytes.len() < 1_024, "{} bytes", bytes.len());
     let most = (1 << 20) + 64 * bytes.len();
@@ -91,11 +91,11 @@ fn open() -> Segment {
     Segment::from_bytes(claims(DOCS), OpenOptions::default()).unwrap()
 }
 
-fn a_friend_may() {
+fn a_trusted_file_is_sound() {
     open().verify().unwrap();
 }
 
-/// Asks, prints the CPU time of this thread, and holds the call to the memory.
+/// Runs `call`, prints the CPU time of this thread, and checks the peak of memory.
 fn ask<R>(name: &str, call: impl FnOnce() -> R) -> R {
     let nanos = || {
         let times = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;

@@ -1,8 +1,7 @@
-//! A file is damaged, or hostile: no panic, no hang, no wrong answer, no memory that the file does not
-//! justify.
+//! Damaged and hostile files: no panic, no hang, no wrong result, no memory beyond what the file justifies.
 //!
-//! Every sweep runs over a sample of all positions, or over all of them with `DOCVALUES_SWEEP=full`. A
-//! program of its own, because its allocator counts.
+//! Every sweep takes a sample of all positions, or all of them with `DOCVALUES_SWEEP=full`. The tests have a program of
+//! their own, because its allocator counts.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::expect_used,
@@ -30,20 +29,20 @@ use docvalues_testkit::shapes;
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc::new();
 
-/// Whose turn it is: each sweep has a thread for each core, and the allocator counts what all of them take.
+/// Serializes the sweeps: each uses all cores, and the allocator counts for all threads.
 static TURN: Mutex<()> = Mutex::new(());
 
 fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A granule, or a directory page: the most bytes that one checksum is over here.
+/// The most bytes under one checksum in these files: a granule, or a directory page.
 const CHECKED_TOGETHER: u64 = 4096 + 512;
 
-/// The longest that opening a hostile file and asking everything of it may take on an idle machine.
+/// The longest time for opening a hostile file and calling everything, on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A segment with one of everything, which says that it is sorted by a column in whose order its documents are.
+/// A segment with every kind and encoding, and an index sort that its documents follow.
 fn file() -> Vec<u8> {
     let dataset = shapes::small_of_every_kind();
     let (schema, fields) = write::schema(&dataset, &write::COMPRESSIONS);
@@ -55,7 +54,7 @@ fn file() -> Vec<u8> {
     file
 }
 
-/// That segment, of whose damages so many are tried, and small ones with an index of ids.
+/// That segment, with a sample of `tried` damages, and small segments with an id index.
 fn files(tried: usize) -> impl Iterator<Item = (Vec<u8>, Sweep)> {
     let with_ids = write::with_ids().into_iter().map(move |file| (file, Sweep::from_env(tried / 2)));
     [(file(), Sweep::from_env(tried))].into_iter().chain(with_ids)
@@ -78,11 +77,11 @@ fn sweep(damages: impl Iterator<Item = Damage>, check: impl Fn(&Damage) + Sync) 
     });
 }
 
-/// A good file, what can be asked of it, and what it answers.
+/// A sound file, the calls to make, and their results.
 struct Good {
     file: Vec<u8>,
     plan: Plan,
-    /// Ids that are looked up, if there is an index of them.
+    /// Ids to look up, if there is an id index.
     ids: Vec<Vec<u8>>,
     answers: Vec<u64>,
     damaged_files: AtomicU64,
@@ -105,8 +104,7 @@ impl Good {
         Good { file, plan, ids, answers, damaged_files, refused_at_open, errors, right }
     }
 
-    /// Asks everything of a damaged file; each answer is the good file's, or an error that `place`
-    /// accepts.
+    /// Makes all calls on a damaged file. Each result is that of the sound file, or an error that `place` accepts.
     fn ask(&self, damage: &Damage, place: impl Fn(&ReadError)) {
         let mut file = Vec::new();
         damage.apply(&self.file, &mut file);
@@ -123,7 +121,7 @@ impl Good {
         let mut take = |answer| match answer {
             Ok(answer) => {
                 right += 1;
-                // A column that does not open gives one answer, an error, in place of its many.
+                // A column that does not open gives one error instead of its many results.
                 let skipped = self.answers[at..].iter().position(|&good| good == answer);
                 at += skipped.unwrap_or_else(|| panic!("{damage:?}: a wrong answer")) + 1;
             }
@@ -134,7 +132,7 @@ impl Good {
         };
         exercise(&self.plan, &segment, &mut take);
         exercise_ids(&self.ids, &segment, &mut take);
-        // Nearly all of its time would go into what is not damaged.
+        // Otherwise nearly all of the time would go into undamaged parts.
         let number = self.damaged_files.load(Relaxed);
         if number.is_multiple_of(8) {
             exercise_searches(&segment, &mut take);
@@ -162,7 +160,7 @@ impl Good {
 }
 
 #[test]
-fn one_flipped_bit_gives_an_error_in_its_granule_or_the_right_answer() {
+fn a_flipped_bit_gives_an_error_in_its_granule_or_the_right_result() {
     let _turn = turn();
     for (file, tried) in files(1_000) {
         one_flipped_bit(&Good::new(file), tried);
@@ -184,7 +182,7 @@ fn one_flipped_bit(good: &Good, tried: Sweep) {
 }
 
 #[test]
-fn zeroed_runs_of_512_bytes_give_errors_or_right_answers() {
+fn zeroed_sectors_give_errors_or_right_results() {
     let _turn = turn();
     for (file, tried) in files(100) {
         let good = Good::new(file);
@@ -196,7 +194,7 @@ fn zeroed_runs_of_512_bytes_give_errors_or_right_answers() {
 }
 
 #[test]
-fn a_file_cut_at_any_length_is_refused() {
+fn a_truncated_file_is_refused() {
     let _turn = turn();
     let (good, refused) = (file(), AtomicU64::new(0));
     sweep(truncations(good.len(), Sweep::from_env(3_000)), |damage| {
@@ -210,7 +208,7 @@ fn a_file_cut_at_any_length_is_refused() {
 }
 
 #[test]
-fn a_hostile_writer_gets_no_panic_no_hang_and_no_memory() {
+fn hostile_files_cause_no_panic_no_hang_and_no_large_allocation() {
     let _turn = turn();
     files(700).for_each(|(good, tried)| hostile(&good, tried));
 }
@@ -244,7 +242,7 @@ fn hostile(good: &[u8], tried: Sweep) {
         });
         let took = start.elapsed();
         assert!(peak <= limit, "{damage:?}: {peak} bytes allocated for a file of {}", good.len());
-        // A machine that does other things at once stretches everything: ten times is a hang.
+        // A busy machine is slower. Ten times the limit is a hang.
         assert!(took < 10 * PATIENCE, "{damage:?} took {took:?}");
         files.fetch_add(1, Relaxed);
         longest.fetch_max(took.as_micros() as u64, Relaxed);
@@ -259,9 +257,9 @@ fn hostile(good: &[u8], tried: Sweep) {
     );
 }
 
-/// Several bytes of a copy at once, anywhere: half of the copies with checksums made good, half with the checksums there were.
+/// Several random bytes of a copy are damaged. Half of the copies get new checksums, half keep the old ones.
 #[test]
-fn look_ups_of_ids_in_randomly_damaged_copies() {
+fn look_ups_of_ids_in_damaged_copies() {
     let _turn = turn();
     let wanted = match Sweep::from_env(800_000) {
         Sweep::Full => 8_000_000,
@@ -301,10 +299,10 @@ fn look_ups_of_ids_in_randomly_damaged_copies() {
     assert!(seen.refused > 0 && seen.found > 0 && seen.absent > 0 && seen.errors > 0);
 }
 
-/// What came of look-ups in damaged copies.
+/// Statistics of look-ups in damaged copies.
 #[derive(Debug, Default)]
 struct LookUps {
-    /// Copies that were opened, and whose index was; and those that were refused.
+    /// Copies that opened, copies whose index opened, and copies that were refused.
     opened: usize,
     refused: usize,
     found: usize,
@@ -319,8 +317,8 @@ impl LookUps {
         self.found + self.absent + self.errors
     }
 
-    /// Looks up what is `asked` in a damaged file: alone, and as one of 16 segments that have their filters in memory. What
-    /// is answered is `right`, if checksums are not; it is always a document of the segment.
+    /// Looks up `asked` in a damaged file: alone, and as one of 16 segments with filters in memory. With `right`,
+    /// results are equal to it. They are always documents of the segment.
     fn ask(&mut self, bad: &[u8], asked: &[Vec<u8>], right: Option<&[Option<DocId>]>) {
         let Ok(segment) = open(bad) else { return self.refused += 1 };
         let Ok(Some(ids)) = segment.ids() else { return self.refused += 1 };
@@ -350,16 +348,16 @@ impl LookUps {
 }
 
 #[test]
-fn what_is_merged_with_a_hostile_file_is_a_good_file_or_nothing() {
+fn a_merge_with_a_hostile_file_gives_a_sound_file_or_none() {
     let _turn = turn();
     let good = file();
     let whole = open(&good).unwrap();
     let budget = 16 << 20;
-    // As much again for what encoding takes, and the pages that opening a segment may take.
+    // Twice the budget, for encoding, and the pages that opening a segment may take.
     let limit = 2 * budget + (64 << 20) + 4 * good.len();
     let [merged, refused, most] = [0; 3].map(AtomicU64::new);
     let tried = match Sweep::from_env(700) {
-        // A merge takes as long as a build and sorts: all of it would be an hour.
+        // A merge takes as long as a build, and sorts: the full sweep would take an hour.
         Sweep::Full => Sweep::Sample(2_000),
         sample => sample,
     };

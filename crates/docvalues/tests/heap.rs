@@ -1,6 +1,6 @@
-//! What an open column keeps on the heap: little, and a bit for each 4 KiB of the file.
+//! The heap usage of an open column: little, and a bit for each 4 KiB of the file.
 //!
-//! A program of its own, because its allocator counts, and with one test, because it counts for all threads.
+//! The test has a program of its own, because its allocator counts for all threads.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::unwrap_used,
@@ -21,10 +21,10 @@ static ALLOCATOR: PeakAlloc = PeakAlloc::new();
 /// Readers, sections, and the segment's list of open columns.
 const FIXED: usize = 9 << 9;
 
-/// Bytes of a file for each byte on the heap: a bit a granule.
+/// Bytes of a file per byte on the heap: a bit per granule.
 const PER_BYTE: usize = 8 * 4096;
 
-/// What its values are decoded with, which must be close by: symbols of 16 bytes or values of 8, 256 of them.
+/// Decoding tables, which are kept in memory: 256 symbols of 16 bytes, or 256 values of 8.
 fn tables(kind: Kind) -> usize {
     match kind {
         Kind::Binary => 256 * 16,
@@ -44,7 +44,7 @@ fn an_open_column_takes_little_heap() {
         for (field, _) in &dataset.columns {
             let before = ALLOCATOR.used();
             drop(segment.column(&field.name).unwrap());
-            // The segment keeps it.
+            // The segment keeps the open column.
             let taken = ALLOCATOR.used().saturating_sub(before);
             let allowed = FIXED + tables(field.kind) + bits;
             assert!(taken <= allowed, "`{}` takes {taken} bytes of {allowed}", field.name);

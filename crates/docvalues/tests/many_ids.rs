@@ -1,8 +1,8 @@
-//! Ten million ids: what a `BTreeMap` says, for ids that come in any order and for ids that come in theirs, in every form
-//! of the index, built with a small budget.
+//! Ten million ids, sorted and in random order, in every form of the index, built with a small budget, and compared
+//! with a `BTreeMap`.
 //!
-//! A program of its own, because its allocator counts. `cargo test` takes some thousands of ids; the command for ten
-//! million stands in `CONTRIBUTING.md`.
+//! The test has a program of its own, because its allocator counts. `cargo test` takes some thousands of ids. The
+//! command for ten million is in `CONTRIBUTING.md`.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::unwrap_used,
@@ -23,26 +23,26 @@ use docvalues_testkit::rng::SplitMix64;
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc::new();
 
-/// Memory of a build beside its budget and what its index may take: what is read and written at a time, wherever it goes.
+/// Memory of a build beside its budget and its index: buffers for reading and writing.
 const FIXED: usize = 3 << 20;
 
-/// Ranges and prefixes that are asked for, and the ids of each that are looked at.
+/// The numbers of ranges and prefixes to list, and of ids to compare in each.
 const SAMPLES: usize = 1_000;
 const OF_EACH: usize = 300;
 
 type Model = BTreeMap<Box<[u8]>, u32>;
 
-/// What ids look like.
+/// The pattern of ids.
 #[derive(Clone, Copy, Debug)]
 enum Look {
     /// Random, 36 bytes.
     Uuid,
-    /// As an engine counts them.
+    /// Ascending, as an engine counts documents.
     Sequential,
 }
 
 impl Look {
-    /// The id of document `i`; from some number on, none has it.
+    /// The id of document `i`. Past the last document, no document has it.
     fn id(self, i: u32) -> Vec<u8> {
         match self {
             Look::Uuid => {
@@ -55,12 +55,12 @@ impl Look {
         }
     }
 
-    /// What no document has, or nearly none: what the others look like, or nearly so.
+    /// An id that hardly any document has, similar to those that exist.
     fn other(self, i: u32, count: u32) -> Vec<u8> {
         match i % 4 {
-            // A byte more than one that is there.
+            // An existing id with another byte appended.
             0 => [&self.id(i)[..], b"0"].concat(),
-            // Another byte within one that is there: for some, it is a third one's.
+            // An existing id with another byte in the middle. Some of these exist, too.
             1 => {
                 let mut id = self.id(i);
                 let at = 4 + i as usize / 4 % (id.len() - 4);
@@ -72,15 +72,15 @@ impl Look {
     }
 }
 
-/// How much is asked.
+/// The size of a test.
 #[derive(Clone, Copy, Debug)]
 struct Size {
     count: u32,
-    /// What the writer may buffer.
+    /// The writer's budget.
     budget: usize,
 }
 
-/// Builds the segment of so many documents, each with an id; returns the most bytes that this had in use.
+/// Builds a segment of `count` documents with ids, and returns the peak of memory.
 fn build(path: &Path, look: Look, Size { count, budget }: Size, options: IdOptions) -> usize {
     let build = || {
         let limited = WriterOptions { budget, ..WriterOptions::default() };
@@ -91,7 +91,7 @@ fn build(path: &Path, look: Look, Size { count, budget }: Size, options: IdOptio
     ALLOCATOR.peak_of(build).1
 }
 
-/// The same in memory: its bytes.
+/// The bytes of the same segment, built in memory.
 fn built_in_memory(look: Look, count: u32, options: IdOptions) -> Vec<u8> {
     let mut writer = SegmentWriter::in_memory(Schema::new(), WriterOptions::default());
     add(&mut writer, look, count, options);
@@ -108,12 +108,12 @@ fn add<T>(writer: &mut SegmentWriter<T>, look: Look, count: u32, options: IdOpti
     }
 }
 
-/// Of the other ids, those that some document has, and which.
+/// The other ids that a document has, and that document.
 fn found_others(model: &Model, look: Look, count: u32) -> BTreeMap<u32, u32> {
     (0..count).filter_map(|i| Some((i, *model.get(&look.other(i, count)[..])?))).collect()
 }
 
-/// Every id that is there is found, and of the others those that are `found`.
+/// Checks that every id is found, and of the others exactly those of `found`.
 fn lookups(ids: &IdIndex, found: &BTreeMap<u32, u32>, look: Look, count: u32) {
     let mut found = found.iter().peekable();
     for i in 0..count {
@@ -126,7 +126,7 @@ fn lookups(ids: &IdIndex, found: &BTreeMap<u32, u32>, look: Look, count: u32) {
     assert_eq!(found.next(), None);
 }
 
-/// All ids, in order.
+/// Checks the list of all ids.
 fn listed(ids: &IdIndex, model: &Model) {
     let mut expected = model.iter();
     ids.each(|id, doc| {
@@ -137,7 +137,7 @@ fn listed(ids: &IdIndex, model: &Model) {
     assert_eq!(expected.next(), None);
 }
 
-/// Ranges and prefixes, and the first ids of each.
+/// Checks the first ids of some ranges and prefixes.
 fn samples(ids: &IdIndex, model: &Model, look: Look, count: u32) {
     let mut rng = SplitMix64::new(7);
     for i in 0..SAMPLES {
@@ -157,7 +157,7 @@ fn samples(ids: &IdIndex, model: &Model, look: Look, count: u32) {
     }
 }
 
-/// The first ids that `give` gives.
+/// The first ids that `give` passes on.
 fn some<E: std::fmt::Debug>(
     give: impl FnOnce(&mut dyn FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<(), E>,
 ) -> Vec<(Box<[u8]>, u32)> {
@@ -170,13 +170,13 @@ fn some<E: std::fmt::Debug>(
     given
 }
 
-/// The memory that a build may take whose ids have no room in the budget: the index goes to the temporary file, but for
-/// the filter, what leads to blocks, and a bit for each document.
+/// The memory limit of a build whose ids exceed the budget. The index goes to the temporary file, except for the
+/// filter, the structure that leads to blocks, and a bit per document.
 fn allowed(Size { count, budget }: Size, options: IdOptions) -> Option<usize> {
     let each = match options.form {
         IdForm::Blocks => 16,
         IdForm::Exact => 1,
-        // All of it is read until it is done.
+        // This form is kept in memory until it is complete.
         IdForm::Fst => return None,
     };
     Some(budget + FIXED + count as usize * (each + usize::from(options.filter_bits)) / 8)
@@ -193,7 +193,7 @@ fn compare(look: Look, size: Size) {
         found.len()
     );
     let folder = tempfile::tempdir().unwrap();
-    // With a filter, nearly nothing else is asked for what is not there.
+    // With a filter, look-ups of unknown ids hardly read anything else.
     for (form, filter_bits) in IdForm::ALL.into_iter().map(|form| (form, 0)).chain([(IdForm::Blocks, 16)]) {
         let (path, options) =
             (folder.path().join("ids.dv"), IdOptions { form, filter_bits, seed: 1, ..IdOptions::default() });
@@ -229,7 +229,7 @@ fn compare(look: Look, size: Size) {
     }
 }
 
-/// So that ids go to the temporary file.
+/// A small budget, so that ids go to the temporary file.
 const SMALL: Size = Size { count: 100_000, budget: 1 << 20 };
 
 const LARGE: Size = Size { count: 10_000_000, budget: 64 << 20 };

@@ -1,6 +1,6 @@
-//! What a page of results takes from the heap, once pages have been as large as they get.
+//! The heap usage of retrieving a page of results, after pages of the largest size.
 //!
-//! A program of its own, because its allocator counts, and with one test, because it counts for all threads.
+//! The test has a program of its own, because its allocator counts for all threads.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::unwrap_used,
@@ -23,11 +23,11 @@ static ALLOCATOR: PeakAlloc = PeakAlloc::new();
 /// Documents of a page.
 const PAGE: usize = 20;
 
-/// What decoding compressed strings takes while it does: the codes of a page, and what they say.
+/// Memory for decoding compressed strings: the codes of a page, and the decoded bytes.
 const DECODING: usize = 4 << 10;
 
 #[test]
-fn pages_take_no_more_than_decoding() {
+fn pages_allocate_only_for_decoding() {
     let dataset = shapes::small_of_every_kind();
     let file = write::in_batches(&dataset, 10_000, &write::COMPRESSIONS, WriterOptions::default());
     let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
@@ -43,7 +43,7 @@ fn pages_take_no_more_than_decoding() {
         let before = ALLOCATOR.used();
         let ((), peak) = ALLOCATOR.peak_of(|| turn(&mut retriever));
         assert_eq!(ALLOCATOR.used(), before, "`{}` keeps more with each page", field.name);
-        // All others are decoded where they go.
+        // Other columns are decoded in place.
         let allowed = if field.kind == Kind::Binary { DECODING } else { 0 };
         assert!(peak <= allowed, "`{}` takes {peak} bytes of {allowed}", field.name);
         println!("{}: {peak} bytes", field.name);

@@ -1,4 +1,4 @@
-//! The calls that a build makes.
+//! The calls to the operating system that a build makes.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,19 +10,19 @@ use docvalues_testkit::damage::Sweep;
 
 use crate::work::{Work, Works};
 
-/// What a build asked the operating system for, call by call.
+/// A log of the calls of a build.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<Step>>>);
 
 impl Log {
-    /// Notes a call, and returns its number.
+    /// Adds a call to the log, and returns its number.
     pub(crate) fn note(&self, step: Step) -> usize {
         let mut calls = self.0.lock().unwrap();
         calls.push(step);
         calls.len() - 1
     }
 
-    /// The step of call `at`, if there were so many.
+    /// The step of call `at`, if there was one.
     pub(crate) fn step(&self, at: usize) -> Option<Step> {
         self.0.lock().unwrap().get(at).copied()
     }
@@ -35,12 +35,12 @@ impl Faults for Log {
     }
 }
 
-/// The calls that `work` makes when none fails, of which it is known that they are all there are to see.
+/// The calls of `work` when none fails. Checks that the log is complete.
 pub(crate) fn all_of(works: &Works, work: Work, path: &Path) -> Vec<Step> {
     let log = Log::default();
     let summary = works.run(work, AtomicFile::create_with_faults(path, log.clone()).unwrap()).unwrap();
     let calls = log.0.lock().unwrap().clone();
-    // The file's bytes cannot have been written by fewer; and all were written before it was synced.
+    // All bytes were written, and before the sync.
     let [.., last_write, Step::Sync, Step::Rename, Step::SyncFolder] = calls[..] else { panic!("{calls:?}") };
     assert_eq!(last_write, Step::Write);
     assert!(count(&calls, Step::Write) as u64 >= summary.bytes.div_ceil(1 << 16));
@@ -54,8 +54,7 @@ fn count(calls: &[Step], step: Step) -> usize {
     calls.iter().filter(|&&call| call == step).count()
 }
 
-/// The numbers of those calls that are tried: all, or of each step the first ones, the last ones, and some
-/// between them.
+/// The numbers of the calls to test: all, or the first, the last and some other calls of each step.
 pub(crate) fn tried(calls: &[Step]) -> Vec<usize> {
     let mut of_steps = BTreeMap::<String, Vec<usize>>::new();
     for (at, step) in calls.iter().enumerate() {
@@ -68,7 +67,7 @@ pub(crate) fn tried(calls: &[Step]) -> Vec<usize> {
     tried
 }
 
-/// How often something happened at each step, as text.
+/// Counts of outcomes by step.
 #[derive(Default)]
 pub(crate) struct Tally(BTreeMap<String, usize>);
 

@@ -1,6 +1,6 @@
-//! The process dies: before a call, or whenever it is killed.
+//! The process dies before a call, or is killed at any time.
 //!
-//! The test starts itself again as the process that dies.
+//! The test runs its own binary again as the process that dies.
 
 use std::fs;
 use std::io;
@@ -21,7 +21,7 @@ const PATH: &str = "DOCVALUES_TEST_DYING_PATH";
 const WORK: &str = "DOCVALUES_TEST_DYING_WORK";
 const CALL: &str = "DOCVALUES_TEST_DYING_CALL";
 
-/// Dies before a call, counted from 0. `abort` runs no destructor, as a kill does not.
+/// Dies before a call, counted from 0. `abort` runs no destructors, like a kill.
 struct DieAt(usize);
 
 impl Faults for DieAt {
@@ -34,7 +34,7 @@ impl Faults for DieAt {
     }
 }
 
-/// If this is a process that is to die: does so. With no call to die at, it works on until it is killed.
+/// In a child process, dies at the requested call, or works until it is killed.
 fn die_if_told() {
     let (Some(path), Ok(work)) = (std::env::var_os(PATH), std::env::var(WORK)) else { return };
     let works = Works::new();
@@ -50,7 +50,7 @@ fn die_if_told() {
     }
 }
 
-/// The process that runs test `name` of this file, and does `work`.
+/// Spawns a process that runs test `name` of this file and does `work`.
 fn spawn(name: &str, path: &Path, work: Work, call: Option<usize>) -> Child {
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.args(["--exact", &format!("dying::{name}"), "--nocapture"]);
@@ -61,7 +61,7 @@ fn spawn(name: &str, path: &Path, work: Work, call: Option<usize>) -> Child {
     child.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// After a death: no half of a file, and after the next build nothing but that.
+/// Checks that there is no partial file after a death, and only the complete file after the next build.
 fn check_and_build_anew(works: &Works, work: Work, path: &Path, whole: &[u8], context: &str) -> bool {
     let found = fs::read(path).unwrap();
     let is_new = found == whole;
@@ -103,7 +103,7 @@ fn a_process_that_dies_before_any_call_leaves_the_old_file_or_the_new_one() {
                     "{work:?}: {} kill points ({deaths}); left until the next build: {left}",
                     deaths.total()
                 );
-                // Else no build would have had anything to remove.
+                // Otherwise no build would have had temporary files to remove.
                 let leaves: &[_] =
                     if work.spills() { &[".hits.dv.spill", ".hits.dv.tmp"] } else { &[".hits.dv.tmp"] };
                 assert_eq!(left.keys(), leaves, "{work:?}");
@@ -124,7 +124,7 @@ fn died(status: std::process::ExitStatus) -> bool {
     !status.success()
 }
 
-/// Also in the middle of a call: whenever the signal comes.
+/// The signal can come in the middle of a call.
 #[test]
 fn a_process_that_is_killed_at_any_time_leaves_the_old_file_or_the_new_one() {
     const THIS: &str = "a_process_that_is_killed_at_any_time_leaves_the_old_file_or_the_new_one";
@@ -152,7 +152,7 @@ fn a_process_that_is_killed_at_any_time_leaves_the_old_file_or_the_new_one() {
                 assert!(error.is_busy(), "{error}");
                 found.add("a build running");
             }
-            // It was just between two builds.
+            // The process was between two builds.
             Ok(ours) => drop(ours),
         }
         let is_new = check_and_build_anew(

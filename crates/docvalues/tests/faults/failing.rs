@@ -1,4 +1,4 @@
-//! A call fails, and the process goes on.
+//! A call fails, and the process continues.
 
 use std::fs;
 use std::io;
@@ -14,16 +14,16 @@ use crate::{NAME, OLDER, names};
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
 
-/// What a call does.
+/// The fault of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// It fails with this number.
+    /// It fails with this error number.
     Error(i32),
-    /// A signal interrupts it before it has moved a byte.
+    /// A signal interrupts it before it transfers a byte.
     Interrupted,
-    /// It moves half of the bytes.
+    /// It transfers half of the bytes.
     Short,
-    /// It moves none, and says so.
+    /// It transfers no bytes, and returns 0.
     Nothing,
 }
 
@@ -31,17 +31,17 @@ impl Fault {
     const ALL: [Fault; 5] =
         [Fault::Error(EIO), Fault::Error(ENOSPC), Fault::Interrupted, Fault::Short, Fault::Nothing];
 
-    /// Whether it can happen there.
+    /// Whether the fault can happen in a step.
     fn happens(self, step: Step) -> bool {
         match self {
             Fault::Error(number) => number != ENOSPC || step != Step::Read,
-            // Other calls move nothing, or are repeated by the standard library.
+            // Other calls transfer nothing, or the standard library repeats them.
             Fault::Interrupted | Fault::Short | Fault::Nothing => matches!(step, Step::Write | Step::Read),
         }
     }
 }
 
-/// Lets call number `at` go wrong.
+/// Injects the fault into call number `at`.
 struct Once {
     at: usize,
     fault: Fault,
@@ -62,7 +62,7 @@ impl Faults for Once {
     }
 }
 
-/// What an error says: the step, and the last part of the path that it names.
+/// The step of an error, and the last part of the path that it names.
 fn told(error: &WriteError, fault: Fault) -> (Step, String) {
     let WriteErrorKind::Storage(storage) = error.kind() else { panic!("{error}") };
     let (said, name) = (error.to_string(), storage.path().file_name().unwrap().to_str().unwrap());
@@ -80,7 +80,7 @@ fn told(error: &WriteError, fault: Fault) -> (Step, String) {
     (storage.step(), name.to_owned())
 }
 
-/// One build, of which call `at` goes wrong; returns of what the error tells, if there was one.
+/// Runs a build whose call `at` fails, and returns the step and the file of its error, if there was one.
 fn fails_once(
     works: &Works,
     work: Work,
@@ -104,7 +104,7 @@ fn fails_once(
         assert_eq!(*told, step, "{context}");
     }
     let may_go_on = match fault {
-        // That the spill has a name does no harm.
+        // A temporary file that keeps its name is harmless.
         Fault::Error(_) => step == Step::Remove,
         Fault::Interrupted | Fault::Short => true,
         Fault::Nothing => false,
@@ -114,7 +114,7 @@ fn fails_once(
         told.is_none() || matches!(fault, Fault::Error(_) | Fault::Nothing),
         "{context}: should be repeated"
     );
-    // After this step, the new file stands there, but perhaps not for good.
+    // After this step the new file is there, but may not survive a crash of the system.
     let published = told.is_none() || step == Step::SyncFolder;
     let expected = if published { Some(whole) } else { older };
     assert!(fs::read(path).ok().as_deref() == expected, "{context}: another file");
@@ -127,7 +127,7 @@ fn fails_once(
 }
 
 #[test]
-fn whatever_call_fails_the_name_has_what_it_had_and_nothing_stays() {
+fn a_failing_call_keeps_the_old_file_and_leaves_nothing_else() {
     let works = &Works::new();
     std::thread::scope(|scope| {
         for work in Work::ALL {
@@ -159,7 +159,7 @@ fn whatever_call_fails_the_name_has_what_it_had_and_nothing_stays() {
     });
 }
 
-/// Every step failed, for every file that it is done to.
+/// Checks that every step failed, for every file.
 fn covers_all(work: Work, failed: &Tally, went_on: &Tally) {
     let of_file = ["Create .hits.dv.tmp", "Lock .hits.dv.tmp", "Remove .hits.dv.spill"];
     let of_spill = ["Create .hits.dv.spill", "Write .hits.dv.spill", "Read .hits.dv.spill"];
@@ -171,9 +171,9 @@ fn covers_all(work: Work, failed: &Tally, went_on: &Tally) {
     assert_eq!(went_on.keys(), expected, "{work:?}");
 }
 
-/// A full disk that is given room: who adds the document again loses nothing.
+/// A full disk that gets space again: adding the refused document again loses nothing.
 #[test]
-fn a_writer_goes_on_after_its_temporary_file_had_no_room() {
+fn a_writer_continues_after_a_full_disk() {
     let works = Works::new();
     let whole = works.expected(Work::BuildSpilling);
     let folder = tempfile::tempdir().unwrap();
@@ -193,7 +193,7 @@ fn a_writer_goes_on_after_its_temporary_file_had_no_room() {
                 add(&mut writer, &fields, i).unwrap();
             }
         }
-        // Or it was one of those that encoding makes, which ends the writer.
+        // A call of the encoding ends the writer.
         match writer.finish() {
             Ok(_) => assert!(fs::read(&path).unwrap() == whole, "call {at}"),
             Err(_) => fell += 1,

@@ -1,6 +1,6 @@
-//! The system itself has no room: files may not grow, or the disk is full.
+//! The system has no space: the size of files is limited, or the disk is full.
 //!
-//! The test starts itself again, from a shell that sets the limit.
+//! The test runs its own binary again, from a shell that sets the limit.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -17,7 +17,7 @@ use crate::{NAME, OLDER, names};
 
 const FOLDER: &str = "DOCVALUES_TEST_LIMITS_FOLDER";
 
-/// If this is the process with the limit: builds in every way, and says what came of it.
+/// In the process with the limit, does every kind of work, and prints the outcomes.
 fn build_if_told() -> bool {
     let Some(folder) = std::env::var_os(FOLDER) else { return false };
     let (folder, works) = (Path::new(&folder), Works::new());
@@ -42,7 +42,7 @@ fn build_if_told() -> bool {
     true
 }
 
-/// Runs `script` in a shell, in which `"$@"` is this test in the process that has the limit.
+/// Runs `script` in a shell, in which `"$@"` runs this test in the process with the limit.
 fn run(script: &str, test: &str, folder: &Path) -> Output {
     let mut shell = Command::new("sh");
     shell.args(["-c", script, "sh"]).arg(std::env::current_exe().unwrap());
@@ -50,7 +50,7 @@ fn run(script: &str, test: &str, folder: &Path) -> Output {
     shell.env(FOLDER, folder).output().unwrap()
 }
 
-/// Adds what the builds say has come of them.
+/// Counts the outcomes that the builds printed.
 fn tally(output: &Output, outcomes: &mut Tally) {
     assert!(output.status.success(), "{output:?}");
     let said = String::from_utf8_lossy(&output.stdout);
@@ -68,16 +68,16 @@ fn sizes() -> impl Iterator<Item = u64> {
 }
 
 #[test]
-fn a_file_that_may_not_grow() {
+fn a_limited_file_size() {
     if build_if_told() {
         return;
     }
     let mut outcomes = Tally::default();
     for kib in sizes() {
         let folder = tempfile::tempdir().unwrap();
-        // Blocks of 512 bytes; and the signal that comes with the limit does not end the process.
+        // The limit is in blocks of 512 bytes. The process ignores the signal that comes with it.
         let script = format!(r#"trap "" XFSZ; ulimit -f {}; exec "$@""#, 2 * kib.max(1));
-        tally(&run(&script, "a_file_that_may_not_grow", folder.path()), &mut outcomes);
+        tally(&run(&script, "a_limited_file_size", folder.path()), &mut outcomes);
     }
     println!("{} builds of files that may not grow: {outcomes}", outcomes.total());
     let (spill, file) = (
@@ -87,9 +87,9 @@ fn a_file_that_may_not_grow() {
     assert_eq!(outcomes.keys(), [spill, file, "whole"]);
 }
 
-/// A file system of a few KiB, in a name space of its own where users may have one.
+/// A file system of a few KiB, in its own namespace if users may have one.
 #[test]
-fn a_disk_that_is_full() {
+fn a_full_disk() {
     if build_if_told() {
         return;
     }
@@ -109,7 +109,7 @@ fn a_disk_that_is_full() {
         let folder = tempfile::tempdir().unwrap();
         let mount = format!(r#"mount -t tmpfs -o size={}k none "${FOLDER}" && exec "$@""#, 4 + kib);
         let script = format!(r#"exec {alone} sh -c '{mount}' sh "$@""#);
-        tally(&run(&script, "a_disk_that_is_full", folder.path()), &mut outcomes);
+        tally(&run(&script, "a_full_disk", folder.path()), &mut outcomes);
     }
     println!("{} builds on disks that are full: {outcomes}", outcomes.total());
     let (spill, file) = (

@@ -1,13 +1,13 @@
-//! Every call of a build to the operating system fails once, in every way; and the process dies before every
-//! one. Under the name then stands what stood there, or the new file, whole; and nothing else stays, or not
-//! longer than until the next build.
+//! Fault injection: every call of a build to the operating system fails once, in every way, and the process dies before
+//! every call. Afterwards, the file's name has the old file or the complete new one. Temporary files are gone, at the
+//! latest after the next build.
 //!
 //! ```text
-//! work      what is written: a build or a merge, with or without what has no room in memory
-//! calls     the calls that it makes, and what goes wrong with one of them
-//! failing   a call fails, and the process goes on
-//! dying     the process does not
-//! limits    the system itself has no room
+//! work      the builds and merges, with and without a temporary file
+//! calls     the calls that they make
+//! failing   a call fails, and the process continues
+//! dying     the process dies
+//! limits    the system has no space
 //! ```
 //!
 //! `cargo test` takes some calls of each step, `DOCVALUES_SWEEP=full` all; `--nocapture` shows how many.
@@ -21,10 +21,10 @@ mod work;
 
 use std::path::Path;
 
-/// What has the final name.
+/// The final name of the file.
 const NAME: &str = "hits.dv";
 
-/// What stands under it before the build, if anything.
+/// The contents of the old file, if there is one.
 const OLDER: &[u8] = b"older";
 
 /// The names in a folder.

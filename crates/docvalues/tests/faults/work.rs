@@ -1,4 +1,4 @@
-//! What is written.
+//! The builds and merges whose calls fail.
 
 use docvalues::{
     BytesKind, Compression, FieldId, FieldSpec, LogicalType, Merger, OpenOptions, Schema, Segment,
@@ -7,18 +7,18 @@ use docvalues::{
 use docvalues_storage::AtomicFile;
 use docvalues_testkit::rng::SplitMix64;
 
-/// A way to a file.
+/// A kind of build or merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// All values have room in memory.
+    /// A build in memory.
     Build,
-    /// Some have not.
+    /// A build with a temporary file.
     BuildSpilling,
-    /// And the documents are sorted in the end.
+    /// A build with a temporary file, and an index sort.
     SortSpilling,
-    /// Two segments become one.
+    /// A merge of two segments.
     Merge,
-    /// And some of their values have no room in memory.
+    /// A merge with a temporary file.
     MergeSpilling,
 }
 
@@ -26,7 +26,7 @@ impl Work {
     pub(crate) const ALL: [Work; 5] =
         [Work::Build, Work::BuildSpilling, Work::SortSpilling, Work::Merge, Work::MergeSpilling];
 
-    /// Whether there is a temporary file beside the one that is written.
+    /// Whether the work needs a temporary file for values.
     pub(crate) fn spills(self) -> bool {
         !matches!(self, Work::Build | Work::Merge)
     }
@@ -38,7 +38,7 @@ impl Work {
     }
 
     pub(crate) fn options(self) -> WriterOptions {
-        // A quarter of what the values take that are buffered together: of a merge, those of a column.
+        // A quarter of the values that are buffered together. A merge buffers one column at a time.
         let budget = match self {
             Work::Build | Work::Merge => usize::MAX,
             Work::BuildSpilling | Work::SortSpilling => 110 << 10,
@@ -51,7 +51,7 @@ impl Work {
 /// Documents of a segment that is built.
 pub(crate) const DOCS: u64 = 2_000;
 
-/// What is merged, and what must come out.
+/// The sources of merges, and the expected files.
 pub(crate) struct Works {
     halves: [Segment; 2],
 }
@@ -84,7 +84,7 @@ impl Works {
         merger
     }
 
-    /// The bytes that `work` must write: those of a file that is good.
+    /// The expected bytes of `work`. They are a sound file.
     pub(crate) fn expected(&self, work: Work) -> Vec<u8> {
         let bytes = match work {
             Work::Build | Work::BuildSpilling | Work::SortSpilling => in_memory(work, 0..DOCS),
@@ -107,7 +107,7 @@ fn in_memory(work: Work, docs: std::ops::Range<u64>) -> Vec<u8> {
 
 const FIELDS: usize = 9;
 
-/// A field of every kind; of byte strings, compressed and not.
+/// A field of every kind, and byte strings with and without compression.
 pub(crate) fn schema() -> (Schema, [FieldId; FIELDS]) {
     let bytes = |name, kind| FieldSpec::new(name, LogicalType::Utf8).kind(kind);
     let specs: [FieldSpec; FIELDS] = [

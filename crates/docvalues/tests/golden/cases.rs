@@ -1,7 +1,7 @@
-//! What the golden files hold: the smallest columns that make the writer use each layout once.
+//! The contents of the golden files: the smallest columns with which the writer uses each layout once.
 //!
-//! A name says what is in a file, and each column what `dv info` has to show of it, so that a writer
-//! that comes to choose otherwise does not leave a layout without a file.
+//! A file is named for its contents. Each column has words that `dv info` must show, so that a writer with other
+//! choices cannot leave a layout without a file.
 
 use std::collections::BTreeSet;
 
@@ -13,19 +13,19 @@ use docvalues_testkit::shapes::Dataset;
 
 mod ids;
 
-/// A golden file, or two of them.
+/// A golden file, or a pair of them.
 pub(crate) struct Golden {
     pub(crate) name: &'static str,
     pub(crate) dataset: Dataset,
-    /// How its byte strings are compressed.
+    /// The compression of its byte strings.
     pub(crate) compression: Compression,
     /// Whether there is another file, without jump tables and zone maps.
     pub(crate) bare: bool,
-    /// What its documents are sorted by.
+    /// The keys of its index sort.
     pub(crate) sort: Vec<SortKey>,
-    /// The column of which there is an index of ids, and how that is made.
+    /// The id field, and the options of the id index.
     pub(crate) ids: Option<(&'static str, IdOptions)>,
-    /// What `dv info` has to show of the columns, in their order: words of encodings and sections.
+    /// Words that `dv info` must show for each column: encodings and sections.
     pub(crate) shows: Vec<&'static [&'static str]>,
 }
 
@@ -59,12 +59,12 @@ pub(crate) fn all() -> Vec<Golden> {
     .collect()
 }
 
-/// A segment of nothing but documents.
+/// A segment without columns.
 fn no_columns() -> Golden {
     golden("no-columns", 5)
 }
 
-/// A segment of nothing but columns.
+/// A segment without documents.
 fn no_documents() -> Golden {
     golden("no-documents", 0)
         .numeric("numeric", I64, &["values constant"], |_| None)
@@ -87,7 +87,7 @@ fn whole_file() -> Golden {
 /// More columns than fit a page of the directory.
 fn directory_pages() -> Golden {
     (0..60).fold(golden("directory-pages", 2), |golden, column| {
-        // Neither by name nor by number in the order in which the writer is told of them.
+        // Declared to the writer neither by name nor by number.
         let number = column * 37 % 60;
         let name = if number % 2 == 0 { format!("{number:03}") } else { format!("Spalte №{number}") };
         golden.numeric(&name, I64, &["values constant"], |_| Some(column))
@@ -143,7 +143,7 @@ fn presence() -> Golden {
         .numeric("runs", I64, &["presence runs"], |doc| number(doc % 700 > 500, doc))
 }
 
-/// Several blocks of presence, the last one short: what stands in one and what in the next.
+/// Several blocks of presence, the last one partial.
 fn presence_blocks() -> Golden {
     let number = |has: bool, doc: usize| has.then_some(doc as i64);
     golden("presence-blocks", 65_536 + 600)
@@ -278,7 +278,7 @@ fn binary_blocks() -> Golden {
     )
 }
 
-/// Values as codes.
+/// Byte strings compressed by FSST.
 fn binary_fsst() -> Golden {
     let path = |doc: usize| {
         format!("https://www.example.org/{}/{}.html", ["shop", "news"][doc % 2], mix(doc) % 1_000)
@@ -290,7 +290,7 @@ fn binary_fsst() -> Golden {
         .binary("fixed", Utf8, &["fsst(", "symbols"], |_| Some(text("the same over and over again")))
 }
 
-/// Values in blocks, with a preset dictionary and without.
+/// Byte strings compressed in blocks, with and without a preset dictionary.
 fn binary_deflate() -> Golden {
     let words = ["river", "mountain", "forest", "desert", "island", "canyon", "winter", "holiday"];
     let line =
@@ -300,7 +300,7 @@ fn binary_deflate() -> Golden {
         .binary("text", Utf8, &["bytes deflate(preset", "block ends", "preset dictionary"], |doc| {
             Some(text(&line(doc % 7 * 50)))
         })
-        // One block stands as it is.
+        // One block is stored uncompressed.
         .binary("mixed", Bytes, &["bytes deflate(preset 0)", "block ends"], |doc| match doc {
             3 => Some(noise(doc)),
             _ => (doc % 3 > 0).then(|| text(words[mix(doc) as usize % 8])),
@@ -350,7 +350,7 @@ fn sorted_set() -> Golden {
         })
 }
 
-/// Documents that were sorted, by each kind of column that they can be sorted by.
+/// Index sorts by each kind of column that can be a key.
 fn sort() -> Golden {
     let sections = ["admin", "net", "doc"];
     let golden = golden("sort", 120)
@@ -388,7 +388,7 @@ impl Golden {
         Golden { bare: true, ..self }
     }
 
-    /// Says how the last column's values were spelled.
+    /// Sets the spelling of the last column's values.
     fn format(mut self, format: &str) -> Golden {
         let (field, _) = self.dataset.columns.last_mut().unwrap();
         field.format = Some(format.to_owned());
@@ -471,7 +471,7 @@ fn text(text: &str) -> Vec<u8> {
     text.as_bytes().to_vec()
 }
 
-/// A number that looks random, the same for ever: the finalizer of SplitMix64.
+/// A reproducible number that looks random: the finalizer of SplitMix64.
 fn mix(i: usize) -> u64 {
     let mut z = (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,7 +1,6 @@
-//! Every layout that the format has occurs in a golden file, and each file holds what its case says.
+//! Every layout of the format occurs in a golden file, and each file has the contents of its case.
 //!
-//! The matches here name every variant: one that is new does not compile before there is a golden column
-//! for it.
+//! The matches name every variant, so a new variant does not compile without a golden column.
 
 use docvalues::format::binary::{Coding, DeflateBlocks};
 use docvalues::format::numeric::{Decimal, Encoding, Transform};
@@ -12,7 +11,7 @@ use docvalues::{ColumnUsage, IdForm, IdIndex, Kind, LogicalType, OpenOptions, Se
 use crate::cases;
 use crate::stored;
 
-/// What `dv info` shows of a column: how each part is encoded, and which sections there are.
+/// The text that `dv info` shows for a column: encodings and sections.
 fn shown(column: &ColumnUsage) -> String {
     let sections = column.sections.iter().map(|section| section.section.name().to_owned());
     column.encodings.iter().cloned().chain(sections).collect::<Vec<_>>().join("; ")
@@ -32,7 +31,7 @@ fn expect(path: &str, words: &str) {
 }
 
 #[test]
-fn columns_are_encoded_as_their_cases_promise() {
+fn columns_have_the_encodings_of_their_cases() {
     let mut missing = Vec::new();
     for golden in cases::all() {
         let columns = columns(&format!("{}.dv", golden.name));
@@ -50,7 +49,7 @@ fn columns_are_encoded_as_their_cases_promise() {
 }
 
 #[test]
-fn files_say_what_they_are_sorted_by() {
+fn files_have_the_sorts_of_their_cases() {
     for golden in cases::all() {
         let segment =
             Segment::from_bytes(stored(&format!("{}.dv", golden.name)), OpenOptions::new()).unwrap();
@@ -60,7 +59,7 @@ fn files_say_what_they_are_sorted_by() {
 }
 
 #[test]
-fn bare_files_have_nothing_to_jump_by() {
+fn bare_files_have_no_jump_tables() {
     for golden in cases::all().into_iter().filter(|golden| golden.bare) {
         let has = |file: &str| columns(file).iter().any(|column| shown(column).contains("jump table"));
         assert!(
@@ -163,18 +162,18 @@ fn every_section_has_a_golden_column() {
     let sections: Vec<Section> =
         sections.flat_map(|column| column.sections).map(|section| section.section).collect();
     for section in Section::OF_COLUMNS {
-        // Term offsets have several blocks above 16,384 terms only: too many for a file that lies here.
+        // Term offsets have several blocks only above 16,384 terms: too many for a golden file.
         assert!(sections.contains(&section) || section == Section::TermOffsetsJump, "{section}");
     }
     assert!(sections.contains(&Section::FineZones));
 }
 
-/// The index of ids of a golden file.
+/// The id index of a golden file.
 fn ids(file: &str) -> IdIndex {
     Segment::from_bytes(stored(&format!("{file}.dv")), OpenOptions::new()).unwrap().ids().unwrap().unwrap()
 }
 
-/// The payload of a section of the index of ids.
+/// The payload of a section of the id index.
 fn id_section(file: &str, section: Section) -> Vec<u8> {
     let bytes = stored(&format!("{file}.dv"));
     let stats = Segment::from_bytes(bytes.clone(), OpenOptions::new()).unwrap().usage().unwrap();
@@ -244,7 +243,7 @@ fn every_layout_of_ids_has_a_golden_file() {
     assert_eq!((flags, most > 32), (0b1111, true), "{most} labels");
 }
 
-/// The sections of ids, but for the jump table of their documents: these have one block up to 16,384 of them at least.
+/// All sections of the id index, except the jump table of documents: up to at least 16,384 documents are one block.
 #[test]
 fn every_section_of_ids_has_a_golden_file() {
     for section in [Section::Ids, Section::IdStarts, Section::IdIndex, Section::IdFilter, Section::IdDocs] {

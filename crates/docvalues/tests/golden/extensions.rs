@@ -1,5 +1,5 @@
-//! A file of a later release, which has something beside its columns: all readers of today read the
-//! columns, and leave the rest alone. And files whose fine zones are not what they should be.
+//! A file of a later release with unknown extensions: readers read its columns and skip the rest. Also files with
+//! invalid fine zones.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use docvalues::{OpenOptions, Section, Segment};
 
 use crate::{python, stored, text, twin};
 
-/// `whole-file.dv` with two extensions, of which the second has a section of 128 bytes that nobody can check.
+/// `whole-file.dv` with two extensions. The second has a section of 128 bytes that this release cannot check.
 fn later() -> Vec<u8> {
     let bytes = stored("whole-file.dv");
     let footer = Footer::decode(bytes.last_chunk().unwrap(), bytes.len() as u64).unwrap();
@@ -32,7 +32,7 @@ fn later() -> Vec<u8> {
     ended(out, &root, footer)
 }
 
-/// The file that begins with `out`, where its pages are, and ends with `root`.
+/// The file that begins with `out`, up to its pages, and ends with `root`.
 fn ended(mut out: Vec<u8>, root: &Root, footer: Footer) -> Vec<u8> {
     let encoded = root.encode();
     let (_, extensions) = encoded.split_at(root.pages.len() * ROOT_ENTRY_LEN);
@@ -57,7 +57,7 @@ fn a_later_file_with_extensions_is_read() {
     assert!(text::of(&segment).as_bytes() == stored(&twin("whole-file.dv")));
 }
 
-/// `stretches.dv`, of whose extension something else is said.
+/// `stretches.dv`, with a changed extension of fine zones.
 fn with_fine_zones(change: impl FnOnce(&mut Vec<FineZones>)) -> Vec<u8> {
     let bytes = stored("stretches.dv");
     let footer = Footer::decode(bytes.last_chunk().unwrap(), bytes.len() as u64).unwrap();
@@ -72,7 +72,7 @@ fn with_fine_zones(change: impl FnOnce(&mut Vec<FineZones>)) -> Vec<u8> {
 type Change = fn(&mut Vec<FineZones>);
 
 #[test]
-fn fine_zones_that_cannot_be_are_refused() {
+fn invalid_fine_zones_are_refused() {
     let checked = |file: Vec<u8>| -> Result<(), docvalues::ReadError> {
         let segment = Segment::from_bytes(file, OpenOptions::new())?;
         for name in ["a", "few", "far", "times", "two"] {
@@ -81,7 +81,7 @@ fn fine_zones_that_cannot_be_are_refused() {
         segment.verify()
     };
     checked(with_fine_zones(|_| {})).unwrap();
-    // Columns `a`, `far`, `few`, `times`, `two`, of which the second and the last two have a zone map.
+    // Columns `a`, `far`, `few`, `times`, `two`. The second and the last two have a zone map.
     let columns: Vec<u32> = {
         let mut columns = Vec::new();
         with_fine_zones(|fine_zones| columns.extend(fine_zones.iter().map(|fine_zones| fine_zones.column)));
@@ -108,7 +108,7 @@ fn fine_zones_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn the_reader_in_python_refuses_what_fine_zones_cannot_be() {
+fn the_reader_in_python_refuses_invalid_fine_zones() {
     if !python::have_python() {
         return;
     }

@@ -1,18 +1,17 @@
-//! The golden files: segments that every release from here on must read, and write, as they are.
+//! The golden files: segments that every later release must read, and write byte for byte.
 //!
 //! ```text
-//! NAME.dv           what is written today, from the values in `cases`
-//! NAME.bare.dv      the same without jump tables and zone maps, where there are some
-//! NAME.jsonl        what these hold, as text
-//! NAME.ids.jsonl    their ids, as text, if they have an index of these
+//! NAME.dv           the segment that this release writes from the values in `cases`
+//! NAME.bare.dv      the same without jump tables and zone maps, if it has any
+//! NAME.jsonl        the contents of both, as text
+//! NAME.ids.jsonl    their ids, as text, if they have an id index
 //! ```
 //!
-//! Any other `NAME.….dv` is what an earlier release wrote: it is read, and not written. `docs/read_dv.py`,
-//! which knows nothing but `docs/format.md`, has to print the same text. What a change of these files means
-//! stands in CONTRIBUTING.md.
+//! Any other `NAME.….dv` was written by an earlier release: it is read, and not written. `docs/read_dv.py`, which was
+//! written from `docs/format.md` alone, must print the same text. CONTRIBUTING.md explains changes of these files.
 //!
 //! ```sh
-//! UPDATE_GOLDEN=1 cargo test -p docvalues --test golden     # writes all of them anew
+//! UPDATE_GOLDEN=1 cargo test -p docvalues --test golden     # rewrites all of them
 //! ```
 #![allow(
     clippy::cast_possible_truncation,
@@ -40,7 +39,7 @@ mod write;
 
 use cases::Golden;
 
-/// A golden file: where it lies, and how it is written.
+/// A golden file: its path, and the options it is written with.
 struct File {
     name: String,
     options: WriterOptions,
@@ -54,7 +53,7 @@ impl Golden {
         if self.bare { vec![full, bare] } else { vec![full] }
     }
 
-    /// What stands in `file`. The header names release 0.0.0, so that a release changes no file.
+    /// The bytes of `file`. The header has version 0.0.0, so that a release does not change the file.
     fn bytes(&self, file: &File) -> Vec<u8> {
         let (schema, fields) = write::schema(&self.dataset, &[self.compression]);
         let mut writer = SegmentWriter::in_memory(schema, file.options);
@@ -75,7 +74,7 @@ fn path(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests", "golden", name].iter().collect()
 }
 
-/// What lies here under `name`; with `UPDATE_GOLDEN`, once all is written anew.
+/// The stored file `name`; with `UPDATE_GOLDEN`, after all files were rewritten.
 fn stored(name: &str) -> Vec<u8> {
     static UPDATED: Once = Once::new();
     UPDATED.call_once(|| {
@@ -86,7 +85,7 @@ fn stored(name: &str) -> Vec<u8> {
     fs::read(path(name)).unwrap_or_else(|error| panic!("{name}: {error}; UPDATE_GOLDEN=1 writes all files"))
 }
 
-/// Hands out every file as it is made today: its name and its bytes.
+/// Calls `file` with the name and the bytes of every file, as this release writes it.
 fn made(mut file: impl FnMut(&str, &[u8])) {
     for golden in cases::all() {
         let dataset = golden.dataset.sorted(&golden.sort);
@@ -100,7 +99,7 @@ fn made(mut file: impl FnMut(&str, &[u8])) {
 }
 
 #[test]
-fn what_is_written_today_is_what_is_stored() {
+fn written_files_equal_the_stored_files() {
     made(|name, made| {
         let stored = stored(name);
         let same = made.iter().zip(&stored).take_while(|(made, stored)| made == stored).count();
@@ -108,7 +107,7 @@ fn what_is_written_today_is_what_is_stored() {
     });
 }
 
-/// The names of all golden files, those of earlier releases too.
+/// The names of all golden files, including those of earlier releases.
 fn segments() -> Vec<String> {
     let names =
         fs::read_dir(path("")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -117,18 +116,18 @@ fn segments() -> Vec<String> {
     names
 }
 
-/// The name of the text of the golden file `name`.
+/// The name of the text file for the golden file `name`.
 fn twin(name: &str) -> String {
     format!("{}.jsonl", name.split('.').next().unwrap())
 }
 
-/// The name of the text of its ids.
+/// The name of the text file for its ids.
 fn ids_twin(name: &str) -> String {
     format!("{}.ids.jsonl", name.split('.').next().unwrap())
 }
 
 #[test]
-fn what_is_stored_reads_as_its_text_in_every_mode() {
+fn stored_files_read_as_their_text_in_every_mode() {
     for name in segments() {
         let text = String::from_utf8(stored(&twin(&name))).unwrap();
         for jump_tables in JumpTables::ALL {
@@ -149,7 +148,7 @@ fn what_is_stored_reads_as_its_text_in_every_mode() {
     }
 }
 
-/// The whole of the repository carries them.
+/// Golden files are in the repository, so they must be small.
 #[test]
 fn the_files_are_small() {
     let sizes: Vec<(String, usize)> =

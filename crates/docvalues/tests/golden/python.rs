@@ -1,5 +1,4 @@
-//! `docs/read_dv.py`, written from `docs/format.md` alone, reads the golden files: the document says
-//! all that one needs.
+//! `docs/read_dv.py`, written from `docs/format.md` alone, reads the golden files. So the document is complete.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -11,7 +10,7 @@ use docvalues::{OpenOptions, Segment};
 
 use crate::{ids_twin, path, segments, stored, text, twin};
 
-/// Whether there is a `python3`; says so if not. CI has one: see `.ci/run`.
+/// Whether there is a `python3`. Prints `SKIPPED` if not. CI has one: see `.ci/run`.
 pub(crate) fn have_python() -> bool {
     let have = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
     if !have {
@@ -20,13 +19,13 @@ pub(crate) fn have_python() -> bool {
     have
 }
 
-/// What it says of `file`.
+/// The output of the reader for `file`.
 pub(crate) fn read_dv(file: &Path, options: &[&str]) -> Output {
     let script: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "..", "docs", "read_dv.py"].iter().collect();
     Command::new("python3").arg("-B").arg(script).args(options).arg(file).output().unwrap()
 }
 
-/// Whether `read_dv.py` refuses `bytes` in one line that has `reason` in it.
+/// Whether `read_dv.py` refuses `bytes` with one line that contains `reason`.
 fn refuses(bytes: &[u8], reason: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("changed.dv");
@@ -71,7 +70,7 @@ fn the_reader_in_python_finds_ids() {
         let Some(ids) = segment.ids().unwrap() else { continue };
         let (mut asked, mut expected) = (Vec::new(), String::new());
         let mut ask = |id: &[u8]| {
-            // What can be an argument.
+            // Ids that can be command-line arguments.
             if let Some(shown) = str::from_utf8(id).ok().filter(|id| !id.contains('\0')) {
                 asked.push(format!("--find={shown}"));
                 expected.push_str(&text::id(id, ids.find(id).unwrap()));
@@ -85,7 +84,7 @@ fn the_reader_in_python_finds_ids() {
                 return ControlFlow::Continue(());
             }
             ask(id);
-            // Of the same form, and mostly not there.
+            // Ids of the same form that mostly do not exist.
             let mut other = id.to_vec();
             if let Some(last) = other.last_mut() {
                 *last = if *last == b'1' { b'2' } else { b'1' };
@@ -101,7 +100,7 @@ fn the_reader_in_python_finds_ids() {
     }
 }
 
-/// It says which nodes it met: those of the document's tables, each in some file.
+/// The reader prints the kinds of nodes it visits. Each kind in the document's tables occurs in some file.
 #[test]
 fn every_node_of_ids_has_a_golden_file() {
     if !have_python() {
@@ -147,7 +146,7 @@ fn the_reader_in_python_refuses_damage() {
         return;
     }
     for (i, name) in segments().iter().enumerate() {
-        // In each file another place. Anywhere: where there is no checksum, there are zeros.
+        // Another offset in each file. Any offset will do: bytes without a checksum are zeros.
         let mut bytes = stored(name);
         let at = bytes.len() * (i % 10) / 10;
         bytes[at] ^= 4;

@@ -1,4 +1,4 @@
-//! A source as text: a JSON object for each document, byte for byte as `docs/read_dv.py` prints it.
+//! A source as text: one JSON object per document, byte for byte as `docs/read_dv.py` prints it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use std::net::Ipv6Addr;
 use docvalues::format::file::kind::{to_f64, to_u64};
 use docvalues::{Column, ColumnSource, DocId, DocRange, Element, Lists, LogicalType, Rows, Values};
 
-/// A line for each document: its values, in the order of the columns' names.
+/// A line per document, with its values in the order of the column names.
 pub(crate) fn of(source: &dyn ColumnSource) -> String {
     let fields = source.fields().unwrap();
     let columns: Vec<_> = fields.iter().map(|field| source.column(&field.name).unwrap()).collect();
@@ -21,7 +21,7 @@ pub(crate) fn of(source: &dyn ColumnSource) -> String {
     out
 }
 
-/// A line for each id that `column` has: the id and its document, in the order of the ids.
+/// A line per id of `column`, with the id and its document, in the order of the ids.
 pub(crate) fn of_ids(column: &dyn Column) -> String {
     let (rows, mut ids) = (column.values().bytes().expect("ids are bytes"), BTreeMap::new());
     for doc in DocRange::new(0, column.info().docs).iter() {
@@ -67,7 +67,7 @@ fn number(stored: i64, logical: LogicalType) -> String {
     }
 }
 
-/// The shortest decimal that reads back the same, as Python spells it.
+/// The shortest decimal that parses to the same double, as Python prints it.
 fn double(value: f64) -> String {
     if !value.is_finite() {
         return format!("{{\"bits\": \"{:016x}\"}}", value.to_bits());
@@ -98,7 +98,7 @@ fn bytes(value: &[u8], logical: LogicalType) -> String {
     }
 }
 
-/// A JSON string in which only that is escaped which must be.
+/// A JSON string with only the required escapes.
 fn string(text: &str) -> String {
     let mut out = String::from('"');
     for char in text.chars() {

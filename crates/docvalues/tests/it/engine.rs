@@ -1,9 +1,9 @@
-//! The example of a search engine, which compares its answers itself.
+//! Runs the example of a search engine, which checks its own results.
 
 #[path = "../../examples/engine.rs"]
 mod example;
 
 #[test]
-fn the_example_of_an_engine_finds_what_a_look_at_every_mail_does() {
+fn the_engine_example_finds_the_expected_mails() {
     example::main().unwrap();
 }

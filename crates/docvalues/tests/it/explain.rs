@@ -1,4 +1,4 @@
-//! What an explained query says of zones is what their values say.
+//! The zone counts of an explained query are those computed from the values.
 
 use std::ops::RangeInclusive;
 
@@ -16,7 +16,7 @@ use crate::write::{COMPRESSIONS, add_batches, in_batches, schema};
 const DOCS: u32 = 300_000;
 const ZONE: usize = 4096;
 
-/// Numbers of which it is known where they lie: in order, by and by, and anywhere.
+/// Numbers that are sorted, clustered, and random.
 fn shapes() -> [(&'static str, Vec<i64>); 3] {
     let mut rng = SplitMix64::named("explained");
     let noise: Vec<i64> = (0..DOCS).map(|_| rng.below(100_000) as i64).collect();
@@ -55,7 +55,7 @@ fn rows() -> Dataset {
     Dataset { docs: DOCS, columns }
 }
 
-/// What the zones of these values say, and how many values lie in those that say nothing.
+/// The expected counts of zones, and the number of values in zones that decide nothing.
 fn zones(values: &[i64], wanted: &RangeInclusive<i64>) -> (PruneCounts, u64) {
     let (mut zones, mut open) = (PruneCounts::default(), 0);
     for zone in values.chunks(ZONE) {
@@ -81,7 +81,7 @@ fn explained(segment: &Segment, query: &str) -> (u32, Pruning) {
 }
 
 #[test]
-fn zones_are_skipped_as_their_values_say() {
+fn zone_counts_are_those_of_the_values() {
     let rows = rows();
     let segment = Segment::from_bytes(
         in_batches(&rows, 50_000, &COMPRESSIONS, WriterOptions::default()),
@@ -113,11 +113,11 @@ fn zones_are_skipped_as_their_values_say() {
 }
 
 #[test]
-fn where_values_lie_decides_what_is_read() {
+fn clustered_values_are_read_less() {
     let segment = in_batches(&rows(), 50_000, &COMPRESSIONS, WriterOptions::default());
     let segment = Segment::from_bytes(segment, OpenOptions::new()).unwrap();
     let read = |query: &str| explained(&segment, query).1;
-    // Of 74 zones, the two with an end.
+    // Two of 74 zones: those with an end of the range.
     let sorted = read("at in 150_000..600_000");
     assert_eq!(sorted.zones, PruneCounts { none: 37, all: 35, open: 2 });
     // Nearly linear: two fine zones of 512.
@@ -126,14 +126,14 @@ fn where_values_lie_decides_what_is_read() {
     assert!(near.zones.none > 65 && near.zones.open < 9, "{near:?}");
     let any = read("any in 5_000..5_100");
     assert_eq!((any.zones, any.read), (PruneCounts { none: 0, all: 0, open: 74 }, DOCS.into()));
-    // Ranges are asked one by one; from nine on, values are looked up among them.
+    // Up to eight ranges are filtered one by one. With more, each value is looked up among them.
     let two = read("any in 5_000..5_100 or any in 6_000..6_100");
     assert_eq!((two.zones.open, two.read), (2 * 74, 2 * u64::from(DOCS)));
     let many = (1..20).map(|at| format!("any in {0}..={0}", 10 * at)).collect::<Vec<_>>().join(" or ");
     assert_eq!(read(&many), Pruning { read: DOCS.into(), ..Pruning::default() });
 }
 
-/// A count begins with the window of the first zone that may match, and the documents in front of a range are not counted.
+/// A count begins at the window of the first zone that may match, and leaves out documents before the range.
 #[test]
 fn counts_of_ranges_that_begin_within_words() {
     let segment = in_batches(&rows(), 50_000, &COMPRESSIONS, WriterOptions::default());
@@ -153,7 +153,7 @@ fn counts_of_ranges_that_begin_within_words() {
 }
 
 #[test]
-fn the_directory_decides_for_every_document() {
+fn the_directory_decides_all_documents() {
     let segment = in_batches(&rows(), 50_000, &COMPRESSIONS, WriterOptions::default());
     let segment = Segment::from_bytes(segment, OpenOptions::new()).unwrap();
     let columns = ["at", "at_list"].map(|name| segment.column(name).unwrap());
@@ -174,7 +174,7 @@ fn the_directory_decides_for_every_document() {
 }
 
 #[test]
-fn the_order_of_documents_reads_no_zones() {
+fn the_index_sort_reads_no_zones() {
     let mut rows = rows();
     rows.columns.retain(|(field, _)| field.name == "at");
     let (schema, fields) = schema(&rows, &COMPRESSIONS);
@@ -188,7 +188,7 @@ fn the_order_of_documents_reads_no_zones() {
 }
 
 #[test]
-fn candidates_are_read_and_no_zones() {
+fn few_candidates_are_read_without_zones() {
     let segment = in_batches(&rows(), 50_000, &COMPRESSIONS, WriterOptions::default());
     let segment = Segment::from_bytes(segment, OpenOptions::new()).unwrap();
     let query = Query::parse("at in 30_000..30_300 and any_list >= 10").unwrap();
@@ -196,7 +196,7 @@ fn candidates_are_read_and_no_zones() {
     let [at, any] = explain.parts.as_slice() else { panic!("{explain}") };
     assert_eq!(at.profile.unwrap().filter.zones, PruneCounts { none: 73, all: 0, open: 1 });
     let any = any.profile.unwrap();
-    // A hundred documents, two of three of which have two values.
+    // A hundred documents; two of three have two values.
     assert_eq!((any.candidates, any.gathered, any.filter.read), (100, 1, 2 * 67));
     assert_eq!(any.filter, Pruning { read: any.filter.read, ..Pruning::default() });
 }

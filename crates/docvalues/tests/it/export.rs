@@ -1,4 +1,4 @@
-//! Export and retrieval over segments, beside the model.
+//! Export and retrieval over segments, compared with the model.
 
 use docvalues::{DocId, OpenOptions, Segment, WriterOptions};
 use docvalues_testkit::searches::check_export;

@@ -1,4 +1,4 @@
-//! Segments as files: published whole, read through a mapping and by plain reads.
+//! Segments as files: published atomically, read through a mapping and by plain reads.
 
 use docvalues::{
     Access, JumpTables, OpenOptions, ReadErrorKind, Segment, SegmentWriter, Verify, WriterOptions,
@@ -10,7 +10,7 @@ use docvalues_testkit::shapes;
 use crate::write::{COMPRESSIONS, by_document};
 
 #[test]
-fn a_file_reads_alike_mapped_and_by_plain_reads() {
+fn mapped_and_plain_reads_agree() {
     let dataset = shapes::small_of_every_kind();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("every kind.dv");
@@ -31,7 +31,7 @@ fn a_file_reads_alike_mapped_and_by_plain_reads() {
 }
 
 #[test]
-fn columns_outlive_their_segment_and_the_file_s_name() {
+fn columns_outlive_their_segment_and_the_file_name() {
     use docvalues::prelude::*;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("short lived.dv");
@@ -50,7 +50,7 @@ fn columns_outlive_their_segment_and_the_file_s_name() {
 }
 
 #[test]
-fn what_is_asked_wrongly_is_said_so() {
+fn wrong_names_and_kinds_are_errors() {
     let file = by_document(&shapes::small_of_every_kind(), &COMPRESSIONS, WriterOptions::default());
     let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
     let fields = segment.fields().unwrap();
@@ -78,7 +78,7 @@ fn what_is_asked_wrongly_is_said_so() {
 }
 
 #[test]
-fn a_failed_build_leaves_an_older_file_as_it_was() {
+fn a_failed_build_keeps_the_older_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kept.dv");
     std::fs::write(&path, b"an older file").unwrap();
@@ -89,7 +89,7 @@ fn a_failed_build_leaves_an_older_file_as_it_was() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
 }
 
-/// A large section begins at a page of the file, with zeros before it; a smaller one does not.
+/// A large section is aligned to a page of the file, with zeros before it. A smaller one is not.
 #[test]
 fn granules_of_large_sections_are_pages_of_the_file() {
     const DOCS: u32 = 1 << 17;

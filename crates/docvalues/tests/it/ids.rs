@@ -1,5 +1,5 @@
-//! Segments with an index of ids: what a `BTreeMap` says, whatever the documents are sorted by, wherever they were built,
-//! and however they were cut before they were merged.
+//! Segments with an id index, compared with a `BTreeMap`: for any sort, in memory or in a file, built at once or merged
+//! from pieces.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -11,7 +11,7 @@ use docvalues::{
 use docvalues_testkit::rng::SplitMix64;
 use proptest::prelude::*;
 
-/// What ids look like.
+/// The pattern of ids.
 #[derive(Clone, Copy, Debug)]
 enum Look {
     Uuid,
@@ -23,7 +23,7 @@ enum Look {
 
 impl Look {
     fn id(self, i: u64, rng: &mut SplitMix64) -> Vec<u8> {
-        // Unique by its last digits, or its first ones.
+        // Unique by its last or its first digits.
         let (a, b) = (rng.next_u64(), rng.next_u64());
         match self {
             Look::Uuid => {
@@ -39,7 +39,7 @@ impl Look {
     }
 }
 
-/// Documents: each has a number, most have an id.
+/// Documents with a number each, and mostly with an id.
 #[derive(Clone, Debug)]
 struct Docs(Vec<(i64, Option<Vec<u8>>)>);
 
@@ -54,7 +54,7 @@ impl Docs {
         Docs((0..count).map(doc).collect())
     }
 
-    /// Where each document goes when they are sorted by `keys`.
+    /// The documents in the order of `sort`.
     fn sorted(&self, sort: Sort) -> Docs {
         let mut docs = self.clone();
         match sort {
@@ -105,7 +105,7 @@ fn add<T>(writer: &mut SegmentWriter<T>, docs: &[(i64, Option<Vec<u8>>)], fields
     }
 }
 
-/// The file of these documents.
+/// The bytes of a segment of these documents.
 fn build(docs: &Docs, sort: Sort, options: Option<IdOptions>, budget: Option<usize>) -> Vec<u8> {
     let (schema, number, id) = schema();
     let Some(budget) = budget else {
@@ -131,7 +131,7 @@ fn open(file: &[u8]) -> Segment {
     Segment::from_bytes(file.to_vec(), OpenOptions::new()).unwrap()
 }
 
-/// A segment finds and lists what the model does.
+/// Checks that a segment finds and lists the ids of the model.
 fn compare(segment: &Segment, docs: &Docs) {
     segment.verify().unwrap();
     let (ids, model) = (segment.ids().unwrap().unwrap(), docs.by_id());
@@ -141,7 +141,7 @@ fn compare(segment: &Segment, docs: &Docs) {
     for (&id, &doc) in &model {
         assert_eq!(ids.find(id).unwrap(), Some(DocId::new(doc)), "{}", id.escape_ascii());
         assert_eq!(column.get(DocId::new(doc), &mut value).unwrap(), Some(id));
-        // What is near it is not there.
+        // Neighbours of the id do not exist.
         for other in [&[id, b"0"].concat(), &id[..id.len() - 1], &[b"0", id].concat()] {
             assert_eq!(ids.find(other).unwrap().map(DocId::get), model.get(other).copied());
         }
@@ -191,7 +191,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn every_id_leads_to_its_document(
+    fn every_id_is_found(
         count in prop::sample::select(vec![0, 1, 2, 23, 24, 25, 48, 49, 97, 511, 2_000]),
         look in looks(),
         sparse in any::<bool>(),
@@ -200,13 +200,13 @@ proptest! {
         let docs = Docs::new(count, look, sparse, seed);
         let file = build(&docs, sort, Some(options), None);
         compare(&open(&file), &docs.sorted(sort));
-        // Wherever it is built.
+        // The same bytes, in memory and in a file.
         prop_assert!(build(&docs, sort, Some(options), Some(300 << 10)) == file);
     }
 
-    /// Pieces with an index or without, of which some documents were deleted.
+    /// Pieces with and without an index, with deletes.
     #[test]
-    fn a_merge_is_the_segment_built_at_once(
+    fn a_merge_equals_a_segment_built_at_once(
         count in 1_u64..1_500,
         look in looks(),
         cuts in prop::collection::vec(any::<u64>(), 0..5),
@@ -238,7 +238,7 @@ proptest! {
 }
 
 #[test]
-fn two_documents_with_one_id_are_named_as_they_came() {
+fn duplicate_ids_are_reported_in_input_order() {
     for (sort, budget) in
         [Sort::None, Sort::Number, Sort::Id].into_iter().flat_map(|sort| [(sort, 1 << 28), (sort, 300 << 10)])
     {
@@ -261,7 +261,7 @@ fn two_documents_with_one_id_are_named_as_they_came() {
 }
 
 #[test]
-fn what_cannot_be_a_field_of_ids_is_refused() {
+fn unsuitable_id_fields_are_refused() {
     let mut writer = SegmentWriter::in_memory(Schema::new(), WriterOptions::default());
     let mut refused = |spec: FieldSpec| {
         let field = writer.add_field(spec).unwrap();
@@ -297,7 +297,7 @@ fn what_cannot_be_a_field_of_ids_is_refused() {
 }
 
 #[test]
-fn a_merge_without_such_a_column_is_refused() {
+fn a_merge_without_the_id_column_is_refused() {
     let segment = open(&build(&Docs::new(10, Look::Hex, false, 1), Sort::None, None, None));
     assert!(segment.ids().unwrap().is_none());
     for (name, why) in [("n", "numbers"), ("nobody", "no such column")] {

@@ -1,9 +1,9 @@
-//! Who may use whom: the table of `docs/architecture.md`, compared with the manifests.
+//! The table of `docs/architecture.md` on crates and unsafe modules, compared with the manifests and sources.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Each crate under `crates/`, and which of ours it may use.
+/// Each crate under `crates/`, and the crates of the workspace that it may use.
 const ARROWS: [(&str, &[&str]); 10] = [
     ("format", &[]),
     ("column", &["format"]),
@@ -17,7 +17,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ("testkit", &["search", "column", "format"]),
 ];
 
-/// The crates of ours that a manifest lists under `[dependencies]`.
+/// The crates of the workspace that a manifest lists under `[dependencies]`.
 fn used(manifest: &str) -> Vec<String> {
     let lines = manifest.lines().skip_while(|line| *line != "[dependencies]").skip(1);
     let names = lines.take_while(|line| !line.starts_with('[')).filter_map(|line| {
@@ -45,9 +45,9 @@ fn crates_use_only_crates_below_them() {
     assert_eq!(seen, ARROWS.len());
 }
 
-/// The prose says the same.
+/// `docs/architecture.md` has the same table.
 #[test]
-fn the_architecture_document_has_the_same_arrows() {
+fn the_architecture_page_has_the_same_table() {
     let prose = include_str!("../../../../docs/architecture.md");
     for (name, uses) in ARROWS {
         let row = format!("| `{name}` |");
@@ -58,7 +58,7 @@ fn the_architecture_document_has_the_same_arrows() {
     }
 }
 
-/// The modules of files under `folder` that have unsafe code, as `storage::mmap`.
+/// The modules under `folder` that have unsafe code, such as `storage::mmap`.
 fn unsafe_modules(folder: &Path, name: &str, found: &mut Vec<String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -76,9 +76,9 @@ fn unsafe_modules(folder: &Path, name: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The table names all modules with unsafe code, and the README counts them.
+/// The architecture page lists all modules with unsafe code, and the README has their number.
 #[test]
-fn unsafe_code_is_where_the_documents_say() {
+fn unsafe_modules_are_listed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().parent().unwrap();
     let prose = std::fs::read_to_string(root.join("docs/architecture.md")).unwrap();
     let rows = prose.lines().skip_while(|line| *line != "## `unsafe`").filter(|line| line.starts_with("| `"));

@@ -1,4 +1,4 @@
-//! Documents that are pushed one by one: their rows are those of `get`.
+//! `Lookahead`: the rows of documents that are pushed one by one are those of `get`.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use crate::write::{COMPRESSIONS, in_batches};
 
-/// Pushes `docs`, and hands each of them with its place in the rows to `each`.
+/// Pushes `docs`, and calls `each` with each document, its position, and the rows.
 fn push_all<C: GatherRows>(columns: C, docs: &[DocId], mut each: impl FnMut(DocId, usize, &C::Rows)) {
     let (mut ahead, mut left) = (Lookahead::new(columns), docs);
     let mut take = |(batch, rows): (&[DocId], &C::Rows)| {
@@ -52,7 +52,7 @@ fn check_column(column: &dyn Column, docs: &[DocId]) {
     }
 }
 
-/// Documents in any order, some of them twice, some past the last one.
+/// Documents in any order, with repeats, and some past the last one.
 fn any_docs(all: u32) -> impl Strategy<Value = Vec<DocId>> {
     let count = prop_oneof![0..70_usize, 127..130_usize, 0..400_usize];
     let doc = prop_oneof![15 => 0..all + 2, 1 => Just(u32::MAX)];
@@ -70,7 +70,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn rows_of_any_source_are_those_of_get(
+    fn rows_of_any_source_equal_get(
         (dataset, docs) in shapes::any_dataset(3).prop_flat_map(|dataset| {
             let docs = any_docs(dataset.docs);
             (Just(dataset), docs)
@@ -90,7 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn rows_of_handles_are_those_of_get(all in 1..200_u32, docs in any_docs(200), gap in 1..9_u32) {
+    fn rows_of_typed_columns_equal_get(all in 1..200_u32, docs in any_docs(200), gap in 1..9_u32) {
         let segment = every_kind(all, gap);
         let (price, size, host) =
             (segment.typed::<f64>("price").unwrap(), segment.numeric("size").unwrap(), segment.sorted("host").unwrap());
@@ -117,7 +117,7 @@ proptest! {
     }
 }
 
-/// A segment with a column of each kind; every `gap`th document has no values.
+/// A segment with a column of each kind. Every `gap`th document has no values.
 fn every_kind(docs: u32, gap: u32) -> Segment {
     let mut schema = Schema::new();
     let mut add = |spec: FieldSpec| schema.add(spec).unwrap();
@@ -172,9 +172,9 @@ fn after_an_error_the_documents_are_dropped() {
     assert_eq!((docs, sizes.values()), (&[DocId::new(3)][..], &[9][..]));
 }
 
-/// What other code names.
+/// The types that other code names.
 #[test]
-fn rows_are_of_these_types() {
+fn rows_have_these_types() {
     let segment = every_kind(3, 9);
     let mut ahead = Lookahead::new((segment.numeric("size").unwrap(), segment.sorted_set("tags").unwrap()));
     ahead.push(DocId::new(2)).unwrap();

@@ -1,4 +1,4 @@
-//! The whole: written, opened, read, compared with the models of `testkit`; and damaged.
+//! Integration tests: segments are written, opened, read and searched, and compared with the models of `testkit`.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::expect_used,

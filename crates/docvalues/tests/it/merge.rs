@@ -1,4 +1,4 @@
-//! Segments cut anywhere, of which some documents are deleted, become the segment that is built at once.
+//! Merges: pieces of a data set, with deletes, become the segment that is built at once.
 
 use std::path::Path;
 
@@ -12,17 +12,17 @@ use proptest::prelude::*;
 
 use crate::write::{COMPRESSIONS, in_batches};
 
-/// A data set in pieces, and what of it is still there.
+/// A data set cut into pieces, and its live documents.
 struct Cut {
     /// The pieces, each without some of the columns.
     pieces: Vec<Dataset>,
-    /// The documents of each that live.
+    /// The live documents of each piece.
     live: Vec<Vec<u64>>,
-    /// All that live, together.
+    /// All live documents.
     whole: Dataset,
 }
 
-/// How many documents of a piece live.
+/// The share of live documents in a piece.
 #[derive(Clone, Copy, Debug)]
 enum Lives {
     All,
@@ -45,7 +45,7 @@ impl Lives {
 }
 
 impl Cut {
-    /// Cuts `dataset` before each of `places`; a column is in a piece unless `leave_out` says that it is not.
+    /// Cuts `dataset` before each of `places`. A piece lacks the columns for which `leave_out` returns true.
     fn new(
         dataset: &Dataset,
         mut places: Vec<u32>,
@@ -83,7 +83,7 @@ impl Cut {
         Cut { pieces, live, whole }
     }
 
-    /// Merges the pieces, as `sources` has them.
+    /// Merges the pieces, given as `sources`.
     fn merge(
         &self,
         sources: &[impl ColumnSource],
@@ -126,7 +126,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn any_pieces_become_what_is_built_at_once(
+    fn merged_pieces_equal_a_segment_built_at_once(
         dataset in shapes::any_dataset(5),
         places in proptest::collection::vec(any::<u32>(), 0..5),
         lives in any_lives(),
@@ -134,16 +134,16 @@ proptest! {
         compression in proptest::sample::select(&COMPRESSIONS),
         (seed, tables) in any::<(u64, bool)>(),
     ) {
-        // Every fourth column of a piece is not there.
+        // A piece lacks every fourth column.
         let leave_out = |piece: usize, column: usize| leave_out.rotate_left((piece * 5 + column) as u32) & 3 == 3;
         let cut = Cut::new(&dataset, places, &lives, leave_out, seed);
         let options = WriterOptions { jump_tables: tables, zones: tables, ..WriterOptions::default() };
         cut.check(compression, options);
     }
 
-    /// Sources that are no segments.
+    /// Sources that are not segments.
     #[test]
-    fn models_are_merged_as_segments_are(
+    fn models_merge_like_segments(
         dataset in shapes::any_dataset(3),
         (place, seed) in any::<(u32, u64)>(),
         lives in any_lives(),
@@ -169,7 +169,7 @@ fn every_shape_and_kind_of_column_is_merged() {
 }
 
 #[test]
-fn nothing_is_merged_too() {
+fn empty_sources_are_merged() {
     let (bytes, summary) = Merger::new(WriterOptions::default()).finish_bytes().unwrap();
     assert_eq!((summary.docs, summary.columns.len()), (0, 0));
     Segment::from_bytes(bytes, OpenOptions::new()).unwrap().verify().unwrap();
@@ -181,7 +181,7 @@ fn single(field: docvalues::Field, column: ModelColumn) -> MemSource {
 }
 
 #[test]
-fn columns_of_one_name_that_differ_are_refused_and_named() {
+fn columns_that_differ_in_kind_or_type_are_refused() {
     use docvalues::{Field, Kind, LogicalType};
     let text = |kind| Field::new("host", kind, LogicalType::Utf8);
     let sorted = single(text(Kind::Sorted), ModelColumn::Sorted(vec![Some(b"a".to_vec())]));
@@ -206,9 +206,9 @@ fn columns_of_one_name_that_differ_are_refused_and_named() {
     assert!(refused(&number).contains("numeric values of type date in c.dv"));
 }
 
-/// Where some segments were better off with a dictionary and some without, it is found out anew.
+/// If some segments have a dictionary and some do not, the merge chooses again.
 #[test]
-fn sorted_and_binary_columns_become_what_is_smaller() {
+fn sorted_and_binary_columns_merge_to_the_smaller_kind() {
     use docvalues::{BytesKind, FieldSpec, Kind, LogicalType, Schema, SegmentWriter};
     let build = |values: &[Option<String>], kind, budget, path: &Path| {
         let mut schema = Schema::new();
@@ -250,7 +250,7 @@ fn sorted_and_binary_columns_become_what_is_smaller() {
 }
 
 #[test]
-fn what_has_no_room_goes_to_a_file_and_without_one_is_refused() {
+fn a_merge_beyond_its_budget_spills_or_is_refused() {
     let sources = [64_000, 50_000].map(|docs| {
         let shapes = shapes::large().into_iter().filter(|shape| shape.docs > docs);
         let shapes = shapes.map(|shape| Shape { docs, ..shape });
@@ -277,7 +277,7 @@ fn what_has_no_room_goes_to_a_file_and_without_one_is_refused() {
 }
 
 #[test]
-fn a_spelling_stays_where_all_agree_or_as_the_caller_has_it() {
+fn a_spelling_is_kept_if_all_agree_or_by_choice() {
     use docvalues::{Field, Kind, LogicalType};
     let source = |format: Option<&str>, value| {
         let field =
@@ -303,7 +303,7 @@ fn a_spelling_stays_where_all_agree_or_as_the_caller_has_it() {
 }
 
 #[test]
-fn a_set_whose_ords_do_not_ascend_is_refused() {
+fn a_set_with_unsorted_ords_is_refused() {
     use docvalues::{FieldSpec, LogicalType, Schema, SegmentWriter, Verify};
     let mut schema = Schema::new();
     let tags = schema.add(FieldSpec::new("tags", LogicalType::Utf8).multi_valued()).unwrap();

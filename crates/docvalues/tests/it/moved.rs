@@ -1,4 +1,4 @@
-//! Where documents go when a segment is sorted, and when segments are merged.
+//! The new ids of documents after a sort and after a merge.
 
 use docvalues::{
     Bitset, DocId, FieldSpec, LogicalType, Merger, OpenOptions, Schema, Segment, SegmentWriter, SortKey,
@@ -6,10 +6,10 @@ use docvalues::{
 };
 use proptest::prelude::*;
 
-/// Little, so that documents of a segment in a file are sorted in the temporary file.
+/// A small budget, so that documents of a segment in a file are sorted in the temporary file.
 const BUDGET: usize = 40_000;
 
-/// A segment with a document for each of `keys`; `at` of the first one is `first`. And where the documents went.
+/// A segment with a document for each of `keys`, and the new ids. The column `at` numbers the documents from `first`.
 fn write(keys: &[Option<i64>], first: i64, sorts: bool, in_file: bool) -> (Segment, Vec<DocId>) {
     let mut schema = Schema::new();
     let key = schema.add(FieldSpec::new("key", LogicalType::I64)).unwrap();
@@ -22,7 +22,7 @@ fn write(keys: &[Option<i64>], first: i64, sorts: bool, in_file: bool) -> (Segme
         assert_eq!(old.get() as usize, new.len(), "in the order in which they were added");
         new.push(doc);
     };
-    // The two kinds of writers have nothing in common but their methods.
+    // The two kinds of writers have no common type.
     macro_rules! filled {
         ($writer:expr) => {{
             let mut writer = $writer;
@@ -66,7 +66,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn documents_are_found_where_the_writer_says(keys in any_keys(), sorts: bool, in_file: bool) {
+    fn a_writer_reports_the_new_ids(keys in any_keys(), sorts: bool, in_file: bool) {
         let (segment, new) = write(&keys, 0, sorts, in_file);
         prop_assert_eq!(new.len(), keys.len());
         for (old, doc) in (0..).zip(new) {
@@ -75,7 +75,7 @@ proptest! {
     }
 
     #[test]
-    fn documents_are_found_where_the_merger_says(
+    fn a_merger_reports_the_new_ids(
         keys in prop::collection::vec(any_keys(), 1..4),
         (sorts, in_file, sorted) in any::<(bool, bool, bool)>(),
         every in 1..5_u32,

@@ -1,4 +1,4 @@
-//! What the fuzzer's hostile writer makes: files that are no longer good, behind checksums that are.
+//! Mutants of the fuzzer's hostile writer: broken files with good checksums.
 
 use docvalues::{FormatErrorKind, OpenOptions, ReadErrorKind, Segment, WriterOptions};
 use docvalues_fuzz::structure::mutate;
@@ -7,7 +7,7 @@ use docvalues_testkit::shapes;
 
 use crate::write::{COMPRESSIONS, by_document, with_ids};
 
-/// Whether a problem is a checksum that is not that of its bytes.
+/// Whether a problem is a wrong checksum.
 fn is_checksum(error: &docvalues::ReadError) -> bool {
     match error.kind() {
         ReadErrorKind::Corrupt { source, .. } => {
@@ -18,7 +18,7 @@ fn is_checksum(error: &docvalues::ReadError) -> bool {
 }
 
 #[test]
-fn mutants_are_wrong_behind_good_checksums() {
+fn mutants_are_broken_but_have_good_checksums() {
     mutants(&by_document(&shapes::small_of_every_kind(), &COMPRESSIONS, WriterOptions::default()));
     with_ids().iter().for_each(|file| mutants(file));
 }
@@ -55,7 +55,7 @@ fn mutants(good: &[u8]) {
 }
 
 #[test]
-fn an_id_that_is_another_contents_is_found_by_a_full_check() {
+fn verify_finds_a_wrong_content_id() {
     let mut file = by_document(&shapes::small_of_every_kind(), &COMPRESSIONS, WriterOptions::default());
     let footer = file.len() - 64;
     file[footer + 24] ^= 1;

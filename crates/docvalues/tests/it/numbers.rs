@@ -1,11 +1,11 @@
-//! Single numbers of many segments, beside the columns that they are of.
+//! `NumericSeeker`: single numbers of many segments, compared with their columns.
 
 use docvalues::prelude::*;
 use docvalues::{Access, JumpTables, Numeric, NumericSeeker, Verify};
 use docvalues_testkit::rng::SplitMix64;
 use proptest::prelude::*;
 
-/// The values of a segment, of a kind of its own: of each there are columns with one block, with several, or with none.
+/// The values of a segment, by kind of pattern: columns with one block, with several, or with none.
 fn values(kind: u8, docs: usize, seed: u64) -> Vec<Option<i64>> {
     let mut random = SplitMix64::new(seed);
     let mut below = |end: u64| (random.next_u64() % end).cast_signed();
@@ -20,7 +20,7 @@ fn values(kind: u8, docs: usize, seed: u64) -> Vec<Option<i64>> {
         6 => Some(doc / 600 * 1_000_000_007 + below(100)),
         7 => (below(3) > 0).then(|| below(50)),
         8 => (doc == 3).then_some(42),
-        // All but one.
+        // A value in all documents but one.
         _ => (doc != 3).then(|| below(50)),
     };
     (0..docs as i64).map(&mut value).collect()
@@ -46,7 +46,7 @@ fn column(bytes: Vec<u8>, options: OpenOptions) -> Numeric {
     Segment::from_bytes(bytes, options).unwrap().numeric("_version").unwrap()
 }
 
-/// Asks a seeker for documents anywhere, and some past the last ones.
+/// Reads random documents by a seeker, some of them past the last one.
 fn ask(seeker: &NumericSeeker<'_>, model: &[Vec<Option<i64>>], asked: u64, seed: u64) {
     let mut random = SplitMix64::new(seed);
     for _ in 0..asked {
@@ -70,7 +70,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn numbers_are_those_of_the_columns(
+    fn a_seeker_reads_the_numbers_of_the_columns(
         segments in prop::collection::vec((0..KINDS, prop_oneof![0..5_usize, 500..600_usize, 3_000..9_000_usize]), 1..12),
         options in options(),
         seed in any::<u64>(),
@@ -79,7 +79,7 @@ proptest! {
         let columns: Vec<_> = model.iter().map(|values| column(segment(values), options)).collect();
         let seeker = NumericSeeker::new(&columns);
         prop_assert_eq!((seeker.len(), seeker.is_empty()), (columns.len(), false));
-        // Before all bytes are verified, and after, by this seeker and by the next one.
+        // Before and after all bytes are verified, by this seeker and by the next one.
         ask(&seeker, &model, 40, seed);
         for (column, values) in columns.iter().zip(&model) {
             for doc in 0..values.len() as u32 {
@@ -107,9 +107,9 @@ fn files_that_are_mapped_or_read() {
     }
 }
 
-/// Whatever byte is wrong: what the column says, be it an error.
+/// With any damaged byte, a seeker returns the result of the column, or the same error.
 #[test]
-fn damage_is_found_as_in_the_column() {
+fn a_seeker_finds_the_damage_that_the_column_finds() {
     for kind in [0, 1, 2, 6, 9] {
         let good = segment(&values(kind, 3_000, 1));
         let mut errors = 0;
@@ -138,6 +138,6 @@ fn damage_is_found_as_in_the_column() {
 
 #[test]
 #[should_panic(expected = "index out of bounds")]
-fn a_column_that_is_not_there() {
+fn a_missing_column_panics() {
     let _ = NumericSeeker::new([]).get(0, DocId::new(0));
 }

@@ -1,4 +1,4 @@
-//! Merges of columns whose types differ, and of sources that lack some.
+//! Merges of columns that differ in type, and of sources that lack columns.
 
 use docvalues::format::file::kind::{from_f64, from_u64};
 use docvalues::{
@@ -26,7 +26,7 @@ fn promoting<'a>() -> Merger<'a> {
     Merger::new(WriterOptions::default()).promote(true)
 }
 
-/// The bytes of what the sources, which are called 0.dv, 1.dv and so on, become.
+/// The bytes of the merge of `sources`, named 0.dv, 1.dv and so on.
 fn merge<'a>(mut merger: Merger<'a>, sources: &[&'a MemSource]) -> Result<Vec<u8>, WriteError> {
     for (i, source) in sources.iter().enumerate() {
         merger.add(format!("{i}.dv"), *source);
@@ -38,11 +38,11 @@ fn refused<'a>(merger: Merger<'a>, sources: &[&'a MemSource]) -> String {
     merge(merger, sources).unwrap_err().to_string()
 }
 
-/// Integers beyond 2^53, in absolute value, that are doubles.
+/// Integers above 2^53 in absolute value that are exact as doubles.
 const LARGE: [i64; 4] = [1 << 53, -(1 << 53), i64::MIN, (1 << 62) + (1 << 20)];
 
 #[test]
-fn promoted_columns_are_the_column_that_had_the_type_from_the_start() {
+fn promoted_columns_equal_a_column_of_that_type() {
     let integers = [&[7, 0, -3][..], &LARGE].concat();
     let unsigned = [0, 9, 1 << 63, u64::MAX - 2047];
     let doubles = [f64::NAN, -0.0, 1.5];
@@ -59,13 +59,13 @@ fn promoted_columns_are_the_column_that_had_the_type_from_the_start() {
     {
         assert!(merge(promoting(), &sources).unwrap() == merge(promoting(), &expected).unwrap());
     }
-    // Sorted, too.
+    // With an index sort.
     let sorted = || promoting().sort_by([SortKey::new("n").descending()]);
     assert!(merge(sorted(), &[&i64s, &f64s]).unwrap() == merge(sorted(), &[&a, &c]).unwrap());
 }
 
 #[test]
-fn lists_are_promoted_and_stay_in_order() {
+fn promoted_lists_stay_in_order() {
     let i64s = lists(LogicalType::I64, &[&[-5, 3, 3], &[]]);
     let f64s = lists(LogicalType::F64, &[&[from_f64(0.5)]]);
     let merged = merge(promoting(), &[&i64s, &f64s]).unwrap();
@@ -74,7 +74,7 @@ fn lists_are_promoted_and_stay_in_order() {
 }
 
 #[test]
-fn unsigned_integers_beside_signed_ones_become_signed() {
+fn unsigned_and_signed_integers_become_signed() {
     let i64s = single(LogicalType::I64, &[-1]);
     let u64s = single(LogicalType::U64, &[from_u64(i64::MAX as u64)]);
     let merged = merge(promoting(), &[&u64s, &i64s]).unwrap();
@@ -87,7 +87,7 @@ fn unsigned_integers_beside_signed_ones_become_signed() {
 }
 
 #[test]
-fn a_number_that_is_no_double_is_named_unless_it_was_deleted() {
+fn an_inexact_number_is_reported_unless_deleted() {
     let f64s = single(LogicalType::F64, &[from_f64(1.0)]);
     let i64s = single(LogicalType::I64, &[4, (1 << 53) + 1]);
     assert_eq!(
@@ -111,7 +111,7 @@ fn a_number_that_is_no_double_is_named_unless_it_was_deleted() {
 }
 
 #[test]
-fn other_types_are_never_promoted_and_without_the_option_none() {
+fn other_types_are_never_promoted() {
     let f64s = single(LogicalType::F64, &[0]);
     let i64s = single(LogicalType::I64, &[0]);
     let plain = Merger::new(WriterOptions::default());
@@ -126,13 +126,13 @@ fn other_types_are_never_promoted_and_without_the_option_none() {
         let refused = refused(promoting(), &[&i64s, other]);
         assert!(refused.ends_with(": write one of them anew"), "{refused}");
     }
-    // The types are those of the columns, not the one that the first two became.
+    // The message has the types of the columns, not the promoted type of the first two.
     let refused = refused(promoting(), &[&i64s, &f64s, &date]);
     assert!(refused.contains("of type i64 in 0.dv and numeric values of type date in 2.dv"), "{refused}");
 }
 
 #[test]
-fn a_column_that_a_source_lacks_is_refused_on_request() {
+fn a_missing_column_is_refused_on_request() {
     let has = single(LogicalType::I64, &[1]);
     let lacks = MemSource::new(1, []);
     let same = || Merger::new(WriterOptions::default()).same_columns(true);
@@ -146,9 +146,9 @@ fn a_column_that_a_source_lacks_is_refused_on_request() {
 }
 
 proptest! {
-    /// A number is promoted exactly if the double next to it is that number.
+    /// A number is promoted if and only if the nearest double equals it.
     #[test]
-    fn a_double_is_the_integer_or_an_error(n in prop_oneof![any::<i64>(), any::<i32>().prop_map(i64::from), (0..63_u32, -9..9_i64).prop_map(|(bit, add)| (1_i64 << bit).wrapping_add(add))]) {
+    fn a_promoted_integer_is_exact_or_an_error(n in prop_oneof![any::<i64>(), any::<i32>().prop_map(i64::from), (0..63_u32, -9..9_i64).prop_map(|(bit, add)| (1_i64 << bit).wrapping_add(add))]) {
         let double = n as f64;
         let exact = format!("{double:.0}") == n.to_string();
         let merged = merge(promoting(), &[&single(LogicalType::I64, &[n]), &single(LogicalType::F64, &[0])]);

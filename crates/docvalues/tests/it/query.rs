@@ -1,4 +1,4 @@
-//! Queries on segments: what the most obvious way finds in the rows that they were written from.
+//! Queries on segments, compared with a loop over the rows they were written from.
 
 use docvalues::search::{Docs, Query};
 use docvalues::{JumpTables, OpenOptions, Segment, SegmentWriter, SortKey, WriterOptions};
@@ -9,7 +9,7 @@ use docvalues_testkit::shapes::Dataset;
 
 use crate::write::{COMPRESSIONS, add_batches, in_batches, schema};
 
-/// Compares many queries in every mode of jump tables.
+/// Compares many random queries, in every mode of jump tables.
 fn check_segment(rows: &Dataset, file: &[u8], queries: u32, rng: &mut SplitMix64) {
     let mut compared = 0;
     for jump_tables in JumpTables::ALL {
@@ -23,7 +23,7 @@ fn check_segment(rows: &Dataset, file: &[u8], queries: u32, rng: &mut SplitMix64
     assert!(compared > 2 * queries, "{compared} of {} queries compared", 3 * queries);
 }
 
-/// Some columns of all kinds and types; all of them take long where there are many documents.
+/// Some random columns. All kinds and types would take long with many documents.
 fn some_rows(docs: u32, columns: usize, rng: &mut SplitMix64) -> Dataset {
     let mut rows = any_rows(docs, rng);
     rng.shuffle(&mut rows.columns);
@@ -32,7 +32,7 @@ fn some_rows(docs: u32, columns: usize, rng: &mut SplitMix64) -> Dataset {
 }
 
 #[test]
-fn small_segments_answer_as_their_rows() {
+fn queries_on_small_segments_match_their_rows() {
     for seed in 0..12 {
         let mut rng = SplitMix64::new(seed);
         let rows = some_rows(rng.below_u32(3_000), 100, &mut rng);
@@ -44,7 +44,7 @@ fn small_segments_answer_as_their_rows() {
 }
 
 #[test]
-fn segments_of_several_windows_answer_as_their_rows() {
+fn queries_on_several_windows_match_their_rows() {
     for seed in 0..4 {
         let mut rng = SplitMix64::new(100 + seed);
         let rows = some_rows(131_000 + rng.below_u32(300), 8, &mut rng);
@@ -55,7 +55,7 @@ fn segments_of_several_windows_answer_as_their_rows() {
 }
 
 #[test]
-fn sorted_segments_answer_as_their_rows() {
+fn queries_on_sorted_segments_match_their_rows() {
     let mut compared = 0;
     for seed in 0..8 {
         let mut rng = SplitMix64::new(200 + seed);
@@ -70,7 +70,7 @@ fn sorted_segments_answer_as_their_rows() {
         let (field, column) = rows.columns[0].clone();
         let key =
             SortKey { column: field.name, descending: rng.chance(1, 2), missing_first: rng.chance(1, 2) };
-        // Documents with equal keys stay in their order.
+        // Documents with equal keys keep their order.
         let mut order: Vec<u32> = (0..rows.docs).collect();
         order.sort_by(|&a, &b| match (column.cell(a), column.cell(b)) {
             (Cell::Missing, Cell::Missing) => std::cmp::Ordering::Equal,
@@ -112,7 +112,7 @@ fn sorted_segments_answer_as_their_rows() {
         for (_, column) in &mut rows.columns {
             *column = column.pick(order.iter().map(|&doc| Some(doc)));
         }
-        // The leading column in every query.
+        // The column of the primary sort key is in every query.
         let lead = [rows.columns[0].clone()];
         let segment = Segment::from_bytes(file.clone(), OpenOptions::new()).unwrap();
         assert_eq!(segment.sort().len(), 1);
@@ -127,7 +127,7 @@ fn sorted_segments_answer_as_their_rows() {
 }
 
 #[test]
-fn parts_may_be_asked_by_threads() {
+fn threads_query_ranges_of_documents() {
     let mut rng = SplitMix64::new(7);
     let rows = some_rows(140_000, 12, &mut rng);
     let file = in_batches(&rows, 50_000, &COMPRESSIONS, WriterOptions::default());
@@ -146,7 +146,7 @@ fn parts_may_be_asked_by_threads() {
 }
 
 #[test]
-fn an_explained_query_says_what_was_skipped() {
+fn an_explained_query_reports_what_was_skipped() {
     let mut rng = SplitMix64::new(8);
     let mut rows = some_rows(0, 0, &mut rng);
     rows.docs = 200_000;

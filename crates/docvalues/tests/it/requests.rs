@@ -1,4 +1,4 @@
-//! Segments that are read by requests: what they cost, and what happens when they fail.
+//! Segments that are read by requests: their number, and requests that fail.
 
 use std::io;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use crate::write::{COMPRESSIONS, by_document};
 #[path = "../../examples/requests.rs"]
 mod example;
 
-/// The example compares each answer with that of the mapped file.
+/// The example itself compares each result with that of the mapped file.
 #[test]
 fn the_example_makes_few_requests() {
     const DOCS: u32 = 1_000_000;
@@ -41,7 +41,7 @@ fn the_example_makes_few_requests() {
     assert!(facet.requests <= 30 && facet.bytes <= 5 << 20, "{facet:?}");
 }
 
-/// A file in memory whose requests fail, or not, as `fails` says of their ranges.
+/// A file in memory whose requests fail if `fails` returns true for their range.
 struct Failing<F> {
     file: Vec<u8>,
     fails: F,
@@ -67,14 +67,14 @@ fn every_kind() -> (shapes::Dataset, Vec<u8>) {
 }
 
 #[test]
-fn whatever_lies_outside_of_the_ranges_of_a_column_is_not_read() {
+fn only_the_ranges_of_a_column_are_read() {
     let (_, file) = every_kind();
     let whole = Segment::from_bytes(file.clone(), OpenOptions::new()).unwrap();
     for field in whole.fields().unwrap() {
         let ranges = whole.ranges(&[&field.name]).unwrap();
         assert!(ranges.iter().all(|range| range.start < range.end && range.end <= whole.len()), "{ranges:?}");
         assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start), "{ranges:?}");
-        // The rest is another file's.
+        // All other bytes are replaced.
         let mut other = vec![0xee; file.len()];
         for range in ranges {
             let range = range.start as usize..range.end as usize;
@@ -92,9 +92,10 @@ fn whatever_lies_outside_of_the_ranges_of_a_column_is_not_read() {
     assert!(matches!(nothing.kind(), ReadErrorKind::NoSuchColumn { .. }));
 }
 
-/// Each request fails once: that is an error which names the file, or somebody asks again; and nothing is left of it.
+/// Each request fails once. The result is an error that names the file, or the request is made again; later calls
+/// succeed.
 #[test]
-fn each_failing_request_is_an_error_or_made_again() {
+fn a_failing_request_is_an_error_or_is_retried() {
     let (dataset, file) = every_kind();
     let fuse = Arc::new(AtomicU64::new(0));
     let burns = fuse.clone();
@@ -123,9 +124,9 @@ fn each_failing_request_is_an_error_or_made_again() {
     assert!(errors > 1 && after > 10, "{errors} errors of {after} requests");
 }
 
-/// A column that could not be read once can be read later.
+/// A column that could not be read can be read later.
 #[test]
-fn a_column_survives_a_network_that_was_away() {
+fn a_column_recovers_from_a_network_failure() {
     let (dataset, file) = every_kind();
     let away = Arc::new(AtomicU64::new(0));
     let is_away = away.clone();
@@ -137,7 +138,7 @@ fn a_column_survives_a_network_that_was_away() {
         away.store(1, Ordering::Relaxed);
         let mut found = docvalues::Gathered::<i64>::new();
         if let docvalues::Values::Numbers(rows) = column.values() {
-            // Small sections are there; of others, each try says so.
+            // Small sections were read at opening. Reading other sections fails each time.
             let _ = rows.gather(docvalues::BatchDocs::List(&docs), &mut found);
         }
         away.store(0, Ordering::Relaxed);
@@ -166,9 +167,9 @@ fn a_reader_that_returns_too_few_bytes_is_refused() {
     assert!(error.to_string().contains("read_ranges"), "{error}");
 }
 
-/// Damage is found where it is, in each way of verifying, as it is in a mapped file.
+/// Damage is found at the same place as in a file in memory, in each mode of verification.
 #[test]
-fn damage_is_an_error_with_its_place() {
+fn damage_is_reported_with_its_place() {
     let (_, file) = every_kind();
     let mut random = SplitMix64::new(19);
     for _ in 0..60 {

@@ -1,4 +1,4 @@
-//! Written, opened in every way, read in every way: the model's answers.
+//! Round trips: segments that are written, opened and read in every mode equal the model.
 
 use std::slice;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use proptest::prelude::*;
 
 use crate::write::{COMPRESSIONS, by_document, in_batches};
 
-/// Opens `file` in each jump-table mode, and compares it with `dataset`. When it is checked takes turns, which `turn` begins;
-/// in the whole sweep, each mode is checked at each time.
+/// Opens `file` in each mode of jump tables, and compares it with `dataset`. The modes of verification take turns, from
+/// `turn` on. The full sweep takes all combinations.
 fn check_all_ways(dataset: &Dataset, file: &[u8], turn: usize) {
     const TIMES: [Verify; 3] = [Verify::OnFirstTouch, Verify::AtOpen, Verify::Never];
     let model = dataset.source();
@@ -35,7 +35,7 @@ fn check_all_ways(dataset: &Dataset, file: &[u8], turn: usize) {
 }
 
 #[test]
-fn columns_at_the_edges_of_blocks_read_as_the_model() {
+fn columns_at_edges_of_blocks_equal_the_model() {
     for (i, shape) in shapes::small().into_iter().enumerate() {
         let dataset = Dataset::of_shapes(shape.docs, [shape]);
         let file = by_document(&dataset, &COMPRESSIONS, WriterOptions::default());
@@ -45,15 +45,15 @@ fn columns_at_the_edges_of_blocks_read_as_the_model() {
 }
 
 #[test]
-fn columns_over_several_blocks_read_as_the_model() {
+fn columns_over_several_blocks_equal_the_model() {
     for (i, shape) in shapes::large().into_iter().enumerate() {
         let dataset = Dataset::of_shapes(shape.docs, [shape]);
         let file = in_batches(&dataset, 10_000, &COMPRESSIONS, WriterOptions::default());
-        // Without tables in the file, every mode but one has to do without.
+        // Without tables in the file, only one mode has tables.
         let jump_tables = JumpTables::ALL[i % 3];
         let bare = WriterOptions { jump_tables: false, zones: false, ..WriterOptions::default() };
         let bare = in_batches(&dataset, 77_777, &COMPRESSIONS, bare);
-        // In the whole sweep both, or by turns.
+        // Both in the full sweep; otherwise by turns.
         let files = match Sweep::from_env(1) {
             Sweep::Full => vec![file, bare],
             Sweep::Sample(_) => vec![if i % 2 == 0 { file } else { bare }],
@@ -68,11 +68,11 @@ fn columns_over_several_blocks_read_as_the_model() {
 }
 
 #[test]
-fn compressed_byte_strings_read_as_the_model() {
+fn compressed_byte_strings_equal_the_model() {
     let shapes = shapes::small().into_iter().chain(shapes::large());
     for shape in shapes.filter(|shape| matches!(shape.values, Values::Binary(_))) {
         let dataset = Dataset::of_shapes(shape.docs, [shape]);
-        // Blocks are what the tests around this one have.
+        // The other tests cover compression in blocks.
         for compression in &COMPRESSIONS[1..3] {
             let file = in_batches(&dataset, 10_000, slice::from_ref(compression), WriterOptions::default());
             let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
@@ -86,7 +86,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn any_segment_reads_as_the_model(dataset in shapes::any_dataset(5), size in 1..700_u32, tables: bool) {
+    fn any_segment_equals_the_model(dataset in shapes::any_dataset(5), size in 1..700_u32, tables: bool) {
         let options = WriterOptions { jump_tables: tables, ..WriterOptions::default() };
         let file = in_batches(&dataset, size, &COMPRESSIONS, options);
         prop_assert!(file == by_document(&dataset, &COMPRESSIONS, options), "batches and documents give the same bytes");
@@ -95,7 +95,7 @@ proptest! {
 }
 
 #[test]
-fn outputs_that_are_too_short_panic_instead_of_losing_answers() {
+fn outputs_that_are_too_short_panic() {
     let dataset = shapes::small_of_every_kind();
     let segment = Segment::from_bytes(
         by_document(&dataset, &COMPRESSIONS, WriterOptions::default()),

@@ -1,4 +1,4 @@
-//! Searches over segments: the conformance suite, in each mode of jump tables, sorted or not.
+//! The conformance suite of searches over segments, in each mode of jump tables, with and without an index sort.
 
 use docvalues::{JumpTables, OpenOptions, Segment, WriterOptions};
 use docvalues_testkit::searches::check_searches;
@@ -24,7 +24,7 @@ proptest! {
     }
 }
 
-/// Two columns at a time, or it would take long.
+/// Two columns at a time, to bound the time.
 #[test]
 fn of_every_kind_and_type() {
     let Dataset { docs, columns } = shapes::small_of_every_kind();

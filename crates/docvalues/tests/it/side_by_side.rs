@@ -1,4 +1,4 @@
-//! Any number of threads writes the bytes that one writes.
+//! Writing with several threads gives the bytes of a single thread.
 
 use docvalues::{
     BytesKind, ColumnSource, FieldSpec, LogicalType, Merger, OpenOptions, Schema, Segment, SegmentWriter,
@@ -16,7 +16,7 @@ fn with(threads: usize) -> WriterOptions {
     WriterOptions { threads, ..WriterOptions::default() }
 }
 
-/// Merges twice the same, to a file.
+/// Merges the source with itself, to a file.
 fn merged(source: &dyn ColumnSource, options: WriterOptions) -> Result<Vec<u8>, docvalues::WriteError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("merged.dv");
@@ -35,13 +35,13 @@ fn check(dataset: &Dataset, threads: usize) {
 }
 
 #[test]
-fn every_kind_of_column_is_encoded_beside_others() {
+fn every_kind_of_column_is_encoded_in_parallel() {
     let every_kind = shapes::small_of_every_kind();
     THREADS.into_iter().for_each(|threads| check(&every_kind, threads));
 }
 
 #[test]
-fn columns_of_different_weight_come_in_their_order() {
+fn columns_of_different_size_stay_in_order() {
     let docs = 70_000;
     let large = shapes::large().into_iter().filter(|shape| shape.docs >= docs);
     let large = large.map(|shape| shapes::Shape { docs, ..shape });
@@ -52,7 +52,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(30))]
 
     #[test]
-    fn any_segment_is_the_same(
+    fn any_segment_has_the_same_bytes(
         dataset in shapes::any_dataset(12),
         threads in proptest::sample::select(vec![2, 3, 8]),
     ) {
@@ -61,7 +61,7 @@ proptest! {
 }
 
 #[test]
-fn a_column_that_needs_more_than_its_share_of_a_merge_gets_all() {
+fn a_column_that_exceeds_its_share_of_the_budget_gets_all() {
     let mut schema = Schema::new();
     let fields = ["a", "b", "c"].map(|name| {
         let spec = FieldSpec::new(name, LogicalType::Bytes).kind(BytesKind::Binary);
@@ -69,7 +69,7 @@ fn a_column_that_needs_more_than_its_share_of_a_merge_gets_all() {
     });
     let mut writer = SegmentWriter::in_memory(schema, WriterOptions { budget: usize::MAX, ..with(1) });
     let mut doc = writer.document();
-    // A quarter of 160 MiB is a share of two threads.
+    // With two threads, a share is a quarter of 160 MiB.
     doc.bytes(fields[0], b"small").unwrap().bytes(fields[1], &vec![7; 50 << 20]).unwrap();
     doc.bytes(fields[2], b"small, too").unwrap();
     doc.finish().unwrap();

@@ -1,5 +1,5 @@
-//! Segments whose documents are sorted: what a comparison of rows says, in the bytes of a segment that was given the
-//! documents in that order; and segments that lie about it.
+//! Index sorts: a sorted segment has the bytes of a segment whose documents were added in that order. Also segments
+//! that claim a wrong order.
 
 use docvalues::column::bits;
 use docvalues::format::file::directory::content_id;
@@ -22,7 +22,7 @@ fn open(file: Vec<u8>) -> Segment {
     Segment::from_bytes(file, OpenOptions::new()).unwrap()
 }
 
-/// Up to `most` keys of some columns that have one value a document.
+/// Up to `most` keys over random single-valued columns.
 fn any_keys(dataset: &Dataset, most: usize, rng: &mut SplitMix64) -> Vec<SortKey> {
     let single = dataset.columns.iter().filter(|(field, _)| !field.kind.is_multi_valued());
     let mut keys: Vec<_> = single
@@ -38,7 +38,7 @@ fn any_keys(dataset: &Dataset, most: usize, rng: &mut SplitMix64) -> Vec<SortKey
     keys
 }
 
-/// The file of `dataset`, sorted when it is finished.
+/// The bytes of a segment of `dataset`, sorted when it is finished.
 fn sorted(dataset: &Dataset, keys: &[SortKey], size: Option<u32>, options: WriterOptions) -> Vec<u8> {
     let (schema, fields) = schema(dataset, &COMPRESSIONS);
     let mut writer = SegmentWriter::in_memory(schema, options);
@@ -50,7 +50,7 @@ fn sorted(dataset: &Dataset, keys: &[SortKey], size: Option<u32>, options: Write
     writer.finish_bytes().unwrap()
 }
 
-/// The same through a file, with little memory, by some threads.
+/// The same through a file, with a small budget and several threads.
 fn sorted_in_file(dataset: &Dataset, keys: &[SortKey], budget: usize) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sorted.dv");
@@ -70,12 +70,12 @@ fn footer_and_root(file: &[u8]) -> (Footer, Root) {
     (footer, Root::parse(root, &footer).unwrap())
 }
 
-/// What is in front of the root: header, sections and pages.
+/// The bytes before the root: header, sections and pages.
 fn columns(file: &[u8]) -> &[u8] {
     &file[..footer_and_root(file).0.root_offset as usize]
 }
 
-/// `file` with another body of its sort.
+/// `file` with another body in the extension of its sort.
 fn claim(file: &[u8], body: Vec<u8>) -> Vec<u8> {
     let (footer, mut root) = footer_and_root(file);
     root.extensions.retain(|extension| extension.tag != SORT_TAG);
@@ -108,7 +108,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn documents_lie_as_a_comparison_of_rows_says(
+    fn documents_are_in_the_order_of_their_rows(
         dataset in shapes::any_dataset(6),
         (seed, tables) in any::<(u64, bool)>(),
         (most, size, budget) in (1..5_usize, 1..500_u32, 20_000..2_000_000_usize),
@@ -119,15 +119,15 @@ proptest! {
         prop_assert!(file == sorted(&dataset, &keys, Some(size), options), "other batches");
         prop_assert!(file == sorted(&dataset, &keys, None, options), "one by one");
         if tables {
-            // What a batch of 100 documents takes has to fit.
+            // The budget must fit a batch of 100 documents.
             let budget = budget + 2_000_000;
             prop_assert!(file == sorted_in_file(&dataset, &keys, budget), "another budget");
         }
     }
 
-    /// Cut anywhere, sorted piece by piece, and merged: what is sorted at once.
+    /// Pieces that are sorted and then merged equal a segment that is sorted at once.
     #[test]
-    fn sorted_pieces_become_what_is_sorted_at_once(
+    fn merged_sorted_pieces_equal_one_sorted_segment(
         dataset in shapes::any_dataset(5),
         places in proptest::collection::vec(any::<u32>(), 0..5),
         (seed, file) in any::<(u64, bool)>(),
@@ -170,9 +170,9 @@ proptest! {
         prop_assert!(merger.finish_bytes().unwrap().0 == expected);
     }
 
-    /// Whatever a segment says: no panic, and nothing outside of it.
+    /// Whatever order a segment claims, no call panics or returns a document outside of it.
     #[test]
-    fn segments_that_lie_are_found_out_and_answer(
+    fn segments_that_claim_a_wrong_order_are_detected(
         dataset in shapes::any_dataset(4),
         seed in any::<u64>(),
     ) {
@@ -213,7 +213,7 @@ proptest! {
 }
 
 #[test]
-fn every_shape_of_column_is_sorted_by_and_moved() {
+fn every_shape_of_column_is_a_key_and_is_moved() {
     let mut rng = SplitMix64::new(7);
     let of_every_kind = shapes::small_of_every_kind();
     for _ in 0..6 {
@@ -228,9 +228,9 @@ fn every_shape_of_column_is_sorted_by_and_moved() {
     }
 }
 
-/// As many full-width keys as take several rounds.
+/// So many full-width keys that the sort takes several rounds.
 #[test]
-fn keys_that_have_no_room_in_a_number_are_ranked() {
+fn keys_that_exceed_a_number_are_ranked() {
     let shape = |seed, presence| Shape {
         docs: 3_000,
         presence,
@@ -242,7 +242,7 @@ fn keys_that_have_no_room_in_a_number_are_ranked() {
         shape(seed, presence)
     });
     let mut dataset = Dataset::of_shapes(3_000, shapes);
-    // Equal in all keys but the last two, for most.
+    // Most documents are equal in all keys but the last two.
     for (_, column) in &mut dataset.columns[..6] {
         *column = column.pick((0..3_000).map(|doc| Some(if doc % 10 == 0 { doc } else { 1 })));
     }
@@ -251,7 +251,7 @@ fn keys_that_have_no_room_in_a_number_are_ranked() {
 }
 
 #[test]
-fn a_range_of_the_first_key_is_a_range_of_documents() {
+fn a_range_of_the_primary_key_is_a_range_of_documents() {
     let shape = |values| Shape { docs: 5_000, presence: shapes::Presence::Random(800), values, seed: 3 };
     let numbers = shape(shapes::Values::Numeric(shapes::Numbers::SmallRange));
     let strings = shape(shapes::Values::Sorted(shapes::Strings::FewDistinct));
@@ -292,7 +292,7 @@ fn a_range_of_the_first_key_is_a_range_of_documents() {
 }
 
 #[test]
-fn what_cannot_be_sorted_by_is_refused_and_named() {
+fn unsuitable_sort_keys_are_refused() {
     let dataset = shapes::small_of_every_kind();
     let (schema, _) = schema(&dataset, &COMPRESSIONS);
     let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
@@ -323,7 +323,7 @@ fn what_cannot_be_sorted_by_is_refused_and_named() {
 }
 
 #[test]
-fn a_sort_that_cannot_be_is_found_by_a_check_or_refused_at_once() {
+fn impossible_sorts_are_refused_or_found_by_verify() {
     let file = in_batches(&shapes::small_of_every_kind(), 999, &COMPRESSIONS, WriterOptions::default());
     let by = |names: &[&str]| sort::encode(&names.iter().map(|name| SortKey::new(*name)).collect::<Vec<_>>());
     for (name, problem) in [
@@ -338,12 +338,12 @@ fn a_sort_that_cannot_be_is_found_by_a_check_or_refused_at_once() {
         let (section, offset) = error.place().unwrap();
         assert_eq!(section, Section::DirectoryRoot);
         assert!(offset > columns(&file).len() as u64);
-        // Whoever merges such a segment gets what can be had of it.
+        // A merge of such a segment still gives its documents.
         let mut merger = Merger::new(WriterOptions::default());
         merger.add("liar", &segment);
         open(merger.finish_bytes().unwrap().0).verify().unwrap();
     }
-    // By which all documents are equal.
+    // A key by which all documents are equal.
     open(claim(&file, by(&["nothing", "no terms"]))).verify().unwrap();
     for body in [vec![], by(&["day", "day"]), [&by(&["day"])[..], b"x"].concat(), by(&[""]), by(&[])] {
         let refused = Segment::from_bytes(claim(&file, body), OpenOptions::new()).unwrap_err();
@@ -352,7 +352,7 @@ fn a_sort_that_cannot_be_is_found_by_a_check_or_refused_at_once() {
 }
 
 #[test]
-fn a_column_with_a_dictionary_in_some_sources_and_without_in_others_is_sorted_by() {
+fn a_key_may_be_sorted_in_some_sources_and_binary_in_others() {
     let source = |kind: fn(Vec<Option<Vec<u8>>>) -> ModelColumn, seed| {
         let mut rng = SplitMix64::new(seed);
         let mut value = || rng.chance(3, 4).then(|| format!("host {}", rng.below(300)).into_bytes());
@@ -383,7 +383,7 @@ fn a_column_with_a_dictionary_in_some_sources_and_without_in_others_is_sorted_by
 }
 
 #[test]
-fn sources_that_are_sorted_in_part_alike_stay_so_in_that_part() {
+fn sources_keep_the_common_prefix_of_their_sorts() {
     let shape = |seed, docs| Shape {
         docs,
         presence: shapes::Presence::Random(900),
@@ -415,7 +415,7 @@ fn sources_that_are_sorted_in_part_alike_stay_so_in_that_part() {
     assert_eq!(merged(&[segment(90, &abc), segment(50, &[a.clone(), b.descending(), c])]), abc[..1]);
     assert_eq!(merged(&[segment(90, &abc), segment(50, &[a.missing_first()])]), []);
     assert_eq!(merged(&[segment(90, &abc), segment(50, &[])]), []);
-    // What has no documents does not count.
+    // Sources without documents do not count.
     assert_eq!(merged(&[segment(90, &abc), segment(0, &[])]), abc);
     let (x, y) = (segment(90, &abc), segment(50, &abc));
     let mut merger = Merger::new(WriterOptions::default()).sort_by([]);

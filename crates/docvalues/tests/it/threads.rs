@@ -1,4 +1,4 @@
-//! One column, many threads, any order: the same answers, and one verification.
+//! Columns that are read by several threads.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The first documents of segments with many zones, of sets of any size: what is skipped must not have been among them.
+//! Top documents of segments with many zones, for sets of any size: skipped zones have none of them.
 
 use docvalues::format::file::kind::from_f64;
 use docvalues::search::{Bitset, Docs, Search};
@@ -10,13 +10,13 @@ use docvalues_testkit::shapes::Dataset;
 
 use crate::write::{COMPRESSIONS, in_batches};
 
-/// Two blocks, and a part of one.
+/// Two blocks, and part of a third.
 const DOCS: u32 = 140_001;
 
-/// Documents that a thread takes at once.
+/// Documents that a thread takes at a time.
 const PART: u32 = 524_288;
 
-/// Numbers whose greatest, or least, lie together, or here and there, or everywhere; that tie, and that are missing.
+/// Numbers whose extremes are clustered, spread or everywhere, with ties and gaps.
 fn dataset() -> Dataset {
     let mut rng = SplitMix64::named("tops");
     let mut column = |name: &str, logical, number: &dyn Fn(i64, i64) -> Option<i64>| {
@@ -45,14 +45,14 @@ fn by(name: &str) -> [SortKey; 4] {
 }
 
 #[test]
-fn of_sets_of_any_size() {
+fn sets_of_any_size() {
     let dataset = dataset();
     let file = in_batches(&dataset, 50_000, &COMPRESSIONS, WriterOptions::default());
     let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
     let mut rng = SplitMix64::new(1);
     let mut one_of =
         |some: u64| -> Vec<DocId> { (0..DOCS).filter(|_| rng.below(some) == 0).map(DocId::new).collect() };
-    // Enough for a filter to be asked, for zones to be asked, and for neither, as a list and as bits.
+    // Set sizes for which the search uses a filter, zones, or neither; as a list and as bits.
     let lists = [4, 40, 100, 6_000].map(&mut one_of);
     let sets = [5, 50, 130, 7_000].map(one_of).map(|list| Bitset::from_docs(list, DOCS));
     let at_the_end: Vec<DocId> = (DOCS - 5_000..DOCS + 3).step_by(2).map(DocId::new).collect();
@@ -69,9 +69,9 @@ fn of_sets_of_any_size() {
     }
 }
 
-/// The latest documents of a log, where each is later than those before.
+/// The latest documents of a log, whose times ascend.
 #[test]
-fn of_numbers_that_rise_hardly_any_document_is_looked_at() {
+fn ascending_numbers_visit_few_documents() {
     let dataset = dataset();
     let file = in_batches(&dataset, 50_000, &COMPRESSIONS, WriterOptions::default());
     let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
@@ -81,14 +81,14 @@ fn of_numbers_that_rise_hardly_any_document_is_looked_at() {
         let (found, profile) =
             Search::new(&segment).top_explained(docs, &[SortKey::new("rising").descending()], 20).unwrap();
         assert_eq!(found.len(), 20);
-        // Of documents near each other, some hundreds of steps are noise.
-        assert!(profile.visited <= 4_096 * 2, "{} documents of {docs:?} were looked at", profile.visited);
+        // Neighbours are out of order by some hundreds of steps.
+        assert!(profile.visited <= 4_096 * 2, "{} documents of {docs:?} were visited", profile.visited);
     }
 }
 
-/// The documents of the set are worse than others, but for a few of the best: what is guessed of them is not so.
+/// The documents of the set are worse than others, except for a few of the best, so the search's guess is wrong.
 #[test]
-fn of_a_set_of_which_too_much_is_expected() {
+fn a_set_below_the_guess_is_searched_again() {
     let dataset = dataset();
     let file = in_batches(&dataset, 50_000, &COMPRESSIONS, WriterOptions::default());
     let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
@@ -117,9 +117,9 @@ fn of_a_set_of_which_too_much_is_expected() {
     }
 }
 
-/// Of a set of any documents, few are looked at.
+/// Few documents of a random set are visited.
 #[test]
-fn of_numbers_anywhere_most_documents_are_passed_over() {
+fn random_numbers_skip_most_documents() {
     let dataset = dataset();
     let file = in_batches(&dataset, 50_000, &COMPRESSIONS, WriterOptions::default());
     let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
@@ -138,9 +138,9 @@ fn of_numbers_anywhere_most_documents_are_passed_over() {
     }
 }
 
-/// Documents of the second part have fine zones of their own, and are found by another thread.
+/// Documents of the second chunk have their own fine zones, and are found by another thread.
 #[test]
-fn of_two_parts() {
+fn documents_of_two_chunks() {
     let docs = PART + 70_000;
     let mut rng = SplitMix64::named("two parts");
     let mut column = |name: &str, number: &dyn Fn(u32, u64) -> Option<i64>| {
@@ -170,9 +170,9 @@ fn of_two_parts() {
     check_top(&segment, &dataset, &sets, &[some.missing_first().descending(), rising.descending()], &[30]);
 }
 
-/// A source that knows just which documents match, of those without a value, too; and whose guesses are good or bad.
+/// A source with an exact `may_hold`, also for documents without a value, and with good or bad guesses.
 #[test]
-fn of_a_source_that_knows_more() {
+fn a_source_with_exact_hooks() {
     let docs = 60_000;
     let column = |name: &str, logical, number: &dyn Fn(u32) -> Option<i64>| {
         (Field::new(name, Kind::Numeric, logical), ModelColumn::Numeric((0..docs).map(number).collect()))

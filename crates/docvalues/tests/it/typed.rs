@@ -1,4 +1,4 @@
-//! Numbers of every type, written in that type and read back in it.
+//! Typed values: numbers of every type are written and read in that type.
 
 use std::fmt::Debug;
 use std::ops::{Bound, ControlFlow, RangeBounds};
@@ -11,7 +11,7 @@ use docvalues::{
 use docvalues_testkit::rng::SplitMix64;
 use proptest::prelude::*;
 
-/// A type that columns hold: numbers of `Number`, with the method of the writer that takes them.
+/// A numeric type, with the writer's method that takes it.
 trait Written: Number + PartialOrd {
     /// Values near each edge of the type.
     fn edges() -> Vec<Self>;
@@ -65,7 +65,7 @@ const DOUBLES: [f64; 15] = [
     f64::from_bits(f64::NAN.to_bits() | 42),
 ];
 
-/// What was written: the documents of a column with one value, and of one with several.
+/// The documents of a single-valued and of a multi-valued column.
 #[derive(Clone, Debug)]
 struct Model<T> {
     one: Vec<Option<T>>,
@@ -73,7 +73,7 @@ struct Model<T> {
 }
 
 impl<T: Written> Model<T> {
-    /// `docs` documents whose values are drawn from `values`; some have none.
+    /// `docs` documents whose values are drawn from `values`. Some have no value.
     fn draw(values: &[T], docs: usize) -> Model<T> {
         let mut rng = SplitMix64::named("typed");
         let mut value = || values[rng.place(values.len())];
@@ -106,17 +106,17 @@ impl<T: Written> Model<T> {
     }
 }
 
-/// The values to the bit: `==` takes −0.0 for 0.0, and NaN for nothing.
+/// The values as stored numbers, to compare bits: `==` equates −0.0 and 0.0, and NaN with nothing.
 fn exact<T: Number>(values: &[T]) -> Vec<i64> {
     values.iter().map(|value| value.to_stored()).collect()
 }
 
-/// Whether a plain loop counts `value`: NaN is in no range, not even in `..`.
+/// Whether a loop counts `value`: NaN is in no range, not even in `..`.
 fn is_in<T: PartialOrd>(value: &T, range: &impl RangeBounds<T>) -> bool {
     value.partial_cmp(value).is_some() && range.contains(value)
 }
 
-/// Documents in any order, with repeats, and some after the last one.
+/// Documents in any order, with repeats, and some past the last one.
 fn any_order(docs: usize) -> Vec<DocId> {
     let mut rng = SplitMix64::named("any order");
     (0..docs + 70).map(|_| DocId::new(rng.below_u32(docs as u32 + 3))).collect()
@@ -139,7 +139,7 @@ fn check_one<T: Written>(column: &Numeric<T>, model: &[Option<T>], ranges: &[(Bo
         assert_eq!(bits::get(&present, at).then(|| found[at].to_stored()), value_of(*doc).map(T::to_stored));
         assert!(bits::get(&present, at) || found[at] == T::default(), "{doc:?}");
     }
-    // Fewer than a word of documents, most of which have a value.
+    // Fewer documents than a word has bits. Most have a value.
     let few = &docs[..20];
     column.gather(few, &mut found[..few.len()], &mut present).unwrap();
     assert!((few.len()..64).all(|at| !bits::get(&present, at)));
@@ -199,7 +199,7 @@ fn check_many<T: Written>(column: &SortedNumeric<T>, model: &[Vec<T>], ranges: &
     }
 }
 
-/// Every form of a range whose ends are among `ends`.
+/// Every form of range with bounds from `ends`.
 fn every_range<T: Copy>(ends: &[T]) -> Vec<(Bound<T>, Bound<T>)> {
     let bounds = |end: &T| [Bound::Included(*end), Bound::Excluded(*end)];
     let bounds: Vec<Bound<T>> = ends.iter().flat_map(bounds).chain([Bound::Unbounded]).collect();
@@ -214,7 +214,7 @@ fn check_type<T: Written>() {
 }
 
 #[test]
-fn numbers_of_every_type_come_back_as_they_went_in() {
+fn numbers_of_every_type_round_trip() {
     check_type::<i64>();
     check_type::<u64>();
     check_type::<f64>();
@@ -225,7 +225,7 @@ fn numbers_of_every_type_come_back_as_they_went_in() {
     check_type::<TimestampNanos>();
 }
 
-/// In more documents than are gathered or scanned at a time.
+/// More documents than a batch of `gather` or `scan` has.
 #[test]
 fn doubles_over_several_blocks() {
     let doubles: Vec<f64> = (0..1_000).map(|i| f64::from(i) / 8.0 - 60.0).chain(DOUBLES).collect();
@@ -234,7 +234,7 @@ fn doubles_over_several_blocks() {
 }
 
 #[test]
-fn a_range_of_doubles_counts_what_a_plain_loop_counts() {
+fn a_range_of_doubles_counts_like_a_loop() {
     let model = Model { one: DOUBLES.map(Some).to_vec(), many: vec![vec![]; DOUBLES.len()] };
     let price = model.segment().typed::<f64>("one").unwrap();
     let count = |is_in: fn(&f64) -> bool| DOUBLES.iter().filter(|price| is_in(price)).count();
@@ -246,7 +246,7 @@ fn a_range_of_doubles_counts_what_a_plain_loop_counts() {
     assert_eq!(price.range(f64::INFINITY..).count().unwrap(), 1, "no NaN");
     assert_eq!(price.range(..).count().unwrap(), count(|price| !price.is_nan()));
     assert_eq!(price.range(f64::NAN..).count().unwrap(), 0);
-    // As they are stored, −0.0 lies below 0.0, and NaN above infinity.
+    // In the order of stored numbers, −0.0 is below 0.0, and NaN above infinity.
     let stored = price.stored();
     assert_eq!(stored.range(0.0.to_stored()..).count().unwrap(), count(|price| *price >= 0.0) - 1 + 2);
 }
@@ -272,7 +272,7 @@ fn a_range_of_a_sorted_column_of_doubles_is_a_range_of_documents() {
     }
 }
 
-/// A column of each type, with one value a document and with several, and `host` with terms.
+/// A single-valued and a multi-valued column of each type, and `host` with terms.
 fn of_every_type() -> Segment {
     let mut schema = Schema::new();
     for logical in LogicalType::ALL.into_iter().filter(|logical| !logical.is_bytes()) {
@@ -284,7 +284,7 @@ fn of_every_type() -> Segment {
     Segment::from_bytes(bytes, OpenOptions::new()).unwrap()
 }
 
-/// Opens `column`, whose type is `found`, in type `T`.
+/// Opens `column`, whose type is `found`, as type `T`.
 #[track_caller]
 fn check_refusal<T: Debug>(
     opened: Result<T, docvalues::ReadError>,
@@ -335,13 +335,13 @@ fn a_wrong_type_is_an_error_that_names_both() {
         let (one, many) = (found.name(), format!("{}s", found.name()));
         check_refusal(segment.numeric(one), one, found, LogicalType::I64);
         check_refusal(segment.sorted_numeric(&many), &many, found, LogicalType::I64);
-        // As they are stored, all of them are read.
+        // `stored` reads every type.
         segment.stored(one).unwrap();
         segment.stored_lists(&many).unwrap();
     }
 }
 
-/// Any bits, and what is rare among these.
+/// Doubles with any bits, and special values.
 fn any_double() -> impl Strategy<Value = f64> {
     prop_oneof![
         2 => any::<u64>().prop_map(f64::from_bits),
@@ -362,7 +362,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn any_doubles_come_back_as_they_went_in(
+    fn any_doubles_round_trip(
         docs in prop::collection::vec(
             (prop::option::weighted(0.8, any_double()), prop::collection::vec(any_double(), 0..4)),
             0..300,

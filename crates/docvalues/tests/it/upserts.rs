@@ -1,4 +1,4 @@
-//! Documents that are deleted or replaced before their segment is finished: as if they had never been added.
+//! Documents that are deleted or replaced before their segment is finished leave no trace in it.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,20 +14,20 @@ use proptest::prelude::*;
 
 use crate::write::{COMPRESSIONS, schema};
 
-/// Little, so that all of a segment in a file goes through the temporary file.
+/// A small budget, so that a segment in a file goes through the temporary file.
 const BUDGET: usize = 60_000;
 
-/// A document: the one of the data set that it is like, and its id.
+/// A document: the document of the data set whose values it has, and its id.
 type Doc = (u32, Option<u16>);
 
-/// The way to write documents: sorted or not, in a file or in memory.
+/// The mode of writing: sorted or not, to a file or in memory.
 #[derive(Clone, Copy, Debug)]
 struct How {
     sorted: bool,
     in_file: bool,
 }
 
-/// A writer of documents like those of `dataset`, with an index of their ids.
+/// A writer for documents of `dataset`, with an id index.
 fn writer<T>(
     dataset: &Dataset,
     how: How,
@@ -64,7 +64,7 @@ fn add<T>(
     Ok(())
 }
 
-/// The segment of `docs`, without those that are `deleted`, and where each of them went.
+/// The segment of `docs` without those that are `deleted`, and the new id of each document.
 fn written(dataset: &Dataset, docs: &[Doc], deleted: &[usize], how: How) -> (Vec<u8>, Vec<(DocId, DocId)>) {
     let mut moved = Vec::new();
     macro_rules! write {
@@ -88,7 +88,7 @@ fn written(dataset: &Dataset, docs: &[Doc], deleted: &[usize], how: How) -> (Vec
     (std::fs::read(&path).unwrap(), moved)
 }
 
-/// The documents that are left, and what they were.
+/// The documents that are left.
 fn left(docs: &[Doc], deleted: &[usize]) -> Vec<usize> {
     let mut last = HashMap::new();
     let lives = |at: &usize| !deleted.contains(at);
@@ -99,7 +99,7 @@ fn left(docs: &[Doc], deleted: &[usize]) -> Vec<usize> {
 fn documents() -> impl Strategy<Value = (Vec<Doc>, Vec<usize>)> {
     let id = prop::option::weighted(0.8, prop_oneof![any::<u16>(), 0..9_u16]);
     let docs = |len| prop::collection::vec((0..300_u32, id.clone()), len);
-    // Of 4,096 documents, places are in the temporary file.
+    // From 4,096 documents on, positions are in the temporary file.
     let docs = prop_oneof![
         4 => docs(0..6_usize), 4 => docs(60..70_usize), 4 => docs(200..700_usize), 1 => docs(4_500..5_000_usize)
     ];
@@ -117,25 +117,25 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn a_segment_is_that_of_the_documents_that_are_left((docs, deleted) in documents(), how in how()) {
+    fn a_segment_has_only_the_documents_that_are_left((docs, deleted) in documents(), how in how()) {
         let dataset = shapes::small_of_every_kind();
         let (file, moved) = written(&dataset, &docs, &deleted, how);
         let left = left(&docs, &deleted);
         let docs: Vec<Doc> = left.iter().map(|&at| docs[at]).collect();
         let (expected, places) = written(&dataset, &docs, &[], how);
         prop_assert!(file == expected, "{} of the documents are left", docs.len());
-        // As those, told by the numbers that they were added under.
+        // The same documents, numbered as they were added.
         prop_assert!(moved.iter().map(|(old, _)| old.get() as usize).eq(left));
         prop_assert!(moved.iter().map(|(_, new)| new).eq(places.iter().map(|(_, new)| new)));
     }
 
     #[test]
-    fn a_merge_keeps_the_last_of_those_with_one_id(
+    fn a_merge_keeps_the_last_document_of_each_id(
         parts in prop::collection::vec(documents(), 1..4),
         how in how(),
     ) {
         let dataset = shapes::small_of_every_kind();
-        // Each with one document an id, of which some do not live.
+        // Sources with distinct ids, some of them deleted.
         let open = |(docs, deleted): &(Vec<Doc>, Vec<usize>)| {
             let docs: Vec<Doc> = left(docs, &[]).into_iter().map(|at| docs[at]).collect();
             let (file, _) = written(&dataset, &docs, &[], How { sorted: false, in_file: false });
@@ -184,7 +184,7 @@ proptest! {
 }
 
 #[test]
-fn a_refused_segment_is_finished_without_one_of_the_two() {
+fn a_refused_segment_can_be_finished_without_the_duplicate() {
     let dataset = shapes::small_of_every_kind();
     let how = How { sorted: true, in_file: false };
     let docs: Vec<Doc> = (0..200).map(|doc| (doc, Some((doc % 199) as u16))).collect();
@@ -203,7 +203,7 @@ fn a_refused_segment_is_finished_without_one_of_the_two() {
     assert!(writer.finish_bytes().unwrap() == written(&dataset, &docs, &[0], how).0);
 }
 
-/// A stream that takes so many bytes, and then fails.
+/// A stream that fails after some bytes.
 struct Full(usize);
 
 impl io::Write for Full {

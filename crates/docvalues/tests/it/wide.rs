@@ -1,4 +1,4 @@
-//! 65,000 columns: opening the segment and reading one value touches next to nothing.
+//! A segment with 65,000 columns: opening it and reading one value touches few bytes.
 
 use std::time::Instant;
 
@@ -34,6 +34,6 @@ fn one_value_of_65_000_columns() {
         "65,000 columns, {} bytes: opened and one value read in {elapsed:?}, {touched} bytes touched",
         summary.bytes
     );
-    // No timing here: what was touched is what the time comes from. The root takes 32 bytes a page.
+    // The test counts bytes instead of time. The root takes 32 bytes per page.
     assert!(touched < summary.bytes / 50, "{touched} of {} bytes", summary.bytes);
 }

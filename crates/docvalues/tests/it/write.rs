@@ -1,4 +1,4 @@
-//! A data set of `testkit`, written.
+//! Writes data sets of `testkit`.
 
 use docvalues::{
     BytesKind, Compression, FieldId, FieldSpec, IdForm, IdOptions, Kind, LogicalType, Schema, SegmentWriter,
@@ -7,11 +7,11 @@ use docvalues::{
 use docvalues_fuzz::{give, give_batch};
 use docvalues_testkit::shapes::Dataset;
 
-/// Every way in which byte strings are compressed.
+/// Every compression of byte strings.
 pub(crate) const COMPRESSIONS: [Compression; 4] =
     [Compression::Block, Compression::Fsst, Compression::None, Compression::Auto];
 
-/// The columns' fields, compressed in these ways in turn.
+/// The schema of the data set. The compressions take turns.
 pub(crate) fn schema(dataset: &Dataset, compressions: &[Compression]) -> (Schema, Vec<FieldId>) {
     let mut schema = Schema::new();
     let fields = dataset.columns.iter().enumerate().map(|(i, (field, _))| {
@@ -33,7 +33,7 @@ pub(crate) fn schema(dataset: &Dataset, compressions: &[Compression]) -> (Schema
     (schema, fields)
 }
 
-/// The file of `dataset`, written document by document.
+/// The bytes of a segment of `dataset`, written document by document.
 pub(crate) fn by_document(
     dataset: &Dataset,
     compressions: &[Compression],
@@ -56,7 +56,7 @@ pub(crate) fn add_documents<T>(writer: &mut SegmentWriter<T>, fields: &[FieldId]
     }
 }
 
-/// The file of `dataset`, written in batches of `size` documents.
+/// The bytes of a segment of `dataset`, written in batches of `size` documents.
 pub(crate) fn in_batches(
     dataset: &Dataset,
     size: u32,
@@ -85,7 +85,7 @@ pub(crate) fn add_batches<T>(
     }
 }
 
-/// Small segments with an index of ids: in blocks of any ids and of UUIDs, a trie, an automaton.
+/// Small segments with an id index: blocks of any ids, blocks of UUIDs, a trie, and an automaton.
 pub(crate) fn with_ids() -> [Vec<u8>; 4] {
     let any = |doc: u32| match doc % 4 {
         0 => format!("same beginning {}", doc * 7),

@@ -77,8 +77,8 @@ fn word(doc: usize) -> Vec<u8> {
     text(&format!("{}/{}/{:x}.{doc}", ["common", "other"][doc % 2], mix(doc % 50) % 40, mix(doc) % 700))
 }
 
-/// Groups that are blocks each: of the first 36, the index lists no labels any more; the others have a prefix there, and
-/// separators of which one begins with another.
+/// Groups that are blocks each: of the first 36, the index lists no labels any more; the others have a prefix there,
+/// and separators of which one begins with another.
 fn grouped(doc: usize) -> Vec<u8> {
     let (group, number) = (doc / 26, doc % 26);
     match group {
