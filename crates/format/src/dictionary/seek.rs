@@ -56,7 +56,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
     ///
     /// # Complexity
     ///
-    /// O(length + log terms), without allocation. [The module](super#cost) lists the bytes read.
+    /// O(length + log terms), without allocation. [The module](crate::dictionary#cost) lists the bytes read.
     pub fn seek_exact(&self, term: &[u8]) -> Result<Option<TermOrd>> {
         let found = self.seek(term)?;
         Ok(found.exact.then_some(TermOrd::new(found.below)))
