@@ -9,8 +9,8 @@
 //!
 //! | offset | bytes | field | meaning |
 //! | ---: | ---: | --- | --- |
-//! | 0 | 1 | `low` | u8: the code of how far the smallest value is above the zone's |
-//! | 1 | 1 | `high` | u8: the code of how far the largest value is below the zone's |
+//! | 0 | 1 | `low` | u8: the code of the distance of the smallest value from the zone's smallest |
+//! | 1 | 1 | `high` | u8: the code of the distance of the largest value from the zone's largest |
 //!
 //! Distances are measured from the bounds of the [zone](super::zone) that contains the fine zone. A code stores the
 //! position of the highest bit and the two bits below it, rounded down: a distance exceeds its decoded code by less

@@ -82,10 +82,10 @@ fn terms_are_read_from_verified_and_unverified_granules() {
         [|_| false, |granule| granule % 2 == 0, |granule| granule % 2 == 1, |_| true];
     for good in patterns {
         let fresh = || {
-            let patchy = made.clone().try_map(&mut |section, bytes| {
+            let partly_verified = made.clone().try_map(&mut |section, bytes| {
                 Ok::<_, Infallible>(TestSection::new(section, bytes, good).admitting())
             });
-            DictionaryReader::open(patchy.unwrap(), JumpTables::Baked).unwrap()
+            DictionaryReader::open(partly_verified.unwrap(), JumpTables::Baked).unwrap()
         };
         // Each from a section of which nothing was read before.
         for (ord, term) in (0..).zip(&terms) {
