@@ -1,21 +1,20 @@
-//! Documents in another order than they came in.
+//! The index sort: sorts the documents of a segment by sort keys.
 //!
 //! ```text
-//! keys       columns that are sorted by -> one number for each document         keys
+//! codes      the values of the sort columns, packed into one number a document  key_codes
 //!   |
-//! records    number and document, 16 bytes: sorted, in runs if there are many    records
+//! records    code and document, 16 bytes: sorted, externally if there are many   external_sort::doc_records
 //!   |
-//! places     where each document goes                                           Order
+//! doc map    the new number of each document                                    DocMap
 //!   |
-//! columns    presence and values, each to where its document goes               columns, presence
-//!   |          what is not in memory by way of windows of the result            scatter
-//! encode     as if the documents had come in this order
+//! columns    values and presence, permuted                                      permutation, permute_presence
+//!   |          columns on disk by way of windows of the result                  scatter
+//! encode     as if the documents had been added in this order
 //! ```
 //!
-//! A column that is in a file is read and written front to back: its values go, with their places, to the window of
-//! the result in which they belong, and windows then are put together in memory one after the other. So it moves
-//! twice, however large it is. To look values up one by one, in the order in which documents are to lie, would
-//! be a read of the file for each.
+//! A column on disk is permuted by two sequential passes, however large it is. The first writes each value, with its
+//! new index, to the window of the result that contains it. The second assembles the windows in memory, one after the
+//! other. Looking up the values in their new order would take a random read for each.
 
 mod key_codes;
 mod permutation;
@@ -34,7 +33,7 @@ pub(crate) use key_codes::{KeyColumn, KeyValues};
 pub(crate) use permutation::Permutation;
 use scatter::{Layout, Scatter};
 
-/// Where each document goes, of those that came in.
+/// The new number of each document. (Lucene: `Sorter.DocMap`.)
 #[derive(Debug)]
 pub(crate) struct DocMap {
     places: SpillVec<u32>,
@@ -42,8 +41,7 @@ pub(crate) struct DocMap {
 }
 
 impl DocMap {
-    /// Sorts `docs` documents by `keys`; those that are equal by all of them stay as they are. `None` if they are
-    /// in order already.
+    /// Sorts `docs` documents by `keys`, stably. `None` if they are sorted already.
     pub(crate) fn new(
         docs: u32,
         keys: &[KeyColumn<'_>],
@@ -80,7 +78,8 @@ impl DocMap {
         Ok(moved.then(|| DocMap { places, spill_budget: spill_budget.clone() }))
     }
 
-    /// Shows `each` all documents in the order in which they came, and where each goes: where it is, without an order.
+    /// Calls `each` with the old and the new number of all documents, in the old order. Without a map, the two are
+    /// equal.
     pub(crate) fn each_place(
         doc_map: Option<&DocMap>,
         docs: u32,
@@ -97,17 +96,17 @@ impl DocMap {
         })
     }
 
-    /// Where each document goes, if that is in memory.
+    /// The new numbers, if they are in memory.
     pub(crate) fn in_memory(&self) -> Option<&[u32]> {
         (self.places.on_disk_len() == 0).then_some(&self.places.in_memory)
     }
 
-    /// Where each document goes, one after the other.
+    /// A sequential reader of the new numbers.
     pub(crate) fn places(&self) -> SpillVecReader<'_, u32> {
         self.places.stream()
     }
 
-    /// The documents that go to `places`.
+    /// The old numbers of the documents with the new numbers `places`.
     pub(crate) fn docs_at<const N: usize>(&self, places: [u32; N]) -> Result<[u32; N], ErrorKind> {
         let (mut docs, mut doc) = (places, 0);
         try_each(&self.places, |place| {
@@ -122,7 +121,7 @@ impl DocMap {
         Ok(docs)
     }
 
-    /// Which documents have a value, in this order; and where the values go.
+    /// The permuted presence of a column, and the permutation of its values.
     pub(crate) fn presence(
         &self,
         docs: u32,
@@ -140,7 +139,7 @@ fn doc_of(record: u128) -> u32 {
     u32::try_from(record & u128::from(u32::MAX)).unwrap_or(u32::MAX)
 }
 
-/// For each document, how many different codes are below its own; and how many there are.
+/// The rank of each document's code among the distinct codes, and their number.
 fn ranks(
     docs: u32,
     sorter: ExternalSorter,
@@ -157,13 +156,13 @@ fn ranks(
     Ok((ranks, rank + 1))
 }
 
-/// A number for each document, which `put` puts there in any order.
+/// A number for each document, which `put` sets in any order.
 fn by_document(
     docs: u32,
     spill_budget: &SpillBudget,
     put: impl FnOnce(&mut Scatter<'_>) -> Result<(), ErrorKind>,
 ) -> Result<SpillVec<u32>, ErrorKind> {
-    // Read front to back for each column, which a file can do: so they do not take the memory of values.
+    // Large maps go to disk: they are read sequentially for each column, and the memory is left to the values.
     let on_disk =
         spill_budget.spill.as_ref().filter(|_| index(docs) > spill_budget.bytes / (4 * size_of::<u32>()));
     let mut scatter =
@@ -175,7 +174,7 @@ fn by_document(
     Ok(numbers)
 }
 
-/// Shows `f` all numbers of a tape, until it fails.
+/// Calls `f` with all numbers, until it fails.
 fn try_each<T: crate::buffer::FixedWidth>(
     values: &SpillVec<T>,
     mut f: impl FnMut(T) -> Result<(), ErrorKind>,

@@ -1,22 +1,22 @@
-//! Several segments become one.
+//! [`Merger`]: builds one segment from several sources.
 //!
 //! ```text
-//! sources       columns of one name belong together; kinds and types agree,  plan
-//!   |             or are promoted                                            promote
+//! sources       groups columns by name, checks kinds and types,        plan
+//!   |           or promotes numbers                                    type_promotion
 //!   |
-//! live          which documents are taken, and their new numbers             crate::live
+//! live          the documents to take, and their new numbers           crate::live_set
 //!   |
-//! values        scanned batch by batch into one column's buffer             values
-//! terms         merged into one dictionary; every source's ords into its     terms
+//! values        scans the sources into one buffer a column             read_columns
+//! terms         merges dictionaries; maps the ords of each source      dictionaries, loser_tree
 //!   |
-//! order         where documents go, if they are sorted                       plan, order
+//! index sort    the order of the documents, if there are sort keys     plan, crate::index_sort
 //!   |
 //! encode, file  as for any other segment
 //! ```
 //!
-//! Nothing here knows what a segment is: values come through the traits of `docvalues_column`, so that a
-//! merge takes whatever can be read. What it hands to the encoders is what a
-//! [`SegmentWriter`](crate::SegmentWriter) would, given the same documents: so the bytes are the same, too.
+//! A merge reads sources through the traits of `docvalues_column`, so it takes any source. It gives the encoders the
+//! same buffers that a [`SegmentWriter`](crate::SegmentWriter) would build from the same documents, so the bytes are
+//! the same.
 
 mod dictionaries;
 mod loser_tree;
@@ -49,18 +49,18 @@ use crate::target::{Stream, Target};
 
 use plan::{MergedColumn, Plan};
 
-/// What a column that is merged beside others should have of the budget: with less, more time goes to the temporary
-/// file than is won.
+/// The minimum share of the budget, in bytes, for columns that are merged in parallel. With less, spilling costs more
+/// time than the threads save.
 const SHARE: usize = 32 << 20;
 
 /// Merges segments, or other sources of columns, into one segment.
 ///
-/// Its documents are those of the sources in the order in which these were added, without the ones that are
-/// not live; but if the sources are [sorted](ColumnSource::sort), they are merged as [`sort_by`](Self::sort_by)
-/// says. A column that a source does not have has no values there, unless [`same_columns`](Self::same_columns) refuses it.
-/// Columns of one name must be of one kind and one type, unless [`promote`](Self::promote) converts numbers. A column with
-/// a dictionary in some sources and without in others has one if that is smaller, as
-/// [`BytesKind::Auto`](crate::BytesKind::Auto) has it.
+/// - Documents are the live documents of the sources, in the order in which these were added. If the sources are
+///   [sorted](ColumnSource::sort), the merged segment is, too: see [`sort_by`](Self::sort_by).
+/// - A column that a source lacks has no values there, unless [`same_columns`](Self::same_columns) refuses it.
+/// - Columns of one name must have one kind and one type, unless [`promote`](Self::promote) converts numbers.
+/// - If only some sources have a dictionary for a column, the smaller encoding is chosen, as by
+///   [`BytesKind::Auto`](crate::BytesKind::Auto).
 ///
 /// # Examples
 ///
@@ -88,15 +88,15 @@ const SHARE: usize = 32 << 20;
 ///
 /// # Cost
 ///
-/// One column is in memory at a time, or some that share the budget: eight bytes a number, four an ord, the bytes of
-/// byte strings; and four bytes for each term of each source. [`WriterOptions::budget`] limits it: what has no room goes to a temporary
-/// file beside the target, but for those of terms, and in memory, where there is none.
+/// One column is in memory at a time, or several that share the budget: eight bytes a number, four bytes an ord, the
+/// bytes of byte strings, and four bytes for each term of each source. Values beyond [`WriterOptions::budget`] go to a
+/// temporary file beside the target, except the maps of terms. A merge in memory has no temporary file.
 pub struct Merger<'a> {
     sources: Vec<Source<'a>>,
     options: MergeOptions<'a>,
 }
 
-/// What is merged, and what to call it.
+/// A source, its name in errors, and its live documents.
 struct Source<'a> {
     name: String,
     columns: &'a dyn ColumnSource,
@@ -105,34 +105,34 @@ struct Source<'a> {
 
 struct MergeOptions<'a> {
     writer: WriterOptions,
-    /// Without, what the sources have in common.
+    /// The sort keys; `None` for those that the sources have in common.
     sort: Option<Vec<SortKey>>,
-    /// The name of the field of ids, and how they are indexed.
+    /// The name of the id field, and the options of its index.
     ids: Option<(String, IdOptions)>,
     compression: Compression,
-    /// Whether numbers are converted where types differ.
+    /// Whether to convert numbers if types differ.
     promote: bool,
-    /// Whether a column that a source lacks is refused.
+    /// Whether to refuse a column that a source lacks.
     same_columns: bool,
     spelling: Spelling<'a>,
     watch: Box<dyn FnMut(MergeProgress<'_>) + 'a>,
     moved: Option<OnRenumber<'a>>,
 }
 
-/// Who is told where documents go: from which source, which document, to which number.
+/// The callback of [`Merger::moved`]: index of the source, old number, new number.
 type OnRenumber<'a> = Box<dyn FnMut(usize, DocId, DocId) + 'a>;
 
-/// The spelling that a column gets whose parts have these.
+/// Chooses the format of a column from the formats in the sources.
 type Spelling<'a> = Box<dyn Fn(&[Option<&str>]) -> Option<String> + 'a>;
 
-/// How far a merge is.
+/// The progress of a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MergeProgress<'a> {
-    /// The column that is merged next.
+    /// The next column.
     pub column: &'a str,
-    /// How many are done.
+    /// The number of columns that are done.
     pub done: usize,
-    /// How many there are.
+    /// The number of all columns.
     pub columns: usize,
 }
 
@@ -143,7 +143,7 @@ impl fmt::Debug for Merger<'_> {
 }
 
 impl<'a> Merger<'a> {
-    /// A merge of nothing yet, to be written as `options` say.
+    /// A merge without sources.
     pub fn new(options: WriterOptions) -> Merger<'a> {
         let options = MergeOptions {
             writer: options,
@@ -159,45 +159,43 @@ impl<'a> Merger<'a> {
         Merger { sources: Vec::new(), options }
     }
 
-    /// Says how byte strings of binary columns are compressed, however they were.
+    /// Sets the compression of binary columns, whatever it is in the sources.
     #[must_use]
     pub fn compression(mut self, compression: Compression) -> Merger<'a> {
         self.options.compression = compression;
         self
     }
 
-    /// Has the documents sorted by `keys`, as [`SegmentWriter::sort_by`](crate::SegmentWriter::sort_by) does, in
-    /// whatever order they are in the sources; of equal ones, those of earlier sources come first. Without keys,
-    /// documents stay in the order of the sources.
+    /// Sets the index sort, as [`SegmentWriter::sort_by`](crate::SegmentWriter::sort_by). The sources need not be
+    /// sorted. The sort is stable: of equal documents, those of earlier sources come first. With no keys, documents
+    /// stay in the order of the sources.
     ///
-    /// If nothing is said, what all sources that have documents are sorted by stays so: the keys that they
-    /// have in common, from the first one on.
+    /// The default is the longest common prefix of the sort keys of all sources that have documents.
     ///
-    /// The columns to sort by are read twice.
+    /// The sort columns are read twice.
     #[must_use]
     pub fn sort_by(mut self, keys: impl IntoIterator<Item = SortKey>) -> Merger<'a> {
         self.options.sort = Some(keys.into_iter().collect());
         self
     }
 
-    /// Has an index of the ids that documents have in the column `name`, as
-    /// [`SegmentWriter::id_field`](crate::SegmentWriter::id_field) does, whether the sources have one or not. The column
-    /// is read twice, and is binary then. Two live documents with one id are refused, or the older one is left out, which
-    /// reads the column once more: [`IdOptions::duplicates`].
+    /// Builds an id index over the column `name`, as [`SegmentWriter::id_field`](crate::SegmentWriter::id_field),
+    /// whether the sources have one or not. The column becomes binary, and is read twice. If two live documents have
+    /// the same id, the merge fails, or drops the older one, which reads the column once more:
+    /// [`IdOptions::duplicates`].
     #[must_use]
     pub fn id_field(mut self, name: impl Into<String>, options: IdOptions) -> Merger<'a> {
         self.options.ids = Some((name.into(), options));
         self
     }
 
-    /// Sets whether columns of numbers are promoted if the sources disagree about their type: `i64` and `u64` beside
+    /// Sets whether columns of numbers are promoted if their types differ between sources: `i64` and `u64` beside
     /// `f64` to `f64`, and `u64` beside `i64` to `i64`. Off by default: then such columns are refused
     /// ([`ErrorKind::Differ`](crate::ErrorKind::Differ)).
     ///
-    /// Every value stays exactly the number that it is, and so does the order of values. A value of a live
-    /// document that the new type does not have, such as 2^53 + 1 as a double, fails the merge with an error that
-    /// names source, column and value ([`ErrorKind::Inexact`](crate::ErrorKind::Inexact)). Takes a few nanoseconds for
-    /// each value that is converted.
+    /// Every value stays the same number. If a value of a live document is not exact in the new type, such as 2^53 + 1
+    /// as a double, the merge fails with an error that names the source, column and value
+    /// ([`ErrorKind::Inexact`](crate::ErrorKind::Inexact)). A conversion takes a few nanoseconds a value.
     ///
     /// ```
     /// use docvalues_column::ColumnSource;
@@ -218,51 +216,51 @@ impl<'a> Merger<'a> {
         self
     }
 
-    /// Sets whether all sources must have the same columns. Off by default: then a column that a source lacks has no
-    /// values there. On, such a column fails the merge with an error that names it and the source
-    /// ([`ErrorKind::MissingColumn`](crate::ErrorKind::MissingColumn)), before anything is written.
+    /// Sets whether all sources must have the same columns. If set, a column that a source lacks fails the merge,
+    /// before anything is written, with an error that names both
+    /// ([`ErrorKind::MissingColumn`](crate::ErrorKind::MissingColumn)). By default it has no values there.
     #[must_use]
     pub fn same_columns(mut self, same: bool) -> Merger<'a> {
         self.options.same_columns = same;
         self
     }
 
-    /// Says what the [`format`](crate::FieldSpec::format) of a column is, given those of the sources that have
-    /// values of it. Without, it is kept where they are all the same.
+    /// Sets how the [`format`](crate::FieldSpec::format) of a column is chosen from the formats of the sources that
+    /// have values of it. By default it is kept if all are equal.
     #[must_use]
     pub fn spelling(mut self, spelling: impl Fn(&[Option<&str>]) -> Option<String> + 'a) -> Merger<'a> {
         self.options.spelling = Box::new(spelling);
         self
     }
 
-    /// Has `watch` told of every column before it is merged, or waited for while others are.
+    /// Sets a callback for progress, called before each column.
     #[must_use]
     pub fn watch(mut self, watch: impl FnMut(MergeProgress<'_>) + 'a) -> Merger<'a> {
         self.options.watch = Box::new(watch);
         self
     }
 
-    /// Has `moved` told where the live documents go, before the segment is written: the place of the source among those
-    /// that were added, a document's number there, and its number in the merged segment; source by source, document by
-    /// document. Takes no memory for documents.
+    /// Sets a callback for the new numbers of documents, called before the segment is written. Its arguments are the
+    /// index of the source, the document's number there, and its number in the merged segment. It is called for all
+    /// live documents, source by source, and takes no memory for them.
     #[must_use]
     pub fn moved(mut self, moved: impl FnMut(usize, DocId, DocId) + 'a) -> Merger<'a> {
         self.options.moved = Some(Box::new(moved));
         self
     }
 
-    /// Adds all documents of a source; errors call it `name`.
+    /// Adds all documents of a source. Errors name it `name`.
     pub fn add(&mut self, name: impl Into<String>, columns: &'a dyn ColumnSource) -> &mut Self {
         self.sources.push(Source { name: name.into(), columns, live: LiveSet::all(columns.docs()) });
         self
     }
 
-    /// Adds those documents of a source whose bit is set: document *i* if bit *i* % 64 of word *i* / 64 is.
-    /// Bits behind the last document are ignored.
+    /// Adds the live documents of a source: document *i* if bit *i* % 64 of word *i* / 64 is set. Bits after the last
+    /// document are ignored.
     ///
     /// # Errors
     ///
-    /// When there are fewer bits than documents.
+    /// If there are fewer bits than documents.
     pub fn add_live(
         &mut self,
         name: impl Into<String>,
@@ -274,19 +272,19 @@ impl<'a> Merger<'a> {
         Ok(self)
     }
 
-    /// Merges into the file that is to stand at `path`, which may stand there already, but should not be one of
-    /// the sources: it appears when it is whole, or not at all.
+    /// Merges into the file `path`. The file appears once it is complete, and replaces an existing one, which should
+    /// not be one of the sources.
     ///
     /// # Errors
     ///
-    /// When a source cannot be read or holds what no segment may, columns do not fit together or cannot be sorted
-    /// by, there are too many documents, columns or terms, or the budget is used up; and as
+    /// If a source cannot be read or holds invalid values; if columns differ in kind or type, or cannot be sort keys;
+    /// if there are too many documents, columns or terms; if the budget is used up; and as
     /// [`SegmentWriter::finish`](crate::SegmentWriter::finish).
     pub fn finish(self, path: impl AsRef<Path>) -> Result<Summary> {
         self.finish_to(AtomicFile::create(path)?)
     }
 
-    /// As [`finish`](Self::finish), to a file that was begun.
+    /// As [`finish`](Self::finish), with a file that was already created.
     ///
     /// # Errors
     ///
@@ -296,17 +294,17 @@ impl<'a> Merger<'a> {
         self.write(file, Some(spill))
     }
 
-    /// Merges into memory. The bytes are those that a file would have.
+    /// Merges into memory. The bytes are the same as in a file.
     ///
     /// # Errors
     ///
-    /// As [`finish`](Self::finish), but for those of files.
+    /// As [`finish`](Self::finish), except errors of files.
     pub fn finish_bytes(self) -> Result<(Vec<u8>, Summary)> {
         self.write(Vec::new(), None)
     }
 
-    /// Merges into `out`, front to back: a pipe, an upload. What has no room in memory goes to `spill`, if there is one. Of a
-    /// merge that fails, `out` has a part.
+    /// Merges into `out`, such as a pipe or an upload, sequentially. Values beyond the budget go to `spill`, if given.
+    /// If the merge fails, `out` may have received a part of the segment.
     ///
     /// # Errors
     ///
@@ -317,7 +315,7 @@ impl<'a> Merger<'a> {
 
     fn write<T: Target>(self, mut target: T, spill: Option<Spill>) -> Result<T::Finished> {
         let summary = self.write_all(&mut target, spill.as_ref())?;
-        // Before the next build may begin.
+        // Closes the temporary file before the next build of this file can begin.
         drop(spill);
         target.finish(summary)
     }
@@ -331,7 +329,8 @@ impl<'a> Merger<'a> {
         let plan = Plan::new(&sources, &options)?;
         let WriterOptions { jump_tables, zones, budget, threads, .. } = options.writer;
         let encoder = Encoder { docs: plan.docs, doc_map: None, jump_tables, zones };
-        // Each column that is at work, or waits for its turn, has a share. In memory, all is for one.
+        // Columns in progress, or waiting to be written, share the budget. Without a temporary file, one column has
+        // all.
         let most = if spill.is_some() { budget / (2 * SHARE) } else { 1 };
         let mut threads = parallel::count(threads).clamp(1, most.max(1));
         let spill_budget = SpillBudget::new(budget / threads, spill);
@@ -359,7 +358,7 @@ impl<'a> Merger<'a> {
         watch(0);
         while let Some(left @ [_, ..]) = plan.columns.get(file.columns.len()..) {
             let (ahead, share) = (2 * threads, budget / (2 * threads));
-            // Side by side, as long as each stays in memory; a larger one has all of the budget, alone.
+            // Columns that fit a share are merged in parallel; a larger one is merged alone, with all of the budget.
             let few = left.iter().take_while(|column| threads > 1 && column.needs() <= share / 2).count();
             let (columns, threads_now, budget_now) = match few {
                 0 | 1 => (&left[..1], 1, budget),
@@ -381,7 +380,7 @@ impl<'a> Merger<'a> {
                 },
             );
             match merged {
-                // Byte strings were longer than was thought: from there on, each column has all of the budget.
+                // Byte strings were longer than estimated: from here on, each column has all of the budget.
                 Err(error) if threads_now > 1 && matches!(error.kind(), ErrorKind::Budget { .. }) => {
                     threads = 1
                 }
@@ -392,14 +391,14 @@ impl<'a> Merger<'a> {
     }
 }
 
-/// The spelling that all have; none if they differ.
+/// The common format; `None` if they differ.
 fn all_alike(spellings: &[Option<&str>]) -> Option<String> {
     let (first, rest) = spellings.split_first()?;
     first.filter(|_| rest.iter().all(|spelling| spelling == first)).map(str::to_owned)
 }
 
 impl ErrorKind {
-    /// What is wrong with `source`, if anything there is.
+    /// Adds the name of the source.
     fn of_source(self, source: &str) -> ErrorKind {
         ErrorKind::Source { name: source.to_owned(), kind: Box::new(self) }
     }

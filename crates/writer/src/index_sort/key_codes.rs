@@ -1,12 +1,12 @@
-//! What documents are sorted by, as one number for each.
+//! [`KeyCodes`]: packs the sort keys of a document into one number that compares as they do.
 //!
 //! ```text
-//! key        values from 884 to 270,640,804, some documents have none    -> 1 bit: missing; 28 bits: above 884
-//! code       the bits of the first key | of the second | ...             up to 96 of them
+//! key        values from 884 to 270,640,804, some missing     -> 1 bit: missing; 28 bits: value - 884
+//! code       the bits of the first key | of the second | ...  up to 96 bits
 //! ```
 //!
-//! Where the keys have more bits than a code, documents are sorted by the first ones; their rank among the different
-//! codes then stands for these, in up to 32 bits, and leaves room for more.
+//! If the keys have more bits than a code, documents are first sorted by as many keys as fit. The rank of their code,
+//! in up to 32 bits, then replaces these keys, and makes room for more.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -17,10 +17,10 @@ use crate::buffer::{FixedWidth, PresenceBuffer, SpillVec};
 use crate::error::ErrorKind;
 use crate::intern::index;
 
-/// Bits of a code. With those of a document it is a record.
+/// The maximum bits of a code. With 32 bits for the document it fills a record of 128.
 const MOST: u32 = u128::BITS - u32::BITS;
 
-/// A column that documents are sorted by.
+/// A sort key with its values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeyColumn<'a> {
     pub(crate) presence: &'a PresenceBuffer,
@@ -29,13 +29,13 @@ pub(crate) struct KeyColumn<'a> {
     pub(crate) missing_first: bool,
 }
 
-/// What values are compared by, in document order: stored numbers, or the ords of byte strings. Documents without a
-/// value have none.
+/// The values of a sort key, as numbers in document order: stored numbers, or the ords of byte strings. Documents
+/// without a value have no entry.
 pub(crate) trait KeyValues: Debug {
-    /// The least and the greatest.
+    /// The minimum and the maximum.
     fn bounds(&self) -> Result<(i64, i64), ErrorKind>;
 
-    /// Fills `out` with those of `range`.
+    /// Replaces `out` by the numbers of `range`.
     fn copy(&self, range: Range<usize>, out: &mut Vec<i64>) -> Result<(), ErrorKind>;
 }
 
@@ -58,7 +58,7 @@ impl<T: FixedWidth + Into<i64> + Debug> KeyValues for SpillVec<T> {
     }
 }
 
-/// Some bits of all documents' codes.
+/// A group of bits of a code.
 #[derive(Clone, Copy, Debug)]
 struct CodePart<'a> {
     bits: u32,
@@ -67,9 +67,9 @@ struct CodePart<'a> {
 
 #[derive(Clone, Copy, Debug)]
 enum PartSource<'a> {
-    /// Whether there is a value.
+    /// One bit: whether the document has a value.
     Missing(KeyColumn<'a>),
-    /// The value, as its distance from the end of all values at which it comes first.
+    /// The value, as its distance from the first value in sort order.
     Value(KeyColumn<'a>, i64),
 }
 
@@ -77,11 +77,11 @@ enum PartSource<'a> {
 #[derive(Debug)]
 pub(super) struct KeyCodes<'a> {
     docs: u32,
-    /// What stands for parts by which documents were sorted, and its bits.
+    /// The rank of each document by the parts that were sorted already, and its bits.
     ranks: Option<(SpillVec<u32>, u32)>,
-    /// The parts that are in the codes now.
+    /// The parts of the current codes.
     now: Vec<CodePart<'a>>,
-    /// Those that have no room, the next one last.
+    /// The remaining parts, in reverse order.
     later: Vec<CodePart<'a>>,
 }
 
@@ -105,7 +105,7 @@ impl<'a> KeyCodes<'a> {
         Ok(codes)
     }
 
-    /// Takes as many parts as have room. A part has 64 bits at most, and ranks have 32, so there is room for one.
+    /// Takes as many parts as fit. At least one fits: a part has at most 64 bits, and ranks have at most 32.
     fn take(&mut self) {
         let mut left = MOST - self.ranks.as_ref().map_or(0, |(_, bits)| *bits);
         self.now.clear();
@@ -115,23 +115,23 @@ impl<'a> KeyCodes<'a> {
         }
     }
 
-    /// Whether they have no bits.
+    /// Whether all codes are equal: they have no bits.
     pub(super) fn are_all_equal(&self) -> bool {
         self.are_whole() && self.now.iter().all(|part| part.bits == 0)
     }
 
-    /// Whether they have all parts.
+    /// Whether the codes contain all remaining parts.
     pub(super) fn are_whole(&self) -> bool {
         self.later.is_empty()
     }
 
-    /// Has `ranks`, of which there are `count` different ones, stand for the codes, and takes more parts.
+    /// Replaces the sorted parts by `ranks`, of which `count` are distinct, and takes more parts.
     pub(super) fn replace(&mut self, (ranks, count): (SpillVec<u32>, u32)) {
         self.ranks = Some((ranks, bits(u64::from(count) - 1)));
         self.take();
     }
 
-    /// Shows `f` each document and its code.
+    /// Calls `f` with each document and its code.
     pub(super) fn each(
         &self,
         mut f: impl FnMut(u32, u128) -> Result<(), ErrorKind>,
@@ -172,7 +172,7 @@ impl CodePart<'_> {
         let place = |doc| index(doc - docs.start);
         match self.what {
             PartSource::Missing(key) => {
-                // Of those that come first, the bit is clear.
+                // The bit is clear for those that sort first.
                 let (with, without) = if key.missing_first { (1, 0) } else { (0, 1) };
                 let mut next = 0;
                 key.presence.docs(docs.clone()).for_each(|doc| {
@@ -198,7 +198,7 @@ impl CodePart<'_> {
     }
 }
 
-/// Bits of numbers up to `max`.
+/// The number of bits of numbers up to `max`.
 fn bits(max: u64) -> u32 {
     u64::BITS - max.leading_zeros()
 }

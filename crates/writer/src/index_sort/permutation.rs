@@ -1,4 +1,4 @@
-//! The values of a column, each to where its document goes.
+//! [`Permutation`]: permutes the values of a column by the new order of the documents.
 
 use docvalues_format::binary::Values as _;
 use docvalues_storage::Spill;
@@ -10,11 +10,11 @@ use crate::buffer::{ByteStrings, FixedWidth, Items, Payload, Scratch, SpillVec};
 use crate::error::ErrorKind;
 use crate::intern::index;
 
-/// Where the values of a column go.
+/// The permutation of a column's values.
 #[derive(Debug)]
 pub(crate) struct Permutation<'a> {
     pub(super) doc_map: &'a DocMap,
-    /// For each value, its index then; those of the documents if all of them have one.
+    /// The new index of each value; `None` if values and documents correspond one to one.
     pub(super) slots: Option<SpillVec<u32>>,
 }
 
@@ -23,7 +23,7 @@ impl Permutation<'_> {
         self.slots.as_ref().unwrap_or(&self.doc_map.places)
     }
 
-    /// Numbers of documents.
+    /// Permutes single numbers or lists.
     pub(crate) fn items<T: FixedWidth + Ord>(&self, mut items: Items<T>) -> Result<Items<T>, ErrorKind> {
         if items.are_lists() {
             return self.lists(items);
@@ -32,7 +32,7 @@ impl Permutation<'_> {
         Ok(items)
     }
 
-    /// One number a document.
+    /// Permutes single numbers.
     fn numbers<T: FixedWidth>(&self, numbers: SpillVec<T>) -> Result<SpillVec<T>, ErrorKind> {
         if numbers.len() == 0 {
             return Ok(numbers);
@@ -55,7 +55,7 @@ impl Permutation<'_> {
         collected(scatter, Some(scratch.spill()))
     }
 
-    /// Lists of numbers.
+    /// Permutes lists of numbers.
     fn lists<T: FixedWidth + Ord>(&self, mut lists: Items<T>) -> Result<Items<T>, ErrorKind> {
         let scratch = lists.values.sibling_scratch();
         let offsets = self.offsets(&lists.offsets)?;
@@ -73,7 +73,7 @@ impl Permutation<'_> {
         Ok(lists)
     }
 
-    /// One byte string a document.
+    /// Permutes byte strings.
     pub(crate) fn strings(&self, strings: ByteStrings) -> Result<ByteStrings, ErrorKind> {
         let moved = self.offsets(&strings.offsets)?;
         let layout = Layout::Variable { offsets: &moved, width: 1 };
@@ -93,7 +93,7 @@ impl Permutation<'_> {
         Ok(ByteStrings { bytes: Payload { on_disk, in_memory }, offsets: moved })
     }
 
-    /// Where values begin whose lengths tell `offsets`, once they have moved.
+    /// The offsets of the permuted values, given the current ones.
     fn offsets(&self, offsets: &SpillVec<i64>) -> Result<SpillVec<i64>, ErrorKind> {
         let scratch = offsets.sibling_scratch();
         let spill = scratch.as_ref().map(Scratch::spill);
@@ -117,7 +117,7 @@ impl Permutation<'_> {
         Ok(moved)
     }
 
-    /// Where values that are in memory stay there.
+    /// The budget: unlimited for values in memory, which stay there.
     fn spill_budget(&self, on_disk: bool) -> SpillBudget {
         if on_disk {
             self.doc_map.spill_budget.clone()
@@ -127,7 +127,7 @@ impl Permutation<'_> {
     }
 }
 
-/// The numbers that `scatter` has the bytes of.
+/// Collects the result of `scatter` as numbers.
 fn collected<T: FixedWidth>(scatter: Scatter<'_>, spill: Option<&Spill>) -> Result<SpillVec<T>, ErrorKind> {
     let mut numbers = SpillVec::default();
     scatter.finish(|bytes| numbers.extend(&bytes, spill))?;

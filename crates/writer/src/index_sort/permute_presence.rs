@@ -1,4 +1,4 @@
-//! Which documents have a value, once they lie in another order.
+//! Permutes the presence of a column by the new order of the documents.
 
 use docvalues_format::numeric::{self, Values as _};
 
@@ -7,11 +7,11 @@ use crate::buffer::{PresenceBuffer, SpillVec};
 use crate::error::ErrorKind;
 use crate::intern::index;
 
-/// Words of a bitset of which the ones are counted together.
+/// Words of a block of the rank directory.
 const COUNTED: usize = 8;
 
-/// The documents that have a value, in this order, and where the values go: for each its index then. `None` if
-/// all documents or none have one, so that values go where their documents do.
+/// The permuted presence, and the new index of each value. `None` if all documents have a value or none has: then
+/// values move as their documents do.
 pub(super) fn permute(
     docs: u32,
     presence: &PresenceBuffer,
@@ -20,7 +20,7 @@ pub(super) fn permute(
     if presence.count() == docs || presence.count() == 0 {
         return Ok(None);
     }
-    // As numbers they take fewer bytes than bits.
+    // A list is smaller than a bitset.
     let few = presence.count() < docs / 32;
     let (moved, slots) = if few { listed(presence, doc_map)? } else { as_bits(docs, presence, doc_map)? };
     Ok(Some((moved, slots)))
@@ -72,7 +72,7 @@ fn ones(words: &[u64]) -> u32 {
     words.iter().map(|word| word.count_ones()).sum()
 }
 
-/// Shows `f` the place of each document that has a value.
+/// Calls `f` with the new number of each document that has a value.
 fn each_place(
     presence: &PresenceBuffer,
     doc_map: &DocMap,

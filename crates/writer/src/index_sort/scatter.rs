@@ -1,8 +1,8 @@
-//! Pieces of bytes that come in any order, and lie end to end in the end.
+//! [`Scatter`]: writes pieces of bytes to their slots in any order, through windows on disk if they exceed the budget.
 //!
 //! ```text
-//! result    | window 0     | window 1     | window 2    |      each as large as memory allows
-//! files     | 3 b 0 a 1 .. | 7 x 5 z ..   | 9 y 8 w ..  |      slot and bytes of its pieces, as they came
+//! result    | window 0     | window 1     | window 2    |      each as large as the budget allows
+//! on disk   | 3 b 0 a 1 .. | 7 x 5 z ..   | 9 y 8 w ..  |      slot and bytes of each piece, as they came
 //! ```
 
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::buffer::{CHUNK_LEN, FixedWidth as _, Scratch, ScratchWriter, SpillVec
 use crate::error::ErrorKind;
 use crate::intern::index;
 
-/// Where each piece ends up, by its slot.
+/// The layout of the result: the position of each slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Layout<'a> {
     /// All pieces have `width` bytes.
@@ -23,10 +23,10 @@ pub(super) enum Layout<'a> {
     Variable { offsets: &'a SpillVec<i64>, width: usize },
 }
 
-/// The fewest bytes of a window's pieces that are written at a time.
+/// The minimum size of a write to a window, in bytes, however many windows share the budget.
 const FEWEST: usize = 1 << 12;
 
-/// Pieces on their way.
+/// A permutation of pieces in progress.
 #[derive(Debug)]
 pub(super) struct Scatter<'a> {
     layout: Layout<'a>,
@@ -35,9 +35,9 @@ pub(super) struct Scatter<'a> {
 
 #[derive(Debug)]
 enum State {
-    /// All that there will be.
+    /// The whole result, in memory.
     Whole(Window),
-    /// For each window the slot behind its last one, and the pieces so far, each behind its slot, a u32.
+    /// For each window its end slot, and the pieces so far, each after its slot as `u32`.
     Parts { ends: Vec<usize>, pieces: Vec<ScratchWriter> },
 }
 
@@ -59,7 +59,7 @@ impl<'a> Scatter<'a> {
         Ok(Scatter { layout, held })
     }
 
-    /// Takes the piece of a slot, which has as many bytes as the layout says.
+    /// Sets the bytes of a slot. Their length must match the layout.
     pub(super) fn put(&mut self, slot: usize, bytes: &[u8]) -> Result<(), ErrorKind> {
         match &mut self.held {
             State::Whole(window) => {
@@ -76,7 +76,7 @@ impl<'a> Scatter<'a> {
         }
     }
 
-    /// Hands the bytes to `each`, front to back. There was a piece for each slot.
+    /// Calls `each` with the result, in order. All slots must be set.
     pub(super) fn finish(
         self,
         mut each: impl FnMut(Vec<u8>) -> Result<(), ErrorKind>,
@@ -104,9 +104,9 @@ impl Layout<'_> {
         }
     }
 
-    /// Cuts the slots into windows of which each takes `most` bytes of memory, with its pieces, or has one slot.
+    /// Divides the slots into windows that take at most `most` bytes of memory, with their pieces, or have one slot.
     fn windows(&self, most: usize) -> Result<Vec<usize>, ErrorKind> {
-        /// Bytes before a piece.
+        /// The bytes before a piece: its slot.
         const HEAD: usize = size_of::<u32>();
         let count = self.count();
         match *self {
@@ -135,12 +135,12 @@ impl Layout<'_> {
     }
 }
 
-/// Some neighbouring slots of the result, in memory.
+/// Consecutive slots of the result, in memory.
 #[derive(Debug)]
 struct Window {
     first: usize,
     bytes: Vec<u8>,
-    /// Where each slot begins, and where the last one ends; nothing if all have `width` bytes.
+    /// The start of each slot, and the end of the last one; empty if all have `width` bytes.
     starts: Vec<usize>,
     width: usize,
 }
@@ -164,12 +164,12 @@ impl Window {
                 starts.last().copied().unwrap_or(0)
             }
         };
-        // Zeros are had or the process ends, so whether there is room is asked first.
+        // `vec!` aborts the process if the allocation fails, so try it first.
         Vec::<u8>::new().try_reserve_exact(len).map_err(|_| ErrorKind::memory(len))?;
         Ok(Window { first: slots.start, bytes: vec![0; len], starts, width })
     }
 
-    /// Where the bytes of a slot lie.
+    /// The range of a slot in `bytes`.
     fn span(&self, slot: usize) -> Range<usize> {
         let at = slot - self.first;
         match self.starts.get(at..at + 2) {

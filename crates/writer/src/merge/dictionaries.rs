@@ -1,4 +1,4 @@
-//! Dictionaries become one, and every source's ords into its own become ords into that.
+//! Merges the dictionaries of a column, and maps the ords of each source to ords of the merged one.
 
 use std::cmp::Ordering;
 use std::ops::{ControlFlow, Range};
@@ -17,7 +17,7 @@ use crate::external_sort::term_runs::Ords;
 use crate::field_buffers::check_bytes;
 use crate::intern::index;
 
-/// For each part of a column, what becomes of its ords.
+/// The ord map of each source. (Lucene: `OrdinalMap`.)
 #[derive(Debug, Default)]
 pub(super) struct OrdMaps {
     maps: Vec<OrdMap>,
@@ -25,18 +25,18 @@ pub(super) struct OrdMaps {
 
 #[derive(Debug, Default)]
 struct OrdMap {
-    /// For every ord, its new one; before the dictionaries are merged, whether a live document has it.
+    /// For each ord its new one. Until the dictionaries are merged: [`USED`] or [`UNUSED`].
     ords: Vec<u32>,
-    /// How many ords documents have.
+    /// The number of ords of all live documents.
     count: usize,
 }
 
 /// No live document has this term.
 const UNUSED: u32 = 0;
-/// One has.
+/// A live document has this term.
 const USED: u32 = 1;
 
-/// The terms of a part, marked as their ords are read.
+/// Marks the used terms of a source while its ords are read.
 pub(super) struct UsedTerms<'a>(&'a mut OrdMap);
 
 impl UsedTerms<'_> {
@@ -58,7 +58,7 @@ impl UsedTerms<'_> {
         ids.end_rows(&rows).ok_or(MISFIT)
     }
 
-    /// Marks ords as used, and appends them to `ords`, which has room for them.
+    /// Marks ords as used, and appends them to `ords`, whose memory is reserved.
     fn mark(&mut self, more: &[TermOrd], ords: &mut Vec<u32>) -> Result<(), ErrorKind> {
         let OrdMap { ords: map, count } = &mut *self.0;
         if more.iter().fold(false, |past, ord| past | (index(ord.get()) >= map.len())) {
@@ -72,7 +72,7 @@ impl UsedTerms<'_> {
 }
 
 impl OrdMaps {
-    /// Begins a part with so many terms.
+    /// Begins a source with this many terms.
     pub(super) fn begin(
         &mut self,
         terms: u32,
@@ -86,8 +86,8 @@ impl OrdMaps {
         Ok(UsedTerms(&mut self.maps[last]))
     }
 
-    /// Merges the dictionaries of all parts; returns what replaces the ords of documents. Where they may go to `spill`,
-    /// no more than `most` bytes stay in memory.
+    /// Merges the dictionaries of all sources. Returns the merged one, and the maps of ords. With a `spill`, at most
+    /// `most` bytes of the dictionary stay in memory.
     pub(super) fn merge(
         mut self,
         column: &MergedColumn<'_>,
@@ -105,7 +105,7 @@ impl OrdMaps {
     }
 }
 
-/// Merges the terms that are used, and puts their new ords in the place of the old ones.
+/// Merges the used terms, and replaces each mark by the new ord.
 fn merge(
     mut streams: Vec<TermStream<'_>>,
     logical: LogicalType,
@@ -118,7 +118,7 @@ fn merge(
     while let Some((winner, code)) = tree.winner() {
         let head = &mut streams[winner];
         let term = head.term();
-        // Else it is the one before, from another stream.
+        // Otherwise it equals the previous term, from another source.
         if code != OffsetValueCode::SAME || last != Some(term.len()) {
             check_bytes(logical, term, false).map_err(|kind| kind.of_source(head.source))?;
             terms.push(term)?;
@@ -131,24 +131,24 @@ fn merge(
     Ok(())
 }
 
-/// The terms of a part that are used, in order, some at a time.
+/// Reads the used terms of a source in order, in batches.
 struct TermStream<'a> {
     source: &'a str,
     terms: &'a dyn Terms,
     map: &'a mut [u32],
-    /// Ords whose terms have not been read.
+    /// The ords whose terms are not read yet.
     left: OrdRange,
-    /// Terms that have been, the first of them after the last one before.
+    /// The terms of the batch.
     read: Vec<ReadTerm>,
     bytes: Vec<u8>,
-    /// The place of the current one.
+    /// The index of the current term in the batch.
     at: usize,
 }
 
-/// A term that has been read.
+/// A term of a batch.
 #[derive(Clone, Copy)]
 struct ReadTerm {
-    /// Its code, with the one before as its base.
+    /// Its code relative to the previous term.
     code: OffsetValueCode,
     ord: u32,
     len: u32,
@@ -162,7 +162,7 @@ impl ReadTerm {
 }
 
 impl<'a> TermStream<'a> {
-    /// The stream before its first term.
+    /// A stream before its first term.
     fn new(part: &'a SourceColumn<'_>, map: &'a mut [u32]) -> Option<TermStream<'a>> {
         let terms = part.column.values().terms()?;
         let (left, read, bytes) = (OrdRange::new(0, terms.term_count()), Vec::new(), Vec::new());
@@ -173,12 +173,12 @@ impl<'a> TermStream<'a> {
         &self.bytes[self.read[self.at].place()]
     }
 
-    /// The current term's code, with the one before as its base.
+    /// The code of the current term, relative to the previous one.
     fn code(&self) -> OffsetValueCode {
         self.read.get(self.at).map_or(OffsetValueCode::NONE, |read| read.code)
     }
 
-    /// Says what the ord of the current term becomes.
+    /// Sets the new ord of the current term.
     fn set_ord(&mut self, ord: u32) {
         self.map[index(self.read[self.at].ord)] = ord;
     }
@@ -189,9 +189,9 @@ impl<'a> TermStream<'a> {
         if self.at < self.read.len() { Ok(()) } else { self.fill() }
     }
 
-    /// Reads the next terms that are used, if there are any.
+    /// Reads the next batch of used terms, if there are any.
     fn fill(&mut self) -> Result<(), ErrorKind> {
-        /// Bytes of terms that are read together: those of many sources stay in a cache.
+        /// Bytes of terms in a batch: small, so that the batches of many sources fit the cache.
         const READ_LEN: usize = 1 << 13;
         let TermStream { map, left, read, bytes, .. } = self;
         let mut last = read.last().copied();
@@ -202,7 +202,7 @@ impl<'a> TermStream<'a> {
         read.clear();
         self.at = 0;
         let mut ascend = true;
-        // What is left if nobody breaks off.
+        // What is left if the callback never breaks.
         let ords = std::mem::replace(left, OrdRange::new(left.end, left.end));
         self.terms.each_term(ords, &mut |ord, term| {
             let ord = ord.get();

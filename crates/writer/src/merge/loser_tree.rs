@@ -1,14 +1,14 @@
-//! Which of several terms is the lowest, again and again, and hardly ever a look at their bytes.
+//! K-way merge of terms by a loser tree with offset-value codes, which rarely compares the bytes of terms.
 
 use std::cmp::Ordering;
 
-/// How a term differs from another one, its base, that is not above it.
+/// An offset-value code: the first difference of a term from its *base*, another term that is not above it.
 ///
-/// Terms are seen as words of eight bytes, the first one on top, with zeros behind the end. A code has the place
-/// of the first word that is not the base's, and that word. Of two terms with one base, the one that goes on
-/// longer as the base does is the lower one; if both go on as long, the one with the lower word: so codes ascend
-/// as terms do. And the lower one's code is none of the higher one's business: whoever loses by its code has the
-/// same code with the winner as its base. Only where codes tie, the words behind are compared.
+/// Terms are compared as words of eight bytes, big-endian and padded with zeros. A code holds the index of the first
+/// word that differs from the base, and that word. Of two terms with the same base, the one that shares more words with
+/// it is lower; of terms that share equally many, the one with the lower word. So codes compare as terms do. After a
+/// comparison by different codes, the loser's code is also its code relative to the winner. Only if the codes are
+/// equal, the words after that index are compared.
 ///
 /// Source: "offset-value codes" of Conner, *IBM Technical Disclosure Bulletin* 20 (1977); Graefe and Do,
 /// *Offset-value coding in database query processing* (EDBT 2023).
@@ -16,31 +16,31 @@ use std::cmp::Ordering;
 pub(super) struct OffsetValueCode(u128);
 
 impl OffsetValueCode {
-    /// All words are the base's. Either may still end in zeros that the other one does not have.
+    /// No word differs. One of the terms may still end in zeros that the other does not have.
     pub(super) const SAME: OffsetValueCode = OffsetValueCode(0);
 
-    /// There is no term: this is above all.
+    /// The code of an exhausted stream, above all others.
     pub(super) const NONE: OffsetValueCode = OffsetValueCode(u128::MAX);
 
-    /// Differs first in word `place`, which is `word`.
+    /// The code of a term that first differs in word `place`, which is `word`.
     fn new(place: usize, word: u64) -> OffsetValueCode {
-        // No slice has so many words that this would be 0.
+        // No slice has enough words to make this 0.
         OffsetValueCode(u128::from(u64::MAX - 1 - place as u64) << 64 | u128::from(word))
     }
 
-    /// The place behind the word that differs; behind all words if none does.
+    /// The index after the word that differs; past all words if none does.
     fn next(self) -> usize {
         let place = u64::MAX - 1 - u64::try_from(self.0 >> 64).unwrap_or(0);
         usize::try_from(place).map_or(usize::MAX, |place| place.saturating_add(1))
     }
 
-    /// The code of a term with nothing as its base.
+    /// The code of a term relative to no base.
     pub(super) fn first(term: &[u8]) -> OffsetValueCode {
         OffsetValueCode::new(0, word(term, 0))
     }
 
-    /// How two terms compare of which the words before `from` are equal; and the code of the higher one with
-    /// the lower one as its base.
+    /// Compares two terms whose words before `from` are equal. Also returns the code of the higher one relative to the
+    /// lower one.
     pub(super) fn compare(a: &[u8], b: &[u8], from: usize) -> (Ordering, OffsetValueCode) {
         for place in from..a.len().max(b.len()).div_ceil(8) {
             let (a, b) = (word(a, place), word(b, place));
@@ -63,22 +63,22 @@ fn word(term: &[u8], place: usize) -> u64 {
     u64::from_be_bytes(bytes)
 }
 
-/// A tournament tree of losers: when the lowest term has made place for the next one of its player, that is
-/// played against those that lost against it, one on each level, and against no others. The base of their codes
-/// is the term that was the lowest, and of the next one's, too.
+/// A loser tree: each inner node holds the loser of its match. When the winner's stream moves on to its next term, that
+/// term is compared only with the losers on its path to the root, one a level. All of their codes, and the next term's,
+/// are relative to the previous winner.
 ///
-/// The terms themselves belong to who calls: `term(i)` is that of player `i`, which has one.
+/// The caller owns the terms: `term(i)` is the current term of stream `i`.
 ///
 /// Source: Knuth, *The Art of Computer Programming*, volume 3, 5.4.1.
 #[derive(Debug)]
 pub(super) struct LoserTree {
-    /// The winner; then the loser of each match. Those of match `i` are the winners of `2 i` and `2 i + 1`;
-    /// of those numbers, the ones from `nodes.len()` on are the players.
+    /// The winner at index 0, then the loser of each match. Match `i` is between the winners of matches `2 i` and
+    /// `2 i + 1`; numbers from `nodes.len()` on are the streams.
     nodes: Vec<Entry>,
 }
 
-/// A player and its term's code, whose base is the term against which it lost; that of the winner's is the
-/// winner before.
+/// A stream and the code of its term: relative to the term that it lost against, or, for the winner, to the previous
+/// winner.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     code: OffsetValueCode,
@@ -86,7 +86,7 @@ struct Entry {
 }
 
 impl LoserTree {
-    /// The tournament of players with these codes, with nothing as their base.
+    /// A tree of streams with these codes, relative to no base.
     pub(super) fn new<'t>(codes: &[OffsetValueCode], term: impl Fn(usize) -> &'t [u8]) -> LoserTree {
         let players = codes.iter().enumerate().map(|(number, &code)| Entry { code, number });
         let mut nodes: Vec<_> = players.collect();
@@ -100,13 +100,14 @@ impl LoserTree {
         LoserTree { nodes }
     }
 
-    /// The player with the lowest term, and its code; `None` if no player has one.
+    /// The stream with the lowest term, and its code; `None` if all are exhausted.
     pub(super) fn winner(&self) -> Option<(usize, OffsetValueCode)> {
         let Entry { code, number } = *self.nodes.first()?;
         (code != OffsetValueCode::NONE).then_some((number, code))
     }
 
-    /// Goes on once the winner has its next term, whose base is the one before; `code` is that one's.
+    /// Replays the winner's path after its stream moved on. `code` is that of the next term, relative to the previous
+    /// one.
     pub(super) fn replay<'t>(&mut self, code: OffsetValueCode, term: impl Fn(usize) -> &'t [u8]) {
         let Some(&Entry { number, .. }) = self.nodes.first() else { return };
         let mut winner = Entry { code, number };
@@ -119,10 +120,10 @@ impl LoserTree {
     }
 }
 
-/// The winner and the loser. If their codes do not tell, the loser has another one.
+/// Compares two entries: returns the winner, and the loser with its code relative to the winner.
 fn play<'t>(a: Entry, b: Entry, term: &impl Fn(usize) -> &'t [u8]) -> (Entry, Entry) {
     if a.code != b.code || a.code == OffsetValueCode::NONE {
-        // Nobody can foresee who wins.
+        // The outcome is unpredictable, so a branch would be mispredicted half of the time.
         let select = |won, lost| std::hint::select_unpredictable(a.code < b.code, won, lost);
         return (select(a, b), select(b, a));
     }

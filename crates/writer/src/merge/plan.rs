@@ -1,4 +1,4 @@
-//! Which columns there will be, and where their values come from: found out before anything is written.
+//! The plan of a merge: columns, documents and sort keys, checked before anything is written.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use crate::schema::{BytesKind, FieldSpec, Schema};
 use crate::sort_keys;
 use crate::sorted_ids::OrderedIds;
 
-/// A merge, checked.
+/// A checked merge.
 pub(super) struct Plan<'a> {
-    /// Documents that live.
+    /// The number of live documents.
     pub(super) docs: u32,
-    /// The columns, by name.
+    /// The columns, sorted by name.
     pub(super) columns: Vec<MergedColumn<'a>>,
-    /// What the documents are sorted by.
+    /// The sort keys.
     pub(super) sort: Vec<SortKey>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct SourceColumn<'a> {
     /// The source's name.
     pub(super) source: &'a str,
     pub(super) live: &'a LiveSet<'a>,
-    /// The number that the source's first live document gets.
+    /// The new number of the source's first live document.
     pub(super) first: u32,
     pub(super) column: Arc<dyn Column>,
 }
@@ -62,7 +62,7 @@ impl<'a> Plan<'a> {
             MergedColumn::new(parts, options)
         });
         let columns = columns.collect::<Result<Vec<_>>>()?;
-        // Names that a schema would not have may only come from a source that is no segment.
+        // Checks the names: a source other than a segment may have invalid ones.
         let mut schema = Schema::new();
         columns.iter().try_for_each(|column| schema.add(column.spec.clone()).map(drop))?;
         let check = |keys: &[SortKey]| sort_keys::check(keys, |name| schema.get(schema.field(name)?));
@@ -73,7 +73,7 @@ impl<'a> Plan<'a> {
             }
             None => {
                 let mut keys = common_sort(sources);
-                // What a source says may be wrong.
+                // The keys that a source reports may be invalid.
                 while check(&keys).is_err() {
                     keys.pop();
                 }
@@ -83,7 +83,7 @@ impl<'a> Plan<'a> {
         Ok(Plan { docs, columns, sort })
     }
 
-    /// Sorts the documents.
+    /// Sorts the documents; `None` if they keep their order.
     pub(super) fn doc_map(
         &self,
         encoder: &Encoder<'_>,
@@ -102,8 +102,8 @@ impl<'a> Plan<'a> {
         Ok(DocMap::new(self.docs, &keys.collect::<Vec<_>>(), spill_budget)?)
     }
 
-    /// The ids in the column `name`, in order. Of documents that have the same, all but the last are added to `older`;
-    /// without, they are refused.
+    /// The sorted ids of the column `name`. Of documents with the same id, all but the last are added to `older`;
+    /// without it, they are an error.
     pub(super) fn ids(
         &self,
         name: &str,
@@ -125,7 +125,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Takes all but the last one of the documents with the same id out of `sources`, if `options` say so.
+/// Removes all but the last of the documents with the same id from `sources`, if the options are `KeepLast`.
 pub(super) fn keep_last(
     sources: &mut [Source<'_>],
     options: &MergeOptions<'_>,
@@ -151,7 +151,7 @@ pub(super) fn keep_last(
     Ok(())
 }
 
-/// What all sources that have documents are sorted by; if none has, all.
+/// The common prefix of the sort keys of all sources that have documents; of all sources, if none has any.
 fn common_sort(sources: &[Source<'_>]) -> Vec<SortKey> {
     let has = |source: &Source<'_>| source.live.count() > 0;
     let any = sources.iter().any(has);
@@ -164,7 +164,7 @@ fn common_sort(sources: &[Source<'_>]) -> Vec<SortKey> {
 }
 
 impl<'a> MergedColumn<'a> {
-    /// The column that `parts`, of which there is at least one, become.
+    /// The merged column of `parts`, of which there is at least one.
     fn new(parts: Vec<SourceColumn<'a>>, options: &MergeOptions<'_>) -> Result<MergedColumn<'a>> {
         let Field { name, kind, mut logical, .. } = parts[0].field().clone();
         let mut bytes = if kind == Kind::Sorted { BytesKind::Sorted } else { BytesKind::Binary };
@@ -200,7 +200,7 @@ impl<'a> MergedColumn<'a> {
     }
 }
 
-/// Refuses a column that some source lacks.
+/// Checks that every source has the column.
 fn in_every_source(parts: &[SourceColumn<'_>], sources: &[Source<'_>]) -> Result<()> {
     let has = |source: &&Source<'_>| parts.iter().any(|part| std::ptr::eq(part.live, &source.live));
     let Some(lacking) = sources.iter().find(|source| !has(source)) else { return Ok(()) };
@@ -208,7 +208,7 @@ fn in_every_source(parts: &[SourceColumn<'_>], sources: &[Source<'_>]) -> Result
     Err(Error::new(missing).of(&parts[0].field().name))
 }
 
-/// Two parts that cannot become one column.
+/// The error for two columns that cannot be merged.
 fn differ(a: &SourceColumn<'_>, b: &SourceColumn<'_>) -> Error {
     let differ = ErrorKind::Differ {
         sources: [a, b].map(|part| part.source.to_owned()),
@@ -218,23 +218,23 @@ fn differ(a: &SourceColumn<'_>, b: &SourceColumn<'_>) -> Error {
     Error::new(differ).of(&a.field().name)
 }
 
-/// Whether a column of one byte string a document becomes of such a kind, as its values are.
+/// Whether this is a kind of single-valued byte strings, of which the writer may choose the other.
 fn is_either(kind: Kind) -> bool {
     matches!(kind, Kind::Binary | Kind::Sorted)
 }
 
 impl MergedColumn<'_> {
-    /// What is wrong with this column, or with its place in the file.
+    /// An error of this column.
     pub(super) fn refuse(&self, kind: ErrorKind) -> Error {
         match kind {
-            // Such an error names the column itself.
+            // It names the column already.
             ErrorKind::Read(_) => Error::new(kind),
             _ => Error::new(kind).of(self.spec.name()),
         }
     }
 }
 
-/// The parts that have values; if none has, all.
+/// The parts that have values; all parts, if none has any.
 fn with_values<'p, 'a>(parts: &'p [SourceColumn<'a>]) -> Result<Vec<&'p SourceColumn<'a>>> {
     let mut with_values = Vec::with_capacity(parts.len());
     for part in parts {
@@ -246,7 +246,7 @@ fn with_values<'p, 'a>(parts: &'p [SourceColumn<'a>]) -> Result<Vec<&'p SourceCo
 }
 
 impl SourceColumn<'_> {
-    /// The most documents that live and have a value.
+    /// An upper bound of the number of live documents with a value.
     pub(super) fn values(&self) -> u32 {
         let most = self.column.info().with_value.most();
         u32::try_from(most).unwrap_or(u32::MAX).min(self.live.count())

@@ -1,4 +1,4 @@
-//! Reads the parts of a column, one after the other, into one buffer.
+//! Reads a column of all sources, one after the other, into one buffer.
 
 use std::ops::{ControlFlow, Range};
 
@@ -20,7 +20,7 @@ use crate::schema::BytesKind;
 use crate::sort_keys::PreparedColumn;
 
 impl MergedColumn<'_> {
-    /// Reads the column's parts; merges their terms.
+    /// Reads the column of all sources, and merges their dictionaries.
     pub(super) fn read(
         &self,
         jump_tables: bool,
@@ -33,7 +33,7 @@ impl MergedColumn<'_> {
         self.reserve(&mut target)?;
         for part in &self.parts {
             self.read_part(part, &mut target, &mut ordinals).map_err(|kind| match kind {
-                // They name the source, or are not about one.
+                // These name the source already, or concern none.
                 ErrorKind::Read(_) | ErrorKind::Budget { .. } | ErrorKind::Storage(_) => kind,
                 _ => kind.of_source(part.source),
             })?;
@@ -44,7 +44,7 @@ impl MergedColumn<'_> {
             {
                 let (terms, mut merged) =
                     ordinals.merge(self, jump_tables, target.memory.spill_target(), spill)?;
-                // Sets ascend, as those that they were do.
+                // The map of ords is monotonic, so sets stay sorted.
                 ords.values.change_each(|ords| merged.replace(ords))?;
                 PreparedColumn::Ords(presence, Box::new(OrdValues::of(ords, terms)))
             }
@@ -52,15 +52,15 @@ impl MergedColumn<'_> {
         })
     }
 
-    /// Whether byte strings that have a dictionary in some parts lose it: because others have none, so that it is found
-    /// out anew which is better, or because ids have none.
+    /// Whether terms are read as byte strings: if only some sources have a dictionary, the better encoding is chosen
+    /// anew; and an id field never has one.
     pub(super) fn is_mixed(&self) -> bool {
         self.spec.bytes_kind() != BytesKind::Sorted
             && !self.spec.is_multi_valued()
             && self.spec.logical().is_bytes()
     }
 
-    /// Reserves memory for the values, if documents have at most one; no more than may stay in memory.
+    /// Reserves memory for the values of a single-valued column, up to the size at which a spill would stop.
     fn reserve(&self, target: &mut MergedBuffer<'_>) -> Result<(), ErrorKind> {
         if self.spec.is_multi_valued() {
             return Ok(());
@@ -101,8 +101,8 @@ impl MergedColumn<'_> {
         }
     }
 
-    /// About how many bytes of memory the values take. No column says how long its byte strings are; of lists, two
-    /// values a document are assumed.
+    /// Estimates the memory of the values, in bytes. The length of byte strings is unknown; lists are assumed to have
+    /// two values.
     pub(super) fn needs(&self) -> usize {
         let part = |part: &SourceColumn<'_>| {
             let each = match part.column.info().kind() {
@@ -119,21 +119,21 @@ impl MergedColumn<'_> {
     }
 }
 
-/// A column while its parts are read.
+/// The buffer of a merged column, while sources are read.
 struct MergedBuffer<'a> {
     buffer: FieldBuffer,
     memory: MemoryBudget,
-    /// Where values go that have no room in memory, if they may.
+    /// The temporary file, if there is one.
     spill: Option<&'a Spill>,
-    /// Places in the current batch of documents that live, as runs.
+    /// The live documents of the current batch, as ranges of indices.
     live: Vec<Range<usize>>,
 }
 
-/// Rows of another kind than the column's.
+/// The error for rows that do not match the column's kind.
 pub(super) const MISFIT: ErrorKind = ErrorKind::Disorder("values of a document");
 
 impl MergedBuffer<'_> {
-    /// Scans all documents of a part; `push` appends the rows of consecutive live ones to the buffer.
+    /// Scans all documents of a source. `push` appends the rows of consecutive live documents to the buffer.
     fn scan<T: Element>(
         &mut self,
         part: &SourceColumn<'_>,
@@ -153,7 +153,7 @@ impl MergedBuffer<'_> {
         outcome
     }
 
-    /// Adds the live ones of a batch's documents, which have a value each and are among those that are `left`.
+    /// Adds the live documents of a batch to the presence. They must lie in `left`, the part not scanned yet.
     fn add_documents(
         &mut self,
         part: &SourceColumn<'_>,
@@ -191,7 +191,7 @@ impl MergedBuffer<'_> {
     }
 }
 
-/// The range from the first of some documents to the last one, if they ascend and lie in `left`.
+/// The range that some documents span, if they ascend and lie in `left`.
 fn span(docs: &BatchDocs<'_>, left: DocRange) -> Option<DocRange> {
     let span = match docs {
         BatchDocs::Run(docs) => *docs,

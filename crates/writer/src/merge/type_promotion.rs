@@ -1,4 +1,4 @@
-//! Columns of numbers of different types as numbers of one type, value by value and exactly.
+//! Type promotion: exact conversion of columns of numbers of different types to a common type.
 
 use docvalues_column::LogicalType;
 use docvalues_format::file::kind::{from_f64, to_u64};
@@ -6,7 +6,7 @@ use docvalues_format::file::kind::{from_f64, to_u64};
 use crate::error::ErrorKind;
 use crate::field_buffers::check_number;
 
-/// The type of a column that is made of columns of both types; `None` if values are never converted between these.
+/// The common type of two types; `None` if there is no conversion.
 pub(crate) fn common(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
     use LogicalType::{F64, I64, U64};
     match (a, b) {
@@ -16,7 +16,7 @@ pub(crate) fn common(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
     }
 }
 
-/// A conversion of stored numbers from the type of a part to that of the merged column.
+/// A conversion of stored numbers from a source's type to that of the merged column.
 #[derive(Clone, Copy)]
 pub(super) struct Promotion {
     from: LogicalType,
@@ -51,7 +51,7 @@ impl Promotion {
     }
 }
 
-/// The double that equals an integer, if there is one.
+/// The double that equals an integer, if there is one: the integer has at most 53 significant bits.
 fn exact_f64(value: i128) -> Option<f64> {
     let magnitude = value.unsigned_abs();
     let odd = magnitude.checked_shr(magnitude.trailing_zeros()).unwrap_or(0);
