@@ -1,46 +1,46 @@
-//! Which values of a column each document of a batch has.
+//! [`BatchRows`]: assigns the values of a column to the documents of a batch.
 
 use std::ops::Range;
 
 use crate::error::ErrorKind;
 use crate::intern::index;
 
-/// Which documents have a value, as a bitset; all of them without.
+/// A bitset of the documents that have a value; `None` if all have one.
 pub(crate) type Validity<'a> = Option<&'a [u64]>;
 
-/// How the values of a column are dealt out to the documents of a batch.
+/// The assignment of a column's values to the documents of a batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BatchRows<'a> {
     pub(crate) docs: u32,
-    /// Where each document's values begin, and the last one's end; one each without.
+    /// The start of each document's list, and the end of the last; `None` for one value a document.
     pub(crate) lists: Option<&'a [u64]>,
     pub(crate) validity: Validity<'a>,
-    /// How many values there are to point at.
+    /// The number of values.
     pub(crate) values: usize,
 }
 
-/// Documents that have values, and all the values that these have.
+/// The number of documents with a value, and of their values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counted {
     pub(crate) docs: u32,
     pub(crate) values: usize,
 }
 
-/// What is wrong, and with which of the documents of a batch.
+/// An error, with the index of the document in the batch.
 pub(crate) type Refused = (u32, ErrorKind);
 
 impl<'a> BatchRows<'a> {
-    /// One value for each document that is valid. How many documents and values there are is said later.
+    /// One value for each valid document. The caller sets `docs` and `values`.
     pub(crate) fn single(validity: Validity<'a>) -> BatchRows<'a> {
         BatchRows { docs: 0, lists: None, validity, values: 0 }
     }
 
-    /// A list for each, between two of the `offsets`.
+    /// A list for each document, between two of the `offsets`.
     pub(crate) fn lists(offsets: &'a [u64], validity: Validity<'a>) -> BatchRows<'a> {
         BatchRows { lists: Some(offsets), ..BatchRows::single(validity) }
     }
 
-    /// Refuses slices of other lengths than these documents need.
+    /// Checks the lengths of the slices.
     pub(crate) fn check(&self) -> Result<(), ErrorKind> {
         let docs = index(self.docs);
         let slice = |what, found, expected| Err(ErrorKind::Slice { what, found, expected });
@@ -54,7 +54,7 @@ impl<'a> BatchRows<'a> {
         }
     }
 
-    /// Counts; refuses lists that do not lie among the values.
+    /// Counts documents and values, and checks that lists are in bounds.
     pub(crate) fn count(&self) -> Result<Counted, Refused> {
         match (self.lists, self.words()) {
             (Some(lists), _) => self.count_lists(lists),
@@ -79,7 +79,7 @@ impl<'a> BatchRows<'a> {
         Ok(counted)
     }
 
-    /// Refuses the first document of a run that has a value which `check` refuses.
+    /// Checks all values of a run; an error names the first document with an invalid one.
     pub(crate) fn check_each(
         &self,
         docs: &Range<u32>,
@@ -90,10 +90,10 @@ impl<'a> BatchRows<'a> {
         })
     }
 
-    /// Calls `f` with every fine zone of documents that are valid, cut at a few thousand, or where a word of
-    /// the bitset ends.
+    /// Calls `f` with every run of consecutive valid documents, split after 2,048 documents, or at the words of the
+    /// bitset.
     pub(crate) fn runs(&self, mut f: impl FnMut(Range<u32>) -> Result<(), Refused>) -> Result<(), Refused> {
-        /// Documents whose values fit a cache, so that they can be looked at twice.
+        /// Documents whose values fit the cache, because they are read twice.
         const RUN: u32 = 2_048;
         let Some(words) = self.words() else {
             let mut runs = (0..self.docs).step_by(index(RUN));
@@ -110,7 +110,7 @@ impl<'a> BatchRows<'a> {
         Ok(())
     }
 
-    /// Where the values of a run of documents lie, whose lists have been checked.
+    /// The range of the values of a run of documents, whose lists have been checked.
     pub(crate) fn places(&self, docs: &Range<u32>) -> Range<usize> {
         let at = |doc| match self.lists {
             Some(lists) => usize::try_from(lists[index(doc)]).unwrap_or(usize::MAX),
@@ -119,13 +119,13 @@ impl<'a> BatchRows<'a> {
         at(docs.start)..at(docs.end)
     }
 
-    /// Which of `docs`, a run as well, has the value at `place`.
+    /// The document of the run `docs` that has the value at `place`.
     pub(crate) fn doc(&self, docs: &Range<u32>, place: usize) -> u32 {
         let has = |doc: &u32| self.places(&(*doc..doc + 1)).contains(&place);
         docs.clone().find(has).unwrap_or(docs.start)
     }
 
-    /// The bits of the documents, and of no others; `None` if all are valid.
+    /// The validity of the documents, with later bits cleared; `None` if all are valid.
     pub(crate) fn words(&self) -> Option<impl Iterator<Item = u64> + '_> {
         let words = self.validity?;
         let starts = (0..self.docs).step_by(64);
@@ -136,7 +136,7 @@ impl<'a> BatchRows<'a> {
     }
 }
 
-/// From `offsets[at]` to the next one, if that lies within `len`.
+/// The range from `offsets[at]` to the next offset, if it lies within `len`.
 #[inline]
 pub(crate) fn span(
     what: &'static str,

@@ -1,4 +1,4 @@
-//! What one pass over a column's numbers tells.
+//! Statistics of a column, by one pass over its numbers.
 
 use docvalues_format::dictionary::Dictionary;
 use docvalues_format::file::column::Statistics;
@@ -8,7 +8,7 @@ use docvalues_format::numeric::{Numeric, Transform};
 use crate::buffer::{Payload, SpillVec};
 use crate::error::ErrorKind;
 
-/// What is known of a column's stored numbers; `single` if documents have one each.
+/// The statistics of a column of numbers; `single` if it is single-valued.
 pub(crate) fn number_statistics(
     numbers: &SpillVec<i64>,
     encoded: &Numeric<Payload>,
@@ -25,14 +25,14 @@ pub(crate) fn number_statistics(
     let distinct = match &encoded.transform {
         Transform::Constant(_) => Some(encoded.count.min(1)),
         Transform::Table(table) => Some(table.len() / size_of::<i64>() as u64),
-        // Equal values are neighbours there.
+        // Equal values are adjacent in a sorted column.
         Transform::Affine { .. } | Transform::Decimal(_) if ascending || descending => Some(1 + changes),
         Transform::Affine { .. } | Transform::Decimal(_) => None,
     };
     Ok(Statistics { sum: summed.then_some(total), distinct, ascending, descending })
 }
 
-/// What is known of a column's ords into `terms`.
+/// The statistics of a column of ords into `terms`.
 pub(crate) fn ord_statistics(
     ords: &SpillVec<u32>,
     terms: &Dictionary<Payload>,
@@ -44,11 +44,11 @@ pub(crate) fn ord_statistics(
     Ok(Statistics { sum: None, distinct: Some(terms.count.into()), ascending, descending })
 }
 
-/// Whether numbers ascend, and whether they descend. Of several a document, neither is claimed.
+/// Whether numbers ascend or descend. Neither is recorded for multi-valued columns.
 struct Monotonicity<T> {
     ascending: bool,
     descending: bool,
-    /// How often a number differs from the one before, as long as they ascend or descend.
+    /// The number of adjacent pairs that differ, while numbers ascend or descend.
     changes: u64,
     last: Option<T>,
 }
@@ -71,9 +71,9 @@ impl<T: Copy + Ord> Monotonicity<T> {
     }
 }
 
-/// The sum of numbers; of 2<sup>64</sup> there would be no overflow.
+/// The sum of numbers. Even 2<sup>64</sup> of them would not overflow.
 fn sum(numbers: &[i64]) -> i128 {
-    /// Halves of so many numbers can be added up in 64 bits, which the compiler does side by side.
+    /// The 32-bit halves of this many numbers can be summed in 64 bits, which the compiler vectorizes.
     const MANY: usize = 1 << 12;
     let of_halves = |numbers: &[i64]| {
         let low: i64 = numbers.iter().map(|&number| number & 0xFFFF_FFFF).sum();

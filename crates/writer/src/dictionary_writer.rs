@@ -1,4 +1,4 @@
-//! A dictionary that is being made of terms in order.
+//! [`DictionaryWriter`]: builds a dictionary from sorted terms.
 
 use docvalues_format::dictionary::{BuildError, Dictionary, DictionaryBuilder};
 use docvalues_format::error::Section;
@@ -6,11 +6,11 @@ use docvalues_format::error::Section;
 use crate::buffer::{Payload, Scratch, payloads};
 use crate::error::ErrorKind;
 
-/// A dictionary whose blocks go to a file, if there is one.
+/// A dictionary builder that moves full blocks to disk, if there is a temporary file.
 pub(crate) struct DictionaryWriter {
     pub(crate) builder: DictionaryBuilder,
     on_disk: Option<Scratch>,
-    /// Bytes of blocks that stay in memory if there is a file.
+    /// The maximum size of blocks in memory, in bytes, if there is a temporary file.
     most: usize,
 }
 
@@ -19,7 +19,7 @@ impl DictionaryWriter {
         DictionaryWriter { builder: DictionaryBuilder::new(), on_disk, most }
     }
 
-    /// Appends a term, which is above those before.
+    /// Appends a term, which must be above the one before.
     pub(crate) fn push(&mut self, term: &[u8]) -> Result<(), ErrorKind> {
         self.builder.push(term).map_err(|refused| match refused {
             BuildError::TooMany => ErrorKind::TooManyTerms { max: u32::MAX },

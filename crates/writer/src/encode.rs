@@ -1,7 +1,7 @@
 //! From buffered values to the sections of a column, one column at a time.
 //!
-//! Everything here depends on the values alone, in document order: not on how they came in, nor on the
-//! order in which byte strings were first met. That is why the same input gives the same bytes.
+//! The result depends only on the values in document order: not on how they were added, nor on the order in which byte
+//! strings first occurred. So equal input gives equal bytes.
 
 mod terms;
 
@@ -30,25 +30,25 @@ use crate::schema::FieldSpec;
 
 pub(crate) use terms::OrdValues;
 
-/// What every column of a segment is encoded with.
+/// The parameters of encoding, the same for all columns of a segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Encoder<'o> {
-    /// Documents in the segment.
+    /// The number of documents of the segment.
     pub(crate) docs: u32,
-    /// Where they go, if not where they are.
+    /// The new order of the documents, if they move.
     pub(crate) doc_map: Option<&'o DocMap>,
-    /// Whether to bake jump tables.
+    /// Whether to store jump tables.
     pub(crate) jump_tables: bool,
-    /// Whether to add zone maps.
+    /// Whether to store zone maps.
     pub(crate) zones: bool,
 }
 
-/// A column as it will stand in the file, wherever that is.
+/// An encoded column, before its sections have offsets in the file.
 #[derive(Debug)]
 pub(crate) struct Encoded {
-    /// The column; of its sections, only the lengths are known.
+    /// The column; its sections have only lengths.
     pub(crate) column: Column<SectionRef>,
-    /// What is in them, in the same order.
+    /// The bytes of the sections, in the same order.
     pub(crate) payloads: Vec<Payload>,
 }
 
@@ -63,7 +63,7 @@ impl Encoded {
         Encoded { column, payloads }
     }
 
-    /// Bytes that the column takes in the file: its sections and its entry in the directory.
+    /// The size of the column in the file, in bytes: its sections and its entry in the directory.
     fn weight(&self) -> u64 {
         let mut entry = Vec::new();
         self.column.encode(0, &mut entry);
@@ -79,7 +79,7 @@ impl Encoded {
 impl<'o> Encoder<'o> {
     /// Encodes the column of `spec`.
     ///
-    /// Takes, beside the buffer, memory for what it returns; of raw byte strings that is the buffer.
+    /// Takes memory for the result, in addition to the buffer. Uncompressed byte strings reuse the buffer.
     pub(crate) fn column(&self, spec: &FieldSpec, buffer: FieldBuffer) -> Result<Encoded, ErrorKind> {
         let FieldBuffer { presence, values } = buffer;
         let column = self.frame(spec, presence)?;
@@ -96,7 +96,7 @@ impl<'o> Encoder<'o> {
         }
     }
 
-    /// A column of `spec` that lacks its values, with documents where they go.
+    /// A frame of the column of `spec`: its presence is encoded, in the new order of documents.
     pub(crate) fn frame<'a>(
         &'a self,
         spec: &'a FieldSpec,
@@ -163,7 +163,7 @@ impl<'o> Encoder<'o> {
             }
             coded => {
                 let offsets = encode_offsets(strings.bytes.len(), &strings.offsets, &options)?;
-                // In the file they lie as they do here.
+                // Uncompressed strings have the same layout in the file.
                 let (bytes, coding, _) = coded.unwrap_or((strings.bytes, Coding::Raw, None));
                 (bytes, coding, offsets)
             }
@@ -179,16 +179,16 @@ impl<'o> Encoder<'o> {
     }
 }
 
-/// A column that lacks its values.
+/// A column without its values: its declaration and its encoded presence.
 pub(crate) struct Frame<'a> {
     spec: &'a FieldSpec,
     presence: Presence<Payload>,
-    /// Where values go, if not where they are.
+    /// The permutation of the values, if documents move.
     permutation: Option<Permutation<'a>>,
 }
 
 impl Frame<'_> {
-    /// Numbers, where their documents go.
+    /// Permutes numbers, if documents move.
     fn items<T: FixedWidth + Ord>(&self, items: Items<T>) -> Result<Items<T>, ErrorKind> {
         match &self.permutation {
             Some(permutation) => permutation.items(items),
@@ -196,7 +196,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Byte strings, where their documents go.
+    /// Permutes byte strings, if documents move.
     fn strings(&self, strings: ByteStrings) -> Result<ByteStrings, ErrorKind> {
         match &self.permutation {
             Some(permutation) => permutation.strings(strings),
@@ -211,7 +211,7 @@ impl Frame<'_> {
     }
 }
 
-/// Encodes numbers; where some are in a file, so is what is made of them.
+/// Encodes numbers; on disk, if the numbers are.
 pub(crate) fn encode_numbers<T: FixedWidth>(
     numbers: &SpillVec<T>,
     options: &NumericOptions,
@@ -221,7 +221,7 @@ pub(crate) fn encode_numbers<T: FixedWidth>(
     Ok(with_on_disk(encoded, on_disk))
 }
 
-/// Encodes where strings begin; as [`encode_numbers`].
+/// Encodes the offsets of strings, as [`encode_numbers`].
 fn encode_offsets(
     len: u64,
     offsets: &SpillVec<i64>,
@@ -235,11 +235,10 @@ fn encode_offsets(
     })
 }
 
-/// Compressed strings: their bytes, how they became these, and where each begins in them, if it has a place of
-/// its own.
+/// Compressed strings: their bytes, their coding, and their offsets, if each string is coded by itself.
 type CompressedStrings = (Payload, Coding<Payload>, Option<SpillVec<i64>>);
 
-/// Compresses the strings, if that pays; as [`encode_numbers`].
+/// Compresses the strings, if that makes them smaller; as [`encode_numbers`].
 fn coded(strings: &ByteStrings, compression: Compression) -> Result<Option<CompressedStrings>, ErrorKind> {
     let mut on_disk = strings.bytes.on_disk.as_ref().map(Scratch::sibling);
     let spill = on_disk.as_ref().map(|on_disk| on_disk.spill().clone());
@@ -270,7 +269,7 @@ fn coded(strings: &ByteStrings, compression: Compression) -> Result<Option<Compr
     }))
 }
 
-/// Moves `blocks` to the file, if there is one and they are worth it.
+/// Moves `blocks` to disk, if they go there and fill a chunk.
 pub(crate) fn drain(on_disk: &mut Option<Scratch>, blocks: &mut Vec<u8>) -> Result<(), ErrorKind> {
     if let Some(on_disk) = on_disk
         && blocks.len() >= CHUNK_LEN
@@ -281,7 +280,7 @@ pub(crate) fn drain(on_disk: &mut Option<Scratch>, blocks: &mut Vec<u8>) -> Resu
     Ok(())
 }
 
-/// `encoded`, with the first of its blocks in `far`.
+/// Converts `encoded`, whose first blocks are on disk, to payloads.
 fn with_on_disk(encoded: Numeric<Vec<u8>>, on_disk: Option<Scratch>) -> Numeric<Payload> {
     let on_disk = on_disk.map(|on_disk| (encoded.role.blocks(), on_disk));
     let Ok(encoded) = encoded.try_map(&mut payloads(on_disk));

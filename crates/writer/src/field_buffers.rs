@@ -1,8 +1,8 @@
-//! All buffers of a segment together: what adds to them, commits documents, and takes them back.
+//! [`FieldBuffers`]: the buffers of all fields, with commit and rollback of documents.
 //!
-//! Documents up to `docs` are committed. Values of later ones lie in the buffers already, so that
-//! nothing is copied when they are committed; `touched` says in which, so that they can be taken back,
-//! and so that a document costs nothing for the fields it does not have.
+//! Documents below `docs` are committed. Values of the next document or batch are already in the buffers, so that a
+//! commit copies nothing. `touched` lists the buffers that have some: a rollback truncates only these, and a document
+//! costs nothing for fields without a value.
 
 use std::fmt;
 
@@ -16,17 +16,17 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::input_column::InputColumn;
 use crate::schema::{BytesKind, FieldId, FieldSpec, Schema};
 
-/// The longest byte string, in bytes: 2 GiB.
+/// The maximum length of a byte string, in bytes: 2 GiB.
 pub const MAX_VALUE: u64 = 1 << 31;
 
-/// What a caller gives, before it is known whether the field takes it.
+/// The type of a value that a caller adds, and the fields that take it.
 #[derive(Clone, Copy)]
 pub(crate) struct InputType {
-    /// In words, with an article.
+    /// The name of the type in errors, with an article.
     what: &'static str,
-    /// Which types take it.
+    /// Whether fields of a type take it.
     fits: fn(LogicalType) -> bool,
-    /// Whether its bytes are known to be UTF-8.
+    /// Whether it is known to be UTF-8.
     pub(crate) is_text: bool,
 }
 
@@ -54,29 +54,29 @@ impl InputType {
     }
 }
 
-/// The buffers, and what is known of all of them.
+/// The buffers of all fields.
 pub(crate) struct FieldBuffers {
     pub(crate) schema: Schema,
     pub(crate) buffers: Vec<FieldBuffer>,
-    /// Documents that are committed.
+    /// The number of committed documents.
     pub(crate) docs: u32,
     pub(crate) memory: MemoryBudget,
-    /// Where buffers go that have no room in memory, if they may.
+    /// The temporary file, if there is one.
     pub(crate) spill: Option<Spill>,
     touched: Vec<Touched>,
-    /// Whether a batch that is not finished was given a column of each field.
+    /// For each field, whether the current batch has a column of it.
     given: Vec<bool>,
 }
 
-/// A field that has values of documents that are not committed.
+/// A field with uncommitted values.
 #[derive(Clone, Copy, Debug)]
 struct Touched {
     field: FieldId,
-    /// Its distinct byte strings before them.
+    /// The number of its distinct byte strings before them.
     terms: u32,
 }
 
-// A writer may hold a gigabyte, which nobody wants to see.
+// Without the buffers, which may have gigabytes.
 impl fmt::Debug for FieldBuffers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut fields = f.debug_struct("FieldBuffers");
@@ -92,7 +92,7 @@ impl FieldBuffers {
         FieldBuffers { schema, buffers, docs: 0, memory, spill, touched: Vec::new(), given }
     }
 
-    /// Adds a field, of which the documents so far have no value.
+    /// Adds a field. The documents so far have no value of it.
     pub(crate) fn add_field(&mut self, field: FieldSpec) -> Result<FieldId> {
         let buffer = FieldBuffer::new(&field);
         let id = self.schema.add(field)?;
@@ -101,13 +101,13 @@ impl FieldBuffers {
         Ok(id)
     }
 
-    /// Says how the input spelled the values of `field`.
+    /// Sets the format of `field`.
     pub(crate) fn set_format(&mut self, field: FieldId, format: String) -> Result<()> {
         let spec = spec(&self.schema, field, self.docs)?.clone().format(format);
         self.schema.replace(field, spec)
     }
 
-    /// Has all values of `field` kept as they are, as those of ids have to be.
+    /// Makes `field` binary, as an id field has to be.
     pub(crate) fn require_binary(&mut self, field: FieldId) -> Result<()> {
         let spec = spec(&self.schema, field, self.docs)?;
         let wrong = match spec.bytes_kind() {
@@ -130,7 +130,7 @@ impl FieldBuffers {
         Ok(())
     }
 
-    /// Refuses what was `given` if the field is of another type.
+    /// Checks that the field takes values of the type `given`.
     fn expect_type(&self, field: FieldId, given: InputType) -> Result<()> {
         let spec = spec(&self.schema, field, self.docs)?;
         if (given.fits)(spec.logical()) {
@@ -140,7 +140,7 @@ impl FieldBuffers {
         Err(Error::new(wrong).of(spec.name()).in_doc(self.docs))
     }
 
-    /// Gives the next document a number, in its stored form.
+    /// Adds a number, in its stored form, to the next document.
     pub(crate) fn add_number(&mut self, field: FieldId, given: InputType, stored: i64) -> Result<()> {
         self.add(field, given, |logical, buffer, _| {
             check_number(logical, stored)?;
@@ -149,7 +149,7 @@ impl FieldBuffers {
         })
     }
 
-    /// Gives the next document a byte string.
+    /// Adds a byte string to the next document.
     pub(crate) fn add_bytes(&mut self, field: FieldId, given: InputType, value: &[u8]) -> Result<()> {
         self.add(field, given, |logical, buffer, memory| {
             check_bytes(logical, value, given.is_text)?;
@@ -157,7 +157,7 @@ impl FieldBuffers {
         })
     }
 
-    /// Gives the next document the value that `push` appends to the buffer, once there is room for it.
+    /// Adds a value to the next document: reserves memory, and calls `push` to append it.
     fn add(
         &mut self,
         field: FieldId,
@@ -188,7 +188,7 @@ impl FieldBuffers {
         Ok(())
     }
 
-    /// Gives the next documents a column, whose values they have as `rows` says.
+    /// Adds a column to the next documents. `rows` assigns its values to them.
     pub(crate) fn add_column(
         &mut self,
         field: FieldId,
@@ -202,7 +202,7 @@ impl FieldBuffers {
         let (spec, buffer) = (spec(&self.schema, field, first)?, &mut self.buffers[field.index()]);
         let refuse = |(doc, kind)| Error::new(kind).of(spec.name()).in_doc(first + doc);
         let fits = match () {
-            // The one before may have had no values.
+            // Not `touched`: the first column may have had no values.
             () if self.given[field.index()] => Err(ErrorKind::SecondColumn),
             () if rows.lists.is_some() && !spec.is_multi_valued() => Err(ErrorKind::ListOfSingle),
             () => rows.check(),
@@ -224,13 +224,13 @@ impl FieldBuffers {
         Ok(())
     }
 
-    /// Spills the largest buffers if memory is tight, and all that they hold is committed: so nothing of what
-    /// may be taken back lies in a file.
+    /// Spills the largest buffers if memory is tight and all values are committed: values that may be rolled back stay
+    /// in memory.
     pub(crate) fn spill_if_tight(&mut self) -> Result<()> {
         if self.memory.is_tight() && self.touched.is_empty() { self.spill_largest() } else { Ok(()) }
     }
 
-    /// Spills the largest buffers, if there is a file, until they take a quarter of the budget.
+    /// Spills the largest buffers, if there is a temporary file, until a quarter of the budget is used.
     #[cold]
     pub(crate) fn spill_largest(&mut self) -> Result<()> {
         let Some(spill) = self.spill.clone() else { return Ok(()) };
@@ -246,13 +246,13 @@ impl FieldBuffers {
         Ok(())
     }
 
-    /// Makes what was added to the next `docs` documents documents, for which there is room.
+    /// Commits the next `docs` documents, whose number was checked.
     pub(crate) fn commit_batch(&mut self, docs: u32) {
         self.touched.drain(..).for_each(|touched| self.given[touched.field.index()] = false);
         self.docs += docs;
     }
 
-    /// Makes what was added to the next document a document.
+    /// Commits the next document.
     pub(crate) fn commit_document(&mut self) -> Result<()> {
         self.check_doc_count(1)?;
         for Touched { field, .. } in self.touched.drain(..) {
@@ -262,7 +262,7 @@ impl FieldBuffers {
         Ok(())
     }
 
-    /// Refuses `docs` documents more than there can be.
+    /// Checks that the segment can number `docs` more documents.
     pub(crate) fn check_doc_count(&self, docs: u32) -> Result<()> {
         match self.docs.checked_add(docs) {
             Some(total) if total <= MAX_DOCS => Ok(()),
@@ -270,7 +270,7 @@ impl FieldBuffers {
         }
     }
 
-    /// Takes back all that was added and not committed.
+    /// Removes all uncommitted values.
     pub(crate) fn roll_back(&mut self) {
         for Touched { field, terms } in self.touched.drain(..) {
             self.buffers[field.index()].truncate(self.docs, terms);
@@ -279,12 +279,12 @@ impl FieldBuffers {
     }
 }
 
-/// What `field` holds, of which the next document is `doc`.
+/// The declaration of `field`. `doc` is for the error.
 fn spec(schema: &Schema, field: FieldId, doc: u32) -> Result<&FieldSpec> {
     schema.get(field).ok_or_else(|| Error::new(ErrorKind::UnknownField).in_doc(doc))
 }
 
-/// Refuses a number that a column of this type cannot hold.
+/// Checks that a column of this type can hold the number.
 pub(crate) fn check_number(logical: LogicalType, stored: i64) -> Result<(), ErrorKind> {
     match logical {
         LogicalType::Bool if stored >> 1 != 0 => Err(ErrorKind::NotBool { stored }),
@@ -292,7 +292,7 @@ pub(crate) fn check_number(logical: LogicalType, stored: i64) -> Result<(), Erro
     }
 }
 
-/// Refuses a byte string that a column of this type cannot hold; `is_text` if it is known to be UTF-8.
+/// Checks that a column of this type can hold the byte string; `is_text` if it is known to be UTF-8.
 pub(crate) fn check_bytes(logical: LogicalType, value: &[u8], is_text: bool) -> Result<(), ErrorKind> {
     let len = value.len();
     match logical.fixed_len() {

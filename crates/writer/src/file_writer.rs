@@ -1,10 +1,10 @@
-//! From encoded columns to the bytes of a file, front to back.
+//! [`FileWriter`]: writes encoded columns to a file, sequentially.
 //!
 //! ```text
 //! header | sections of the first column by name | ... of the last | of the ids | fine zones | directory pages | root | footer
 //! ```
 //!
-//! Nothing is written twice and nothing is read back, so any [`Target`] will do. The layouts are those
+//! Nothing is rewritten or read back, so any [`Target`] will do. The layouts are those
 //! of `docvalues_format::file`.
 
 use docvalues_format::error::Section;
@@ -21,17 +21,17 @@ use crate::encode::Encoded;
 use crate::summary::{ColumnSummary, IdsSummary, Summary};
 use crate::target::Target;
 
-/// A file of which the header and some columns are written.
+/// A file in progress: its header and some columns are written.
 #[derive(Debug)]
 pub(crate) struct FileWriter<'a, T> {
     out: &'a mut T,
     at: u64,
     directory: DirectoryBuilder,
-    /// Where the sections of the columns end.
+    /// The end of the sections of columns, as an offset.
     columns_end: u64,
-    /// The columns that were written.
+    /// The written columns.
     pub(crate) columns: Vec<ColumnSummary>,
-    /// The numbers of columns, and their fine zones, which come last: a byte for 256 values.
+    /// The fine zones of each column, by its index. They are written last, and take a byte for 256 values.
     fine_zones: Vec<(u32, Payload)>,
 }
 
@@ -43,7 +43,7 @@ impl<'a, T: Target> FileWriter<'a, T> {
         Ok(FileWriter { out, at, directory, columns_end: at, columns: Vec::new(), fine_zones: Vec::new() })
     }
 
-    /// Writes the sections of a column, whose name is behind those of all before.
+    /// Writes the sections of a column. Columns must be sorted by name.
     pub(crate) fn column(&mut self, encoded: Encoded) -> Result<()> {
         let (start, mut later) = (self.at, 0);
         // At most 65,000.
@@ -71,7 +71,7 @@ impl<'a, T: Target> FileWriter<'a, T> {
         self.out.append(&[0; GRANULE][..usize::try_from(begin - self.at).unwrap_or_default()])?;
         self.at = begin;
         payload.for_each(|piece| {
-            // While they are in a cache, where their checksums were computed.
+            // In small pieces, which are still in the cache after their checksum was computed.
             piece.chunks(CHUNK_LEN).try_for_each(|bytes| {
                 sealer.push(bytes);
                 self.out.append(bytes)
@@ -84,7 +84,7 @@ impl<'a, T: Target> FileWriter<'a, T> {
         Ok(section)
     }
 
-    /// Writes the index of the ids in a field, the directory and the footer, of documents that are sorted by `sort`.
+    /// Writes the id index, the fine zones, the directory and the footer. Documents are sorted by `sort`.
     pub(crate) fn finish(
         mut self,
         docs: u32,

@@ -1,5 +1,5 @@
-//! A column of a batch on its way into a buffer: fine zones of it are checked, and copied while they still
-//! are in a cache.
+//! [`InputColumn`]: a column of a batch. It is checked and copied into a buffer run by run, while a run is in the
+//! cache.
 
 use std::ops::Range;
 
@@ -12,13 +12,13 @@ use crate::error::ErrorKind;
 use crate::field_buffers::{MAX_VALUE, check_bytes, check_number};
 use crate::intern::{INTERN_BATCH, Interner, index};
 
-/// Values as a caller gives them.
+/// The values of a column as the caller passes them.
 pub(crate) trait InputColumn {
-    /// Refuses the first value of `docs`, a run of `rows`, that a field of type `logical` cannot hold.
+    /// Checks that a field of type `logical` can hold the values of `docs`, a run of `rows`.
     fn check(&self, rows: &BatchRows<'_>, docs: &Range<u32>, logical: LogicalType) -> Result<(), Refused>;
 
-    /// Appends the values at `places` to `buffer`, which is for values of this kind and has room for
-    /// them, but for the bytes of byte strings. A refusal comes with the place.
+    /// Appends the values at `places` to `buffer`, whose memory is reserved except for the bytes of byte strings. An
+    /// error has the index of its value.
     fn append(
         &self,
         places: Range<usize>,
@@ -26,7 +26,7 @@ pub(crate) trait InputColumn {
         memory: &mut MemoryBudget,
     ) -> Result<(), (usize, ErrorKind)>;
 
-    /// Checks and appends all that `rows` deals out one a document.
+    /// Checks and appends the values of `rows`, one a document.
     fn append_single(
         &self,
         rows: &BatchRows<'_>,
@@ -42,7 +42,7 @@ pub(crate) trait InputColumn {
     }
 }
 
-/// Numbers, and how they become stored ones.
+/// Numbers, and the transform to their stored form.
 pub(crate) struct Numbers<'a, T, F> {
     pub(crate) values: &'a [T],
     pub(crate) store: F,
@@ -54,7 +54,7 @@ impl<T: Copy, F: Fn(T) -> i64> InputColumn for Numbers<'_, T, F> {
             LogicalType::Bool => {
                 rows.check_each(docs, |at| check_number(logical, (self.store)(self.values[at])))
             }
-            // Every number is one of theirs.
+            // The other types have no invalid numbers.
             _ => Ok(()),
         }
     }
@@ -104,7 +104,7 @@ impl<T: Copy, F: Fn(T) -> i64> InputColumn for Numbers<'_, T, F> {
 }
 
 impl<T: Copy, F: Fn(T) -> i64> Numbers<'_, T, F> {
-    /// Appends those of up to 64 values whose bits are set: if most are, without a branch for each.
+    /// Appends those of up to 64 values whose bits are set, without a branch for each.
     fn append_word(&self, values: &[T], word: u64, numbers: &mut Vec<i64>) {
         if word == u64::MAX {
             return numbers.extend(values.iter().map(|&value| (self.store)(value)));
@@ -118,11 +118,11 @@ impl<T: Copy, F: Fn(T) -> i64> Numbers<'_, T, F> {
     }
 }
 
-/// Words whose values are looked for at a time. A value far from the one before is a cache miss, and while places are
-/// looked for, the processor waits for one after the other: so first places, then values.
+/// Words of validity that are processed together. First the indices of their values are listed, then the values are
+/// read: the reads are independent, so the cache misses of sparse values overlap.
 const LISTED: usize = 16;
 
-/// Byte strings end to end: string *i* from `offsets[i]` to `offsets[i + 1]`.
+/// Byte strings in one slice: string *i* lies from `offsets[i]` to `offsets[i + 1]`.
 pub(crate) struct Bytes<'a> {
     pub(crate) offsets: &'a [u64],
     pub(crate) data: &'a [u8],
@@ -133,12 +133,12 @@ impl<'a> Bytes<'a> {
         span("byte", self.offsets, at, self.data.len())
     }
 
-    /// The offsets of the strings at `places`; none if there are no strings, for which there may be none.
+    /// The offsets of the strings at `places`; empty without strings, which may have no offsets.
     fn between(&self, places: &Range<usize>) -> &'a [u64] {
         self.offsets.get(places.start..=places.end).unwrap_or_default()
     }
 
-    /// Appends the numbers of the strings at `places`, which are in order.
+    /// Interns the strings at `places`, whose offsets ascend, and appends their ids.
     fn intern(
         &self,
         mut places: Range<usize>,
@@ -159,12 +159,13 @@ impl<'a> Bytes<'a> {
         })
     }
 
-    /// Whether it can be seen at a glance that a column of type `logical` can hold the strings at `places`.
+    /// A fast check that a column of type `logical` can hold the strings at `places`. If it fails, each is checked
+    /// alone.
     pub(crate) fn all_fit(&self, places: &Range<usize>, logical: LogicalType) -> bool {
         let offsets = self.between(places);
         let lens = offsets.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]));
         let (least, most) = logical.fixed_len().map_or((0, MAX_VALUE), |len| (len.into(), len.into()));
-        // What descends is longer than all that there is.
+        // A descending offset wraps around to a length that is too long.
         let ascend = lens.fold(true, |all, len| all & (least <= len) & (len <= most));
         let [start, end] = [offsets.first(), offsets.last()].map(|at| usize::try_from(*at?).ok());
         let Some(bytes) = start.zip(end).and_then(|(start, end)| self.data.get(start..end)) else {
@@ -174,8 +175,8 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// Whether all strings between two of the ascending `offsets` each, of which `bytes` are all, are UTF-8.
-/// They are together, which takes less time to find out, and each begins and ends with a character.
+/// Whether the strings of `bytes`, between ascending `offsets`, are UTF-8: all bytes together are, which is faster to
+/// check than each string, and every offset is at the boundary of a character.
 fn are_texts(bytes: &[u8], offsets: &[u64]) -> bool {
     let (Ok(text), Some(&start)) = (std::str::from_utf8(bytes), offsets.first()) else { return false };
     offsets.iter().all(|at| text.is_char_boundary(usize::try_from(at - start).unwrap_or(usize::MAX)))

@@ -1,4 +1,4 @@
-//! Byte strings in one block of memory, and each of them once.
+//! [`Interner`]: the distinct byte strings of a field, each with an id; and how they are sorted.
 
 use std::hash::BuildHasher;
 
@@ -9,7 +9,7 @@ use crate::buffer::MemoryBudget;
 use crate::error::ErrorKind;
 use crate::external_sort::term_runs::TermRun;
 
-/// Byte strings end to end, numbered from 0.
+/// Byte strings in one buffer, numbered from 0.
 #[derive(Debug, Default)]
 pub(crate) struct Strings {
     bytes: Vec<u8>,
@@ -23,12 +23,12 @@ impl Strings {
 
     pub(crate) fn get(&self, i: usize) -> &[u8] {
         let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
-        // Both were lengths of `bytes`.
+        // Both fit: they were lengths of `bytes`.
         let at = |end: u64| usize::try_from(end).unwrap_or(usize::MAX);
         &self.bytes[at(start)..at(self.ends[i])]
     }
 
-    /// Makes room for `count` strings of `len` bytes together.
+    /// Reserves memory for `count` strings of `len` bytes in total.
     pub(crate) fn reserve(
         &mut self,
         count: usize,
@@ -39,7 +39,7 @@ impl Strings {
         memory.reserve(&mut self.bytes, len)
     }
 
-    /// Appends a string for which there is room.
+    /// Appends a string; memory must be reserved.
     pub(crate) fn push(&mut self, value: &[u8]) {
         self.bytes.extend_from_slice(value);
         self.ends.push(self.bytes.len() as u64);
@@ -56,44 +56,44 @@ impl Strings {
         self.bytes.truncate(usize::try_from(end).unwrap_or(usize::MAX));
     }
 
-    /// All bytes, and where each string ends in them.
+    /// The bytes of all strings, and the end of each string in them.
     pub(crate) fn parts(&self) -> (&[u8], &[u64]) {
         (&self.bytes, &self.ends)
     }
 }
 
-/// Values that are looked up at a time.
+/// The number of values that are looked up together.
 pub(crate) const INTERN_BATCH: usize = 8;
 
-/// The distinct byte strings of a field, numbered in the order in which they were first met.
+/// The distinct byte strings of a field, with ids in the order of their first occurrence.
 ///
-/// A table of numbers, hashed by the strings they stand for. Its seed differs from run to run, which
-/// keeps a hostile input from making all of them collide; no order in it reaches the file.
+/// A hash table of ids, hashed by their strings. The hash is seeded at random, so that a hostile input cannot make
+/// strings collide. The order of the table never reaches the file.
 ///
-/// A distinct string costs its bytes, eight for its end, and five to ten in the table.
+/// A distinct string takes its length, eight bytes for its end, and five to ten bytes in the table.
 #[derive(Debug)]
 pub(crate) struct Interner {
     strings: Strings,
     table: HashTable<u32>,
     hash: DefaultHashBuilder,
-    /// The most strings.
+    /// The maximum number of strings.
     limit: u32,
-    /// Whether strings of runs can be had in the order of their numbers, too.
+    /// Whether runs also keep their strings in id order.
     unsorted: bool,
-    /// Those that had no room in memory, and whose numbers begin at 0 again in each run.
+    /// Spilled strings. Ids start at 0 in each run.
     runs: Vec<TermRun>,
 }
 
 impl Default for Interner {
     fn default() -> Interner {
         let (strings, table, hash) = Default::default();
-        // Numbers below it fit a `u32`, and so does their count.
+        // Ids below this limit fit a `u32`, and so does their count.
         Interner { strings, table, hash, limit: u32::MAX, unsorted: false, runs: Vec::new() }
     }
 }
 
 impl Interner {
-    /// One whose strings can be had in the order of their numbers.
+    /// An interner that also keeps spilled strings in id order.
     pub(crate) fn unsorted() -> Interner {
         Interner { unsorted: true, ..Interner::default() }
     }
@@ -104,7 +104,7 @@ impl Interner {
     }
 
     pub(crate) fn len(&self) -> u32 {
-        // `intern` makes no more.
+        // `intern` checks the limit.
         u32::try_from(self.strings.len()).unwrap_or(u32::MAX)
     }
 
@@ -112,8 +112,7 @@ impl Interner {
         self.strings.get(index(id))
     }
 
-    /// The number of `value`, which is a new one if it was not there. After an error nothing has
-    /// changed.
+    /// Returns the id of `value`, which is added if it is new. After an error, nothing has changed.
     pub(crate) fn intern(&mut self, value: &[u8], memory: &mut MemoryBudget) -> Result<u32, ErrorKind> {
         self.intern_hashed(self.hash.hash_one(value), value, memory)
     }
@@ -121,15 +120,15 @@ impl Interner {
     /// The numbers of [`INTERN_BATCH`] values, as [`intern`](Self::intern) would give them one after the other;
     /// after an error, with the place of the value that is refused, those before it are there.
     ///
-    /// The table, the end of a string and its bytes are three cache misses, of which each leads to the next:
-    /// several values at a time, they are waited for together.
+    /// The table, the end of a string and its bytes are three dependent cache misses. With several values at a time,
+    /// the misses of different values overlap.
     pub(crate) fn intern_batch(
         &mut self,
         values: &[&[u8]; INTERN_BATCH],
         memory: &mut MemoryBudget,
     ) -> Result<[u32; INTERN_BATCH], (usize, ErrorKind)> {
         let hashes = values.map(|value| self.hash.hash_one(value));
-        // Nearly always the right one, if there is any.
+        // The first candidate by hash is nearly always the right one; it is verified below.
         let mut ids = hashes.map(|hash| self.table.find(hash, |_| true).copied());
         for (i, (id, value)) in ids.iter_mut().zip(values).enumerate() {
             if id.is_none_or(|id| self.strings.get(index(id)) != *value) {
@@ -161,12 +160,12 @@ impl Interner {
         Ok(id)
     }
 
-    /// Makes room in the table for one number.
+    /// Reserves a slot of the table.
     fn reserve_slot(&mut self, memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
         if self.table.len() < self.table.capacity() {
             return Ok(());
         }
-        // A table grows by doubling; the smallest one takes less than this.
+        // A table doubles when it grows; the smallest one is smaller than this.
         const SMALLEST: usize = 64;
         let before = self.table.allocation_size();
         let more = before.max(SMALLEST);
@@ -177,7 +176,7 @@ impl Interner {
         Ok(())
     }
 
-    /// Forgets all but the first `len`.
+    /// Keeps the first `len` strings.
     pub(crate) fn truncate(&mut self, len: u32) {
         for id in len..self.len() {
             let hash = self.hash.hash_one(self.get(id));
@@ -188,13 +187,13 @@ impl Interner {
         self.strings.truncate(index(len));
     }
 
-    /// Bytes of memory.
+    /// The size in memory, in bytes.
     pub(crate) fn heap(&self) -> usize {
         self.strings.heap() + self.table.allocation_size()
     }
 
-    /// Moves all strings to `spill`, and forgets them: `ids` numbers were asked for so far, and those to come
-    /// begin at 0. After an error nothing has changed.
+    /// Moves all strings to `spill`, as a run that ends after `ids` ids. New ids start at 0. After an error, nothing
+    /// has changed.
     pub(crate) fn spill(
         &mut self,
         ids: usize,
@@ -210,7 +209,7 @@ impl Interner {
         Ok(())
     }
 
-    /// Has the strings that are in no run be one, too, if there are any runs.
+    /// Spills the last strings, too, if there are any runs.
     pub(crate) fn end_runs(&mut self, ids: usize) -> Result<(), ErrorKind> {
         match self.runs.last().map(|run| run.spill().clone()) {
             Some(spill) => self.spill(ids, &spill, &mut MemoryBudget::new(usize::MAX)),
@@ -218,13 +217,13 @@ impl Interner {
         }
     }
 
-    /// Gives up the table: the runs, and the strings that are in none.
+    /// The runs, the strings in memory, and whether runs keep id order.
     pub(crate) fn into_parts(self) -> (Vec<TermRun>, Strings, bool) {
         (self.runs, self.strings, self.unsorted)
     }
 }
 
-/// The numbers of the strings in byte order, of equal ones in their own.
+/// The ids of the strings in byte order; equal strings in id order.
 pub(crate) fn sorted(strings: &Strings) -> Vec<u32> {
     let ids = 0..u32::try_from(strings.len()).unwrap_or(u32::MAX);
     let mut order: Vec<(u64, u32)> = ids.map(|id| (0, id)).collect();
@@ -232,10 +231,11 @@ pub(crate) fn sorted(strings: &Strings) -> Vec<u32> {
     order.into_iter().map(|(_, id)| id).collect()
 }
 
-/// Sorts numbers of strings by these, of equal ones by themselves. Beside each number lie eight bytes of its string, and where
-/// these are equal, the next eight: a comparison of strings would wait for two cache misses.
+/// Sorts ids by their strings, and equal strings by id. A multikey sort: each id has eight bytes of its string beside
+/// it; groups with equal bytes are sorted by the next eight. Comparing strings instead would take two cache misses
+/// each.
 fn sort(order: &mut [(u64, u32)], strings: &Strings) {
-    /// So few strings are compared as they are.
+    /// Groups up to this size are sorted by comparing the strings.
     const FEW: usize = 16;
     let len = |id: u32| strings.get(index(id)).len();
     let mut left = vec![(order, 0)];
@@ -254,7 +254,7 @@ fn sort(order: &mut [(u64, u32)], strings: &Strings) {
                 equal.sort_by(|a, b| string(a.1).cmp(string(b.1)));
                 continue;
             }
-            // Those that end here differ in the zeros that stand for what they do not have.
+            // Strings that end here differ only in length: padding zeros look like their own.
             let depth = depth + 8;
             let mut ended = 0;
             for i in 0..equal.len() {
@@ -270,7 +270,7 @@ fn sort(order: &mut [(u64, u32)], strings: &Strings) {
     }
 }
 
-/// A number of a string as an index.
+/// Converts a `u32` to an index.
 pub(crate) fn index(id: u32) -> usize {
     usize::try_from(id).unwrap_or(usize::MAX)
 }

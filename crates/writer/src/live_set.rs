@@ -1,4 +1,4 @@
-//! Which documents are taken: of a source that is merged, or of those that were added.
+//! [`LiveSet`]: the live documents of a source, with ranks that become their new numbers.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,27 +11,27 @@ use crate::intern::index;
 /// The live documents of a source.
 #[derive(Clone, Debug)]
 pub(crate) struct LiveSet<'a> {
-    /// All there are.
+    /// The number of documents, live or not.
     docs: u32,
-    /// `None` if they all live.
+    /// `None` if all are live.
     mask: Option<Mask<'a>>,
 }
 
-/// A bit for each document, of those that live.
+/// A bitset of live documents, with a rank directory.
 #[derive(Clone, Debug)]
 struct Mask<'a> {
     words: Cow<'a, [u64]>,
-    /// How many live before each word, and together.
+    /// The number of live documents before each word, and in total.
     before: Vec<u32>,
 }
 
 impl<'a> LiveSet<'a> {
-    /// All of `docs` documents.
+    /// All of `docs` documents are live.
     pub(crate) fn all(docs: u32) -> LiveSet<'a> {
         LiveSet { docs, mask: None }
     }
 
-    /// Those whose bit is set.
+    /// The documents whose bit is set in `words`; an error if there are too few words.
     pub(crate) fn some(docs: u32, words: &'a [u64]) -> Result<LiveSet<'a>> {
         let (expected, found) = (DocRange::new(0, docs).words(), words.len());
         if found < expected {
@@ -40,7 +40,7 @@ impl<'a> LiveSet<'a> {
         Ok(LiveSet::of(docs, words.into()))
     }
 
-    /// Those whose bit is set in `words`, of which there are enough.
+    /// The documents whose bit is set in `words`, which are enough words.
     pub(crate) fn of(docs: u32, words: Cow<'a, [u64]>) -> LiveSet<'a> {
         let (mut before, mut live) = (Vec::with_capacity(words.len() + 1), 0);
         for (start, word) in (0..docs).step_by(64).zip(&*words) {
@@ -51,7 +51,7 @@ impl<'a> LiveSet<'a> {
         LiveSet { docs, mask: (live < docs).then_some(Mask { words, before }) }
     }
 
-    /// Documents of the source, live or not.
+    /// The number of documents, live or not.
     pub(crate) fn docs(&self) -> u32 {
         self.docs
     }
@@ -61,17 +61,17 @@ impl<'a> LiveSet<'a> {
         (0..self.docs).filter(|&doc| self.has(doc)).map(DocId::new)
     }
 
-    /// Whether `doc`, which is one of the documents, lives.
+    /// Whether `doc`, which must be in bounds, is live.
     pub(crate) fn has(&self, doc: u32) -> bool {
         self.mask.as_ref().is_none_or(|mask| bits::get(&mask.words, index(doc)))
     }
 
-    /// Whether all do.
+    /// Whether all documents are live.
     pub(crate) fn is_all(&self) -> bool {
         self.mask.is_none()
     }
 
-    /// Those of them but `dead` ones, which are counted among the live.
+    /// The set without documents for which `dead` returns true. `dead` gets ranks among the live documents.
     pub(crate) fn without(&self, mut dead: impl FnMut(u32) -> bool) -> LiveSet<'a> {
         let mut words = vec![0; DocRange::new(0, self.docs).words()];
         let living = self.iter().zip(0..).filter(|(_, place)| !dead(*place));
@@ -79,12 +79,12 @@ impl<'a> LiveSet<'a> {
         LiveSet::of(self.docs, words.into())
     }
 
-    /// How many live.
+    /// The number of live documents.
     pub(crate) fn count(&self) -> u32 {
         self.rank(self.docs)
     }
 
-    /// Replaces `runs` by the places of those of `docs` that live.
+    /// Replaces `runs` by the ranges of indices of `docs` that are live.
     pub(crate) fn runs(&self, docs: &BatchDocs<'_>, runs: &mut Vec<Range<usize>>) {
         runs.clear();
         match (&self.mask, docs) {
@@ -109,8 +109,7 @@ impl<'a> LiveSet<'a> {
         }
     }
 
-    /// How many live before `doc`, which is one of the documents, or after the last one: what its number
-    /// becomes.
+    /// The number of live documents before `doc`, which may be one past the last: the new number of `doc`.
     pub(crate) fn rank(&self, doc: u32) -> u32 {
         let Some(Mask { words, before }) = &self.mask else { return doc };
         let at = index(doc / 64);

@@ -1,20 +1,19 @@
-//! Columns are encoded side by side, and handed over in their order.
+//! [`map_in_order`]: encodes columns in parallel, and returns the results in order.
 //!
 //! ```text
-//! columns by name   a b c d e | f g ...     some are begun ahead of the one that is handed over next,
-//!                     |   |                 the heaviest first, so that none is left over for the end
+//! columns by name   a b c d e | f g ...     some are started ahead of the next one to return,
+//!                     |   |                 the heaviest first, so that none is left for the end
 //! threads             b   d
 //!                   |
-//! the caller's      a, as soon as it is done; then f is begun
+//! caller's thread   a, as soon as it is done; then f is started
 //! ```
 //!
-//! What is done before its turn waits as it is: in memory where its values were, which are gone by then and took
-//! more; in the temporary file where these did not have room. So waiting needs no room that was not there, and
-//! nothing is written twice.
+//! A result that is done early waits where it was encoded: in memory, where it replaces its larger values, or in the
+//! temporary file if these were spilled. So waiting takes no additional memory, and nothing is written twice.
 
 use crate::error::Result;
 
-/// How many threads `threads` are: 0 stands for as many as run at once on this machine.
+/// The number of threads for the option `threads`; 0 is the available parallelism of this machine.
 pub(crate) fn count(threads: usize) -> usize {
     match threads {
         _ if cfg!(not(feature = "rayon")) => 1,
@@ -23,7 +22,7 @@ pub(crate) fn count(threads: usize) -> usize {
     }
 }
 
-/// Gives `done` what `encode` makes of each job, in their order.
+/// Calls `done` with the result of `encode` for each job, in order.
 #[cfg(not(feature = "rayon"))]
 pub(crate) fn map_in_order<J, E>(
     _threads: usize,
@@ -36,8 +35,7 @@ pub(crate) fn map_in_order<J, E>(
     jobs.map(encode).try_for_each(&mut done)
 }
 
-/// Gives `done` what `encode` makes of each job, in their order. Of those begun and not handed over, there are at
-/// most `ahead`.
+/// Calls `done` with the result of `encode` for each job, in order. At most `ahead` jobs are started and not returned.
 #[cfg(feature = "rayon")]
 pub(crate) fn map_in_order<J: Send, E: Send>(
     threads: usize,
@@ -54,7 +52,7 @@ pub(crate) fn map_in_order<J: Send, E: Send>(
 
     let pool = match threads {
         1 => None,
-        // Where no thread can be had, the one that is there does it all.
+        // If threads cannot be started, the caller's thread does all the work.
         _ => rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
     };
     let Some(pool) = pool else { return jobs.map(encode).try_for_each(done) };
@@ -81,7 +79,7 @@ pub(crate) fn map_in_order<J: Send, E: Send>(
                     }
                 });
             }
-            // A thread that panics sends nothing; its panic goes on where the scope ends.
+            // A job that panics sends nothing; the scope propagates its panic.
             let Some(Ok(encoded)) = waiting.pop_front().map(|receiver| receiver.recv()) else {
                 return Ok(());
             };

@@ -1,4 +1,4 @@
-//! What documents are to be sorted by: fields of a schema, and then numbers to compare.
+//! Checks the sort keys, and turns the values of their fields into numbers to compare.
 
 use docvalues_format::binary::Values as _;
 use docvalues_format::file::sort::{MAX_SORT_KEYS, SortKey};
@@ -13,7 +13,7 @@ use crate::live_set::LiveSet;
 use crate::schema::FieldSpec;
 use crate::sorted_ids::{self, OrderedIds};
 
-/// Refuses keys that documents cannot be sorted by, whose fields `spec` knows.
+/// Checks that documents can be sorted by `keys`. `spec` looks up fields.
 pub(crate) fn check<'s>(keys: &[SortKey], spec: impl Fn(&str) -> Option<&'s FieldSpec>) -> Result<()> {
     if keys.len() > MAX_SORT_KEYS {
         return Err(ErrorKind::TooManySortKeys { max: MAX_SORT_KEYS }.into());
@@ -32,18 +32,18 @@ pub(crate) fn check<'s>(keys: &[SortKey], spec: impl Fn(&str) -> Option<&'s Fiel
     Ok(())
 }
 
-/// A field that is to be encoded.
+/// A field before it is encoded.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "nearly all fields are the large one, on 64 bits")]
 pub(crate) enum PreparedColumn {
-    /// As its values came.
+    /// The buffered values.
     Buffered(FieldBuffer),
-    /// Byte strings that documents are sorted by, and that were put in order for that.
+    /// The ords of byte strings, whose terms were sorted already because the field is a sort key.
     Ords(PresenceBuffer, Box<OrdValues>),
 }
 
 impl PreparedColumn {
-    /// Puts its byte strings in order, if they are interned.
+    /// Sorts the terms of the field, if its byte strings are interned.
     pub(crate) fn sort_terms(self, encoder: &Encoder<'_>) -> Result<PreparedColumn, ErrorKind> {
         match self {
             PreparedColumn::Buffered(FieldBuffer { presence, values: Values::Terms { ids, terms } }) => {
@@ -53,7 +53,7 @@ impl PreparedColumn {
         }
     }
 
-    /// What documents are compared by, and nothing else: in the file, if there is one.
+    /// Keeps only the numbers to compare, on disk if there is a temporary file.
     pub(crate) fn into_numbers(
         self,
         encoder: &Encoder<'_>,
@@ -90,7 +90,7 @@ impl PreparedColumn {
         }
     }
 
-    /// About how much work encoding it is, beside that of others.
+    /// An estimate of the cost of encoding, relative to other fields.
     pub(crate) fn weight(&self) -> usize {
         match self {
             PreparedColumn::Buffered(buffer) => buffer.weight(),
@@ -117,7 +117,7 @@ pub(crate) fn doc_map(
         let (_, column) = columns.iter().find(|(spec, _)| spec.name() == key.column)?;
         Some((key, column))
     });
-    // The ords of byte strings that have none.
+    // Ords of binary columns, which have no dictionary.
     let mut ords = Vec::new();
     for (key, column) in columns.clone() {
         ords.push(match column {
@@ -133,14 +133,14 @@ pub(crate) fn doc_map(
         PreparedColumn::Buffered(FieldBuffer { presence, values }) => match values {
             Values::Numbers(numbers) => Some(compared(key, presence, &numbers.values)),
             Values::Strings(_) => Some(compared(key, presence, ords)),
-            // In order.
+            // `sort_terms` has turned these into ords.
             Values::Terms { .. } => None,
         },
     });
     Ok(DocMap::new(encoder.docs, &keys.collect::<Vec<_>>(), spill_budget)?)
 }
 
-/// A key with what its values are compared by.
+/// A sort key with the numbers to compare.
 pub(crate) fn compared<'a>(
     key: &SortKey,
     presence: &'a PresenceBuffer,
@@ -149,7 +149,7 @@ pub(crate) fn compared<'a>(
     KeyColumn { presence, numbers, descending: key.descending, missing_first: key.missing_first }
 }
 
-/// For each of these byte strings its ord, if there was a dictionary of them.
+/// The ords of byte strings in a dictionary that is built only to compare them.
 fn ords_of(
     strings: &ByteStrings,
     encoder: &Encoder<'_>,

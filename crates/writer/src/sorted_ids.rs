@@ -1,9 +1,9 @@
-//! The ids of documents, put in order for their index.
+//! Sorts the ids of documents for the id index, and finds duplicates.
 //!
 //! ```text
-//! values of the id field   each with the place of its document   -> Gathered; a sorted run when there is no room
-//! runs                     merged into one                       -> Ordered; equal neighbours are refused, or noted
-//! passes over it           what ids look like, then the index    -> the sections of the extension; of a run, in the file
+//! values of the id field   each with its document's number    -> IdCollector; a sorted run if the budget is used up
+//! runs                     merged into one                    -> OrderedIds; equal neighbours are duplicates
+//! passes over it           choose the form, build the index   -> the sections of the extension
 //! ```
 
 use std::ops::ControlFlow;
@@ -28,8 +28,8 @@ use crate::live_set::LiveSet;
 use crate::summary::Summary;
 use crate::target::Target;
 
-/// Puts the ids in order that the `live` documents of a field have, each with the number that its document gets by `order`.
-/// Of documents that have the same, all but the last are added to `older`; without, they are refused.
+/// Sorts the ids of the `live` documents, each with the number that `doc_map` gives its document. Of documents with the
+/// same id, all but the last are added to `older`; without it, they are an error.
 pub(crate) fn sort(
     field: &FieldBuffer,
     live: &LiveSet<'_>,
@@ -47,7 +47,7 @@ pub(crate) fn sort(
     let (mut docs, mut gathered) = (field.presence.docs(0..u32::MAX), IdCollector::new(spill_budget.clone()));
     let (mut places, mut seen) = (doc_map.map(DocMap::places), 0);
     ids.for_each(|id| {
-        // There are as many documents with one as there are ids.
+        // There is one document for each id.
         let doc = docs.next().unwrap_or(u32::MAX);
         if id.len() > MAX_ID_LEN {
             return Err(ErrorKind::LongId { doc, len: id.len(), max: MAX_ID_LEN });
@@ -72,7 +72,7 @@ pub(crate) fn sort(
     }
 }
 
-/// Ids as they come, each with the place of its document.
+/// Collects ids in any order, each with its document's number.
 #[derive(Debug)]
 struct IdCollector {
     ids: IdsInMemory,
@@ -80,7 +80,7 @@ struct IdCollector {
     spill_budget: SpillBudget,
 }
 
-/// Ids, each with the place of its document.
+/// Ids in memory, each with its document's number.
 #[derive(Debug, Default)]
 pub(crate) struct IdsInMemory {
     ids: Strings,
@@ -92,7 +92,7 @@ impl IdCollector {
         IdCollector { ids: IdsInMemory::default(), runs: Vec::new(), spill_budget }
     }
 
-    /// Takes the id of the document that goes to place `doc`.
+    /// Adds the id of document `doc`.
     fn push(&mut self, id: &[u8], doc: u32) -> Result<(), ErrorKind> {
         self.ids.push(id, doc);
         match self.spill_budget.spill() {
@@ -104,17 +104,17 @@ impl IdCollector {
         Ok(())
     }
 
-    /// Puts them in order. Of equal ones, adds the places of all documents but the last to `older`; without, refuses them:
-    /// with what they are, and the places of their documents.
+    /// Sorts the ids. Of documents with equal ids, all but the last are added to `older`; without it, they are an error
+    /// that names the id and two documents.
     fn finish(mut self, older: Option<&mut Vec<u32>>) -> Result<OrderedIds, ErrorKind> {
         let mut last = DuplicateCheck { older, ..DuplicateCheck::default() };
-        // What is small stays, while columns are encoded.
+        // A small set stays in memory while columns are encoded.
         let Some(spill) = self
             .spill_budget
             .spill()
             .filter(|_| !self.runs.is_empty() || self.ids.heap() > self.spill_budget.bytes / 8)
         else {
-            // One after the other in memory, too: they are gone through several times.
+            // Copied in sorted order: the index is built in several passes.
             let mut ids = IdsInMemory::default();
             for (id, doc) in self.ids.in_order() {
                 last.check(id, doc)?;
@@ -143,17 +143,17 @@ impl IdsInMemory {
     }
 
     fn heap(&self) -> usize {
-        /// Where it ends, its document, and twice its number and eight of its bytes to sort it.
+        /// Bytes for each id: its end, its document, and twice its number and its first eight bytes, to sort it.
         const EACH: usize = 32;
         self.ids.parts().0.len() + self.docs.len() * EACH
     }
 
-    /// The ids in order, and the places of their documents.
+    /// The sorted ids, and their documents.
     fn in_order(&self) -> impl Iterator<Item = (&[u8], u32)> {
         sorted(&self.ids).into_iter().map(index).map(|i| (self.ids.get(i), self.docs[i]))
     }
 
-    /// Sorts them into a run, and forgets them.
+    /// Writes the ids as a sorted run, and clears them.
     fn spill(&mut self, spill: &Spill) -> Result<Scratch, ErrorKind> {
         let mut run = ScratchWriter::new(Scratch::new(spill.clone()));
         self.in_order().try_for_each(|(id, doc)| string_runs::push(&mut run, doc, id))?;
@@ -163,7 +163,7 @@ impl IdsInMemory {
     }
 }
 
-/// Two ids one after the other, which may be the same.
+/// Compares each id with the one before.
 #[derive(Default)]
 struct DuplicateCheck<'o> {
     last: Option<u32>,
@@ -191,7 +191,7 @@ impl DuplicateCheck<'_> {
     }
 }
 
-/// Ids in order, each once, with the places of their documents.
+/// Sorted distinct ids, with the numbers of their documents.
 #[derive(Debug)]
 pub(crate) enum OrderedIds {
     InMemory(IdsInMemory),
@@ -199,7 +199,7 @@ pub(crate) enum OrderedIds {
 }
 
 impl OrderedIds {
-    /// The same ids, of documents that have these numbers now, without those that have none.
+    /// Renumbers the documents. Drops ids for which `number` returns `None`.
     pub(crate) fn renumber(self, number: impl Fn(u32) -> Option<u32>) -> Result<OrderedIds, ErrorKind> {
         Ok(match self {
             OrderedIds::InMemory(mut ids) => {
@@ -227,7 +227,7 @@ impl OrderedIds {
         })
     }
 
-    /// The index of these ids, which `docs` documents have.
+    /// Builds the index of these ids, for a segment of `docs` documents.
     fn index(&self, docs: u32, options: &IdOptions) -> Result<Ids<Payload>, ErrorKind> {
         let spill = match self {
             OrderedIds::InMemory(_) => None,
@@ -236,7 +236,7 @@ impl OrderedIds {
         let mut kept = IndexSections { spill, ids: None, docs: SpillVec::default() };
         IdsBuilder::new(*options).build_in(self, docs, &mut kept).map_err(|error| match error {
             BuildError::Source(kind) | BuildError::Keep(kind) => kind,
-            // Each was looked at before.
+            // `sort` checked them.
             BuildError::TooLong { .. } | BuildError::Document { .. } => {
                 ErrorKind::Ids("they are not what they were")
             }
@@ -247,7 +247,7 @@ impl OrderedIds {
     }
 }
 
-/// Ends a file of `docs` documents, sorted by `sort`, with an index of their ids in a field, if they have any.
+/// Ends a file of `docs` documents, sorted by `sort`, with an id index if `ids` are given.
 pub(crate) fn finish<T: Target>(
     file: FileWriter<'_, T>,
     docs: u32,
@@ -261,10 +261,10 @@ pub(crate) fn finish<T: Target>(
     Ok(file.finish(docs, sort, ids.map(index).transpose()?)?)
 }
 
-/// An index that is being made: in a file, if the ids are.
+/// The sections of an id index while it is built: on disk, if the ids are.
 struct IndexSections {
     spill: Option<Spill>,
-    /// The front of the section of ids.
+    /// The first bytes of the section of ids.
     ids: Option<Scratch>,
     docs: SpillVec<u32>,
 }
@@ -355,7 +355,7 @@ mod tests {
                 }
                 None => {
                     prop_assert_eq!(once.len(), ids.len());
-                    // More than once: the index is built in passes.
+                    // Twice, because the index is built in several passes.
                     for _ in 0..2 {
                         let mut given = Vec::new();
                         ordered.as_ref().unwrap().each(&mut |id, doc| {

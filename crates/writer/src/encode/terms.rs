@@ -1,4 +1,4 @@
-//! Byte strings: put in order, and kept with a dictionary or without one.
+//! Sorts the terms of a field, and chooses between a dictionary and a binary column.
 
 use docvalues_format::binary::{self, InMemory};
 use docvalues_format::dictionary::{self, Dictionary};
@@ -11,7 +11,7 @@ use crate::external_sort::unsorted_terms::UnsortedTerms;
 use crate::intern::{Interner, Strings, index, sorted};
 
 impl Encoder<'_> {
-    /// The `terms` of a field in order, and for each document the ords of those that have its numbers in `ids`.
+    /// Sorts the `terms` of a field, and maps the `ids` of documents to ords.
     pub(crate) fn sort_terms(&self, mut ids: Items<u32>, terms: Interner) -> Result<OrdValues, ErrorKind> {
         let (terms, mut ords, strings) = self.sort(terms, ids.values.len())?;
         let mut before = SpillVec::default();
@@ -23,7 +23,7 @@ impl Encoder<'_> {
         Ok(OrdValues { ords: ids, terms, ids: before, strings })
     }
 
-    /// A column of byte strings that have a dictionary, or may have one.
+    /// Encodes byte strings with a dictionary, or, if the field may choose, without one if that is smaller.
     pub(crate) fn terms(&self, column: Frame<'_>, values: OrdValues) -> Result<Encoded, ErrorKind> {
         let OrdValues { ords, terms, ids, strings } = values;
         let ords = column.items(ords)?;
@@ -63,8 +63,8 @@ impl Encoder<'_> {
         }
     }
 
-    /// `sorted`, or the same `values`, which take `least` bytes at least, as a binary column if that is the
-    /// lighter one.
+    /// Returns `sorted` or a binary column of the same `values`, whichever is smaller. The binary column takes at least
+    /// `least` bytes, so it is not built if `sorted` is not larger.
     fn smaller(
         &self,
         sorted: Encoded,
@@ -74,15 +74,15 @@ impl Encoder<'_> {
     ) -> Result<Encoded, ErrorKind> {
         let weight = sorted.weight();
         if weight <= least {
-            return Ok(sorted); // The bytes of a binary column alone take as much.
+            return Ok(sorted); // A binary column cannot be smaller.
         }
         let strings = values(&column)?;
         let binary = self.strings(column, strings)?;
         Ok(if binary.weight() < weight { binary } else { sorted })
     }
 
-    /// The dictionary of `terms`, of which `ids` numbers were asked for; the ords of these numbers; and the terms in the
-    /// order in which they were met, if somebody asks for them.
+    /// The dictionary of `terms`, of which `ids` numbers were asked for; the ords of these numbers; and the terms in
+    /// the order in which they were met, if somebody asks for them.
     fn sort(
         &self,
         mut terms: Interner,
@@ -105,7 +105,7 @@ impl Encoder<'_> {
 /// The distinct byte strings of a field in the order in which they were met.
 #[derive(Debug)]
 enum TermsById {
-    /// Nobody asks for them.
+    /// Not kept: the field has a dictionary in any case.
     None,
     /// The strings, and the number of each ord.
     InMemory(Strings, Vec<u32>),
@@ -113,13 +113,13 @@ enum TermsById {
     OnDisk(UnsortedTerms),
 }
 
-/// The values of a field of byte strings, by ord.
+/// The values of a field of byte strings, as ords into sorted terms.
 #[derive(Debug)]
 pub(crate) struct OrdValues {
     /// The ords of each document that has a value.
     pub(crate) ords: Items<u32>,
     terms: Dictionary<Payload>,
-    /// The numbers that the documents had before, if `strings` are in a file.
+    /// The ids of the documents, if `strings` are on disk.
     ids: SpillVec<u32>,
     strings: TermsById,
 }
@@ -131,7 +131,7 @@ impl OrdValues {
     }
 }
 
-/// The ord of each number, of which `order` has the numbers.
+/// The ord of each id; `order` has the ids in order of their ords.
 fn ord_of(order: &[u32]) -> Vec<u32> {
     let mut ord_of = vec![0; order.len()];
     (0..).zip(order).for_each(|(ord, &id)| ord_of[index(id)] = ord);
