@@ -101,12 +101,12 @@ fn measure(
 /// Looks each id up in the segments, the newest first, until it is found. Returns how many were.
 fn look_up(readers: &[IdsReader<Owned>], asked: &[&String], filter: bool) -> Result<usize> {
     let mut found = 0;
-    let mut room = Packed::default();
+    let mut buffer = Packed::default();
     let Some(first) = readers.first() else { return Ok(0) };
     for id in asked {
         let id = id.as_bytes();
         let probe = Probe::new(hash(id, first.seed()));
-        let Some(key) = first.template().pack(id, &mut room) else { continue };
+        let Some(key) = first.template().pack(id, &mut buffer) else { continue };
         for reader in readers {
             let doc = if filter { reader.find_hashed(&probe, key)? } else { reader.find_packed(key)? };
             if let Some(doc) = doc {

@@ -76,8 +76,8 @@ impl<I: AsRef<[u8]>> SortedIds for [(I, DocId)] {
 
 /// The storage of an index while it is built: memory or, for the parts that grow with the ids, a temporary file.
 ///
-/// An error `E` ends the build with [`BuildError::Keep`].
-pub trait Keep<E> {
+/// An error `E` ends the build with [`BuildError::Storage`].
+pub trait BuildStorage<E> {
     /// The finished section. Small sections are converted from memory.
     type Section: From<Vec<u8>>;
 
@@ -111,9 +111,9 @@ pub trait Keep<E> {
 
 /// Stores the documents in memory.
 #[derive(Default)]
-struct Heap(Vec<u32>);
+struct InMemory(Vec<u32>);
 
-impl<E> Keep<E> for Heap {
+impl<E> BuildStorage<E> for InMemory {
     type Section = Vec<u8>;
 
     fn begin(&mut self, count: u32) {
@@ -147,7 +147,7 @@ pub enum BuildError<E> {
     Source(E),
     /// The index could not be stored.
     #[error("cannot store the index of ids: {0}")]
-    Keep(E),
+    Storage(E),
     /// Two documents have the same id.
     #[error("documents {} and {} have the same id, \"{}\"", docs[0], docs[1], id.escape_ascii())]
     Duplicate {
@@ -238,53 +238,53 @@ impl IdsBuilder {
         ids: &T,
         docs: u32,
     ) -> Result<Ids<Vec<u8>>, BuildError<T::Error>> {
-        self.build_in(ids, docs, &mut Heap::default())
+        self.build_in(ids, docs, &mut InMemory::default())
     }
 
-    /// As [`build`](Self::build), with the section of ids and their documents in `keep` while they are built.
+    /// As [`build`](Self::build), with the section of ids and their documents in `storage` while they are built.
     ///
     /// Memory: the filter, which is written in random order; 16 bytes and a separator for each block; and a bit for
     /// each document. An automaton needs all of its section, because any node may be shared.
     ///
     /// # Errors
     ///
-    /// As [`build`](Self::build), and those of `keep`.
-    pub fn build_in<T: SortedIds + ?Sized, K: Keep<T::Error>>(
+    /// As [`build`](Self::build), and those of `storage`.
+    pub fn build_in<T: SortedIds + ?Sized, K: BuildStorage<T::Error>>(
         &self,
         ids: &T,
         docs: u32,
-        keep: &mut K,
+        storage: &mut K,
     ) -> Result<Ids<K::Section>, BuildError<T::Error>> {
         let survey = Survey::of(ids, docs)?;
         for template in detect(&survey.first, &survey.last) {
-            if let Some(ids) = self.packed(ids, &template, &survey, docs, keep)? {
+            if let Some(ids) = self.packed(ids, &template, &survey, docs, storage)? {
                 return Ok(ids);
             }
         }
-        self.packed(ids, &Template::raw(), &survey, docs, keep)?.ok_or(BuildError::Changed)
+        self.packed(ids, &Template::raw(), &survey, docs, storage)?.ok_or(BuildError::Changed)
     }
 
     /// The index, if all ids fit the template.
-    fn packed<T: SortedIds + ?Sized, K: Keep<T::Error>>(
+    fn packed<T: SortedIds + ?Sized, K: BuildStorage<T::Error>>(
         &self,
         ids: &T,
         template: &Template,
         survey: &Survey,
         doc_count: u32,
-        keep: &mut K,
+        storage: &mut K,
     ) -> Result<Option<Ids<K::Section>>, BuildError<T::Error>> {
         let IdOptions { form, filter_bits, seed, .. } = self.options;
-        let mut room = [Packed::default(), Packed::default()];
-        let [first, last] = &mut room;
+        let mut buffer = [Packed::default(), Packed::default()];
+        let [first, last] = &mut buffer;
         let packed = template.pack(&survey.first, first).zip(template.pack(&survey.last, last));
         let Some((least, greatest)) = packed else { return Ok(None) };
         let [least, greatest] = [least, greatest].map(|key| key[..key.len().min(MAX_BOUND)].into());
         let mut filter = BloomFilterBuilder::new(survey.count, filter_bits);
         let mut keys = KeysBuilder::new(form);
-        let (mut count, mut room, mut end) = (0, Packed::default(), Ok(true));
-        keep.begin(survey.count);
+        let (mut count, mut buffer, mut end) = (0, Packed::default(), Ok(true));
+        storage.begin(survey.count);
         ids.each(&mut |id, doc| {
-            let Some(key) = template.pack(id, &mut room) else {
+            let Some(key) = template.pack(id, &mut buffer) else {
                 end = Ok(false);
                 return ControlFlow::Break(());
             };
@@ -296,8 +296,8 @@ impl IdsBuilder {
             if filter_bits > 0 {
                 filter.insert(hash(id, seed));
             }
-            if let Err(error) = keep.doc(doc).and_then(|()| keys.take(|made| keep.ids(made))) {
-                end = Err(BuildError::Keep(error));
+            if let Err(error) = storage.doc(doc).and_then(|()| keys.take(|made| storage.ids(made))) {
+                end = Err(BuildError::Storage(error));
                 return ControlFlow::Break(());
             }
             ControlFlow::Continue(())
@@ -320,9 +320,9 @@ impl IdsBuilder {
             greatest,
             seed,
             filter_bits,
-            keys: if survey.count == 0 { Keys::None } else { keys.finish(|rest| keep.section(rest)) },
+            keys: if survey.count == 0 { Keys::None } else { keys.finish(|rest| storage.section(rest)) },
             filter: filter.finish().map(K::Section::from),
-            docs: keep.docs(&options).map_err(BuildError::Keep)?,
+            docs: storage.docs(&options).map_err(BuildError::Storage)?,
         }))
     }
 }

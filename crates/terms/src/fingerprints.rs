@@ -257,7 +257,7 @@ impl<W: Word> TableWriter<W> {
     }
 
     /// The number of entries that still fit.
-    pub(crate) fn room(&self) -> usize {
+    pub(crate) fn remaining(&self) -> usize {
         self.table.capacity().saturating_sub(self.used)
     }
 
@@ -272,11 +272,11 @@ impl<W: Word> TableWriter<W> {
         Some(self.slots)
     }
 
-    /// Adds entries for `slot` until the table is [full](Self::room), and returns how many.
+    /// Adds entries for `slot` until the table is [full](Self::remaining), and returns how many.
     ///
     /// O(1) each: one cache miss, and the misses of a batch overlap.
     pub(crate) fn insert(&mut self, hashes: &[u64], slot: u16) -> usize {
-        let hashes = hashes.get(..self.room()).unwrap_or(hashes);
+        let hashes = hashes.get(..self.remaining()).unwrap_or(hashes);
         for hashes in hashes.chunks(PREFETCH_BATCH) {
             hashes.iter().for_each(|&hash| self.table.prefetch(hash));
             hashes.iter().for_each(|&hash| self.insert_one(hash, slot));

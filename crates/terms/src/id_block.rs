@@ -155,8 +155,8 @@ impl<'a> Block<'a> {
             Tails::Same { len, .. } if behind.len() != len => None,
             Tails::Same { .. } if self.columns.is_empty() => self.find_same(behind),
             Tails::Same { .. } => {
-                let mut room = [0; MAX_COLUMNS];
-                let tail = self.without_constants(behind, &mut room)?;
+                let mut buffer = [0; MAX_COLUMNS];
+                let tail = self.without_constants(behind, &mut buffer)?;
                 self.find_same(tail)
             }
             Tails::One(_) | Tails::Two(_) => self.find_varied(behind),
@@ -213,7 +213,7 @@ impl<'a> Block<'a> {
 
     /// The tail of a key after the prefix, if it has the constants.
     #[inline]
-    fn without_constants<'r>(&self, behind: &[u8], room: &'r mut [u8; MAX_COLUMNS]) -> Option<&'r [u8]> {
+    fn without_constants<'r>(&self, behind: &[u8], buffer: &'r mut [u8; MAX_COLUMNS]) -> Option<&'r [u8]> {
         let (mut tail, mut constants) = (0, self.constants.iter());
         for (at, &byte) in behind.iter().enumerate() {
             if self.is_constant(at) {
@@ -221,11 +221,11 @@ impl<'a> Block<'a> {
                     return None;
                 }
             } else {
-                *room.get_mut(tail)? = byte;
+                *buffer.get_mut(tail)? = byte;
                 tail += 1;
             }
         }
-        room.get(..tail)
+        buffer.get(..tail)
     }
 
     fn is_constant(&self, column: usize) -> bool {
@@ -286,8 +286,8 @@ impl<'a> Block<'a> {
         Some(())
     }
 
-    /// The number of keys less than `key`; `room` is a buffer for the keys it is compared with. O(log n × length).
-    pub(crate) fn lower_bound(&self, key: &[u8], room: &mut Vec<u8>) -> Option<usize> {
-        search(0..self.n, |place| self.key(place, room).map(|()| &room[..] < key).ok_or(())).ok()
+    /// The number of keys less than `key`; `buffer` is a buffer for the keys it is compared with. O(log n × length).
+    pub(crate) fn lower_bound(&self, key: &[u8], buffer: &mut Vec<u8>) -> Option<usize> {
+        search(0..self.n, |place| self.key(place, buffer).map(|()| &buffer[..] < key).ok_or(())).ok()
     }
 }

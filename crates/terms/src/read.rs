@@ -39,8 +39,8 @@ mod verify;
 /// fn newest<B: SectionBytes>(segments: &[IdsReader<B>], id: &[u8]) -> Result<Option<(usize, DocId)>> {
 ///     let Some(first) = segments.first() else { return Ok(None) };
 ///     let probe = Probe::new(hash(id, first.seed()));
-///     let mut room = Packed::default();
-///     let key = first.template().pack(id, &mut room);
+///     let mut buffer = Packed::default();
+///     let key = first.template().pack(id, &mut buffer);
 ///     for (number, segment) in segments.iter().enumerate() {
 ///         assert_eq!((segment.seed(), segment.template()), (first.seed(), first.template()));
 ///         if let Some(doc) = key.map_or(Ok(None), |key| segment.find_hashed(&probe, key))? {
@@ -222,8 +222,8 @@ impl<B: SectionBytes> IdsReader<B> {
     ///
     /// When bytes that the look-up reads are damaged.
     pub fn find(&self, id: &[u8]) -> Result<Option<DocId>> {
-        let mut room = Packed::default();
-        match self.inner.template.pack(id, &mut room) {
+        let mut buffer = Packed::default();
+        match self.inner.template.pack(id, &mut buffer) {
             Some(key) if self.filter.is_some() => {
                 self.find_hashed(&Probe::new(hash(id, self.inner.seed)), key)
             }
@@ -331,8 +331,8 @@ impl<B: SectionBytes> IdsReader<B> {
     ///
     /// As [`find`](Self::find).
     pub fn lower_bound(&self, bound: &[u8]) -> Result<u32> {
-        let mut room = Packed::default();
-        match self.inner.template.pack_bound(bound, &mut room) {
+        let mut buffer = Packed::default();
+        match self.inner.template.pack_bound(bound, &mut buffer) {
             PackedBound::Key(key) => self.inner.keys.dictionary().map_or(Ok(0), |keys| keys.lower_bound(key)),
             PackedBound::End => Ok(self.inner.count),
         }

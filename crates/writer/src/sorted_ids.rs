@@ -13,7 +13,7 @@ use docvalues_format::file::sort::SortKey;
 use docvalues_format::id::DocId;
 use docvalues_format::numeric::{Numeric, NumericOptions};
 use docvalues_storage::Spill;
-use docvalues_terms::build::{BuildError, IdOptions, IdsBuilder, Keep, SortedIds};
+use docvalues_terms::build::{BuildError, BuildStorage, IdOptions, IdsBuilder, SortedIds};
 use docvalues_terms::ids::{Ids, MAX_ID_LEN};
 
 use crate::buffer::SpillBudget;
@@ -235,7 +235,7 @@ impl OrderedIds {
         };
         let mut kept = IndexSections { spill, ids: None, docs: SpillVec::default() };
         IdsBuilder::new(*options).build_in(self, docs, &mut kept).map_err(|error| match error {
-            BuildError::Source(kind) | BuildError::Keep(kind) => kind,
+            BuildError::Source(kind) | BuildError::Storage(kind) => kind,
             // `sort` checked them.
             BuildError::TooLong { .. } | BuildError::Document { .. } => {
                 ErrorKind::Ids("they are not what they were")
@@ -269,7 +269,7 @@ struct IndexSections {
     docs: SpillVec<u32>,
 }
 
-impl Keep<ErrorKind> for IndexSections {
+impl BuildStorage<ErrorKind> for IndexSections {
     type Section = Payload;
 
     fn begin(&mut self, _: u32) {

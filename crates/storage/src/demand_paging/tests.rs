@@ -59,7 +59,7 @@ fn bounds() {
 }
 
 #[test]
-fn the_limit_is_for_handing_out() {
+fn bytes_after_the_limit_are_not_handed_out() {
     let pages = PagedBytes::buffer(100, 80).unwrap();
     assert_eq!(pages.peek(0..1), None);
     assert!(pages.admit(0, &[7; 100]));
@@ -93,7 +93,7 @@ fn a_view() {
 }
 
 #[test]
-fn a_view_of_what_is_there() {
+fn a_view_lies_inside_of_its_source() {
     let source = Arc::new(Source::memory(vec![1; 100]));
     assert_eq!(PagedBytes::view(&source, 0, 100, 100, true).unwrap().get(0..100), Some(&[1; 100][..]));
     assert_eq!(PagedBytes::view(&source, 100, 0, 0, false).unwrap().get(0..0), Some(&[][..]));
@@ -103,7 +103,7 @@ fn a_view_of_what_is_there() {
 }
 
 #[test]
-fn more_than_there_is_memory_for() {
+fn out_of_memory() {
     assert!(buffer(usize::MAX).is_none());
     // Miri ends the program when an allocation fails.
     if !cfg!(miri) {
@@ -119,7 +119,7 @@ fn half_a_granule() {
 
 #[test]
 #[should_panic(expected = "as a whole")]
-fn a_granule_behind_the_last() {
+fn a_granule_after_the_last() {
     buffer(GRANULE).unwrap().admit(1, &[]);
 }
 

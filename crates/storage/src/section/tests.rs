@@ -198,7 +198,7 @@ fn what_is_touched() {
 /// Whoever reads every value has a section without questions, although nobody asks for the tail; and so has,
 /// of many granules, whoever left out a few.
 #[test]
-fn a_few_granules_left_are_checked_along() {
+fn the_last_few_granules_are_verified_together() {
     let whole = |made: &Made, file: Vec<u8>, granules: Range<usize>| {
         let (_file, [mapped, read, memory, _]) = sources(&file);
         let whole = [mapped, read, memory].each_ref().map(|source| {

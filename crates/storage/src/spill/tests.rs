@@ -33,7 +33,7 @@ fn bytes_come_back_from_a_file_without_a_name() {
 }
 
 #[test]
-fn nothing_is_made_before_there_are_bytes() {
+fn no_file_before_the_first_append() {
     let folder = tempfile::tempdir().unwrap();
     let file = AtomicFile::create(folder.path().join("a.dv")).unwrap();
     let _spill = file.spill();
@@ -90,7 +90,7 @@ impl Faults for Once {
 }
 
 #[test]
-fn what_was_refused_can_be_appended_again() {
+fn refused_bytes_can_be_appended_again() {
     let folder = tempfile::tempdir().unwrap();
     for (step, calls) in [(Step::Create, 2), (Step::Write, 0), (Step::Write, 1), (Step::Write, 2)] {
         let fails = Once(step, calls, |_| Err(io::ErrorKind::StorageFull.into()));
@@ -112,7 +112,7 @@ fn what_was_refused_can_be_appended_again() {
 }
 
 #[test]
-fn calls_that_do_less_are_repeated() {
+fn partial_calls_are_continued() {
     let folder = tempfile::tempdir().unwrap();
     for step in [Step::Write, Step::Read] {
         for fault in [|_| Err(io::ErrorKind::Interrupted.into()), |bytes| Ok(bytes / 3)] {
@@ -129,7 +129,7 @@ fn calls_that_do_less_are_repeated() {
 
 /// As on systems where an open file has to have one.
 #[test]
-fn a_name_that_stays_goes_in_the_end() {
+fn a_named_file_is_removed_on_drop() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.dv");
     let fails = Once(Step::Remove, 1, |_| Err(io::ErrorKind::PermissionDenied.into()));

@@ -178,17 +178,17 @@ mod tests {
     }
 
     #[test]
-    fn words_turned() {
+    fn a_bit_matrix_is_transposed() {
         let words: [u64; 64] = std::array::from_fn(|i| hash(i as u64));
-        let turned = transposed(words);
+        let transposed_words = transposed(words);
         for (i, j) in (0..64).flat_map(|i| (0..64).map(move |j| (i, j))) {
-            assert_eq!(words[i] >> j & 1, turned[j] >> i & 1, "{i} {j}");
+            assert_eq!(words[i] >> j & 1, transposed_words[j] >> i & 1, "{i} {j}");
         }
     }
 
     /// With as many lines each, they say what each says; in any number of words and parts of them.
     #[test]
-    fn filters_of_one_size_say_what_each_says() {
+    fn filters_of_one_size_agree_with_each_filter() {
         for count in [1, 7, 8, 9, 63, 64, 65, 128, 400, 511, 512] {
             let filters: Vec<_> = (0..count).map(|i| filter(i * 150, 290)).collect();
             let lines: Vec<_> = filters.iter().map(|filter| filter.read().unwrap()).collect();
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_turn() {
+    fn nothing_to_slice() {
         let one = filter(0, 10);
         assert!(BitSliced::of(&[]).is_none());
         assert!(BitSliced::of(&[one.read().unwrap(), Lines::default()]).is_none());
@@ -219,7 +219,7 @@ mod tests {
 
         /// With fewer lines than others, a filter lets through what it let through, and seldom more.
         #[test]
-        fn filters_of_other_sizes_let_no_less_through(sizes in prop::collection::vec(1_u32..3_000, 1..20)) {
+        fn filters_of_other_sizes_have_no_false_negatives(sizes in prop::collection::vec(1_u32..3_000, 1..20)) {
             let mut first = 0;
             let filters: Vec<_> = sizes.iter().map(|&keys| { first += 3_000; filter(first, keys) }).collect();
             let lines: Vec<_> = filters.iter().map(|filter| filter.read().unwrap()).collect();

@@ -138,7 +138,7 @@ mod tests {
 
     /// Filters of all sizes, side by side, and one that has no line at all.
     #[test]
-    fn many_at_once_say_what_each_says() {
+    fn many_at_once_agree_with_one_by_one() {
         let hash = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let filter = |i: u32| {
             let mut filter = BloomFilterBuilder::new(i + 1, 8);

@@ -11,7 +11,7 @@ fn filter(keys: u32, bits: u8) -> BloomFilter<Owned> {
 }
 
 #[test]
-fn what_was_put_in_is_there_and_little_else() {
+fn keys_pass_and_few_others_do() {
     // Of a thousand: what was measured, and some.
     for (bits, per_thousand) in [(4, 350.0), (8, 32.0), (10, 12.0), (16, 1.1), (24, 0.13), (32, 0.05)] {
         for keys in [1, 2, 31, 32, 33, 2_500, 50_000] {

@@ -6,7 +6,7 @@ fn build(ids: &[(&str, u32)], docs: u32) -> Result<Ids<Vec<u8>>, BuildError<Infa
 }
 
 #[test]
-fn what_is_no_set_of_ids_is_refused_with_ids_and_documents() {
+fn invalid_ids_are_refused_by_name() {
     let refused = |ids: &[(&str, u32)]| build(ids, 9).unwrap_err().to_string();
     assert_eq!(refused(&[("a", 3), ("b\n", 5), ("b\n", 2)]), r#"documents 5 and 2 have the same id, "b\n""#);
     assert_eq!(
@@ -28,7 +28,7 @@ fn what_is_no_set_of_ids_is_refused_with_ids_and_documents() {
 }
 
 #[test]
-fn one_id_that_looks_otherwise_makes_all_raw() {
+fn one_id_that_does_not_fit_makes_all_raw() {
     let kind = |ids: &[(&str, u32)]| build(ids, 9).unwrap().template.to_string();
     assert_eq!(kind(&[("doc-000001", 0), ("doc-000002", 1)]), "doc-<digits of 6>");
     assert_eq!(kind(&[("doc-000001", 0), ("doc-00000a", 2), ("doc-000010", 1)]), "doc-<hex of 6>");
@@ -80,7 +80,7 @@ struct Parts {
     taken: usize,
 }
 
-impl Keep<Infallible> for Parts {
+impl BuildStorage<Infallible> for Parts {
     type Section = Vec<u8>;
 
     fn begin(&mut self, _: u32) {
@@ -114,7 +114,7 @@ impl Keep<Infallible> for Parts {
 }
 
 #[test]
-fn an_index_is_the_same_wherever_it_is_while_it_is_made() {
+fn an_index_is_the_same_in_memory_and_spilled() {
     // One in the middle does not look like the others: a template is tried, and given up.
     for another in [None, Some("doc-100000x")] {
         let ids = (0..5_000_u32).map(|i| format!("doc-{:06}", i * 37)).chain(another.map(str::to_owned));

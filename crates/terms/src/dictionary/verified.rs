@@ -204,7 +204,7 @@ mod tests {
 
     /// Dictionaries of all forms and sizes, side by side; of each fourth one, some bytes are wrong.
     #[test]
-    fn many_at_once_say_what_each_says() {
+    fn many_at_once_agree_with_one_by_one() {
         let segment = |i: u32| {
             let ids: std::collections::BTreeSet<Vec<u8>> =
                 (0..i * i).map(|number| id(number * (i + 7))).collect();
@@ -225,8 +225,8 @@ mod tests {
         let dictionaries: Vec<_> = segments.iter().map(|segment| segment.dictionary().unwrap()).collect();
         let (mut found, mut damaged) = (0, 0);
         for number in 0..8_000 {
-            let (id, mut room) = (id(number), Packed::default());
-            let pack = |segment: &IdsReader<Owned>| Some(segment.template().pack(&id, &mut room)?.to_vec());
+            let (id, mut buffer) = (id(number), Packed::default());
+            let pack = |segment: &IdsReader<Owned>| Some(segment.template().pack(&id, &mut buffer)?.to_vec());
             let keys: Vec<Option<Vec<u8>>> = segments.iter().map(pack).collect();
             let say = |i: usize| match keys[i].as_ref().map_or(Ok(None), |key| dictionaries[i].find(key)) {
                 Ok(rank) => (rank.is_some(), false),

@@ -53,20 +53,20 @@ proptest! {
         hashes in prop::collection::vec((0_u64..4, 0_u64..3, 0_u64..70_000), 1..500),
     ) {
         let hashes: Vec<u64> = hashes.iter().map(|(home, fingerprint, stride)| home << 62 | stride << 16 | fingerprint).collect();
-        let mut filling: TableWriter = TableBuilder::new(entries).finish();
-        let capacity = filling.table().capacity();
+        let mut writer: TableWriter = TableBuilder::new(entries).finish();
+        let capacity = writer.table().capacity();
         prop_assert!(capacity >= entries);
         let mut model: BTreeMap<u64, BTreeSet<u16>> = BTreeMap::new();
         let mut count = 0;
         for hashes in hashes.chunks(45) {
-            let slot = filling.new_slot().unwrap();
-            let inserted = filling.insert(hashes, slot);
+            let slot = writer.new_slot().unwrap();
+            let inserted = writer.insert(hashes, slot);
             count += inserted;
             prop_assert!(inserted == hashes.len() || count == capacity);
             hashes[..inserted].iter().for_each(|&hash| { model.entry(hash).or_default().insert(slot); });
-            prop_assert_eq!(filling.room(), capacity - count);
+            prop_assert_eq!(writer.remaining(), capacity - count);
         }
-        let table = filling.table();
+        let table = writer.table();
         for (&hash, slots) in &model {
             let found: BTreeSet<u16> = slots_of(table, hash).into_iter().collect();
             prop_assert!(found.is_superset(slots), "{hash:x}: {found:?} of {slots:?}");
@@ -88,16 +88,16 @@ fn a_bucket_is_a_line() {
 /// One id in more segments than all others have ids: all entries are found, and look-ups of other ids stay short.
 #[test]
 fn one_id_in_every_segment() {
-    let mut filling: TableWriter = TableBuilder::new(60_000).finish();
+    let mut writer: TableWriter = TableBuilder::new(60_000).finish();
     let others: Vec<u64> = (0..15_000_u64).map(|i| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1).collect();
-    assert_eq!(filling.insert(&others, 1), others.len());
+    assert_eq!(writer.insert(&others, 1), others.len());
     let hot = 0x1234_5678_9abc_0000;
-    filling.slots = 1;
+    writer.slots = 1;
     for _ in 0..40_000 {
-        let slot = filling.new_slot().unwrap();
-        assert_eq!(filling.insert(&[hot], slot), 1);
+        let slot = writer.new_slot().unwrap();
+        assert_eq!(writer.insert(&[hot], slot), 1);
     }
-    let table = filling.table();
+    let table = writer.table();
     let found: BTreeSet<u16> = slots_of(table, hot).into_iter().filter(|&slot| slot > 1).collect();
     assert_eq!(found.len(), 40_000);
     for &hash in &others {
@@ -107,16 +107,17 @@ fn one_id_in_every_segment() {
 
 #[test]
 fn slots_come_to_an_end() {
-    let mut filling: TableWriter = TableBuilder::new(1).finish();
-    let slots: Vec<u16> = std::iter::from_fn(|| filling.new_slot()).collect();
+    let mut writer: TableWriter = TableBuilder::new(1).finish();
+    let slots: Vec<u16> = std::iter::from_fn(|| writer.new_slot()).collect();
     assert_eq!((slots.first(), slots.len(), slots.last()), (Some(&1), MAX_SLOTS, Some(&u16::MAX)));
-    assert_eq!(filling.new_slot(), None);
+    assert_eq!(writer.new_slot(), None);
 }
 
 #[test]
-fn a_table_is_laid_in_steps() {
-    let mut laying: TableBuilder = TableBuilder::new(10_000);
-    let laid: usize = std::iter::from_fn(|| Some(laying.clear_buckets(100)).filter(|&laid| laid > 0)).sum();
-    assert_eq!((laid, laying.capacity()), (839, 839 * TAKEN));
-    assert_eq!(laying.finish().table().bytes(), 839 * 64);
+fn a_table_is_zeroed_in_steps() {
+    let mut builder: TableBuilder = TableBuilder::new(10_000);
+    let zeroed: usize =
+        std::iter::from_fn(|| Some(builder.clear_buckets(100)).filter(|&zeroed| zeroed > 0)).sum();
+    assert_eq!((zeroed, builder.capacity()), (839, 839 * TAKEN));
+    assert_eq!(builder.finish().table().bytes(), 839 * 64);
 }

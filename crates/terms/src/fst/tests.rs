@@ -14,7 +14,7 @@ fn build(keys: &[&[u8]]) -> Fst<Owned> {
 }
 
 #[test]
-fn order_is_asked_for() {
+fn keys_must_ascend() {
     let mut builder = FstBuilder::new(0);
     builder.push(b"b").unwrap();
     for bad in [&b""[..], b"a", b"azz", b"b"] {
@@ -27,7 +27,7 @@ fn order_is_asked_for() {
 }
 
 #[test]
-fn a_few_by_hand() {
+fn small_sets() {
     for keys in [&[][..], &[&b""[..]], &[b"", b"a"], &[b"a", b"ab", b"abc", b"b"], &[b"xa", b"xab", b"xb"]] {
         let fst = build(keys);
         fst.verify().unwrap();
@@ -51,7 +51,7 @@ fn counters_share_everything() {
 }
 
 #[test]
-fn ends_are_shared() {
+fn suffixes_are_shared() {
     let mut builder = FstBuilder::new(FstBuilder::REGISTRY);
     let mut random = docvalues_testkit::rng::SplitMix64::new(5);
     let keys: std::collections::BTreeSet<_> =

@@ -50,22 +50,22 @@ proptest! {
         bytes.extend([0x5a; OVERREAD]);
         let block = Block::read(&bytes).unwrap();
         prop_assert_eq!((block.len(), block.end()), (keys.len(), end));
-        let mut room = Vec::new();
+        let mut buffer = Vec::new();
         for (place, key) in list.iter().enumerate() {
-            block.key(place, &mut room).unwrap();
-            prop_assert_eq!(&&room[..], key);
+            block.key(place, &mut buffer).unwrap();
+            prop_assert_eq!(&&buffer[..], key);
         }
-        prop_assert_eq!(block.key(keys.len(), &mut room), None);
+        prop_assert_eq!(block.key(keys.len(), &mut buffer), None);
         for key in asked(&keys) {
             let place = list.binary_search(&&key[..]);
             prop_assert_eq!(block.find(&key), place.ok(), "{:?}", key);
-            prop_assert_eq!(block.lower_bound(&key, &mut room), Some(place.unwrap_or_else(|place| place)));
+            prop_assert_eq!(block.lower_bound(&key, &mut buffer), Some(place.unwrap_or_else(|place| place)));
         }
         for cut in 0..end.min(700) {
             // No panic, wherever it ends.
             if let Some(block) = Block::read(&bytes[..cut]) {
                 block.find(list[0]);
-                block.key(block.len() - 1, &mut room);
+                block.key(block.len() - 1, &mut buffer);
                 block.end();
             }
         }
@@ -74,12 +74,12 @@ proptest! {
     #[test]
     fn whatever_the_bytes_are_a_block_answers(bytes in vec(prop_oneof![0..4_u8, any::<u8>()], 0..400), key in vec(0..4_u8, 0..9)) {
         if let Some(block) = Block::read(&bytes) {
-            let mut room = Vec::new();
+            let mut buffer = Vec::new();
             prop_assert!(block.find(&key).is_none_or(|place| place < block.len()));
-            block.lower_bound(&key, &mut room);
+            block.lower_bound(&key, &mut buffer);
             block.find(&bytes);
             for place in 0..block.len() {
-                block.key(place, &mut room);
+                block.key(place, &mut buffer);
             }
             block.end();
         }

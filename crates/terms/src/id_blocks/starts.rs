@@ -76,12 +76,12 @@ impl Starts {
 
     /// Whether the numbers ascend from 0 to `last`, each step within `steps`.
     fn check(&self, at: usize, width: u8, steps: std::ops::RangeInclusive<u64>, last: u64) -> Option<()> {
-        const ROOM: usize = 256;
+        const CHUNK: usize = 256;
         let (bytes, count) = (&self.bytes[at..], self.blocks as usize + 1);
-        let mut room = [0; ROOM];
+        let mut buffer = [0; CHUNK];
         let mut before = bits::get(bytes, width, 0).filter(|&first| first == 0)?;
-        for start in (1..count).step_by(ROOM) {
-            let numbers = &mut room[..ROOM.min(count - start)];
+        for start in (1..count).step_by(CHUNK) {
+            let numbers = &mut buffer[..CHUNK.min(count - start)];
             bits::unpack(bytes, width, start, numbers)?;
             let mut good = true;
             for &mut number in numbers {

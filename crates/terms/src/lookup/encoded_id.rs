@@ -8,7 +8,7 @@ use crate::packing::Packed;
 /// The encodings of the current id, computed when the first segment of a scheme needs them.
 pub(super) struct EncodedId {
     encoded: Vec<Encoded>,
-    room: Packed,
+    buffer: Packed,
     /// The number of the current id. An encoding that carries another number is stale.
     id_number: u64,
 }
@@ -31,7 +31,7 @@ impl EncodedId {
     pub(super) fn new(schemes: usize) -> EncodedId {
         let encoded =
             Encoded { probed: 0, probe: Probe::new(0), packed: 0, fits: false, bytes: Vec::new(), key: None };
-        EncodedId { encoded: vec![encoded; schemes], room: Packed::default(), id_number: 0 }
+        EncodedId { encoded: vec![encoded; schemes], buffer: Packed::default(), id_number: 0 }
     }
 
     /// Starts with another id.
@@ -89,7 +89,7 @@ impl EncodedId {
         let encoded = self.encoded.get_mut(scheme as usize)?;
         if encoded.packed != self.id_number {
             encoded.bytes.clear();
-            let packed = template.pack(id, &mut self.room);
+            let packed = template.pack(id, &mut self.buffer);
             encoded.bytes.extend_from_slice(packed.unwrap_or_default());
             (encoded.packed, encoded.fits) = (self.id_number, packed.is_some());
         }

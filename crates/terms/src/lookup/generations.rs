@@ -105,8 +105,8 @@ impl Generations {
 
     /// The number of ids that fit the newest table.
     #[cfg(test)]
-    pub(super) fn room(&self) -> usize {
-        self.tables.last().map_or(0, |newest| newest.writer.room())
+    pub(super) fn remaining(&self) -> usize {
+        self.tables.last().map_or(0, |newest| newest.writer.remaining())
     }
 
     /// Inserts all ids of a segment, which then owns them. `sizes` includes the segment.
@@ -188,9 +188,9 @@ impl Generations {
     ) -> Result<bool> {
         let len = segment.len();
         let left = |moving: &Move| (len - moving.rank.min(len)) as usize;
-        let room = self.tables.last().map_or(0, |newest| newest.writer.room());
+        let remaining = self.tables.last().map_or(0, |newest| newest.writer.remaining());
         // If new segments took the room in the meantime, the move starts over in another table.
-        let under_way = self.moving.take().filter(|moving| moving.segment == id && left(moving) <= room);
+        let under_way = self.moving.take().filter(|moving| moving.segment == id && left(moving) <= remaining);
         let mut moving = under_way.unwrap_or_else(|| {
             let slot = self.slot_for(len as usize, sizes);
             Move { segment: id, slot, rank: 0 }
@@ -230,7 +230,7 @@ impl Generations {
 
     /// A new slot in the newest table, if that has room for `ids` ids; otherwise in a new table.
     fn slot_for(&mut self, ids: usize, sizes: Sizes) -> u16 {
-        let fits = |table: &&mut Generation| table.writer.room() >= ids;
+        let fits = |table: &&mut Generation| table.writer.remaining() >= ids;
         if let Some(slot) = self.tables.last_mut().filter(fits).and_then(|table| table.writer.new_slot()) {
             return slot;
         }
@@ -284,7 +284,9 @@ impl Generations {
 
     /// Whether the newest table will soon be full.
     fn is_nearly_full(&self) -> bool {
-        self.tables.last().is_some_and(|newest| newest.writer.room() < newest.writer.table().capacity() / 16)
+        self.tables
+            .last()
+            .is_some_and(|newest| newest.writer.remaining() < newest.writer.table().capacity() / 16)
     }
 
     /// Whether the newest table should be replaced although it has room.

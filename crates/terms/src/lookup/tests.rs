@@ -61,7 +61,7 @@ fn check(lookup: &IdLookup<Ids>, ids: &[Vec<u8>], live: impl Fn(usize, DocId) ->
 }
 
 #[test]
-fn the_newest_counts_and_deleted_ones_do_not_hide_others() {
+fn the_newest_live_document_wins() {
     let store = IdStore::with_seed(1);
     let old =
         store.add(Arc::new(Ids::new(BTreeMap::from([(b"a".to_vec(), 5), (b"b".to_vec(), 6)]), 0))).unwrap();
@@ -79,7 +79,7 @@ fn the_newest_counts_and_deleted_ones_do_not_hide_others() {
 }
 
 #[test]
-fn nothing_to_look_in() {
+fn no_segments() {
     let store: IdStore<Ids> = IdStore::new();
     check(&store.snapshot(), &[vec![], b"a".to_vec()], |_, _| true);
     store.add(segment([], 0)).unwrap();
@@ -89,7 +89,7 @@ fn nothing_to_look_in() {
 }
 
 #[test]
-fn what_is_refused_changes_nothing() {
+fn refused_changes_change_nothing() {
     let store = IdStore::with_seed(1);
     let one = store.add(segment(0..10, 0)).unwrap();
     let two = store.add(segment(10..20, 1)).unwrap();
@@ -105,7 +105,7 @@ fn what_is_refused_changes_nothing() {
 
 /// A segment that moves, of which a part has moved, and an addition that takes the room of the rest.
 #[test]
-fn room_that_is_taken_meanwhile() {
+fn room_that_is_taken_during_a_move() {
     let store = IdStore::with_seed(1);
     store.add(segment(0..1_000, 0)).unwrap();
     // The table is full, but for some entries; then it is followed by another.
@@ -118,11 +118,11 @@ fn room_that_is_taken_meanwhile() {
     }
     // With nothing else to move, which would need another table and mend everything.
     store.remove(&small).unwrap();
-    let room = {
+    let remaining = {
         let writer = store.writer();
-        writer.generations.room()
+        writer.generations.remaining()
     };
-    store.add(segment(next..next + u32::try_from(room).unwrap(), 0)).unwrap();
+    store.add(segment(next..next + u32::try_from(remaining).unwrap(), 0)).unwrap();
     let ids: Vec<Vec<u8>> = (0..next + 3_000).map(|number| id(number, 0)).collect();
     check(&store.snapshot(), &ids, |_, _| true);
     while store.maintain(100).unwrap() == Upkeep::More {}
@@ -152,7 +152,7 @@ fn a_reader_keeps_its_segments() {
 }
 
 #[test]
-fn a_damaged_segment_is_refused_and_keeps_nobody_else_out() {
+fn a_damaged_segment_is_refused_and_others_are_not() {
     let store = IdStore::with_seed(1);
     store.add(segment(0..100, 0)).unwrap();
     let damaged = segment(0..900, 0);

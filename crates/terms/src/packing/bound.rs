@@ -20,8 +20,8 @@ impl Template {
         if self.is_raw() {
             return PackedBound::Key(bound);
         }
-        let mut room = [0; MAX_ID];
-        let key = self.least_from(bound, &mut room).and_then(|id| {
+        let mut buffer = [0; MAX_ID];
+        let key = self.least_from(bound, &mut buffer).and_then(|id| {
             let len = self.pack(id, packed)?.len();
             Some(&packed.0[..len])
         });

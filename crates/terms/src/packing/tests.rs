@@ -95,8 +95,8 @@ proptest! {
             let at = at.index(id.len());
             bound[at] = byte;
             for bound in [&bound[..], &id[..cut.index(id.len() + 1)], &[&id[..], &behind].concat(), &behind] {
-                let mut room = Packed::default();
-                let key = template.pack_bound(bound, &mut room);
+                let mut buffer = Packed::default();
+                let key = template.pack_bound(bound, &mut buffer);
                 for id in &ids {
                     let packed = packed(&template, id).unwrap();
                     let not_below = match key {

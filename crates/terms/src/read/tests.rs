@@ -63,8 +63,8 @@ fn check(model: &Model, options: IdOptions) {
     for id in asked(&model.keys().cloned().collect()) {
         let expected = model.get(&id).copied().map(DocId::new);
         assert_eq!(reader.find(&id).unwrap(), expected, "{id:?}");
-        let mut room = Packed::default();
-        let packed = reader.template().pack(&id, &mut room);
+        let mut buffer = Packed::default();
+        let packed = reader.template().pack(&id, &mut buffer);
         assert_eq!(packed.and_then(|key| reader.find_packed(key).unwrap()), expected, "{id:?}");
         assert_eq!(reader.lower_bound(&id).unwrap() as usize, model.range(..id.clone()).count());
     }
@@ -119,12 +119,12 @@ fn options() -> impl Strategy<Value = IdOptions> {
 
 proptest! {
     #[test]
-    fn an_index_answers_as_a_map(ids in ids(150), options in options()) {
+    fn look_ups_agree_with_a_map(ids in ids(150), options in options()) {
         check(&model(ids), options);
     }
 
     #[test]
-    fn scans_give_what_a_map_gives(ids in ids(100), options in options(), picks in prop::collection::vec(any::<prop::sample::Index>(), 3)) {
+    fn scans_agree_with_a_map(ids in ids(100), options in options(), picks in prop::collection::vec(any::<prop::sample::Index>(), 3)) {
         let model = model(ids);
         let reader = open(encode(&model, options)).unwrap();
         let asked = asked(&model.keys().cloned().collect());
@@ -150,7 +150,7 @@ fn sizes_at_the_edges() {
 }
 
 #[test]
-fn scans_stop_when_told_to() {
+fn scans_stop_at_a_break() {
     let reader = open(encode(&model((0..100_u8).map(|i| vec![i])), IdOptions::default())).unwrap();
     let mut seen = 0;
     reader
@@ -163,7 +163,7 @@ fn scans_stop_when_told_to() {
 }
 
 #[test]
-fn what_stands_in_the_directory_is_read_as_it_was_written() {
+fn the_directory_entry_round_trips() {
     use docvalues_format::cursor::Cursor;
     use docvalues_format::granule::SectionRef;
     for form in Form::ALL {

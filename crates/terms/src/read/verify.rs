@@ -47,10 +47,10 @@ impl<B: SectionBytes> IdsReader<B> {
 
     fn verify_ids(&self) -> Result<()> {
         let wrong = |what| refuse(ErrorKind::Broken(what));
-        let (mut id, mut room, mut longest, mut last) = (Vec::new(), Packed::default(), 0, Vec::new());
+        let (mut id, mut buffer, mut longest, mut last) = (Vec::new(), Packed::default(), 0, Vec::new());
         let mut each = |rank: u32, key: &[u8]| {
             if self.inner.template.unpack(key, &mut id).is_none()
-                || self.inner.template.pack(&id, &mut room) != Some(key)
+                || self.inner.template.pack(&id, &mut buffer) != Some(key)
             {
                 return Err(wrong(NOT_PACKED));
             }

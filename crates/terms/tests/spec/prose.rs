@@ -70,8 +70,8 @@ fn sentences() -> Vec<String> {
     let starts = blocks((0..60).map(|i| format!("k{i:02}")));
     assert_eq!((starts.count, starts.ids.len()), (2, 86 + 46));
     let digits = Template::new(Kind::Digits, 10, b"doc-", b"").unwrap();
-    let mut room = Packed::default();
-    let packed = digits.pack(b"doc-0000000258", &mut room).unwrap();
+    let mut buffer = Packed::default();
+    let packed = digits.pack(b"doc-0000000258", &mut buffer).unwrap();
     let packed: Vec<String> = packed.iter().map(|byte| format!("{byte:02x}")).collect();
     let bits = LINE * 8;
     assert_eq!([lines(32, 16), lines(33, 16), lines(0, 16)], [1, 2, 0]);

@@ -58,8 +58,8 @@ fn kinds_of_templates_their_lengths_and_characters() {
 #[test]
 fn packed_ids() {
     let packed = |kind, id: &str| {
-        let mut room = Packed::default();
-        Template::new(kind, id.len(), b"", b"").unwrap().pack(id.as_bytes(), &mut room).unwrap().to_vec()
+        let mut buffer = Packed::default();
+        Template::new(kind, id.len(), b"", b"").unwrap().pack(id.as_bytes(), &mut buffer).unwrap().to_vec()
     };
     let uuid = packed(Kind::Uuid, "123e4567-e89b-12d3-a456-426614174000");
     assert_eq!(uuid, 0x123e_4567_e89b_12d3_a456_4266_1417_4000_u128.to_be_bytes());

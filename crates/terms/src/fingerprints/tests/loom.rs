@@ -35,23 +35,23 @@ fn holds(table: &FingerprintTable<AtomicU64>, hash: u64, published: u16) -> Vec<
 /// and looks for the ids of what it took, twice.
 fn model(publish_too_early: bool) {
     loom::model(move || {
-        let mut filling: TableWriter<AtomicU64> = TableBuilder::new(1).finish();
-        let slot = filling.new_slot().unwrap();
+        let mut writer: TableWriter<AtomicU64> = TableBuilder::new(1).finish();
+        let slot = writer.new_slot().unwrap();
         let mut before = [0x7777; ENTRIES - 1];
         before[3] = IDS[0];
-        assert_eq!(filling.insert(&before, slot), before.len());
-        let table = std::sync::Arc::clone(filling.table());
+        assert_eq!(writer.insert(&before, slot), before.len());
+        let table = std::sync::Arc::clone(writer.table());
         let published = Arc::new(RwLock::new(slot));
 
         let writer = {
             let published = Arc::clone(&published);
             thread::spawn(move || {
                 for id in &IDS[1..] {
-                    let slot = filling.new_slot().unwrap();
+                    let slot = writer.new_slot().unwrap();
                     if publish_too_early {
                         *published.write().unwrap() = slot;
                     }
-                    assert_eq!(filling.insert(&[*id], slot), 1);
+                    assert_eq!(writer.insert(&[*id], slot), 1);
                     *published.write().unwrap() = slot;
                 }
             })

@@ -29,7 +29,7 @@ fn in_memory(segments: &[Arc<Ids>]) -> IdLookup<Ids> {
 }
 
 #[test]
-fn no_segment_is_asked_whose_filter_is_in_memory() {
+fn segments_with_a_filter_in_memory_are_not_read() {
     // Random ids, so that bounds are of no use; none of these numbers of ids is one of those that are not read at once.
     let segments = segments(&[400; 150], 0, |_| 7);
     let lookup = in_memory(&segments);
@@ -56,7 +56,7 @@ fn more_segments_than_a_row_has_bits() {
 }
 
 #[test]
-fn what_a_tag_table_or_one_filter_answers_stays_as_it_is() {
+fn a_fingerprint_table_or_a_single_filter_is_left_as_it_is() {
     let segments = segments(&[100; 20], 0, |_| 7);
     let store = IdStore::with_seed(1);
     store.add_all(&segments).unwrap();

@@ -160,7 +160,7 @@ fn look(seeker: &mut Seeker<'_, IdsReader<Shared>>, kinds: &[u8], step: usize) {
 }
 
 #[test]
-fn what_was_checked_is_taken_up_and_asked_no_more() {
+fn verified_sections_are_cached_and_read_no_more() {
     let ways = [0, DEFAULT_BITS].into_iter().flat_map(|bits| [(bits, false), (bits, true)]);
     for (kinds, (filter_bits, fingerprints)) in ways.flat_map(|way| [(&[0][..], way), (&[0, 3], way)]) {
         let segments = segments(kinds, filter_bits);

@@ -43,9 +43,9 @@ impl Ids {
     pub(super) fn new(model: BTreeMap<Vec<u8>, u32>, seed: u64) -> Ids {
         let ids: Vec<&Vec<u8>> = model.keys().collect();
         let template = Template::of(&ids);
-        let mut room = Packed::default();
+        let mut buffer = Packed::default();
         let packed =
-            model.iter().map(|(id, &doc)| (template.pack(id, &mut room).unwrap().to_vec(), doc)).collect();
+            model.iter().map(|(id, &doc)| (template.pack(id, &mut buffer).unwrap().to_vec(), doc)).collect();
         let len = u32::try_from(model.len()).unwrap();
         let mut filter = BloomFilterBuilder::new(len, DEFAULT_BITS);
         ids.iter().for_each(|id| filter.insert(hash(id, seed)));

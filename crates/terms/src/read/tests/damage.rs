@@ -25,8 +25,9 @@ fn ask(ids: Ids<Vec<u8>>, asked: &[Vec<u8>]) -> usize {
         if let Ok(Some(doc)) = reader.find(id) {
             assert!(doc.get() < reader.doc_count());
         }
-        let mut room = Packed::default();
-        if let Some(Ok(Some(doc))) = reader.template().pack(id, &mut room).map(|key| reader.find_packed(key))
+        let mut buffer = Packed::default();
+        if let Some(Ok(Some(doc))) =
+            reader.template().pack(id, &mut buffer).map(|key| reader.find_packed(key))
         {
             assert!(doc.get() < reader.doc_count());
         }
@@ -122,7 +123,7 @@ fn a_hundred_thousand_look_ups_on_damaged_copies() {
 }
 
 #[test]
-fn what_is_not_one_index_is_refused_by_verify() {
+fn verify_refuses_contradictions() {
     let model = model((0..200_u32).map(|i| format!("doc-{:08}", i * 997).into_bytes()));
     let good = encode(&model, IdOptions::default());
     let fails = |ids: Ids<Vec<u8>>| open(ids).and_then(|reader| reader.verify()).unwrap_err().to_string();
