@@ -89,9 +89,9 @@ fn invalid_fine_zones_are_refused() {
     };
     assert_eq!(columns, [1, 3, 4]);
     let breaks: [(Change, &str); 11] = [
-        (|all| all.clear(), "needs 4 bytes"),
+        (|all| all.clear(), "expected 4 bytes, found 0"),
         (|all| all[1].column = 1, "do not ascend"),
-        (|all| all[2].column = 5, "number of a column with fine zones, and one: expected at most 5, found 6"),
+        (|all| all[2].column = 5, "column with fine zones, counted from 1: expected at most 5, found 6"),
         (|all| all[0].column = 0, "fine zones without a zone map"),
         (|all| all[1].column = 2, "fine zones without a zone map"),
         (|all| all.truncate(2), "a zone map without fine zones"),
@@ -125,9 +125,7 @@ fn the_reader_in_python_refuses_invalid_fine_zones() {
     assert!(error.to_string().contains("a fine zone is not from"), "{error}");
     fs::write(&file, wrong).unwrap();
     let printed = python::read_dv(&file, &[]);
-    assert!(
-        String::from_utf8(printed.stderr).unwrap().contains("fine zones that are not those of the numbers")
-    );
+    assert!(String::from_utf8(printed.stderr).unwrap().contains("fine zones that do not fit the numbers"));
 }
 
 #[test]

@@ -94,7 +94,7 @@ impl FineZones {
             let (column, section) = (cursor.u32()?, SectionRef::decode(cursor)?);
             let ascends = all.last().is_none_or(|before| before.column < column);
             cursor.rule(ascends, "columns with fine zones do not ascend")?;
-            let what = "number of a column with fine zones, and one";
+            let what = "column with fine zones, counted from 1";
             cursor.at_most(what, u64::from(column) + 1, columns.into())?;
             // Sections must follow each other, or one could belong to two columns.
             let end = section.end().filter(|&end| section.offset >= at && end <= sections.end);
