@@ -1,4 +1,4 @@
-//! The subcommands, one a file.
+//! The subcommands, one per file.
 
 pub(crate) mod build;
 pub(crate) mod cat;

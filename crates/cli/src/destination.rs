@@ -26,7 +26,8 @@ impl Destination {
     /// The destination of `-o`.
     pub(crate) fn of(output: Option<&Path>) -> Result<Destination, CliError> {
         let Some(path) = output else { return Ok(Destination::Stdout) };
-        // These paths may resolve to a deleted file, or to another file of the same name.
+        // Compared by name, because resolving these paths may lead to a deleted file, or to another file of the same
+        // name.
         if ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|stdout| path == Path::new(stdout))
         {
             return Ok(Destination::Stdout);
@@ -60,22 +61,23 @@ impl Destination {
     }
 }
 
-/// Whether a path is a descriptor of this process. If it is a file, the shell that opened it continues to write to it.
+/// Whether a path is a descriptor of this process. A descriptor is not replaced, even if it is a file: the shell that
+/// opened it continues to write to it.
 fn is_descriptor(path: &Path) -> bool {
     ["/dev/fd", "/proc/self/fd", "/dev/stderr"].iter().any(|descriptors| path.starts_with(descriptors))
 }
 
 /// Opens a stream; blocks on a pipe until it has a reader.
 fn open(path: &Path) -> io::Result<File> {
-    // Descriptors are appended to; a block device cannot be.
+    // A descriptor is opened for appending, so that output written before stays. A block device cannot be appended to.
     let append = is_descriptor(path);
     File::options().write(!append).append(append).open(path)
 }
 
-/// Resolves symbolic links to the file to replace, which may not exist. The links stay.
+/// Resolves symbolic links to the file to replace, so that the links stay. The file need not exist.
 pub(crate) fn followed(path: &Path) -> Result<PathBuf, CliError> {
     let mut file = path.to_owned();
-    // Descriptors of pipes are links without a path.
+    // The link of a pipe's descriptor does not lead to a path.
     if path.metadata().is_ok_and(|found| !found.is_file()) {
         return Ok(file);
     }
@@ -95,7 +97,7 @@ pub(crate) fn refuse_input(inputs: &[PathBuf], output: &Path) -> Result<(), CliE
     }
 }
 
-/// Whether both paths lead to one file, by symbolic or hard links.
+/// Whether both paths are the same file, also through symbolic or hard links.
 #[cfg(unix)]
 fn is_same(a: &Path, b: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -103,7 +105,7 @@ fn is_same(a: &Path, b: &Path) -> bool {
     matches!((identity(a), identity(b)), (Ok(a), Ok(b)) if a == b)
 }
 
-/// Whether both paths lead to one file; does not detect hard links.
+/// Whether both paths are the same file, also through symbolic links. Does not detect hard links.
 #[cfg(not(unix))]
 fn is_same(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)

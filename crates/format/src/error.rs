@@ -12,8 +12,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Bytes that cannot be read, are damaged, or break a rule of the format.
 ///
-/// It is one pointer wide, so that a `Result<Option<i64>, Error>` stays two words. The functions that create errors are
-/// cold.
+/// It is one pointer wide, so that a `Result<Option<i64>, Error>` takes only two words. The functions that create
+/// errors are marked cold.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{} at byte {}: {}", .0.section, .0.offset, .0.kind)]
 pub struct Error(Box<Inner>);
@@ -147,7 +147,7 @@ pub enum ErrorKind {
         /// The number that other fields require.
         expected: u64,
     },
-    /// A rule of the format is broken that is not about a single number.
+    /// A rule of the format is broken, other than a limit or a required number.
     #[error("{0}")]
     Broken(&'static str),
     /// Two neighbouring documents are not in the order of the segment's index sort.
@@ -162,7 +162,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// Refuses `found` if it is above `max`.
+    /// Fails if `found` is above `max`.
     ///
     /// # Errors
     ///
@@ -172,7 +172,7 @@ impl ErrorKind {
         if found <= max { Ok(()) } else { Err(ErrorKind::OutOfRange { what, found, max }) }
     }
 
-    /// Refuses `found` unless it is `expected`.
+    /// Fails unless `found` is `expected`.
     ///
     /// # Errors
     ///
@@ -182,7 +182,7 @@ impl ErrorKind {
         if found == expected { Ok(()) } else { Err(ErrorKind::Mismatch { what, found, expected }) }
     }
 
-    /// Refuses with `why` unless a rule of the format `holds`.
+    /// Fails with the message `why` unless a rule of the format holds.
     ///
     /// # Errors
     ///
@@ -203,11 +203,11 @@ pub struct Place {
 }
 
 impl Place {
-    /// Turns the error of a check into one at byte `at` of the section.
+    /// Turns the error of a check into an [`Error`] at byte `at` of the section.
     ///
     /// # Errors
     ///
-    /// When `checked` is an error.
+    /// If `checked` is an error.
     #[inline]
     pub fn check(self, at: usize, checked: Result<(), ErrorKind>) -> Result<()> {
         checked.map_err(|kind| Error::at(self, at, kind))

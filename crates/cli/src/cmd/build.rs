@@ -113,7 +113,7 @@ fn read_schema(path: &Path) -> Result<Schema, CliError> {
     Schema::from_toml(&text).map_err(|message| CliError::usage(format!("{name}: {message}")))
 }
 
-/// The segment to write, its field for each column of the import, and the column of ids.
+/// The segment to write, its field for each column of the import, and the plan of the id index.
 struct Target {
     writer: SegmentWriter,
     fields: Vec<Option<FieldId>>,
@@ -175,7 +175,7 @@ impl Target {
     fn finish(mut self, import: &Import, sort_by: &[String]) -> Result<Vec<String>, CliError> {
         let mut notes = Vec::new();
         for (index, column) in import.columns().iter().enumerate() {
-            // A column of a header exists even without values.
+            // A column that a header names exists even without values.
             if column.excluded || (column.values == 0 && !column.in_header) {
                 continue;
             }
@@ -204,7 +204,7 @@ impl Target {
     }
 }
 
-/// The keys of the index sort, over the columns that are known.
+/// The keys of the index sort, which may name the columns found so far.
 fn sort_keys(arguments: &[String], import: &Import) -> Result<Vec<SortKey>, CliError> {
     let columns =
         import.columns().iter().filter(|column| !column.excluded && (column.in_header || column.values > 0));

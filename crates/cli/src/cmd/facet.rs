@@ -78,7 +78,7 @@ pub(super) fn print_bars(
     Ok(())
 }
 
-/// A bar of up to [`BAR`] columns, in eighths of them.
+/// A bar of up to [`BAR`] characters, drawn in eighths of a character.
 fn bar(count: u64, most: u64) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = count.saturating_mul(8 * BAR as u64).div_ceil(most.max(1));

@@ -148,7 +148,7 @@ fn values(facet: &FacetCounts) -> String {
     facet.values.iter().map(value).collect::<Vec<_>>().join(", ")
 }
 
-/// The start of a range; -0.0, the least of the zeros, is printed as 0.
+/// The start of a range. -0.0, which sorts before 0.0, is printed as 0.
 fn begin(field: &Field, from: i64) -> Value {
     let from = Value::of(field.logical, from);
     if from == Value::F64(-0.0) { Value::F64(0.0) } else { from }
@@ -162,7 +162,7 @@ pub(super) fn histogram_json(
     let printer = Printer::of(&found.field);
     let range = |range: &Bucket| {
         let from = printer.json_value(&begin(&found.field, range.from));
-        // As text, so that no number loses digits on its way through a JSON reader.
+        // Metrics are strings, because many JSON parsers round large numbers.
         let of_metrics = || Json::any(measures(&range.metrics, metrics).map(Json::from));
         let of_metrics = (!metrics.is_empty()).then(|| ("metrics", of_metrics()));
         let facet = range.facet.as_ref().map(|facet| ("facet", facet_json(facet)));

@@ -5,9 +5,9 @@
 //!                                                                         (writer::arrow)
 //! ```
 //!
-//! The libraries that read these files give no guarantees for hostile ones. Calls to them run in [`guarded`], which turns
-//! panics into errors. Lengths are checked against the size of the file before the libraries allocate memory for them,
-//! where that is possible.
+//! The libraries that read these files give no guarantees for hostile files. Calls to them run in [`guarded`], which
+//! turns panics into errors. If possible, lengths are checked against the size of the file before the libraries
+//! allocate memory for them.
 
 mod batches;
 mod convert;
@@ -44,7 +44,7 @@ impl ArrowFile {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, or its format needs to seek and it is a pipe or compressed.
+    /// If the file cannot be read. Also if it is a pipe or compressed, and its format requires seeking.
     pub(crate) fn open(source: &Source, opened: Opened) -> Result<ArrowFile> {
         let name = source.name.clone();
         let seekable = || source.seekable(opened.packed);
@@ -62,13 +62,13 @@ impl ArrowFile {
         Ok(ArrowFile { name, schema: ipc.schema(), kind: Kind::Ipc(ipc) })
     }
 
-    /// Its columns.
+    /// The columns of the file.
     pub(crate) fn leaves(&self) -> Vec<Leaf> {
         leaves(&self.schema)
     }
 }
 
-/// Calls `f`. An error or a panic becomes an error of the file `name`.
+/// Calls `f`, and turns an error or a panic into an error that names the file.
 pub(crate) fn guarded<T>(name: &Arc<str>, f: impl FnOnce() -> Result<T, ArrowError>) -> Result<T> {
     static HOOK: Once = Once::new();
     thread_local! { static GUARDED: Cell<bool> = const { Cell::new(false) } }

@@ -19,7 +19,7 @@ use crate::time::{Rfc3339, TimeFormat};
 pub(crate) struct MissingTokens(Vec<String>);
 
 impl MissingTokens {
-    /// The empty cell, `NA` and `null` unless `plain`, and the tokens `more`.
+    /// The empty cell; `NA` and `null`, unless `plain`; and the tokens in `more`.
     pub(crate) fn new(plain: bool, more: &[String]) -> MissingTokens {
         let common: &[&str] = if plain { &[""] } else { &["", "NA", "null"] };
         MissingTokens(common.iter().map(|&t| t.to_owned()).chain(more.iter().cloned()).collect())
@@ -78,14 +78,14 @@ pub(crate) struct DeclaredType {
 /// The format that all values so far have in common.
 #[derive(Debug, Default)]
 struct ObservedStyle {
-    /// Whether some value will be printed in another format.
+    /// Whether some value will be printed in a format other than that of the input.
     lost: bool,
-    /// Float styles that some value does not have.
+    /// The float styles that at least one value does not have, as a bit set.
     other_styles: u32,
     json_float: bool,
     separator: Common<char>,
     suffix: Common<[u8; 6]>,
-    /// Fraction styles that some value does not have.
+    /// The fraction styles that at least one value does not have, as a bit set.
     other_fractions: u16,
     /// The offset of values in the user's format.
     offset: Common<Offset>,
@@ -93,10 +93,10 @@ struct ObservedStyle {
     missing_count: u64,
 }
 
-/// `None` before the first value, `Some(Some(_))` while all are equal, then `Some(None)`.
+/// `None` before the first value, `Some(Some(_))` while all values are equal, `Some(None)` once two differ.
 type Common<T> = Option<Option<T>>;
 
-/// Adds one more value.
+/// Updates `agreed` with one more value.
 fn agree<T: PartialEq>(agreed: &mut Common<T>, seen: T) {
     *agreed = match agreed.take() {
         None => Some(Some(seen)),
@@ -120,13 +120,14 @@ impl Column {
         CellParser { logical: ty.logical, explicit: self.explicit, time: self.time.as_ref() }
     }
 
-    /// Whether a cell stands for a missing value.
+    /// Returns how a cell writes a missing value, or `None` if the cell has a value.
     pub(crate) fn missing(&self, form: Form, text: &str, tokens: &MissingTokens) -> Option<Missing> {
         match form {
             Form::Null => Some(Missing::Null),
             Form::EmptyArray => Some(Missing::EmptyArray),
             Form::Bare => tokens.find(text).map(Missing::Token),
-            // A quoted NA is text in a column of text; in other columns, some writers quote every cell.
+            // A quoted NA is text in a column of text. In other columns it is a missing value, because some writers
+            // quote every cell.
             Form::Quoted if !self.is_text() => tokens.find(text).map(Missing::Token),
             Form::Quoted | Form::Str | Form::Number | Form::Bool => None,
         }
@@ -182,7 +183,8 @@ impl Column {
                 let styles = ALL_STYLES & !observed.other_styles;
                 let style = FloatStyle::choose(styles);
                 lost |= style.is_none();
-                // The defaults of CSV and JSON differ, so the other one must be stored.
+                // CSV and JSON have different default styles. A style is stored only if it is not the default of
+                // the input.
                 let default = if observed.json_float { FloatStyle::Point } else { FloatStyle::Shortest };
                 text_format.float = match default {
                     FloatStyle::Point if styles & 2 != 0 => None,
@@ -219,7 +221,8 @@ impl Column {
 }
 
 impl ObservedStyle {
-    /// The common format of the timestamps, canonical where they differ; and whether they differ.
+    /// The format that the timestamps have in common, canonical in the parts in which they differ; and whether they
+    /// differ.
     fn timestamp(&self) -> (TimeFormat, bool) {
         let separator = self.separator.flatten().unwrap_or('T');
         let suffix = self.suffix.flatten().unwrap_or(*b"Z\0\0\0\0\0");
@@ -236,7 +239,7 @@ impl ObservedStyle {
 mod tests {
     use super::*;
 
-    /// The spelling of a column that gets these cells; a missing token is a missing value.
+    /// The text format of a column with these cells, and whether some value will be printed in another one.
     fn text_format(logical: LogicalType, form: Form, cells: &[&str]) -> (String, bool) {
         let mut column = Column::new("c", None);
         let ty = ColumnType::single(logical);

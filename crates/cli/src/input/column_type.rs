@@ -13,7 +13,7 @@ pub(crate) struct ColumnType {
     pub(crate) logical: LogicalType,
     /// Whether a document can have several values.
     pub(crate) multi: bool,
-    /// For byte strings, the layout; `None` chooses the smaller one.
+    /// The layout of byte strings; `None` chooses the smaller of sorted and binary.
     pub(crate) layout: Option<Layout>,
 }
 
@@ -36,7 +36,7 @@ impl Layout {
         ("block", Layout::Binary(Compression::Block)),
     ];
 
-    /// The layout of this name.
+    /// Returns the layout called `name`.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ pub(crate) enum BaseType {
     Timestamp,
 }
 
-/// Every name of a type, for messages.
+/// The names of all types, for messages.
 fn type_names() -> Vec<&'static str> {
     let mut names = LogicalType::ALL.map(LogicalType::name).to_vec();
     let timestamp = names.iter().position(|name| name.starts_with("timestamp"));
@@ -95,7 +95,7 @@ impl fmt::Display for ColumnType {
     }
 }
 
-/// A value of the type, for messages.
+/// Describes a value of the type, for messages.
 pub(crate) fn value_name(logical: LogicalType) -> &'static str {
     match logical {
         LogicalType::I64 => "an i64 (-2^63 to 2^63-1)",
@@ -164,7 +164,7 @@ impl TypeRequest {
     }
 }
 
-/// The type of this name.
+/// Returns the type called `name`.
 pub(crate) fn base_type(name: &str) -> Result<BaseType, String> {
     if name == "timestamp" {
         return Ok(BaseType::Timestamp);

@@ -30,10 +30,10 @@ fn to_u32_scalar<T>(numbers: &[i64], out: &mut [T], make: impl Fn(u32) -> T) {
     /// 8 KiB of numbers, which stay in the first-level cache from the first pass to the second.
     const NUMBERS_PER_PASS: usize = 1024;
     for (numbers, out) in numbers.chunks(NUMBERS_PER_PASS).zip(out.chunks_mut(NUMBERS_PER_PASS)) {
-        // If all numbers of a pass fit, plain truncation does, which every CPU can vectorize.
+        // If all numbers of a pass fit, the loop only truncates them, which every CPU can vectorize.
         let high = numbers.iter().fold(0, |high, number| high | number >> 32);
         for (number, out) in numbers.iter().zip(out) {
-            // Cast to unsigned, negative numbers are the largest.
+            // As unsigned numbers, negative ones are above `u32::MAX`, so they become `u32::MAX`, too.
             let number =
                 if high == 0 { number.cast_unsigned() } else { number.cast_unsigned().min(u32::MAX.into()) };
             #[expect(clippy::cast_possible_truncation, reason = "at most u32::MAX")]
@@ -44,10 +44,11 @@ fn to_u32_scalar<T>(numbers: &[i64], out: &mut [T], make: impl Fn(u32) -> T) {
     }
 }
 
-/// Unpacks integers `start ..` of `width` bits as ords, with `add` added to each. No sum may exceed `u32::MAX`.
+/// Unpacks integers of `width` bits, from index `start` on, and adds `add` to each to make it an ord. No sum may exceed
+/// `u32::MAX`.
 ///
-/// Unpacks as many whole groups from the start as a kernel of this CPU can, and returns the number of integers. The
-/// caller unpacks the others.
+/// Unpacks only whole groups, as many as this CPU's kernel can, and returns the number of integers unpacked. The caller
+/// unpacks the rest.
 #[inline]
 pub(crate) fn unpack_ords(bytes: &[u8], width: u8, start: usize, add: u32, out: &mut [TermOrd]) -> usize {
     let from = (start / 8).checked_mul(width.into()).and_then(|at| bytes.get(at..));
@@ -56,7 +57,7 @@ pub(crate) fn unpack_ords(bytes: &[u8], width: u8, start: usize, add: u32, out: 
     if (1..=super::shuffles::NARROW).contains(&width) {
         if super::has_avx512() {
             #[allow(unsafe_code, reason = "the features were found")]
-            // SAFETY: the condition: this CPU has every feature that the function is compiled for.
+            // SAFETY: by the condition, this CPU has every feature that the function is compiled for.
             return unsafe { x86::sixteens(bytes, width, add, out) };
         }
         if super::has_avx2() {
@@ -77,7 +78,7 @@ pub(super) mod x86 {
     use super::super::unpack_kernels::{AHEAD, groups};
     use crate::id::TermOrd;
 
-    /// Unpacks sixteen integers at a time. The first one begins with the first byte.
+    /// Unpacks sixteen integers at a time. The first integer begins at the first byte of `bytes`.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     pub(super) fn sixteens(bytes: &[u8], width: u8, add: u32, out: &mut [TermOrd]) -> usize {
         const GROUP: usize = 16;
@@ -94,17 +95,17 @@ pub(super) mod x86 {
         for (group, out) in places[..count].iter_mut().enumerate() {
             let from = bytes.as_ptr().wrapping_add(group * step);
             _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD).cast());
-            // SAFETY: `groups` counts those that have 64 bytes from `from` on.
+            // SAFETY: `groups` counts only groups with 64 readable bytes from their first one on.
             let window = unsafe { _mm512_loadu_si512(from.cast()) };
             let lanes = _mm512_srlv_epi32(_mm512_permutexvar_epi8(pattern, window), shifts);
             let ords = _mm512_add_epi32(_mm512_and_si512(lanes, mask), add);
-            // SAFETY: a `TermOrd` is a `u32`, transparently: sixteen are 64 bytes.
+            // SAFETY: `TermOrd` is a transparent wrapper of `u32`, so sixteen of them take 64 bytes.
             unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), ords) };
         }
         count * GROUP
     }
 
-    /// Unpacks eight integers at a time. The first one begins with the first byte.
+    /// Unpacks eight integers at a time. The first integer begins at the first byte of `bytes`.
     #[target_feature(enable = "avx2")]
     pub(super) fn eights(bytes: &[u8], width: u8, add: u32, out: &mut [TermOrd]) -> usize {
         let add = _mm256_set1_epi32(add.cast_signed());
@@ -112,14 +113,14 @@ pub(super) mod x86 {
         let count = groups(bytes, width.into()).min(places.len());
         each_eight(bytes, width, count, |group, integers| {
             let (ords, out) = (_mm256_add_epi32(integers, add), &mut places[group]);
-            // SAFETY: a `TermOrd` is a `u32`, transparently: eight are 32 bytes.
+            // SAFETY: `TermOrd` is a transparent wrapper of `u32`, so eight of them take 32 bytes.
             unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), ords) };
         });
         count * 8
     }
 
-    /// Calls `each` for the first `count` groups of eight integers, at most as many as [`groups`] counts. Four
-    /// integers of up to 25 bits lie in the 16 bytes from the one where the first begins.
+    /// Calls `each` with the index and the integers of each of the first `count` groups of eight, but of no more groups
+    /// than [`groups`] counts. Half a group, four integers of up to 25 bits, fits in one load of 16 bytes.
     #[target_feature(enable = "avx2")]
     #[inline]
     pub(in super::super) fn each_eight(
@@ -130,7 +131,8 @@ pub(super) mod x86 {
     ) {
         let step = usize::from(width);
         let Sixteens { bytes: pattern, shifts } = &SIXTEENS[step];
-        // The fifth integer begins in this byte, and the upper half of the pattern counts from it.
+        // The byte in which the fifth integer begins. The upper half of the register is loaded from there, so its
+        // pattern is relative to this byte.
         let fifth = width / 2;
         let behind = _mm256_set_m128i(_mm_set1_epi8(fifth.cast_signed()), _mm_setzero_si128());
         // SAFETY: `pattern` and `shifts` are 64 bytes each.
@@ -141,9 +143,9 @@ pub(super) mod x86 {
         for group in 0..count.min(groups(bytes, step)) {
             let from = bytes.as_ptr().wrapping_add(group * step);
             _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD).cast());
-            // SAFETY: `groups` counts those that have 64 bytes from `from` on.
+            // SAFETY: `groups` counts only groups with 64 readable bytes from their first one on.
             let first = unsafe { _mm_loadu_si128(from.cast()) };
-            // SAFETY: as above; the fifth begins in byte 12 at most.
+            // SAFETY: as above; the fifth integer begins in byte 12 at the latest.
             let second = unsafe { _mm_loadu_si128(from.wrapping_add(fifth.into()).cast()) };
             let lanes = _mm256_shuffle_epi8(_mm256_set_m128i(second, first), pattern);
             each(group, _mm256_and_si256(_mm256_srlv_epi32(lanes, shifts), mask));

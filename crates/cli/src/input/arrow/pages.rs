@@ -1,10 +1,11 @@
 //! A Parquet file as a `ChunkReader` that checks lengths before the `parquet` crate allocates memory for them.
 //!
-//! The crate allocates the whole of a part of a file before it reads it, and the decompressed size in a page's header
-//! before it decompresses the page: up to 2 GiB for a header of a few bytes. This reader checks that parts lie in
-//! the file, and that a page decompresses to no more than its codec can produce from its bytes.
+//! Before the crate reads a byte range of the file, it allocates the whole range. Before it decompresses a page, it
+//! allocates the decompressed size that the page's header claims: up to 2 GiB for a header of a few bytes. This reader
+//! checks that ranges lie in the file, and that a page claims no more than its codec can produce from its bytes.
 //!
-//! It expects both sizes of a page in the first three fields of its header, where all known writers put them.
+//! It expects both sizes of a page, compressed and decompressed, in the first three fields of the page's header, where
+//! all known writers put them.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read};
@@ -15,7 +16,7 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 
-/// Slack for frames, checksums and uncompressed parts of a page, in bytes.
+/// The bytes that a page may exceed its ratio by, for frames, checksums and uncompressed parts.
 const MARGIN: u64 = 64 << 10;
 
 /// A file, and the maximum compression ratio of its pages.
@@ -26,7 +27,7 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// The pages of `file`, whose codecs are those of `metadata`.
+    /// Wraps `file`. `metadata` names the codecs of its columns.
     pub(super) fn new(file: File, metadata: &ParquetMetaData) -> io::Result<Pages> {
         let len = file.metadata()?.len();
         let columns = metadata.row_groups().iter().flat_map(|group| group.columns());
@@ -38,13 +39,13 @@ impl Pages {
 /// The maximum compression ratio of a codec.
 fn ratio(compression: Compression) -> u64 {
     match compression {
-        // A copy of 64 bytes is three.
+        // Three bytes encode a copy of up to 64 bytes.
         Compression::SNAPPY => 22,
-        // A byte of a length is 255.
+        // A byte adds up to 255 to the length of a match.
         Compression::LZ4 | Compression::LZ4_RAW => 255,
-        // A match of 258 bytes is two bits.
+        // Two bits can encode a match of 258 bytes.
         Compression::GZIP(_) => 1_032,
-        // A block of 128 KiB is four bytes.
+        // Four bytes can encode a block of 128 KiB.
         Compression::ZSTD(_) => 1 << 15,
         // Uncompressed pages; other codecs are not compiled in.
         _ => 1,
@@ -73,7 +74,7 @@ impl ChunkReader for Pages {
     }
 }
 
-/// A page with its header, which is checked at the first read.
+/// A reader of a page. Its first read checks the page's header.
 pub(super) struct Header {
     reader: BufReader<File>,
     ratio: Option<u64>,
@@ -96,7 +97,7 @@ impl Read for Header {
 /// The decompressed and the compressed size of a page, from its header: the second and third fields of a struct in
 /// Thrift's compact protocol, after the page's type.
 fn sizes(mut head: &[u8]) -> Option<[u64; 2]> {
-    /// The header of an i32 field whose id is one more than the last.
+    /// The header of an i32 field whose id is one more than that of the field before.
     const NEXT_I32: u8 = 0x15;
     let mut sizes = [0; 3];
     for size in &mut sizes {
@@ -129,13 +130,13 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_the_first_fields() {
-        // A data page, 300 bytes, of which 200 are there.
+        // A data page of 300 bytes, compressed to 200.
         let header = [0x15, 0, 0x15, 0xd8, 0x04, 0x15, 0x90, 0x03, 0x2c];
         assert_eq!(sizes(&header), Some([300, 200]));
         for len in 0..8 {
             assert_eq!(sizes(&header[..len]), None);
         }
-        // Negative, another type, another field, too long a number.
+        // A negative number, another type, another field, too long a number.
         assert_eq!(sizes(&[0x15, 0, 0x15, 1, 0x15, 0]), None);
         assert_eq!(sizes(&[0x15, 0, 0x16, 2, 0x15, 0]), None);
         assert_eq!(sizes(&[0x15, 0, 0x25, 2, 0x15, 0]), None);

@@ -40,7 +40,8 @@ impl Import {
         Ok(())
     }
 
-    /// Fails if the command line names a column that no file has. Needs files that name all columns up front.
+    /// Fails if the command line names a column that no file has. Call it only if all files name their columns up
+    /// front.
     pub(super) fn check_names(&self) -> Result<()> {
         if let Some(name) = self.options.exclude.unknown(|name| self.fields.names().any(name)) {
             return Err(self.no_such_name("--exclude", name));
@@ -58,14 +59,14 @@ impl Import {
         InputError::refused(format!("{option}: no input has a column {name:?}"), hint)
     }
 
-    /// Columns that the command line names and no input has.
+    /// Columns that the command line names, but no input has.
     pub(crate) fn unknown_names(&self) -> Vec<&str> {
         let known = |name: &&str| !self.fields.names().any(|field| field == *name);
         self.options.schema.required_names().filter(known).collect()
     }
 
-    /// Sets the requested types of columns that first appear after the sample. Without a request, the first value
-    /// decides.
+    /// Gives columns that first appear after the sample their requested types. Without a request, the first value
+    /// of the column decides.
     pub(super) fn type_late_columns(&mut self) {
         let nothing = Evidence::default();
         for column in self.columns.iter_mut().filter(|column| column.ty.is_none()) {
