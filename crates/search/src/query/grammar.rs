@@ -3,9 +3,6 @@
 //!
 //! The first token of a rule decides, so only words at which a rule may end are read twice, and the time is linear in
 //! the text.
-//!
-//! The first token of a rule decides, so nothing is read twice but the words at which a rule may end, and the time is
-//! linear in the text.
 
 use std::sync::Arc;
 
