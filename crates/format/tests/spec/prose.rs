@@ -278,5 +278,5 @@ fn the_numbers_in_the_modules_heads_are_the_document_s() {
     let bitmap = present_sections(1_000, (0..1_000).step_by(2)).0.len() - 8;
     assert!(presence.contains(&format!("a bitmap of 1,000 of them takes {bitmap} bytes")));
     let granule = Document::new(include_str!("../../src/granule.rs")).prose();
-    assert!(granule.contains(&format!("A payload of at most {} bytes is the only level", n(longest(0)))));
+    assert!(granule.contains(&format!("A payload of up to {} bytes has a single level", n(longest(0)))));
 }
