@@ -188,8 +188,8 @@ fn a_rank_entry_that_contradicts_the_bitmap_is_refused() {
     assert_eq!(found, format!("presence at byte 8: {above}"));
 
     let low = with_rank(0);
-    let miscounted = "presence at byte 0: the documents of presence blocks are not as many as their \
-                      headers and ranks say";
+    let miscounted = "presence at byte 0: the number of documents in presence blocks does not match their \
+                      headers and ranks";
     assert_eq!(refusal(low.values_in(100..520)), miscounted);
     assert_eq!(refusal(low.collect(0..520, &mut Vec::new())), miscounted);
     assert_eq!(refusal(low.expand(0..520, &[!0], &mut set)), miscounted);
