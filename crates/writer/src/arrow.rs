@@ -1,4 +1,4 @@
-//! Arrow's record batches as documents: [`SegmentWriter::append`](crate::SegmentWriter::append).
+//! Conversion of Arrow record batches to documents: [`SegmentWriter::append`](crate::SegmentWriter::append).
 //!
 //! | Arrow | type | remarks |
 //! | --- | --- | --- |
@@ -8,18 +8,21 @@
 //! | float16, 32, 64 | `f64` | exactly |
 //! | utf8, large, view | `string` | |
 //! | binary, large, view, fixed | `bytes` | `uuid` or `ip` with the extension type `arrow.uuid` or `docvalues.ip` |
-//! | date32, date64 | `date` | a date64 within a day is refused |
-//! | timestamp | `timestamp[ms]`, `[us]`, `[ns]` | seconds in milliseconds; without a zone, a time is UTC |
-//! | time32, time64, duration | `i64` | counts of their unit |
-//! | decimal32, 64, 128 | `f64`; `i64` if the scale is not positive | a value that would be printed otherwise is refused |
-//! | dictionary, run-end-encoded | that of their values | |
-//! | list, large, view, fixed-size | several values | an empty list is no value; a null in a list is refused |
-//! | struct | a field for each field, with dotted names | |
+//! | date32, date64 | `date` | a date64 that is not a whole day is refused |
+//! | timestamp | `timestamp[ms]`, `[us]`, `[ns]` | seconds become milliseconds; a time without a zone is UTC |
+//! | time32, time64, duration | `i64` | in their unit |
+//! | decimal32, 64, 128 | `f64`; `i64` if the scale is not positive | a value whose double prints differently is refused |
+//! | dictionary, run-end-encoded | the type of their values | decoded |
+//! | list, large, view, fixed-size | a multi-valued field | an empty list is a missing value; a null in a list is refused |
+//! | struct | one field for each of its fields | dotted names: `geo.city` |
 //! | null | `string`, without values | |
 //!
-//! These are the types of [`field_specs`]. A field of the schema may also have another type that takes the values
-//! exactly: integers go into `i64` and `u64`, timestamps into any unit, decimals into `i64` and `f64`, date64 into
-//! `timestamp[ms]`, binary into `string`, `uuid` and `ip`. A value that does not fit is refused.
+//! [`field_specs`] returns these types. The schema may declare another type that holds the values exactly: integers go
+//! into `i64` and `u64`, timestamps into any unit, decimals into `i64` and `f64`, date64 into `timestamp[ms]`, binary into
+//! `string`, `uuid` and `ip`. A value that does not fit is refused.
+//!
+//! Each column is converted in one pass: dictionaries and runs are decoded, the items of lists concatenated, and the
+//! values transformed to stored numbers or byte strings. A batch is appended completely or not at all.
 
 mod flat;
 mod numbers;
@@ -46,7 +49,7 @@ pub use types::{Holds, Leaf, leaves};
 #[doc(hidden)]
 pub use weight::weight;
 
-/// The fields that hold what `schema` describes, in its order: see the [table](self).
+/// Returns a field for each column of `schema`, in its order, by the [table](self) of types.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -80,13 +83,13 @@ pub fn field_specs(schema: &ArrowSchema) -> Result<Vec<FieldSpec>> {
 }
 
 impl<T> SegmentWriter<T> {
-    /// Appends a document for each row of a record batch, and returns the number of the first; what the next
-    /// document's number will be if there are no rows.
+    /// Appends a document for each row of a record batch, and returns the number of the first one; without rows, the
+    /// number that the next document gets.
     ///
-    /// Columns and fields belong together by name; a field of a struct has a dotted name, `a.b`. A field of which
-    /// the batch has no column is missing in all rows. The [module](crate::arrow) says which types go into which, and
-    /// [`field_specs`] makes the fields of an Arrow schema. The segment is the same as if the documents had
-    /// come one by one. Available with the feature `arrow`.
+    /// Columns are matched with fields by name; the fields of a struct have dotted names, `a.b`. A field without a
+    /// column in the batch has no value in these documents. The [module](crate::arrow) lists the types, and
+    /// [`field_specs`] derives the fields from an Arrow schema. The segment has the same bytes as if the documents were
+    /// added one by one. Available with the feature `arrow`.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -111,14 +114,14 @@ impl<T> SegmentWriter<T> {
     ///
     /// # Cost
     ///
-    /// A copy of one column of the batch at a time, beside what the writer buffers. All rows of a batch have to fit
-    /// into [`WriterOptions::budget`](crate::WriterOptions::budget): slice a larger one.
+    /// Besides the writer's buffers, a copy of one column of the batch at a time. The values of a batch must fit into
+    /// [`WriterOptions::budget`](crate::WriterOptions::budget): slice a larger batch.
     ///
     /// # Errors
     ///
-    /// A column that is no field of the schema, whose type the field does not take, or with a value that the field
-    /// cannot hold; a null in a list; and those of a [`ColumnBatch`]. The error names the column, and the document if it is
-    /// about one. The writer is then as it was before.
+    /// A column without a field of its name, or of a type that the field does not take; a value that the field cannot
+    /// hold; a null in a list; and the errors of a [`ColumnBatch`]. The error names the column and, for a value, the
+    /// document. The writer is left as it was before the call.
     pub fn append(&mut self, batch: &RecordBatch) -> Result<DocId> {
         let columns = matched(self.schema(), &batch.schema())?;
         let docs = u32::try_from(batch.num_rows()).map_err(|_| ErrorKind::TooManyDocs { max: MAX_DOCS })?;
@@ -130,7 +133,7 @@ impl<T> SegmentWriter<T> {
     }
 }
 
-/// A column of a batch, and the field that it belongs to.
+/// A column of a batch and the field of the same name.
 struct Matched {
     leaf: Leaf,
     field: FieldId,
@@ -172,7 +175,7 @@ fn add_column(
         Some((row, ErrorKind::ArrowValue { found: found(), logical }))
     };
     if let Some((row, kind)) = null.or_else(misfit) {
-        // A batch has no more rows than fit.
+        // `SegmentWriter::batch` checked that the numbers of all rows fit.
         let doc = documents.first().get().saturating_add(u32::try_from(row).unwrap_or(u32::MAX));
         return Err(refuse(kind).in_doc(doc));
     }
@@ -190,8 +193,8 @@ pub enum Stored {
 }
 
 impl Stored {
-    /// The values of `items`, 0 or empty for nulls, and the places of those that the type `to` cannot hold; `None` if
-    /// arrays of this type do not become columns of that one.
+    /// Converts `items`; a null becomes 0 or an empty string. Also returns the indexes of the values that the type `to`
+    /// cannot hold. `None` if arrays of this type do not convert to `to`.
     pub fn of(items: &dyn Array, to: LogicalType) -> Option<(Stored, Vec<usize>)> {
         if to.is_bytes() {
             strings::strings(items, to).map(|(strings, refused)| (Stored::Strings(strings), refused))
@@ -200,7 +203,7 @@ impl Stored {
         }
     }
 
-    /// Gives the values to a batch; documents have those that `lists` and `validity` say, as in [`ColumnBatch`].
+    /// Adds the values to a batch. `lists` and `validity` assign them to documents, as in [`ColumnBatch`].
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Arrays without dictionaries and runs, with the items of lists end to end.
+//! Flattening: dictionaries and runs are decoded, and the items of lists concatenated.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, BinaryViewArray, OffsetSizeTrait, StringViewA
 use arrow_schema::{ArrowError, DataType};
 use arrow_select::take::take;
 
-/// Decodes dictionaries and runs: each value in its place.
+/// Decodes dictionaries and runs, also nested ones.
 pub(super) fn plain(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     match array.data_type() {
         DataType::Dictionary(..) => {
@@ -30,7 +30,7 @@ fn runs<E: RunEndIndexType>(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     take(&plain(&views(array.values()))?, &UInt64Array::from_iter_values(places), None)
 }
 
-/// Byte strings that can be repeated without copying them.
+/// Byte strings as views, so that `take` repeats a value of a dictionary without copying its bytes.
 fn views(array: &ArrayRef) -> ArrayRef {
     match array.data_type() {
         DataType::Utf8 => Arc::new(StringViewArray::from(array.as_string::<i32>())),
@@ -44,23 +44,23 @@ fn views(array: &ArrayRef) -> ArrayRef {
     }
 }
 
-/// The values of an array, and which rows have them.
+/// The values of an array, and the rows that they belong to.
 #[derive(Debug)]
 pub struct FlatArray {
     /// The values of all rows, without dictionaries and runs.
     pub items: ArrayRef,
-    /// Of lists: the items of row *i* lie from `offsets[i]` to `offsets[i + 1]`.
+    /// For lists: row *i* has the items from `lists[i]` to `lists[i + 1]`.
     pub lists: Option<Vec<u64>>,
-    /// The rows that are not null, if some are: row *i* is valid if bit *i* % 64 of word *i* / 64 is set.
+    /// The validity bitmap, if a row is null: row *i* is valid if bit *i* % 64 of word *i* / 64 is set.
     pub validity: Option<Vec<u64>>,
 }
 
 impl FlatArray {
-    /// The values of `array`; those of lists end to end.
+    /// Flattens `array`.
     ///
     /// # Errors
     ///
-    /// When the array is damaged.
+    /// An invalid array, such as an index out of bounds.
     pub fn of(array: &ArrayRef) -> Result<FlatArray, ArrowError> {
         let (items, lists) = match array.data_type() {
             DataType::List(_) => between::<i32>(array),
@@ -90,7 +90,7 @@ impl FlatArray {
         self.is_valid(row).then_some(row)
     }
 
-    /// The rows with a null in their list, once for each.
+    /// The rows with a null in their list, once for each null.
     pub fn rows_with_null_items(&self) -> impl Iterator<Item = usize> {
         let nulls = self.items.nulls().filter(|nulls| self.lists.is_some() && nulls.null_count() > 0);
         let places = nulls.into_iter().flat_map(|nulls| (0..nulls.len()).filter(|at| nulls.is_null(*at)));
@@ -110,9 +110,10 @@ fn validity(array: &dyn Array) -> Option<Vec<u64>> {
     Some(nulls.inner().bit_chunks().iter_padded().collect())
 }
 
-/// Where the items of lists lie, and where each list begins and the last one ends.
+/// The items of lists, and the offset of each list in them, with the end of the last one.
 type Items = (ArrayRef, Vec<u64>);
 
+/// Lists by offsets: their items are one slice.
 pub(super) fn between<O: OffsetSizeTrait>(array: &dyn Array) -> Items {
     let array = array.as_list::<O>();
     let offsets = array.value_offsets();
@@ -124,7 +125,7 @@ pub(super) fn between<O: OffsetSizeTrait>(array: &dyn Array) -> Items {
     (array.values().slice(first, last - first), lists)
 }
 
-/// Lists that lie in any order, and may share values.
+/// List views, which may be in any order and share items: the items are copied in the order of the rows.
 fn anywhere<O: OffsetSizeTrait>(array: &dyn Array) -> Result<Items, ArrowError> {
     let array = array.as_list_view::<O>();
     let (mut places, mut ends) = (Vec::new(), vec![0]);

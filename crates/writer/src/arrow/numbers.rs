@@ -1,4 +1,4 @@
-//! Arrays of numbers as stored numbers.
+//! Conversion of arrays of numbers to stored numbers.
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::*;
@@ -9,11 +9,12 @@ use docvalues_format::file::kind::{LogicalType, from_f64, from_u64};
 
 const DAY: i64 = 86_400_000;
 
-/// Digits of an integer up to which a quotient of two doubles is the decimal's double, and names it.
+/// Integers below this have at most 15 digits. Such an integer and 10^scale (up to 10^22) are exact as doubles, so their
+/// quotient is rounded once: it is the double nearest to the decimal, and prints as the decimal again.
 const SAFE: i128 = 1_000_000_000_000_000;
 
-/// The stored numbers of `array`, 0 for nulls, and the places of values that the type `to` cannot hold; `None` if
-/// arrays of this type do not become columns of that one.
+/// Converts `array`; a null becomes 0. Also returns the indexes of the values that the type `to` cannot hold. `None` if
+/// arrays of this type do not convert to `to`.
 pub(super) fn numbers(array: &dyn Array, to: LogicalType) -> Option<(Vec<i64>, Vec<usize>)> {
     use DataType as D;
     use LogicalType as L;
@@ -29,7 +30,7 @@ pub(super) fn numbers(array: &dyn Array, to: LogicalType) -> Option<(Vec<i64>, V
         (D::Date64, L::Date) => each::<Date64Type>(array, |v| (v % DAY == 0).then_some(v / DAY)),
         (D::Date64, L::TimestampMillis) => each::<Date64Type>(array, Some),
         (D::Timestamp(from, _), _) => of_slice(array, array.to_data().buffer(0), change(*from, nanos(to)?)),
-        // Whatever their unit.
+        // The unit is not stored.
         (D::Time32(_), L::I64) => of_slice(array, array.to_data().buffer(0), |v: i32| Some(v.into())),
         (D::Time64(_) | D::Duration(_), L::I64) => of_slice(array, array.to_data().buffer(0), Some),
         (D::Decimal32(_, scale), _) => return decimals::<Decimal32Type>(array, *scale, to),
@@ -39,7 +40,7 @@ pub(super) fn numbers(array: &dyn Array, to: LogicalType) -> Option<(Vec<i64>, V
     })
 }
 
-/// The numbers that `store` returns, and the places of values for which it returns none.
+/// The numbers that `store` returns, and the indexes of the values for which it returns `None`.
 fn each<T: ArrowPrimitiveType>(
     array: &dyn Array,
     store: impl Fn(T::Native) -> Option<i64>,
@@ -56,7 +57,7 @@ fn of_slice<T: Copy>(
     let mut refused = Vec::new();
     let stored = values.iter().take(array.len()).enumerate().map(|(at, value)| {
         store(*value).unwrap_or_else(|| {
-            // The value of a null means nothing.
+            // The value of a null is arbitrary.
             if array.is_valid(at) {
                 refused.push(at);
             }
@@ -66,6 +67,7 @@ fn of_slice<T: Copy>(
     (stored.collect(), refused)
 }
 
+/// Integers of any width and sign.
 fn integers<T>(array: &PrimitiveArray<T>, to: LogicalType) -> Option<(Vec<i64>, Vec<usize>)>
 where
     T: ArrowPrimitiveType<Native: Into<i128>>,
@@ -77,7 +79,7 @@ where
     }
 }
 
-/// Nanoseconds in a unit of a timestamp type.
+/// Nanoseconds in the unit of a timestamp type.
 fn nanos(logical: LogicalType) -> Option<i64> {
     match logical {
         LogicalType::TimestampMillis => Some(1_000_000),
@@ -87,7 +89,7 @@ fn nanos(logical: LogicalType) -> Option<i64> {
     }
 }
 
-/// Converts counts of one unit to counts of one that has `to` nanoseconds, if they are whole.
+/// Converts counts of `from` to counts of a unit of `to` nanoseconds; `None` if the result is not whole or overflows.
 fn change(from: TimeUnit, to: i64) -> impl Fn(i64) -> Option<i64> {
     let from = match from {
         TimeUnit::Second => 1_000_000_000,
@@ -118,7 +120,7 @@ where
             i64::try_from(whole?).ok()
         })),
         LogicalType::F64 => {
-            // Both are doubles exactly, so their quotient is the double next to the decimal.
+            // `SAFE` says why one division is exact enough.
             let divisor = (0..=22).contains(&scale).then(|| format!("1e{scale}").parse::<f64>());
             let divisor = divisor.and_then(Result::ok);
             Some(each::<T>(array, |v| {
@@ -134,7 +136,7 @@ where
     }
 }
 
-/// The double of a decimal, if it is printed as that.
+/// The double nearest to a decimal, if it prints as that decimal.
 fn long_decimal(digits: i128, scale: i8) -> Option<f64> {
     let value: f64 = format!("{digits}e{}", -i32::from(scale)).parse().ok()?;
     let printed = format!("{value:.*}", usize::try_from(scale).unwrap_or(0));
@@ -153,7 +155,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// A decimal is refused, or becomes the double that its text is parsed as and that is printed as this text.
+        /// A decimal becomes the double that its text parses to, or is refused if that double prints differently.
         #[test]
         fn a_decimal_is_the_double_of_its_text(
             digits in prop_oneof![-SAFE * 10..SAFE * 10, -100_000..100_000_i128, any::<i64>().prop_map(i128::from)],
@@ -172,7 +174,7 @@ mod tests {
         }
 
         #[test]
-        fn a_moment_is_counted_in_any_unit_or_refused(seconds: i64) {
+        fn timestamps_convert_to_any_unit_or_are_refused(seconds: i64) {
             let array = TimestampSecondArray::from(vec![seconds]);
             for (unit, each) in [(LogicalType::TimestampMillis, 1_000), (LogicalType::TimestampNanos, 1_000_000_000)] {
                 let (stored, refused) = numbers(&array, unit).unwrap();
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn finer_units_become_coarser_ones_where_nothing_is_lost() {
+    fn finer_units_convert_to_coarser_ones_if_nothing_is_lost() {
         let array = arrow_array::TimestampMicrosecondArray::from(vec![Some(-2_000), None, Some(1_500)]);
         let (stored, refused) = numbers(&array, LogicalType::TimestampMillis).unwrap();
         assert_eq!((stored[0], refused), (-2, vec![2]));

@@ -1,4 +1,4 @@
-//! Arrays of byte strings as bytes end to end.
+//! Conversion of arrays of strings and bytes to concatenated bytes with offsets.
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray as _;
@@ -6,10 +6,10 @@ use arrow_schema::DataType;
 
 use docvalues_format::file::kind::LogicalType;
 
-/// Byte strings end to end: string *i* from `offsets[i]` to `offsets[i + 1]`.
+/// Concatenated byte strings: string *i* is `data[offsets[i]..offsets[i + 1]]`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Strings {
-    /// Where each string begins, and the last one ends.
+    /// The start of each string, and the end of the last one.
     pub offsets: Vec<u64>,
     /// The bytes of all strings.
     pub data: Vec<u8>,
@@ -22,14 +22,14 @@ impl Default for Strings {
 }
 
 impl Strings {
-    /// Ends a string, whose bytes were appended to `data`.
+    /// Ends a string after its bytes were appended to `data`.
     pub fn end(&mut self) {
         self.offsets.push(self.data.len() as u64);
     }
 }
 
-/// The strings of `array`, empty for nulls, and the places of values that the type `to` cannot hold; `None` if
-/// arrays of this type do not become columns of that one.
+/// Converts `array`; a null becomes an empty string. Also returns the indexes of the values that the type `to` cannot
+/// hold. `None` if arrays of this type do not convert to `to`.
 pub(super) fn strings(array: &dyn Array, to: LogicalType) -> Option<(Strings, Vec<usize>)> {
     use DataType as D;
     use LogicalType as L;
@@ -56,7 +56,7 @@ pub(super) fn strings(array: &dyn Array, to: LogicalType) -> Option<(Strings, Ve
     Some(gathered)
 }
 
-/// Calls `f` with the bytes at each place; not at all for arrays of other types.
+/// Calls `f` with the bytes of each row; never for arrays of other types.
 pub fn for_each(array: &dyn Array, f: impl FnMut(Option<&[u8]>)) {
     match array.data_type() {
         DataType::Utf8 => array.as_string::<i32>().iter().map(|v| v.map(str::as_bytes)).for_each(f),

@@ -26,7 +26,7 @@ fn longs(values: impl IntoIterator<Item = i64>) -> ArrayRef {
     Arc::new(Int64Array::from_iter_values(values))
 }
 
-/// What a column of this type, with one value, is refused for.
+/// The error for a column that the field does not take.
 fn refused(spec: FieldSpec, array: ArrayRef) -> String {
     writer([spec]).append(&batch([("x", array)])).unwrap_err().to_string()
 }
@@ -38,7 +38,7 @@ fn lists(lists: &[Option<&[Option<i64>]>]) -> ArrayRef {
 }
 
 #[test]
-fn rows_are_the_documents_that_could_be_added_one_by_one() {
+fn a_batch_equals_documents_added_one_by_one() {
     let mut hosts = StringDictionaryBuilder::<Int8Type>::new();
     for host in [Some("b"), None, Some("a"), Some("b")] {
         hosts.append_option(host);
@@ -122,7 +122,7 @@ fn every_type_has_a_field() {
 }
 
 #[test]
-fn types_that_no_field_holds_are_named() {
+fn unsupported_types_are_named() {
     let item = |ty: DataType| Arc::new(Field::new("item", ty, true));
     let types = [
         DataType::Decimal256(40, 2),
@@ -141,7 +141,7 @@ fn types_that_no_field_holds_are_named() {
 }
 
 #[test]
-fn columns_that_are_no_fields_are_named_all_at_once() {
+fn unknown_columns_are_all_named() {
     let one = || longs([1]);
     let mut writer = writer([FieldSpec::new("b", LogicalType::I64), FieldSpec::new("d", LogicalType::I64)]);
     let refused = writer.append(&batch([("a", one()), ("b", one()), ("c", one())])).unwrap_err();
@@ -150,7 +150,7 @@ fn columns_that_are_no_fields_are_named_all_at_once() {
         refused.to_string(),
         "the schema has no field `a`, `c`: add fields for these columns, or leave them out"
     );
-    // A field of which there is no column is missing.
+    // A field without a column has no values.
     writer.append(&batch([("b", one())])).unwrap();
     assert_eq!(writer.docs(), 1);
 
@@ -161,7 +161,7 @@ fn columns_that_are_no_fields_are_named_all_at_once() {
 }
 
 #[test]
-fn a_value_that_does_not_fit_is_refused_with_its_whole_batch() {
+fn a_value_that_does_not_fit_refuses_its_whole_batch() {
     let specs = || [FieldSpec::new("a", LogicalType::I64), FieldSpec::new("x", LogicalType::I64)];
     let good = batch([("a", longs([1, 2])), ("x", longs([3, 4]))]);
     let wide: ArrayRef = Arc::new(UInt64Array::from(vec![Some(5), None, Some(u64::MAX)]));
@@ -182,7 +182,7 @@ fn a_value_that_does_not_fit_is_refused_with_its_whole_batch() {
 }
 
 #[test]
-fn lists_are_refused_where_they_do_not_fit() {
+fn lists_that_do_not_fit_are_refused() {
     let single = || FieldSpec::new("x", LogicalType::I64);
     let list = lists(&[Some(&[Some(1)]), Some(&[None]), None]);
     assert!(refused(single(), Arc::clone(&list)).contains("document 1: a null in a list"));
@@ -192,7 +192,7 @@ fn lists_are_refused_where_they_do_not_fit() {
     let refused = refused(FieldSpec::new("x", LogicalType::U64).multi_valued(), wide);
     assert!(refused.starts_with("field `x`, document 1: a value of Arrow's type List"), "{refused}");
 
-    // Items of a list that is null mean nothing.
+    // The items of a null list are ignored.
     let items = Arc::new(Int64Array::from(vec![Some(-1), None, Some(3), Some(4)]));
     let item = Arc::new(Field::new("item", DataType::Int64, true));
     let list = FixedSizeListArray::try_new(item, 2, items, Some(vec![false, true].into())).unwrap();
@@ -217,7 +217,7 @@ fn fields_take_other_types_exactly() {
     takes(LogicalType::U64, longs([-1])).unwrap_err();
     takes(LogicalType::Utf8, Arc::new(BinaryArray::from(vec![b"\xff".as_slice()]))).unwrap_err();
     takes(LogicalType::Uuid, Arc::new(BinaryArray::from(vec![[0; 15].as_slice()]))).unwrap_err();
-    // Integers are no doubles.
+    // Integers do not convert to doubles.
     let refused = takes(LogicalType::F64, longs([1])).unwrap_err();
     assert!(matches!(refused.kind(), ErrorKind::ArrowType { logical: Some(LogicalType::F64), .. }));
 }

@@ -20,20 +20,20 @@ const DEPTH: usize = 64;
 /// A column of an Arrow schema: a field, or a field of a struct.
 #[derive(Clone, Debug)]
 pub struct Leaf {
-    /// Its name, after those of the structs around it: `a.b`.
+    /// Its name, prefixed by those of its structs: `a.b`.
     pub name: String,
-    /// The place of the column, then of the field in each struct.
+    /// The index of the column, then of the field in each nested struct.
     pub path: Vec<usize>,
-    /// Arrow's name of its type.
+    /// The name of its Arrow type.
     pub called: String,
-    /// Its values.
+    /// Its values in a segment.
     pub holds: Holds,
 }
 
-/// The values of an Arrow column, as a segment can hold them.
+/// The type of an Arrow column in a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
-    /// Values of a type, several a document or at most one.
+    /// Values of a type, one or a list for each document.
     Values {
         /// The type.
         logical: LogicalType,
@@ -47,11 +47,11 @@ pub enum Holds {
 }
 
 impl Leaf {
-    /// The column's array in `batch`, without dictionaries and runs; null where a struct around it is.
+    /// The column's array in `batch`, decoded; a row is null if one of its structs is.
     ///
     /// # Errors
     ///
-    /// When the batch lacks the column, or is damaged.
+    /// The batch lacks the column, or is invalid.
     pub fn array(&self, batch: &RecordBatch) -> Result<ArrayRef, ArrowError> {
         let missing = || ArrowError::SchemaError(format!("a batch has no column {:?}", self.name));
         let mut path = self.path.iter();
@@ -64,7 +64,7 @@ impl Leaf {
     }
 }
 
-/// The columns of a schema, in order.
+/// The columns of a schema, depth first: a struct is replaced by its fields.
 pub fn leaves(schema: &Schema) -> Vec<Leaf> {
     let mut leaves = Vec::new();
     open(schema.fields(), "", &[], &mut leaves);
@@ -101,7 +101,7 @@ fn holds(field: &Field) -> Holds {
     }
 }
 
-/// The type of 16 bytes with an extension type.
+/// The type of 16 bytes with an extension type of Arrow.
 fn extension(field: &Field) -> Option<LogicalType> {
     match field.metadata().get(EXTENSION_TYPE_NAME_KEY)?.as_str() {
         UUID_EXTENSION => Some(LogicalType::Uuid),
@@ -110,7 +110,7 @@ fn extension(field: &Field) -> Option<LogicalType> {
     }
 }
 
-/// The type of a segment for values of a scalar type.
+/// The type in a segment of an Arrow scalar type, as [`field_specs`](super::field_specs) chooses it.
 fn natural(scalar: &DataType, extension: Option<LogicalType>) -> Option<LogicalType> {
     use DataType as D;
     Some(match scalar {

@@ -1,4 +1,4 @@
-//! An estimate of the memory that converted values take.
+//! An estimate of the memory of converted values, by which `dv build` slices batches.
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::{Array, GenericListViewArray, OffsetSizeTrait};
@@ -7,7 +7,7 @@ use arrow_schema::DataType;
 use super::flat::between;
 use super::strings::for_each;
 
-/// About how many bytes the values of an array take once they are converted.
+/// The approximate size in bytes of the converted values of an array.
 pub fn weight(array: &dyn Array) -> usize {
     use DataType as D;
     let with = |bytes: usize| bytes.saturating_add(8 * array.len());
@@ -19,7 +19,7 @@ pub fn weight(array: &dyn Array) -> usize {
         D::LargeListView(_) => with(of_views(array.as_list_view::<i64>())),
         D::FixedSizeList(..) => with(weight(array.as_fixed_size_list().values())),
         _ => {
-            // Only byte strings have any.
+            // `for_each` visits byte strings only.
             let mut bytes = 0_usize;
             for_each(array, |value| bytes = bytes.saturating_add(value.map_or(0, <[u8]>::len)));
             with(bytes)
@@ -27,7 +27,8 @@ pub fn weight(array: &dyn Array) -> usize {
     }
 }
 
-/// An estimate of the bytes of all items of list views: views may share items, so each counts as an average one.
+/// An estimate of the bytes of all items of list views. Views may share items, and sharing ends with the conversion, so
+/// each item counts with the average size.
 fn of_views<O: OffsetSizeTrait>(array: &GenericListViewArray<O>) -> usize {
     let sizes = array.value_sizes().iter().map(|size| size.as_usize());
     let one = weight(array.values()).checked_div(array.values().len()).unwrap_or(0);
