@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Prints for each segment the bytes of each column, and the bytes that finding the documents and reading their values
-//! touches. A segment is opened again for each column. Bytes are touched in granules of 4 KiB, of which the last one
+//! touches. A segment is opened again for each column. Bytes are touched in granules of 4 KiB; the last one
 //! of a section may be shorter; checksums are included.
 
 use docvalues::{

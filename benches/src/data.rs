@@ -97,9 +97,9 @@ pub fn numbers(name: &str, docs: u32) -> Numbers {
             })
         }
         "size" => Numbers::dense(docs, |doc| {
-            let (r, stretch) = (random.next_u64(), u64::from(doc >> 14));
-            let k = (r >> 33) % if stretch % 10 == 4 { 10 } else { 20 };
-            if stretch % 10 == 9 { 4096 + stretch } else { 1 << k | low(r, k) }
+            let (r, run) = (random.next_u64(), u64::from(doc >> 14));
+            let k = (r >> 33) % if run % 10 == 4 { 10 } else { 20 };
+            if run % 10 == 9 { 4096 + run } else { 1 << k | low(r, k) }
         }),
         "status" => Numbers::dense(docs, |_| match u31(&mut random) % 100 {
             ..85 => 200,

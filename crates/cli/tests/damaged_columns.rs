@@ -125,7 +125,7 @@ fn a_page_that_says_it_unpacks_to_gigabytes_takes_no_memory() {
     for compression in compressions() {
         for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
             let mut bytes = compressed(compression, version);
-            // The first page is behind the file's magic bytes, and says its type first, then this size.
+            // The first page follows the file's magic bytes, and begins with its type and this size.
             assert_eq!([bytes[4], bytes[6]], [0x15, 0x15]);
             let len = bytes[7..].iter().position(|byte| byte & 0x80 == 0).unwrap() + 1;
             bytes.splice(7..7 + len, MOST);

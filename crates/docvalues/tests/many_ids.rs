@@ -150,9 +150,9 @@ fn samples(ids: &IdIndex, model: &Model, look: Look, count: u32) {
         let range = (Bound::Included(&from[..]), Bound::Excluded(&to[..]));
         let expected = model.range::<[u8], _>(range).take(OF_EACH);
         assert!(some(|each| ids.reader().range(range, each)).iter().map(|(id, doc)| (id, doc)).eq(expected));
-        let behind = (Bound::Included(prefix), Bound::Unbounded);
+        let from_prefix = (Bound::Included(prefix), Bound::Unbounded);
         let expected =
-            model.range::<[u8], _>(behind).take_while(|(id, _)| id.starts_with(prefix)).take(OF_EACH);
+            model.range::<[u8], _>(from_prefix).take_while(|(id, _)| id.starts_with(prefix)).take(OF_EACH);
         assert!(some(|each| ids.prefix(prefix, each)).iter().map(|(id, doc)| (id, doc)).eq(expected));
     }
 }

@@ -35,12 +35,12 @@ impl<'a> PartlyVerified<'a> {
         let (first, end) = (range.start / GRANULE, range.end.div_ceil(GRANULE));
         let words = granules.get(first / 64..end.div_ceil(64))?;
         // Bits before the first granule and after the last one are ignored.
-        let (front, behind) = (first % 64, words.len() * 64 - (end - first / 64 * 64));
+        let (front, back) = (first % 64, words.len() * 64 - (end - first / 64 * 64));
         let last = words.len().saturating_sub(1);
         let is_good = |(at, word): (usize, &AtomicU64)| {
             let front = if at == 0 { !(u64::MAX << front) } else { 0 };
-            let behind = if at == last { !(u64::MAX >> behind) } else { 0 };
-            PartlyVerified::load(word) | front | behind == u64::MAX
+            let back = if at == last { !(u64::MAX >> back) } else { 0 };
+            PartlyVerified::load(word) | front | back == u64::MAX
         };
         words.iter().enumerate().all(is_good).then_some(bytes)
     }

@@ -150,22 +150,21 @@ impl<'a> Block<'a> {
     /// The index of `key`, if the block has it. O(length of the key); for equal heads of varied lengths, also O(n).
     #[inline]
     pub(crate) fn find(&self, key: &[u8]) -> Option<usize> {
-        let behind = self.behind_prefix(key)?;
+        let tail = self.strip_prefix(key)?;
         match self.tails {
-            Tails::Same { len, .. } if behind.len() != len => None,
-            Tails::Same { .. } if self.columns.is_empty() => self.find_same(behind),
+            Tails::Same { len, .. } if tail.len() != len => None,
+            Tails::Same { .. } if self.columns.is_empty() => self.find_same(tail),
             Tails::Same { .. } => {
                 let mut buffer = [0; MAX_COLUMNS];
-                let tail = self.without_constants(behind, &mut buffer)?;
-                self.find_same(tail)
+                self.find_same(self.without_constants(tail, &mut buffer)?)
             }
-            Tails::One(_) | Tails::Two(_) => self.find_varied(behind),
+            Tails::One(_) | Tails::Two(_) => self.find_varied(tail),
         }
     }
 
     /// The key after the prefix, if it begins with that.
     #[inline]
-    fn behind_prefix<'k>(&self, key: &'k [u8]) -> Option<&'k [u8]> {
+    fn strip_prefix<'k>(&self, key: &'k [u8]) -> Option<&'k [u8]> {
         let (Some(word), 0..8) = (key.first_chunk(), self.prefix.len()) else {
             return key.strip_prefix(self.prefix);
         };
@@ -213,9 +212,9 @@ impl<'a> Block<'a> {
 
     /// The tail of a key after the prefix, if it has the constants.
     #[inline]
-    fn without_constants<'r>(&self, behind: &[u8], buffer: &'r mut [u8; MAX_COLUMNS]) -> Option<&'r [u8]> {
+    fn without_constants<'r>(&self, key_tail: &[u8], buffer: &'r mut [u8; MAX_COLUMNS]) -> Option<&'r [u8]> {
         let (mut tail, mut constants) = (0, self.constants.iter());
-        for (at, &byte) in behind.iter().enumerate() {
+        for (at, &byte) in key_tail.iter().enumerate() {
             if self.is_constant(at) {
                 if *constants.next()? != byte {
                     return None;

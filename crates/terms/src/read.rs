@@ -378,14 +378,14 @@ impl<B: SectionBytes> IdsReader<B> {
         each: impl FnMut(&[u8], DocId) -> ControlFlow<()>,
     ) -> Result<()> {
         // The successor of an id is the id with a zero byte appended.
-        let behind = |id: &[u8]| self.lower_bound(&[id, &[0]].concat());
+        let successor = |id: &[u8]| self.lower_bound(&[id, &[0]].concat());
         let start = match bounds.0 {
             Bound::Included(id) => self.lower_bound(id)?,
-            Bound::Excluded(id) => behind(id)?,
+            Bound::Excluded(id) => successor(id)?,
             Bound::Unbounded => 0,
         };
         let end = match bounds.1 {
-            Bound::Included(id) => behind(id)?,
+            Bound::Included(id) => successor(id)?,
             Bound::Excluded(id) => self.lower_bound(id)?,
             Bound::Unbounded => self.inner.count,
         };

@@ -7,7 +7,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `memory_budget` | memory accounting, and when to spill |
-//! | `spill_vec` | numbers, of which a prefix may be on disk |
+//! | `spill_vec` | numbers, with a prefix on disk if they spilled |
 //! | `scratch` | byte ranges of the temporary file |
 //! | `items` | one number a document, or lists, over `spill_vec` |
 //! | `byte_strings`, `string_buffer` | byte strings with offsets; the same while they are added |

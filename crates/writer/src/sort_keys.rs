@@ -133,7 +133,7 @@ pub(crate) fn doc_map(
         PreparedColumn::Buffered(FieldBuffer { presence, values }) => match values {
             Values::Numbers(numbers) => Some(compared(key, presence, &numbers.values)),
             Values::Strings(_) => Some(compared(key, presence, ords)),
-            // `sort_terms` has turned these into ords.
+            // `sort_terms` has replaced these by ords.
             Values::Terms { .. } => None,
         },
     });

@@ -68,7 +68,7 @@ pub(crate) fn run(corpus: &Corpus, folder: &Path) -> Outcome<Vec<Beside>> {
         eprintln!("Lucene {}", lucene.version);
         let output =
             lucene.command().arg("archive").arg(&index).arg(&asked).stderr(Stdio::inherit()).output()?;
-        let (beside, theirs) = told(lucene, &String::from_utf8(output.stdout)?)?;
+        let (beside, theirs) = parse_output(lucene, &String::from_utf8(output.stdout)?)?;
         if theirs != sums {
             return Err(
                 format!("Lucene {}: expected the rows of docvalues, found others", lucene.version).into()
@@ -210,7 +210,7 @@ fn ask(corpus: &Corpus, docs: &[DocId], pages: &[Vec<DocId>], path: &Path) -> Ou
 }
 
 /// Parses the output of Lucene: lines of a name, a number and a checksum of the rows.
-fn told(lucene: &Lucene, text: &str) -> Outcome<(Beside, [u64; 2])> {
+fn parse_output(lucene: &Lucene, text: &str) -> Outcome<(Beside, [u64; 2])> {
     let line = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('\t'));
         line.and_then(|line| line.split_once('\t'))

@@ -71,9 +71,9 @@ fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<IdInput>), CliError> {
         argument != "-" && (explicit || path.extension().is_some_and(|e| e == "dv") || path.is_file())
     };
     let files = args.arguments.iter().rposition(is_segment).map_or(1, |last| last + 1);
-    let (files, behind) = args.arguments.split_at_checked(files).unwrap_or_default();
+    let (files, after) = args.arguments.split_at_checked(files).unwrap_or_default();
     let mut ids: Vec<IdInput> = Vec::new();
-    for id in behind {
+    for id in after {
         ids.push(if id == "-" { IdInput::Lines } else { IdInput::Id(id.as_encoded_bytes().to_vec()) });
     }
     ids.extend(args.ids.iter().chain(&args.more_ids).map(|id| IdInput::Id(id.as_bytes().to_vec())));

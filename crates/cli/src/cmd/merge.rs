@@ -68,7 +68,7 @@ fn place_of(mut doc: u32, segments: &[Segment]) -> String {
     for segment in segments {
         match doc.checked_sub(segment.docs()) {
             None => return format!("document {doc} of {}", segment.file()),
-            Some(behind) => doc = behind,
+            Some(rest) => doc = rest,
         }
     }
     format!("document {doc}")

@@ -30,12 +30,12 @@ pub(crate) fn tell(
         let each = steps.iter().filter_map(|step| Some((step.key?, nanos(step.took))));
         let times = [("query", nanos(time)), ("answer", all.map_or(Json::NONE, nanos))];
         let top = top.map(|top| Json::object([("seen", top.visited.into()), ("index", index(&top.filter))]));
-        let told = Json::object([
+        let report = Json::object([
             ("query", part(explain)),
             ("top", top.unwrap_or(Json::NONE)),
             ("nanoseconds", Json::object(times.into_iter().chain(each))),
         ]);
-        return console.note(&serde_json::to_string_pretty(&told).unwrap_or_default());
+        return console.note(&serde_json::to_string_pretty(&report).unwrap_or_default());
     }
     console.note(explain.to_string().trim_end());
     if let Some(top) = top {

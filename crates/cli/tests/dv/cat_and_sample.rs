@@ -41,7 +41,7 @@ fn samples_are_documents_in_order_each_at_most_once() {
     let exported = sandbox.ok(&["export", "p.dv", "--doc-ids"]);
     let drawn = sample(&["-n", "500", "--seed", "3", "--doc-ids"]);
     assert_eq!(drawn.lines().count(), 500);
-    // Each stands behind the one before it.
+    // In the order of the export.
     let mut all = exported.lines();
     assert!(drawn.lines().all(|line| all.any(|other| other == line)));
     assert_eq!(sample(&["-n", "500", "--seed", "3", "--doc-ids"]), drawn);

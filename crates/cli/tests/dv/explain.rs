@@ -20,9 +20,9 @@ fn rows() -> Sandbox {
     sandbox
 }
 
-/// What is told of the only clause.
+/// The line and the index statistics of the only clause.
 #[track_caller]
-fn told(sandbox: &Sandbox, file: &str, query: &str) -> (String, Value) {
+fn explained(sandbox: &Sandbox, file: &str, query: &str) -> (String, Value) {
     let text = sandbox.dv(&["count", file, "--where", query, "--explain"]);
     let json = sandbox.dv(&["count", file, "--where", query, "--explain", "--json"]);
     assert_eq!((text.code, json.code), (0, 0), "{text:?} {json:?}");
@@ -40,32 +40,32 @@ fn zones(index: &Value) -> [u64; 3] {
 }
 
 #[test]
-fn zones_are_counted_where_values_lie_in_order_by_and_by_and_anywhere() {
+fn zones_are_counted_for_ascending_nearly_ascending_and_unordered_values() {
     let sandbox = rows();
-    let (line, index) = told(&sandbox, "t.dv", "id in 5000..=12300");
+    let (line, index) = explained(&sandbox, "t.dv", "id in 5000..=12300");
     // Values 4,096 to 8,192 and 12,288 to 16,384 have an end; 8,192 to 12,288 lie between.
     assert_eq!(zones(&index), [2, 1, 2]);
     assert!(line.starts_with("zones: 2 of 5 skipped, 1 taken whole; fine zones: "), "{line}");
     assert_eq!((index["zone_values"].as_u64(), index["missing"].as_u64()), (Some(4096), Some(0)));
     assert!(index["fine_zones"]["skipped"].as_u64().unwrap() > 0, "{index}");
 
-    let (_, index) = told(&sandbox, "t.dv", "near in 2500..2600");
+    let (_, index) = explained(&sandbox, "t.dv", "near in 2500..2600");
     assert_eq!(zones(&index), [4, 0, 1]);
-    let (line, index) = told(&sandbox, "t.dv", "any in 2500..2600");
+    let (line, index) = explained(&sandbox, "t.dv", "any in 2500..2600");
     assert_eq!((zones(&index), index["values_read"].as_u64()), ([0, 0, 5], Some(20_000)));
     assert!(line.contains("zones: 0 of 5 skipped, 0 taken whole; "), "{line}");
     assert!(line.ends_with("values read: 20,000"), "{line}");
 
-    let (line, index) = told(&sandbox, "t.dv", "some in 100..200");
+    let (line, index) = explained(&sandbox, "t.dv", "some in 100..200");
     assert_eq!((zones(&index), index["missing"].as_u64()), ([1, 0, 1], Some(15_000)));
     assert!(line.starts_with("without a value: 15,000 documents; zones: 1 of 2 skipped"), "{line}");
-    let (line, index) = told(&sandbox, "sorted.dv", "id in 5000..=12300");
+    let (line, index) = explained(&sandbox, "sorted.dv", "id in 5000..=12300");
     assert_eq!((zones(&index), index["order"].as_u64()), ([0, 0, 0], Some(20_000)));
     assert_eq!(line, "decided by the index sort: 20,000 documents; values read: 0");
 }
 
 #[test]
-fn first_documents_tell_what_they_skipped() {
+fn top_documents_report_skipped_zones() {
     let sandbox = rows();
     let sort = |more: &[&str]| {
         let args = ["sort", "t.dv", "-n", "5", "--columns", "id", "--threads", "1", "--explain"];

@@ -81,7 +81,7 @@ fn what_is_no_file_is_written_through() {
     assert!(run.code == 3 && run.err.contains("something that is no file has this name"), "{run:?}");
 }
 
-/// Into a file that a shell has opened, behind what stands there.
+/// Output goes to a file that a shell has opened, after its contents.
 #[cfg(unix)]
 #[test]
 fn descriptors_are_written_to() {

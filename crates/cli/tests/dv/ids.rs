@@ -60,7 +60,7 @@ fn every_id_is_found_among_forty_segments() {
         sandbox.dv_with(&args, input.as_bytes())
     };
 
-    // In whatever order, each where it stands, and more of them than are looked up together.
+    // In any order, each at its place, and more ids than are looked up together.
     let ids: Vec<_> = rows.iter().map(|row| id(row)).collect();
     let asked: Vec<_> = ids.iter().rev().chain(&ids).map(String::as_str).collect();
     let (found, _) = ended(lookup(&["--columns", "id", "--format", "csv"], &(asked.join("\n") + "\n")), 0);
@@ -71,7 +71,7 @@ fn every_id_is_found_among_forty_segments() {
     let expected: String = (0..ids.len()).rev().chain(0..ids.len()).map(place).collect();
     assert!(places == expected);
 
-    // What is nowhere is told behind the rest, and nothing else.
+    // Absent ids are reported after the others, and nothing else is.
     let (out, err) = ended(lookup(&["--doc", "--json"], &format!("none\n\n{}\nfff\n", ids[3000])), 1);
     let found: Value = serde_json::from_str(&out).unwrap();
     let file = format!("{}.dv", 3000 / each);
@@ -456,7 +456,7 @@ fn merge_keeps_changes_or_drops_the_index() {
     {
         kept(args, none);
     }
-    // What was there, and is no more, is told.
+    // A note says that an index of a source is lost.
     assert_eq!(
         merge(&["a.dv", "plain.dv"]),
         (

@@ -178,9 +178,9 @@ fn requests_take_the_options_of_other_commands() {
     let answer: Value = serde_json::from_str(&narrowed.out).unwrap();
     assert_eq!((answer["matching"].as_u64(), answer["stats"][0]["sum"].as_str()), (Some(2), Some("75")));
     assert_eq!(answer["facets"][0]["values"], json!([{"value": "a", "count": 2}]));
-    let told: Value = serde_json::from_str(&narrowed.err).unwrap();
-    assert_eq!(told["query"]["matched"], 2);
-    let times = &told["nanoseconds"];
+    let explained: Value = serde_json::from_str(&narrowed.err).unwrap();
+    assert_eq!(explained["query"]["matched"], 2);
+    let times = &explained["nanoseconds"];
     let parts = ["pass", "top"].map(|part| times[part].as_u64().unwrap());
     assert_eq!(times["answer"].as_u64(), Some(parts.iter().sum()));
     assert!(sandbox.dv(&["query", "t.dv", request, "--explain"]).err.contains("\ndocuments found in "));
@@ -195,7 +195,7 @@ fn requests_take_the_options_of_other_commands() {
     }
 }
 
-/// The name of a column alone asks for what the command shows of it.
+/// The name of a column alone stands for the defaults of the command.
 #[test]
 fn requests_take_names_of_columns() {
     let sandbox = sandbox();
@@ -212,9 +212,9 @@ fn requests_take_names_of_columns() {
     assert_eq!(answer("r.toml"), answer(r#"{"groups": ["host"]}"#));
 }
 
-/// What was asked for is there, where there is none of it, too.
+/// A requested part of the answer is present even if it is empty.
 #[test]
-fn first_documents_that_there_are_none_of_are_an_empty_list() {
+fn no_top_documents_are_an_empty_list() {
     let sandbox = sandbox();
     let top = |request: &str| {
         let answer: Value = serde_json::from_str(&sandbox.ok(&["query", "t.dv", request])).unwrap();

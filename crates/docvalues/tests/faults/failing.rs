@@ -63,7 +63,7 @@ impl Faults for Once {
 }
 
 /// The step of an error, and the last part of the path that it names.
-fn told(error: &WriteError, fault: Fault) -> (Step, String) {
+fn step_and_name(error: &WriteError, fault: Fault) -> (Step, String) {
     let WriteErrorKind::Storage(storage) = error.kind() else { panic!("{error}") };
     let (said, name) = (error.to_string(), storage.path().file_name().unwrap().to_str().unwrap());
     assert!(said.contains(&format!("{}`: ", storage.path().display())), "{said}");
@@ -99,9 +99,9 @@ fn fails_once(
     let step = log.step(at).unwrap_or_else(|| panic!("{work:?} makes fewer than {at} calls"));
     let context = format!("{work:?}, call {at}, {step:?}: {fault:?}");
 
-    let told = done.as_ref().err().map(|error| told(error, fault));
-    if let Some((told, _)) = &told {
-        assert_eq!(*told, step, "{context}");
+    let failure = done.as_ref().err().map(|error| step_and_name(error, fault));
+    if let Some((failure, _)) = &failure {
+        assert_eq!(*failure, step, "{context}");
     }
     let may_go_on = match fault {
         // A temporary file that keeps its name is harmless.
@@ -109,18 +109,18 @@ fn fails_once(
         Fault::Interrupted | Fault::Short => true,
         Fault::Nothing => false,
     };
-    assert!(told.is_some() || may_go_on, "{context}: is not seen");
+    assert!(failure.is_some() || may_go_on, "{context}: is not seen");
     assert!(
-        told.is_none() || matches!(fault, Fault::Error(_) | Fault::Nothing),
+        failure.is_none() || matches!(fault, Fault::Error(_) | Fault::Nothing),
         "{context}: should be repeated"
     );
     // After this step the new file is there, but may not survive a crash of the system.
-    let published = told.is_none() || step == Step::SyncFolder;
+    let published = failure.is_none() || step == Step::SyncFolder;
     let expected = if published { Some(whole) } else { older };
     assert!(fs::read(path).ok().as_deref() == expected, "{context}: another file");
     let names = names(path.parent().unwrap());
     assert_eq!(names, expected.map_or(vec![], |_| vec![NAME.to_owned()]), "{context}");
-    told.map(|(step, name)| match step {
+    failure.map(|(step, name)| match step {
         Step::SyncFolder => "SyncFolder".to_owned(),
         _ => format!("{step:?} {name}"),
     })
@@ -141,7 +141,7 @@ fn a_failing_call_keeps_the_old_file_and_leaves_nothing_else() {
                 for at in tried(&calls) {
                     for fault in Fault::ALL.into_iter().filter(|fault| fault.happens(calls[at])) {
                         match fails_once(works, work, &path, at, fault, &whole) {
-                            Some(told) => failed.add(told),
+                            Some(failure) => failed.add(failure),
                             None => went_on.add(format!("{:?}", calls[at])),
                         }
                     }
@@ -188,7 +188,7 @@ fn a_writer_continues_after_a_full_disk() {
         let mut writer = SegmentWriter::to_file(file, schema, options);
         for i in 0..crate::work::DOCS {
             if let Err(error) = add(&mut writer, &fields, i) {
-                told(&error, Fault::Error(ENOSPC));
+                step_and_name(&error, Fault::Error(ENOSPC));
                 refused += 1;
                 add(&mut writer, &fields, i).unwrap();
             }

@@ -54,9 +54,9 @@ fn run(script: &str, test: &str, folder: &Path) -> Output {
 fn tally(output: &Output, outcomes: &mut Tally) {
     assert!(output.status.success(), "{output:?}");
     let said = String::from_utf8_lossy(&output.stdout);
-    let told: Vec<_> = said.lines().filter_map(|line| line.split_once("outcome: ")).collect();
-    assert_eq!(told.len(), Work::ALL.len(), "{said}");
-    told.into_iter().for_each(|(_, outcome)| outcomes.add(outcome));
+    let lines: Vec<_> = said.lines().filter_map(|line| line.split_once("outcome: ")).collect();
+    assert_eq!(lines.len(), Work::ALL.len(), "{said}");
+    lines.into_iter().for_each(|(_, outcome)| outcomes.add(outcome));
 }
 
 fn sizes() -> impl Iterator<Item = u64> {

@@ -86,8 +86,8 @@ proptest! {
             Bitset::from_docs((0..part.docs()).filter(|doc| every == 1 || doc % every != 0).map(DocId::new), part.docs())
         });
         let live: Vec<Bitset> = live.collect();
-        let mut told = Vec::new();
-        let mut merger = Merger::new(WriterOptions::default()).moved(|part, old, new| told.push((part, old, new)));
+        let mut moves = Vec::new();
+        let mut merger = Merger::new(WriterOptions::default()).moved(|part, old, new| moves.push((part, old, new)));
         if sorted {
             merger = merger.sort_by([SortKey::new("key")]);
         }
@@ -97,8 +97,8 @@ proptest! {
         let (bytes, _) = merger.finish_bytes().unwrap();
         let merged = Segment::from_bytes(bytes, OpenOptions::new()).unwrap();
         let expected = (0..).zip(&live).flat_map(|(part, live)| live.iter().map(move |doc| (part, doc)));
-        prop_assert!(told.iter().map(|(part, old, _)| (*part, *old)).eq(expected), "each live document once, in order");
-        for (part, old, new) in told {
+        prop_assert!(moves.iter().map(|(part, old, _)| (*part, *old)).eq(expected), "each live document once, in order");
+        for (part, old, new) in moves {
             prop_assert_eq!(at(&merged, new), at(&parts[part], old));
         }
     }

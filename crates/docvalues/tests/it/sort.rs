@@ -340,7 +340,7 @@ fn impossible_sorts_are_refused_or_found_by_verify() {
         assert!(offset > columns(&file).len() as u64);
         // A merge of such a segment still gives its documents.
         let mut merger = Merger::new(WriterOptions::default());
-        merger.add("liar", &segment);
+        merger.add("unsorted", &segment);
         open(merger.finish_bytes().unwrap().0).verify().unwrap();
     }
     // A key by which all documents are equal.

@@ -156,11 +156,11 @@ fn documents_of_two_chunks() {
     let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
     let list: Vec<DocId> = (3..docs).step_by(41).map(DocId::new).collect();
     let bits = Bitset::from_docs(list.iter().copied(), docs);
-    let behind = &list[list.partition_point(|doc| doc.get() < PART + 9_000)..];
+    let after = &list[list.partition_point(|doc| doc.get() < PART + 9_000)..];
     let sets = [
         Docs::list(&list).unwrap(),
         Docs::Bits(&bits),
-        Docs::list(behind).unwrap(),
+        Docs::list(after).unwrap(),
         Docs::Range(PART - 7, PART + 66_000),
     ];
     let [rising, some] = ["rising", "some"].map(SortKey::new);

@@ -269,7 +269,7 @@ pub fn compress<S: Values>(
         Ok(())
     };
     let section = |section: &Vec<u8>| section.len() as u64 + OVERHEAD;
-    let (coding, extra) = match compression {
+    let (coding, overhead) = match compression {
         Compression::None => return Ok(None),
         Compression::Auto | Compression::Fsst if total_len <= OVERHEAD => return Ok(None),
         Compression::Auto | Compression::Fsst => {
@@ -283,8 +283,8 @@ pub fn compress<S: Values>(
                 each(&mut bytes)
             })?;
             let symbols = trained.matcher.section();
-            let extra = section(&symbols);
-            (Coding::Fsst { total_len, symbols }, extra)
+            let overhead = section(&symbols);
+            (Coding::Fsst { total_len, symbols }, overhead)
         }
         Compression::Block => {
             let (mut packer, mut packs) = (Packer::new(strings)?, Some(()));
@@ -293,8 +293,8 @@ pub fn compress<S: Values>(
                 each(&mut bytes)
             })?;
             let Some(blocks) = packs.and_then(|()| packer.finish(&mut bytes)) else { return Ok(None) };
-            let extra = section(&blocks.ends) + blocks.preset.as_ref().map_or(0, section);
-            (Coding::Deflate(blocks), extra)
+            let overhead = section(&blocks.ends) + blocks.preset.as_ref().map_or(0, section);
+            (Coding::Deflate(blocks), overhead)
         }
     };
     let limit = match compression {
@@ -302,6 +302,6 @@ pub fn compress<S: Values>(
         Compression::Auto => total_len - total_len / 5,
         _ => total_len,
     };
-    let pays = taken + bytes.len() as u64 + extra < limit;
+    let pays = taken + bytes.len() as u64 + overhead < limit;
     Ok(pays.then_some(Compressed { bytes, coding }))
 }

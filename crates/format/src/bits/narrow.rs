@@ -134,9 +134,9 @@ pub(super) mod x86 {
         // The byte in which the fifth integer begins. The upper half of the register is loaded from there, so its
         // pattern is relative to this byte.
         let fifth = width / 2;
-        let behind = _mm256_set_m128i(_mm_set1_epi8(fifth.cast_signed()), _mm_setzero_si128());
+        let offsets = _mm256_set_m128i(_mm_set1_epi8(fifth.cast_signed()), _mm_setzero_si128());
         // SAFETY: `pattern` and `shifts` are 64 bytes each.
-        let pattern = _mm256_sub_epi8(unsafe { _mm256_loadu_si256(pattern.as_ptr().cast()) }, behind);
+        let pattern = _mm256_sub_epi8(unsafe { _mm256_loadu_si256(pattern.as_ptr().cast()) }, offsets);
         // SAFETY: as above.
         let shifts = unsafe { _mm256_loadu_si256(shifts.as_ptr().cast()) };
         let mask = _mm256_set1_epi32((u32::MAX >> (32 - width)).cast_signed());

@@ -93,8 +93,8 @@ mod x86 {
         let (groups, rest) = values.as_chunks::<GROUP>();
         let mut last = [0; GROUP];
         last[..rest.len()].copy_from_slice(rest);
-        let behind = groups.len() * usize::from(width);
-        for (groups, at) in [(groups, 0), (&[last][..rest.len().min(1)], behind)] {
+        let end = groups.len() * usize::from(width);
+        for (groups, at) in [(groups, 0), (&[last][..rest.len().min(1)], end)] {
             assert!(has_avx512());
             match width {
                 // SAFETY: the line above: this CPU has every feature that the function is compiled for.

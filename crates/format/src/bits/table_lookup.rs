@@ -123,8 +123,8 @@ mod x86 {
         for group in groups {
             // SAFETY: four i64s are 32 bytes.
             let places = unsafe { _mm256_loadu_si256(group.as_ptr().cast()) };
-            let turned = _mm256_xor_si256(places, sign);
-            largest = _mm256_blendv_epi8(largest, turned, _mm256_cmpgt_epi64(turned, largest));
+            let flipped = _mm256_xor_si256(places, sign);
+            largest = _mm256_blendv_epi8(largest, flipped, _mm256_cmpgt_epi64(flipped, largest));
             let entries = quarters.look_up(places);
             // SAFETY: as above.
             unsafe { _mm256_storeu_si256(group.as_mut_ptr().cast(), entries) };

@@ -254,8 +254,8 @@ proptest! {
         let bytes = readable(packed(&std::vec![0; len], width));
         let mut found = std::vec![0; len / 64];
         let done = in_range_packed(&bytes, width, 0, 0, 0, &mut found);
-        let behind = (unpack_kernels::WINDOW * 8).div_ceil(width.into()).next_multiple_of(64) + 64;
-        prop_assert!(done + behind >= len, "{} of {}", done, len);
+        let rest = (unpack_kernels::WINDOW * 8).div_ceil(width.into()).next_multiple_of(64) + 64;
+        prop_assert!(done + rest >= len, "{} of {}", done, len);
         prop_assert!(found[..done / 64].iter().all(|&word| word == u64::MAX));
     }
 }

@@ -220,7 +220,7 @@ pub(super) mod x86 {
     #[target_feature(enable = "avx2")]
     pub(super) fn in_range_avx2(numbers: &[u64; 64], low: u64, span: u64) -> u64 {
         const FOUR: usize = 4;
-        // Signed and without a sign, numbers are in one order if the highest bit is turned.
+        // With the highest bit flipped, signed comparison orders unsigned numbers.
         let low = _mm256_set1_epi64x((low ^ 1 << 63).cast_signed());
         let span = _mm256_set1_epi64x((span ^ 1 << 63).cast_signed());
         let mut outside = 0;

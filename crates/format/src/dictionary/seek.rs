@@ -136,7 +136,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
     fn block_of(&self, index: &OpenIndex<B>, target: &[u8]) -> Result<u32> {
         let (blocks, wanted) = (self.block_count(), key(target, &index.prefix));
         let ties = index.keys_below(wanted, blocks)?;
-        // Most keys are unique: an exponential search looks at the neighbours first.
+        // Most keys are unique: an exponential search tries the neighbours first.
         let (mut tied, mut next, mut step) = (ties, ties, 1);
         while next < blocks && index.key(next)? == wanted {
             (tied, next, step) = (next + 1, next.saturating_add(step).min(blocks), step * 2);

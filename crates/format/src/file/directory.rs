@@ -24,7 +24,7 @@ use crate::granule::{self, SectionRef};
 /// among 65,000 columns reads a dozen granules.
 pub const PAGE_TARGET: usize = 4096;
 
-/// One page of the directory, of which the checksum, the order of names and the ends of sections were checked.
+/// One page of the directory, with verified checksum, order of names and ends of sections.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
     place: Place,

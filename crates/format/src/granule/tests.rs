@@ -111,7 +111,7 @@ fn assert_true(len: usize, bytes: &[u8], crc: u32) {
             let granule = &bytes[range.start as usize..range.end as usize];
             check(Section::Values, range.start, granule, expected).unwrap();
         }
-        assert_eq!(level.granule(level.granules()), level.end()..level.end(), "no granule behind the last");
+        assert_eq!(level.granule(level.granules()), level.end()..level.end(), "no granule after the last");
         let padding = level.padding();
         assert!(bytes[padding.start as usize..padding.end as usize].iter().all(|&b| b == 0));
     }

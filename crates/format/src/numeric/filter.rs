@@ -85,13 +85,13 @@ impl<B: SectionBytes> NumericReader<B> {
             }
             Transform::Decimal(decimal) => {
                 let first = decimal.partition_point(self.meta.max, |value| value < start);
-                let behind = decimal.partition_point(self.meta.max, |value| value <= end);
-                (first, behind.checked_sub(1)?)
+                let end_index = decimal.partition_point(self.meta.max, |value| value <= end);
+                (first, end_index.checked_sub(1)?)
             }
             Transform::Table(_) => {
                 let first = self.table.values().partition_point(|&value| value < start);
-                let behind = self.table.values().partition_point(|&value| value <= end);
-                (first as u64, behind.checked_sub(1)? as u64)
+                let end_index = self.table.values().partition_point(|&value| value <= end);
+                (first as u64, end_index.checked_sub(1)? as u64)
             }
         };
         (start <= end && first <= last).then_some(first..=last)

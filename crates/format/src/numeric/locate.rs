@@ -167,9 +167,9 @@ impl<B: SectionBytes> Chain for Numeric<B> {
 
     fn step(&self, block: usize, at: usize, values: u64) -> Result<Step<Block>> {
         let section = self.section()?;
-        let behind = at.saturating_add(self.stride.bytes());
-        let entry = Block::parse(section.place(), at, section.slice(at..behind)?)?;
-        let checked = ErrorKind::equal("offset of a block's payload", entry.payload, behind as u64);
+        let end = at.saturating_add(self.stride.bytes());
+        let entry = Block::parse(section.place(), at, section.slice(at..end)?)?;
+        let checked = ErrorKind::equal("offset of a block's payload", entry.payload, end as u64);
         section.place().check(at, checked)?;
         let next = self.payload(block as u64, &entry)?.end;
         Ok(Step { entry, next, values: values.saturating_add(self.values_in(block as u64) as u64) })

@@ -58,7 +58,7 @@ impl<'a> DenseBatch<'a> {
         Some(DenseBatch { blocks, last, most, verified: None, groups: [Group::default(); TOGETHER / GROUP] })
     }
 
-    /// Writes the ranks of `docs`, at most [`TOGETHER`], up to the first eight of which one needs the general code.
+    /// Writes the ranks of `docs`, at most [`TOGETHER`], and stops at the first eight that need the general code.
     /// Returns the number of ranks written.
     ///
     /// # Safety

@@ -107,9 +107,9 @@ mod tests {
 
         #[test]
         fn a_byte_is_found_among_those_that_count(
-            lows in prop::collection::btree_set(any::<u8>(), 0..=BUCKET_HEAD), behind: u8, byte: u8,
+            lows in prop::collection::btree_set(any::<u8>(), 0..=BUCKET_HEAD), filler: u8, byte: u8,
         ) {
-            let mut bytes = [behind; BUCKET_HEAD];
+            let mut bytes = [filler; BUCKET_HEAD];
             bytes.iter_mut().zip(&lows).for_each(|(to, from)| *to = *from);
             for byte in lows.iter().copied().chain([byte, 0, u8::MAX]) {
                 let expected = (lows.range(..byte).count() as u32, lows.contains(&byte));

@@ -1,7 +1,7 @@
 //! Fast path for a single rank look-up.
 //!
 //! [`verified`] calls no function and creates no error, so that a caller that goes on to read the value spills no
-//! registers for it. [`partly_verified`] serves sections of which some checksums were not compared yet. All else is
+//! registers for it. [`partly_verified`] serves sections with some granules that are not verified yet. All else is
 //! left to [`PresenceReader::rank`](super::PresenceReader::rank).
 //!
 //! Whether a document has a value is a branch that CPUs often mispredict. The bit that decides it is therefore read
@@ -80,7 +80,7 @@ impl<'a> VerifiedBytes<'a> for &'a [u8] {
     }
 }
 
-/// A section of which some bytes are verified.
+/// A partly verified section.
 struct Single<'a, B>(&'a B);
 
 // Not derived: a derive would require `B: Copy`, although `B` is only borrowed.

@@ -52,8 +52,8 @@ pub(super) trait BatchKernel: Kernel {
     /// Starts such look-ups; `None` if the CPU or the blocks do not allow them.
     fn dense_batch<'a>(self, blocks: VerifiedBlocks<'a>) -> Option<Self::DenseBatch<'a>>;
 
-    /// Writes the ranks of `docs` to `out`, eight at a time, and stops at the first eight of which one is not in a
-    /// dense block or needs the general code. Returns the number of ranks written.
+    /// Writes the ranks of `docs` to `out`, eight at a time, and stops at the first eight that are not all in dense
+    /// blocks or need the general code. Returns the number of ranks written.
     fn ranks(self, batch: &mut Self::DenseBatch<'_>, docs: &[DocId], out: &mut [u32]) -> usize;
 }
 

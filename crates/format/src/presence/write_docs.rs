@@ -64,7 +64,7 @@ pub(super) fn words_scalar(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> 
 fn word_scalar(first: u32, word: [u8; 8], out: &mut [DocId; ROOM]) -> usize {
     let (mut first, mut count) = (first, 0);
     for byte in word {
-        // DenseBatch places each time, of which the next byte takes back those that are none.
+        // Writes eight places for each byte; the next byte overwrites those after its set bits.
         for (doc, bit) in out[count..count + 8].iter_mut().zip(BITS[usize::from(byte)]) {
             *doc = DocId::new(first.wrapping_add(bit.into()));
         }

@@ -1,4 +1,4 @@
-//! Every table of tags, compared with the enum or the bytes that it describes.
+//! Compares every table of tags in the document with the enum or the bytes that it describes.
 
 use std::collections::BTreeMap;
 

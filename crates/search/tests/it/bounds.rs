@@ -14,12 +14,12 @@ use proptest::prelude::*;
 const DOCS: u32 = 5_000;
 
 #[derive(Clone)]
-struct Told {
+struct Described {
     numbers: Arc<MemNumeric>,
     info: ColumnInfo,
 }
 
-impl Column for Told {
+impl Column for Described {
     fn info(&self) -> &ColumnInfo {
         &self.info
     }
@@ -33,7 +33,7 @@ impl Column for Told {
     }
 }
 
-impl ColumnSource for Told {
+impl ColumnSource for Described {
     fn docs(&self) -> u32 {
         DOCS
     }
@@ -49,12 +49,12 @@ impl ColumnSource for Told {
 
 /// Checks that the order is right, or that the error names a document with a number out of bounds.
 fn check(numbers: &[Option<i64>], bounds: &RangeInclusive<i64>) {
-    let field = Field::new("told", Kind::Numeric, LogicalType::I64);
-    let told = MemNumeric::new(field, DOCS, numbers.to_vec());
-    let info = ColumnInfo { bounds: Bounds::Exact(bounds.clone()), ..told.info().clone() };
-    let source = Told { numbers: Arc::new(told), info };
+    let field = Field::new("number", Kind::Numeric, LogicalType::I64);
+    let column = MemNumeric::new(field, DOCS, numbers.to_vec());
+    let info = ColumnInfo { bounds: Bounds::Exact(bounds.clone()), ..column.info().clone() };
+    let source = Described { numbers: Arc::new(column), info };
     let lies = numbers.iter().flatten().any(|number| !bounds.contains(number));
-    let up = SortKey::new("told");
+    let up = SortKey::new("number");
     for key in [up.clone(), up.clone().descending(), up.missing_first()] {
         for threads in [1, 2] {
             match Search::new(&source).threads(threads).sorted(Docs::All, std::slice::from_ref(&key)) {
@@ -71,7 +71,7 @@ fn check(numbers: &[Option<i64>], bounds: &RangeInclusive<i64>) {
                 Err(Error::Value { field, doc, what }) => {
                     let number = numbers[doc as usize].unwrap();
                     assert!(!bounds.contains(&number), "{number} is within {bounds:?}");
-                    assert_eq!((field.as_str(), what.contains("bounds")), ("told", true));
+                    assert_eq!((field.as_str(), what.contains("bounds")), ("number", true));
                 }
                 Err(other) => panic!("{other}"),
             }

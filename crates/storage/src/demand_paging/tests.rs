@@ -85,7 +85,7 @@ fn a_view() {
     assert!(pages.admit(1, &peeked[GRANULE..]));
     assert!(!pages.admit(1, &peeked[GRANULE..]));
     assert_eq!(pages.get(GRANULE..GRANULE + 1), Some(&[1][..]));
-    assert_eq!(pages.get(GRANULE..GRANULE + 2), None, "behind the limit");
+    assert_eq!(pages.get(GRANULE..GRANULE + 2), None, "after the limit");
     assert!(pages.whole().is_none());
     assert!(pages.admit(0, &peeked[..GRANULE]));
     assert!(pages.whole().is_some());

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Bytes in front of a section and behind it, as others would have them.
+/// Bytes before and after a section, in place of other sections.
 const AROUND: usize = 3 * ALIGN;
 
 /// A file with one section in it.

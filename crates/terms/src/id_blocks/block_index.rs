@@ -167,7 +167,7 @@ impl SeparatorTrie {
         if node.prefix_len > 0 {
             let prefix = &self.prefixes[node.prefix as usize..][..usize::from(node.prefix_len)];
             match rest.strip_prefix(prefix) {
-                Some(behind) => *rest = behind,
+                Some(tail) => *rest = tail,
                 None => return Err(if *rest < prefix { node.before } else { node.end }),
             }
         }

@@ -103,7 +103,7 @@ fn refused_changes_change_nothing() {
     check(&store.snapshot(), &ids, |_, _| true);
 }
 
-/// A segment that moves, of which a part has moved, and an addition that takes the room of the rest.
+/// An addition takes the free entries during a move.
 #[test]
 fn room_that_is_taken_during_a_move() {
     let store = IdStore::with_seed(1);
@@ -245,7 +245,7 @@ fn segments_of_every_form() {
     }
 }
 
-/// Bounds that were cut off, where ids differ behind them.
+/// Bounds are cut off before the bytes that differ.
 #[test]
 fn long_ids_that_begin_alike() {
     let store = IdStore::with_seed(9);

@@ -153,7 +153,7 @@ pub(crate) struct Arcs {
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     pub(crate) before: u32,
-    /// The byte behind the label, if it is the arc's.
+    /// The byte after the label, if it is the arc's.
     pub(crate) peek: Option<u8>,
     pub(crate) back: u64,
 }
@@ -269,7 +269,7 @@ impl Arcs {
     fn load(&self, section: &impl SectionBytes, entries: usize, arc: usize) -> Result<Entry> {
         // One load gets all numbers, and the widths mask them.
         let bytes = section.array::<LOADED>(entries + arc * self.entry_len())?;
-        let Some(behind) = bytes.get(self.before_width..).and_then(|behind| behind.first_chunk()) else {
+        let Some(numbers) = bytes.get(self.before_width..).and_then(|numbers| numbers.first_chunk()) else {
             return Err(broken(section.place(), self.labels, "a sum of more than four bytes"));
         };
         let before = match self.before_width {
@@ -279,12 +279,12 @@ impl Arcs {
                 u32::try_from(masked(before.into(), width)).unwrap_or(0)
             }
         };
-        let behind = u64::from_le_bytes(*behind);
-        let back = masked(behind, self.back_width);
+        let numbers = u64::from_le_bytes(*numbers);
+        let back = masked(numbers, self.back_width);
         if self.peek_width == 0 {
             return Ok(Entry { before, peek: None, back });
         }
-        let [peek, ..] = (behind >> (8 * self.back_width)).to_le_bytes();
+        let [peek, ..] = (numbers >> (8 * self.back_width)).to_le_bytes();
         Ok(Entry { before, peek: (back & 1 == 1).then_some(peek), back: back >> 1 })
     }
 

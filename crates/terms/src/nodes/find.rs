@@ -34,27 +34,27 @@ impl Walk<'_> {
             self.rank = self.rank.wrapping_add(1);
         }
         if labels.len != 0 {
-            let Some((begin, behind)) = self.rest.split_at_checked(labels.len) else {
+            let Some((begin, tail)) = self.rest.split_at_checked(labels.len) else {
                 return Ok(Break(None));
             };
             if labels.get(section)? != begin {
                 return Ok(Break(None));
             }
-            self.rest = behind;
+            self.rest = tail;
         }
         let back = match then {
             Next::End => return Ok(Break(self.rest.is_empty().then_some(self.rank))),
             Next::Back(back) => back,
             Next::Arcs(is_key, arcs) => {
-                let Some((&label, behind)) = self.rest.split_first() else {
+                let Some((&label, tail)) = self.rest.split_first() else {
                     return Ok(Break(is_key.then_some(self.rank)));
                 };
                 let Some(entry) = arcs.find(section, label)? else { return Ok(Break(None)) };
                 self.rank = self.rank.wrapping_add(u32::from(is_key)).wrapping_add(entry.before);
-                self.rest = behind;
+                self.rest = tail;
                 if let Some(peek) = entry.peek {
                     match self.rest.split_first() {
-                        Some((&byte, behind)) if byte == peek => self.rest = behind,
+                        Some((&byte, tail)) if byte == peek => self.rest = tail,
                         _ => return Ok(Break(None)),
                     }
                 }
@@ -113,7 +113,7 @@ pub(crate) fn lower_bound<F: NodeFormat>(
             Next::End => return Ok(if rest.is_empty() { rank } else { end }),
             Next::Back(back) => back,
             Next::Arcs(is_key, arcs) => {
-                let Some((&label, behind)) = rest.split_first() else { return Ok(rank) };
+                let Some((&label, tail)) = rest.split_first() else { return Ok(rank) };
                 rank = rank.saturating_add(is_key.into());
                 let (count, _) = arcs.shape(section)?;
                 let arc = arcs.below(section, label)?;
@@ -129,10 +129,10 @@ pub(crate) fn lower_bound<F: NodeFormat>(
                 if arc + 1 < count {
                     end = base.saturating_add(arcs.entry(section, arc + 1)?.before);
                 }
-                rest = behind;
+                rest = tail;
                 if let Some(peek) = entry.peek {
                     match rest.split_first() {
-                        Some((&byte, behind)) if byte == peek => rest = behind,
+                        Some((&byte, tail)) if byte == peek => rest = tail,
                         Some((&byte, _)) if byte > peek => return Ok(end),
                         _ => return Ok(rank),
                     }

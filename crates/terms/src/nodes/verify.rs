@@ -24,12 +24,12 @@ pub(crate) fn verify<F: NodeFormat>(section: &impl SectionBytes, root: usize, le
     let mut nodes: Vec<VisitedNode> = Vec::new();
     let mut at = 0;
     while at < end {
-        let (keys, behind) = node::<F>(section, at, at == root, &mut nodes)?;
-        if behind > end {
+        let (keys, next) = node::<F>(section, at, at == root, &mut nodes)?;
+        if next > end {
             return Err(broken(section.place(), at, "a node reaches beyond the last"));
         }
         nodes.push(VisitedNode { at, keys, used: at == root });
-        at = behind;
+        at = next;
     }
     match nodes.last() {
         Some(last) if last.at != root => {

@@ -34,12 +34,12 @@ impl Template {
         let mut at = 0;
         while at < id.len() {
             // All ids that begin with the whole bound are greater: take the least from here on.
-            let Some(&byte) = bound.get(at) else { return Some(self.least_behind(id, at)) };
+            let Some(&byte) = bound.get(at) else { return Some(self.fill_least(id, at)) };
             let Some(&least) = self.allowed(at).iter().find(|&&allowed| allowed >= byte) else { break };
             id[at] = least;
             at += 1;
             if least > byte {
-                return Some(self.least_behind(id, at));
+                return Some(self.fill_least(id, at));
             }
         }
         if at == id.len() && bound.len() == at {
@@ -49,11 +49,11 @@ impl Template {
         let greater = |at: usize| Some((at, *self.allowed(at).iter().find(|&&allowed| allowed > id[at])?));
         let (at, byte) = (0..at).rev().find_map(greater)?;
         id[at] = byte;
-        Some(self.least_behind(id, at + 1))
+        Some(self.fill_least(id, at + 1))
     }
 
     /// Fills `id` from `at` on with the least allowed bytes.
-    fn least_behind<'a>(&self, id: &'a mut [u8], at: usize) -> &'a [u8] {
+    fn fill_least<'a>(&self, id: &'a mut [u8], at: usize) -> &'a [u8] {
         for (at, byte) in id.iter_mut().enumerate().skip(at) {
             *byte = self.allowed(at).first().copied().unwrap_or(0);
         }
@@ -64,7 +64,7 @@ impl Template {
     fn allowed(&self, at: usize) -> &[u8] {
         let Some(inner) = at.checked_sub(self.prefix.len()) else { return &self.prefix[at..=at] };
         match (self.kind, inner.checked_sub(self.len.into())) {
-            (_, Some(behind)) => self.suffix.get(behind..=behind).unwrap_or(&[]),
+            (_, Some(at)) => self.suffix.get(at..=at).unwrap_or(&[]),
             (Kind::Uuid, None) if matches!(inner, 8 | 13 | 18 | 23) => b"-",
             (kind, None) => kind.alphabet(),
         }

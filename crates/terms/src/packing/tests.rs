@@ -88,13 +88,13 @@ proptest! {
         cut in any::<prop::sample::Index>(),
         at in any::<prop::sample::Index>(),
         byte in any::<u8>(),
-        behind in vec(any::<u8>(), 0..3),
+        appended in vec(any::<u8>(), 0..3),
     ) {
         for id in &ids {
             let mut bound = id.clone();
             let at = at.index(id.len());
             bound[at] = byte;
-            for bound in [&bound[..], &id[..cut.index(id.len() + 1)], &[&id[..], &behind].concat(), &behind] {
+            for bound in [&bound[..], &id[..cut.index(id.len() + 1)], &[&id[..], &appended].concat(), &appended] {
                 let mut buffer = Packed::default();
                 let key = template.pack_bound(bound, &mut buffer);
                 for id in &ids {

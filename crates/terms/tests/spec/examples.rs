@@ -22,7 +22,7 @@ pub(crate) fn blocks(
     builder.finish().unwrap()
 }
 
-/// The index over blocks of which each has what begins with one of the words.
+/// The index over blocks, one for the keys that begin with each of the words.
 pub(crate) fn index(words: &[&str]) -> Vec<u8> {
     let key = |word: &&str| (0..30).map(|i| format!("{word}--------{i:02}")).collect::<Vec<_>>();
     let made = blocks(words.iter().flat_map(key));

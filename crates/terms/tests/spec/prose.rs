@@ -24,7 +24,7 @@ fn is_read(n: u8) -> bool {
     BlocksReader::open(Blocks { count: 1, ids, starts, index: None }, count).is_ok()
 }
 
-/// The most labels of a node that are listed: one byte each, behind flags and count.
+/// The most labels of a node that are listed: one byte each, after flags and count.
 fn most_listed() -> usize {
     let is_listed = |labels: u8| {
         let words: Vec<String> = (0..=labels).map(|i| char::from(b'0' + i).to_string()).collect();
@@ -33,7 +33,7 @@ fn most_listed() -> usize {
     (2..70).filter(|&labels| is_listed(labels)).map(usize::from).max().unwrap()
 }
 
-/// The most bytes behind the prefix of a block whose constant columns are left out.
+/// The most bytes after the prefix of a block whose constant columns are left out.
 fn most_columns() -> usize {
     let shape =
         |len: usize| blocks([b'a', b'b'].map(|byte| [&[byte][..], &vec![b'x'; len - 1]].concat())).ids[1];

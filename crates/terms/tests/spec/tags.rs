@@ -43,10 +43,10 @@ fn kinds_of_templates_their_lengths_and_characters() {
         let (dash, ranges) = shown.split_at(usize::from(shown[0] == b'-'));
         let mut allowed: Vec<u8> = dash.to_vec();
         let mut rest = ranges;
-        while let Some((&first, behind)) = rest.split_first() {
-            let last = if behind.first() == Some(&b'-') { behind[1] } else { first };
+        while let Some((&first, tail)) = rest.split_first() {
+            let last = if tail.first() == Some(&b'-') { tail[1] } else { first };
             allowed.extend(first..=last);
-            rest = if behind.first() == Some(&b'-') { &behind[2..] } else { behind };
+            rest = if tail.first() == Some(&b'-') { &tail[2..] } else { tail };
         }
         let template = Template::new(kind, 1, b"", b"").unwrap();
         let fits = |byte: &u8| template.pack(&[*byte], &mut Packed::default()).is_some();

@@ -23,7 +23,7 @@ pub(super) fn check<T: Probe>(info: &ColumnInfo, expected: &Expected<T>) {
     assert!(is_right, "column `{name}`: bounds: {:?}, but numbers are in {found:?}", info.bounds);
 
     let sum: i128 = numbers.iter().map(|number| i128::from(*number)).sum();
-    let is_right = info.sum.is_none_or(|told| told == sum && has_numbers(info));
+    let is_right = info.sum.is_none_or(|described| described == sum && has_numbers(info));
     assert!(is_right, "column `{name}`: sum: {:?}, but numbers add up to {sum}", info.sum);
 }
 
@@ -31,10 +31,10 @@ fn has_numbers(info: &ColumnInfo) -> bool {
     !info.kind().is_bytes()
 }
 
-fn check_count(name: &str, what: &str, told: Count, found: u64) {
-    let is_right = match told {
+fn check_count(name: &str, what: &str, described: Count, found: u64) {
+    let is_right = match described {
         Count::Exact(count) => count == found,
         Count::AtMost(count) => count >= found,
     };
-    assert!(is_right, "column `{name}`: {what}: {told:?}, but there are {found}");
+    assert!(is_right, "column `{name}`: {what}: {described:?}, but there are {found}");
 }

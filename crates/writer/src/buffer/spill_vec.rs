@@ -1,4 +1,4 @@
-//! [`SpillVec`]: a vector of numbers, of which a prefix may be on disk.
+//! [`SpillVec`]: a vector of numbers, with a prefix on disk if it spilled.
 
 use std::ops::Range;
 

@@ -189,11 +189,11 @@ impl Window {
         let mut bytes = vec![0; usize::try_from(scratch.len()).unwrap_or(usize::MAX)];
         scratch.read(0, &mut bytes)?;
         let mut rest = &bytes[..];
-        while let Some((slot, behind)) = rest.split_first_chunk() {
+        while let Some((slot, tail)) = rest.split_first_chunk() {
             let slot = index(u32::from_le_bytes(*slot));
-            let (piece, behind) = behind.split_at(self.span(slot).len());
+            let (piece, tail) = tail.split_at(self.span(slot).len());
             self.place(slot, piece);
-            rest = behind;
+            rest = tail;
         }
         Ok(())
     }

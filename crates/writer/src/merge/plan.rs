@@ -218,7 +218,7 @@ fn differ(a: &SourceColumn<'_>, b: &SourceColumn<'_>) -> Error {
     Error::new(differ).of(&a.field().name)
 }
 
-/// Whether this is a kind of single-valued byte strings, of which the writer may choose the other.
+/// Whether this is a kind of single-valued byte strings, so that the writer may choose the other kind.
 fn is_either(kind: Kind) -> bool {
     matches!(kind, Kind::Binary | Kind::Sorted)
 }

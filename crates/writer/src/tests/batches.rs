@@ -34,7 +34,7 @@ struct Ids {
     set: FieldId,
 }
 
-/// All fields; the order in which they are declared is turned by `turn`.
+/// All fields, in an order that is rotated by `turn`.
 fn all(turn: usize) -> (Schema, Ids) {
     let mut specs = Vec::new();
     for (i, logical) in NUMBERS.into_iter().enumerate() {
@@ -140,8 +140,8 @@ fn by_batch(rows: &[Row], turn: usize, sizes: &[usize]) -> Vec<u8> {
     let mut writer = in_memory(schema);
     let (mut rest, mut sizes) = (rows, sizes.iter().cycle());
     while !rest.is_empty() {
-        let (chunk, behind) = rest.split_at((*sizes.next().unwrap()).min(rest.len()));
-        rest = behind;
+        let (chunk, tail) = rest.split_at((*sizes.next().unwrap()).min(rest.len()));
+        rest = tail;
         let mut batch = writer.batch(u32::try_from(chunk.len()).unwrap()).unwrap();
         for (i, &field) in ids.numbers.iter().enumerate() {
             let values: Vec<i64> = chunk.iter().map(|row| row.numbers[i].unwrap_or(1)).collect();
@@ -285,7 +285,7 @@ fn slices_that_do_not_fit_are_refused_and_the_batch_goes_on() {
     for (found, expected) in refused {
         assert_eq!(found, expected);
     }
-    // What is behind the last value, and what is not valid, is nobody's.
+    // Values after the last offset, and those of invalid rows, are ignored.
     batch.bytes(host, &[0, 1, 3], b"abc\xff", None).unwrap();
     batch.i64_lists(sizes, &[9, 9, 1], &[5], Some(&[!0b11])).unwrap();
     batch.finish();

@@ -33,7 +33,7 @@ pub(super) struct Kinds {
     pub(super) compression: Compression,
 }
 
-/// A number that looks random.
+/// A pseudorandom number.
 fn mix(i: u64, salt: u64) -> u64 {
     let mixed = (i ^ salt << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 16

@@ -30,8 +30,8 @@ fn typed(types: &str) -> ImportOptions {
     options
 }
 
-/// Values of a document by column, kept.
-type Kept = Vec<(usize, Vec<Owned>)>;
+/// The values of a document, by column.
+type OwnedValues = Vec<(usize, Vec<Owned>)>;
 
 #[derive(Clone, Debug, PartialEq)]
 enum Owned {
@@ -48,8 +48,8 @@ impl Owned {
     }
 }
 
-fn keep(document: &Document) -> Kept {
-    let mut kept: Kept = Vec::new();
+fn keep(document: &Document) -> OwnedValues {
+    let mut kept: OwnedValues = Vec::new();
     for (column, value) in document.values() {
         let value = match value {
             StoredRef::Number(number) => Owned::Number(number),
@@ -66,7 +66,7 @@ fn keep(document: &Document) -> Kept {
 /// Everything that an import gave.
 struct ImportResult {
     import: Import,
-    documents: Vec<Kept>,
+    documents: Vec<OwnedValues>,
 }
 
 fn import_files(paths: &[PathBuf], options: ImportOptions) -> Result<ImportResult> {
@@ -121,7 +121,7 @@ impl ImportResult {
         self.import.columns().iter().map(printer).collect()
     }
 
-    fn values<'a>(&self, document: &'a Kept, column: usize) -> Vec<StoredRef<'a>> {
+    fn values<'a>(&self, document: &'a OwnedValues, column: usize) -> Vec<StoredRef<'a>> {
         let of_column = document.iter().filter(|(c, _)| *c == column);
         of_column.flat_map(|(_, values)| values.iter().map(Owned::as_ref)).collect()
     }

@@ -173,7 +173,7 @@ fn check_direct(values: &[i64], reader: &NumericReader<Owned>) {
     }
     for i in [0, 1, 63, 16384, u64::MAX / 2, u64::MAX - values.len() as u64] {
         direct.prefetch(values.len() as u64 + i);
-        assert_eq!(direct.get(values.len() as u64 + i), None, "value {i} behind the last");
+        assert_eq!(direct.get(values.len() as u64 + i), None, "value {i} after the last");
     }
 }
 

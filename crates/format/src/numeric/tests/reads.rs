@@ -134,7 +134,7 @@ fn a_batch_takes_nothing_from_granules_that_were_never_checked() {
         let reader = NumericReader::open(column, JumpTables::Baked).unwrap();
         let mut random = Random(23);
         let apart = (0..5_000).map(|_| random.below(150_000) as u32);
-        // Each beside seven that are good: some lie in two granules, of which the second one is not.
+        // Each beside seven good ones: some lie in two granules, and the second one is damaged.
         let indices: Vec<u32> = apart.chain((0..20_000).flat_map(|i| [i, 0, 0, 0, 0, 0, 0, 0])).collect();
         let mut out = vec![0; indices.len()];
         reader.gather(&indices, &mut out).unwrap();
@@ -200,7 +200,7 @@ fn one_by_one_is_as_in_a_batch_whatever_the_headers_say() {
             }
             let reader = open(&column, JumpTables::Baked).unwrap();
             let mut batch = vec![0; values.len()];
-            // Twice: the first round looks at the headers.
+            // Twice: the first round reads the headers.
             for index in (0..values.len()).chain(0..values.len()) {
                 let got = reader.get(index as u64).ok();
                 let gathered = reader.gather(&[index as u32], &mut batch[..1]).is_ok();

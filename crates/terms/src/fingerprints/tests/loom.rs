@@ -31,8 +31,8 @@ fn holds(table: &FingerprintTable<AtomicU64>, hash: u64, published: u16) -> Vec<
     slots
 }
 
-/// A bucket with one free entry. Two segments with an id each are added while a reader takes what is published,
-/// and looks for the ids of what it took, twice.
+/// A bucket with one free entry. Two segments of one id each are added while a reader twice takes the published
+/// slots and searches for their ids.
 fn model(publish_too_early: bool) {
     loom::model(move || {
         let mut writer: TableWriter<AtomicU64> = TableBuilder::new(1).finish();

@@ -87,6 +87,6 @@ fn the_bytes_of_a_trie() {
         |separators: &[&str]| encode(&separators.iter().map(|s| s.as_bytes().to_vec()).collect()).unwrap();
     assert_eq!(encoded(&["k"]), b"\x03\x01\0k");
     assert_eq!(encoded(&["a", "c"]), b"\x04\x01ac");
-    // The root has a prefix, ends one, and of its labels a and c, c has a node with what is behind it.
+    // The root has a prefix and ends a separator; of its labels a and c, c leads to a node with the rest.
     assert_eq!(encoded(&["x", "xa", "xcyz"]), b"\x0f\x01\0x\x01ac\x02\x03\x02\0yz");
 }

@@ -28,8 +28,8 @@ impl<S: SegmentIds> Seeker<'_, S> {
         let schemes = &self.lookup.schemes;
         let probe = |id: &[u8]| schemes.first().map(|scheme| Probe::new(hash(id, scheme.seed)));
         let mut first = ids.first().and_then(|id| probe(id));
-        let behind = ids.iter().skip(1).map(Some).chain([None]);
-        for (id, next) in ids.iter().zip(behind) {
+        let following = ids.iter().skip(1).map(Some).chain([None]);
+        for (id, next) in ids.iter().zip(following) {
             let next = next.and_then(|id| probe(id));
             out.push(self.by_filters(id, [first.as_ref(), next.as_ref()], &mut live)?);
             first = next;

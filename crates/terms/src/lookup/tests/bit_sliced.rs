@@ -49,7 +49,7 @@ fn segments_with_a_filter_in_memory_are_not_read() {
 fn more_segments_than_a_row_has_bits() {
     let segments = segments(&[20; 600], 0, |_| 7);
     let lookup = in_memory(&segments);
-    // A line each, in rows of 64 bytes and of 11, with a word behind the last; then whose they are.
+    // A line each, in rows of 64 bytes and of 11, with a word after the last; then the segment of each bit.
     assert_eq!(lookup.filter_bytes(), 512 * (64 + 11) + 2 * 8 + 600 * 4 + 10 * 8);
     let ids: Vec<_> = (0..12_500).step_by(43).map(|number| id(number, 0)).collect();
     check(&lookup, &ids, |_, doc| doc.get() % 5 > 0);
@@ -78,7 +78,7 @@ fn a_fingerprint_table_or_a_single_filter_is_left_as_it_is() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 1 } else { 48 }))]
 
-    /// Segments of a few sizes in any order, of which the filters of some cannot be read at once, or have another seed.
+    /// Segments of a few sizes in any order; the filters of some are not readable at once, or have another seed.
     #[test]
     fn any_segments(
         sizes in prop::collection::vec(prop_oneof![0_u32..4, 20_u32..60, 500_u32..900], 0..200),
