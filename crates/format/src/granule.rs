@@ -33,9 +33,9 @@ use byteorder::{ByteOrder, LittleEndian};
 use crate::cursor::{Cursor, Put};
 use crate::error::{Error, ErrorKind, Result, Section};
 
-pub use checksums::{Sealer, seal};
+pub use seal::{Sealer, seal};
 
-mod checksums;
+mod seal;
 #[cfg(test)]
 mod tests;
 

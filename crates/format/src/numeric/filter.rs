@@ -7,7 +7,7 @@ use super::block::{Block, Encoding};
 use super::decode::{NUMBERS_PER_PASS, unpack};
 use super::fine_zone;
 use super::locate::Residuals;
-use super::pruning::{Pruning, Share};
+use super::pruning_stats::{Pruning, Share};
 use super::zone::{self, Level, ZONE};
 use super::{BLOCK_SHIFTS, NumericReader, Transform};
 use crate::bits::{self, in_range, mask};

@@ -5,7 +5,7 @@ use std::ops::{Range, RangeInclusive};
 use super::NumericReader;
 use super::filter::fill;
 use super::fine_zone;
-use super::pruning::{Pruning, Share};
+use super::pruning_stats::{Pruning, Share};
 use super::zone::{self, Level, ZONE};
 use crate::error::Result;
 use crate::source::SectionBytes;

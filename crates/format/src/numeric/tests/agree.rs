@@ -4,7 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use proptest::prelude::*;
 
-use super::pruning::Share;
+use super::pruning_stats::Share;
 use super::*;
 use crate::bits;
 use crate::id::TermOrd;
