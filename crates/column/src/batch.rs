@@ -7,6 +7,28 @@ use docvalues_format::id::DocId;
 use crate::DocRange;
 
 /// A batch of a scan: some documents of a column, and their rows.
+///
+/// # Examples
+///
+/// A callback that adds up numbers, and counts the documents that have any:
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use docvalues_column::{Batch, BatchDocs, DocRange, Slices, View};
+///
+/// let (mut docs, mut sum) = (0, 0);
+/// let mut each = |batch: Batch<'_, i64>| {
+///     docs += batch.docs.len();
+///     sum += batch.values.items().iter().sum::<i64>(); // of one value a row, and of lists
+///     ControlFlow::<()>::Continue(())
+/// };
+/// // Documents 3 and 4 have a value each; document 9 has two.
+/// let _ = each(Batch { docs: BatchDocs::Run(DocRange::new(3, 5)), values: View::One(&[10, 20]) });
+/// let list = [docvalues_column::DocId::new(9)];
+/// let _ = each(Batch { docs: BatchDocs::List(&list), values: View::Many(Slices::new(&[0, 2], &[1, 2])) });
+/// assert_eq!((docs, sum), (3, 33));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a, T> {
     /// The documents, ascending. Each has a value.
@@ -16,6 +38,15 @@ pub struct Batch<'a, T> {
 }
 
 /// Several rows, borrowed: one value each, or a list each.
+///
+/// ```
+/// use docvalues_column::{Slices, View};
+///
+/// let single = View::One(&[7, 9]);
+/// let lists = View::Many(Slices::new(&[0, 2, 2], &[7, 9])); // the second row is empty
+/// assert_eq!((single.row(1), lists.row(0), lists.row(1)), (&[9][..], &[7, 9][..], &[][..]));
+/// assert_eq!(single.items(), lists.items());
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum View<'a, T> {
     /// One value a row.
@@ -82,6 +113,17 @@ impl<'a, T> View<'a, T> {
 }
 
 /// The documents of a gather or of a batch: a range or a list.
+///
+/// A run is cheaper to read than a list: values are decoded as a block, without positions.
+///
+/// ```
+/// use docvalues_column::{BatchDocs, DocId, DocRange};
+///
+/// let run = BatchDocs::from(DocRange::new(5, 8));
+/// let list = [7, 5, 7].map(DocId::new);
+/// assert_eq!(run.len(), BatchDocs::List(&list).len());
+/// assert!(run.iter().map(DocId::get).eq([5, 6, 7]));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchDocs<'a> {
     /// Consecutive documents.
@@ -129,6 +171,17 @@ impl BatchDocs<'_> {
 /// Borrowed lists in one slice, with offsets, as in Arrow: list `i` is `items[offsets[i] .. offsets[i + 1]]`.
 ///
 /// A byte string is a list of bytes, so the batches of a binary column have this form, too.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_column::Slices;
+///
+/// let words = Slices::new(&[0, 3, 3, 6], b"antbee");
+/// assert!(words.iter().eq([&b"ant"[..], b"", b"bee"]));
+/// assert!(words.lens().eq([3, 0, 3]));
+/// assert_eq!(words.part(1..3).items(), b"bee"); // O(1): borrows the same offsets and items
+/// ```
 #[derive(Debug)]
 pub struct Slices<'a, T> {
     offsets: &'a [u64],

@@ -19,6 +19,12 @@ use std::ops::Range;
 use crate::DocRange;
 
 /// The number of words of a bitset over the documents `docs`.
+///
+/// ```
+/// use docvalues_column::bits;
+///
+/// assert_eq!([bits::words(0..64), bits::words(0..65), bits::words(100..164)], [1, 2, 1]);
+/// ```
 pub fn words(docs: Range<u32>) -> usize {
     docs.len().div_ceil(64)
 }
@@ -50,7 +56,15 @@ pub fn set(bits: &mut [u64], at: usize) {
     bits[at / 64] |= 1 << (at % 64);
 }
 
-/// The positions of all set bits, ascending.
+/// The positions of all set bits, ascending. O(words + set bits).
+///
+/// ```
+/// use docvalues_column::bits;
+///
+/// let words = [0b1010, 1];
+/// assert!(bits::ones(&words).eq([1, 3, 64]));
+/// assert_eq!(bits::count(&words), 3);
+/// ```
 pub fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
     bits.iter().enumerate().flat_map(|(i, &word)| {
         let mut left = word;
@@ -64,7 +78,7 @@ pub fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
 
 pub use docvalues_format::bits::{PUSH_DOCS_SPARE, push_docs, set_range};
 
-/// The number of set bits.
+/// The number of set bits. O(words): eight words at a time with AVX-512.
 pub fn count(bits: &[u64]) -> usize {
     // A slice has at most `usize::MAX` bytes.
     usize::try_from(docvalues_format::bits::count_ones(bits)).unwrap_or(usize::MAX)

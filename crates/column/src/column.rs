@@ -108,6 +108,38 @@ impl fmt::Debug for dyn Column + '_ {
 ///
 /// A row holds at most one number or ord, or, if [`Kind::is_multi_valued`], any number of them. A row of bytes is one
 /// byte string.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_column::{BatchDocs, Column, DocId, Gathered, Lists, Result, Values};
+///
+/// /// The value of one document as text.
+/// fn show(column: &dyn Column, doc: DocId) -> Result<String> {
+///     let docs = BatchDocs::List(std::slice::from_ref(&doc));
+///     Ok(match column.values() {
+///         Values::Numbers(rows) => {
+///             let mut numbers = Gathered::new();
+///             rows.gather(docs, &mut numbers)?;
+///             format!("{:?}", numbers.row(0))
+///         }
+///         Values::Ords(rows, terms) => {
+///             let (mut ords, mut found) = (Gathered::new(), Lists::new());
+///             rows.gather(docs, &mut ords)?;
+///             terms.gather_terms(ords.row(0).unwrap_or_default(), &mut found)?;
+///             found.slices().iter().map(String::from_utf8_lossy).collect()
+///         }
+///         Values::Bytes(rows) => {
+///             let mut bytes = Gathered::new();
+///             rows.gather(docs, &mut bytes)?;
+///             String::from_utf8_lossy(bytes.row(0).unwrap_or_default()).into_owned()
+///         }
+///     })
+/// }
+/// # let absent = docvalues_column::AbsentColumn::new("size", 3);
+/// # assert_eq!(show(&absent, DocId::new(0))?, "None");
+/// # Ok::<(), docvalues_column::Error>(())
+/// ```
 #[derive(Clone, Copy)]
 pub enum Values<'c> {
     /// 64-bit numbers in their stored form, which [`LogicalType`](crate::LogicalType) defines.
@@ -141,6 +173,23 @@ impl<'c> Values<'c> {
 }
 
 /// The description of a column: all that is known without reading its values.
+///
+/// Searches answer from it what they can: a count, a minimum or a sum over all documents reads no value if it is exact.
+///
+/// ```
+/// use docvalues_column::{Bounds, ColumnInfo, Count, Field, Kind, LogicalType};
+///
+/// let info = ColumnInfo {
+///     field: Field::new("size", Kind::Numeric, LogicalType::I64),
+///     docs: 1_000,
+///     with_value: Count::Exact(900),
+///     value_count: Count::Exact(900),
+///     bounds: Bounds::Exact(70..=512),
+///     sum: Some(250_000),
+/// };
+/// assert!(!info.all_present() && !info.is_multi_valued());
+/// assert_eq!(info.bounds.range(), 70..=512);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnInfo {
     /// Name, kind and type.
@@ -176,6 +225,14 @@ impl ColumnInfo {
 }
 
 /// A number of documents or values: exact, or an upper bound.
+///
+/// ```
+/// use docvalues_column::Count;
+///
+/// let (exact, bound) = (Count::Exact(7), Count::AtMost(9)); // 9 before some documents were overwritten
+/// assert_eq!((exact.most(), bound.most()), (7, 9));
+/// assert_eq!((exact.exact(), bound.exact()), (Some(7), None));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
     /// The exact number.
@@ -202,6 +259,19 @@ impl Count {
 }
 
 /// The smallest and the largest of a column's stored numbers. The range of no numbers is empty.
+///
+/// ```
+/// use docvalues_column::Bounds;
+///
+/// // A range filter is decided without reading a value if the bounds lie inside or outside of its range.
+/// let bounds = Bounds::Within(70..=512);
+/// let outside = |wanted: std::ops::RangeInclusive<i64>| {
+///     *wanted.end() < *bounds.range().start() || *bounds.range().end() < *wanted.start()
+/// };
+/// assert!(outside(600..=700) && !outside(500..=700));
+/// assert_eq!(bounds.exact(), None); // so 70 is no answer to "what is the minimum"
+/// assert!(Bounds::NONE.range().is_empty());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bounds {
     /// Both ends occur as values, or the range is empty.

@@ -11,6 +11,20 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// An error of opening or reading a segment or a column.
 ///
 /// One pointer wide, so that `Result<Option<i64>>` stays two words wide.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_column::{Error, ErrorKind};
+///
+/// fn is_missing(error: &Error) -> bool {
+///     matches!(error.kind(), ErrorKind::NoSuchColumn { .. })
+/// }
+///
+/// let error = Error::from(ErrorKind::NoSuchColumn { file: "hits.dv".into(), field: "size".into() });
+/// assert!(is_missing(&error) && !error.is_corrupt());
+/// assert_eq!(error.place(), None); // a damaged file has a section and an offset
+/// ```
 pub struct Error(Box<ErrorKind>);
 
 /// The kind of an [`Error`]. New kinds may be added in any release.

@@ -19,6 +19,19 @@ use crate::{DocRange, Result, bits};
 ///     Ok(gathered.values().iter().sum())
 /// }
 /// ```
+///
+/// A source fills it, and any caller reads it by row, or as one slice:
+///
+/// ```
+/// use docvalues_column::Gathered;
+///
+/// let mut tags = Gathered::<i64>::new();
+/// let (lists, _) = tags.begin_many(2);
+/// lists.push(&[3, 5]);
+/// lists.push(&[]); // no value
+/// assert_eq!((tags.row(0), tags.row(1)), (Some(&[3, 5][..]), None));
+/// assert_eq!(tags.lists().items(), [3, 5]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Gathered<T> {
     /// Replaces a missing value of a single-valued column.
@@ -275,6 +288,21 @@ fn pad<T: Copy>(lists: &mut Lists<T>, len: usize) {
 /// Records which rows of a gather have a value; made by [`Gathered::begin_one`] and [`Gathered::begin_many`].
 ///
 /// Bits are written from the first missing value on: a gather without gaps writes none.
+///
+/// # Examples
+///
+/// The rows of four documents, the third of which has no value:
+///
+/// ```
+/// use docvalues_column::Gathered;
+///
+/// let mut gathered = Gathered::<i64>::new();
+/// let (values, mut presence) = gathered.begin_one(4);
+/// values.copy_from_slice(&[7, 8, 0, 9]);
+/// presence.mark(2, false);
+/// assert_eq!((gathered.value(1), gathered.value(2)), (Some(8), None));
+/// assert_eq!(gathered.present(), Some(&[0b1011][..]));
+/// ```
 #[derive(Debug)]
 pub struct Presence<'a> {
     len: usize,

@@ -91,6 +91,42 @@ impl<C: GatherRows> Lookahead<C> {
 /// | handles of a segment with lists | [`Lists`](crate::Lists) |
 /// | a tuple | a tuple, column by column |
 /// | a `Vec` | a `Vec`, column by column |
+///
+/// # Examples
+///
+/// Two columns of a collector as one type, with rows in its own form:
+///
+/// ```
+/// use docvalues_column::{DocId, GatherRows, Gathered, Lookahead, Result, Rows};
+///
+/// struct Price<'a> {
+///     amount: &'a dyn Rows<i64>,
+///     discount: &'a dyn Rows<i64>,
+/// }
+///
+/// impl GatherRows for Price<'_> {
+///     type Rows = Vec<i64>;
+///
+///     fn gather_rows(&self, docs: &[DocId], rows: &mut Vec<i64>) -> Result<()> {
+///         let (mut amounts, mut discounts) = (Gathered::filled(0), Gathered::filled(0));
+///         self.amount.gather(docs.into(), &mut amounts)?;
+///         self.discount.gather(docs.into(), &mut discounts)?;
+///         rows.clear();
+///         rows.extend(amounts.values().iter().zip(discounts.values()).map(|(amount, discount)| amount - discount));
+///         Ok(())
+///     }
+/// }
+///
+/// fn collect(price: Price<'_>, hits: &[DocId]) -> Result<i64> {
+///     let (mut ahead, mut total) = (Lookahead::new(price), 0);
+///     for &doc in hits {
+///         if let Some((_, prices)) = ahead.push(doc)? {
+///             total += prices.iter().sum::<i64>();
+///         }
+///     }
+///     Ok(total + ahead.finish()?.map_or(0, |(_, prices)| prices.iter().sum()))
+/// }
+/// ```
 pub trait GatherRows {
     /// The rows of a batch. Reused for the next one.
     type Rows: Default;

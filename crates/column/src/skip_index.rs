@@ -101,6 +101,15 @@ pub trait SkipIndex: Send + Sync {
 }
 
 /// The bounds of a zone: consecutive documents of a [`SkipIndex`].
+///
+/// ```
+/// use docvalues_column::Zone;
+///
+/// let zone = Zone { min: 70, max: 512, all_present: true };
+/// assert!(zone.may_hold(&(500..=600)) && !zone.may_hold(&(0..=69)));
+/// let empty = Zone { min: i64::MAX, max: i64::MIN, all_present: false };
+/// assert!(!empty.may_hold(&(i64::MIN..=i64::MAX)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zone {
     /// A lower bound of the zone's numbers; above [`max`](Self::max) if it has none.

@@ -98,6 +98,14 @@ pub struct Part {
 }
 
 /// A document of a search over several [`Part`]s. Addresses are ordered by part, then by document.
+///
+/// ```
+/// use docvalues_column::{DocAddress, DocId};
+///
+/// let mut top = [(1, 5), (0, 9), (1, 2)].map(|(part, doc)| DocAddress { part, doc: DocId::new(doc) });
+/// top.sort();
+/// assert_eq!(top[0], DocAddress { part: 0, doc: DocId::new(9) });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocAddress {
     /// The index of the part, from 0.

@@ -13,6 +13,19 @@
 //!
 //! Values of equal length have no offsets. If they are all empty, or there are no values, there are no bytes either.
 //!
+//! # Drawing
+//!
+//! The values `wren`, an empty one, and `yew`:
+//!
+//! ```text
+//! bytes     w r e n y e w
+//! offsets   0       4       4       7         value i is bytes[offsets[i] .. offsets[i + 1]]
+//! ```
+//!
+//! An empty value and a missing one differ: the missing one is in the [presence](crate::presence) of the column, and
+//! takes no offset. Offsets are numbers like any others, so they are packed in blocks and found by a jump table, as in
+//! Lucene's `DirectMonotonicWriter`, which also subtracts a line.
+//!
 //! # Entry in the directory
 //!
 //! | offset | bytes | field | meaning |

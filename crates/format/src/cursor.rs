@@ -8,6 +8,22 @@ use crate::error::{Error, ErrorKind, Place, Result};
 ///
 /// For the few fields that are read once: header, footer, directory, and block headers on a walk. Values are read by
 /// the kernels of [`crate::bits`].
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_format::cursor::{Cursor, Put};
+/// use docvalues_format::error::{Place, Section};
+///
+/// let mut bytes = Vec::new();
+/// bytes.put_u32(7);
+/// bytes.put_u64(1 << 40);
+///
+/// let mut cursor = Cursor::new(Place { section: Section::Header, offset: 0 }, &bytes);
+/// assert_eq!((cursor.u32()?, cursor.u64()?, cursor.left()), (7, 1 << 40, 0));
+/// assert!(cursor.u8().is_err()); // the error names section and offset
+/// # Ok::<(), docvalues_format::error::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor<'a> {
     place: Place,

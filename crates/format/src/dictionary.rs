@@ -33,6 +33,29 @@
 //! | | 1 | `prefix_len` | bytes of the prefix |
 //! | | `prefix_len` | `prefix` | the prefix of most terms, which keys leave out |
 //!
+//! # Byte by byte
+//!
+//! A dictionary of one block, and the keys of one of two blocks:
+//!
+//! ```
+//! use docvalues_format::dictionary;
+//!
+//! let one = dictionary::encode([&b"wren"[..], b"wrestle", b"yew"], true)?;
+//! assert_eq!(one.blocks.unwrap(), b"\x01\0\x03\0\x04\x04\x03wrenstleyew"); // class, shared, own, ends
+//! assert!(one.index.is_none());
+//!
+//! let hosts: Vec<String> = (0..40).map(|i| format!("host-{i:02}.example")).collect();
+//! let two = dictionary::encode(hosts.iter().map(String::as_bytes), true)?;
+//! let index = two.index.unwrap();
+//! assert_eq!(&*index.prefix, b"host-");
+//! let keys = index.keys.chunks(8).map(|key| key.iter().rev().copied().collect::<Vec<u8>>()); // little-endian
+//! assert!(keys.eq([b"00.examp", b"32.examp"])); // of host-00.example and host-32.example
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A search for `host-35.example` compares its key, `35.examp` as a number, with the two keys, and then searches block
+//! 1.
+//!
 //! # Cost
 //!
 //! | operation | bytes read, at most | time |

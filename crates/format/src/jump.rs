@@ -9,6 +9,17 @@
 //! | [`Ignore`](JumpTables::Ignore) | O(*n*), or O(1) from the block just before it | Lucene 7 |
 //! | [`BuildOnFirstUse`](JumpTables::BuildOnFirstUse) | O(1) after one walk, entries on the heap | LUCENE-8374 |
 //! | [`Baked`](JumpTables::Baked) | O(1), entries in the file | LUCENE-8585 |
+//!
+//! ```text
+//! chain   | header 0 | payload 0 | header 1 | payload 1        | header 2 | payload 2 | ...
+//! table   | entry 0 | entry 1 | entry 2 | ...                    entry n at byte n * stride
+//!
+//! Ignore            header 0 -> header 1 -> ... -> header n      each header gives the length of its payload
+//! BuildOnFirstUse   the same walk once, entries kept on the heap; then as Baked
+//! Baked             entry n                                      one load from the file
+//! ```
+//!
+//! An entry repeats the header, so that a lookup reads the entry and then the value, and not the header between them.
 
 use std::cmp::Ordering;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};

@@ -25,6 +25,27 @@
 //!
 //! A column of equal values has no sections.
 //!
+//! # Byte by byte
+//!
+//! Eight timestamps, a minute apart, with one late by 120 s. The greatest common divisor is a minute, so `q` is a
+//! number of minutes, of four bits each:
+//!
+//! ```
+//! use docvalues_format::numeric::{self, NumericOptions, Role, Transform};
+//!
+//! let minutes = [0, 1, 2, 3, 4, 5, 6, 9];
+//! let values = minutes.map(|minute| 1_700_000_000_000 + minute * 60_000);
+//! let options = NumericOptions { role: Role::Values, doubles: false, jump_tables: true, zones: true };
+//! let column = numeric::encode(&values, &options);
+//!
+//! assert_eq!(column.transform, Transform::Affine { base: values[0], gcd: 60_000 });
+//! let blocks = column.blocks.unwrap();
+//! let (header, residuals) = blocks.split_at(16);
+//! assert_eq!(header[8..10], [1, 4]); // packed, four bits each
+//! assert_eq!(residuals, [0x10, 0x32, 0x54, 0x96, 0, 0, 0, 0]); // two a byte, the first in the low bits
+//! assert!(column.jump.is_none() && column.zones.is_none()); // one block, one zone
+//! ```
+//!
 //! # What a reader may trust
 //!
 //! Opening checks the lengths of sections and reads the table of values, nothing else. A block is checked each time

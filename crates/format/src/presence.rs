@@ -31,6 +31,24 @@
 //! | presence | the blocks end to end, each a header and a payload |
 //! | presence jump table | an entry for each block: values before it, its position, its header |
 //!
+//! # Byte by byte
+//!
+//! Documents 2, 5 and 64 of 100 become one *list* block, with its entry in the jump table:
+//!
+//! ```
+//! use docvalues_format::presence::{Kind, Presence, encode};
+//!
+//! let Presence::Blocks { values, blocks, jump } = encode(100, &[1 << 2 | 1 << 5, 1 << 0], true) else { panic!() };
+//! assert_eq!(values, 3);
+//!
+//! let (header, payload) = blocks.split_at(8);
+//! assert_eq!(header, [Kind::List.tag(), 0, 0, 0, 3, 0, 0, 0]); // kind, zero, no runs, three values
+//! assert_eq!(payload, [2, 0, 5, 0, 64, 0, 0, 0]); // the documents, zero-padded
+//!
+//! let entry = [0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, Kind::List.tag(), 0, 0, 0]; // no values before; payload at 1 * 8
+//! assert_eq!(jump.unwrap(), entry);
+//! ```
+//!
 //! # Entry in the directory
 //!
 //! | offset | bytes | field | meaning |

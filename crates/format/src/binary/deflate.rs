@@ -20,6 +20,19 @@
 //! Blocks follow each other in the section of the bytes. Entry *k* of the block ends, a `u64`, is the end of block *k*.
 //! A block that DEFLATE does not shorten is stored uncompressed: its stored length equals its unpacked length.
 //!
+//! # Drawing
+//!
+//! ```text
+//! values     | value 0 | value 1        | value 2 | value 3 | ...     end to end
+//! cuts       0                    4096                  8192          every 4,096 bytes, also inside of values
+//! bytes      | block 0    | block 1       | block 2 | ...             one DEFLATE stream each
+//! ends       1210         2395            3488                        u64s: block 1 is bytes[1210..2395]
+//! ```
+//!
+//! The offsets of the values count unpacked bytes, so a value from offset 5,000 on begins at byte 904 of block 1.
+//! Cutting at fixed offsets needs no table from values to blocks. Parquet and Lucene's stored fields compress larger
+//! units: better, but a lookup decodes all of one.
+//!
 //! # Cost
 //!
 //! Reading a value decodes its blocks, up to its end: microseconds. Reading values in order decodes each block once.

@@ -28,6 +28,16 @@
 //!
 //! Code *c* below *n* stands for symbol *c*. 255 is the *escape*: the byte after it stands for itself. The writer uses
 //! no other code; a reader may treat one as an empty symbol.
+//!
+//! # Drawing
+//!
+//! ```text
+//! symbols   03   08 0d 03   https:// .example.org/ log
+//!           n    lens       0        1             2
+//!
+//! value     https://a.example.org/log         25 bytes
+//! codes     00 ff 61 01 02                     5 bytes: symbol 0, escaped `a`, symbols 1 and 2
+//! ```
 
 use crate::error::{Error, ErrorKind, Place, Result};
 

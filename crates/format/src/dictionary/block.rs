@@ -18,6 +18,17 @@
 //!
 //! The terms ascend, so `shared` never rises after the head. Therefore a search can rule out terms by `shared` alone,
 //! and iteration in order only truncates and appends.
+//!
+//! # Drawing
+//!
+//! ```text
+//! terms    wren, wrestle, yew
+//!
+//! class    01                        lengths of one byte
+//! shared   00 03 00                  wren shares nothing with itself, wrestle three bytes, yew none
+//! own      04 04 03
+//! ends     w r e n s t l e y e w     wrestle = wren[..3] + ends[4..8]
+//! ```
 
 use std::ops::Range;
 

@@ -12,6 +12,17 @@
 //! | 0 | 4         | `count`   | u32: columns in the page, *n* |
 //! | 4 | 4 × (n+1) | `offsets` | u32s: start of each entry in the page, and end of the last one |
 //! | … | …         | `entries` | see [`column`](super::column) |
+//!
+//! # Drawing
+//!
+//! A page of two columns. Offsets count from the page's first byte, so a binary search by name reads an offset and a
+//! name for each step, and decodes one entry in the end:
+//!
+//! ```text
+//! byte 0    4         8         12        16                 130               251
+//!      | 2  | 16      | 130     | 251     | entry of "host"  | entry of "size" |
+//!      count  offsets                       sections_end, name, kind, ...
+//! ```
 
 use crate::cursor::{Cursor, Put};
 use crate::error::{Place, Result, Section};

@@ -32,6 +32,26 @@
 //! | 48 |  4 | `crc`         | u32: CRC-32 of the bytes before |
 //! | 52 |  4 | `reserved`    | 0 |
 //! | 56 |  8 | `magic`       | [`END_MAGIC`] |
+//!
+//! # Examples
+//!
+//! ```
+//! use docvalues_format::file::frame::{END_MAGIC, Footer, Header, MAGIC, VERSION};
+//!
+//! let header = Header::current().encode();
+//! assert_eq!(header[..8], MAGIC);
+//! assert_eq!(Header::decode(&header)?.version, VERSION);
+//!
+//! let mut damaged = header;
+//! damaged[20] ^= 1; // the writer's version
+//! assert!(Header::decode(&damaged).is_err());
+//!
+//! let footer = Footer { root_offset: 64, root_len: 32, root_crc: 0, docs: 9, columns: 1, id: 7, required: 0 };
+//! let bytes = footer.encode();
+//! assert_eq!(bytes[56..], END_MAGIC);
+//! assert_eq!(Footer::decode(&bytes, 64 + 32 + 64)?.root(), 64..96);
+//! # Ok::<(), docvalues_format::error::Error>(())
+//! ```
 
 use std::ops::Range;
 

@@ -22,6 +22,18 @@
 //! | 12 | 4 | `len`          | u32: bytes of `body` |
 //! | 16 | … | `body`         | depends on the tag |
 //! | …  | … | `zero`         | to a multiple of 8 |
+//!
+//! # Drawing
+//!
+//! ```text
+//! | page 0, 32 bytes | page 1, 32 bytes | ... | extension 1: sort | extension 2: ids | extension 3: fine zones |
+//!                                               each 16 bytes and a body, zero-padded to a multiple of 8
+//! ```
+//!
+//! Pages come first and have a fixed length, so their number follows from the columns of the footer. A reader that does
+//! not know the tag of an extension skips `len` bytes: new data of a segment needs no new format version, and files
+//! stay readable by earlier releases. `sections_end` gives every byte of the file one owner: the sections of entry *i*
+//! lie between the ends of entry *i* − 1 and *i*.
 
 use std::ops::Range;
 

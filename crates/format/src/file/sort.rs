@@ -21,6 +21,16 @@
 //! | 1 | 3 | `zero`     | 0 |
 //! | 4 | 4 | `name_len` | u32: 1 to 65,536 |
 //! | 8 | … | `name`     | the name of a column with one value a document, UTF-8; each comes once |
+//!
+//! # Drawing
+//!
+//! Sorted by `section`, missing ones first, then by `size`, descending:
+//!
+//! ```text
+//! 02 00 00 00                                            two keys
+//! 02 00 00 00   07 00 00 00   s e c t i o n              flags 10: missing first
+//! 01 00 00 00   04 00 00 00   s i z e                    flags 01: descending
+//! ```
 
 use std::cmp::Ordering;
 

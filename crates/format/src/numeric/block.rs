@@ -23,6 +23,32 @@
 //! | `packed` | 1 | `base + x[i]` |
 //! | `linear` | 2 | `base + floor(slope * i / 2^16) + x[i]`, the product exact |
 //!
+//! # Drawing
+//!
+//! The values 20, 21, 19, 25, 20 in one block: `q` is the distance from 19, at most 6, so three bits each.
+//!
+//! ```text
+//! base                     encoding  width  payload            residuals
+//! 00 00 00 00 00 00 00 00  01        03     02 00 00 00 00 00  11 1c 00 00 00 00 00 00
+//!                          packed    3 bits 2 * 8 = byte 16    1 2 0 6 1, lowest bits first, padded to 8 bytes
+//! ```
+//!
+//! The values `1000 + 10 i + (0 or 1)` in one linear block: the line takes all but one bit of each number.
+//!
+//! ```text
+//! base                     encoding  width  payload            slope                    zero    residuals
+//! 00 00 00 00 00 00 00 00  02        01     04 00 00 00 00 00  00 00 0a 00 00 00 00 00  8 bytes b6 6d db ...
+//!                          linear    1 bit  4 * 8 = byte 32    10 * 2^16                        0 1 1 0 1 1 0 1 ...
+//! ```
+//!
+//! # Why this layout
+//!
+//! A lookup knows the block from the index (`index >> block_shift`), finds the header at `block * stride` of the jump
+//! table, and the residual at a bit offset that follows from `width`: two loads, whatever the position. Frame of
+//! reference with a block-wise width is the layout of Lucene's `Lucene90DocValuesConsumer`, whose blocks have 16,384
+//! values; here the writer chooses the block size of each column. The jump table is that of LUCENE-8585. Lines are
+//! those of tantivy's `blockwise_linear` codec: they suit timestamps and offsets, which rise evenly.
+//!
 //! # What a reader may trust
 //!
 //! [`Block::parse`](Entry::parse) checks the tag and the width. Locating a block checks that its payload lies inside

@@ -7,6 +7,16 @@
 //! The idea is that of Afroozeh, Kuffó and Boncz, *ALP: Adaptive Lossless floating-Point compression* (2023). ALP
 //! multiplies, which is faster but misses some decimals, so it stores exceptions. Here a column with a value that is
 //! no decimal is not transformed, and every value takes one load.
+//!
+//! # Drawing
+//!
+//! ```text
+//! doubles      12.5   12.75    3.0     8 bytes each
+//! integers     1250    1275    300     times 10^2, the fewest digits that all values need
+//! numbers q      38      39      0     minus the smallest (300), divided by the common divisor (25): 6 bits each
+//! ```
+//!
+//! The directory entry has 300, 25 and 2. A reader computes `(300 + 25 * q) / 100.0`, one division for each value.
 
 use super::value_stats::{Divisor, FINE_ZONE, ValueStats};
 use super::{Number, Values, chunks};

@@ -17,6 +17,23 @@
 //! than a quarter. Small distances are the most precise, and they are the common ones: of random values, the largest
 //! of 512 mostly lies in the highest 256th.
 //!
+//! # Drawing
+//!
+//! The first zone of the values 0, 1, 2, ... is 0 to 4,095, and its eight fine zones have these codes:
+//!
+//! ```text
+//! fine zone   values          low   distance of the smallest   high   distance of the largest
+//!         0      0 ..=  511   00        0                        2b   3584 = 4095 - 511
+//!         1    512 ..= 1023   20      512                        2a   3072
+//!         2   1024 ..= 1535   24     1024                        29   2560
+//!       ...
+//!         7   3584 ..= 4095   2b     3584                        00      0
+//!
+//! code 2a = 001010 10    power 1010 and bits 10: distances from 3072 = 2^11 + 2^10 up to, not including, 3584
+//! ```
+//!
+//! A code has six bits of power and two bits of mantissa, like a tiny floating-point number without a sign.
+//!
 //! # Where they are
 //!
 //! Fine zones are found through an extension of the root, [`FINE_ZONES_TAG`], which earlier releases ignore. Its body

@@ -1,4 +1,17 @@
 //! The table of a column's distinct values, on the heap.
+//!
+//! # Section
+//!
+//! The distinct values of a column, ascending, each 8 bytes. Columns of few values that are far apart, such as HTTP
+//! statuses, prices or flags, store the index in the table instead of a wide number:
+//!
+//! ```text
+//! section   200  404  1000003                 three i64s
+//! numbers     0    1        2    0    1 ...   2 bits each; without the table, 20 bits
+//! ```
+//!
+//! The table ascends, so a range of values is a range of indexes, and filters compare indexes without looking values
+//! up. Lucene's `NUMERIC` entries have the same table, for at most 256 values as well.
 
 use super::MAX_TABLE;
 use super::locate::Residuals;

@@ -10,6 +10,21 @@
 //!
 //! A whole block takes 8,448 bytes, whatever it holds. `rank` loads one entry of the [`rank_table`] and at most eight
 //! words: three cache lines. If rank entries are ignored, it counts from the start of the block, up to 8 KiB.
+//!
+//! # Drawing
+//!
+//! A last block of 1,000 documents, of which many have a value:
+//!
+//! ```text
+//! ranks    00 00   6e 01   00 00 00 00        0, 366, and zeros up to a multiple of 8
+//! words    db ed 76 bb dd 6e b7 db ...        documents   0 ..=  511: one cache line
+//!          ...                                documents 512 ..= 1023: one cache line
+//!
+//! rank(600) = 366 + the set bits before bit 88 of the second line
+//! ```
+//!
+//! A stride of 512 documents is a line of 64 bytes: a finer table would save no memory access, and a coarser one would
+//! add some. It is the rank directory of Jacobson (1989) with one level, as in Lucene's `IndexedDISI` (LUCENE-8585).
 
 use std::ops::Range;
 

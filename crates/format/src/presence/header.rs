@@ -25,6 +25,20 @@
 //! | 13 | 1 | zero | |
 //! | 14 | 2 | `runs` | as in the header |
 //! | 16 | | *end* | |
+//!
+//! # Drawing
+//!
+//! ```text
+//!           block 0                 block 1                    block 2
+//! section   | header | payload    | header | payload         | header | payload |
+//!             8        8 * n        8        8 * m             8        8 * k      bytes
+//! table     | entry 0 | entry 1 | entry 2 |
+//!             16        16        16                                               bytes
+//! ```
+//!
+//! A lookup of document *d* reads entry `d >> 16` of the table: the kind selects the code, `payload` the bytes, and
+//! `before` is added to the rank in the block. The header repeats the entry's fields for readers without a table, which
+//! walk the blocks as Lucene 7 did (LUCENE-7489 introduced such blocks, LUCENE-8585 the table).
 
 use crate::cursor::Put;
 use crate::error::{Error, ErrorKind, Place, Result};

@@ -9,6 +9,21 @@
 //! The length of a run is the difference to the next `befores`, that of the last one the difference to the block's
 //! `values`. No run is empty and no two touch. `rank` is a binary search over the starts: at most eleven steps, because
 //! more than 2,110 runs take more bytes than a bitmap.
+//!
+//! # Drawing
+//!
+//! Documents 10 to 39 and 50 to 99:
+//!
+//! ```text
+//! starts    0a 00   32 00      10, 50
+//! befores   00 00   1e 00       0, 30
+//!
+//! rank(60): the last run that begins at or before 60 begins at 50: 30 + (60 - 50) = 40
+//! rank(45): the run before begins at 10 and has 30 documents, so 45 has no value
+//! ```
+//!
+//! Starts and befores are separate arrays, so that the binary search reads only the starts. Runs occur if documents are
+//! sorted, or written by several sources one after the other. Roaring's run containers store a start and a length.
 
 use std::ops::Range;
 
