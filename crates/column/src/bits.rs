@@ -78,7 +78,7 @@ pub fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
 
 pub use docvalues_format::bits::{PUSH_DOCS_SPARE, push_docs, set_range};
 
-/// The number of set bits. O(words): eight words at a time with AVX-512.
+/// The number of set bits. O(words).
 pub fn count(bits: &[u64]) -> usize {
     // A slice has at most `usize::MAX` bytes.
     usize::try_from(docvalues_format::bits::count_ones(bits)).unwrap_or(usize::MAX)

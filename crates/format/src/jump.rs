@@ -29,6 +29,28 @@ use crate::error::{Error, ErrorKind, Place, Result};
 use crate::source::{PartlyVerified, SectionBytes};
 
 /// The way in which a reader finds a block. The answers are the same in every mode.
+///
+/// # Examples
+///
+/// Whatever the mode, and whether the file has a table, the values are the same:
+///
+/// ```
+/// use docvalues_format::jump::JumpTables;
+/// use docvalues_format::numeric::{self, NumericOptions, NumericReader, Role};
+/// use docvalues_format::source::Owned;
+///
+/// let values: Vec<i64> = (0..100_000).map(|i| i * i % 1_009 << (i / 20_000)).collect();
+/// for jump_tables in [true, false] {
+///     let options = NumericOptions { role: Role::Values, doubles: false, jump_tables, zones: false };
+///     let column = numeric::encode(&values, &options);
+///     let column = column.try_map(&mut |section, bytes| Ok(Owned::new(section, bytes)))?;
+///     for mode in JumpTables::ALL {
+///         let reader = NumericReader::open(column.clone(), mode)?;
+///         assert_eq!(reader.get(99_999)?, values[99_999]);
+///     }
+/// }
+/// # Ok::<(), docvalues_format::error::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum JumpTables {

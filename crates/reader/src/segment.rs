@@ -121,6 +121,26 @@ impl Segment {
     /// documents as a range, without a bitset.
     ///
     /// The file claims this order, and readers rely on it. [`verify`](Self::verify) proves it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues::prelude::*;
+    ///
+    /// # let mut schema = Schema::new();
+    /// # let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+    /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// # writer.sort_by([SortKey::new("size").descending()])?;
+    /// # for value in [512, 70] {
+    /// #     let mut doc = writer.document();
+    /// #     doc.i64(size, value)?;
+    /// #     doc.finish()?;
+    /// # }
+    /// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+    /// assert_eq!(segment.sort(), [SortKey::new("size").descending()]);
+    /// segment.verify()?; // reads the column and compares neighbours
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "index sort")]
     #[doc(alias = "Sort")]
     #[doc(alias = "getSort")]
@@ -144,6 +164,26 @@ impl Segment {
     }
 
     /// The bytes of the file that this segment and its columns have read or verified so far.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues::prelude::*;
+    ///
+    /// # let mut schema = Schema::new();
+    /// # let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+    /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// # for value in [Some(512), None, Some(70)] {
+    /// #     let mut doc = writer.document();
+    /// #     if let Some(value) = value { doc.i64(size, value)?; }
+    /// #     doc.finish()?;
+    /// # }
+    /// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+    /// let before = segment.bytes_touched(); // header, footer and directory
+    /// segment.numeric("size")?.get(DocId::new(0))?;
+    /// assert!(segment.bytes_touched() > before);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn bytes_touched(&self) -> u64 {
         self.0.source.touched()
     }

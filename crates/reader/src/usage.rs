@@ -12,6 +12,30 @@ use crate::column::{FormatResult, corrupt};
 use crate::segment::{OpenColumn, Segment};
 
 /// Disk usage of a segment. The parts add up to the file's length. Returned by [`Segment::usage`].
+///
+/// # Examples
+///
+/// ```
+/// use docvalues::prelude::*;
+///
+/// # let mut schema = Schema::new();
+/// # let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+/// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+/// # for value in [Some(512), None, Some(70)] {
+/// #     let mut doc = writer.document();
+/// #     if let Some(value) = value { doc.i64(size, value)?; }
+/// #     doc.finish()?;
+/// # }
+/// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+/// let usage = segment.usage()?;
+/// let columns: u64 = usage.columns.iter().map(|column| column.bytes()).sum();
+/// assert_eq!(usage.overhead + columns, usage.bytes);
+/// for column in &usage.columns {
+///     println!("{:>8} bytes  {}  {}", column.bytes(), column.field.name, column.encodings.join(", "));
+/// }
+/// # assert_eq!(usage.columns[0].docs_with_value, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentUsage {
     /// The file's length.

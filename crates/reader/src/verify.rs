@@ -32,6 +32,29 @@ impl Segment {
     /// # Errors
     ///
     /// The first problem that [`check`](Self::check) finds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues::prelude::*;
+    ///
+    /// # let mut schema = Schema::new();
+    /// # let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+    /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// # for value in [512, 9_000] {
+    /// #     let mut doc = writer.document();
+    /// #     doc.i64(size, value)?;
+    /// #     doc.finish()?;
+    /// # }
+    /// let mut file = writer.finish_bytes()?;
+    /// Segment::from_bytes(file.clone(), OpenOptions::new())?.verify()?;
+    ///
+    /// file[70] ^= 1; // a bit of a value
+    /// let error = Segment::from_bytes(file, OpenOptions::new())?.verify().unwrap_err();
+    /// assert!(error.is_corrupt());
+    /// assert!(error.place().is_some()); // its section, and the offset in the file
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "CheckIndex")]
     #[doc(alias = "checkIntegrity")]
     pub fn verify(&self) -> Result<()> {
@@ -46,6 +69,24 @@ impl Segment {
     /// Verifies the file like [`verify`](Self::verify), and calls `report` with every problem, until it breaks.
     ///
     /// It reports at most one problem per section, per column, and per gap of padding.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    ///
+    /// use docvalues::Segment;
+    ///
+    /// /// All problems of a file, one a line.
+    /// fn report(segment: &Segment) -> String {
+    ///     let mut lines = String::new();
+    ///     segment.check(&mut |problem| {
+    ///         lines.push_str(&format!("{problem}\n"));
+    ///         ControlFlow::Continue(())
+    ///     });
+    ///     lines
+    /// }
+    /// ```
     pub fn check(&self, report: &mut Report<'_>) {
         // A report that breaks is not a failure.
         let _ = self.check_all(report);

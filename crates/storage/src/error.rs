@@ -10,6 +10,15 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// A call to the operating system failed.
 ///
 /// Damaged bytes are reported as `docvalues_format::error::Error` instead.
+///
+/// ```
+/// use docvalues_storage::{Source, Step};
+///
+/// let error = Source::map("no such file").unwrap_err();
+/// assert_eq!(error.step(), Step::Open);
+/// assert_eq!(error.io_error().kind(), std::io::ErrorKind::NotFound);
+/// assert!(error.path().ends_with("no such file"));
+/// ```
 #[derive(Debug)]
 pub struct Error {
     step: Step,

@@ -31,6 +31,40 @@ const BEGINNING: u64 = 64;
 /// Immutable bytes that are read at any offset: an object in an object store, a file on another machine.
 ///
 /// [`Vec<u8>`] implements it, for tests.
+///
+/// # Examples
+///
+/// An object in a store that answers range requests, here a counter around bytes:
+///
+/// ```
+/// use std::io;
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// use docvalues_storage::{ReadAt, Source};
+///
+/// struct Object {
+///     bytes: Vec<u8>,
+///     requests: AtomicUsize,
+/// }
+///
+/// impl ReadAt for Object {
+///     fn len(&self) -> u64 {
+///         self.bytes.len() as u64
+///     }
+///
+///     fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+///         self.requests.fetch_add(1, Ordering::Relaxed); // an HTTP request with a `Range` header
+///         self.bytes.read_at(offset, bytes)
+///     }
+/// }
+///
+/// let object = Arc::new(Object { bytes: vec![7; 1 << 20], requests: AtomicUsize::new(0) });
+/// let source = Source::requests(Arc::clone(&object) as Arc<dyn ReadAt>, "bucket/a.dv")?;
+/// assert_eq!(source.len(), 1 << 20);
+/// assert_eq!(object.requests.load(Ordering::Relaxed), 2); // the beginning and the end, in one wave
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait ReadAt: Send + Sync {
     /// The number of bytes.
     fn len(&self) -> u64;

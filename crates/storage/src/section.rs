@@ -26,7 +26,30 @@ const WHOLE: usize = 64 << 10;
 /// look-ups, and 1 MiB.
 const AHEAD: [usize; 2] = [4, 256];
 
-/// When the bytes of a section are compared with their checksums.
+/// The time at which the bytes of a section are compared with their checksums.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use docvalues_format::error::Section as Role;
+/// use docvalues_format::granule::{SectionRef, seal};
+/// use docvalues_format::source::SectionBytes;
+/// use docvalues_storage::{Section, Source, Verify};
+///
+/// let (mut file, crc) = seal(vec![7; 10_000]);
+/// file[9_000] ^= 1; // damage in the third granule
+/// let at = SectionRef { offset: 0, len: 10_000, crc };
+/// let source = Arc::new(Source::memory(file));
+/// let open = |verify| Section::open(&source, at, Role::Values, verify);
+///
+/// assert!(open(Verify::AtOpen).is_err());
+/// let section = open(Verify::OnFirstTouch)?;
+/// assert!(section.slice(0..10).is_ok() && section.slice(9_000..9_010).is_err());
+/// assert!(open(Verify::Never)?.slice(9_000..9_010).is_ok()); // the damaged byte
+/// # Ok::<(), docvalues_format::error::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Verify {

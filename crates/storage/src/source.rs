@@ -84,6 +84,18 @@ pub enum Advice {
 }
 
 /// Bytes in memory: a `Vec<u8>`, an `Arc<[u8]>` or a `&'static [u8]`.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use docvalues_storage::Source;
+///
+/// let owned = Source::memory(b"bytes".to_vec());
+/// let shared: Arc<[u8]> = Arc::from(&b"bytes"[..]); // many sources over one buffer
+/// let from_shared = Source::memory(Arc::clone(&shared));
+/// let embedded = Source::memory(&b"bytes"[..]); // such as `include_bytes!`
+/// assert!([owned, from_shared, embedded].iter().all(|source| source.len() == 5));
+/// ```
 pub struct Memory(Bytes);
 
 enum Bytes {

@@ -23,6 +23,24 @@ mod tests;
 ///
 /// Clones share the file. Appended bytes never change. After an error, earlier bytes are still there, and the
 /// refused bytes can be appended again.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_storage::Spill;
+///
+/// # let folder = tempfile::tempdir()?;
+/// let spill = Spill::in_folder(folder.path());
+/// spill.limit(1 << 20);
+/// let first = spill.append(b"run 1")?;
+/// let second = spill.append(b"run 2")?;
+///
+/// let mut bytes = [0; 5];
+/// spill.read(second, &mut bytes)?;
+/// assert_eq!((first, &bytes), (0, b"run 2"));
+/// assert!(spill.append(&vec![0; 2 << 20]).is_err()); // over the limit; the runs are still there
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Spill(Arc<SpillFile>);
 

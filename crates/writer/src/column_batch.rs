@@ -50,6 +50,25 @@ use crate::schema::FieldId;
 /// assert_eq!(writer.docs(), 3);
 /// # Ok::<(), docvalues_writer::Error>(())
 /// ```
+///
+/// Lists have one more offset than documents, as in Arrow; sets of byte strings have offsets of lists and of strings:
+///
+/// ```
+/// use docvalues_writer::{FieldSpec, LogicalType, Schema, SegmentWriter, WriterOptions};
+///
+/// let mut schema = Schema::new();
+/// let sizes = schema.add(FieldSpec::new("sizes", LogicalType::I64).multi_valued())?;
+/// let tags = schema.add(FieldSpec::new("tags", LogicalType::Utf8).multi_valued())?;
+/// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+///
+/// let mut batch = writer.batch(2)?;
+/// batch.i64_lists(sizes, &[0, 2, 3], &[7, 9, 5], None)?; // [7, 9] and [5]
+/// batch.bytes_lists(tags, &[0, 2, 2], &[0, 3, 7], b"redblue", None)?; // {"red", "blue"} and none
+/// batch.finish();
+/// let (_, summary) = writer.finish()?;
+/// assert_eq!(summary.columns.iter().map(|column| column.values()).collect::<Vec<_>>(), [3, 2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct ColumnBatch<'w> {
     fields: &'w mut FieldBuffers,

@@ -35,6 +35,26 @@ use crate::schema::FieldId;
 /// assert_eq!(doc.finish()?.get(), 0);
 /// # Ok::<(), docvalues_writer::Error>(())
 /// ```
+///
+/// Types have a method each:
+///
+/// ```
+/// use std::net::IpAddr;
+///
+/// use docvalues_writer::{FieldSpec, LogicalType, Schema, SegmentWriter, WriterOptions};
+///
+/// let mut schema = Schema::new();
+/// let mut field = |name: &str, logical| schema.add(FieldSpec::new(name, logical));
+/// let (price, sold) = (field("price", LogicalType::F64)?, field("sold", LogicalType::Bool)?);
+/// let (day, at) = (field("day", LogicalType::Date)?, field("at", LogicalType::TimestampMillis)?);
+/// let (client, session) = (field("client", LogicalType::Ip)?, field("session", LogicalType::Uuid)?);
+/// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+/// let mut doc = writer.document();
+/// doc.f64(price, 12.5)?.bool(sold, true)?.date(day, 19_675)?.timestamp(at, 1_700_000_000_000)?;
+/// doc.ip(client, IpAddr::from([192, 0, 2, 1]))?.uuid(session, 0x1234_5678)?;
+/// doc.finish()?;
+/// # Ok::<(), docvalues_writer::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Document<'w> {
     fields: &'w mut FieldBuffers,

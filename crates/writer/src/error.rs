@@ -13,6 +13,26 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// An error of writing, with the field and the document if it concerns one.
 ///
 /// One pointer wide, because every added value returns a `Result`.
+///
+/// # Examples
+///
+/// A refused value names its field and document, and the document goes on without it:
+///
+/// ```
+/// use docvalues_writer::{ErrorKind, FieldSpec, LogicalType, Schema, SegmentWriter, WriterOptions};
+///
+/// let mut schema = Schema::new();
+/// let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+/// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+/// let mut doc = writer.document();
+/// doc.i64(size, 1)?;
+/// let error = doc.i64(size, 2).err().ok_or("a second value was taken")?;
+/// assert_eq!((error.field(), error.doc().map(|doc| doc.get())), (Some("size"), Some(0)));
+/// assert!(matches!(error.kind(), ErrorKind::SecondValue));
+/// doc.finish()?;
+/// assert_eq!(writer.docs(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Error(Box<Refusal>);
 
 #[derive(Debug)]

@@ -126,6 +126,17 @@ type OnRenumber<'a> = Box<dyn FnMut(usize, DocId, DocId) + 'a>;
 type Spelling<'a> = Box<dyn Fn(&[Option<&str>]) -> Option<String> + 'a>;
 
 /// The progress of a merge.
+///
+/// ```
+/// use docvalues_writer::{Merger, WriterOptions};
+///
+/// let merger = Merger::new(WriterOptions::default()).watch(|progress| {
+///     eprintln!("{} of {}: {}", progress.done + 1, progress.columns, progress.column);
+/// });
+/// let (file, summary) = merger.finish_bytes()?;
+/// assert_eq!((file.len() as u64, summary.docs), (summary.bytes, 0));
+/// # Ok::<(), docvalues_writer::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MergeProgress<'a> {
     /// The next column.
@@ -173,6 +184,13 @@ impl<'a> Merger<'a> {
     /// The default is the longest common prefix of the sort keys of all sources that have documents.
     ///
     /// The sort columns are read twice.
+    ///
+    /// ```
+    /// use docvalues_writer::{Merger, SortKey, WriterOptions};
+    ///
+    /// let by_time = Merger::new(WriterOptions::default()).sort_by([SortKey::new("time").descending()]);
+    /// let in_order_of_sources = Merger::new(WriterOptions::default()).sort_by([]);
+    /// ```
     #[must_use]
     pub fn sort_by(mut self, keys: impl IntoIterator<Item = SortKey>) -> Merger<'a> {
         self.options.sort = Some(keys.into_iter().collect());
@@ -243,6 +261,30 @@ impl<'a> Merger<'a> {
     /// Sets a callback for the new numbers of documents, called before the segment is written. Its arguments are the
     /// index of the source, the document's number there, and its number in the merged segment. It is called for all
     /// live documents, source by source, and takes no memory for them.
+    ///
+    /// ```
+    /// # use docvalues_column::{AbsentColumn, Column, ColumnSource, Field};
+    /// use docvalues_writer::{Merger, WriterOptions};
+    ///
+    /// # struct Docs(u32);
+    /// # impl ColumnSource for Docs {
+    /// #     fn docs(&self) -> u32 { self.0 }
+    /// #     fn fields(&self) -> docvalues_column::Result<Vec<Field>> { Ok(Vec::new()) }
+    /// #     fn column(&self, name: &str) -> docvalues_column::Result<std::sync::Arc<dyn Column>> {
+    /// #         Ok(std::sync::Arc::new(AbsentColumn::new(name, self.0)))
+    /// #     }
+    /// # }
+    /// # let (first, second) = (Docs(2), Docs(3));
+    /// // `first` has two documents, `second` has three, of which the first one is deleted.
+    /// let mut new_numbers = Vec::new();
+    /// let mut merger = Merger::new(WriterOptions::default())
+    ///     .moved(|source, old, new| new_numbers.push((source, old.get(), new.get())));
+    /// merger.add("first", &first).add_live("second", &second, &[0b110])?;
+    /// let (_, summary) = merger.finish_bytes()?;
+    /// assert_eq!(summary.docs, 4);
+    /// assert_eq!(new_numbers, [(0, 0, 0), (0, 1, 1), (1, 1, 2), (1, 2, 3)]);
+    /// # Ok::<(), docvalues_writer::Error>(())
+    /// ```
     #[must_use]
     pub fn moved(mut self, moved: impl FnMut(usize, DocId, DocId) + 'a) -> Merger<'a> {
         self.options.moved = Some(Box::new(moved));

@@ -15,6 +15,17 @@ use crate::error::{Error, ErrorKind, Result};
 pub const MAX_FORMAT: usize = 255;
 
 /// A handle of a field of a [`Schema`], which identifies the field when values are added.
+///
+/// ```
+/// use docvalues_writer::{FieldSpec, LogicalType, Schema};
+///
+/// let mut schema = Schema::new();
+/// let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+/// let host = schema.add(FieldSpec::new("host", LogicalType::Utf8))?;
+/// assert_eq!((size.index(), host.index()), (0, 1));
+/// assert_eq!(schema.field("host"), Some(host)); // by name, once; values are added by handle
+/// # Ok::<(), docvalues_writer::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FieldId(u32);
 
@@ -33,6 +44,17 @@ impl fmt::Debug for FieldId {
 }
 
 /// The column kind of a single-valued field of byte strings: with or without a dictionary.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_writer::{BytesKind, FieldSpec, LogicalType};
+///
+/// let host = FieldSpec::new("host", LogicalType::Utf8).kind(BytesKind::Sorted); // faceted: many documents a term
+/// let body = FieldSpec::new("body", LogicalType::Utf8).kind(BytesKind::Binary); // retrieved: mostly different
+/// let other = FieldSpec::new("other", LogicalType::Utf8); // `Auto`: the writer compares the sizes of both
+/// # assert_eq!(other.bytes_kind(), BytesKind::Auto);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BytesKind {

@@ -7,6 +7,28 @@ use docvalues_format::granule::{SectionRef, extent};
 use docvalues_terms::ids::{Form, Ids};
 
 /// A description of a segment that was written.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_writer::{FieldSpec, LogicalType, Schema, SegmentWriter, WriterOptions};
+///
+/// let mut schema = Schema::new();
+/// let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+/// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+/// for value in [Some(512), None] {
+///     let mut doc = writer.document();
+///     if let Some(value) = value {
+///         doc.i64(size, value)?;
+///     }
+///     doc.finish()?;
+/// }
+/// let (file, summary) = writer.finish()?;
+/// assert_eq!((summary.docs, summary.bytes), (2, file.len() as u64));
+/// let column = &summary.columns[0];
+/// assert_eq!((column.field().name.as_str(), column.docs_with_value()), ("size", 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// The number of documents.

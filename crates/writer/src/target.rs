@@ -9,6 +9,12 @@ use crate::error::Result;
 use crate::summary::Summary;
 
 /// An output of a segment, which is written sequentially: a file, memory, or a stream.
+///
+/// | target | made by | [`Finished`](Target::Finished) |
+/// | --- | --- | --- |
+/// | [`AtomicFile`] | [`SegmentWriter::create`](crate::SegmentWriter::create) | the [`Summary`]; the file is in place |
+/// | `Vec<u8>` | [`SegmentWriter::in_memory`](crate::SegmentWriter::in_memory) | the bytes and the summary |
+/// | [`Stream`] | [`SegmentWriter::to_writer`](crate::SegmentWriter::to_writer) | the `io::Write` and the summary |
 pub trait Target {
     /// The result of a finished segment.
     type Finished;
@@ -57,6 +63,18 @@ impl Target for Vec<u8> {
 }
 
 /// A stream that [`SegmentWriter::to_writer`](crate::SegmentWriter::to_writer) writes to, up to 64 KiB at a time.
+///
+/// ```
+/// use docvalues_writer::{FieldSpec, LogicalType, Schema, SegmentWriter, WriterOptions};
+///
+/// let mut schema = Schema::new();
+/// schema.add(FieldSpec::new("size", LogicalType::I64))?;
+/// let socket = Vec::new(); // any `io::Write`
+/// let writer = SegmentWriter::to_writer(socket, schema, WriterOptions::default());
+/// let (socket, summary) = writer.finish()?;
+/// assert_eq!(socket.len() as u64, summary.bytes);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Stream<W>(pub(crate) W);
 
 impl<W> fmt::Debug for Stream<W> {

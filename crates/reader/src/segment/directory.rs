@@ -25,6 +25,25 @@ impl Segment {
     /// # Errors
     ///
     /// If the directory is damaged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues::prelude::*;
+    ///
+    /// # let mut schema = Schema::new();
+    /// # let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+    /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// # for value in [Some(512), None, Some(70)] {
+    /// #     let mut doc = writer.document();
+    /// #     if let Some(value) = value { doc.i64(size, value)?; }
+    /// #     doc.finish()?;
+    /// # }
+    /// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+    /// let fields = segment.fields()?;
+    /// assert_eq!((fields[0].name.as_str(), fields[0].kind), ("size", Kind::Numeric));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "FieldInfo")]
     #[doc(alias = "FieldInfos")]
     pub fn fields(&self) -> Result<Vec<Field>> {
@@ -44,6 +63,33 @@ impl Segment {
     /// # Errors
     ///
     /// [`NoSuchColumn`](ErrorKind::NoSuchColumn), or if the directory is damaged.
+    ///
+    /// # Examples
+    ///
+    /// A download of one column: the ranges are at their offsets in a sparse copy of the file.
+    ///
+    /// ```
+    /// use docvalues::prelude::*;
+    ///
+    /// # let mut schema = Schema::new();
+    /// # let [size, time] = ["size", "time"].map(|name| schema.add(FieldSpec::new(name, LogicalType::I64)).unwrap());
+    /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// # for value in 0..1_000 {
+    /// #     let mut doc = writer.document();
+    /// #     doc.i64(size, value * value % 97)?.i64(time, value)?;
+    /// #     doc.finish()?;
+    /// # }
+    /// # let remote = writer.finish_bytes()?;
+    /// # let segment = Segment::from_bytes(remote.clone(), OpenOptions::new())?;
+    /// let mut copy = vec![0; remote.len()];
+    /// for range in segment.ranges(&["size"])? {
+    ///     let range = range.start as usize..range.end as usize;
+    ///     copy[range.clone()].copy_from_slice(&remote[range]);
+    /// }
+    /// let copy = Segment::from_bytes(copy, OpenOptions::new())?;
+    /// assert_eq!(copy.numeric("size")?.get(DocId::new(3))?, Some(9));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn ranges(&self, columns: &[&str]) -> Result<Vec<Range<u64>>> {
         let header = HEADER_LEN as u64;
         let mut ranges =

@@ -41,6 +41,19 @@ impl Segment {
     /// # Errors
     ///
     /// As [`open`](Self::open).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues::prelude::*;
+    ///
+    /// let mut schema = Schema::new();
+    /// schema.add(FieldSpec::new("size", LogicalType::I64))?;
+    /// let writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+    /// assert!(segment.is_empty() && segment.column_count() == 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn from_bytes(bytes: impl Into<Memory>, options: OpenOptions) -> Result<Segment> {
         Segment::from_source(Source::memory(bytes), options)
     }

@@ -60,6 +60,27 @@ pub struct Binary {
 
 /// Reads documents of a [`Binary`] column one after the other. It keeps the last block of compressed values that it
 /// decoded.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues::prelude::*;
+///
+/// # let mut schema = Schema::new();
+/// # let url = schema.add(FieldSpec::new("url", LogicalType::Utf8).kind(docvalues::BytesKind::Binary))?;
+/// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+/// # for value in ["/a", "/b/c"] {
+/// #     let mut doc = writer.document();
+/// #     doc.str(url, value)?;
+/// #     doc.finish()?;
+/// # }
+/// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+/// let urls = segment.binary("url")?;
+/// let mut cursor = urls.cursor();
+/// assert_eq!(cursor.get(DocId::new(0))?, Some(&b"/a"[..]));
+/// assert_eq!(cursor.get(DocId::new(1))?, Some(&b"/b/c"[..])); // the same block: not decoded again
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Cursor<'c> {
     column: &'c Binary,

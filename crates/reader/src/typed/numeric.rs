@@ -146,6 +146,27 @@ impl Segment {
     /// # Errors
     ///
     /// As [`numeric`](Self::numeric).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues::prelude::*;
+    /// use docvalues::TimestampMillis;
+    ///
+    /// # let mut schema = Schema::new();
+    /// # let at = schema.add(FieldSpec::new("at", LogicalType::TimestampMillis))?;
+    /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// # for value in [1_700_000_000_000] {
+    /// #     let mut doc = writer.document();
+    /// #     doc.timestamp(at, value)?;
+    /// #     doc.finish()?;
+    /// # }
+    /// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+    /// let at = segment.typed::<TimestampMillis>("at")?;
+    /// assert_eq!(at.get(DocId::new(0))?, Some(TimestampMillis(1_700_000_000_000)));
+    /// assert!(segment.typed::<f64>("at").is_err()); // WrongType
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn typed<T: Number>(&self, name: &str) -> Result<Numeric<T>> {
         let Numeric { column, .. } = self.stored(name)?;
         T::check(self.file(), column.info())?;
@@ -229,6 +250,28 @@ impl<T: Number> Numeric<T> {
     /// # Panics
     ///
     /// If `out` and `docs` differ in length, or `present` has fewer than `docs.len().div_ceil(64)` words.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues::prelude::*;
+    ///
+    /// # let mut schema = Schema::new();
+    /// # let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+    /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// # for value in [Some(512), None, Some(70)] {
+    /// #     let mut doc = writer.document();
+    /// #     if let Some(value) = value { doc.i64(size, value)?; }
+    /// #     doc.finish()?;
+    /// # }
+    /// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+    /// let size = segment.numeric("size")?; // 512, none, 70
+    /// let docs = [2, 1, 0, 2].map(DocId::new);
+    /// let (mut sizes, mut present) = ([0; 4], [0]);
+    /// size.gather(&docs, &mut sizes, &mut present)?;
+    /// assert_eq!((sizes, present), ([70, 0, 512, 70], [0b1101]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "get_vals")]
     #[doc(alias = "first_vals")]
     pub fn gather(&self, docs: &[DocId], out: &mut [T], present: &mut [u64]) -> Result<()> {
@@ -277,6 +320,37 @@ impl<T: Number> Numeric<T> {
     /// # Errors
     ///
     /// If bytes of the column are damaged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    ///
+    /// use docvalues::prelude::*;
+    ///
+    /// # let mut schema = Schema::new();
+    /// # let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+    /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// # for value in [Some(512), None, Some(70)] {
+    /// #     let mut doc = writer.document();
+    /// #     if let Some(value) = value { doc.i64(size, value)?; }
+    /// #     doc.finish()?;
+    /// # }
+    /// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+    /// let size = segment.numeric("size")?;
+    /// let mut first_above_100 = None;
+    /// size.scan(0..segment.docs(), |docs, values| {
+    ///     match docs.iter().zip(values).find(|(_, value)| **value > 100) {
+    ///         Some((doc, _)) => {
+    ///             first_above_100 = Some(doc);
+    ///             ControlFlow::Break(())
+    ///         }
+    ///         None => ControlFlow::Continue(()),
+    ///     }
+    /// })?;
+    /// assert_eq!(first_above_100, Some(DocId::new(0)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn scan(
         &self,
         docs: impl Into<DocRange>,
@@ -298,6 +372,32 @@ impl<T: Number> Numeric<T> {
     /// A filter for the documents whose value is in `values`. It runs when a method of [`Filter`] is called.
     ///
     /// NaN is in no range, not even in `..`.
+    ///
+    /// O(zones), plus the values of the zones that overlap the range partly.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues::prelude::*;
+    ///
+    /// # let mut schema = Schema::new();
+    /// # let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+    /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// # for value in [Some(512), None, Some(70)] {
+    /// #     let mut doc = writer.document();
+    /// #     if let Some(value) = value { doc.i64(size, value)?; }
+    /// #     doc.finish()?;
+    /// # }
+    /// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+    /// let size = segment.numeric("size")?;
+    /// let small = size.range(..100);
+    /// assert_eq!(small.count()?, 1);
+    ///
+    /// let mut bits = [0];
+    /// small.collect_into(&mut bits)?; // bit i stands for document i
+    /// assert_eq!(bits, [0b100]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn range(&self, values: impl RangeBounds<T>) -> Filter<'_> {
         let wanted = T::stored_range(&values);
         filter::<i64>(&*self.column, self.info().docs, wanted)
@@ -311,6 +411,26 @@ impl<T: Number> Numeric<T> {
     /// # Errors
     ///
     /// If bytes of the column are damaged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues::prelude::*;
+    ///
+    /// # let mut schema = Schema::new();
+    /// # let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+    /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// # writer.sort_by([SortKey::new("size")])?;
+    /// # for value in [70, 512, 9_000, 512] {
+    /// #     let mut doc = writer.document();
+    /// #     doc.i64(size, value)?;
+    /// #     doc.finish()?;
+    /// # }
+    /// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+    /// let size = segment.numeric("size")?; // sorted by size: 70, 512, 512, 9000
+    /// assert_eq!(size.doc_range(100..1_000)?, Some(DocRange::new(1, 3)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "IndexSortSortedNumericDocValuesRangeQuery")]
     pub fn doc_range(&self, values: impl RangeBounds<T>) -> Result<Option<DocRange>> {
         self.column.doc_range(&T::stored_range(&values))
@@ -344,6 +464,28 @@ impl<T: Number> SortedNumeric<T> {
     /// # Errors
     ///
     /// If bytes of the column are damaged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues::prelude::*;
+    /// use docvalues::Lists;
+    ///
+    /// # let mut schema = Schema::new();
+    /// # let sizes = schema.add(FieldSpec::new("sizes", LogicalType::I64).multi_valued())?;
+    /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// # for value in [&[3, 1][..], &[], &[2]] {
+    /// #     let mut doc = writer.document();
+    /// #     for &one in value { doc.i64(sizes, one)?; }
+    /// #     doc.finish()?;
+    /// # }
+    /// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+    /// let sizes = segment.sorted_numeric("sizes")?; // [3, 1], none, [2]
+    /// let mut lists = Lists::new();
+    /// sizes.gather(&[2, 1, 0].map(DocId::new), &mut lists)?;
+    /// assert_eq!((lists.get(0), lists.get(1), lists.get(2)), (&[2][..], &[][..], &[1, 3][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn gather(&self, docs: &[DocId], out: &mut Lists<T>) -> Result<()> {
         let mut stored = Lists::<i64>::new();
         self.column.gather_lists(docs, &mut stored)?;

@@ -137,6 +137,31 @@ impl Segment {
 
 impl Sorted {
     /// The dictionary: terms by ord, and ords by term.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::ops::Bound;
+    ///
+    /// use docvalues::prelude::*;
+    ///
+    /// # let mut schema = Schema::new();
+    /// # let host = schema.add(FieldSpec::new("host", LogicalType::Utf8).kind(docvalues::BytesKind::Sorted))?;
+    /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// # for value in ["b.example", "a.example", "b.example"] {
+    /// #     let mut doc = writer.document();
+    /// #     doc.str(host, value)?;
+    /// #     doc.finish()?;
+    /// # }
+    /// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+    /// let terms = segment.sorted("host")?;
+    /// let terms = terms.terms();
+    /// assert_eq!(terms.term_count(), 2);
+    /// assert_eq!(terms.seek_exact(b"b.example")?, Some(TermOrd::new(1)));
+    /// assert_eq!(terms.seek_ceil(b"aa")?, TermOrd::new(1)); // the first term that is not less
+    /// assert_eq!(terms.term_range(Bound::Unbounded, Bound::Excluded(b"b"))?, OrdRange::new(0, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "lookupOrd")]
     #[doc(alias = "lookupTerm")]
     #[doc(alias = "termsEnum")]
@@ -185,6 +210,35 @@ impl Sorted {
     /// # Panics
     ///
     /// If `out` and `docs` differ in length.
+    ///
+    /// # Examples
+    ///
+    /// A count for each term, as a facet does it: ords index an array, and terms are looked up in the end.
+    ///
+    /// ```
+    /// use docvalues::prelude::*;
+    ///
+    /// # let mut schema = Schema::new();
+    /// # let host = schema.add(FieldSpec::new("host", LogicalType::Utf8).kind(docvalues::BytesKind::Sorted))?;
+    /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// # for value in ["b.example", "a.example", "b.example"] {
+    /// #     let mut doc = writer.document();
+    /// #     doc.str(host, value)?;
+    /// #     doc.finish()?;
+    /// # }
+    /// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+    /// let hosts = segment.sorted("host")?;
+    /// let docs = [0, 1, 2].map(DocId::new);
+    /// let mut ords = [TermOrd::new(0); 3];
+    /// hosts.gather_or(&docs, &mut ords, TermOrd::new(u32::MAX))?;
+    ///
+    /// let mut counts = vec![0; hosts.terms().term_count() as usize];
+    /// for ord in ords.iter().filter(|ord| ord.get() != u32::MAX) {
+    ///     counts[ord.get() as usize] += 1;
+    /// }
+    /// assert_eq!(counts, [1, 2]); // a.example, b.example
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn gather_or(&self, docs: &[DocId], out: &mut [TermOrd], fill: TermOrd) -> Result<()> {
         self.column.gather_list(docs, out, fill, |_, _| {})
     }
@@ -208,6 +262,26 @@ impl Sorted {
     }
 
     /// A filter for the documents whose ord is in `ords`. It runs when a method of [`Filter`] is called.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues::prelude::*;
+    ///
+    /// # let mut schema = Schema::new();
+    /// # let host = schema.add(FieldSpec::new("host", LogicalType::Utf8).kind(docvalues::BytesKind::Sorted))?;
+    /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// # for value in ["b.example", "a.example", "b.example"] {
+    /// #     let mut doc = writer.document();
+    /// #     doc.str(host, value)?;
+    /// #     doc.finish()?;
+    /// # }
+    /// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+    /// let hosts = segment.sorted("host")?;
+    /// let prefix = hosts.terms().prefix(b"a.")?; // O(log terms)
+    /// assert_eq!(hosts.range(prefix).count()?, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn range(&self, ords: impl Into<OrdRange>) -> Filter<'_> {
         filter::<TermOrd>(&*self.column, self.info().docs, ords.into())
     }
