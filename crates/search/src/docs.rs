@@ -11,6 +11,21 @@ use crate::memory;
 /// The documents that a search covers.
 ///
 /// It is borrowed and cheap to copy. Documents beyond the end of the source are ignored, in every form.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_column::{Bitset, DocId};
+/// use docvalues_search::Docs;
+///
+/// let hits = [2, 7, 9].map(DocId::new); // of an inverted index
+/// let set = Bitset::from_docs(hits, 10);
+/// for docs in [Docs::list(&hits)?, Docs::Bits(&set)] {
+///     assert_eq!((docs.count(10), docs.to_vec(8)), (3, vec![DocId::new(2), DocId::new(7)]));
+/// }
+/// assert_eq!(Docs::Range(5, 20).count(10), 5); // documents past the end are ignored
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Docs<'a> {

@@ -6,6 +6,18 @@ use docvalues_column::Kind;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error of a search. New kinds may be added in any release.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_search::{Error, Query};
+///
+/// let error = Query::parse("size > 10 and").map_err(Error::from).unwrap_err();
+/// match error {
+///     Error::Query(error) => assert_eq!(error.column(), Some(14)), // where a condition is missing
+///     other => panic!("{other}"),
+/// }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

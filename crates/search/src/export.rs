@@ -1,7 +1,6 @@
 //! Export: the values of many documents, in any order, as chunks of columns.
 //!
 //! ```text
-//! ```text
 //! documents     7 3 9 3 …            in any order, with repeats
 //! window        up to 65,536 of them, or as many as take 64 MiB
 //!   numbers     gathered row by row
@@ -41,6 +40,29 @@ const DEFAULT_MEMORY: usize = 64 << 20;
 ///
 /// A document that the source does not have is a row without values if it is in a list, and left out if it is in a
 /// set.
+///
+/// ```
+/// # use docvalues_column::{Field, Kind, LogicalType};
+/// # use docvalues_testkit::model::{MemSource, ModelColumn};
+/// # let term = |text: &str| Some(text.as_bytes().to_vec());
+/// # let host = Field::new("host", Kind::Sorted, LogicalType::Utf8);
+/// # let hosts = ModelColumn::Sorted(vec![term("b.example"), term("a.example"), term("b.example"), None]);
+/// # let size = Field::new("size", Kind::Numeric, LogicalType::I64);
+/// # let sizes = ModelColumn::Numeric(vec![Some(512), Some(9), Some(70), Some(1_500)]);
+/// # let source = MemSource::new(4, [(host, hosts), (size, sizes)]);
+/// use docvalues_column::DocId;
+/// use docvalues_search::{Docs, Search};
+///
+/// let search = Search::new(&source);
+/// let order = |docs: &[DocId]| -> Result<_, docvalues_search::Error> {
+///     Ok(search.export(docs, &["size"])?.next_chunk()?.map(|chunk| chunk.docs().to_vec()))
+/// };
+/// let ranked = [3, 0, 3].map(DocId::new); // by score, with a repeat
+/// assert_eq!(order(&ranked)?, Some(ranked.to_vec()));
+/// let mut set = search.export(Docs::Range(1, 3), &["size"])?;
+/// assert_eq!(set.next_chunk()?.map(|chunk| chunk.len()), Some(2));
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum DocOrder<'a> {
@@ -66,6 +88,33 @@ pub struct Export<'a> {
 }
 
 /// A sequence of rows. Made by [`Export::rows`].
+///
+/// ```
+/// # use docvalues_column::{Field, Kind, LogicalType};
+/// # use docvalues_testkit::model::{MemSource, ModelColumn};
+/// # let term = |text: &str| Some(text.as_bytes().to_vec());
+/// # let host = Field::new("host", Kind::Sorted, LogicalType::Utf8);
+/// # let hosts = ModelColumn::Sorted(vec![term("b.example"), term("a.example"), term("b.example"), None]);
+/// # let size = Field::new("size", Kind::Numeric, LogicalType::I64);
+/// # let sizes = ModelColumn::Numeric(vec![Some(512), Some(9), Some(70), Some(1_500)]);
+/// # let source = MemSource::new(4, [(host, hosts), (size, sizes)]);
+/// use docvalues_search::export::Cell;
+/// use docvalues_search::{Docs, Search};
+///
+/// let mut lines = Vec::new();
+/// let rows = Search::new(&source).export(Docs::Range(2, 4), &["host", "size"])?.rows();
+/// rows.for_each::<docvalues_search::Error>(|row| {
+///     let cells = row.values().map(|cell| match cell {
+///         Cell::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+///         Cell::Number(number) => number.to_string(),
+///         _ => String::new(),
+///     });
+///     lines.push(cells.collect::<Vec<_>>().join(","));
+///     Ok(())
+/// })?;
+/// assert_eq!(lines, ["b.example,70", ",1500"]);
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Rows<'a> {
     export: Export<'a>,

@@ -63,6 +63,34 @@ pub enum FacetOrder {
 }
 
 /// The values of a facet and their counts.
+///
+/// # Examples
+///
+/// | document | host | size |
+/// | ---: | --- | ---: |
+/// | 0 | `b.example` | 512 |
+/// | 1 | `a.example` | 9 |
+/// | 2 | `b.example` | 70 |
+/// | 3 | | 1,500 |
+///
+/// ```
+/// # use docvalues_column::{Field, Kind, LogicalType};
+/// # use docvalues_testkit::model::{MemSource, ModelColumn};
+/// # let term = |text: &str| Some(text.as_bytes().to_vec());
+/// # let host = Field::new("host", Kind::Sorted, LogicalType::Utf8);
+/// # let hosts = ModelColumn::Sorted(vec![term("b.example"), term("a.example"), term("b.example"), None]);
+/// # let size = Field::new("size", Kind::Numeric, LogicalType::I64);
+/// # let sizes = ModelColumn::Numeric(vec![Some(512), Some(9), Some(70), Some(1_500)]);
+/// # let source = MemSource::new(4, [(host, hosts), (size, sizes)]);
+/// use docvalues_column::Value;
+/// use docvalues_search::facet::Facet;
+/// use docvalues_search::{Docs, Search};
+///
+/// let counts = Search::new(&source).facet(Docs::All, &Facet::on("host").top(1))?;
+/// assert_eq!(counts.values, [(Value::Bytes(b"b.example".to_vec()), 2)]);
+/// assert_eq!((counts.distinct, counts.missing), (2, 1)); // one more host; document 3 has none
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FacetCounts {
     /// The column.

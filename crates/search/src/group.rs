@@ -86,6 +86,45 @@ pub enum GroupOrder {
 }
 
 /// The first groups in the requested order.
+///
+/// # Examples
+///
+/// For each host, the sum of sizes and the largest document:
+///
+/// | document | host | size |
+/// | ---: | --- | ---: |
+/// | 0 | `b.example` | 512 |
+/// | 1 | `a.example` | 9 |
+/// | 2 | `b.example` | 70 |
+/// | 3 | | 1,500 |
+///
+/// ```
+/// # use docvalues_column::{Field, Kind, LogicalType};
+/// # use docvalues_testkit::model::{MemSource, ModelColumn};
+/// # let term = |text: &str| Some(text.as_bytes().to_vec());
+/// # let host = Field::new("host", Kind::Sorted, LogicalType::Utf8);
+/// # let hosts = ModelColumn::Sorted(vec![term("b.example"), term("a.example"), term("b.example"), None]);
+/// # let size = Field::new("size", Kind::Numeric, LogicalType::I64);
+/// # let sizes = ModelColumn::Numeric(vec![Some(512), Some(9), Some(70), Some(1_500)]);
+/// # let source = MemSource::new(4, [(host, hosts), (size, sizes)]);
+/// use docvalues_column::SortKey;
+/// use docvalues_search::group::{Group, GroupOrder, Measure, Metric};
+/// use docvalues_search::stats::Sum;
+/// use docvalues_search::{Docs, Search};
+///
+/// let group = Group::by("host")
+///     .metric(Metric::Sum("size".into()))
+///     .order(GroupOrder::Metric(0))
+///     .sort([SortKey::new("size").descending()])
+///     .docs(1);
+/// let found = Search::new(&source).group(Docs::All, &group)?;
+/// let first = &found.groups[0];
+/// assert_eq!((first.value.as_bytes(), first.count), (Some(&b"b.example"[..]), 2));
+/// assert_eq!(first.metrics, [Some(Measure::Sum(Sum::Integer(582)))]);
+/// assert_eq!(first.docs[0].doc.get(), 0);
+/// assert_eq!(found.missing, 1);
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Groups {
     /// The column, whose type gives the values their meaning.

@@ -86,6 +86,24 @@ impl Histogram {
 }
 
 /// The starts of buckets.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_column::{Field, Kind, LogicalType};
+/// use docvalues_search::histogram::{Step, Unit};
+/// use docvalues_search::query::Literal;
+///
+/// let prices = Step::Width(0.25);
+/// let ids = Step::Whole(1 << 60); // exact, also above 2^53
+/// let months = Step::Every(Unit::Month);
+///
+/// let size = Field::new("size", Kind::Numeric, LogicalType::I64);
+/// let classes = Step::edges(&size, &["0", "1kB", "10MB"].map(Literal::read))?;
+/// assert_eq!(classes, Step::Edges(vec![0, 1_000, 10_000_000]));
+/// # drop((prices, ids, months));
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Step {
@@ -123,6 +141,32 @@ pub enum Unit {
 }
 
 /// The buckets of a histogram and their counts.
+///
+/// # Examples
+///
+/// ```
+/// # use docvalues_column::{Field, Kind, LogicalType};
+/// # use docvalues_testkit::model::{MemSource, ModelColumn};
+/// # let term = |text: &str| Some(text.as_bytes().to_vec());
+/// # let host = Field::new("host", Kind::Sorted, LogicalType::Utf8);
+/// # let hosts = ModelColumn::Sorted(vec![term("b.example"), term("a.example"), term("b.example"), None]);
+/// # let size = Field::new("size", Kind::Numeric, LogicalType::I64);
+/// # let sizes = ModelColumn::Numeric(vec![Some(512), Some(9), Some(70), Some(1_500)]);
+/// # let source = MemSource::new(4, [(host, hosts), (size, sizes)]);
+/// use docvalues_search::histogram::{Histogram, Step};
+/// use docvalues_search::{Docs, Search};
+///
+/// // The sizes 9, 70, 512 and 1,500.
+/// let found = Search::new(&source).histogram(Docs::All, &Histogram::of("size", Step::Whole(500)))?;
+/// let buckets: Vec<_> = found.buckets.iter().map(|bucket| (bucket.from, bucket.count)).collect();
+/// assert_eq!(buckets, [(0, 2), (500, 1), (1_000, 0), (1_500, 1)]);
+///
+/// let edges = Histogram::of("size", Step::Edges(vec![50, 100, 1_000]));
+/// let found = Search::new(&source).histogram(Docs::All, &edges)?;
+/// assert_eq!(found.buckets.iter().map(|bucket| bucket.count).collect::<Vec<_>>(), [1, 1, 1]);
+/// assert_eq!(found.outside, 1); // 9 is below the first edge
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistogramCounts {
     /// The column, whose type gives numbers their meaning.

@@ -149,6 +149,16 @@ pub enum Query {
 }
 
 /// A test of the values of one column.
+///
+/// ```
+/// use docvalues_search::Query;
+/// use docvalues_search::query::{Literal, Test};
+///
+/// let Query::Condition(condition) = Query::parse("size in (1, 2)")? else { panic!("one condition") };
+/// assert_eq!(condition.column(), "size");
+/// assert_eq!(condition.test(), &Test::In(vec![Literal::Int(1), Literal::Int(2)]));
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     column: String,

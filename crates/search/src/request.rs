@@ -68,6 +68,44 @@ impl Default for SearchRequest {
 }
 
 /// The results of a [`SearchRequest`].
+///
+/// # Examples
+///
+/// | document | host | size |
+/// | ---: | --- | ---: |
+/// | 0 | `b.example` | 512 |
+/// | 1 | `a.example` | 9 |
+/// | 2 | `b.example` | 70 |
+/// | 3 | | 1,500 |
+///
+/// ```
+/// # use docvalues_column::{Field, Kind, LogicalType};
+/// # use docvalues_testkit::model::{MemSource, ModelColumn};
+/// # let term = |text: &str| Some(text.as_bytes().to_vec());
+/// # let host = Field::new("host", Kind::Sorted, LogicalType::Utf8);
+/// # let hosts = ModelColumn::Sorted(vec![term("b.example"), term("a.example"), term("b.example"), None]);
+/// # let size = Field::new("size", Kind::Numeric, LogicalType::I64);
+/// # let sizes = ModelColumn::Numeric(vec![Some(512), Some(9), Some(70), Some(1_500)]);
+/// # let source = MemSource::new(4, [(host, hosts), (size, sizes)]);
+/// use docvalues_column::SortKey;
+/// use docvalues_search::facet::Facet;
+/// use docvalues_search::stats::Stats;
+/// use docvalues_search::{Query, Search, SearchRequest};
+///
+/// let request = SearchRequest {
+///     query: Query::parse("size < 1kB")?,
+///     facets: vec![Facet::on("host")],
+///     stats: vec![Stats::of("size")],
+///     sort: vec![SortKey::new("size").descending()],
+///     top: 1,
+///     ..SearchRequest::default()
+/// };
+/// let answer = Search::new(&source).request(&request)?;
+/// assert_eq!((answer.hits, answer.facets[0].distinct), (3, 2));
+/// assert_eq!(answer.stats[0].max, Some(512_i64.into()));
+/// assert_eq!(answer.top[0].doc.get(), 0);
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchAnswer {
     /// The number of documents that match.

@@ -46,6 +46,32 @@ pub struct Stats {
 }
 
 /// Statistics of the values that a set of documents has in a column.
+///
+/// # Examples
+///
+/// ```
+/// # use docvalues_column::{Field, Kind, LogicalType};
+/// # use docvalues_testkit::model::{MemSource, ModelColumn};
+/// # let term = |text: &str| Some(text.as_bytes().to_vec());
+/// # let host = Field::new("host", Kind::Sorted, LogicalType::Utf8);
+/// # let hosts = ModelColumn::Sorted(vec![term("b.example"), term("a.example"), term("b.example"), None]);
+/// # let size = Field::new("size", Kind::Numeric, LogicalType::I64);
+/// # let sizes = ModelColumn::Numeric(vec![Some(512), Some(9), Some(70), Some(1_500)]);
+/// # let source = MemSource::new(4, [(host, hosts), (size, sizes)]);
+/// use docvalues_search::stats::{Distinct, Stats, Sum};
+/// use docvalues_search::{Docs, Query, Search};
+///
+/// let search = Search::new(&source);
+/// let stats = search.stats(Docs::All, &Stats::of("size").percentiles([50.0]).distinct())?;
+/// assert_eq!((stats.values, stats.sum, stats.mean), (4, Some(Sum::Integer(2_091)), Some(522.75)));
+/// assert_eq!(stats.percentiles, [(50.0, 70_i64.into())]); // half of 9, 70, 512, 1500 is at most 70
+/// assert_eq!(stats.distinct, Some(Distinct::Exact(4)));
+///
+/// let small = search.filter(&Query::range("size", ..100))?;
+/// let stats = search.stats(Docs::Bits(&small), &Stats::of("size"))?;
+/// assert_eq!((stats.docs, stats.max), (2, Some(70_i64.into())));
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnStats {
     /// The column, whose type gives the values their meaning.

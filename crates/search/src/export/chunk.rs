@@ -9,6 +9,33 @@ use super::dedup::NOWHERE;
 ///
 /// Read it [by column](Self::column) in an engine, or [by row](Self::row) for display. Byte strings and lists are
 /// stored once, however many rows have them; each row has the position of its own.
+///
+/// # Examples
+///
+/// ```
+/// # use docvalues_column::{Field, Kind, LogicalType};
+/// # use docvalues_testkit::model::{MemSource, ModelColumn};
+/// # let term = |text: &str| Some(text.as_bytes().to_vec());
+/// # let host = Field::new("host", Kind::Sorted, LogicalType::Utf8);
+/// # let hosts = ModelColumn::Sorted(vec![term("b.example"), term("a.example"), term("b.example"), None]);
+/// # let size = Field::new("size", Kind::Numeric, LogicalType::I64);
+/// # let sizes = ModelColumn::Numeric(vec![Some(512), Some(9), Some(70), Some(1_500)]);
+/// # let source = MemSource::new(4, [(host, hosts), (size, sizes)]);
+/// use docvalues_column::DocId;
+/// use docvalues_search::Search;
+/// use docvalues_search::export::ChunkColumn;
+///
+/// let docs = [2, 3, 0].map(DocId::new);
+/// let mut export = Search::new(&source).export(docs.as_slice(), &["host", "size"])?;
+/// let chunk = export.next_chunk()?.expect("three rows");
+/// let (ChunkColumn::Strings(hosts), ChunkColumn::Numbers(sizes)) = (chunk.column(0), chunk.column(1)) else {
+///     panic!("a sorted and a numeric column");
+/// };
+/// assert_eq!(sizes.values, [70, 1_500, 512]);
+/// assert_eq!((hosts.get(0), hosts.get(1)), (Some(&b"b.example"[..]), None));
+/// assert_eq!(hosts.place(0), hosts.place(2)); // the same string, stored once
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Chunk {
     pub(super) docs: Vec<DocId>,

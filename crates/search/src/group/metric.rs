@@ -13,6 +13,25 @@ use crate::window::{Numbers, Window};
 /// A metric of the documents of each group, over a column with at most one number a document.
 ///
 /// NaN and documents without a value do not count.
+///
+/// ```
+/// # use docvalues_column::{Field, Kind, LogicalType};
+/// # use docvalues_testkit::model::{MemSource, ModelColumn};
+/// # let term = |text: &str| Some(text.as_bytes().to_vec());
+/// # let host = Field::new("host", Kind::Sorted, LogicalType::Utf8);
+/// # let hosts = ModelColumn::Sorted(vec![term("b.example"), term("a.example"), term("b.example"), None]);
+/// # let size = Field::new("size", Kind::Numeric, LogicalType::I64);
+/// # let sizes = ModelColumn::Numeric(vec![Some(512), Some(9), Some(70), Some(1_500)]);
+/// # let source = MemSource::new(4, [(host, hosts), (size, sizes)]);
+/// use docvalues_search::group::{Group, Measure, Metric};
+/// use docvalues_search::{Docs, Search};
+///
+/// let group = Group::by("host").metric(Metric::Mean("size".into())).metric(Metric::Max("size".into()));
+/// let found = Search::new(&source).group(Docs::All, &group)?;
+/// let [mean, max] = &found.groups[0].metrics[..] else { panic!("two metrics") };
+/// assert_eq!((mean, max), (&Some(Measure::Mean(291.0)), &Some(Measure::Value(512_i64.into()))));
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Metric {

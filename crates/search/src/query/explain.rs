@@ -12,6 +12,30 @@ use super::condition_filter::grouped;
 /// The plan of a clause and, after a run, its profile.
 ///
 /// [`Display`](fmt::Display) prints an indented tree.
+///
+/// # Examples
+///
+/// ```
+/// # use docvalues_column::{Field, Kind, LogicalType};
+/// # use docvalues_testkit::model::{MemSource, ModelColumn};
+/// # let term = |text: &str| Some(text.as_bytes().to_vec());
+/// # let host = Field::new("host", Kind::Sorted, LogicalType::Utf8);
+/// # let hosts = ModelColumn::Sorted(vec![term("b.example"), term("a.example"), term("b.example"), None]);
+/// # let size = Field::new("size", Kind::Numeric, LogicalType::I64);
+/// # let sizes = ModelColumn::Numeric(vec![Some(512), Some(9), Some(70), Some(1_500)]);
+/// # let source = MemSource::new(4, [(host, hosts), (size, sizes)]);
+/// use docvalues_search::{Docs, Query, Search};
+///
+/// let query = Query::parse("size < 100 and host exists")?;
+/// let bound = Search::new(&source).bind(&query)?;
+/// assert_eq!(bound.explain().parts.len(), 2); // in the order of evaluation; no profile yet
+///
+/// let (found, explain) = bound.collect_explained(Docs::All)?;
+/// let profile = explain.profile.expect("it ran");
+/// assert_eq!((found.count(), profile.candidates, profile.matched), (2, 4, 2));
+/// println!("{explain}");
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explain {
     /// The clause as text. Several conditions on one column may be merged.

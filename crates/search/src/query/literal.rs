@@ -6,6 +6,16 @@ use std::net::IpAddr;
 /// A value to compare with.
 ///
 /// Binding the query converts it to a stored value of the column's type.
+///
+/// ```
+/// use docvalues_search::Query;
+/// use docvalues_search::query::Literal;
+///
+/// assert_eq!(Literal::from("a.example"), Literal::Text("a.example".into()));
+/// // One query for any type: text is a host, a day or an address, as the column says.
+/// let queries = [Query::eq("host", "a.example"), Query::eq("day", "2024-01-31"), Query::eq("client", "10.0.0.0/8")];
+/// # assert_eq!(queries.len(), 3);
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Literal {

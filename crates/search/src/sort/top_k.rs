@@ -62,6 +62,26 @@ pub(crate) struct TopKCollector<K> {
 /// Statistics of a top-k search.
 ///
 /// They depend on the number of threads, unlike the result: each thread has its own queue and skips by it.
+///
+/// ```
+/// # use docvalues_column::{Field, Kind, LogicalType};
+/// # use docvalues_testkit::model::{MemSource, ModelColumn};
+/// # let term = |text: &str| Some(text.as_bytes().to_vec());
+/// # let host = Field::new("host", Kind::Sorted, LogicalType::Utf8);
+/// # let hosts = ModelColumn::Sorted(vec![term("b.example"), term("a.example"), term("b.example"), None]);
+/// # let size = Field::new("size", Kind::Numeric, LogicalType::I64);
+/// # let sizes = ModelColumn::Numeric(vec![Some(512), Some(9), Some(70), Some(1_500)]);
+/// # let source = MemSource::new(4, [(host, hosts), (size, sizes)]);
+/// use docvalues_column::SortKey;
+/// use docvalues_search::{Docs, Search};
+///
+/// let keys = [SortKey::new("size").descending()];
+/// let (top, profile) = Search::new(&source).top_explained(Docs::All, &keys, 2)?;
+/// assert_eq!(top.iter().map(|top| top.doc.get()).collect::<Vec<_>>(), [3, 0]);
+/// println!("{profile}"); // such as "4 documents visited"
+/// assert!(profile.visited >= 2);
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TopProfile {
     /// Documents whose keys were compared; all others were skipped. Documents that bound the result, and all

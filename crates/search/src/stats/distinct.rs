@@ -25,6 +25,17 @@ const MAX_DENSE: u32 = 1 << 27;
 const REGISTERS: u8 = 14;
 
 /// The number of different values.
+///
+/// ```
+/// use docvalues_search::stats::Distinct;
+///
+/// let show = |count: Distinct| match count {
+///     Distinct::Exact(count) => count.to_string(),
+///     Distinct::About(count) => format!("about {count}"),
+/// };
+/// assert_eq!(show(Distinct::About(1_000_000)), "about 1000000");
+/// assert_eq!(Distinct::Exact(7).get(), 7);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distinct {
     /// The exact number.
