@@ -138,6 +138,28 @@ impl BloomFilterBuilder {
 }
 
 /// A Bloom filter in a section.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_format::error::Section;
+/// use docvalues_format::source::Owned;
+/// use docvalues_terms::bloom::{BloomFilter, BloomFilterBuilder, Probe};
+/// use docvalues_terms::hash::hash;
+///
+/// let probe = |id: &str| Probe::new(hash(id.as_bytes(), 7));
+/// let mut builder = BloomFilterBuilder::new(1_000, 16);
+/// for i in 0..1_000 {
+///     builder.insert(probe(&format!("id-{i}")).hash());
+/// }
+/// let section = Owned::new(Section::IdFilter, builder.finish().expect("some lines"));
+/// let filter = BloomFilter::open(section, 1_000, 16)?;
+///
+/// assert!(filter.may_hold(&probe("id-77"))?); // never a false negative
+/// let wrong = (0..10_000).filter(|i| filter.may_hold(&probe(&format!("other-{i}"))).unwrap()).count();
+/// assert!(wrong < 100); // about 1 in 1,100
+/// # Ok::<(), docvalues_format::error::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct BloomFilter<B> {
     section: B,

@@ -18,6 +18,18 @@ use crate::packing::{Packed, Template, detect};
 mod tests;
 
 /// Options of an id index.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_terms::build::{Duplicates, IdOptions};
+/// use docvalues_terms::ids::Form;
+///
+/// let uuids = IdOptions::default(); // blocks, and a filter of 16 bits an id
+/// let counters = IdOptions { form: Form::Fst, ..IdOptions::default() }; // such as `order-000017`
+/// let upserts = IdOptions { duplicates: Duplicates::KeepLast, seed: 0x5eed, ..IdOptions::default() };
+/// # assert_eq!((uuids.filter_bits, counters.seed, upserts.form), (16, 0, Form::Blocks));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdOptions {
     /// The data structure that finds ids.
@@ -52,6 +64,33 @@ impl Default for IdOptions {
 }
 
 /// A source of ids and their documents, in the byte order of the ids.
+///
+/// # Examples
+///
+/// Ids that are computed, so that a list of them is never in memory:
+///
+/// ```
+/// use std::convert::Infallible;
+/// use std::ops::ControlFlow;
+///
+/// use docvalues_format::id::DocId;
+/// use docvalues_terms::build::{IdOptions, IdsBuilder, SortedIds};
+///
+/// struct Orders(u32);
+///
+/// impl SortedIds for Orders {
+///     type Error = Infallible;
+///
+///     fn each(&self, each: &mut dyn FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<(), Infallible> {
+///         let _ = (0..self.0).try_for_each(|i| each(format!("order-{i:08}").as_bytes(), DocId::new(i)));
+///         Ok(())
+///     }
+/// }
+///
+/// let ids = IdsBuilder::new(IdOptions::default()).build(&Orders(1_000), 1_000)?;
+/// assert_eq!(ids.count, 1_000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait SortedIds {
     /// The error of reading them.
     type Error;

@@ -13,6 +13,25 @@ pub(crate) use verified::{VerifiedKeys, ask};
 ///
 /// Every method terminates for any bytes. If the bytes are invalid but their checksums match, it may return a wrong
 /// result instead of an error.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_format::error::Section;
+/// use docvalues_format::source::Owned;
+/// use docvalues_terms::Dictionary;
+/// use docvalues_terms::exact_trie::{ExactTrie, TrieBuilder};
+///
+/// let mut builder = TrieBuilder::new();
+/// for key in ["ant", "bee", "cow"] {
+///     builder.push(key.as_bytes())?;
+/// }
+/// let trie = ExactTrie::open(Owned::new(Section::Ids, builder.finish()), 3)?;
+/// assert_eq!((trie.find(b"bee")?, trie.find(b"be")?), (Some(1), None));
+/// assert_eq!(trie.lower_bound(b"bird")?, 2); // "ant" and "bee" are less
+/// trie.verify()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Dictionary: Send + Sync {
     /// The number of keys.
     fn len(&self) -> u32;

@@ -12,6 +12,21 @@
 //!
 //! The bytes are in `fst/node.rs`; what is common to all node-based forms is in `nodes.rs`.
 //!
+//! # Drawing
+//!
+//! The keys `doc-1`, `doc-2`, `log-1` and `log-2`. The ends `1` and `2` are one node, which both chains lead to:
+//!
+//! ```text
+//! position   bytes                      node
+//!        0   a0 00 31 01                branch: a run of two labels from `1`; both end a key
+//!        4   61 03 04 6f 63 2d          chain: 3 labels `oc-`, then 4 bytes back, to 0
+//!       10   61 03 0a 6f 67 2d          chain: 3 labels `og-`, then 10 bytes back, to 0
+//!       16   81 21 64 6c 00 0c 02 06    branch, the root: `d`, no keys before, to 4; `l`, two keys before, to 10
+//!       24   08 00 00 00                bytes of the root
+//!
+//! rank(log-2) = 2 (before `l`) + 1 (before `2` in the run) = 3
+//! ```
+//!
 //! # Differences from other implementations
 //!
 //! * `fst` (the crate) and Lucene's FST store outputs on arcs, pushed towards the root, and share nodes only if the

@@ -7,6 +7,12 @@
 /// The hash of `id`. Frozen: filters in files depend on it.
 ///
 /// O(length); some nanoseconds for a UUID.
+///
+/// ```
+/// use docvalues_terms::hash::hash;
+///
+/// assert_ne!(hash(b"doc-1", 7), hash(b"doc-1", 8));
+/// ```
 #[inline]
 pub fn hash(id: &[u8], seed: u64) -> u64 {
     xxhash_rust::xxh3::xxh3_64_with_seed(id, seed)

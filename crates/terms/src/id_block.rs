@@ -21,6 +21,35 @@
 //!
 //! Heads ascend as the keys do, but may tie: for `a` and `a\0`, and for tails that begin alike. Keys whose head
 //! equals that of the wanted key are compared in full.
+//!
+//! # Drawing
+//!
+//! Four keys of one length, `shape` 3: byte 1 after the prefix is `0` in all of them, and is stored once.
+//!
+//! ```text
+//! keys        item-1041  item-1042  item-1050  item-2041
+//!
+//! 04 03 05    n, shape, prefix_len
+//! 04 00       len: four bytes after the prefix
+//! 02          columns: bit 1 is set
+//! item-       prefix
+//! 0           constants
+//! 00 '1' '4' '1'    00 '2' '4' '1'    00 '0' '5' '1'    00 '1' '4' '2'     heads of 141, 142, 150, 241
+//! ```
+//!
+//! Three keys of two lengths, `shape` 0:
+//!
+//! ```text
+//! keys        ant  antelope  bee
+//!
+//! 03 00 00    n, shape, prefix_len
+//! 00 't' 'n' 'a'    'e' 't' 'n' 'a'    00 'e' 'e' 'b'     heads of ant, ante, bee
+//! 03 08 03    lengths
+//! lope        rests: only antelope is longer than its head
+//! ```
+//!
+//! Heads lie side by side, so a comparison of all 48 takes three AVX-512 loads, where a binary search would take six
+//! unpredictable branches.
 
 use std::ops::Range;
 

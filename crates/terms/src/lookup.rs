@@ -145,6 +145,42 @@ pub struct Hit {
 ///
 /// All parts are shared. Holding one keeps the memory of its fingerprint tables and segments alive, and nothing
 /// else of the [`IdStore`] it is from.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use docvalues_format::id::DocId;
+/// use docvalues_terms::lookup::{Hit, IdLookup};
+///
+/// # use docvalues_format::error::Error;
+/// # use docvalues_format::source::Owned;
+/// # use docvalues_terms::build::{IdOptions, IdsBuilder};
+/// # use docvalues_terms::read::IdsReader;
+/// # fn segment(ids: &[&str]) -> Result<Arc<IdsReader<Owned>>, Box<dyn std::error::Error>> {
+/// #     let ids: Vec<_> = ids.iter().zip((0..).map(DocId::new)).collect();
+/// #     let built = IdsBuilder::new(IdOptions::default()).build(&ids[..], ids.len() as u32)?;
+/// #     let opened = built.try_map::<_, Error>(&mut |section, bytes| Ok(Owned::new(section, bytes)))?;
+/// #     Ok(Arc::new(IdsReader::open(opened)?))
+/// # }
+/// // Two segments of a store; "b" was indexed again, in the newer one.
+/// let (older, newer) = (segment(&["a", "b"])?, segment(&["b", "c"])?);
+/// let lookup = IdLookup::new([newer, older]);
+/// let mut seeker = lookup.seeker();
+/// assert_eq!(seeker.find(b"b")?, Some(Hit { segment: 0, doc: DocId::new(0) }));
+/// assert_eq!(seeker.find(b"a")?, Some(Hit { segment: 1, doc: DocId::new(0) }));
+/// assert_eq!(seeker.find(b"d")?, None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Choosing a way
+///
+/// | segments | ids | use |
+/// | --- | --- | --- |
+/// | some | looked up now and then | [`IdLookup::new`]: no memory, no time to build |
+/// | hundreds | every incoming document, segments change rarely | [`with_filters_in_memory`](Self::with_filters_in_memory) |
+/// | hundreds | every incoming document, segments come and go | an [`IdStore`], which keeps its table up to date |
 pub struct IdLookup<S: SegmentIds> {
     segments: Vec<(SegmentId, Arc<S>)>,
     /// The distinct pairs of template and seed.

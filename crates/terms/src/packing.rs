@@ -28,6 +28,18 @@
 //! | 3 | 1 | `suffix_len` | 0 if raw |
 //! | 4 | … | `prefix` | |
 //! | … | … | `suffix` | |
+//!
+//! # Drawing
+//!
+//! ```text
+//! id        doc-0000000258                           14 bytes
+//! template  02 0a 04 00  doc-                        digits, 10 characters, prefix of 4 bytes, no suffix
+//! packed    00 00 00 01 02                            5 bytes: 258, big-endian
+//!
+//! id        123e4567-e89b-12d3-a456-426614174000     36 bytes
+//! template  01 24 00 00                              UUID, 36 characters
+//! packed    12 3e 45 67 e8 9b 12 d3 a4 56 42 66 14 17 40 00
+//! ```
 
 use docvalues_format::cursor::{Cursor, Put};
 use docvalues_format::error::{ErrorKind, Result};

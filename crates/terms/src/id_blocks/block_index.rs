@@ -25,6 +25,21 @@
 //!
 //! Sources: Morrison, *PATRICIA* (1968) for path compression; Bayer and Unterauer, *Prefix B-trees* (1977) for the
 //! shortest separators; Jacobson's LOUDS (1989) for levels without pointers.
+//!
+//! # Drawing
+//!
+//! The separators `x`, `xa` and `xcyz`:
+//!
+//! ```text
+//! root     0f           a separator ends here (x); prefix, labels, inner
+//!          01 00 x      the prefix, one byte
+//!          01 a c       two labels
+//!          02           the child of label 1 (c) is a node; that of label 0 (a) ends a separator (xa)
+//! node 1   03           a separator ends here (xcyz); prefix
+//!          02 00 y z
+//! ```
+//!
+//! A key `xb...` has two separators at most itself, `x` and `xa`, so it belongs to block 2.
 
 use docvalues_format::error::{Error, ErrorKind, Place, Result};
 use docvalues_format::prefetch::prefetch;

@@ -12,6 +12,26 @@ const MIN_KEYS: usize = 24;
 /// Builds blocks of ascending keys.
 ///
 /// Holds the bytes that were not [taken](Self::take), and the keys of one block.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_format::error::Error;
+/// use docvalues_format::source::Owned;
+/// use docvalues_terms::Dictionary;
+/// use docvalues_terms::id_blocks::{BlocksBuilder, BlocksReader};
+///
+/// let mut builder = BlocksBuilder::new();
+/// for i in 0..1_000 {
+///     assert!(builder.push(format!("key-{i:04}").as_bytes()));
+/// }
+/// assert!(!builder.push(b"key-0007")); // keys ascend
+/// let blocks = builder.finish().expect("some keys");
+/// let blocks = blocks.try_map::<_, Error>(&mut |section, bytes| Ok(Owned::new(section, bytes)))?;
+/// let reader = BlocksReader::open(blocks, 1_000)?;
+/// assert_eq!(reader.find(b"key-0500")?, Some(500));
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct BlocksBuilder {
     /// The bytes of the section that were not taken, and the number of those that were.

@@ -15,6 +15,38 @@ mod by_filters;
 mod by_fingerprints;
 
 /// Looks ids up in an [`IdLookup`]. Owns the buffers, so that a look-up allocates nothing.
+///
+/// # Examples
+///
+/// A bulk of ids at once, so that their cache misses overlap, and only documents that are not deleted:
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use docvalues_format::id::DocId;
+/// use docvalues_terms::lookup::{Hit, IdLookup};
+///
+/// # use docvalues_format::error::Error;
+/// # use docvalues_format::source::Owned;
+/// # use docvalues_terms::build::{IdOptions, IdsBuilder};
+/// # use docvalues_terms::read::IdsReader;
+/// # fn segment(ids: &[&str]) -> Result<Arc<IdsReader<Owned>>, Box<dyn std::error::Error>> {
+/// #     let ids: Vec<_> = ids.iter().zip((0..).map(DocId::new)).collect();
+/// #     let built = IdsBuilder::new(IdOptions::default()).build(&ids[..], ids.len() as u32)?;
+/// #     let opened = built.try_map::<_, Error>(&mut |section, bytes| Ok(Owned::new(section, bytes)))?;
+/// #     Ok(Arc::new(IdsReader::open(opened)?))
+/// # }
+/// let lookup = IdLookup::new([segment(&["b", "c"])?, segment(&["a", "b"])?]);
+/// let mut seeker = lookup.seeker();
+/// let mut hits = Vec::new();
+/// seeker.find_many(&[b"a", b"x", b"c"], &mut hits)?;
+/// assert_eq!(hits.iter().map(|hit| hit.map(|hit| hit.segment)).collect::<Vec<_>>(), [Some(1), None, Some(0)]);
+///
+/// // Document 0 of the newer segment was deleted: the older "b" is found.
+/// let live = |segment: usize, doc: DocId| (segment, doc.get()) != (0, 0);
+/// assert_eq!(seeker.find_live(b"b", live)?, Some(Hit { segment: 1, doc: DocId::new(1) }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Seeker<'a, S: SegmentIds> {
     lookup: &'a IdLookup<S>,
     encoded: EncodedId,

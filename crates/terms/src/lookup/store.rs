@@ -69,6 +69,39 @@ pub enum Upkeep {
 ///
 /// Writers wait for each other; readers never wait for them. A change is visible in the [`IdLookup`]s published
 /// after it, and in none before.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use docvalues_format::id::DocId;
+/// use docvalues_terms::lookup::{IdStore, Upkeep};
+///
+/// # use docvalues_format::error::Error;
+/// # use docvalues_format::source::Owned;
+/// # use docvalues_terms::build::{IdOptions, IdsBuilder};
+/// # use docvalues_terms::read::IdsReader;
+/// # fn segment(ids: &[&str]) -> Result<Arc<IdsReader<Owned>>, Box<dyn std::error::Error>> {
+/// #     let ids: Vec<_> = ids.iter().zip((0..).map(DocId::new)).collect();
+/// #     let built = IdsBuilder::new(IdOptions::default()).build(&ids[..], ids.len() as u32)?;
+/// #     let opened = built.try_map::<_, Error>(&mut |section, bytes| Ok(Owned::new(section, bytes)))?;
+/// #     Ok(Arc::new(IdsReader::open(opened)?))
+/// # }
+/// let store = IdStore::new();
+/// let first = store.add(segment(&["a", "b"])?)?;
+/// let second = store.add(segment(&["c"])?)?;
+///
+/// let before = store.snapshot(); // for a reader, as long as it needs
+/// store.replace(&[first, second], segment(&["a", "b", "c"])?)?; // after a merge
+/// let after = store.snapshot();
+/// assert_eq!((before.len(), after.len()), (2, 1));
+/// assert!(before.seeker().find(b"c")?.is_some() && after.seeker().find(b"c")?.is_some());
+/// assert!(after.seeker().find(b"d")?.is_none());
+///
+/// while store.maintain(1_000)? == Upkeep::More {} // in an idle moment
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct IdStore<S: SegmentIds> {
     writer: Mutex<Writer<S>>,
     /// The set after the last change. Locked only to clone the pointer.

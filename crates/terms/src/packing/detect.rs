@@ -13,6 +13,21 @@ const MIN_CHARS: usize = 6;
 ///
 /// The prefix is the common prefix of both, without the characters of the kind at its end; the suffix likewise. So
 /// all segments of a store get one template, even if some characters happen to be equal in all ids of one segment.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_terms::packing::{Kind, detect};
+///
+/// let kinds = |first: &str, last: &str| {
+///     detect(first.as_bytes(), last.as_bytes()).iter().map(|template| template.kind()).collect::<Vec<_>>()
+/// };
+/// let uuids = kinds("123e4567-e89b-12d3-a456-426614174000", "fedc4567-e89b-12d3-a456-426614174fff");
+/// assert_eq!(uuids[0], Kind::Uuid);
+/// // Both ids happen to have digits only; the caller falls back to hex if another id has an `f`.
+/// assert_eq!(kinds("user-001742", "user-993001")[..2], [Kind::Digits, Kind::HexLower]);
+/// assert!(kinds("a", "longer").is_empty()); // of different lengths: raw
+/// ```
 pub fn detect(first: &[u8], last: &[u8]) -> Vec<Template> {
     if first.len() != last.len() {
         return Vec::new();
