@@ -92,8 +92,10 @@ pub(crate) fn followed(path: &Path) -> Result<PathBuf, CliError> {
 pub(crate) fn refuse_input(inputs: &[PathBuf], output: &Path) -> Result<(), CliError> {
     match inputs.iter().find(|input| is_same(input, output)) {
         None => Ok(()),
-        Some(input) => Err(CliError::usage(format!("{} is both an input and the output", input.display()))
-            .hint("name another file with -o")),
+        Some(input) => {
+            Err(CliError::usage(format!("\"{}\" is both an input and the output", input.display()))
+                .hint("name another file with -o"))
+        }
     }
 }
 

@@ -204,7 +204,7 @@ impl From<api::writer::Error> for CliError {
             ErrorKind::Read(error) => CliError::from(error),
             ErrorKind::Differ { sources, kinds, types } => {
                 let [a, b] = [0, 1].map(|i| {
-                    format!("{} values of type {} in {}", kinds[i].name(), types[i].name(), sources[i])
+                    format!("{} values of type {} in \"{}\"", kinds[i].name(), types[i].name(), sources[i])
                 });
                 let hint = if error.kind().can_promote() {
                     "--promote converts them to one type if no value changes"
@@ -217,7 +217,7 @@ impl From<api::writer::Error> for CliError {
                 named(CliError::failed(error.kind().to_string()))
             }
             ErrorKind::MissingColumn { sources: [has, lacks] } => named(CliError::failed(format!(
-                "present in {has}, missing in {lacks}"
+                "present in \"{has}\", missing in \"{lacks}\""
             )))
             .hint("leave out --same-columns to merge; documents without the column then have no value"),
             _ => CliError::failed(error.to_string()),

@@ -6,7 +6,7 @@ use crate::args::{IdArgs, MergeArgs};
 use crate::error::{CliError, Exit};
 use crate::input::column::Column;
 use crate::input::column_type::Layout;
-use crate::input::error::meant;
+use crate::input::error::{meant, quoted_list};
 use crate::input::import::{Import, StoredRef, type_flag};
 use crate::input::parse_cell::CellParser;
 use crate::input::row::Form;
@@ -104,7 +104,7 @@ fn common(segments: &[&Segment]) -> Result<(Option<IdIndex>, Option<String>), Cl
             (Some(index), None) => first = Some((segment, index)),
             (Some(index), Some((of, known))) if index.field() != known.field() => {
                 let note = format!(
-                    "note: the result has no index of ids: the index is of column {:?} in {}, and of column {:?} in {} (choose with --id-field)",
+                    "note: the result has no index of ids: the index is of column {:?} in \"{}\", and of column {:?} in \"{}\" (choose with --id-field)",
                     known.field(),
                     of.file(),
                     index.field(),
@@ -119,7 +119,7 @@ fn common(segments: &[&Segment]) -> Result<(Option<IdIndex>, Option<String>), Cl
         (Some((_, index)), None) => (Some(index), None),
         (Some((of, index)), Some(lacking)) => {
             let note = format!(
-                "note: the result has no index of ids: {} has one, {} has none (build one with --id-field {})",
+                "note: the result has no index of ids: \"{}\" has one, \"{}\" has none (build one with --id-field {})",
                 of.file(),
                 lacking.file(),
                 index.field()
@@ -144,7 +144,7 @@ pub(crate) fn damaged(error: &Error, hint: &str) -> CliError {
 
 fn unknown<'a>(name: &str, columns: impl Iterator<Item = &'a str> + Clone) -> CliError {
     let failure = CliError::failed(format!("--id-field: no column {name:?}"));
-    let all = || format!("the columns are {}", columns.clone().collect::<Vec<_>>().join(", "));
+    let all = || format!("the columns are {}", quoted_list(columns.clone()));
     failure.hint(meant(name, columns.clone(), all))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::api::{Segment, SortKey};
 use crate::error::CliError;
-use crate::input::error::closest;
+use crate::input::error::{closest, quoted_list};
 
 const FIRST: &str = ":missing-first";
 const LAST: &str = ":missing-last";
@@ -74,7 +74,7 @@ fn unknown(option: &str, text: &str, columns: &[&str]) -> CliError {
         (Some((column, _)), None) if columns.contains(&column.trim_start_matches('-')) => failure.hint(
             format!("write NAME{FIRST} or NAME{LAST} to place documents without a value, and -NAME to sort in descending order"),
         ),
-        (_, None) => failure.hint(format!("the columns are {}", columns.join(", "))),
+        (_, None) => failure.hint(format!("the columns are {}", quoted_list(columns.iter().copied()))),
     }
 }
 
@@ -118,7 +118,7 @@ mod tests {
             "dv: --sort-by: no column \"section:first\"\n    hint: write NAME:missing-first or NAME:missing-last to place \
              documents without a value, and -NAME to sort in descending order"
         );
-        assert!(refused("").contains("the columns are section, size, "));
+        assert!(refused("").contains("the columns are \"section\", \"size\", "));
         assert_eq!(refused("size,section,size"), "dv: --sort-by: column \"size\" is named twice");
     }
 }

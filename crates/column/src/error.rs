@@ -50,7 +50,7 @@ pub enum ErrorKind {
         source: io::Error,
     },
     /// The source has no column of this name.
-    #[error("{file}: no column `{field}`")]
+    #[error("{file}: no column \"{field}\"")]
     NoSuchColumn {
         /// The file.
         file: String,
@@ -58,7 +58,7 @@ pub enum ErrorKind {
         field: String,
     },
     /// The column is of another kind.
-    #[error("{file}: column `{field}` is {}, not {}", found.name(), asked.name())]
+    #[error("{file}: column \"{field}\" is {}, not {}", found.name(), asked.name())]
     WrongKind {
         /// The file.
         file: String,
@@ -70,7 +70,7 @@ pub enum ErrorKind {
         asked: Kind,
     },
     /// The column is of another logical type.
-    #[error("{file}: column `{field}` is {}, not {}", found.name(), asked.name())]
+    #[error("{file}: column \"{field}\" is {}, not {}", found.name(), asked.name())]
     WrongType {
         /// The file.
         file: String,
@@ -90,7 +90,7 @@ pub enum ErrorKind {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The dictionary has no term of this ord.
-    #[error("column `{field}`: ord {ord} of a dictionary with {len} terms")]
+    #[error("column \"{field}\": ord {ord} of a dictionary with {len} terms")]
     NoSuchOrd {
         /// The column.
         field: String,
@@ -106,7 +106,7 @@ struct Named<'a>(&'a Option<String>);
 impl fmt::Display for Named<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(field) => write!(f, "column `{field}`: "),
+            Some(field) => write!(f, "column \"{field}\": "),
             None => Ok(()),
         }
     }

@@ -25,7 +25,7 @@ pub enum Error {
     #[error(transparent)]
     Column(#[from] docvalues_column::Error),
     /// The kind of a column does not support the request.
-    #[error("column `{field}` is {}, which {cannot}", kind.name())]
+    #[error("column \"{field}\" is {}, which {cannot}", kind.name())]
     Kind {
         /// The column.
         field: String,
@@ -38,7 +38,7 @@ pub enum Error {
     #[error(transparent)]
     Query(#[from] crate::query::QueryError),
     /// A value is invalid for its column's type, or does not fit the requested format.
-    #[error("column `{field}`: document {doc} {what}")]
+    #[error("column \"{field}\": document {doc} {what}")]
     Value {
         /// The column.
         field: String,

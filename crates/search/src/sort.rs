@@ -162,7 +162,7 @@ fn lie_in_order(search: &Search<'_>, keys: &Keys) -> bool {
 fn check(keys: &[SortKey]) -> Result<()> {
     for (at, key) in keys.iter().enumerate() {
         if keys[..at].iter().any(|other| other.column == key.column) {
-            return Err(Error::Request(format!("column `{}` occurs twice in the sort keys", key.column)));
+            return Err(Error::Request(format!("column \"{}\" occurs twice in the sort keys", key.column)));
         }
     }
     Ok(())

@@ -91,7 +91,7 @@ impl fmt::Display for Error {
         let path = self.path.display();
         let verb = match self.step {
             Step::Lock if self.is_busy() => {
-                return write!(f, "another build of this file is running: it holds `{path}`");
+                return write!(f, "another build of this file is running: it holds \"{path}\"");
             }
             Step::Open => "open",
             Step::Map => "map",
@@ -107,7 +107,7 @@ impl fmt::Display for Error {
                 "sync the folder"
             }
         };
-        write!(f, "cannot {verb} `{path}`: {}", self.source)
+        write!(f, "cannot {verb} \"{path}\": {}", self.source)
     }
 }
 

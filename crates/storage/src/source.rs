@@ -452,7 +452,7 @@ mod tests {
             let error = opened.unwrap_err();
             assert_eq!((error.step(), error.path()), (Step::Open, &*missing));
             assert_eq!(error.io_error().kind(), io::ErrorKind::NotFound);
-            assert!(error.to_string().starts_with(&format!("cannot open `{}`: ", missing.display())));
+            assert!(error.to_string().starts_with(&format!("cannot open \"{}\": ", missing.display())));
         }
         for opened in [Source::map(&folder), Source::read(&folder)] {
             assert!(opened.unwrap_err().to_string().ends_with("not a regular file"));

@@ -188,7 +188,7 @@ pub enum BuildError<E> {
     #[error("cannot store the index of ids: {0}")]
     Storage(E),
     /// Two documents have the same id.
-    #[error("documents {} and {} have the same id, \"{}\"", docs[0], docs[1], id.escape_ascii())]
+    #[error("documents {} and {} have the same id: \"{}\"", docs[0], docs[1], id.escape_ascii())]
     Duplicate {
         /// The id.
         id: Vec<u8>,

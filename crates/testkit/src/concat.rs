@@ -83,8 +83,8 @@ impl Concat {
         let mut start = 0_u32;
         let place = |column: Arc<dyn Column>| {
             let part = column.info();
-            assert!(column.values().numbers().is_some(), "`{}` has no numbers", part.field.name);
-            assert_eq!(part.kind(), info.kind(), "the kind of `{}`", part.field.name);
+            assert!(column.values().numbers().is_some(), "\"{}\" has no numbers", part.field.name);
+            assert_eq!(part.kind(), info.kind(), "the kind of \"{}\"", part.field.name);
             let end = start.checked_add(part.docs).filter(|end| *end <= MAX_DOCS);
             let docs = DocRange::new(start, end.expect("too many documents"));
             start = docs.end;

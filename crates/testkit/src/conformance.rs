@@ -48,7 +48,7 @@ pub fn check_source(source: &dyn ColumnSource, model: &MemSource) {
     assert_eq!(fields, model.fields().unwrap(), "fields of the columns");
     let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
     for name in &names {
-        let column = source.column(name).unwrap_or_else(|error| panic!("column `{name}`: {error}"));
+        let column = source.column(name).unwrap_or_else(|error| panic!("column \"{name}\": {error}"));
         check_column(&*column, &*model.column(name).unwrap());
         check_absent(source, &names, &format!("{name}\0"));
         check_absent(source, &names, &name[..name.floor_char_boundary(name.len() - 1)]);
@@ -79,9 +79,9 @@ fn check_absent(source: &dyn ColumnSource, names: &[&str], absent: &str) {
 /// If a rule is broken, or the kinds differ.
 pub fn check_column(column: &dyn Column, model: &dyn Column) {
     let name = &model.info().field.name;
-    assert_eq!(column.info().field, model.info().field, "column `{name}`: field");
-    assert_eq!(column.info().docs, model.info().docs, "column `{name}`: docs");
-    assert!(!column.is_absent(), "column `{name}`: is_absent, but the source has it");
+    assert_eq!(column.info().field, model.info().field, "column \"{name}\": field");
+    assert_eq!(column.info().docs, model.info().docs, "column \"{name}\": docs");
+    assert!(!column.is_absent(), "column \"{name}\": is_absent, but the source has it");
     match (column.values(), model.values()) {
         (Values::Numbers(rows), Values::Numbers(model_rows)) => {
             let expected = check_rows(column, rows, model_rows);
@@ -97,11 +97,11 @@ pub fn check_column(column: &dyn Column, model: &dyn Column) {
         (Values::Bytes(rows), Values::Bytes(model_rows)) => {
             check_rows(column, rows, model_rows);
         }
-        _ => panic!("column `{name}`: expected values of kind {:?}, found others", model.info().kind()),
+        _ => panic!("column \"{name}\": expected values of kind {:?}, found others", model.info().kind()),
     }
     assert!(
         column.skip_index().is_none(),
-        "column `{name}`: skip_index: expected none, the column is not numeric"
+        "column \"{name}\": skip_index: expected none, the column is not numeric"
     );
 }
 

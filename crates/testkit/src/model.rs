@@ -129,9 +129,9 @@ impl MemSource {
     /// If there is a column of this name, or it differs in its number of documents.
     pub fn insert(&mut self, column: Arc<dyn Column>) {
         let name = column.info().field.name.clone();
-        assert_eq!(column.info().docs, self.docs, "column `{name}`");
+        assert_eq!(column.info().docs, self.docs, "column \"{name}\"");
         let old = self.columns.insert(name.clone(), column);
-        assert!(old.is_none(), "two columns `{name}`");
+        assert!(old.is_none(), "two columns \"{name}\"");
     }
 }
 

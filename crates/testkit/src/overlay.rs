@@ -44,7 +44,7 @@ impl Overlay {
     /// If `base` is not numeric, or a change is past its last document.
     pub fn new(base: Arc<dyn Column>, changes: BTreeMap<u32, Option<i64>>) -> Overlay {
         let mut info = base.info().clone();
-        assert_eq!(info.kind(), Kind::Numeric, "the kind of `{}`", info.field.name);
+        assert_eq!(info.kind(), Kind::Numeric, "the kind of \"{}\"", info.field.name);
         let last = changes.last_key_value().map(|(doc, _)| *doc);
         assert!(last.is_none_or(|doc| doc < info.docs), "document {last:?} of {}", info.docs);
         let at_most = |count: Count| {

@@ -30,7 +30,7 @@ pub fn example(name: &str) -> PathBuf {
 pub fn real(name: &str) -> Option<PathBuf> {
     let path = in_folder(std::env::var_os(DATA_VAR), name);
     if path.is_none() {
-        say(&format!("SKIPPED: {}: {DATA_VAR} names no folder with `{name}`", current_test()));
+        say(&format!("SKIPPED: {}: {DATA_VAR} names no folder with \"{name}\"", current_test()));
     }
     path
 }

@@ -197,7 +197,7 @@ pub enum ErrorKind {
     #[error("cannot index the ids: {0}")]
     Ids(&'static str),
     /// Two documents have the same id.
-    #[error("documents {} and {} have the same id: {}", docs[0], docs[1], shown(id))]
+    #[error("documents {} and {} have the same id: \"{}\"", docs[0], docs[1], shown(id))]
     DuplicateId {
         /// The id.
         id: Vec<u8>,
@@ -258,7 +258,7 @@ pub enum ErrorKind {
     /// Columns of one name differ in kind or type, so they cannot be merged.
     /// [`Merger::promote`](crate::Merger::promote) converts numbers of different types.
     #[error(
-        "expected one kind and type, found {} values of type {} in {} and {} values of type {} in {}: {}",
+        "expected one kind and type, found {} values of type {} in \"{}\" and {} values of type {} in \"{}\": {}",
         kinds[0].name(), types[0].name(), sources[0], kinds[1].name(), types[1].name(), sources[1],
         if self.can_promote() { "`Merger::promote` makes them one type" } else { "write one of them anew" }
     )]
@@ -280,7 +280,7 @@ pub enum ErrorKind {
     },
     /// One source has a column and another lacks it, in a merge with
     /// [`Merger::same_columns`](crate::Merger::same_columns).
-    #[error("expected a column of every source, found one in {} and none in {}", sources[0], sources[1])]
+    #[error("expected a column of every source, found one in \"{}\" and none in \"{}\"", sources[0], sources[1])]
     MissingColumn {
         /// The first source that has the column, and the first that lacks it.
         sources: [String; 2],
@@ -328,7 +328,7 @@ impl ErrorKind {
 /// The first ten names, quoted, and the number of the others.
 fn quoted(names: &[String]) -> String {
     const SHOWN: usize = 10;
-    let mut all = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let mut all = names.iter().take(SHOWN).map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
     if let Some(more) = names.len().checked_sub(SHOWN).filter(|more| *more > 0) {
         all += &format!(" and {more} more");
     }
@@ -415,8 +415,8 @@ impl fmt::Debug for Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.0.field, self.0.doc) {
-            (Some(field), Some(doc)) => write!(f, "field `{field}`, document {doc}: ")?,
-            (Some(field), None) => write!(f, "field `{field}`: ")?,
+            (Some(field), Some(doc)) => write!(f, "field \"{field}\", document {doc}: ")?,
+            (Some(field), None) => write!(f, "field \"{field}\": ")?,
             (None, Some(doc)) => write!(f, "document {doc}: ")?,
             (None, None) => {}
         }

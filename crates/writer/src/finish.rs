@@ -43,7 +43,7 @@ const AHEAD: usize = 16;
 ///     doc.finish()?;
 /// }
 /// let refused = writer.finish().unwrap_err();
-/// assert_eq!(refused.to_string(), "field `id`: documents 1 and 3 have the same id: ant");
+/// assert_eq!(refused.to_string(), "field \"id\": documents 1 and 3 have the same id: \"ant\"");
 /// let mut writer = refused.into_writer().expect("no column was encoded");
 /// writer.delete(DocId::new(1))?;
 /// assert_eq!(writer.finish()?.1.docs, 3);

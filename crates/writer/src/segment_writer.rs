@@ -372,7 +372,7 @@ impl<T> SegmentWriter<T> {
     ///     doc.finish()?;
     /// }
     /// let refused = writer.finish().unwrap_err();
-    /// assert_eq!(refused.to_string(), "field `id`: documents 1 and 3 have the same id: ant");
+    /// assert_eq!(refused.to_string(), "field \"id\": documents 1 and 3 have the same id: \"ant\"");
     /// # Ok::<(), docvalues_writer::Error>(())
     /// ```
     ///

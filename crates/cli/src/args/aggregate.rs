@@ -200,7 +200,7 @@ Examples:
   dv histogram packages.dv depends_count --step 5 --where 'section = \"libs\"'
   dv histogram packages.dv size --step 1e6 --json | jq -r '.ranges[] | [.from, .count] | @tsv'
 
-With a segment of web server hits that has their times in a column `at`:
+With a segment of web server hits that has their times in a column \"at\":
   dv histogram hits.dv at --step month --where 'status = 404'
   dv histogram hits.dv at --step month --facet host --sum size
   dv histogram hits.dv at --edges 2023-12-01,2024-03-01,2024-06-01

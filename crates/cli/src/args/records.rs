@@ -66,7 +66,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
 
-    /// Print the document numbers in a first column `_doc`
+    /// Print the document numbers in a first column "_doc"
     #[arg(long)]
     pub(crate) doc_ids: bool,
 }

@@ -96,7 +96,8 @@ fn open(segments: &[Segment]) -> Result<(Vec<IdIndex>, LogicalType), CliError> {
         if (&known.name, known.logical) != (&field.name, field.logical) {
             let of = |field: &Field| format!("{:?} ({})", field.name, field.logical.name());
             let (one, other) = (segments.first().map_or("", Segment::file), segment.file());
-            let message = format!("{one} has ids in column {}, and {other} in {}", of(known), of(&field));
+            let message =
+                format!("\"{one}\" has ids in column {}, and \"{other}\" in {}", of(known), of(&field));
             return Err(CliError::failed(message).hint("run `dv lookup` once for each"));
         }
     }

@@ -9,7 +9,7 @@ use crate::destination::{followed, refuse_input};
 use crate::error::{CliError, Exit};
 use crate::id_index::{self, IdIndexPlan};
 use crate::output::json::Json;
-use crate::output::text::{printable, thousands};
+use crate::output::text::thousands;
 use crate::output::usage_tables::columns;
 use crate::progress::Progress;
 use crate::read;
@@ -39,7 +39,7 @@ fn merge(
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
     let watch = |at: MergeProgress<'_>| {
-        progress.show_part(&format!("column {}", printable(at.column)), at.done, at.columns, console.err);
+        progress.show_part(&format!("column {:?}", at.column), at.done, at.columns, console.err);
     };
     let mut merger = Merger::new(args.write.options(args.memory)).spelling(text_format).watch(watch);
     merger = merger.promote(args.promote).same_columns(args.same_columns);
@@ -67,7 +67,7 @@ fn merge(
 fn place_of(mut doc: u32, segments: &[Segment]) -> String {
     for segment in segments {
         match doc.checked_sub(segment.docs()) {
-            None => return format!("document {doc} of {}", segment.file()),
+            None => return format!("document {doc} of \"{}\"", segment.file()),
             Some(rest) => doc = rest,
         }
     }

@@ -153,6 +153,11 @@ pub(crate) fn meant<'a>(
     closest(name, names).map_or_else(others, |close| format!("did you mean {close:?}?"))
 }
 
+/// Names in quotes, separated by commas.
+pub(crate) fn quoted_list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
+}
+
 /// The Levenshtein distance.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();

@@ -139,7 +139,7 @@ impl CellParser<'_> {
                 return Ok((Stored::Number(units), ValueStyle::Canonical));
             }
             Some(TimeRequest::Format(format)) => formatted(format, text).ok_or_else(|| {
-                let problem = format!("expected the format {}", format.pattern);
+                let problem = format!("expected the format {:?}", format.pattern);
                 TypeMismatch { problem, wider: "string" }
             })?,
             None => self.rfc3339(text).ok_or_else(|| self.refuse(text, form, ""))?,

@@ -323,7 +323,7 @@ fn inputs_of_all_formats_are_united_by_name() {
 
     sandbox.write("e.arrow", ipc_file(&one("id", StringArray::from(vec!["five"]))));
     let run = sandbox.dv(&["build", "a.parquet", "e.arrow", "-o", "b.dv"]);
-    assert!(run.err.contains("column \"id\" is Int64 in a.parquet and Utf8 in e.arrow"), "{run:?}");
+    assert!(run.err.contains("column \"id\" is Int64 in \"a.parquet\" and Utf8 in \"e.arrow\""), "{run:?}");
     assert!(run.err.contains("--type id=string"), "{run:?}");
     sandbox.ok(&["build", "a.parquet", "e.arrow", "-o", "b.dv", "--type", "id=string"]);
     assert_eq!(sandbox.ok(&["export", "b.dv", "--columns", "id", "--format", "csv"]), "id\n-1\n2\nfive\n");

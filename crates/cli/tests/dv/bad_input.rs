@@ -177,7 +177,7 @@ fn the_output_is_no_input() {
     for output in ["./a.csv", "hard.csv"] {
         let run = sandbox.dv(&["build", "a.csv", "-o", output]);
         assert_eq!(run.code, 2, "{run:?}");
-        assert!(run.err.starts_with("dv: a.csv is both an input and the output\n"), "{run:?}");
+        assert!(run.err.starts_with("dv: \"a.csv\" is both an input and the output\n"), "{run:?}");
         assert_eq!(sandbox.read(output), b"a\n1\n");
     }
 }

@@ -48,7 +48,7 @@ fn other_columns_of_a_damaged_segment_can_be_read() {
     sandbox.write("b.dv", bytes);
     let run = sandbox.dv(&["export", "b.dv", "--format", "csv"]);
     assert_eq!(run.code, 1, "{run:?}");
-    assert!(run.err.contains("column `name`") && run.err.contains("--columns"), "{}", run.err);
+    assert!(run.err.contains("column \"name\"") && run.err.contains("--columns"), "{}", run.err);
     let printing = [&["cat", "a.dv", "b.dv"][..], &["head", "b.dv"], &["get", "b.dv", "7"]];
     let others = [
         &["stats", "b.dv"][..],
@@ -63,7 +63,7 @@ fn other_columns_of_a_damaged_segment_can_be_read() {
     for (commands, helps) in [(&printing[..], true), (&others[..], false)] {
         for command in commands {
             let run = sandbox.dv(command);
-            assert!(run.code == 1 && run.err.contains("column `name`"), "{run:?}");
+            assert!(run.code == 1 && run.err.contains("column \"name\""), "{run:?}");
             assert!(run.err.contains("hint: other columns can still be read"), "{run:?}");
             // It takes the option, and reads the column for nothing else.
             assert_eq!(run.err.contains("--columns"), helps, "{run:?}");

@@ -18,7 +18,7 @@ fn a_segment_is_not_exported_over_itself() {
     std::os::unix::fs::symlink("a.dv", sandbox.path("link.dv")).unwrap();
     for output in ["a.dv", "./a.dv", "hard.dv", "link.dv"] {
         let run = sandbox.dv(&["export", "a.dv", "-o", output, "--format", "csv"]);
-        let expected = "dv: a.dv is both an input and the output\n    hint: name another file with -o\n";
+        let expected = "dv: \"a.dv\" is both an input and the output\n    hint: name another file with -o\n";
         assert_eq!((run.code, run.err.as_str()), (2, expected));
         assert_eq!(sandbox.read(output), before);
     }
@@ -50,7 +50,7 @@ fn what_cannot_be_exported_leaves_what_stood_there() {
     assert_eq!(sandbox.read("out.csv"), b"older");
     for folder in [".", "no/out.csv"] {
         let run = sandbox.dv(&["export", "a.dv", "-o", folder, "--format", "csv"]);
-        assert!(run.code == 3 && run.err.starts_with("dv: cannot create `"), "{run:?}");
+        assert!(run.code == 3 && run.err.starts_with("dv: cannot create \""), "{run:?}");
     }
     assert_eq!(sandbox.names(), ["a.csv", "a.dv", "damaged.dv", "out.csv"]);
 }
@@ -139,7 +139,7 @@ fn the_ending_of_a_name_says_the_format_or_is_asked_about() {
         [("out.csv.gz", "gz"), ("x.xyz", "xyz"), ("z.dv", "dv"), ("t.table", "table"), ("e.", "")]
     {
         let run = sandbox.dv(&["export", "a.dv", "-o", name]);
-        let expected = format!("dv: {name}: unknown extension .{ending}\n    hint: {known}\n");
+        let expected = format!("dv: {name}: unknown extension \".{ending}\"\n    hint: {known}\n");
         assert_eq!((run.code, run.err), (2, expected));
         assert!(!sandbox.exists(name));
         sandbox.ok(&["export", "a.dv", "-o", name, "--format", "csv"]);

@@ -108,7 +108,7 @@ fn what_is_wrong_with_edges_is_said() {
     wrong("size", "0,1000,100", "edge 3, 100, is not above the one before it, 1000");
     wrong("size", "0,5,5", "edge 3, 5, is not above the one before it, 5");
     wrong("size", "7", "expected 2 to 65536 edges, found 1");
-    wrong("size", "0,ten", "edge 2, \"ten\", is not a number: column `size` is i64");
+    wrong("size", "0,ten", "edge 2, \"ten\", is not a number: column \"size\" is i64");
     wrong("size", "0,", "edge 2, \"\", is not a number");
     wrong("size", "0,1e300", "edge 2, 1e300, is above every i64");
     wrong("day", "2024-01-01,2024-13-01", "edge 2, \"2024-13-01\", is not a day or a time");

@@ -114,7 +114,7 @@ fn the_later_file_is_the_newer_one() {
     assert_eq!((out.as_str(), sandbox.exists("c.dv")), ("", false));
     assert!(
         err.starts_with(
-            "dv: column \"id\": document 1 of a.dv and document 1 of b.dv have the same id: \"b\"\n    hint: --no-ids"
+            "dv: column \"id\": document 1 of \"a.dv\" and document 1 of \"b.dv\" have the same id: \"b\"\n    hint: --no-ids"
         ),
         "{err}"
     );
@@ -290,7 +290,9 @@ fn what_cannot_be_an_id_is_named_and_nothing_is_written() {
         refused("a.csv", &name("names"), 1),
         "dv: --id-field: no column \"names\"\n    hint: did you mean \"name\"?\n"
     );
-    assert!(refused("a.csv", &name("colour"), 1).contains("the columns are id, n, tags, name"));
+    assert!(
+        refused("a.csv", &name("colour"), 1).contains("the columns are \"id\", \"n\", \"tags\", \"name\"")
+    );
     assert_eq!(
         refused("a.csv", &name("n"), 1),
         "dv: --id-field: expected a column of string, bytes, ip or uuid, found i64 in column \"n\"\n    \
@@ -413,7 +415,7 @@ fn a_segment_without_an_index_says_how_to_get_one() {
         "a",
     ]);
     let (_, err) = ended(sandbox.dv(&["lookup", "a.dv", "bytes.dv", "a"]), 1);
-    let message = "dv: a.dv has ids in column \"id\" (string), and bytes.dv in \"id\" (bytes)\n";
+    let message = "dv: \"a.dv\" has ids in column \"id\" (string), and \"bytes.dv\" in \"id\" (bytes)\n";
     assert!(err.starts_with(message), "{err}");
 }
 
@@ -461,10 +463,10 @@ fn merge_keeps_changes_or_drops_the_index() {
         merge(&["a.dv", "plain.dv"]),
         (
             none.to_owned(),
-            "note: the result has no index of ids: a.dv has one, plain.dv has none (build one with --id-field id)\n".into()
+            "note: the result has no index of ids: \"a.dv\" has one, \"plain.dv\" has none (build one with --id-field id)\n".into()
         )
     );
-    let note = "note: the result has no index of ids: the index is of column \"id\" in a.dv, and of column \"k\" in other.dv (choose with --id-field)\n";
+    let note = "note: the result has no index of ids: the index is of column \"id\" in \"a.dv\", and of column \"k\" in \"other.dv\" (choose with --id-field)\n";
     assert_eq!(merge(&["a.dv", "other.dv"]), (none.to_owned(), note.into()));
     let json: Value = serde_json::from_str(&sandbox.ok(&["merge", "a.dv", "-o", "m.dv", "--json"])).unwrap();
     assert_eq!(json["ids"], info(&sandbox, "m.dv")["ids"]);
@@ -475,7 +477,11 @@ fn merge_keeps_changes_or_drops_the_index() {
         (&["a.dv", "--id-field", "ids"], 1, "did you mean \"id\"?"),
         (&["a.dv", "--id-field", "n"], 1, "found i64 in column"),
         (&["a.dv", "--no-ids", "--id-field", "id"], 2, "cannot be used with"),
-        (&["a.dv", "b.dv", "a.dv"], 1, "document 0 of a.dv and document 0 of a.dv have the same id: \"a\""),
+        (
+            &["a.dv", "b.dv", "a.dv"],
+            1,
+            "document 0 of \"a.dv\" and document 0 of \"a.dv\" have the same id: \"a\"",
+        ),
     ] {
         let (out, err) = ended(sandbox.dv(&[&["merge", "-o", "m.dv"], args].concat()), code);
         assert_eq!((out.as_str(), sandbox.exists("m.dv")), ("", false));
@@ -509,7 +515,7 @@ fn a_damaged_index_is_found_and_mended() {
         sandbox.ok(&["merge", "p.dv", "-o", "good.dv", "-q", "--id-field", "id"]);
         let run = sandbox.dv_with(&["lookup", "good.dv", "p.dv", "-"], ids.as_bytes());
         let (_, err) = ended(run, 1);
-        assert!(err.starts_with(&format!("dv: p.dv: column `id`: {name}")), "{err}");
+        assert!(err.starts_with(&format!("dv: p.dv: column \"id\": {name}")), "{err}");
         assert!(err.contains("`dv merge --id-field` rebuilds the index"), "{err}");
         // All else can be read.
         assert_eq!(sandbox.ok(&["export", "p.dv"]), exported);

@@ -104,7 +104,7 @@ fn columns_that_differ_are_named_and_nothing_is_written() {
     assert_eq!((run.code, run.out.as_str()), (1, ""));
     assert_eq!(
         run.err,
-        "dv: column \"n\": numeric values of type i64 in a.dv, binary values of type string in b.dv\n    \
+        "dv: column \"n\": numeric values of type i64 in \"a.dv\", binary values of type string in \"b.dv\"\n    \
          hint: build the segments with the same --type for this column\n"
     );
     assert_eq!(sandbox.read("c.dv"), b"an older file");
@@ -117,7 +117,7 @@ fn numbers_are_promoted_on_request() {
     assert_eq!(run.code, 1);
     assert_eq!(
         run.err,
-        "dv: column \"n\": numeric values of type i64 in a.dv, numeric values of type f64 in b.dv\n    \
+        "dv: column \"n\": numeric values of type i64 in \"a.dv\", numeric values of type f64 in \"b.dv\"\n    \
          hint: --promote converts them to one type if no value changes\n"
     );
     sandbox.ok(&["merge", "a.dv", "b.dv", "-o", "c.dv", "--promote", "--sort-by=-n"]);
@@ -140,7 +140,7 @@ fn a_column_that_a_segment_lacks_is_refused_on_request() {
     assert_eq!(run.code, 1);
     assert_eq!(
         run.err,
-        "dv: column \"m\": present in a.dv, missing in b.dv\n    \
+        "dv: column \"m\": present in \"a.dv\", missing in \"b.dv\"\n    \
          hint: leave out --same-columns to merge; documents without the column then have no value\n"
     );
     assert_eq!(merge(&[]).code, 0);
@@ -172,7 +172,7 @@ fn a_damaged_segment_is_named_and_nothing_is_written() {
             let name = column["name"].as_str().unwrap();
             assert_eq!((run.code, run.out.as_str()), (1, ""));
             assert!(
-                run.err.starts_with(&format!("dv: b.dv: column `{name}`: {what}")),
+                run.err.starts_with(&format!("dv: b.dv: column \"{name}\": {what}")),
                 "{what}: {}",
                 run.err
             );
@@ -191,5 +191,5 @@ fn an_input_is_not_the_output() {
     let sandbox = two("n\n1\n", "n\n2\n");
     let run = sandbox.dv(&["merge", "a.dv", "b.dv", "-o", "./b.dv"]);
     assert_eq!(run.code, 2);
-    assert!(run.err.starts_with("dv: b.dv is both an input and the output"), "{}", run.err);
+    assert!(run.err.starts_with("dv: \"b.dv\" is both an input and the output"), "{}", run.err);
 }

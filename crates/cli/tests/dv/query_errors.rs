@@ -23,7 +23,7 @@ fn refused(sandbox: &Sandbox, args: &[&str], code: i32, expected: &str) {
 fn a_column_that_there_is_none_of_is_pointed_at() {
     let sandbox = sandbox();
     let query = "host = \"a\" and sise > 1";
-    let close = "dv: column 16 of the query: there is no column `sise`\n\
+    let close = "dv: column 16 of the query: there is no column \"sise\"\n\
         host = \"a\" and sise > 1\n               ^\n    hint: did you mean \"size\"?\n";
     let request = json!({ "where": query }).to_string();
     for args in [
@@ -46,7 +46,12 @@ fn a_column_that_there_is_none_of_is_pointed_at() {
         "hint: `dv info t.dv` lists all columns",
     );
     for part in [r#"{"facets": ["hots"]}"#, r#"{"groups": [{"column": "hots"}]}"#] {
-        refused(&sandbox, &["query", "t.dv", part], 1, "no column `hots`\n    hint: did you mean \"host\"?");
+        refused(
+            &sandbox,
+            &["query", "t.dv", part],
+            1,
+            "no column \"hots\"\n    hint: did you mean \"host\"?",
+        );
     }
 }
 
@@ -150,7 +155,7 @@ fn strings_have_no_percentiles() {
     let sandbox = sandbox();
     sandbox.ok(&["stats", "t.dv", "--percentiles", "50", "--spread"]);
     for (option, expected) in [("--percentiles=50", "no percentiles"), ("--spread", "no variance")] {
-        let expected = format!("column `host` is binary, which has {expected}");
+        let expected = format!("column \"host\" is binary, which has {expected}");
         refused(&sandbox, &["stats", "t.dv", "size", "host", option], 1, &expected);
     }
 }

@@ -66,7 +66,7 @@ impl Faults for Once {
 fn step_and_name(error: &WriteError, fault: Fault) -> (Step, String) {
     let WriteErrorKind::Storage(storage) = error.kind() else { panic!("{error}") };
     let (said, name) = (error.to_string(), storage.path().file_name().unwrap().to_str().unwrap());
-    assert!(said.contains(&format!("{}`: ", storage.path().display())), "{said}");
+    assert!(said.contains(&format!("{}\": ", storage.path().display())), "{said}");
     match fault {
         Fault::Error(ENOSPC) => assert!(said.ends_with("No space left on device (os error 28)"), "{said}"),
         Fault::Error(number) => assert!(said.ends_with(&format!("(os error {number})")), "{said}"),

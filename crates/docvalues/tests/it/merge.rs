@@ -199,11 +199,11 @@ fn columns_that_differ_in_kind_or_type_are_refused() {
     };
     assert_eq!(
         refused(&set),
-        "field `host`: expected one kind and type, found sorted values of type string in a.dv and sorted-set values \
-         of type string in c.dv: write one of them anew"
+        "field \"host\": expected one kind and type, found sorted values of type string in \"a.dv\" and sorted-set values \
+         of type string in \"c.dv\": write one of them anew"
     );
-    assert!(refused(&ip).contains("binary values of type ip in c.dv"));
-    assert!(refused(&number).contains("numeric values of type date in c.dv"));
+    assert!(refused(&ip).contains("binary values of type ip in \"c.dv\""));
+    assert!(refused(&number).contains("numeric values of type date in \"c.dv\""));
 }
 
 /// If some segments have a dictionary and some do not, the merge chooses again.

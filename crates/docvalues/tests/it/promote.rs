@@ -82,7 +82,7 @@ fn unsigned_and_signed_integers_become_signed() {
     let large = single(LogicalType::U64, &[from_u64(1 << 63)]);
     assert_eq!(
         refused(promoting(), &[&i64s, &large]),
-        "field `n`: 1.dv: expected a number that is exact as i64, found 9223372036854775808 of type u64"
+        "field \"n\": 1.dv: expected a number that is exact as i64, found 9223372036854775808 of type u64"
     );
 }
 
@@ -92,7 +92,7 @@ fn an_inexact_number_is_reported_unless_deleted() {
     let i64s = single(LogicalType::I64, &[4, (1 << 53) + 1]);
     assert_eq!(
         refused(promoting(), &[&f64s, &i64s]),
-        "field `n`: 1.dv: expected a number that is exact as f64, found 9007199254740993 of type i64"
+        "field \"n\": 1.dv: expected a number that is exact as f64, found 9007199254740993 of type i64"
     );
     for (logical, stored) in [
         (LogicalType::I64, i64::MAX),
@@ -117,8 +117,8 @@ fn other_types_are_never_promoted() {
     let plain = Merger::new(WriterOptions::default());
     assert_eq!(
         refused(plain, &[&i64s, &f64s]),
-        "field `n`: expected one kind and type, found numeric values of type i64 in 0.dv and numeric values of type \
-         f64 in 1.dv: `Merger::promote` makes them one type"
+        "field \"n\": expected one kind and type, found numeric values of type i64 in \"0.dv\" and numeric values of type \
+         f64 in \"1.dv\": `Merger::promote` makes them one type"
     );
     let of_other_kind = lists(LogicalType::F64, &[]);
     let date = single(LogicalType::Date, &[0]);
@@ -128,7 +128,10 @@ fn other_types_are_never_promoted() {
     }
     // The message has the types of the columns, not the promoted type of the first two.
     let refused = refused(promoting(), &[&i64s, &f64s, &date]);
-    assert!(refused.contains("of type i64 in 0.dv and numeric values of type date in 2.dv"), "{refused}");
+    assert!(
+        refused.contains("of type i64 in \"0.dv\" and numeric values of type date in \"2.dv\""),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -138,9 +141,9 @@ fn a_missing_column_is_refused_on_request() {
     let same = || Merger::new(WriterOptions::default()).same_columns(true);
     assert_eq!(
         refused(same(), &[&has, &has, &lacks]),
-        "field `n`: expected a column of every source, found one in 0.dv and none in 2.dv"
+        "field \"n\": expected a column of every source, found one in \"0.dv\" and none in \"2.dv\""
     );
-    assert!(refused(same(), &[&lacks, &has]).ends_with("found one in 1.dv and none in 0.dv"));
+    assert!(refused(same(), &[&lacks, &has]).ends_with("found one in \"1.dv\" and none in \"0.dv\""));
     merge(same(), &[&has, &has]).unwrap();
     merge(same().same_columns(false), &[&has, &lacks]).unwrap();
 }

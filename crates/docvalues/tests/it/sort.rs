@@ -300,14 +300,14 @@ fn unsuitable_sort_keys_are_refused() {
         let keys = keys.iter().map(|name| SortKey::new(*name));
         writer.sort_by(keys).unwrap_err().to_string()
     };
-    assert_eq!(refused(&["flag", "flags"]), "field `flags`: there is no such field to sort by");
+    assert_eq!(refused(&["flag", "flags"]), "field \"flags\": there is no such field to sort by");
     assert_eq!(
         refused(&["tags"]),
-        "field `tags`: documents cannot be sorted by a field of which one may have several values"
+        "field \"tags\": documents cannot be sorted by a field of which one may have several values"
     );
     assert_eq!(
         refused(&["flag", "day", "flag"]),
-        "field `flag`: the documents are to be sorted by this field twice"
+        "field \"flag\": the documents are to be sorted by this field twice"
     );
     assert_eq!(refused(&["flag"; 17]), "documents are sorted by at most 16 fields");
     let source = dataset.source();
@@ -318,7 +318,7 @@ fn unsuitable_sort_keys_are_refused() {
             .finish_bytes()
             .unwrap_err()
             .to_string()
-            .starts_with("field `tags`: documents cannot be sorted")
+            .starts_with("field \"tags\": documents cannot be sorted")
     );
 }
 
@@ -334,7 +334,7 @@ fn impossible_sorts_are_refused_or_found_by_verify() {
         let segment = open(claim(&file, by(&[name])));
         let error = segment.verify().unwrap_err();
         assert!(error.to_string().contains(problem), "{error}");
-        assert!(error.to_string().contains(&format!("column `{name}`")), "{error}");
+        assert!(error.to_string().contains(&format!("column \"{name}\"")), "{error}");
         let (section, offset) = error.place().unwrap();
         assert_eq!(section, Section::DirectoryRoot);
         assert!(offset > columns(&file).len() as u64);

@@ -303,7 +303,7 @@ fn check_refusal<T: Debug>(
     assert!(is_wrong_type, "{refused:?}");
     let (found, asked) = (found.name(), asked.name());
     assert!(
-        refused.to_string().ends_with(&format!(": column `{column}` is {found}, not {asked}")),
+        refused.to_string().ends_with(&format!(": column \"{column}\" is {found}, not {asked}")),
         "{refused}"
     );
 }

@@ -245,7 +245,7 @@ fn a_stream_gets_the_bytes_of_a_file() {
     for room in [0, 63, 64, 5_000, expected.len() - 1] {
         let (kind, message) = storage(&streamed(&mut Full(room), u64::MAX).unwrap_err());
         assert_eq!(kind, io::ErrorKind::BrokenPipe);
-        assert!(message.starts_with("cannot write `<stream>`: "), "{message}");
+        assert!(message.starts_with("cannot write \"<stream>\": "), "{message}");
     }
     streamed(&mut Full(expected.len()), u64::MAX).unwrap();
     let (kind, message) = storage(&streamed(&mut io::sink(), 4_000).unwrap_err());

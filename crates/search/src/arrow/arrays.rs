@@ -34,7 +34,7 @@ impl ColumnContext<'_> {
 
     /// The error for an array that arrow rejects.
     fn unfit(&self, error: impl std::fmt::Display) -> Error {
-        Error::Request(format!("column `{}` has no Arrow array: {error}", self.field.name))
+        Error::Request(format!("column \"{}\" has no Arrow array: {error}", self.field.name))
     }
 }
 

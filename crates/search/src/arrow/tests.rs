@@ -149,7 +149,7 @@ fn values_invalid_for_their_type_are_errors() {
     let field = |kind, logical| docvalues_column::Field::new("c", kind, logical);
     // Good as a whole, but not each by itself.
     let bad = || vec![Some(b"ok".to_vec()), Some(b"\xc3".to_vec()), Some(b"\xa9".to_vec())];
-    let text = "column `c`: document 1 has text that is not UTF-8";
+    let text = "column \"c\": document 1 has text that is not UTF-8";
     let binary = one(field(Kind::Binary, LogicalType::Utf8), ModelColumn::Binary(bad()));
     assert!(error_of(&binary, false).contains(text));
     let sorted = one(field(Kind::Sorted, LogicalType::Utf8), ModelColumn::Sorted(bad()));

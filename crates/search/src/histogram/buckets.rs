@@ -71,7 +71,7 @@ impl Buckets {
 
 fn too_many(field: &Field) -> Error {
     Error::Request(format!(
-        "column `{}` would need more than {MAX_BUCKETS} buckets: choose a greater width",
+        "column \"{}\" would need more than {MAX_BUCKETS} buckets: choose a greater width",
         field.name
     ))
 }
@@ -86,7 +86,7 @@ fn of_integers(width: u64, field: &Field, low: i64, high: i64) -> Result<Vec<i64
     if width == 0 {
         let ty = field.logical.name();
         return Err(Error::Request(format!(
-            "column `{}` is {ty}: expected a whole number of at least 1 as bucket width",
+            "column \"{}\" is {ty}: expected a whole number of at least 1 as bucket width",
             field.name
         )));
     }
@@ -136,7 +136,7 @@ fn calendar(unit: Unit, field: &Field, low: i64, high: i64) -> Result<Vec<i64>> 
         other => {
             let ty = other.name();
             return Err(Error::Request(format!(
-                "column `{}` is {ty}: expected a date or a timestamp for calendar units",
+                "column \"{}\" is {ty}: expected a date or a timestamp for calendar units",
                 field.name
             )));
         }
@@ -150,14 +150,14 @@ fn calendar(unit: Unit, field: &Field, low: i64, high: i64) -> Result<Vec<i64>> 
     if let Some(seconds) = seconds {
         if per_second == 0 {
             return Err(Error::Request(format!(
-                "column `{}` has days: expected a unit of at least a day",
+                "column \"{}\" has days: expected a unit of at least a day",
                 field.name
             )));
         }
         return of_integers(seconds * per_second.unsigned_abs(), field, low, high);
     }
     let per_day = if per_second == 0 { 1 } else { 86_400 * per_second };
-    let beyond = |_| Error::Request(format!("column `{}` has days outside of the calendar", field.name));
+    let beyond = |_| Error::Request(format!("column \"{}\" has days outside of the calendar", field.name));
     let day =
         epoch().checked_add(SignedDuration::from_hours(24 * low.div_euclid(per_day))).map_err(beyond)?;
     let mut next = begin(unit, day).map_err(beyond)?;

@@ -41,7 +41,7 @@ impl Step {
             let refused = |what: String| Error::Request(format!("edge {}, {edge}, {what}", at + 1));
             let ty = field.logical.name();
             let number = least_number(field.logical, Bound::Included(edge))
-                .map_err(|mismatch| refused(format!("is not {mismatch}: column `{}` is {ty}", field.name)))?
+                .map_err(|mismatch| refused(format!("is not {mismatch}: column \"{}\" is {ty}", field.name)))?
                 .ok_or_else(|| refused(format!("is above every {ty}, or NaN")))?;
             if stored.last().is_some_and(|last| *last >= number) {
                 return Err(refused(format!("is not above the one before it, {}", edges[at - 1])));

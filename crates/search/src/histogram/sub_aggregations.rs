@@ -226,7 +226,7 @@ impl FacetByBucket {
         }
         let (column, bytes) = (&self.facet.column, self.budget.bytes());
         let why = format!(
-            "the values of column `{column}` in each bucket take more than {bytes} bytes: raise `Search::memory`"
+            "the values of column \"{column}\" in each bucket take more than {bytes} bytes: raise `Search::memory`"
         );
         Err(Error::Request(why))
     }

@@ -46,7 +46,7 @@ pub(super) fn wanted(column: &dyn Column, test: &Test) -> Result<Result<Wanted, 
     let logical = field.logical;
     let refuse = |at: usize, literal: &Literal, mismatch: Mismatch| {
         let what = format!(
-            "column `{}` is {}, and {} is not {mismatch}",
+            "column \"{}\" is {}, and {} is not {mismatch}",
             field.name,
             logical.name(),
             short(literal)
@@ -93,7 +93,7 @@ pub(super) fn wanted(column: &dyn Column, test: &Test) -> Result<Result<Wanted, 
         }
         Test::Prefix(_) => Err((
             0,
-            format!("column `{}` is {}, and only byte strings have a prefix", field.name, logical.name()),
+            format!("column \"{}\" is {}, and only byte strings have a prefix", field.name, logical.name()),
         )),
     };
     match values {

@@ -32,7 +32,7 @@ impl QueryError {
 
     /// The error for a column that does not exist, with its position if the query has a text.
     pub(super) fn no_column(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
-        let what = format!("there is no column `{name}`");
+        let what = format!("there is no column \"{name}\"");
         QueryError { what, place, no_such_column: Some(name.to_owned()) }
     }
 

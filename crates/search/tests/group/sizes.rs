@@ -120,17 +120,17 @@ fn invalid_groupings_are_errors() {
     let error = |group: Group| search.group(Docs::All, &group).unwrap_err().to_string();
     assert_eq!(
         error(Group::by("tags")),
-        "column `tags` is sorted-set, which has several values a document, so that they have no group"
+        "column \"tags\" is sorted-set, which has several values a document, so that they have no group"
     );
     assert_eq!(
         error(Group::by("name").metric(Metric::Sum("name".into()))),
-        "column `name` is sorted, which has no numbers, or several a document, for a metric"
+        "column \"name\" is sorted, which has no numbers, or several a document, for a metric"
     );
     assert_eq!(
         error(Group::by("name").order(GroupOrder::Metric(1))),
         "expected one of 0 metrics as order of groups, found metric 1"
     );
-    assert!(error(Group::by("none")).contains("no column `none`"));
+    assert!(error(Group::by("none")).contains("no column \"none\""));
     let none = search.group(Docs::All, &Group::by("name")).unwrap();
     assert_eq!((none.groups.len(), none.missing, source.docs()), (0, 3, 3));
 }

@@ -96,7 +96,7 @@ fn errors_name_unknown_columns() {
     let search = Search::new(&source);
     for error in [search.export(Docs::All, &["size"]).unwrap_err(), search.retriever(&["size"]).unwrap_err()]
     {
-        assert!(error.to_string().contains("no column `size`"), "{error}");
+        assert!(error.to_string().contains("no column \"size\""), "{error}");
     }
     let mut export = search.export(Docs::All, &[""; 0]).unwrap();
     assert_eq!(export.next_chunk().unwrap().unwrap().len(), 3);

@@ -70,7 +70,7 @@ fn a_facet_by_bucket_over_the_memory_limit_is_an_error() {
             |bytes| Search::new(&source).threads(threads).memory(bytes).histogram(Docs::All, &histogram);
         let error = search(65_536).unwrap_err().to_string();
         assert!(
-            error.contains("the values of column `n` in each bucket take more than 65536 bytes"),
+            error.contains("the values of column \"n\" in each bucket take more than 65536 bytes"),
             "{error}"
         );
         let found = search(10_000_000).unwrap();

@@ -217,30 +217,30 @@ fn a_literal_of_the_wrong_type_is_named_with_its_column_and_type() {
     let rows = any_rows(100, &mut SplitMix64::new(1));
     let source = rows.source();
     for (text, column, what) in [
-        ("true or i64.numeric in (1, 'x')", 28, r#"column `i64.numeric` is i64, and "x" is not a number"#),
-        ("bool.numeric = 1", 16, "column `bool.numeric` is bool, and 1 is not `true` or `false`"),
+        ("true or i64.numeric in (1, 'x')", 28, r#"column "i64.numeric" is i64, and "x" is not a number"#),
+        ("bool.numeric = 1", 16, "column \"bool.numeric\" is bool, and 1 is not `true` or `false`"),
         (
             "date.numeric in '2024-01-01'..'2024-13-01'",
             31,
-            r#"column `date.numeric` is date, and "2024-13-01" is not a day or a time in ISO 8601, in quotes"#,
+            r#"column "date.numeric" is date, and "2024-13-01" is not a day or a time in ISO 8601, in quotes"#,
         ),
         (
             "ip.sorted > '10.0.0.0/8'",
             13,
-            "column `ip.sorted` is ip, and \"10.0.0.0/8\" is not an address; a network is compared by `=`, `!=` and `in (…)` alone",
+            "column \"ip.sorted\" is ip, and \"10.0.0.0/8\" is not an address; a network is compared by `=`, `!=` and `in (…)` alone",
         ),
         (
             "ip.sorted = '10.0.0.0/33'",
             13,
-            "column `ip.sorted` is ip, and \"10.0.0.0/33\" is not a network: an address, `/` and a prefix length",
+            "column \"ip.sorted\" is ip, and \"10.0.0.0/33\" is not a network: an address, `/` and a prefix length",
         ),
         (
             "uuid.binary = 'x'",
             15,
-            r#"column `uuid.binary` is uuid, and "x" is not 32 hexadecimal digits, in quotes"#,
+            r#"column "uuid.binary" is uuid, and "x" is not 32 hexadecimal digits, in quotes"#,
         ),
-        ("string.sorted = 5", 17, "column `string.sorted` is string, and 5 is not text, in quotes"),
-        ("i64.numeric ^= '1'", 16, "column `i64.numeric` is i64, and only byte strings have a prefix"),
+        ("string.sorted = 5", 17, "column \"string.sorted\" is string, and 5 is not text, in quotes"),
+        ("i64.numeric ^= '1'", 16, "column \"i64.numeric\" is i64, and only byte strings have a prefix"),
     ] {
         let Err(Error::Query(error)) = parse(text).bind(&source) else { panic!("{text}") };
         assert_eq!((error.column().unwrap(), error.message()), (column, what), "{text}");
@@ -250,7 +250,7 @@ fn a_literal_of_the_wrong_type_is_named_with_its_column_and_type() {
     // A query without text has no position.
     let Err(Error::Query(error)) = Query::eq("nowhere", 1).bind(&source) else { panic!() };
     assert_eq!((error.column(), error.no_such_column()), (None, Some("nowhere")));
-    assert_eq!(error.to_string(), "there is no column `nowhere`");
+    assert_eq!(error.to_string(), "there is no column \"nowhere\"");
     let Err(Error::Query(error)) = Query::eq("bool.numeric", 1).bind(&source) else { panic!() };
     assert_eq!((error.column(), error.caret()), (None, None));
 }

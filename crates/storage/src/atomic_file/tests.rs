@@ -97,7 +97,7 @@ fn one_build_at_a_time() {
     first.flush().unwrap();
     let error = AtomicFile::create(&path).unwrap_err();
     assert!(error.is_busy(), "{error}");
-    assert!(error.to_string().starts_with("another build of this file is running: it holds `"), "{error}");
+    assert!(error.to_string().starts_with("another build of this file is running: it holds \""), "{error}");
     drop(AtomicFile::create(folder.path().join("b.dv")).unwrap());
     first.commit().unwrap();
     assert_eq!(contents(folder.path()), only("a.dv", b"first"), "the second build touched nothing");

@@ -70,7 +70,7 @@ fn a_full_disk_is_an_error_that_names_the_file() {
         let error = all.unwrap_err();
         assert_eq!(error.step(), step);
         assert_eq!(error.path(), folder.path().join(".a.dv.spill"));
-        assert!(error.to_string().contains("/.a.dv.spill`: "), "{error}");
+        assert!(error.to_string().contains("/.a.dv.spill\": "), "{error}");
         drop((spill, file));
         assert!(names(folder.path()).is_empty());
     }

@@ -8,12 +8,12 @@ fn build(ids: &[(&str, u32)], docs: u32) -> Result<Ids<Vec<u8>>, BuildError<Infa
 #[test]
 fn invalid_ids_are_refused_by_name() {
     let refused = |ids: &[(&str, u32)]| build(ids, 9).unwrap_err().to_string();
-    assert_eq!(refused(&[("a", 3), ("b\n", 5), ("b\n", 2)]), r#"documents 5 and 2 have the same id, "b\n""#);
+    assert_eq!(refused(&[("a", 3), ("b\n", 5), ("b\n", 2)]), r#"documents 5 and 2 have the same id: "b\n""#);
     assert_eq!(
         refused(&[("a", 3), ("b", 5), ("aa", 2)]),
         r#"the id of document 2, "aa", is less than the one before it"#
     );
-    assert_eq!(refused(&[("", 3), ("", 4)]), r#"documents 3 and 4 have the same id, """#);
+    assert_eq!(refused(&[("", 3), ("", 4)]), r#"documents 3 and 4 have the same id: """#);
     assert_eq!(refused(&[("a", 9)]), "document 9 has two ids, or is not one of the segment's 9 documents");
     assert_eq!(
         refused(&[("a", 3), ("b", 3)]),

@@ -57,7 +57,7 @@ fn a_concatenation_may_be_a_part() {
 }
 
 #[test]
-#[should_panic(expected = "the kind of `whole`")]
+#[should_panic(expected = "the kind of \"whole\"")]
 fn parts_are_of_one_kind() {
     Concat::new(vec![both(Kind::Numeric, &[1], 1).0, both(Kind::SortedNumeric, &[1], 1).0]);
 }

@@ -47,6 +47,6 @@ fn must_panic(column: &dyn Column, operation: &str, run: impl FnOnce() -> Result
     let outcome = catch_unwind(AssertUnwindSafe(run));
     assert!(
         outcome.is_err(),
-        "column `{name}`: {operation}: expected a panic, because the output is too short"
+        "column \"{name}\": {operation}: expected a panic, because the output is too short"
     );
 }

@@ -36,7 +36,7 @@ fn gets<T: Probe>(rows: &dyn Rows<T>, expected: &Expected<T>) {
         row.push(T::WRONG);
         let is_present = good(rows.get(DocId::new(doc), &mut row), &expected.name, "get");
         expected.same("get", doc, is_present.then_some(&row));
-        assert!(is_present || row.is_empty(), "column `{}`: get: document {doc}: a row", expected.name);
+        assert!(is_present || row.is_empty(), "column \"{}\": get: document {doc}: a row", expected.name);
     }
 }
 
@@ -121,15 +121,15 @@ fn scan<T: Probe>(rows: &dyn Rows<T>, expected: &Expected<T>, range: DocRange) {
     let mut wanted = expected.within(range);
     let result = rows.scan(range, &mut |batch| {
         let docs = batch.docs;
-        assert!(!docs.is_empty(), "column `{name}`: {operation}: an empty batch");
-        assert_eq!(batch.values.len(), docs.len(), "column `{name}`: {operation}: rows for documents");
+        assert!(!docs.is_empty(), "column \"{name}\": {operation}: an empty batch");
+        assert_eq!(batch.values.len(), docs.len(), "column \"{name}\": {operation}: rows for documents");
         let is_many = batch.values.many().is_some();
-        assert_eq!(is_many, expected.is_many, "column `{name}`: {operation}: whether rows are lists");
+        assert_eq!(is_many, expected.is_many, "column \"{name}\": {operation}: whether rows are lists");
         for (at, doc) in docs.iter().enumerate() {
             let next = wanted.next().map(|(doc, _)| doc);
             assert!(
                 next == Some(doc.get()),
-                "column `{name}`: {operation}: found document {doc}, expected {next:?}"
+                "column \"{name}\": {operation}: found document {doc}, expected {next:?}"
             );
             expected.same(&operation, doc.get(), Some(batch.values.row(at)));
         }
@@ -137,7 +137,7 @@ fn scan<T: Probe>(rows: &dyn Rows<T>, expected: &Expected<T>, range: DocRange) {
     });
     good(result, name, &operation);
     let missed = wanted.next().map(|(doc, _)| doc);
-    assert!(missed.is_none(), "column `{name}`: {operation}: missed document {missed:?}");
+    assert!(missed.is_none(), "column \"{name}\": {operation}: missed document {missed:?}");
 }
 
 /// A scan whose callback breaks stops at that batch and returns `Ok`.
@@ -145,7 +145,7 @@ fn scan_and_break<T: Probe>(rows: &dyn Rows<T>, expected: &Expected<T>, breaks_a
     let operation = format!("scan that breaks at batch {breaks_at}");
     let mut calls = 0;
     let result = rows.scan(DocRange::new(0, expected.docs()), &mut |_| {
-        assert!(calls <= breaks_at, "column `{}`: {operation}: continued after the break", expected.name);
+        assert!(calls <= breaks_at, "column \"{}\": {operation}: continued after the break", expected.name);
         calls += 1;
         if calls > breaks_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });

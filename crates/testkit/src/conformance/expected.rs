@@ -180,7 +180,7 @@ impl<T: Probe> Expected<T> {
         let (name, equal) = (&self.name, same(row, wanted));
         assert!(
             equal,
-            "column `{name}`: {operation}: document {doc} has {}, not {}",
+            "column \"{name}\": {operation}: document {doc} has {}, not {}",
             T::show(wanted),
             T::show(row)
         );
@@ -189,8 +189,8 @@ impl<T: Probe> Expected<T> {
     /// Panics unless `out` has the expected rows of `docs`. `is_tracked` if `out` records presence.
     pub(super) fn gathered(&self, operation: &str, docs: BatchDocs<'_>, out: &Gathered<T>, is_tracked: bool) {
         let name = &self.name;
-        assert_eq!(out.len(), docs.len(), "column `{name}`: {operation}: rows for documents");
-        assert_eq!(out.is_many(), self.is_many, "column `{name}`: {operation}: whether rows are lists");
+        assert_eq!(out.len(), docs.len(), "column \"{name}\": {operation}: rows for documents");
+        assert_eq!(out.is_many(), self.is_many, "column \"{name}\": {operation}: whether rows are lists");
         let (view, fill) = (out.view(), [out.fill()]);
         let missing = if self.is_many { &[][..] } else { &fill };
         for (at, doc) in docs.iter().enumerate() {
@@ -199,7 +199,7 @@ impl<T: Probe> Expected<T> {
                 match wanted {
                     Some(_) => self.same(operation, doc.get(), Some(row)),
                     None => panic!(
-                        "column `{name}`: {operation}: document {doc} is missing, but its row is {}",
+                        "column \"{name}\": {operation}: document {doc} is missing, but its row is {}",
                         T::show(Some(row))
                     ),
                 }
@@ -213,7 +213,7 @@ impl<T: Probe> Expected<T> {
             assert_eq!(
                 is_present,
                 self.get(doc.get()).is_some(),
-                "column `{name}`: {operation}: whether document {doc} is present"
+                "column \"{name}\": {operation}: whether document {doc} is present"
             );
         }
     }
@@ -232,7 +232,7 @@ pub(super) fn same<T: PartialEq>(a: Option<&[T]>, b: Option<&[T]>) -> bool {
 
 /// The result of an operation that must not fail.
 pub(super) fn good<T>(result: Result<T>, name: &str, operation: &str) -> T {
-    result.unwrap_or_else(|error| panic!("column `{name}`: {operation}: failed on good bytes: {error}"))
+    result.unwrap_or_else(|error| panic!("column \"{name}\": {operation}: failed on good bytes: {error}"))
 }
 
 /// Documents at the ends of words, of rank strides, of blocks of values and of presence, and of the source.

@@ -58,7 +58,7 @@ pub(super) fn check_pruning(name: &str, operation: &str, after: Pruning) {
         [directory, order, missing, read].into_iter().chain(decided.into_iter().flatten())
     };
     let grows = counts(PRUNED).zip(counts(after)).all(|(before, after)| before <= after);
-    assert!(grows, "column `{name}`: {operation}: pruning shrinks from {PRUNED:?} to {after:?}");
+    assert!(grows, "column \"{name}\": {operation}: pruning shrinks from {PRUNED:?} to {after:?}");
 }
 
 /// The bits of the documents whose row is `wanted`.
@@ -138,7 +138,7 @@ fn one(
             let bit = (after ^ (before | added)).trailing_zeros();
             let doc = u64::from(docs.start) + (w * 64) as u64 + u64::from(bit);
             let what = if after >> bit & 1 == 0 { "missing" } else { "set" };
-            panic!("column `{name}`: {}: the bit of document {doc} is {what}", operation());
+            panic!("column \"{name}\": {}: the bit of document {doc} is {what}", operation());
         }
     }
 }

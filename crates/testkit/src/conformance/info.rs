@@ -20,11 +20,11 @@ pub(super) fn check<T: Probe>(info: &ColumnInfo, expected: &Expected<T>) {
         (Bounds::Within(range), Some(found)) => range.contains(found.start()) && range.contains(found.end()),
         (Bounds::Unknown, _) => true,
     };
-    assert!(is_right, "column `{name}`: bounds: {:?}, but numbers are in {found:?}", info.bounds);
+    assert!(is_right, "column \"{name}\": bounds: {:?}, but numbers are in {found:?}", info.bounds);
 
     let sum: i128 = numbers.iter().map(|number| i128::from(*number)).sum();
     let is_right = info.sum.is_none_or(|described| described == sum && has_numbers(info));
-    assert!(is_right, "column `{name}`: sum: {:?}, but numbers add up to {sum}", info.sum);
+    assert!(is_right, "column \"{name}\": sum: {:?}, but numbers add up to {sum}", info.sum);
 }
 
 fn has_numbers(info: &ColumnInfo) -> bool {
@@ -36,5 +36,5 @@ fn check_count(name: &str, what: &str, described: Count, found: u64) {
         Count::Exact(count) => count == found,
         Count::AtMost(count) => count >= found,
     };
-    assert!(is_right, "column `{name}`: {what}: {described:?}, but there are {found}");
+    assert!(is_right, "column \"{name}\": {what}: {described:?}, but there are {found}");
 }

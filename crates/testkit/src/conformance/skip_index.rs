@@ -14,10 +14,10 @@ pub(super) fn check(index: &dyn SkipIndex, expected: &Expected<i64>) {
     let is_level = |len: &u32| *len >= 64 && len.is_power_of_two();
     assert!(
         levels.iter().all(is_level),
-        "column `{name}`: levels: {levels:?} are no powers of two from 64 up"
+        "column \"{name}\": levels: {levels:?} are no powers of two from 64 up"
     );
     let descend = levels.is_sorted_by(|coarse, fine| coarse > fine);
-    assert!(descend, "column `{name}`: levels: {levels:?} are not from coarse to fine");
+    assert!(descend, "column \"{name}\": levels: {levels:?} are not from coarse to fine");
 
     let mut rng = SplitMix64::named(name);
     let queries = i64::queries(&expected.all(), &mut rng);
@@ -86,13 +86,16 @@ impl Level<'_> {
         // Not empty: `zones` must replace its contents.
         let mut zones = vec![Zone { min: 0, max: 0, all_present: true }; 3];
         good(self.index.zones(self.level, docs, &mut zones), name, &operation);
-        assert_eq!(zones.len(), wanted.len(), "column `{name}`: {operation}: number of zones");
+        assert_eq!(zones.len(), wanted.len(), "column \"{name}\": {operation}: number of zones");
         for (at, (zone, rows)) in zones.iter().zip(wanted).enumerate() {
             let outside =
                 rows.iter().flatten().flatten().find(|number| **number < zone.min || zone.max < **number);
-            assert!(outside.is_none(), "column `{name}`: {operation}: zone {at}, {zone:?}, has {outside:?}");
+            assert!(
+                outside.is_none(),
+                "column \"{name}\": {operation}: zone {at}, {zone:?}, has {outside:?}"
+            );
             let is_right = !zone.all_present || rows.iter().all(Option::is_some);
-            assert!(is_right, "column `{name}`: {operation}: zone {at} lacks a value, but is all_present");
+            assert!(is_right, "column \"{name}\": {operation}: zone {at} lacks a value, but is all_present");
         }
     }
 
@@ -108,10 +111,12 @@ impl Level<'_> {
         check_pruning(name, &operation, pruned);
         for at in 0..after.len() * 64 {
             let (was, is) = (bits::get(&bits, at), bits::get(&after, at));
-            assert!(is || !was, "column `{name}`: {operation}: the bit of zone {at} is cleared");
+            assert!(is || !was, "column \"{name}\": {operation}: the bit of zone {at} is cleared");
             match holds.get(at) {
-                Some(&holds) => assert!(is || !holds, "column `{name}`: {operation}: misses zone {at}"),
-                None => assert!(was == is, "column `{name}`: {operation}: the bit past the last zone is set"),
+                Some(&holds) => assert!(is || !holds, "column \"{name}\": {operation}: misses zone {at}"),
+                None => {
+                    assert!(was == is, "column \"{name}\": {operation}: the bit past the last zone is set")
+                }
             }
         }
     }

@@ -11,9 +11,9 @@ pub(super) fn check(keys: &[SortKey], model: &MemSource) {
     let mut orders = vec![Ordering::Equal; (model.docs() as usize).saturating_sub(1)];
     for (at, key) in keys.iter().enumerate() {
         let name = &key.column;
-        assert!(keys[..at].iter().all(|other| other.column != *name), "sort: two keys of column `{name}`");
+        assert!(keys[..at].iter().all(|other| other.column != *name), "sort: two keys of column \"{name}\"");
         let column = model.column(name).unwrap_or_else(|error| panic!("sort: {error}"));
-        assert!(!column.info().is_multi_valued(), "sort: column `{name}`: several values a document");
+        assert!(!column.info().is_multi_valued(), "sort: column \"{name}\": several values a document");
         let docs = column.info().docs;
         let by_key = match column.values() {
             Values::Numbers(rows) => by_key(key, docs, rows),

@@ -14,9 +14,9 @@ const SAMPLE: usize = 400;
 
 pub(super) fn check(name: &str, terms: &dyn Terms, model: &dyn Terms) {
     let subject = Subject { name, terms, wanted: all_terms(name, model) };
-    assert_eq!(terms.term_count(), subject.count(), "column `{name}`: term_count");
+    assert_eq!(terms.term_count(), subject.count(), "column \"{name}\": term_count");
     let ascending = subject.wanted.windows(2).all(|pair| pair[0] < pair[1]);
-    assert!(ascending, "column `{name}`: the model's terms are not ascending");
+    assert!(ascending, "column \"{name}\": the model's terms are not ascending");
     subject.check_ords();
     subject.check_gather();
     subject.check_each_term();
@@ -48,7 +48,7 @@ impl Subject<'_> {
     fn same<T: PartialEq + Debug>(&self, operation: &str, asked: &dyn Debug, found: &T, wanted: &T) {
         assert!(
             found == wanted,
-            "column `{}`: {operation} of {}: {} expected, found {}",
+            "column \"{}\": {operation} of {}: {} expected, found {}",
             self.name,
             short(&asked),
             short(wanted),
@@ -68,7 +68,7 @@ impl Subject<'_> {
         }
         for past in [self.count(), self.count() + 1, u32::MAX - 1, u32::MAX] {
             let Err(error) = self.terms.term(TermOrd::new(past), &mut out) else {
-                panic!("column `{}`: term of ord {past}: found {}", self.name, short(&Text(&out)));
+                panic!("column \"{}\": term of ord {past}: found {}", self.name, short(&Text(&out)));
             };
             self.check_no_such_ord("term", past, &error);
         }
@@ -77,7 +77,7 @@ impl Subject<'_> {
     fn check_no_such_ord(&self, operation: &str, past: u32, error: &Error) {
         let named = matches!(error.kind(), ErrorKind::NoSuchOrd { field, ord, len }
             if field == self.name && *ord == past && *len == self.count());
-        assert!(named, "column `{}`: {operation} of ord {past}: NoSuchOrd expected: {error:?}", self.name);
+        assert!(named, "column \"{}\": {operation} of ord {past}: NoSuchOrd expected: {error:?}", self.name);
     }
 
     /// `gather_terms`: in order, shuffled with repeats, of one and of no ord, and with an ord that does not exist.
@@ -97,7 +97,7 @@ impl Subject<'_> {
         for past in [self.count(), u32::MAX] {
             let asked: Vec<TermOrd> = random.iter().copied().chain([past]).map(TermOrd::new).collect();
             let Err(error) = self.terms.gather_terms(&asked, &mut out) else {
-                panic!("column `{}`: gather_terms of ord {past}: no error", self.name);
+                panic!("column \"{}\": gather_terms of ord {past}: no error", self.name);
             };
             self.check_no_such_ord("gather_terms", past, &error);
         }
@@ -128,7 +128,7 @@ impl Subject<'_> {
         let operation = format!("each_term over {ords:?}");
         let result = self.terms.each_term(ords, &mut |ord, term| {
             let called = (next - ords.start) as usize;
-            assert!(called <= calls, "column `{}`: {operation}: continued after a break", self.name);
+            assert!(called <= calls, "column \"{}\": {operation}: continued after a break", self.name);
             self.same(&operation, &"the next ord", &ord.get(), &next);
             self.same(&operation, &next, &Text(term), &Text(&self.wanted[next as usize]));
             next += 1;

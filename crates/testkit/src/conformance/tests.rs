@@ -58,7 +58,7 @@ fn caught(fault: impl std::fmt::Debug, words: &[&str], check: impl FnOnce()) {
     let Err(panic) = catch_unwind(AssertUnwindSafe(check)) else { panic!("{fault:?} was not caught") };
     let message = panic.downcast::<String>().expect("a formatted message");
     for word in words {
-        assert!(message.contains(word), "{fault:?}: no `{word}` in: {message}");
+        assert!(message.contains(word), "{fault:?}: no \"{word}\" in: {message}");
     }
 }
 
@@ -132,7 +132,7 @@ fn faults(kind: Kind, faults: &[&[(Fault, &'static str)]]) {
     check_column(&Faulty::new(&correct, Fault::Vague), &*correct);
     for (fault, words) in ANY_KIND.iter().chain(faults.iter().copied().flatten()) {
         let faulty = Faulty::new(&correct, *fault);
-        caught(fault, &["`faulty`", words], || check_column(&faulty, &*correct));
+        caught(fault, &["\"faulty\"", words], || check_column(&faulty, &*correct));
     }
 }
 
@@ -209,7 +209,7 @@ impl ColumnSource for FaultySource {
         });
         match self.1 {
             "sort: document 3 belongs before document 2 by faulty" => &KEYS[1..2],
-            "no column `none`" => &KEYS[..3],
+            "no column \"none\"" => &KEYS[..3],
             "several values a document" => &KEYS[3..],
             _ => &KEYS[..2],
         }
@@ -235,7 +235,7 @@ fn faulty_sources_are_caught() {
         "field",
         "found another error",
         "sort: document 3 belongs before document 2 by faulty",
-        "no column `none`",
+        "no column \"none\"",
         "several values a document",
     ];
     for fault in faults {

@@ -149,11 +149,11 @@ impl<S: Slot> Mem<S> {
     ///
     /// As [`new`](Self::new).
     pub fn with_terms(field: Field, docs: u32, slots: Vec<S>, terms: MemTerms) -> Mem<S> {
-        assert!(field.logical.fits(field.kind), "field `{}` of {}", field.name, field.logical.name());
-        assert!(slots.len() <= docs as usize, "field `{}`: {} slots, {docs} docs", field.name, slots.len());
+        assert!(field.logical.fits(field.kind), "field \"{}\" of {}", field.name, field.logical.name());
+        assert!(slots.len() <= docs as usize, "field \"{}\": {} slots, {docs} docs", field.name, slots.len());
         let rows = || slots.iter().filter_map(S::row);
         let numbers = || rows().flat_map(S::Item::numbers).copied();
-        assert!(rows().all(|row| S::Item::numbers(row).is_sorted()), "field `{}`: unsorted", field.name);
+        assert!(rows().all(|row| S::Item::numbers(row).is_sorted()), "field \"{}\": unsorted", field.name);
         let has_numbers = matches!(field.kind, Kind::Numeric | Kind::SortedNumeric);
         let bounds = match numbers().min().zip(numbers().max()) {
             Some((min, max)) => Bounds::Exact(min..=max),
@@ -184,7 +184,7 @@ impl<S: Slot> Mem<S> {
             (Values::Ords(..), true) => Kind::SortedSet,
             (Values::Bytes(_), _) => Kind::Binary,
         };
-        assert_eq!(column.info.kind(), kind, "field `{}`", column.info.field.name);
+        assert_eq!(column.info.kind(), kind, "field \"{}\"", column.info.field.name);
         column
     }
 

@@ -131,11 +131,11 @@ fn unsupported_types_are_named() {
     ];
     for ty in types {
         let schema = Arc::new(ArrowSchema::new(vec![Field::new("x", ty.clone(), true)]));
-        let expected = format!("field `x`: expected a type that a field can hold, found Arrow's type {ty}");
+        let expected = format!("field \"x\": expected a type that a field can hold, found Arrow's type {ty}");
         assert_eq!(field_specs(&schema).unwrap_err().to_string(), expected);
         let mut writer = writer([FieldSpec::new("x", LogicalType::I64).multi_valued()]);
         let refused = writer.append(&RecordBatch::new_empty(schema)).unwrap_err();
-        let expected = format!("field `x`: expected values of type i64, found Arrow's type {ty}");
+        let expected = format!("field \"x\": expected values of type i64, found Arrow's type {ty}");
         assert_eq!(refused.to_string(), expected);
     }
 }
@@ -148,7 +148,7 @@ fn unknown_columns_are_all_named() {
     assert!(matches!(refused.kind(), ErrorKind::UnknownColumns { names } if names == &["a", "c"]));
     assert_eq!(
         refused.to_string(),
-        "the schema has no field `a`, `c`: add fields for these columns, or leave them out"
+        "the schema has no field \"a\", \"c\": add fields for these columns, or leave them out"
     );
     // A field without a column has no values.
     writer.append(&batch([("b", one())])).unwrap();
@@ -157,7 +157,7 @@ fn unknown_columns_are_all_named() {
     let names: Vec<String> = (0..12).map(|i| format!("c{i}")).collect();
     let many = RecordBatch::try_from_iter(names.iter().map(|name| (name, one()))).unwrap();
     let refused = writer.append(&many).unwrap_err().to_string();
-    assert!(refused.contains("`c9` and 2 more: "), "{refused}");
+    assert!(refused.contains("\"c9\" and 2 more: "), "{refused}");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_value_that_does_not_fit_refuses_its_whole_batch() {
     let refused = tried.append(&bad).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "field `x`, document 4: a value of Arrow's type UInt64 that a field of type i64 cannot hold exactly"
+        "field \"x\", document 4: a value of Arrow's type UInt64 that a field of type i64 cannot hold exactly"
     );
     tried.append(&good).unwrap();
     assert_eq!(tried.finish_bytes().unwrap(), clean.finish_bytes().unwrap());
@@ -190,7 +190,7 @@ fn lists_that_do_not_fit_are_refused() {
     assert!(refused(single().multi_valued(), list).contains("document 1: a null in a list"));
     let wide = lists(&[None, Some(&[Some(1), Some(-1)])]);
     let refused = refused(FieldSpec::new("x", LogicalType::U64).multi_valued(), wide);
-    assert!(refused.starts_with("field `x`, document 1: a value of Arrow's type List"), "{refused}");
+    assert!(refused.starts_with("field \"x\", document 1: a value of Arrow's type List"), "{refused}");
 
     // The items of a null list are ignored.
     let items = Arc::new(Int64Array::from(vec![Some(-1), None, Some(3), Some(4)]));

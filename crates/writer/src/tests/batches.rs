@@ -251,35 +251,35 @@ fn slices_that_do_not_fit_are_refused_and_the_batch_goes_on() {
     let refused = [
         (
             message(batch.i64(size, &[1], None)),
-            "field `size`, document 1: the batch needs 2 values, and 1 were given",
+            "field \"size\", document 1: the batch needs 2 values, and 1 were given",
         ),
         (
             message(batch.i64(size, &[1, 2], Some(&[]))),
-            "field `size`, document 1: the batch needs 1 words of validity, and 0 were given",
+            "field \"size\", document 1: the batch needs 1 words of validity, and 0 were given",
         ),
         (
             message(batch.f64(size, &[1.0, 2.0], None)),
-            "field `size`, document 1: a double for a field of type i64",
+            "field \"size\", document 1: a double for a field of type i64",
         ),
         (
             message(batch.i64_lists(size, &[0, 1, 2], &[1, 2], None)),
-            "field `size`, document 1: lists for a field with one value a document: declare it `multi_valued`",
+            "field \"size\", document 1: lists for a field with one value a document: declare it `multi_valued`",
         ),
         (
             message(batch.bytes(host, &[0, 1], b"ab", None)),
-            "field `host`, document 1: the batch needs 2 values, and 1 were given",
+            "field \"host\", document 1: the batch needs 2 values, and 1 were given",
         ),
         (
             message(batch.bytes(host, &[0, 2, 1], b"ab", None)),
-            "field `host`, document 2: byte offsets must ascend and end within the 2 that were given: 2, then 1",
+            "field \"host\", document 2: byte offsets must ascend and end within the 2 that were given: 2, then 1",
         ),
         (
             message(batch.bytes(host, &[0, 1, 3], b"ab", None)),
-            "field `host`, document 2: byte offsets must ascend and end within the 2 that were given: 1, then 3",
+            "field \"host\", document 2: byte offsets must ascend and end within the 2 that were given: 1, then 3",
         ),
         (
             message(batch.bytes_lists(tags, &[0, 1], &[0, 1], b"a", None)),
-            "field `tags`, document 1: the batch needs 3 list offsets, and 2 were given",
+            "field \"tags\", document 1: the batch needs 3 list offsets, and 2 were given",
         ),
     ];
     for (found, expected) in refused {
@@ -358,21 +358,21 @@ fn a_column_that_fails_halfway_is_taken_back_alone() {
     drop(batch);
     let mut batch = writer.batch(2).unwrap();
     let text = message(batch.bytes(host, &[0, 1, 3], b"z\xc3\x28", None));
-    assert_eq!(text, "field `host`, document 1: not UTF-8 behind its first 0 bytes");
+    assert_eq!(text, "field \"host\", document 1: not UTF-8 behind its first 0 bytes");
     let text = message(batch.bytes(id, &[0, 16, 31], &[7; 31], None));
-    assert_eq!(text, "field `id`, document 1: a value of 15 bytes, where all have 16");
+    assert_eq!(text, "field \"id\", document 1: a value of 15 bytes, where all have 16");
     let text = message(batch.bytes_lists(tags, &[0, 1, 3], &[0, 1, 2, 1], b"pq", None));
-    assert!(text.starts_with("field `tags`, document 1: byte offsets must ascend"), "{text}");
+    assert!(text.starts_with("field \"tags\", document 1: byte offsets must ascend"), "{text}");
     let text = message(batch.bytes_lists(tags, &[0, 1, 4], &[0, 1, 2, 2], b"pq", None));
-    assert!(text.starts_with("field `tags`, document 1: list offsets must ascend"), "{text}");
+    assert!(text.starts_with("field \"tags\", document 1: list offsets must ascend"), "{text}");
     assert_eq!(
         message(batch.stored(up, &[1, -1], None)),
-        "field `up`, document 1: the stored number -1 is no boolean"
+        "field \"up\", document 1: the stored number -1 is no boolean"
     );
     good(&mut batch, ids);
     assert_eq!(
         message(batch.i64(size, &[1, 2], None)),
-        "field `size`, document 0: the batch has values of this field already"
+        "field \"size\", document 0: the batch has values of this field already"
     );
     assert_eq!((batch.first().get(), batch.docs()), (0, 2));
     batch.finish();

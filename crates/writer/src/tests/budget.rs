@@ -59,7 +59,7 @@ fn the_error_gives_advice() {
     let mut writer = SegmentWriter::in_memory(schema, options);
     assert_eq!(
         message(writer.document().i64(number, 1)),
-        "field `number`, document 0: the buffered values would take more than the budget of 7 bytes: \
+        "field \"number\", document 0: the buffered values would take more than the budget of 7 bytes: \
          raise `WriterOptions::budget`, add fewer documents at a time, or build the segment in a file"
     );
 }

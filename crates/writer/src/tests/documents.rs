@@ -52,21 +52,21 @@ fn messages_name_field_and_document_and_give_advice() {
     ]);
     let mut writer = in_memory(schema);
     let mut doc = writer.document();
-    assert_eq!(message(doc.str(size, "7")), "field `size`, document 0: a string for a field of type u64");
+    assert_eq!(message(doc.str(size, "7")), "field \"size\", document 0: a string for a field of type u64");
     doc.str(host, "a").unwrap();
     assert_eq!(
         message(doc.str(host, "b")),
-        "field `host`, document 0: a second value for a field with one value a document: declare it \
+        "field \"host\", document 0: a second value for a field with one value a document: declare it \
          `multi_valued`"
     );
-    assert_eq!(message(doc.stored(up, 2)), "field `up`, document 0: the stored number 2 is no boolean");
+    assert_eq!(message(doc.stored(up, 2)), "field \"up\", document 0: the stored number 2 is no boolean");
     // Where addresses have 32 bits, nothing has so many bytes.
     if cfg!(target_pointer_width = "64") {
         // Zeroed memory that nobody touches: it is refused by its length.
         let long = vec![0; usize::try_from(crate::MAX_VALUE).unwrap() + 1];
         assert_eq!(
             message(doc.bytes(raw, &long)),
-            "field `raw`, document 0: a value of 2147483649 bytes, and 2147483648 is the most"
+            "field \"raw\", document 0: a value of 2147483649 bytes, and 2147483648 is the most"
         );
     }
     let (_, other) = super::schema([(); 5].map(|()| FieldSpec::new("x", LogicalType::I64)).map({
@@ -89,19 +89,19 @@ fn a_schema_refuses_what_no_segment_can_have() {
     schema.add(FieldSpec::new("a", LogicalType::I64)).unwrap();
     assert_eq!(
         add(&mut schema, FieldSpec::new("", LogicalType::I64)),
-        "field ``: a field needs a name of at least one byte"
+        "field \"\": a field needs a name of at least one byte"
     );
     assert_eq!(
         add(&mut schema, FieldSpec::new("a", LogicalType::F64)),
-        "field `a`: the schema has a field of this name already"
+        "field \"a\": the schema has a field of this name already"
     );
     let long = add(&mut schema, FieldSpec::new("é".repeat(32_769), LogicalType::I64));
-    assert!(long.ends_with("…`: the name has 65538 bytes, and 65536 is the most"), "{long}");
+    assert!(long.ends_with("…\": the name has 65538 bytes, and 65536 is the most"), "{long}");
     let format = FieldSpec::new("t", LogicalType::Date).format("%".repeat(256));
-    assert_eq!(add(&mut schema, format), "field `t`: the format has 256 bytes, and 255 is the most");
+    assert_eq!(add(&mut schema, format), "field \"t\": the format has 256 bytes, and 255 is the most");
     assert_eq!(
         add(&mut schema, FieldSpec::new("n", LogicalType::Date).kind(BytesKind::Sorted)),
-        "field `n`: sorted or binary is a choice for byte strings, and values of type date are numbers"
+        "field \"n\": sorted or binary is a choice for byte strings, and values of type date are numbers"
     );
     let list = FieldSpec::new("l", LogicalType::Utf8).kind(BytesKind::Binary).multi_valued();
     assert!(add(&mut schema, list).contains("are a sorted set"));
@@ -250,7 +250,7 @@ fn a_format_may_come_at_the_end() {
     let mut writer = in_memory(schema_a);
     writer.set_format(day, "%d.%m.%Y").unwrap();
     let text = message(writer.set_format(day, "x".repeat(256)));
-    assert_eq!(text, "field `day`: the format has 256 bytes, and 255 is the most");
+    assert_eq!(text, "field \"day\": the format has 256 bytes, and 255 is the most");
     let (schema_b, _) = schema([FieldSpec::new("day", LogicalType::Date).format("%d.%m.%Y")]);
     assert!(writer.finish_bytes().unwrap() == in_memory(schema_b).finish_bytes().unwrap());
 }
@@ -263,11 +263,11 @@ fn stored_bytes_are_checked_for_their_type() {
     let mut doc = writer.document();
     assert_eq!(
         message(doc.stored_bytes(text, b"ab\xff")),
-        "field `text`, document 0: not UTF-8 behind its first 2 bytes"
+        "field \"text\", document 0: not UTF-8 behind its first 2 bytes"
     );
     assert_eq!(
         message(doc.stored_bytes(ip, &[127, 0, 0, 1])),
-        "field `ip`, document 0: a value of 4 bytes, where all have 16"
+        "field \"ip\", document 0: a value of 4 bytes, where all have 16"
     );
     doc.stored_bytes(text, "é".as_bytes()).unwrap().stored_bytes(ip, &[0; 16]).unwrap();
     doc.finish().unwrap();

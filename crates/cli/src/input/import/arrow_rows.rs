@@ -187,7 +187,7 @@ impl Column {
             None if self.explicit => Ok(()),
             None => Err(InputError::refused(
                 format!(
-                    "column {:?} is {} in {} and {} in {}",
+                    "column {:?} is {} in \"{}\" and {} in \"{}\"",
                     self.name, old.called, old.file, new.called, new.file
                 ),
                 format!("{} takes the text of both", type_flag(&self.name, "string")),

@@ -5,7 +5,7 @@ use super::hints::{conflicting, type_flag};
 use crate::api::LogicalType;
 use crate::input::column::Column;
 use crate::input::column_type::{BaseType, ColumnType, TypeRequest, timestamp, unit_of};
-use crate::input::error::{InputError, Result, meant};
+use crate::input::error::{InputError, Result, meant, quoted_list};
 use crate::input::infer_types::{Evidence, narrowest_number};
 use crate::input::row::{Cell, Form};
 
@@ -54,8 +54,7 @@ impl Import {
 
     fn no_such_name(&self, option: &str, name: &str) -> InputError {
         let names = || self.fields.names();
-        let hint =
-            meant(name, names(), || format!("the columns are {}", names().collect::<Vec<_>>().join(", ")));
+        let hint = meant(name, names(), || format!("the columns are {}", quoted_list(names())));
         InputError::refused(format!("{option}: no input has a column {name:?}"), hint)
     }
 
@@ -81,7 +80,7 @@ fn check_lists(column: &Column, ty: Option<ColumnType>) -> Result<()> {
     match (&column.declared, ty) {
         (Some(declared), Some(ty)) if declared.ty.multi && !ty.multi => Err(InputError::refused(
             format!(
-                "column {:?}: expected one value a document, found lists in {} ({})",
+                "column {:?}: expected one value a document, found lists in \"{}\" ({})",
                 column.name, declared.file, declared.called
             ),
             format!("use {}", type_flag(&column.name, &ColumnType { multi: true, ..ty }.to_string())),

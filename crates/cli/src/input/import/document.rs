@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::input::column::{Column, Missing, MissingTokens};
 use crate::input::column_type::ColumnType;
+use crate::input::error::excerpt;
 use crate::input::parse_cell::{Stored, TypeMismatch, ValueStyle};
 use crate::input::row::Form;
 
@@ -123,7 +124,9 @@ pub(super) fn split_cell(
     for value in values {
         let raw = value.get();
         let text = match raw.as_bytes().first() {
-            Some(b'{' | b'[' | b'n') => return Err(refuse(format!("an array cannot hold {raw}"))),
+            Some(b'{' | b'[' | b'n') => {
+                return Err(refuse(format!("an array cannot hold {}", excerpt(raw.as_bytes()))));
+            }
             Some(b'"') => serde_json::from_str(raw).map_err(|error| refuse(error.to_string()))?,
             _ => raw.to_owned(),
         };

@@ -16,7 +16,7 @@ fn names_that_cannot_be() {
     let nowhere = folder.path().join("missing/a.dv");
     let error = AtomicFile::create(&nowhere).unwrap_err();
     assert_eq!(error.path(), folder.path().join("missing/.a.dv.tmp"));
-    assert!(error.to_string().contains("cannot create `") && error.to_string().contains(".a.dv.tmp`: "));
+    assert!(error.to_string().contains("cannot create \"") && error.to_string().contains(".a.dv.tmp\": "));
     assert!(contents(folder.path()).is_empty());
 }
 
