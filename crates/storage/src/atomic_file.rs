@@ -121,7 +121,7 @@ impl AtomicFile {
             Some(folder) if folder != Path::new("") => folder.to_owned(),
             _ => PathBuf::from("."),
         };
-        let file = claim(&temporary, &injector)?;
+        let file = claim(&temporary, path, &injector)?;
         let spill = Spill::new(hidden(".spill"), injector.clone());
         let out = BufWriter::with_capacity(BUFFER, TempFile { file, injector });
         let target = path.to_owned();
@@ -279,12 +279,16 @@ fn name(path: &Path) -> io::Result<&OsStr> {
     }
 }
 
-/// Opens and locks the temporary file, with the remains of a killed build in it.
-fn claim(temporary: &Path, injector: &FaultInjector) -> Result<File> {
+/// Opens and locks the temporary file of `target`, with the remains of a killed build in it.
+fn claim(temporary: &Path, target: &Path, injector: &FaultInjector) -> Result<File> {
     let error = |step| move |e| Error::new(step, temporary, e);
     for _ in 0..ATTEMPTS {
         let opened = injector.before(Step::Create).and_then(|()| open(temporary));
-        let (file, is_new) = opened.map_err(error(Step::Create))?;
+        let (file, is_new) = opened.map_err(|e| {
+            // If nothing has the temporary name, the folder is at fault, and the caller knows the final name.
+            let is_taken = fs::symlink_metadata(temporary).is_ok();
+            Error::new(Step::Create, if is_taken { temporary } else { target }, e)
+        })?;
         let locked = injector.before(Step::Lock).map_err(TryLockError::Error).and_then(|()| file.try_lock());
         // The build that held the lock may have published or removed the file in the meantime. Then this is no
         // longer the temporary file, and must not be touched.

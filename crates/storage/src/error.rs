@@ -65,7 +65,8 @@ impl Error {
         self.step
     }
 
-    /// The path it was called on; while a file is being written, that of the temporary file.
+    /// The path it was called on; while a file is being written, that of the temporary file. If the temporary file
+    /// could not be created, such as in a missing folder, the path of the file to write.
     pub fn path(&self) -> &Path {
         &self.path
     }

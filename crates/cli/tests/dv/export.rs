@@ -48,9 +48,10 @@ fn what_cannot_be_exported_leaves_what_stood_there() {
     sandbox.write("damaged.dv", damaged);
     assert_eq!(sandbox.dv(&["export", "damaged.dv", "-o", "out.csv"]).code, 1);
     assert_eq!(sandbox.read("out.csv"), b"older");
-    for folder in [".", "no/out.csv"] {
-        let run = sandbox.dv(&["export", "a.dv", "-o", folder, "--format", "csv"]);
-        assert!(run.code == 3 && run.err.starts_with("dv: cannot create \""), "{run:?}");
+    for output in [".", "no/out.csv"] {
+        let run = sandbox.dv(&["export", "a.dv", "-o", output, "--format", "csv"]);
+        let expected = format!("dv: cannot create \"{output}\": ");
+        assert!(run.code == 3 && run.err.starts_with(&expected), "{run:?}");
     }
     assert_eq!(sandbox.names(), ["a.csv", "a.dv", "damaged.dv", "out.csv"]);
 }

@@ -161,7 +161,7 @@ fn a_failing_call_keeps_the_old_file_and_leaves_nothing_else() {
 
 /// Checks that every step failed, for every file.
 fn covers_all(work: Work, failed: &Tally, went_on: &Tally) {
-    let of_file = ["Create .hits.dv.tmp", "Lock .hits.dv.tmp", "Remove .hits.dv.spill"];
+    let of_file = ["Create hits.dv", "Create .hits.dv.tmp", "Lock .hits.dv.tmp", "Remove .hits.dv.spill"];
     let of_spill = ["Create .hits.dv.spill", "Write .hits.dv.spill", "Read .hits.dv.spill"];
     let at_end = ["Write .hits.dv.tmp", "Sync .hits.dv.tmp", "Rename .hits.dv.tmp", "SyncFolder"];
     let mut expected = [&of_file[..], &at_end, if work.spills() { &of_spill } else { &[] }].concat();

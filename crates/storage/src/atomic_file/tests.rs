@@ -334,6 +334,8 @@ fn any_call_may_fail() {
                     (Ok(_), _) => (None, only("a.dv", &all)),
                     (Err(error), Step::SyncFolder) => (Some((error, "")), only("a.dv", &all)),
                     (Err(error), Step::Remove) => (Some((error, ".a.dv.spill")), before),
+                    // Before there is a temporary file.
+                    (Err(error), _) if at == 0 => (Some((error, "a.dv")), before),
                     (Err(error), _) => (Some((error, ".a.dv.tmp")), before),
                 };
                 if let Some((error, name)) = of {

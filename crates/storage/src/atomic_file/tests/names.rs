@@ -15,8 +15,13 @@ fn names_that_cannot_be() {
     }
     let nowhere = folder.path().join("missing/a.dv");
     let error = AtomicFile::create(&nowhere).unwrap_err();
-    assert_eq!(error.path(), folder.path().join("missing/.a.dv.tmp"));
-    assert!(error.to_string().contains("cannot create \"") && error.to_string().contains(".a.dv.tmp\": "));
+    assert_eq!(error.path(), nowhere);
+    assert!(error.to_string().starts_with(&format!("cannot create \"{}\": ", nowhere.display())), "{error}");
+    // What is in the way is named.
+    let taken = folder.path().join(".a.dv.tmp");
+    fs::create_dir(&taken).unwrap();
+    assert_eq!(AtomicFile::create(folder.path().join("a.dv")).unwrap_err().path(), taken);
+    fs::remove_dir(&taken).unwrap();
     assert!(contents(folder.path()).is_empty());
 }
 
