@@ -285,7 +285,10 @@ fn report(
 /// Compares the size of the segment with the text of the input, and with its compressed size.
 fn against_input(bytes: u64, import: &Import) -> String {
     let (disk, text) = (import.bytes_read(), import.text_read());
-    let percent = |of: u64| if of == 0 { "-".to_owned() } else { decimal(bytes * 100, of, 1) };
+    if text == 0 {
+        return format!("{} bytes, from an empty input", thousands(bytes));
+    }
+    let percent = |of: u64| decimal(bytes * 100, of, 1);
     let mut line = format!(
         "{} bytes, {} % of the input's {} bytes{}",
         thousands(bytes),

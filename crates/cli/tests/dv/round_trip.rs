@@ -79,6 +79,15 @@ fn several_inputs_are_one_segment() {
 }
 
 #[test]
+fn an_empty_input_has_no_percentage() {
+    for name in ["a.csv", "a.ndjson"] {
+        let sandbox = Sandbox::with(name, "");
+        let report = sandbox.ok(&["build", name, "-o", "a.dv"]);
+        assert!(report.ends_with("\na.dv: 128 bytes, from an empty input\n"), "{report}");
+    }
+}
+
+#[test]
 fn the_same_input_gives_the_same_bytes() {
     let sandbox = Sandbox::with("p.ndjson.gz", packages());
     sandbox.ok(&["build", "p.ndjson.gz", "-o", "a.dv"]);
