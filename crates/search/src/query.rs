@@ -76,7 +76,7 @@
 //! assert_eq!(Query::parse(&query.to_string())?, query);
 //!
 //! let error = Query::parse("status == 404 and size > large").unwrap_err();
-//! assert_eq!(error.to_string(), "column 26 of the query: expected a number, text in quotes, `true` or `false`");
+//! assert_eq!(error.to_string(), "character 26 of the query: expected a number, text in quotes, `true` or `false`");
 //! # Ok::<(), docvalues_search::Error>(())
 //! ```
 

@@ -23,7 +23,7 @@ fn refused(sandbox: &Sandbox, args: &[&str], code: i32, expected: &str) {
 fn a_column_that_there_is_none_of_is_pointed_at() {
     let sandbox = sandbox();
     let query = "host = \"a\" and sise > 1";
-    let close = "dv: column 16 of the query: there is no column \"sise\"\n\
+    let close = "dv: character 16 of the query: there is no column \"sise\"\n\
         host = \"a\" and sise > 1\n               ^\n    hint: did you mean \"size\"?\n";
     let request = json!({ "where": query }).to_string();
     for args in [
@@ -194,7 +194,7 @@ fn requests_take_the_options_of_other_commands() {
         serde_json::from_str(&sandbox.ok(&["query", "t.dv", request, "--threads", "2"])).unwrap();
     assert_eq!(answer["facets"][0]["values"].as_array().unwrap().len(), 2);
     let wrong =
-        "dv: column 7 of the query: expected a number, text in quotes, `true` or `false`\nsize >\n      ^\n";
+        "dv: character 7 of the query: expected a number, text in quotes, `true` or `false`\nsize >\n      ^\n";
     for request in ["{}", r#"{"where": "size >"}"#] {
         refused(&sandbox, &["query", "t.dv", request, "--where", "size >"], 2, wrong);
     }

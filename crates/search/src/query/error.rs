@@ -89,8 +89,8 @@ fn printable(c: char) -> char {
 
 impl fmt::Display for QueryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(column) = self.column() {
-            write!(f, "column {column} of the query: ")?;
+        if let Some(character) = self.column() {
+            write!(f, "character {character} of the query: ")?;
         }
         f.write_str(&self.what)
     }
@@ -98,7 +98,7 @@ impl fmt::Display for QueryError {
 
 impl fmt::Debug for QueryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("QueryError").field("what", &self.what).field("column", &self.column()).finish()
+        f.debug_struct("QueryError").field("what", &self.what).field("character", &self.column()).finish()
     }
 }
 
