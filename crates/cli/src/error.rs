@@ -121,13 +121,16 @@ impl From<&Error> for CliError {
                 CliError { damaged_column: true, ..failure.hint(hint) }
             }
             api::ErrorKind::Corrupt { source, .. } => match source.kind() {
-                FormatErrorKind::Magic { .. } if source.section() == Section::Header => {
+                FormatErrorKind::Magic { .. } => {
                     failure.hint("`dv build` makes a segment from CSV, TSV or NDJSON")
                 }
                 FormatErrorKind::Truncated { .. } if source.section() == Section::Header => failure.hint(
                     "the file is too short for a segment; `dv build` makes one from CSV, TSV or NDJSON",
                 ),
-                FormatErrorKind::Magic { .. } | FormatErrorKind::Truncated { .. } => {
+                FormatErrorKind::TooShort { .. } | FormatErrorKind::NoFooter { .. } => {
+                    failure.hint("copy the file again, or build it again")
+                }
+                FormatErrorKind::Truncated { .. } => {
                     failure.hint("the end of the file is missing; copy it again")
                 }
                 _ => failure,
@@ -167,13 +170,13 @@ pub(crate) fn exit_of(error: &Error) -> Exit {
 
 /// Whether the file is no segment at all, or one that this release cannot read.
 fn is_foreign(error: &api::FormatError) -> bool {
-    match error.kind() {
-        FormatErrorKind::TooNew { .. }
-        | FormatErrorKind::TooOld { .. }
-        | FormatErrorKind::UnknownFeatures { .. } => true,
-        FormatErrorKind::Magic { .. } => error.section() == Section::Header,
-        _ => false,
-    }
+    matches!(
+        error.kind(),
+        FormatErrorKind::Magic { .. }
+            | FormatErrorKind::TooNew { .. }
+            | FormatErrorKind::TooOld { .. }
+            | FormatErrorKind::UnknownFeatures { .. }
+    )
 }
 
 impl From<api::writer::Error> for CliError {

@@ -86,9 +86,25 @@ pub enum ErrorKind {
         /// The stored checksum.
         expected: u32,
     },
-    /// The file is not a docvalues segment: its first or last bytes are not the magic ones.
+    /// The file is not a docvalues segment: its first bytes are not the magic ones.
     #[error("not a docvalues segment: expected its magic bytes, found {found:02x?}")]
     Magic {
+        /// The bytes in place of the magic ones.
+        found: [u8; 8],
+    },
+    /// The file begins as a segment, but is too short for a header and a footer.
+    #[error("the file is cut off: expected at least {least} bytes, found {found}")]
+    TooShort {
+        /// The length of the file.
+        found: u64,
+        /// The length of the shortest segment.
+        least: u64,
+    },
+    /// The file begins as a segment, but its last bytes are not the magic ones of a footer.
+    #[error(
+        "the file is cut off or its end is damaged: expected the magic bytes of a footer, found {found:02x?}"
+    )]
+    NoFooter {
         /// The bytes in place of the magic ones.
         found: [u8; 8],
     },

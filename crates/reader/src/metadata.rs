@@ -13,6 +13,9 @@ use docvalues_storage::Source;
 use crate::column::FormatResult;
 use crate::options::OpenOptions;
 
+/// The length of the shortest file: a header and a footer.
+const LEAST: u64 = (HEADER_LEN + FOOTER_LEN) as u64;
+
 /// The header, the footer, and the decoded directory root.
 pub(crate) struct Metadata {
     pub(crate) header: Header,
@@ -29,6 +32,10 @@ impl Metadata {
         let len = source.len();
         let footer_at = len.saturating_sub(FOOTER_LEN as u64).max(HEADER_LEN as u64);
         let header = Header::decode(&array(&source.read_at(Role::Header, 0, HEADER_LEN)?))?;
+        if len < LEAST {
+            let kind = error::ErrorKind::TooShort { found: len, least: LEAST };
+            return Err(error::Error::new(Role::Footer, footer_at, kind));
+        }
         let footer = source.read_at(Role::Footer, footer_at, FOOTER_LEN)?;
         let footer = Footer::decode(&array(&footer), len)?;
         let (found, max) = (u64::from(footer.docs), options.most_docs(len));

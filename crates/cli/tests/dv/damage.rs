@@ -86,6 +86,14 @@ fn a_segment_that_is_cut_is_damaged() {
         assert!(run.out.starts_with("b.dv: "), "{}", run.out);
         let run = sandbox.dv(&["head", "b.dv"]);
         assert_eq!((run.code, run.out.as_str()), (1, ""), "{len}: {run:?}");
+        let expected = match len {
+            0..64 => format!("header at byte 0: expected 64 bytes, found {len}"),
+            64..128 => {
+                format!("footer at byte 64: the file is cut off: expected at least 128 bytes, found {len}")
+            }
+            _ => format!("footer at byte {}: the file is cut off or its end is damaged: ", len - 8),
+        };
+        assert!(run.err.starts_with(&format!("dv: b.dv: {expected}")), "{}", run.err);
     }
 }
 

@@ -193,8 +193,7 @@ fn requests_take_the_options_of_other_commands() {
     let answer: Value =
         serde_json::from_str(&sandbox.ok(&["query", "t.dv", request, "--threads", "2"])).unwrap();
     assert_eq!(answer["facets"][0]["values"].as_array().unwrap().len(), 2);
-    let wrong =
-        "dv: character 7 of the query: expected a number, text in quotes, `true` or `false`\nsize >\n      ^\n";
+    let wrong = "dv: character 7 of the query: expected a number, text in quotes, `true` or `false`\nsize >\n      ^\n";
     for request in ["{}", r#"{"where": "size >"}"#] {
         refused(&sandbox, &["query", "t.dv", request, "--where", "size >"], 2, wrong);
     }

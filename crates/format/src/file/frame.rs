@@ -124,7 +124,7 @@ impl Header {
     pub fn decode(bytes: &[u8; HEADER_LEN]) -> Result<Header> {
         let place = Place { section: Section::Header, offset: 0 };
         let mut cursor = Cursor::new(place, bytes);
-        magic(&mut cursor, MAGIC, place, 0)?;
+        magic(&mut cursor, MAGIC, place, |found| ErrorKind::Magic { found })?;
         let version = cursor.u16()?;
         let mut zero = cursor;
         cursor.u16()?;
@@ -180,12 +180,13 @@ impl Footer {
     ///
     /// # Errors
     ///
-    /// As [`Header::decode`], and when the root is not between header and footer.
+    /// As [`Header::decode`], with [`ErrorKind::NoFooter`] instead of [`ErrorKind::Magic`], and when the root is not
+    /// between header and footer.
     pub fn decode(bytes: &[u8; FOOTER_LEN], file_len: u64) -> Result<Footer> {
         let place = Place { section: Section::Footer, offset: file_len.saturating_sub(FOOTER_LEN as u64) };
         let mut cursor = Cursor::new(place, bytes);
         cursor.take(FOOTER_LEN - 8)?;
-        magic(&mut cursor, END_MAGIC, place, FOOTER_LEN - 8)?;
+        magic(&mut cursor, END_MAGIC, place, |found| ErrorKind::NoFooter { found })?;
         let mut cursor = Cursor::new(place, bytes);
         let (root_offset, root_len, root_crc) = (cursor.u64()?, cursor.u32()?, cursor.u32()?);
         let (docs, columns) = (cursor.u32()?, cursor.u32()?);
@@ -212,12 +213,19 @@ impl Footer {
     }
 }
 
-fn magic(cursor: &mut Cursor<'_>, expected: [u8; 8], place: Place, at: usize) -> Result<()> {
+/// Reads magic bytes; an error has the kind that `wrong` returns for the bytes found.
+fn magic(
+    cursor: &mut Cursor<'_>,
+    expected: [u8; 8],
+    place: Place,
+    wrong: impl FnOnce([u8; 8]) -> ErrorKind,
+) -> Result<()> {
+    let at = cursor.position();
     let mut found = [0; 8];
     found.copy_from_slice(cursor.take(8)?);
     match found == expected {
         true => Ok(()),
-        false => Err(Error::at(place, at, ErrorKind::Magic { found })),
+        false => Err(Error::at(place, at, wrong(found))),
     }
 }
 
@@ -289,6 +297,8 @@ mod tests {
         assert_eq!(kind(&unknown), ErrorKind::UnknownFeatures { flags: 1 << 31 });
         let optional = Header { optional: 1 << 31, ..Header::current() };
         assert_eq!(Header::decode(&optional.encode()), Ok(optional));
+        let cut = Footer::decode(&[b'P'; 64], 160).unwrap_err();
+        assert_eq!((cut.offset(), cut.kind()), (152, &ErrorKind::NoFooter { found: [b'P'; 8] }));
     }
 
     #[test]

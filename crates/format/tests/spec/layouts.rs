@@ -120,7 +120,7 @@ fn invalid_footer_fields_are_refused_by_row() {
             // The forged offset is byte 64, at which the root was.
             ("root_offset", found) => assert_eq!(found.unwrap(), footer),
             ("root_len", found) => assert_eq!(found.unwrap().root_len, 64),
-            ("magic", Err(e)) => assert!(matches!(e.kind(), ErrorKind::Magic { .. })),
+            ("magic", Err(e)) => assert!(matches!(e.kind(), ErrorKind::NoFooter { .. })),
             ("version", Err(e)) => {
                 assert_eq!(e.kind(), &ErrorKind::TooNew { found: 0x40, newest: VERSION, writer: None });
             }
