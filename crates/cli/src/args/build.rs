@@ -27,9 +27,9 @@ Several values a document: a JSON array of scalars makes a column with several v
 in ascending order; a string is stored once. In CSV, a cell of such a column (--type tags=string[]) holds a JSON \
 array. A nested JSON object makes columns with dotted names.
 
-Parquet and Arrow (if dv was built with the feature `parquet`) bring their types. Integers become i64 or u64; floats \
-and decimals f64; decimals without a fraction i64; text string; binary bytes; times of day and durations i64, in \
-their own unit. Lists make columns with several values, structs columns with dotted names; null and an empty list are \
+Parquet and Arrow files (if dv was built with the feature `parquet`) declare the types of their columns. Integers \
+become i64 or u64; floats and decimals f64; decimals without a fraction i64; text string; binary bytes; times of day \
+and durations i64, in their own unit. Lists make columns with several values, structs columns with dotted names; null and an empty list are \
 missing. A value that would change is an error. Leave out columns of other types, such as maps, with --exclude. \
 Parquet and the Arrow file format cannot be read from a pipe; the Arrow stream format can.
 
@@ -151,7 +151,7 @@ pub(crate) enum JumpTables {
 /// Options of a writer and of its report, shared by `build` and `merge`.
 #[derive(Debug, Args)]
 pub(crate) struct WriteArgs {
-    /// Threads that encode columns, 0 for one per core; the file does not depend on it
+    /// Threads that encode columns, 0 for one per core; any number writes the same file
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub(crate) threads: usize,
 
@@ -219,9 +219,10 @@ pub(crate) struct BuildArgs {
 const SCHEMA_LONG: &str = "\
 Print the types that dv infers from a sample of the inputs, as a schema file to edit.
 
-Pass the file to `dv build --schema`; unedited, it builds the same segment as without it. Types of a schema file \
-accept more than inferred ones, so a later row may fit that did not (see --type). A column without a value in \
-the sample is written as a comment if its type is unknown.";
+Pass the file to `dv build --schema`. If you do not edit it, the segment is the same as without --schema. But a type in \
+a schema file accepts more values than the same type inferred from a sample (see --type), so some rows that are bad \
+without --schema are good with it. A column without a value in the sample is written as a comment if its type is \
+unknown.";
 
 const SCHEMA_EXAMPLES: &str = "\
 Examples:
