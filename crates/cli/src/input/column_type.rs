@@ -45,7 +45,7 @@ impl Layout {
         let found = Layout::NAMED.iter().find(|(known, _)| *known == name);
         found.map(|(_, layout)| *layout).ok_or_else(|| {
             let names = Layout::NAMED.map(|(name, _)| name).join(", ");
-            format!("unknown kind {name:?}: expected one of {names}")
+            format!("unknown layout {name:?}: expected one of {names}")
         })
     }
 
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(error("i64:sorted"), "only string, bytes, ip and uuid can be sorted");
         assert_eq!(
             error("string:hashed"),
-            "unknown kind \"hashed\": expected one of sorted, binary, raw, fsst, block"
+            "unknown layout \"hashed\": expected one of sorted, binary, raw, fsst, block"
         );
         assert!(error("string[]:binary").contains("leave out :binary"));
     }

@@ -233,7 +233,7 @@ mod tests {
             ("[column.a]\ntype = \"i64\"", &["line 1", "column", "columns"]),
             ("[columns.a]\ntype = \"integer\"", &["line 2", "column \"a\"", "did you mean i64?"]),
             ("[columns.a]\ntype = \"i64\"\nkind = \"sorted\"", &["line 2", "only string"]),
-            ("[columns.a]\nkind = \"fast\"", &["line 2", "unknown kind"]),
+            ("[columns.a]\nkind = \"fast\"", &["line 2", "unknown layout"]),
             ("[columns.a]\ntype = \"i64\"\nformat = \"%Y\"", &["line 3", "needs type"]),
             ("[columns.a]\ntype = \"date\"\nformat = \"%Y\"", &["line 3", "invalid date format"]),
             ("[columns.a]\ntype = \"date\"\nformat = \"%Y%m%d%H\"", &["line 3", "no time of day"]),
