@@ -167,7 +167,10 @@ pub enum ErrorKind {
     #[error("{0}")]
     Broken(&'static str),
     /// Two neighbouring documents are not in the order of the segment's index sort.
-    #[error("document {doc} sorts before document {}: the segment is not in the order of its index sort", doc.saturating_sub(1))]
+    #[error(
+        "document {doc} sorts before document {}: the segment is not in the order of its index sort",
+        doc.saturating_sub(1)
+    )]
     Unsorted {
         /// The first document that sorts before its predecessor.
         doc: u32,
