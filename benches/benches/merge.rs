@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use criterion::{Throughput, criterion_group, criterion_main};
 use docvalues::prelude::*;
-use docvalues::{BytesKind, Compression, Merger};
+use docvalues::{BytesKind, Compression, LiveDocs, Merger};
 use docvalues_benches::column_input::ColumnInput;
 use docvalues_benches::{Bench, data, segment};
 
@@ -50,6 +50,15 @@ fn built(spec: &FieldSpec, input: &ColumnInput, docs: Range<u32>, one_by_one: bo
     writer.finish_bytes().expect("memory does not fail")
 }
 
+/// All documents but one in a hundred.
+fn live(docs: u32) -> LiveDocs {
+    let mut live = LiveDocs::all(docs);
+    for doc in (0..docs).step_by(100) {
+        live.delete(DocId::new(doc));
+    }
+    live
+}
+
 fn measure(c: &mut Bench, name: &str, spec: &FieldSpec, input: &ColumnInput) {
     let docs = docvalues_benches::docs();
     let size = docs.div_ceil(SEGMENTS).next_multiple_of(64);
@@ -58,14 +67,13 @@ fn measure(c: &mut Bench, name: &str, spec: &FieldSpec, input: &ColumnInput) {
     let segments = pieces.into_iter().map(|piece| built(spec, input, piece, false));
     let segments: Vec<_> =
         segments.map(|file| Segment::from_bytes(file, OpenOptions::new()).expect("a good file")).collect();
-    let mut live = vec![u64::MAX; size as usize / 64];
-    (0..size).step_by(100).for_each(|doc| live[doc as usize / 64] &= !(1 << (doc % 64)));
-    let merge = |live: Option<&[u64]>| {
+    let live: Vec<_> = segments.iter().map(|segment| live(segment.docs())).collect();
+    let merge = |live: Option<&[LiveDocs]>| {
         let mut merger = Merger::new(options()).compression(spec.compressed());
-        for segment in &segments {
+        for (i, segment) in segments.iter().enumerate() {
             match live {
                 None => merger.add(segment.file(), segment),
-                Some(live) => merger.add_live(segment.file(), segment, live).expect("as many bits"),
+                Some(live) => merger.add_live(segment.file(), segment, &live[i]).expect("as many documents"),
             };
         }
         merger.finish_bytes().expect("good segments").0

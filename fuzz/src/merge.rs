@@ -2,7 +2,8 @@
 
 use docvalues::column::bits;
 use docvalues::{
-    ColumnSource, Compression, Merger, OpenOptions, Segment, SortKey, Verify, WriteErrorKind, WriterOptions,
+    Bitset, ColumnSource, Compression, DocId, LiveDocs, Merger, OpenOptions, Segment, SortKey, Verify,
+    WriteErrorKind, WriterOptions,
 };
 use docvalues_testkit::shapes::Presence;
 
@@ -17,7 +18,7 @@ const VALUES: u32 = 20_000;
 struct Piece {
     documents: Documents,
     file: Vec<u8>,
-    live: Option<Vec<u64>>,
+    live: Option<LiveDocs>,
 }
 
 /// Builds small segments, deletes some documents, and merges them: the bytes must equal those of a segment built at
@@ -98,12 +99,12 @@ impl Piece {
     }
 
     fn lives(&self, doc: u32) -> bool {
-        self.live.as_ref().is_none_or(|live| bits::get(live, doc as usize))
+        self.live.as_ref().is_none_or(|live| live.contains(DocId::new(doc)))
     }
 }
 
-/// A bitset of live documents, perhaps with random bits after the last document.
-fn live(choices: &mut Choices<'_>, docs: u32) -> Vec<u64> {
+/// Live documents, from words that may have bits after the last document.
+fn live(choices: &mut Choices<'_>, docs: u32) -> LiveDocs {
     let presence = match choices.byte() {
         per_mille @ 0..128 => Presence::Random(u32::from(per_mille) * 8),
         other => Presence::ALL[usize::from(other) % Presence::ALL.len()],
@@ -118,7 +119,8 @@ fn live(choices: &mut Choices<'_>, docs: u32) -> Vec<u64> {
     if let Some(last) = words.get_mut(docs as usize / 64).filter(|_| choices.flag()) {
         *last |= after_end;
     }
-    words
+    words.truncate(bits::words(0..docs));
+    LiveDocs::from(&Bitset::from_words(words, docs))
 }
 
 fn merge_of(

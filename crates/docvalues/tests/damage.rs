@@ -19,7 +19,8 @@ use std::time::{Duration, Instant};
 
 use docvalues::terms::lookup::IdLookup;
 use docvalues::{
-    DocId, JumpTables, Merger, OpenOptions, ReadError, Segment, SegmentWriter, SortKey, WriterOptions,
+    Bitset, DocId, JumpTables, LiveDocs, Merger, OpenOptions, ReadError, Segment, SegmentWriter, SortKey,
+    WriterOptions,
 };
 use docvalues_fuzz::{Plan, exercise, exercise_ids, exercise_merge, exercise_searches, ids_to_ask, reseal};
 use docvalues_testkit::damage::{Damage, Sweep, alloc::PeakAlloc, bit_flips, truncations, zeroed_runs};
@@ -367,16 +368,17 @@ fn a_merge_with_a_hostile_file_gives_a_sound_file_or_none() {
         reseal(&mut hostile);
         let Ok(hostile) = open(&hostile) else { return };
         let at = damage.touches(good.len()).start;
-        let live = vec![0x5555_FFFF_0000_FFFF; if at.is_multiple_of(2) { good.len() } else { 0 }];
+        let words = hostile.docs().div_ceil(64) as usize;
+        let live = (at.is_multiple_of(2) && words <= good.len())
+            .then(|| LiveDocs::from(&Bitset::from_words(vec![0x5555_FFFF_0000_FFFF; words], hostile.docs())));
         let start = Instant::now();
         let (outcome, peak) = ALLOCATOR.peak_of(|| {
             let mut merger = Merger::new(WriterOptions { budget, ..WriterOptions::default() });
             merger.add("whole", &whole);
-            if hostile.docs() as usize / 64 < live.len() {
-                merger.add_live("hostile", &hostile, &live).unwrap();
-            } else {
-                merger.add("hostile", &hostile);
-            }
+            match &live {
+                Some(live) => merger.add_live("hostile", &hostile, live).unwrap(),
+                None => merger.add("hostile", &hostile),
+            };
             merger.finish_bytes()
         });
         let took = start.elapsed();

@@ -285,6 +285,14 @@ pub enum ErrorKind {
         /// The first source that has the column, and the first that lacks it.
         sources: [String; 2],
     },
+    /// A set of live documents is for another number of documents than its source has.
+    #[error("expected a set of live documents for {expected} documents, found one for {found}")]
+    LiveDocs {
+        /// The number of documents of the set, live or not.
+        found: u32,
+        /// The number of documents of the source.
+        expected: u32,
+    },
     /// A source could be read, but holds values that no segment can.
     #[error("{name}: {kind}")]
     Source {

@@ -1,49 +1,38 @@
 //! [`LiveSet`]: the live documents of a source, with ranks that become their new numbers.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
-use docvalues_column::{BatchDocs, DocId, DocRange, bits};
+use docvalues_column::{BatchDocs, DocId, DocRange, LiveDocs, bits};
 
-use crate::error::{ErrorKind, Result};
 use crate::intern::index;
 
 /// The live documents of a source.
 #[derive(Clone, Debug)]
-pub(crate) struct LiveSet<'a> {
+pub(crate) struct LiveSet {
     /// The number of documents, live or not.
     docs: u32,
     /// `None` if all are live.
-    mask: Option<Mask<'a>>,
+    mask: Option<Mask>,
 }
 
 /// A bitset of live documents, with a rank directory.
 #[derive(Clone, Debug)]
-struct Mask<'a> {
-    words: Cow<'a, [u64]>,
+struct Mask {
+    words: Vec<u64>,
     /// The number of live documents before each word, and in total.
     before: Vec<u32>,
 }
 
-impl<'a> LiveSet<'a> {
+impl LiveSet {
     /// All of `docs` documents are live.
-    pub(crate) fn all(docs: u32) -> LiveSet<'a> {
+    pub(crate) fn all(docs: u32) -> LiveSet {
         LiveSet { docs, mask: None }
     }
 
-    /// The documents whose bit is set in `words`; an error if there are too few words.
-    pub(crate) fn some(docs: u32, words: &'a [u64]) -> Result<LiveSet<'a>> {
-        let (expected, found) = (DocRange::new(0, docs).words(), words.len());
-        if found < expected {
-            return Err(ErrorKind::Slice { what: "words of live documents", found, expected }.into());
-        }
-        Ok(LiveSet::of(docs, words.into()))
-    }
-
     /// The documents whose bit is set in `words`, which are enough words.
-    pub(crate) fn of(docs: u32, words: Cow<'a, [u64]>) -> LiveSet<'a> {
+    pub(crate) fn of(docs: u32, words: Vec<u64>) -> LiveSet {
         let (mut before, mut live) = (Vec::with_capacity(words.len() + 1), 0);
-        for (start, word) in (0..docs).step_by(64).zip(&*words) {
+        for (start, word) in (0..docs).step_by(64).zip(&words) {
             before.push(live);
             live += (word & up_to(docs - start)).count_ones();
         }
@@ -72,11 +61,11 @@ impl<'a> LiveSet<'a> {
     }
 
     /// The set without documents for which `dead` returns true. `dead` gets ranks among the live documents.
-    pub(crate) fn without(&self, mut dead: impl FnMut(u32) -> bool) -> LiveSet<'a> {
+    pub(crate) fn without(&self, mut dead: impl FnMut(u32) -> bool) -> LiveSet {
         let mut words = vec![0; DocRange::new(0, self.docs).words()];
         let living = self.iter().zip(0..).filter(|(_, place)| !dead(*place));
         living.for_each(|(doc, _)| bits::set(&mut words, index(doc.get())));
-        LiveSet::of(self.docs, words.into())
+        LiveSet::of(self.docs, words)
     }
 
     /// The number of live documents.
@@ -118,7 +107,16 @@ impl<'a> LiveSet<'a> {
     }
 }
 
-impl Mask<'_> {
+impl From<&LiveDocs> for LiveSet {
+    fn from(live: &LiveDocs) -> LiveSet {
+        match live.are_all() {
+            true => LiveSet::all(live.docs()),
+            false => LiveSet::of(live.docs(), live.to_bitset().words().to_vec()),
+        }
+    }
+}
+
+impl Mask {
     /// The first of `docs` whose bit differs from the one in `flip`; their end if there is none.
     fn next(&self, docs: DocRange, flip: u64) -> u32 {
         let mut doc = docs.start;
@@ -150,7 +148,7 @@ mod tests {
             words in proptest::collection::vec(prop_oneof![Just(0), Just(u64::MAX), any::<u64>()], 4),
             docs in 0..=256_u32,
         ) {
-            let live = LiveSet::some(docs, &words).unwrap();
+            let live = LiveSet::of(docs, words.clone());
             let expected: Vec<u32> = (0..docs).filter(|&doc| bits::get(&words, index(doc))).collect();
             let late = DocRange::new(docs / 3, docs);
             let list: Vec<DocId> = late.iter().collect();
@@ -167,11 +165,5 @@ mod tests {
                 prop_assert_eq!(index(live.rank(doc)), expected.partition_point(|&other| other < doc));
             }
         }
-    }
-
-    #[test]
-    fn too_few_bits_are_refused() {
-        assert!(LiveSet::some(64, &[0]).is_ok());
-        assert!(LiveSet::some(65, &[0]).is_err());
     }
 }

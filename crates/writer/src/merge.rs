@@ -28,7 +28,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use docvalues_column::ColumnSource;
+use docvalues_column::{ColumnSource, LiveDocs};
 use docvalues_format::binary::Compression;
 use docvalues_format::file::sort::SortKey;
 use docvalues_format::id::DocId;
@@ -74,11 +74,15 @@ const SHARE: usize = 32 << 20;
 /// #     fn column(&self, _: &str) -> Result<Arc<dyn Column>> { unreachable!() }
 /// # }
 /// # let (january, february) = (Opened, Opened);
+/// use docvalues_column::{DocId, LiveDocs};
 /// use docvalues_writer::{Merger, WriterOptions};
+///
+/// let mut live = LiveDocs::all(february.docs());
+/// live.delete(DocId::new(1));
 ///
 /// let mut merger = Merger::new(WriterOptions::default());
 /// merger.add("january.dv", &january);
-/// merger.add_live("february.dv", &february, &[0b101])?; // the second document was deleted
+/// merger.add_live("february.dv", &february, &live)?;
 /// let (bytes, summary) = merger.finish_bytes()?;
 ///
 /// assert_eq!(summary.docs, 5);
@@ -100,7 +104,7 @@ pub struct Merger<'a> {
 struct Source<'a> {
     name: String,
     columns: &'a dyn ColumnSource,
-    live: LiveSet<'a>,
+    live: LiveSet,
 }
 
 struct MergeOptions<'a> {
@@ -216,7 +220,7 @@ impl<'a> Merger<'a> {
     /// ([`ErrorKind::Inexact`](crate::ErrorKind::Inexact)). A conversion takes a few nanoseconds a value.
     ///
     /// ```
-    /// use docvalues_column::ColumnSource;
+    /// use docvalues_column::{ColumnSource, LiveDocs};
     /// use docvalues_writer::{Merger, Result, Summary, WriterOptions};
     ///
     /// /// Merges segments in which a price may be an integer or a double.
@@ -297,20 +301,24 @@ impl<'a> Merger<'a> {
         self
     }
 
-    /// Adds the live documents of a source: document *i* if bit *i* % 64 of word *i* / 64 is set. Bits after the last
-    /// document are ignored.
+    /// Adds the documents of a source that are `live`.
+    ///
+    /// O(documents / 64), in time and memory.
     ///
     /// # Errors
     ///
-    /// If there are fewer bits than documents.
+    /// If `live` is of another number of documents than the source.
     pub fn add_live(
         &mut self,
         name: impl Into<String>,
         columns: &'a dyn ColumnSource,
-        live: &'a [u64],
+        live: &LiveDocs,
     ) -> Result<&mut Self> {
-        let live = LiveSet::some(columns.docs(), live)?;
-        self.sources.push(Source { name: name.into(), columns, live });
+        let (expected, found) = (columns.docs(), live.docs());
+        if found != expected {
+            return Err(ErrorKind::LiveDocs { found, expected }.into());
+        }
+        self.sources.push(Source { name: name.into(), columns, live: live.into() });
         Ok(self)
     }
 

@@ -247,14 +247,14 @@ impl<T> SegmentWriter<T> {
     }
 
     /// The documents that were not deleted.
-    pub(crate) fn live(&self) -> LiveSet<'static> {
+    pub(crate) fn live(&self) -> LiveSet {
         let docs = self.fields.docs;
         if self.deleted.is_empty() {
             return LiveSet::all(docs);
         }
         let mut words: Vec<u64> = self.deleted.iter().map(|word| !word).collect();
         words.resize(DocRange::new(0, docs).words(), u64::MAX);
-        LiveSet::of(docs, words.into())
+        LiveSet::of(docs, words)
     }
 
     /// Begins the next document. It is added when it is finished.

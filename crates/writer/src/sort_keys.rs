@@ -77,7 +77,7 @@ impl PreparedColumn {
     /// Its values as ids: see [`ids::in_order`].
     pub(crate) fn ids(
         &self,
-        live: &LiveSet<'_>,
+        live: &LiveSet,
         doc_map: Option<&DocMap>,
         spill_budget: &SpillBudget,
         older: Option<&mut Vec<u32>>,

@@ -32,7 +32,7 @@ use crate::target::Target;
 /// same id, all but the last are added to `older`; without it, they are an error.
 pub(crate) fn sort(
     field: &FieldBuffer,
-    live: &LiveSet<'_>,
+    live: &LiveSet,
     doc_map: Option<&DocMap>,
     spill_budget: &SpillBudget,
     older: Option<&mut Vec<u32>>,

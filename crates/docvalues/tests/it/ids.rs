@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use docvalues::{
-    BytesKind, DocId, FieldId, FieldSpec, IdForm, IdOptions, LogicalType, Merger, OpenOptions, Schema,
-    Segment, SegmentWriter, SortKey, WriteErrorKind, WriterOptions,
+    BytesKind, DocId, FieldId, FieldSpec, IdForm, IdOptions, LiveDocs, LogicalType, Merger, OpenOptions,
+    Schema, Segment, SegmentWriter, SortKey, WriteErrorKind, WriterOptions,
 };
 use docvalues_testkit::rng::SplitMix64;
 use proptest::prelude::*;
@@ -218,10 +218,13 @@ proptest! {
         let (mut rng, mut left, mut pieces) = (SplitMix64::new(seed), Vec::new(), Vec::new());
         for (number, place) in places.windows(2).enumerate() {
             let piece = Docs(docs.0[place[0]..place[1]].to_vec());
-            let mut live = vec![0_u64; piece.0.len().div_ceil(64)];
-            for (i, doc) in piece.0.iter().enumerate().filter(|_| rng.below(4) > 0) {
-                live[i / 64] |= 1 << (i % 64);
-                left.push(doc.clone());
+            let mut live = LiveDocs::all(piece.0.len() as u32);
+            for (i, doc) in (0..).zip(&piece.0) {
+                if rng.below(4) > 0 {
+                    left.push(doc.clone());
+                } else {
+                    live.delete(DocId::new(i));
+                }
             }
             pieces.push((open(&build(&piece, Sort::None, Some(options).filter(|_| number % 2 == 0), None)), live));
         }

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use docvalues::column::bits;
-use docvalues::{ColumnSource, Compression, Merger, OpenOptions, Segment, WriteErrorKind, WriterOptions};
+use docvalues::{
+    ColumnSource, Compression, DocId, LiveDocs, Merger, OpenOptions, Segment, WriteErrorKind, WriterOptions,
+};
 use docvalues_testkit::conformance::check_source;
 use docvalues_testkit::model::{MemSource, ModelColumn};
 use docvalues_testkit::rng::SplitMix64;
@@ -17,7 +18,7 @@ struct Cut {
     /// The pieces, each without some of the columns.
     pieces: Vec<Dataset>,
     /// The live documents of each piece.
-    live: Vec<Vec<u64>>,
+    live: Vec<LiveDocs>,
     /// All live documents.
     whole: Dataset,
 }
@@ -60,11 +61,12 @@ impl Cut {
         let (mut pieces, mut live, mut left) = (Vec::new(), Vec::new(), Vec::new());
         for (piece, place) in places.windows(2).enumerate() {
             let docs = place[0]..place[1];
-            let mut words = vec![0; bits::words(docs.clone())];
-            for (i, doc) in docs.clone().enumerate() {
+            let mut live_docs = LiveDocs::all(docs.end - docs.start);
+            for (i, doc) in (0..).zip(docs.clone()) {
                 if lives[piece % lives.len()].lives(&mut rng) {
-                    bits::set(&mut words, i);
                     left.push((piece, doc));
+                } else {
+                    live_docs.delete(DocId::new(i));
                 }
             }
             let columns = dataset.columns.iter().enumerate().filter(|&(column, _)| !leave_out(piece, column));
@@ -72,7 +74,7 @@ impl Cut {
                 .map(|(_, (field, column))| (field.clone(), column.pick(docs.clone().map(Some))))
                 .collect();
             pieces.push(Dataset { docs: docs.end - docs.start, columns });
-            live.push(words);
+            live.push(live_docs);
         }
         let somewhere = |&(column, _): &(usize, _)| (0..pieces.len()).any(|piece| !leave_out(piece, column));
         let columns = dataset.columns.iter().enumerate().filter(somewhere).map(|(i, (field, column))| {
@@ -332,4 +334,15 @@ fn a_set_with_unsorted_ords_is_refused() {
     bytes[ords] = 0b10_1001;
     let refused = merged(&bytes).unwrap_err().to_string();
     assert!(refused.contains("the ords of a document do not ascend"), "{refused}");
+}
+
+#[test]
+fn live_documents_of_another_source_are_refused() {
+    let source = MemSource::new(65, []);
+    for docs in [0, 64, 66] {
+        let mut merger = Merger::new(WriterOptions::default());
+        let error = merger.add_live("a.dv", &source, &LiveDocs::all(docs)).map(drop).unwrap_err();
+        let expected = format!("expected a set of live documents for 65 documents, found one for {docs}");
+        assert_eq!(error.to_string(), expected);
+    }
 }

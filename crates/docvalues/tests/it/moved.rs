@@ -1,8 +1,8 @@
 //! The new ids of documents after a sort and after a merge.
 
 use docvalues::{
-    Bitset, DocId, FieldSpec, LogicalType, Merger, OpenOptions, Schema, Segment, SegmentWriter, SortKey,
-    WriterOptions,
+    Bitset, DocId, FieldSpec, LiveDocs, LogicalType, Merger, OpenOptions, Schema, Segment, SegmentWriter,
+    SortKey, WriterOptions,
 };
 use proptest::prelude::*;
 
@@ -92,7 +92,7 @@ proptest! {
             merger = merger.sort_by([SortKey::new("key")]);
         }
         for (part, live) in parts.iter().zip(&live) {
-            merger.add_live("part", part, live.words()).unwrap();
+            merger.add_live("part", part, &LiveDocs::from(live)).unwrap();
         }
         let (bytes, _) = merger.finish_bytes().unwrap();
         let merged = Segment::from_bytes(bytes, OpenOptions::new()).unwrap();

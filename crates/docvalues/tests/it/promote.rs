@@ -2,8 +2,8 @@
 
 use docvalues::format::file::kind::{from_f64, from_u64};
 use docvalues::{
-    Field, Kind, LogicalType, Merger, OpenOptions, Segment, SortKey, WriteError, WriteErrorKind,
-    WriterOptions,
+    ColumnSource, DocId, Field, Kind, LiveDocs, LogicalType, Merger, OpenOptions, Segment, SortKey,
+    WriteError, WriteErrorKind, WriterOptions,
 };
 use docvalues_testkit::model::{MemSource, ModelColumn};
 use proptest::prelude::*;
@@ -104,10 +104,12 @@ fn an_inexact_number_is_reported_unless_deleted() {
         assert!(matches!(error.kind(), WriteErrorKind::Source { .. }), "{error}");
     }
     let mut merger = promoting();
-    merger.add("0.dv", &f64s).add_live("1.dv", &i64s, &[0b01]).unwrap();
+    let mut live = LiveDocs::all(ColumnSource::docs(&i64s));
+    live.delete(DocId::new(1));
+    merger.add("0.dv", &f64s).add_live("1.dv", &i64s, &live).unwrap();
     let (bytes, _) = merger.finish_bytes().unwrap();
     let segment = Segment::from_bytes(bytes, OpenOptions::new()).unwrap();
-    assert_eq!(segment.typed::<f64>("n").unwrap().get(docvalues::DocId::new(1)).unwrap(), Some(4.0));
+    assert_eq!(segment.typed::<f64>("n").unwrap().get(DocId::new(1)).unwrap(), Some(4.0));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 
 use docvalues::{
-    AtomicFile, BytesKind, DocId, Duplicates, FieldId, FieldSpec, IdOptions, LogicalType, Merger,
+    AtomicFile, BytesKind, DocId, Duplicates, FieldId, FieldSpec, IdOptions, LiveDocs, LogicalType, Merger,
     OpenOptions, Segment, SegmentWriter, SortKey, Spill, StorageError, WriteError, WriteErrorKind,
     WriterOptions,
 };
@@ -140,10 +140,12 @@ proptest! {
             let docs: Vec<Doc> = left(docs, &[]).into_iter().map(|at| docs[at]).collect();
             let (file, _) = written(&dataset, &docs, &[], How { sorted: false, in_file: false });
             let live: Vec<usize> = (0..docs.len()).filter(|at| !deleted.contains(at)).collect();
-            let mut words = vec![0_u64; docs.len().div_ceil(64)];
-            live.iter().for_each(|at| words[at / 64] |= 1 << (at % 64));
+            let mut live_docs = LiveDocs::all(docs.len() as u32);
+            for &at in deleted {
+                live_docs.delete(DocId::new(at as u32));
+            }
             let docs: Vec<Doc> = live.into_iter().map(|at| docs[at]).collect();
-            (docs, words, Segment::from_bytes(file, OpenOptions::new()).unwrap())
+            (docs, live_docs, Segment::from_bytes(file, OpenOptions::new()).unwrap())
         };
         let parts: Vec<_> = parts.iter().map(open).collect();
         let all: Vec<Doc> = parts.iter().flat_map(|part| part.0.clone()).collect();

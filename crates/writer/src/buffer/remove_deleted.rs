@@ -21,7 +21,7 @@ impl FieldBuffer {
     pub(crate) fn retain(
         self,
         spec: &FieldSpec,
-        live: &LiveSet<'_>,
+        live: &LiveSet,
         spill_budget: &SpillBudget,
     ) -> Result<FieldBuffer, ErrorKind> {
         let FieldBuffer { presence, values } = self;
@@ -78,7 +78,7 @@ fn each_document<T: FixedWidth + Ord>(
 struct LiveCopy<'a, D> {
     /// The documents with a value, live or not.
     docs: D,
-    live: &'a LiveSet<'a>,
+    live: &'a LiveSet,
     buffer: FieldBuffer,
     memory: MemoryBudget,
     spill_budget: &'a SpillBudget,

@@ -37,7 +37,7 @@ pub(super) struct MergedColumn<'a> {
 pub(super) struct SourceColumn<'a> {
     /// The source's name.
     pub(super) source: &'a str,
-    pub(super) live: &'a LiveSet<'a>,
+    pub(super) live: &'a LiveSet,
     /// The new number of the source's first live document.
     pub(super) first: u32,
     pub(super) column: Arc<dyn Column>,
