@@ -115,8 +115,8 @@ fn filters(segment: &Segment) {
     ];
     for (name, text) in queries {
         let query = Query::parse(text).expect("a query");
-        time(&format!("filter/{name}"), || search.filter(&query).expect("good bytes").count().into());
-        time(&format!("count/{name}"), || search.count(&query).expect("good bytes").into());
+        time(&format!("filter/{name}"), || search.filter(&query).expect("good bytes").count());
+        time(&format!("count/{name}"), || search.count(&query).expect("good bytes"));
     }
 }
 
@@ -153,7 +153,7 @@ fn searches(segment: &Segment, sets: &[(&str, Docs<'_>)]) {
     let few = &sets[0];
     time(&format!("sorted/uni24/{}", few.0), || {
         let sorted = search.sorted(few.1, &[SortKey::new("uni24")]).expect("good bytes");
-        sorted.iter().step_by(97).map(|doc| u64::from(doc.get())).sum()
+        sorted.iter().step_by(97).map(|doc| u64::from(doc.doc.get())).sum()
     });
     time(&format!("export/{}", few.0), || {
         let mut rows = 0;

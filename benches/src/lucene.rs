@@ -52,10 +52,15 @@ pub struct Lucene {
 impl Lucene {
     /// A command for it, without the arguments of a measurement.
     pub fn command(&self) -> Command {
+        self.command_of("Main")
+    }
+
+    /// A command for another main class.
+    pub fn command_of(&self, class: &str) -> Command {
         let mut command = Command::new(&self.java);
         // One thread is measured, and collectors with other threads would hide their share.
         command.args(["-Xms1g", "-Xmx6g", "-XX:+UseSerialGC"]).args(self.options);
-        command.args(["-cp", &self.classes, "Main", self.version]);
+        command.args(["-cp", &self.classes, class, self.version]);
         command
     }
 }

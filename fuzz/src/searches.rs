@@ -58,7 +58,7 @@ pub fn exercise_searches(source: &(dyn ColumnSource + Sync), sink: &mut Sink<'_>
         let queries =
             [Query::exists(name), Query::missing(name).or(Query::ne(name, 1_i64)), Query::eq(name, "a")];
         for query in queries {
-            say(search.filter(&query).map(|bits| format!("{:?}", (bits.count(), bits.words()))));
+            say(search.filter(&query).map(|set| format!("{set:?}")));
         }
         let exported = search.export(few, &[name]).and_then(|mut export| {
             let mut seen = Vec::new();

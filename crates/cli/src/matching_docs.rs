@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::api::search::query::Explain;
 use crate::api::search::sort::TopProfile;
-use crate::api::search::{Bitset, Docs, Query};
-use crate::api::{DocId, Search, SearchError, Segment};
+use crate::api::search::{DocSet, Docs, DocsByPart, Query};
+use crate::api::{Search, SearchError, Segment};
 use crate::args::WhereArgs;
 use crate::console::Console;
 use crate::error::CliError;
@@ -19,7 +19,7 @@ pub(crate) struct MatchingDocs<'s> {
     segment: &'s Segment,
     search: Search<'s>,
     /// `None` if all documents match without a look at them.
-    bits: Option<Bitset>,
+    set: Option<DocSet>,
     explain: Option<(Explain, Duration)>,
 }
 
@@ -31,29 +31,27 @@ impl<'s> MatchingDocs<'s> {
         let start = Instant::now();
         let bound = search.bind(&query).map_err(|error| read::search_failure(segment, error))?;
         if !args.explain {
-            let bits = (!bound.is_all()).then(|| bound.collect(Docs::All)).transpose()?;
-            return Ok(MatchingDocs { segment, search, bits, explain: None });
+            let set = (!bound.is_all()).then(|| bound.collect(Docs::All)).transpose()?;
+            return Ok(MatchingDocs { segment, search, set, explain: None });
         }
-        let (bits, explain) = bound.collect_explained(Docs::All)?;
+        let (set, explain) = bound.collect_explained(Docs::All)?;
         let explain = Some((explain, start.elapsed()));
-        Ok(MatchingDocs { segment, search, bits: Some(bits), explain })
+        Ok(MatchingDocs { segment, search, set: Some(set), explain })
     }
 
     /// The number of matching documents.
-    pub(crate) fn count(&self) -> u32 {
-        self.bits.as_ref().map_or(self.segment.docs(), Bitset::count)
+    pub(crate) fn count(&self) -> u64 {
+        self.set.as_ref().map_or(self.search.docs(), DocSet::count)
     }
 
     /// Runs `ask` on the matching documents; `what` names this step for `--explain`.
     pub(crate) fn evaluate<T>(
         &self,
         what: &'static str,
-        ask: impl FnOnce(&Search<'s>, Docs<'_>) -> Result<T, SearchError>,
+        ask: impl FnOnce(&Search<'s>, DocsByPart<'_>) -> Result<T, SearchError>,
     ) -> Result<(T, StepProfile), CliError> {
-        // For all documents, columns are scanned in runs, and the statistics of the directory apply.
-        let bits = self.bits.as_ref().filter(|bits| !bits.is_all());
         let start = Instant::now();
-        let found = ask(&self.search, bits.map_or(Docs::All, Docs::Bits))?;
+        let found = ask(&self.search, self.set.as_ref().map_or(DocsByPart::All, DocsByPart::Set))?;
         Ok((found, StepProfile { step: Step { what, key: None, took: start.elapsed() }, top: None }))
     }
 
@@ -70,10 +68,10 @@ impl<'s> MatchingDocs<'s> {
             None => Ok((search.sorted(docs, &keys)?, None)),
             Some(count) => {
                 let (found, top) = search.top_explained(docs, &keys, count)?;
-                Ok((found.into_iter().map(|found| found.doc).collect(), Some(top)))
+                Ok((found, Some(top)))
             }
         })?;
-        Ok((matching, docs.into_iter().map(DocId::get).collect(), StepProfile { top, ..then }))
+        Ok((matching, docs.into_iter().map(|found| found.doc.get()).collect(), StepProfile { top, ..then }))
     }
 
     /// Prints JSON: the segment, the number of matching documents, and the entries of `found`.

@@ -50,6 +50,7 @@ mod gathered;
 mod live;
 mod lookahead;
 mod number;
+pub mod promotion;
 mod range;
 mod rows;
 mod skip_index;

@@ -114,6 +114,13 @@ pub struct DocAddress {
     pub doc: DocId,
 }
 
+/// The address of a document of the only part.
+impl From<DocId> for DocAddress {
+    fn from(doc: DocId) -> DocAddress {
+        DocAddress { part: 0, doc }
+    }
+}
+
 impl Part {
     /// A part with all documents of `source`.
     pub fn new(source: impl ColumnSource + Send + Sync + 'static) -> Part {

@@ -84,7 +84,7 @@ impl Engine {
     /// Deletes the mails that match, and returns their number.
     fn delete(&mut self, query: &Query) -> Result<u32> {
         let found = Search::new(&self.segment).filter(query)?;
-        let deleted = found.iter().filter(|doc| self.live.delete(*doc)).count();
+        let deleted = found.iter().filter(|found| self.live.delete(found.doc)).count();
         Ok(u32::try_from(deleted)?)
     }
 

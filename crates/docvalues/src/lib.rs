@@ -87,10 +87,10 @@
 //! let hits = search.filter(&Query::parse("size < 1kB and host ^= \"a.\"")?)?;
 //! assert_eq!(hits.count(), 2);
 //!
-//! let hosts = search.facet(Docs::Bits(&hits), &Facet::on("host"))?;
+//! let hosts = search.facet(&hits, &Facet::on("host"))?;
 //! assert_eq!((hosts.values.len(), hosts.values[0].1), (1, 2));
 //!
-//! let largest = search.top(Docs::Bits(&hits), &[SortKey::new("size").descending()], 1)?;
+//! let largest = search.top(&hits, &[SortKey::new("size").descending()], 1)?;
 //! assert_eq!(largest[0].doc, DocId::new(2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -83,7 +83,7 @@ impl Batches<'_> {
         Batches { dictionaries: true, ..self }.described()
     }
 
-    /// Adds a first column of this name with the document ids, as uint32.
+    /// Adds a first column of this name with the document ids within their parts, as uint32.
     #[must_use]
     pub fn doc_ids(self, name: impl Into<String>) -> Self {
         Batches { doc_ids: Some(name.into()), ..self }.described()
@@ -111,7 +111,7 @@ impl Batches<'_> {
         let ids = self
             .doc_ids
             .iter()
-            .map(|_| -> ArrayRef { Arc::new(docs.iter().map(|doc| doc.get()).collect::<UInt32Array>()) });
+            .map(|_| -> ArrayRef { Arc::new(docs.iter().map(|doc| doc.doc.get()).collect::<UInt32Array>()) });
         let mut columns: Vec<ArrayRef> = ids.collect();
         for (i, field) in self.export.fields().enumerate() {
             columns.push(array(chunk, i, rows.clone(), field, self.dictionaries)?);

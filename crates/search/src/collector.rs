@@ -2,9 +2,10 @@
 
 use docvalues_column::DocRange;
 
-use crate::columns::Columns;
+use crate::columns::PartColumns;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
+use crate::pass::PassPart;
 use crate::window::Window;
 
 /// Computes a result from windows of documents. Every thread has its own; they are merged in the end.
@@ -20,7 +21,7 @@ pub(crate) trait Collector: Sized + Send {
     /// When bytes of a column are damaged.
     fn competitive_docs(
         &mut self,
-        _columns: &Columns,
+        _columns: PartColumns<'_>,
         _docs: DocRange,
         _bits: &mut [u64],
     ) -> Result<Competitive> {
@@ -39,7 +40,7 @@ pub(crate) trait Collector: Sized + Send {
     /// When bytes of a column are damaged.
     fn competitive_groups(
         &mut self,
-        _columns: &Columns,
+        _columns: PartColumns<'_>,
         _docs: DocRange,
         _finely: bool,
         bits: &mut [u64],
@@ -65,8 +66,27 @@ pub(crate) trait Collector: Sized + Send {
     /// When bytes of a column are damaged.
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()>;
 
-    /// Called after each chunk.
-    fn chunk_ends(&mut self, _chunk: u32) {}
+    /// Called before the first document of a part. Returns false if no document of the part can change the result;
+    /// they are then not visited.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of a column are damaged.
+    fn enter(&mut self, _part: &PassPart<'_>) -> Result<bool> {
+        Ok(true)
+    }
+
+    /// Called after the last document of a part that was entered.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of a column are damaged.
+    fn leave(&mut self, _part: &PassPart<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Called after each chunk, with its number among all chunks of the pass.
+    fn chunk_ends(&mut self, _chunk: u64) {}
 
     /// The most threads that may each have one of these within the memory limit.
     fn most_threads(&self) -> usize {
@@ -91,11 +111,19 @@ impl<C: Collector> Collector for Vec<C> {
         self.iter().all(C::is_idle)
     }
 
+    fn enter(&mut self, part: &PassPart<'_>) -> Result<bool> {
+        self.iter_mut().try_fold(false, |any, one| Ok(one.enter(part)? | any))
+    }
+
+    fn leave(&mut self, part: &PassPart<'_>) -> Result<()> {
+        self.iter_mut().try_for_each(|one| one.leave(part))
+    }
+
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         self.iter_mut().try_for_each(|one| one.collect(window))
     }
 
-    fn chunk_ends(&mut self, chunk: u32) {
+    fn chunk_ends(&mut self, chunk: u64) {
         self.iter_mut().for_each(|one| one.chunk_ends(chunk));
     }
 
@@ -118,11 +146,19 @@ impl<C: Collector> Collector for Option<C> {
         self.as_ref().is_none_or(C::is_idle)
     }
 
+    fn enter(&mut self, part: &PassPart<'_>) -> Result<bool> {
+        self.iter_mut().try_fold(false, |any, one| Ok(one.enter(part)? | any))
+    }
+
+    fn leave(&mut self, part: &PassPart<'_>) -> Result<()> {
+        self.iter_mut().try_for_each(|one| one.leave(part))
+    }
+
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         self.iter_mut().try_for_each(|one| one.collect(window))
     }
 
-    fn chunk_ends(&mut self, chunk: u32) {
+    fn chunk_ends(&mut self, chunk: u64) {
         self.iter_mut().for_each(|one| one.chunk_ends(chunk));
     }
 
@@ -145,13 +181,23 @@ impl<A: Collector, B: Collector, C: Collector> Collector for (A, B, C) {
         self.0.is_idle() && self.1.is_idle() && self.2.is_idle()
     }
 
+    fn enter(&mut self, part: &PassPart<'_>) -> Result<bool> {
+        Ok(self.0.enter(part)? | self.1.enter(part)? | self.2.enter(part)?)
+    }
+
+    fn leave(&mut self, part: &PassPart<'_>) -> Result<()> {
+        self.0.leave(part)?;
+        self.1.leave(part)?;
+        self.2.leave(part)
+    }
+
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         self.0.collect(window)?;
         self.1.collect(window)?;
         self.2.collect(window)
     }
 
-    fn chunk_ends(&mut self, chunk: u32) {
+    fn chunk_ends(&mut self, chunk: u64) {
         self.0.chunk_ends(chunk);
         self.1.chunk_ends(chunk);
         self.2.chunk_ends(chunk);

@@ -1,55 +1,285 @@
-//! The open columns of a request.
+//! The open columns of a request, in all parts of the search.
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use docvalues_column::{Column, ColumnSource, DocRange, OrdRange, Pruning, Values};
+use docvalues_column::{
+    AbsentColumn, Bounds, Column, ColumnInfo, Count, DocRange, Kind, Lists, OrdRange, Pruning,
+    Result as ColumnResult, TermOrd, Terms, Values,
+};
 
 use crate::error::Result;
+use crate::search::Search;
+use crate::term_ids::TermIds;
 use crate::window::{SHORT_WINDOW, WINDOW};
+
+/// One column in all parts of a search.
+pub(crate) struct ColumnSet {
+    /// The description of the column in all parts together.
+    info: ColumnInfo,
+    pub(crate) parts: Vec<Arc<dyn Column>>,
+    /// The bounds of each part, side by side; empty unless it is a column of numbers.
+    bounds: Vec<(i64, i64)>,
+    /// The identities of its terms, once they are needed.
+    pub(crate) ids: Mutex<Option<Arc<TermIds>>>,
+}
 
 /// The columns of a request. Each is opened once, and read once per window, however many collectors use it.
 #[derive(Default)]
 pub(crate) struct Columns {
-    columns: Vec<Arc<dyn Column>>,
+    columns: Vec<(Arc<ColumnSet>, Option<Arc<TermIds>>)>,
+}
+
+/// The columns of a request in one part.
+#[derive(Clone, Copy)]
+pub(crate) struct PartColumns<'a> {
+    columns: &'a Columns,
+    part: usize,
 }
 
 /// The index of a column in [`Columns`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Slot(usize);
 
+/// A column of a request, described for all parts together.
+#[derive(Clone, Copy)]
+pub(crate) struct ColumnView<'a> {
+    set: &'a ColumnSet,
+    ids: Option<&'a TermIds>,
+}
+
+/// The type of a column's elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Elements {
+    Numbers,
+    Ords,
+    Bytes,
+}
+
+/// What the ords of a column identify: the terms of its dictionary or, in several parts, of all dictionaries.
+#[derive(Clone, Copy)]
+pub(crate) enum TermSpace<'a> {
+    /// Ords of the only part. They are in the order of the terms.
+    Part(&'a dyn Terms),
+    /// Ids, in no order.
+    Ids(&'a TermIds),
+}
+
+impl ColumnSet {
+    /// The column `name` in each part. All have the same kind and type.
+    pub(crate) fn new(name: &str, parts: Vec<Arc<dyn Column>>) -> ColumnSet {
+        let info = match parts.as_slice() {
+            [] => AbsentColumn::new(name, 0).info().clone(),
+            [only] => only.info().clone(),
+            parts => merged(parts),
+        };
+        let bounds = |column: &Arc<dyn Column>| column.info().bounds.range().into_inner();
+        let bounds = if info.kind().is_bytes() { Vec::new() } else { parts.iter().map(bounds).collect() };
+        ColumnSet { info, parts, bounds, ids: Mutex::new(None) }
+    }
+
+    /// The description of the column in all parts together.
+    pub(crate) fn info(&self) -> &ColumnInfo {
+        &self.info
+    }
+
+    /// Whether it is a column of numbers.
+    pub(crate) fn has_bounds(&self) -> bool {
+        !self.bounds.is_empty()
+    }
+
+    /// The bounds of the numbers in a part. O(1).
+    #[inline]
+    pub(crate) fn bounds_of(&self, part: usize) -> (i64, i64) {
+        self.bounds[part]
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.info.field.name
+    }
+
+    /// The identities of the terms, which `make` makes once.
+    pub(crate) fn ids(&self, make: impl FnOnce() -> Result<TermIds>) -> Result<Arc<TermIds>> {
+        let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ids) = &*ids {
+            return Ok(ids.clone());
+        }
+        let made = Arc::new(make()?);
+        *ids = Some(made.clone());
+        Ok(made)
+    }
+}
+
+/// The description of a column in several parts together. More documents than a `u32` counts are described as that
+/// many: requests count documents by themselves.
+fn merged(parts: &[Arc<dyn Column>]) -> ColumnInfo {
+    let infos = || parts.iter().map(|part| part.info());
+    let there = || infos().filter(|info| info.with_value.most() > 0);
+    let docs = infos().map(|info| u64::from(info.docs)).sum::<u64>();
+    let described = there().next().or(infos().find(|info| info.field.format.is_some()));
+    let field = described.unwrap_or(parts[0].info()).field.clone();
+    let bounds = there().map(|info| &info.bounds).fold(Bounds::NONE, |all, part| match (&all, part) {
+        (Bounds::Unknown, _) | (_, Bounds::Unknown) => Bounds::Unknown,
+        (a, b) => {
+            let (low, high) = (a.range(), b.range());
+            let range = *low.start().min(high.start())..=*low.end().max(high.end());
+            let are_exact = a.exact().is_some() && b.exact().is_some();
+            if are_exact { Bounds::Exact(range) } else { Bounds::Within(range) }
+        }
+    });
+    ColumnInfo {
+        docs: u32::try_from(docs).unwrap_or(u32::MAX),
+        with_value: total(infos().map(|info| info.with_value)),
+        value_count: total(infos().map(|info| info.value_count)),
+        bounds: if field.kind.is_bytes() { Bounds::Unknown } else { bounds },
+        sum: infos().map(|info| info.sum).sum(),
+        field,
+    }
+}
+
+/// The sum of counts: exact if all are.
+fn total(mut counts: impl Iterator<Item = Count> + Clone) -> Count {
+    let most = counts.clone().map(Count::most).sum();
+    if counts.all(|count| count.exact().is_some()) { Count::Exact(most) } else { Count::AtMost(most) }
+}
+
 impl Columns {
     /// The slot of column `name`, which is opened if necessary.
-    pub(crate) fn slot(&mut self, source: &dyn ColumnSource, name: &str) -> Result<Slot> {
-        let opened = self.columns.iter().position(|column| column.info().field.name == name);
+    pub(crate) fn slot(&mut self, search: &Search<'_>, name: &str) -> Result<Slot> {
+        let opened = self.columns.iter().position(|(set, _)| set.info.field.name == name);
         let at = match opened {
             Some(at) => at,
             None => {
-                self.columns.push(source.column(name)?);
+                self.columns.push((search.column_set(name)?, None));
                 self.columns.len() - 1
             }
         };
         Ok(Slot(at))
     }
 
-    pub(crate) fn get(&self, slot: Slot) -> &dyn Column {
-        &*self.columns[slot.0]
+    /// As [`slot`](Self::slot). If there are several parts, ords are read as ids of terms.
+    pub(crate) fn id_slot(&mut self, search: &Search<'_>, name: &str) -> Result<Slot> {
+        let slot = self.slot(search, name)?;
+        let (set, ids) = &mut self.columns[slot.0];
+        if ids.is_none() && set.parts.len() > 1 && set.elements() == Elements::Ords {
+            *ids = Some(search.term_ids(set)?);
+        }
+        Ok(slot)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<dyn Column>> {
-        self.columns.iter()
+    pub(crate) fn get(&self, slot: Slot) -> ColumnView<'_> {
+        let (set, ids) = &self.columns[slot.0];
+        ColumnView { set, ids: ids.as_deref() }
+    }
+
+    /// The columns in part `part`.
+    pub(crate) fn part(&self, part: usize) -> PartColumns<'_> {
+        PartColumns { columns: self, part }
+    }
+}
+
+impl ColumnSet {
+    fn elements(&self) -> Elements {
+        match self.info.kind() {
+            Kind::Numeric | Kind::SortedNumeric => Elements::Numbers,
+            Kind::Sorted | Kind::SortedSet => Elements::Ords,
+            Kind::Binary => Elements::Bytes,
+        }
+    }
+}
+
+impl<'a> ColumnView<'a> {
+    /// The description of the column in all parts together.
+    pub(crate) fn info(self) -> &'a ColumnInfo {
+        &self.set.info
+    }
+
+    pub(crate) fn elements(self) -> Elements {
+        self.set.elements()
+    }
+
+    /// Whether no part has the column.
+    pub(crate) fn is_absent(self) -> bool {
+        self.set.parts.iter().all(|column| column.is_absent())
+    }
+
+    /// The terms that ords identify, for a column of ords that [`Columns::id_slot`] opened.
+    pub(crate) fn terms(self) -> Option<TermSpace<'a>> {
+        match (self.ids, self.set.parts.as_slice()) {
+            (Some(ids), _) => Some(TermSpace::Ids(ids)),
+            (None, [only]) => only.values().terms().map(TermSpace::Part),
+            _ => None,
+        }
+    }
+
+    /// A bit for each id that a part has. O(terms of all parts).
+    pub(crate) fn used_ids(self) -> Vec<u64> {
+        self.ids.map_or_else(Vec::new, |ids| ids.used(&self.set.parts))
+    }
+
+    /// A range that contains all numbers of the column, or all ords as numbers; empty if there are none. `None` for
+    /// byte strings.
+    pub(crate) fn bounds(self) -> Option<RangeInclusive<i64>> {
+        match self.elements() {
+            Elements::Numbers => Some(self.set.info.bounds.range()),
+            Elements::Ords => Some(0..=i64::from(self.terms().map_or(0, TermSpace::len)) - 1),
+            Elements::Bytes => None,
+        }
+    }
+}
+
+impl TermSpace<'_> {
+    /// The number of terms, which is also the least number above all ords.
+    pub(crate) fn len(self) -> u32 {
+        match self {
+            TermSpace::Part(terms) => terms.term_count(),
+            TermSpace::Ids(ids) => ids.len(),
+        }
+    }
+
+    /// Replaces `out` by the terms of `ords`.
+    pub(crate) fn gather(self, ords: &[TermOrd], out: &mut Lists<u8>) -> ColumnResult<()> {
+        match self {
+            TermSpace::Part(terms) => terms.gather_terms(ords, out),
+            TermSpace::Ids(ids) => ids.gather(ords, out),
+        }
+    }
+}
+
+impl<'a> PartColumns<'a> {
+    /// The index of the part in the search.
+    pub(crate) fn part(self) -> usize {
+        self.part
+    }
+
+    /// The number of parts in the search; 0 without columns.
+    pub(crate) fn parts(self) -> usize {
+        self.columns.columns.first().map_or(0, |(set, _)| set.parts.len())
+    }
+
+    pub(crate) fn get(self, slot: Slot) -> &'a dyn Column {
+        &*self.columns.columns[slot.0].0.parts[self.part]
+    }
+
+    /// The id of each term of the column in this part; `None` if ords are ids.
+    pub(crate) fn ids(self, slot: Slot) -> Option<&'a [TermOrd]> {
+        self.columns.columns[slot.0].1.as_ref()?.of_part(self.part)
+    }
+
+    pub(crate) fn iter(self) -> impl Iterator<Item = &'a dyn Column> {
+        self.columns.columns.iter().map(move |(set, _)| &*set.parts[self.part])
     }
 
     /// The number of documents in a window.
-    pub(crate) fn window(&self) -> usize {
-        let is_short = |column: &Arc<dyn Column>| {
+    pub(crate) fn window(self) -> usize {
+        let is_short = |column: &dyn Column| {
             column.info().is_multi_valued() || matches!(column.values(), Values::Bytes(_))
         };
-        if self.columns.iter().any(is_short) { SHORT_WINDOW } else { WINDOW }
+        if self.iter().any(is_short) { SHORT_WINDOW } else { WINDOW }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.columns.len()
+    pub(crate) fn len(self) -> usize {
+        self.columns.columns.len()
     }
 }
 

@@ -1,9 +1,7 @@
 //! Columns with a single value, answered from their descriptions without reading them.
 
-use docvalues_column::{Column, Values};
-
-use crate::columns::{Slot, bounds};
-use crate::search::Request;
+use crate::columns::{ColumnView, Elements, Slot};
+use crate::open_request::Request;
 
 /// A column in which the documents of a request have at most one different value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +18,7 @@ impl Request<'_> {
     /// The column as a constant, if its description suffices for the documents of the request.
     pub(crate) fn constant(&self, slot: Slot) -> Option<ConstantColumn> {
         let column = self.columns().get(slot);
-        let (info, docs) = (column.info(), u64::from(self.hits()));
+        let (info, docs) = (column.info(), self.hits());
         let some = |value, with_value, values| Some(ConstantColumn { value, docs, with_value, values });
         if docs == 0 || info.with_value.exact() == Some(0) {
             return some(None, 0, 0);
@@ -36,17 +34,17 @@ impl Request<'_> {
 }
 
 /// The only number or ord of a column that has some.
-fn only_value(column: &dyn Column) -> Option<i64> {
-    let all = match column.values() {
-        Values::Numbers(_) => column.info().bounds.exact()?.clone(),
-        Values::Ords(..) => bounds(column)?,
-        Values::Bytes(_) => return None,
+fn only_value(column: ColumnView<'_>) -> Option<i64> {
+    let all = match column.elements() {
+        Elements::Numbers => column.info().bounds.exact()?.clone(),
+        Elements::Ords => column.bounds()?,
+        Elements::Bytes => return None,
     };
     (all.start() == all.end()).then_some(*all.start())
 }
 
 /// Whether all documents are equal by a column: all have the same value, or none has one.
-pub(crate) fn is_constant(column: &dyn Column) -> bool {
+pub(crate) fn is_constant(column: ColumnView<'_>) -> bool {
     let info = column.info();
     info.with_value.exact() == Some(0) || info.all_present() && only_value(column).is_some()
 }

@@ -2,6 +2,15 @@
 
 use docvalues_column::Kind;
 
+/// The error of one part of a search.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct PartError {
+    part: usize,
+    #[source]
+    error: Error,
+}
+
 /// The result of a search.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -56,10 +65,36 @@ pub enum Error {
         /// The bytes needed.
         bytes: u64,
     },
+    /// One of several parts could not be read. [`Error::part`] returns its index, so that a caller can search the
+    /// others: [`Parts::without`](crate::Parts::without).
+    #[error(transparent)]
+    Part(Box<PartError>),
     /// The search was interrupted: see [`Search::interrupt`](crate::Search::interrupt).
     #[error("the search was interrupted")]
     Interrupted,
     /// The request is invalid, whatever the columns contain.
     #[error("{0}")]
     Request(String),
+}
+
+impl Error {
+    /// The error as that of part `part` of `parts`. An interrupt, and a lack of memory, are no part's.
+    pub(crate) fn in_part(self, part: usize, parts: usize) -> Error {
+        match self {
+            Error::Column(_) | Error::Value { .. } if parts > 1 => {
+                Error::Part(Box::new(PartError { part, error: self }))
+            }
+            other => other,
+        }
+    }
+
+    /// The index of the part that could not be read, in a search over several.
+    pub fn part(&self) -> Option<usize> {
+        if let Error::Part(error) = self { Some(error.part) } else { None }
+    }
+
+    /// The error itself, without the part that it occurred in.
+    pub fn inner(&self) -> &Error {
+        if let Error::Part(error) = self { &error.error } else { self }
+    }
 }

@@ -21,10 +21,11 @@ mod dedup;
 
 use std::ops::Range;
 
-use docvalues_column::{Bitset, DocId, Field, bits};
+use docvalues_column::{Bitset, DocAddress, DocId, Field, bits};
 
 use crate::Search;
 use crate::docs::{Docs, len_u32};
+use crate::docs_by_part::{DocSet, DocsByPart};
 use crate::error::Result;
 
 pub use chunk::{Cell, Chunk, ChunkColumn, DocTerms, NumberLists, Numbers, Row, StringLists, Strings};
@@ -66,10 +67,12 @@ const DEFAULT_MEMORY: usize = 64 << 20;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum DocOrder<'a> {
-    /// The documents of a set, ascending.
-    Set(Docs<'a>),
+    /// The documents of a set, ascending by part and document.
+    Set(DocsByPart<'a>),
     /// The documents of a list, in its order, with repeats.
-    List(&'a [DocId]),
+    List(&'a [DocAddress]),
+    /// The documents of a list in a search over one source, in its order, with repeats.
+    Docs(&'a [DocId]),
 }
 
 /// A sequence of chunks. Made by [`Search::export`].
@@ -79,7 +82,9 @@ pub enum DocOrder<'a> {
 pub struct Export<'a> {
     reader: ChunkReader,
     docs: DocOrder<'a>,
-    /// The next document of the set, or the next position in the list.
+    /// The part of the next document of the set.
+    part: usize,
+    /// The next document of the set in that part, or the next position in the list.
     next: usize,
     chunk: Chunk,
     /// The number of rows in the next chunk.
@@ -158,7 +163,7 @@ impl<'a> Export<'a> {
     fn open<S: AsRef<str>>(search: &Search<'_>, docs: DocOrder<'a>, columns: &[S]) -> Result<Export<'a>> {
         let reader = ChunkReader::open(search, columns)?;
         let chunk = reader.chunk();
-        Ok(Export { reader, docs, next: 0, chunk, rows: MAX_ROWS, memory: DEFAULT_MEMORY })
+        Ok(Export { reader, docs, part: 0, next: 0, chunk, rows: MAX_ROWS, memory: DEFAULT_MEMORY })
     }
 
     /// Sets the most rows in a chunk, at least 1. The default is 65,536.
@@ -209,53 +214,78 @@ impl<'a> Export<'a> {
     /// For each column, whether some row may have no value.
     #[cfg(feature = "arrow")]
     pub(crate) fn nullable(&self) -> impl Iterator<Item = bool> {
-        let total = self.reader.total();
-        let unknown = matches!(self.docs, DocOrder::List(list) if list.iter().any(|doc| doc.get() >= total));
-        self.reader.columns().map(move |column| unknown || column.with_value.most() < u64::from(total))
+        let is_there = |doc: &DocAddress| doc.doc.get() < self.reader.total(doc.part as usize);
+        let unknown = match self.docs {
+            DocOrder::Set(_) => false,
+            DocOrder::List(list) => !list.iter().all(is_there),
+            DocOrder::Docs(list) => !list.iter().all(|doc| is_there(&(*doc).into())),
+        };
+        let docs: u64 = (0..self.reader.parts()).map(|part| u64::from(self.reader.total(part))).sum();
+        self.reader.columns().map(move |column| unknown || column.with_value.most() < docs)
     }
 
     fn advance(&mut self) -> Result<bool> {
         loop {
-            self.take_docs();
-            let Some(last) = self.chunk.docs.last() else { return Ok(false) };
-            let after = match self.docs {
-                DocOrder::Set(_) => last.get() as usize + 1,
-                DocOrder::List(_) => self.next + self.chunk.docs.len(),
-            };
+            let before = (self.part, self.next);
+            self.take_docs()?;
             let rows = self.chunk.docs.len();
-            let most = if rows > 1 { self.memory } else { usize::MAX };
-            match self.reader.fill(&mut self.chunk, most)? {
-                Some(_) => {
-                    self.next = after;
-                    return Ok(true);
-                }
-                // Later documents may be as long, so chunks stay this small.
-                None => self.rows = rows.div_ceil(4),
+            if rows == 0 {
+                return Ok(false);
             }
+            let most = if rows > 1 { self.memory } else { usize::MAX };
+            if self.reader.fill(&mut self.chunk, most)?.is_some() {
+                return Ok(true);
+            }
+            // Later documents may be as long, so chunks stay this small.
+            self.rows = rows.div_ceil(4);
+            (self.part, self.next) = before;
         }
     }
 
     /// Fills the chunk with the next documents.
-    fn take_docs(&mut self) {
-        let Export { docs, next, rows, reader, chunk, .. } = self;
-        let (out, next, rows) = (&mut chunk.docs, *next, *rows);
+    fn take_docs(&mut self) -> Result<()> {
+        let (next, rows, out) = (self.next, self.rows, &mut self.chunk.docs);
         out.clear();
-        let run = |docs: Range<u32>| (docs.start.max(len_u32(next))..docs.end).take(rows).map(DocId::new);
-        let total = reader.total();
-        match *docs {
+        match self.docs {
             DocOrder::List(list) => out.extend(list.iter().skip(next).take(rows)),
-            DocOrder::Set(Docs::All) => out.extend(run(0..total)),
-            DocOrder::Set(Docs::Range(from, to)) => out.extend(run(from..to.min(total))),
-            DocOrder::Set(Docs::List(list)) => {
-                let start = list.partition_point(|doc| (doc.get() as usize) < next);
-                out.extend(list[start..].iter().take_while(|doc| doc.get() < total).take(rows));
+            DocOrder::Docs(list) => {
+                out.extend(list.iter().skip(next).take(rows).map(|doc| DocAddress::from(*doc)));
             }
-            DocOrder::Set(Docs::Bits(set)) => {
-                let word = (next / 64).min(set.words().len());
-                let found = bits::ones(&set.words()[word..]).map(|at| at + word * 64);
-                let found = found.skip_while(|at| *at < next).map(|at| DocId::new(len_u32(at)));
-                out.extend(found.take_while(|doc| doc.get() < total).take(rows));
+            DocOrder::Set(docs) => {
+                while out.len() < rows && self.part < self.reader.parts() {
+                    let (total, before) = (self.reader.total(self.part), out.len());
+                    let docs = docs.of_part(self.part, self.reader.parts())?;
+                    append(docs, total, (len_u32(self.part), self.next), rows - before, out);
+                    match out[before..].last() {
+                        Some(last) if out.len() == rows => self.next = last.doc.get() as usize + 1,
+                        _ => (self.part, self.next) = (self.part + 1, 0),
+                    }
+                }
+                return Ok(());
             }
+        }
+        self.next += out.len();
+        Ok(())
+    }
+}
+
+/// Appends the next documents of a part with `total` documents, from `next` on.
+fn append(docs: Docs<'_>, total: u32, (part, next): (u32, usize), rows: usize, out: &mut Vec<DocAddress>) {
+    let address = |doc: u32| DocAddress { part, doc: DocId::new(doc) };
+    let run = |docs: Range<u32>| (docs.start.max(len_u32(next))..docs.end).take(rows).map(address);
+    match docs {
+        Docs::All => out.extend(run(0..total)),
+        Docs::Range(from, to) => out.extend(run(from..to.min(total))),
+        Docs::List(list) => {
+            let start = list.partition_point(|doc| (doc.get() as usize) < next);
+            let there = list[start..].iter().map(|doc| doc.get()).take_while(|doc| *doc < total);
+            out.extend(there.take(rows).map(address));
+        }
+        Docs::Bits(set) => {
+            let word = (next / 64).min(set.words().len());
+            let found = bits::ones(&set.words()[word..]).map(|at| at + word * 64);
+            let found = found.skip_while(|at| *at < next).map(len_u32);
+            out.extend(found.take_while(|doc| *doc < total).take(rows).map(address));
         }
     }
 }
@@ -301,13 +331,25 @@ impl Rows<'_> {
 
 impl<'a> From<Docs<'a>> for DocOrder<'a> {
     fn from(docs: Docs<'a>) -> Self {
+        DocOrder::Set(docs.into())
+    }
+}
+
+impl<'a> From<DocsByPart<'a>> for DocOrder<'a> {
+    fn from(docs: DocsByPart<'a>) -> Self {
         DocOrder::Set(docs)
     }
 }
 
+impl<'a> From<&'a DocSet> for DocOrder<'a> {
+    fn from(set: &'a DocSet) -> Self {
+        DocOrder::Set(set.into())
+    }
+}
+
 impl<'a> From<&'a Bitset> for DocOrder<'a> {
-    fn from(docs: &'a Bitset) -> Self {
-        DocOrder::Set(docs.into())
+    fn from(bits: &'a Bitset) -> Self {
+        DocOrder::Set(bits.into())
     }
 }
 
@@ -317,14 +359,26 @@ impl From<Range<u32>> for DocOrder<'_> {
     }
 }
 
+impl<'a> From<&'a [DocAddress]> for DocOrder<'a> {
+    fn from(docs: &'a [DocAddress]) -> Self {
+        DocOrder::List(docs)
+    }
+}
+
+impl<'a> From<&'a Vec<DocAddress>> for DocOrder<'a> {
+    fn from(docs: &'a Vec<DocAddress>) -> Self {
+        DocOrder::List(docs)
+    }
+}
+
 impl<'a> From<&'a [DocId]> for DocOrder<'a> {
     fn from(docs: &'a [DocId]) -> Self {
-        DocOrder::List(docs)
+        DocOrder::Docs(docs)
     }
 }
 
 impl<'a> From<&'a Vec<DocId>> for DocOrder<'a> {
     fn from(docs: &'a Vec<DocId>) -> Self {
-        DocOrder::List(docs)
+        DocOrder::Docs(docs)
     }
 }

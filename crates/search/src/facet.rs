@@ -21,8 +21,8 @@ use docvalues_column::{Field, Value};
 
 use crate::columns::Slot;
 use crate::error::Result;
-use crate::search::Request;
-use crate::{Docs, Search, hash_tables};
+use crate::open_request::Request;
+use crate::{DocsByPart, Search, hash_tables};
 use counter::Counts;
 pub(crate) use counter::FacetCounter;
 use finish::FacetResult;
@@ -151,7 +151,7 @@ impl Facet {
         request: &Request<'_>,
     ) -> Result<FacetCounts> {
         let column = request.columns().get(slot);
-        let mut found = FacetResult::new(self, column, docs, missing)?;
+        let mut found = FacetResult::new(self, (slot, request), docs, missing)?;
         found.offer(Counts::Sparse(table), request.stop())?;
         finish::values(found, column, request)
     }
@@ -164,7 +164,7 @@ impl Search<'_> {
     /// # Errors
     ///
     /// If there is no such column, it has no prefixes, or it is damaged.
-    pub fn facet(&self, docs: Docs<'_>, facet: &Facet) -> Result<FacetCounts> {
+    pub fn facet<'d>(&self, docs: impl Into<DocsByPart<'d>>, facet: &Facet) -> Result<FacetCounts> {
         let mut counts = self.facets(docs, std::slice::from_ref(facet))?;
         Ok(counts.remove(0))
     }
@@ -174,8 +174,8 @@ impl Search<'_> {
     /// # Errors
     ///
     /// As [`facet`](Self::facet).
-    pub fn facets(&self, docs: Docs<'_>, facets: &[Facet]) -> Result<Vec<FacetCounts>> {
-        let mut request = self.begin(docs)?;
+    pub fn facets<'d>(&self, docs: impl Into<DocsByPart<'d>>, facets: &[Facet]) -> Result<Vec<FacetCounts>> {
+        let mut request = self.begin(docs.into())?;
         let bytes = request.memory() / facets.len().max(1);
         let counters = facets.iter().map(|facet| FacetCounter::new(&mut request, facet, bytes));
         let counters = counters.collect::<Result<Vec<_>>>()?;

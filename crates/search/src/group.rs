@@ -25,11 +25,11 @@ use docvalues_column::{DocAddress, Field, Lists, SortKey, TermOrd, Value};
 
 use crate::columns::Slot;
 use crate::error::{Error, Result};
-use crate::search::Request;
+use crate::open_request::Request;
 use crate::sort::{Keys, TopDocs, TopKCollector};
 use crate::stats::Distinct;
 use crate::value::Stored;
-use crate::{Docs, Search};
+use crate::{DocsByPart, Search};
 use best_groups::BestGroups;
 pub(crate) use metric::Layout;
 pub use metric::{Measure, Metric};
@@ -217,9 +217,13 @@ impl Search<'_> {
     ///
     /// If there is no such column, it has several values a document, a metric's column has no numbers, memory is far
     /// too small, or a column is damaged.
-    pub fn group(&self, docs: Docs<'_>, group: &Group) -> Result<Groups> {
+    pub fn group<'d>(&self, docs: impl Into<DocsByPart<'d>>, group: &Group) -> Result<Groups> {
+        self.group_of(docs.into(), group)
+    }
+
+    fn group_of(&self, docs: DocsByPart<'_>, group: &Group) -> Result<Groups> {
         let mut request = self.begin(docs)?;
-        let by = request.slot(&group.by)?;
+        let by = request.id_slot(&group.by)?;
         let field = request.columns().get(by).info().field.clone();
         if field.kind.is_multi_valued() {
             let cannot = "has several values a document, so that they have no group";
@@ -258,7 +262,7 @@ impl Search<'_> {
     /// [`ConstantColumn`](crate::constant::ConstantColumn).
     fn one_group(
         &self,
-        docs: Docs<'_>,
+        docs: DocsByPart<'_>,
         request: &Request<'_>,
         (by, layout): (Slot, &Layout),
         group: &Group,
@@ -289,7 +293,7 @@ impl Search<'_> {
 
 /// The most threads whose best documents fit the memory limit. One always fits, since its documents are returned.
 fn most_threads(request: &Request<'_>, keys: &Keys, groups: usize, docs: usize) -> usize {
-    let kept = groups.saturating_mul(docs).min(request.hits() as usize);
+    let kept = groups.saturating_mul(docs).min(usize::try_from(request.hits()).unwrap_or(usize::MAX));
     request.memory() / kept.saturating_mul(keys.bytes()).max(1)
 }
 
@@ -336,16 +340,16 @@ fn finish(
     while winners.len() > 0 {
         request.stop().check()?;
         let some: Vec<TopGroup> = winners.by_ref().take(TERM_BATCH).collect();
-        if let Some(dictionary) = column.values().terms() {
+        if let Some(dictionary) = column.terms() {
             let ords: Vec<TermOrd> = some.iter().map(|winner| winner.value.ord()).collect();
-            dictionary.gather_terms(&ords, &mut terms)?;
+            dictionary.gather(&ords, &mut terms)?;
         }
         let mut terms = terms.slices().iter();
         for TopGroup { value, row } in some {
             let value = match (terms.next(), value) {
                 (Some(term), _) => Value::Bytes(term.to_vec()),
                 (None, Stored::Number(number)) => Value::of(column.info().field.logical, number),
-                (None, Stored::Bytes(bytes)) => Value::Bytes(bytes),
+                (None, Stored::Bytes(bytes) | Stored::Term(bytes, _)) => Value::Bytes(bytes),
             };
             let docs = docs.next().map_or_else(|| Ok(Vec::new()), |docs| docs.finish(request))?;
             groups.push(GroupFound { value, count: row[0], docs, metrics: layout.measures(&row) });

@@ -24,7 +24,7 @@ pub(crate) struct ValuePart {
 #[derive(Debug)]
 pub(crate) struct NumberTable {
     part: ValuePart,
-    known: HashTable<(i64, u32)>,
+    known: HashTable<(i64, u64)>,
 }
 
 /// Byte strings and their rows (from 1): hashes and rows in a table, the bytes in one buffer. Equal hashes are
@@ -83,7 +83,7 @@ impl NumberTable {
         self.known.allocation_size()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (i64, u32)> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
         self.known.iter().copied()
     }
 
@@ -92,15 +92,15 @@ impl NumberTable {
     pub(crate) fn row(&mut self, number: i64, budget: &MemoryBudget) -> Option<u32> {
         let Some(hash) = self.part.hash(number) else { return Some(0) };
         if let Some((_, row)) = self.known.find(hash, |(known, _)| *known == number) {
-            return Some(*row);
+            return Some(low(*row));
         }
         let row = len_u32(self.known.len() + 1);
-        self.insert(hash, number, row, budget).then_some(row)
+        self.insert(hash, number, row.into(), budget).then_some(row)
     }
 
     /// Adds `times` to the count of a number, if it is in this part and the budget allows it.
     #[inline]
-    pub(crate) fn count(&mut self, number: i64, times: u32, budget: &MemoryBudget) {
+    pub(crate) fn count(&mut self, number: i64, times: u64, budget: &MemoryBudget) {
         let Some(hash) = self.part.hash(number) else { return };
         if let Some((_, count)) = self.known.find_mut(hash, |(known, _)| *known == number) {
             *count += times;
@@ -109,15 +109,21 @@ impl NumberTable {
         }
     }
 
-    fn insert(&mut self, hash: u64, number: i64, what: u32, budget: &MemoryBudget) -> bool {
+    fn insert(&mut self, hash: u64, number: i64, what: u64, budget: &MemoryBudget) -> bool {
         let NumberTable { part, known } = self;
-        let hash_of = |(number, _): &(i64, u32)| part.hasher.hash_one(number);
+        let hash_of = |(number, _): &(i64, u64)| part.hasher.hash_one(number);
         let has_room = budget.grow_table(known, hash_of);
         if has_room {
             known.insert_unique(hash, (number, what), hash_of);
         }
         has_room
     }
+}
+
+/// A row, of which there are at most as many as a `u32` counts.
+#[expect(clippy::cast_possible_truncation, reason = "it was a `u32`")]
+pub(crate) fn low(row: u64) -> u32 {
+    row as u32
 }
 
 impl ByteStringTable {

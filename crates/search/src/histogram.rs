@@ -14,18 +14,19 @@ mod buckets;
 mod edges;
 mod sub_aggregations;
 
-use docvalues_column::{Field, LogicalType, Values};
+use docvalues_column::{Field, LogicalType};
 use docvalues_format::file::kind::to_f64;
 
 use crate::collector::Collector;
-use crate::columns::Slot;
+use crate::columns::{Elements, Slot};
 use crate::constant::ConstantColumn;
-use crate::docs::Docs;
+use crate::docs_by_part::DocsByPart;
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
 use crate::group::{Measure, Metric};
 use crate::interrupt::Interrupt;
-use crate::search::{Request, Search};
+use crate::open_request::Request;
+use crate::search::Search;
 use crate::stats::NumberStats;
 use crate::window::{Cells, Window};
 use buckets::Buckets;
@@ -203,8 +204,12 @@ impl Search<'_> {
     ///
     /// If there is no such column, it has no numbers, the step is invalid or makes too many buckets, the column is
     /// damaged, or counting within buckets exceeds [`Search::memory`].
-    pub fn histogram(&self, docs: Docs<'_>, histogram: &Histogram) -> Result<HistogramCounts> {
-        let mut request = self.begin(docs)?;
+    pub fn histogram<'d>(
+        &self,
+        docs: impl Into<DocsByPart<'d>>,
+        histogram: &Histogram,
+    ) -> Result<HistogramCounts> {
+        let mut request = self.begin(docs.into())?;
         let bytes = request.memory();
         let counter = BucketCounter::new(&mut request, histogram, bytes)?;
         request.run(counter)?.finish(&request)
@@ -238,10 +243,10 @@ impl BucketCounter {
         let slot = request.slot(&histogram.column)?;
         let column = request.columns().get(slot);
         let field = &column.info().field;
-        let Values::Numbers(_) = column.values() else {
+        if column.elements() != Elements::Numbers {
             let (kind, cannot) = (field.kind, "has no numbers for a histogram");
             return Err(Error::Kind { field: field.name.clone(), kind, cannot });
-        };
+        }
         let bounds = Some(column.info().bounds.range()).filter(|bounds| !bounds.is_empty());
         let is_nan = |bound: i64| field.logical == LogicalType::F64 && to_f64(bound).is_nan();
         // Bounds are ordered by bits, so that NaN may hide the greatest or least number.

@@ -10,7 +10,7 @@ use crate::collector::Collector;
 use crate::error::{Error, Result};
 use crate::hash_tables::ValuePart;
 use crate::memory_budget::MemoryBudget;
-use crate::search::Request;
+use crate::open_request::Request;
 
 /// The most passes over the documents; a search that needs more fails.
 const MAX_PASSES: u32 = 1 << 12;

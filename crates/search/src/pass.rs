@@ -1,7 +1,7 @@
-//! One pass over a set of documents, on one or more threads.
+//! One pass over the documents of some parts, on one or more threads.
 //!
 //! ```text
-//! documents     chunk 0 (524,288)             | chunk 1 | ...    a thread takes the next free chunk
+//! part          chunk 0 (524,288)             | chunk 1 | ...    a thread takes the next free chunk of any part
 //!               block (65,536) | block | ...                     top-k collectors skip documents by block
 //!               window (32,768 of the set) | window | ...        columns are read, collectors called
 //! ```
@@ -9,8 +9,9 @@
 //! Windows have at most 4,096 documents if a column has byte strings or several values a document, which may be of
 //! any length.
 //!
-//! Chunks do not depend on the number of threads, and each thread processes its chunks in ascending order. A result
-//! is therefore deterministic if it does not depend on the order of chunks, or is kept per chunk.
+//! Chunks do not depend on the number of threads, and each thread processes its chunks in ascending order, part by
+//! part. A result is therefore deterministic if it does not depend on the order of chunks, or is kept per chunk.
+//! A collector is told which part it enters and leaves: ords of different parts have nothing to do with each other.
 
 use std::ops::Range;
 
@@ -18,7 +19,7 @@ use docvalues_column::{BatchDocs, DocId, DocRange, bits};
 use docvalues_format::bits::retain::{self, DOCS_PER_GROUP, retain};
 
 use crate::collector::{Collector, Competitive};
-use crate::columns::Columns;
+use crate::columns::PartColumns;
 use crate::docs::Docs;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
@@ -43,34 +44,35 @@ const _: () = assert!(
     "a bit for each group of a chunk"
 );
 
-/// The input of a pass: columns, documents, threads.
+/// The input of a pass: documents and columns of some parts, threads.
 pub(crate) struct Pass<'a> {
-    pub(crate) columns: &'a Columns,
-    /// The number of documents in the source.
-    pub(crate) total: u32,
-    pub(crate) docs: Docs<'a>,
+    /// The parts, in the order in which they are visited.
+    pub(crate) parts: &'a [PassPart<'a>],
     pub(crate) threads: usize,
     pub(crate) stop: &'a Interrupt,
 }
 
-impl Pass<'_> {
-    /// Runs `collector` over all documents of the pass.
-    pub(crate) fn run<C: Collector>(&self, mut collector: C) -> Result<C> {
-        let chunks = self.chunks();
-        if collector.is_idle() {
-            return Ok(collector);
-        }
-        let threads = self.threads.min(collector.most_threads());
-        if threads > 1 && chunks.len() > 1 {
-            return threads::run(self, chunks, threads, collector);
-        }
-        let mut worker = Worker::default();
-        for chunk in chunks {
-            worker.chunk(self, chunk, &mut collector)?;
-        }
-        Ok(collector)
-    }
+/// The documents of a pass in one part.
+#[derive(Clone, Copy)]
+pub(crate) struct PassPart<'a> {
+    pub(crate) columns: PartColumns<'a>,
+    /// The number of documents in the part.
+    pub(crate) total: u32,
+    pub(crate) docs: Docs<'a>,
+}
 
+/// A chunk of a pass.
+#[derive(Clone, Copy)]
+pub(crate) struct Chunk {
+    /// The position of its part in the pass.
+    part: usize,
+    /// Its number in the part.
+    chunk: u32,
+    /// Its number in the pass.
+    number: u64,
+}
+
+impl PassPart<'_> {
     /// The chunks that contain documents of the set.
     fn chunks(&self) -> Range<u32> {
         let (from, to) = match self.docs {
@@ -85,6 +87,31 @@ impl Pass<'_> {
     }
 }
 
+impl Pass<'_> {
+    /// Runs `collector` over all documents of the pass.
+    pub(crate) fn run<C: Collector>(&self, mut collector: C) -> Result<C> {
+        if collector.is_idle() {
+            return Ok(collector);
+        }
+        let threads = self.threads.min(collector.most_threads());
+        // Two chunks are enough to know that there are several.
+        if threads > 1 && self.chunks().nth(1).is_some() {
+            return threads::run(self, threads, collector);
+        }
+        let mut worker = Worker::default();
+        self.chunks().try_for_each(|chunk| worker.chunk(self, chunk, &mut collector))?;
+        worker.finish(self, &mut collector)?;
+        Ok(collector)
+    }
+
+    /// The chunks of all parts.
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = Chunk> + Send + '_ {
+        let in_parts =
+            self.parts.iter().enumerate().flat_map(|(at, part)| part.chunks().map(move |chunk| (at, chunk)));
+        (0..).zip(in_parts).map(|(number, (part, chunk))| Chunk { part, chunk, number })
+    }
+}
+
 /// Buffers of one thread.
 #[derive(Default)]
 pub(crate) struct Worker {
@@ -92,8 +119,16 @@ pub(crate) struct Worker {
     wanted: Vec<u64>,
     list: Vec<DocId>,
     others: Vec<DocId>,
-    /// The number of leading documents of the pass's list that lie before every remaining chunk.
+    /// The position of the part of the last chunk, and whether the collector takes part in it.
+    part: Option<(usize, bool)>,
+    /// The number of leading documents of the part's list that lie before every remaining chunk.
     passed: usize,
+}
+
+/// One part of a pass.
+struct PartPass<'a> {
+    part: &'a PassPart<'a>,
+    stop: &'a Interrupt,
 }
 
 impl Worker {
@@ -101,18 +136,52 @@ impl Worker {
     pub(crate) fn chunk<C: Collector>(
         &mut self,
         pass: &Pass<'_>,
+        chunk: Chunk,
+        collector: &mut C,
+    ) -> Result<()> {
+        let part = &pass.parts[chunk.part];
+        let done = self.chunk_of(pass, chunk, collector);
+        done.map_err(|error| error.in_part(part.columns.part(), part.columns.parts()))
+    }
+
+    fn chunk_of<C: Collector>(&mut self, pass: &Pass<'_>, chunk: Chunk, collector: &mut C) -> Result<()> {
+        let at = PartPass { part: &pass.parts[chunk.part], stop: pass.stop };
+        if self.part.is_none_or(|(part, _)| part != chunk.part) {
+            self.finish(pass, collector)?;
+            self.passed = 0;
+            self.part = Some((chunk.part, collector.enter(at.part)?));
+        }
+        if self.part.is_some_and(|(_, takes_part)| takes_part) {
+            self.chunk_of_part(&at, chunk.chunk, collector)?;
+        }
+        collector.chunk_ends(chunk.number);
+        Ok(())
+    }
+
+    /// Called after the last chunk.
+    pub(crate) fn finish<C: Collector>(&mut self, pass: &Pass<'_>, collector: &mut C) -> Result<()> {
+        match self.part.take() {
+            Some((part, true)) => {
+                let part = &pass.parts[part];
+                collector
+                    .leave(part)
+                    .map_err(|error| error.in_part(part.columns.part(), part.columns.parts()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn chunk_of_part<C: Collector>(
+        &mut self,
+        pass: &PartPass<'_>,
         chunk: u32,
         collector: &mut C,
     ) -> Result<()> {
-        let docs = DocRange::new(
-            chunk * CHUNK_DOCS,
-            (chunk * CHUNK_DOCS).saturating_add(CHUNK_DOCS).min(pass.total),
-        );
-        match pass.docs {
-            Docs::All => self.range(pass, docs, collector)?,
-            Docs::Range(from, to) => {
-                self.range(pass, docs.intersection(DocRange::new(from, to)), collector)?
-            }
+        let start = chunk * CHUNK_DOCS;
+        let docs = DocRange::new(start, start.saturating_add(CHUNK_DOCS).min(pass.part.total));
+        match pass.part.docs {
+            Docs::All => self.range(pass, docs, collector),
+            Docs::Range(from, to) => self.range(pass, docs.intersection(DocRange::new(from, to)), collector),
             Docs::List(list) => {
                 // Chunks ascend, and usually begin where the last one ended.
                 let mut left = &list[self.passed..];
@@ -121,22 +190,20 @@ impl Worker {
                 }
                 let (here, others) = left.split_at(below(left, docs.end));
                 self.passed = list.len() - others.len();
-                self.list(pass, docs, here, collector)?;
+                self.list(pass, docs, here, collector)
             }
-            Docs::Bits(bits) => self.bits(pass, docs, bits.words(), collector)?,
+            Docs::Bits(bits) => self.bits(pass, docs, bits.words(), collector),
         }
-        collector.chunk_ends(chunk);
-        Ok(())
     }
 
-    fn range<C: Collector>(&mut self, pass: &Pass<'_>, docs: DocRange, collector: &mut C) -> Result<()> {
+    fn range<C: Collector>(&mut self, pass: &PartPass<'_>, docs: DocRange, collector: &mut C) -> Result<()> {
         let mut start = docs.start;
         while start < docs.end {
             let block = DocRange::new(start, (start / BLOCK + 1).saturating_mul(BLOCK).min(docs.end));
             start = block.end;
             match self.ask(pass, block, collector)? {
                 Competitive::All => {
-                    for docs in block.chunks(pass.columns.window()) {
+                    for docs in block.chunks(pass.part.columns.window()) {
                         self.window(pass, BatchDocs::Run(docs), collector)?;
                     }
                 }
@@ -148,7 +215,7 @@ impl Worker {
 
     fn list<C: Collector>(
         &mut self,
-        pass: &Pass<'_>,
+        pass: &PartPass<'_>,
         docs: DocRange,
         list: &[DocId],
         collector: &mut C,
@@ -179,7 +246,7 @@ impl Worker {
     /// Collects the documents of `list`, a small subset of `docs`, that skip indexes cannot exclude.
     fn few<C: Collector>(
         &mut self,
-        pass: &Pass<'_>,
+        pass: &PartPass<'_>,
         docs: DocRange,
         list: &[DocId],
         collector: &mut C,
@@ -188,7 +255,7 @@ impl Worker {
         wanted.clear();
         let mut open = retain::GroupBits::default();
         let finely = list.len() > docs.len() / DOCS_PER_GROUP as usize;
-        collector.competitive_groups(pass.columns, docs, finely, &mut open)?;
+        collector.competitive_groups(pass.part.columns, docs, finely, &mut open)?;
         if open.iter().any(|word| *word != 0) {
             retain(list, &open, &mut wanted);
         }
@@ -213,14 +280,19 @@ impl Worker {
         }
     }
 
-    fn windows<C: Collector>(&mut self, pass: &Pass<'_>, list: &[DocId], collector: &mut C) -> Result<()> {
-        list.chunks(pass.columns.window())
+    fn windows<C: Collector>(
+        &mut self,
+        pass: &PartPass<'_>,
+        list: &[DocId],
+        collector: &mut C,
+    ) -> Result<()> {
+        list.chunks(pass.part.columns.window())
             .try_for_each(|docs| self.window(pass, BatchDocs::List(docs), collector))
     }
 
     fn bits<C: Collector>(
         &mut self,
-        pass: &Pass<'_>,
+        pass: &PartPass<'_>,
         docs: DocRange,
         words: &[u64],
         collector: &mut C,
@@ -249,14 +321,14 @@ impl Worker {
 
     fn ask<C: Collector>(
         &mut self,
-        pass: &Pass<'_>,
+        pass: &PartPass<'_>,
         block: DocRange,
         collector: &mut C,
     ) -> Result<Competitive> {
         pass.stop.check()?;
         self.wanted.clear();
         self.wanted.resize(block.words(), 0);
-        let wants = collector.competitive_docs(pass.columns, block, &mut self.wanted)?;
+        let wants = collector.competitive_docs(pass.part.columns, block, &mut self.wanted)?;
         // Adding all documents without a value sets bits past the end of the block, too.
         if let Some(last) = self.wanted.last_mut()
             && !block.len().is_multiple_of(64)
@@ -269,7 +341,7 @@ impl Worker {
     /// Restricts the `count` documents whose bits are set in `words` to those that skip indexes cannot exclude.
     fn hint<C: Collector>(
         &mut self,
-        pass: &Pass<'_>,
+        pass: &PartPass<'_>,
         block: DocRange,
         words: &[u64],
         count: usize,
@@ -278,7 +350,7 @@ impl Worker {
         const WORDS: usize = DOCS_PER_GROUP as usize / 64;
         let finely = count > block.len() / DOCS_PER_GROUP as usize;
         let mut open = [0; (BLOCK / DOCS_PER_GROUP) as usize / 64];
-        collector.competitive_groups(pass.columns, block, finely, &mut open)?;
+        collector.competitive_groups(pass.part.columns, block, finely, &mut open)?;
         self.wanted.clear();
         self.wanted.resize(words.len(), 0);
         for group in bits::ones(&open) {
@@ -292,11 +364,11 @@ impl Worker {
     }
 
     /// Collects the documents whose bits are set; bit 0 stands for `start`.
-    fn wanted<C: Collector>(&mut self, pass: &Pass<'_>, start: u32, collector: &mut C) -> Result<()> {
+    fn wanted<C: Collector>(&mut self, pass: &PartPass<'_>, start: u32, collector: &mut C) -> Result<()> {
         let mut list = std::mem::take(&mut self.list);
         list.clear();
         bits::push_docs(&self.wanted, start, &mut list);
-        for docs in list.chunks(pass.columns.window()) {
+        for docs in list.chunks(pass.part.columns.window()) {
             self.window(pass, compact(docs), collector)?;
         }
         self.list = list;
@@ -305,12 +377,12 @@ impl Worker {
 
     fn window<C: Collector>(
         &mut self,
-        pass: &Pass<'_>,
+        pass: &PartPass<'_>,
         docs: BatchDocs<'_>,
         collector: &mut C,
     ) -> Result<()> {
         pass.stop.check()?;
-        collector.collect(&mut Window::new(docs, pass.columns, &mut self.buffers))
+        collector.collect(&mut Window::new(docs, pass.part.columns, &mut self.buffers))
     }
 }
 

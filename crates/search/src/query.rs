@@ -81,6 +81,7 @@
 //! ```
 
 mod bind;
+mod bound_parts;
 mod bound_query;
 mod column_condition;
 mod condition_filter;
@@ -91,6 +92,7 @@ mod explain;
 mod grammar;
 mod iso8601;
 mod literal;
+mod part_bounds;
 mod print;
 mod range_set;
 mod tokens;
@@ -101,6 +103,7 @@ use std::sync::Arc;
 
 use docvalues_column::Bitset;
 
+pub use bound_parts::BoundParts;
 pub use bound_query::BoundQuery;
 pub(crate) use condition_filter::grouped;
 pub(crate) use convert_literal::least_number;

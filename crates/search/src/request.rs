@@ -6,9 +6,9 @@
 
 use std::time::{Duration, Instant};
 
-use docvalues_column::{ColumnSource as _, DocAddress, SortKey};
+use docvalues_column::{DocAddress, SortKey};
 
-use crate::Docs;
+use crate::docs_by_part::DocsByPart;
 use crate::error::Result;
 use crate::facet::{Facet, FacetCounter, FacetCounts};
 use crate::group::{Group, Groups};
@@ -150,17 +150,8 @@ impl Search<'_> {
     pub fn request(&self, request: &SearchRequest) -> Result<SearchAnswer> {
         let mut times = Times::default();
         let start = Instant::now();
-        let bound = self.bind(&request.query)?;
-        let bits;
-        let (docs, explain) = if bound.is_all() {
-            (Docs::All, bound.explain_known())
-        } else if bound.is_none() {
-            (Docs::Range(0, 0), bound.explain_known())
-        } else {
-            let (found, explain) = bound.collect_explained(Docs::All)?;
-            bits = found;
-            (Docs::Bits(&bits), explain)
-        };
+        let (set, explain) = self.bind(&request.query)?.collect_explained(DocsByPart::All)?;
+        let docs = DocsByPart::from(&set);
         times.query = start.elapsed();
 
         let start = Instant::now();
@@ -190,7 +181,7 @@ impl Search<'_> {
         let (top, top_profile) = self.top_explained(docs, &request.sort, request.top)?;
         times.top = start.elapsed();
         Ok(SearchAnswer {
-            hits: docs.count(self.docs()).into(),
+            hits: set.count(),
             facets,
             histograms,
             stats,

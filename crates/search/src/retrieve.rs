@@ -1,6 +1,6 @@
 //! Retrieval of some columns for a few documents, as for a page of results.
 
-use docvalues_column::{DocId, Field};
+use docvalues_column::{DocAddress, Field};
 
 use crate::Search;
 use crate::error::Result;
@@ -54,7 +54,8 @@ impl Retriever {
         &self.chunk
     }
 
-    /// Retrieves the values of `docs`, in any order and with repeats: one row each. A document that the source does
+    /// Retrieves the values of `docs`, in any order and with repeats: one row each. In a search over one source,
+    /// [`DocId`](docvalues_column::DocId)s will do. A document that the source does
     /// not have gets a row without values.
     ///
     /// All values are in memory at once, whatever their number; use [`Export`](crate::export::Export) for many
@@ -63,8 +64,8 @@ impl Retriever {
     /// # Errors
     ///
     /// If a column is damaged; [`chunk`](Self::chunk) is then unspecified.
-    pub fn retrieve(&mut self, docs: &[DocId]) -> Result<&Chunk> {
-        self.chunk.ask(docs);
+    pub fn retrieve<D: Copy + Into<DocAddress>>(&mut self, docs: &[D]) -> Result<&Chunk> {
+        self.chunk.ask(docs.iter().map(|doc| (*doc).into()));
         self.reader.fill(&mut self.chunk, usize::MAX)?;
         Ok(&self.chunk)
     }

@@ -1,20 +1,18 @@
-//! [`Search`], the entry point over one source of columns, and the internal state of one request.
+//! [`Search`], the entry point over one or several sources of columns.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use docvalues_column::{
-    AbsentColumn, Bitset, Column, ColumnSource, ErrorKind, Field, LiveDocs, Part, Result as ColumnResult,
-    SortKey,
+    AbsentColumn, Column, ColumnSource, ErrorKind, Field, LiveDocs, Part, Result as ColumnResult, SortKey,
 };
 
-use crate::collector::Collector;
-use crate::columns::{Columns, Slot};
-use crate::docs::Docs;
-use crate::error::Result;
+use crate::columns::ColumnSet;
+use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::memory;
-use crate::pass::Pass;
+use crate::parts::{Kept, OpenPart, Parts};
+use crate::promoted_column;
+use crate::term_ids::TermIds;
 
 /// Treatment of columns that the source does not have.
 ///
@@ -33,47 +31,57 @@ pub enum MissingColumns {
     NoValues,
 }
 
-/// Searches over one source of columns, restricted to its live documents.
+/// Treatment of a column that has different kinds or types in different parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MixedTypes {
+    /// It is an error. The default.
+    #[default]
+    Refuse,
+    /// The column is read in the kind and type that hold the values of all parts: integers as doubles, single values
+    /// as lists, terms as byte strings. A number that has no exact double is an error, and so are kinds and types
+    /// that have nothing in common. Such parts are read more slowly.
+    Promote,
+}
+
+/// Searches over one or several sources of columns, restricted to their live documents.
 ///
-/// Each column is opened once per `Search`, so keep the search as long as its source.
+/// Each column is opened once per `Search`, or once per [`Parts`], so keep these as long as their sources.
 ///
 /// ```
 /// # use docvalues_column::{DocId, Field, Kind, LogicalType, SortKey};
 /// # use docvalues_testkit::model::{MemSource, ModelColumn};
-/// use docvalues_search::{Docs, Query, Search};
+/// use docvalues_search::{Query, Search};
 ///
 /// # let field = Field::new("size", Kind::Numeric, LogicalType::I64);
 /// # let source = MemSource::new(3, [(field, ModelColumn::Numeric(vec![Some(512), Some(9), Some(70)]))]);
 /// let search = Search::new(&source);
 /// let large = search.filter(&Query::range("size", 50..))?;
-/// let first = search.top(Docs::Bits(&large), &[SortKey::new("size").descending()], 1)?;
+/// let first = search.top(&large, &[SortKey::new("size").descending()], 1)?;
 /// assert_eq!((large.count(), first[0].doc), (2, DocId::new(0)));
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```
+///
+/// # Several parts
+///
+/// A search over [`Parts`] answers as if their documents were in one source. Documents are addressed by part and
+/// document, and counted as `u64`. A part that lacks a column that another part has is taken to have no values in it.
 #[doc(alias = "IndexSearcher")]
 #[doc(alias = "Searcher")]
 pub struct Search<'s> {
-    source: &'s (dyn ColumnSource + Sync),
-    /// The live documents; `None` if none is deleted.
-    pub(crate) live: Option<Arc<Bitset>>,
+    pub(crate) parts: Vec<Arc<OpenPart<'s>>>,
+    kept: Arc<Kept>,
     pub(crate) threads: usize,
     pub(crate) stop: Interrupt,
     /// The limit that [`Search::memory`] set.
     pub(crate) memory: Option<usize>,
     missing_columns: MissingColumns,
-    opened: Mutex<HashMap<String, Arc<dyn Column>>>,
+    mixed_types: MixedTypes,
 }
 
 impl<'s> Search<'s> {
     /// Searches all documents of `source`, with as many threads as the machine has.
     pub fn new(source: &'s (dyn ColumnSource + Sync)) -> Search<'s> {
-        // Cached, because the call takes longer than some searches.
-        static THREADS: OnceLock<usize> = OnceLock::new();
-        let threads = *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
-        let (stop, opened) = (Interrupt::default(), Mutex::default());
-        let missing_columns = MissingColumns::default();
-        Search { source, live: None, threads: 1, stop, memory: None, missing_columns, opened }
-            .threads(threads)
+        Search::of(vec![Arc::new(OpenPart::of(source))], Arc::default())
     }
 
     /// Searches the live documents of `part`.
@@ -85,15 +93,31 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Restricts the search to `live` documents. All others count as deleted: no query, facet, group, statistic, set
-    /// export or top-k returns them.
+    /// Searches the live documents of all `parts`.
+    pub fn over(parts: &Parts) -> Search<'s> {
+        Search::of(parts.parts.clone(), parts.kept.clone())
+    }
+
+    fn of(parts: Vec<Arc<OpenPart<'s>>>, kept: Arc<Kept>) -> Search<'s> {
+        // Cached, because the call takes longer than some searches.
+        static THREADS: OnceLock<usize> = OnceLock::new();
+        let threads = *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let (stop, missing_columns, mixed_types) = Default::default();
+        Search { parts, kept, threads: 1, stop, memory: None, missing_columns, mixed_types }.threads(threads)
+    }
+
+    /// Restricts a search over one source to `live` documents. All others count as deleted: no query, facet, group,
+    /// statistic, set export or top-k returns them.
     ///
     /// O(documents / 64).
+    ///
+    /// # Panics
+    ///
+    /// If the search is over several parts, each of which has live documents of its own: [`Parts::with_live`].
     #[must_use]
     pub fn live(mut self, live: &LiveDocs) -> Search<'s> {
-        let docs = self.source.docs();
-        self.live =
-            (!live.are_all() || live.docs() != docs).then(|| Arc::new(live.to_bitset().resized(docs)));
+        let [part] = self.parts.as_mut_slice() else { panic!("a search over {} parts", self.parts.len()) };
+        *part = Arc::new(part.with_live(live));
         self
     }
 
@@ -178,9 +202,16 @@ impl<'s> Search<'s> {
         self
     }
 
-    /// The source that is searched.
-    pub fn source(&self) -> &'s (dyn ColumnSource + Sync) {
-        self.source
+    /// Sets the treatment of columns of different kinds or types.
+    #[must_use]
+    pub fn mixed_types(mut self, mixed_types: MixedTypes) -> Search<'s> {
+        self.mixed_types = mixed_types;
+        self
+    }
+
+    /// The number of documents of all parts, live or not.
+    pub fn docs(&self) -> u64 {
+        self.parts.iter().map(|part| u64::from(part.source.docs())).sum()
     }
 
     /// The memory limit for results with an entry per document.
@@ -188,118 +219,80 @@ impl<'s> Search<'s> {
         self.memory.unwrap_or(usize::MAX)
     }
 
-    /// Begins a request over the live documents among `docs`.
-    pub(crate) fn begin<'r>(&'r self, docs: Docs<'r>) -> Result<Request<'r>> {
-        let (chosen, columns) = (self.live_among(docs)?, Columns::default());
-        Ok(Request { search: self, given: docs, chosen, columns })
+    /// The part `part` as a source: its columns are those of the search.
+    pub(crate) fn source(&self, part: usize) -> PartSource<'_, 's> {
+        PartSource { search: self, part }
     }
 
-    /// The live documents among `docs`, as bits; `None` if all of `docs` are live.
-    pub(crate) fn live_among(&self, docs: Docs<'_>) -> Result<Option<Bitset>> {
-        let total = self.source.docs();
-        let mut chosen = match (docs, &self.live) {
-            (Docs::Bits(bits), None) if bits.docs() == total => return Ok(None),
-            (Docs::All | Docs::Range(..) | Docs::List(_), None) => return Ok(None),
-            (docs, _) => docs.try_bits(total, self.most_memory())?,
-        };
-        if let Some(live) = &self.live {
-            chosen.intersect(live);
-        }
-        Ok(Some(chosen))
+    /// The column `name` in all parts.
+    pub(crate) fn column_set(&self, name: &str) -> Result<Arc<ColumnSet>> {
+        let promote = self.mixed_types == MixedTypes::Promote;
+        self.kept.columns((name, promote), || {
+            let found = self.parts.iter().enumerate().map(|(part, open)| match open.column(name) {
+                Err(error) if matches!(error.kind(), ErrorKind::NoSuchColumn { .. }) => Ok(Err(error)),
+                found => found.map(Ok).map_err(|error| Error::from(error).in_part(part, self.parts.len())),
+            });
+            let found = found.collect::<Result<Vec<_>>>()?;
+            let fields = || found.iter().flatten().map(|column| &column.info().field);
+            let field = if promote { promoted_column::common(fields())? } else { same(fields())? };
+            // Columns that no part has are not kept: a caller may ask for any number of names.
+            let is_kept = field.is_some();
+            let mut columns = Vec::with_capacity(found.len());
+            for (found, part) in found.into_iter().zip(&self.parts) {
+                let absent = |field| Arc::new(AbsentColumn::of(field, part.source.docs()));
+                columns.push(match (found, &field, self.missing_columns) {
+                    (Ok(column), Some(field), _) => promoted_column::promoted(column, field),
+                    (Ok(column), None, _) => column,
+                    (Err(_), Some(field), _) => absent(field.clone()),
+                    (Err(error), None, MissingColumns::Refuse) => return Err(error.into()),
+                    (Err(_), None, MissingColumns::NoValues) => {
+                        Arc::new(AbsentColumn::new(name, part.source.docs()))
+                    }
+                });
+            }
+            Ok((ColumnSet::new(name, columns), is_kept))
+        })
+    }
+
+    /// The identities of a column's terms in all parts.
+    pub(crate) fn term_ids(&self, columns: &ColumnSet) -> Result<Arc<TermIds>> {
+        columns.ids(|| self.kept.ids(&self.parts, columns, &self.stop))
     }
 }
 
-/// The columns of the source, each opened once.
-impl ColumnSource for Search<'_> {
+/// The first of these fields, if all have its kind and type.
+fn same<'f>(mut fields: impl Iterator<Item = &'f Field>) -> Result<Option<Field>> {
+    let Some(first) = fields.next() else { return Ok(None) };
+    match fields.find(|field| (field.kind, field.logical) != (first.kind, first.logical)) {
+        None => Ok(Some(first.clone())),
+        Some(other) => Err(promoted_column::refused(first, other)),
+    }
+}
+
+/// A part of a search, as a source.
+pub(crate) struct PartSource<'a, 's> {
+    search: &'a Search<'s>,
+    part: usize,
+}
+
+impl ColumnSource for PartSource<'_, '_> {
     fn docs(&self) -> u32 {
-        self.source.docs()
+        self.search.parts[self.part].source.docs()
     }
 
     fn fields(&self) -> ColumnResult<Vec<Field>> {
-        self.source.fields()
+        self.search.parts[self.part].source.fields()
     }
 
     fn column(&self, name: &str) -> ColumnResult<Arc<dyn Column>> {
-        // A thread that panicked while it held the lock left the map unchanged.
-        let opened = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(column) = opened().get(name) {
-            return Ok(column.clone());
+        match self.search.column_set(name) {
+            Ok(columns) => Ok(columns.parts[self.part].clone()),
+            Err(Error::Column(error)) => Err(error),
+            Err(error) => Err(ErrorKind::Source { name: "parts".into(), source: Box::new(error) }.into()),
         }
-        let column = match (self.source.column(name), self.missing_columns) {
-            // Absent columns are not cached: a caller may ask for any number of names.
-            (Err(error), MissingColumns::NoValues)
-                if matches!(error.kind(), ErrorKind::NoSuchColumn { .. }) =>
-            {
-                return Ok(Arc::new(AbsentColumn::new(name, self.source.docs())));
-            }
-            (column, _) => column?,
-        };
-        Ok(opened().entry(name.to_owned()).or_insert(column).clone())
     }
 
     fn sort(&self) -> &[SortKey] {
-        self.source.sort()
-    }
-}
-
-/// A request: its documents and open columns.
-pub(crate) struct Request<'r> {
-    search: &'r Search<'r>,
-    given: Docs<'r>,
-    /// The documents of the request, if they differ from those that the caller passed.
-    chosen: Option<Bitset>,
-    columns: Columns,
-}
-
-impl Request<'_> {
-    /// Opens a column and returns its slot.
-    pub(crate) fn slot(&mut self, name: &str) -> Result<Slot> {
-        self.columns.slot(self.search, name)
-    }
-
-    pub(crate) fn columns(&self) -> &Columns {
-        &self.columns
-    }
-
-    /// The number of documents in the source.
-    pub(crate) fn total(&self) -> u32 {
-        self.search.docs()
-    }
-
-    /// The documents of the request. [`Docs::All`] if these are all documents of the source: then columns are scanned
-    /// in runs, and their descriptions hold for the request.
-    pub(crate) fn docs(&self) -> Docs<'_> {
-        let docs = self.chosen.as_ref().map_or(self.given, Docs::Bits);
-        if docs.is_all(self.total()) { Docs::All } else { docs }
-    }
-
-    /// Whether the request covers all documents of the source.
-    pub(crate) fn is_all(&self) -> bool {
-        matches!(self.docs(), Docs::All)
-    }
-
-    /// The number of documents of the request.
-    pub(crate) fn hits(&self) -> u32 {
-        self.docs().count(self.total())
-    }
-
-    /// The number of threads.
-    pub(crate) fn threads(&self) -> usize {
-        self.search.threads
-    }
-
-    /// The memory limit for all collectors together, in bytes.
-    pub(crate) fn memory(&self) -> usize {
-        self.search.memory.unwrap_or(memory::DEFAULT)
-    }
-
-    pub(crate) fn stop(&self) -> &Interrupt {
-        &self.search.stop
-    }
-
-    /// Runs `collector` over all documents of the request.
-    pub(crate) fn run<C: Collector>(&self, collector: C) -> Result<C> {
-        let (total, threads) = (self.total(), self.threads());
-        Pass { columns: &self.columns, total, docs: self.docs(), threads, stop: self.stop() }.run(collector)
+        self.search.parts[self.part].source.sort()
     }
 }

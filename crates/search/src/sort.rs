@@ -18,22 +18,30 @@
 //! skip indexes exclude documents one group at a time. If the source is sorted by the keys, only the first documents
 //! are visited (as in LUCENE-8059).
 //!
+//! Parts with the best bounds are visited first, and a part whose bounds are not competitive is not visited at all.
+//!
 //! To skip documents from the beginning, a search first computes a lower bound for the k-th best key: from the zone
 //! with the column's best value, or from an estimate over all zones. See `lower_bound.rs`.
 
 mod key;
 mod lower_bound;
+mod merge_parts;
 mod radix;
 mod rank_scale;
 mod short_runs;
 mod sort_all;
 mod top_k;
 
+use std::collections::HashMap;
+
 use docvalues_column::{DocAddress, DocId, LogicalType, SortKey};
 
+use crate::columns::Elements;
+use crate::docs::{DocList, len_u32};
 use crate::error::{Error, Result};
-use crate::search::Request;
-use crate::{Docs, Search, memory};
+use crate::open_request::Request;
+use crate::pass::{Pass, PassPart};
+use crate::{Docs, DocsByPart, Search, memory};
 pub(crate) use key::{Entry, Keys};
 pub use top_k::TopProfile;
 pub(crate) use top_k::{TopDocs, TopKCollector, TopKQueue};
@@ -52,7 +60,12 @@ impl Search<'_> {
     /// [`Error::Memory`](crate::Error::Memory) when there is no memory for either.
     #[doc(alias = "TopDocs")]
     #[doc(alias = "TopFieldCollector")]
-    pub fn top(&self, docs: Docs<'_>, keys: &[SortKey], top: usize) -> Result<Vec<DocAddress>> {
+    pub fn top<'d>(
+        &self,
+        docs: impl Into<DocsByPart<'d>>,
+        keys: &[SortKey],
+        top: usize,
+    ) -> Result<Vec<DocAddress>> {
         Ok(self.top_explained(docs, keys, top)?.0)
     }
 
@@ -62,71 +75,117 @@ impl Search<'_> {
     /// # Errors
     ///
     /// As [`top`](Self::top).
-    pub fn top_explained(
+    pub fn top_explained<'d>(
         &self,
-        docs: Docs<'_>,
+        docs: impl Into<DocsByPart<'d>>,
         keys: &[SortKey],
         top: usize,
     ) -> Result<(Vec<DocAddress>, TopProfile)> {
-        let mut request = self.begin(docs)?;
+        let mut request = self.begin(docs.into())?;
         let keys = Keys::open(&mut request, keys)?;
         if top == 0 {
             return Ok((Vec::new(), TopProfile::default()));
         }
-        let top = top.min(request.hits() as usize);
+        let hits = usize::try_from(request.hits()).unwrap_or(usize::MAX);
+        let top = top.min(hits);
         memory::limit(top.saturating_mul(size_of::<DocAddress>()), request.memory())?;
         let different = keys.different(request.columns());
-        if lie_in_order(self, &keys) || lie_in_order(self, &different) {
+        let parts = || 0..request.parts();
+        // Without keys, and in a single sorted part, the first documents are the first by address.
+        let is_address_order = different.as_slice().is_empty();
+        if is_address_order || parts().all(|part| part == 0 && lie_in_order(self, part, &keys, &different)) {
             return Ok((first(&request, top)?, TopProfile::default()));
         }
         let keys = different;
         let most = request.memory() / top.saturating_mul(keys.bytes()).max(1);
-        let all = (request.hits() as usize).saturating_mul(FULL_SORT_BYTES);
-        let are_most = top > MIN_FULL_SORT && top >= request.hits() as usize / 32 && all <= request.memory();
+        let all = hits.saturating_mul(FULL_SORT_BYTES);
+        let are_most = top > MIN_FULL_SORT && top >= hits / 32 && all <= request.memory();
         if most == 0 || are_most {
             memory::limit(all, request.memory())?;
-            let sorted = sort_all::sort(&request, &keys)?;
+            let sorted = merge_parts::sort(&request, &keys)?;
             let profile = TopProfile { visited: sorted.len() as u64, ..TopProfile::default() };
-            return Ok((sorted.into_iter().take(top).map(address).collect(), profile));
+            return Ok((sorted.into_iter().take(top).collect(), profile));
         }
-        let (last, visited) = lower_bound::from_best_zone(&request, &keys, top)?;
-        let mut before = TopProfile { visited, ..TopProfile::default() };
-        let guess = lower_bound::estimate(&request, &keys, top)?;
-        // If enough documents are at least as good as the estimate, the first are among them.
-        if let Some(guess) = guess.filter(|guess| last.as_ref().is_none_or(|last| guess < last)) {
-            let first =
-                TopKCollector::new(keys.clone(), TopDocs::bounded(top, Some(guess))).most_threads(most);
-            let (found, profile) = request.run(first)?.finish();
-            before += profile;
-            let found = found.finish(&request)?;
-            if found.len() == top {
-                return Ok((found, before));
-            }
-        }
-        let all = TopKCollector::new(keys, TopDocs::bounded(top, last)).most_threads(most);
-        let (found, profile) = request.run(all)?.finish();
-        before += profile;
-        Ok((found.finish(&request)?, before))
+        // Of a part in order, only the first documents can be among the first.
+        let sorted_parts = parts().filter(|part| lie_in_order(self, *part, &keys, &keys));
+        let few = sorted_parts.map(|part| Ok((part, first_of(&request, part, top)?)));
+        let few = few.collect::<Result<HashMap<usize, Vec<DocId>>>>()?;
+        let pass_part = |part| match few.get(&part) {
+            Some(few) => PassPart { docs: Docs::List(DocList(few)), ..request.pass_part(part) },
+            None => request.pass_part(part),
+        };
+        let parts: Vec<PassPart<'_>> = best_first(&request, &keys).into_iter().map(pass_part).collect();
+        find_top(&request, keys, top, most, &parts)
     }
 
-    /// Returns all of `docs`, which must be of one part, in the order of `keys`, for example to export them.
-    /// O(documents · log documents), with 20 bytes of memory for each document.
+    /// Returns all of `docs` in the order of `keys`, for example to export them. O(documents · log documents), with 20
+    /// bytes of memory for each document.
     ///
     /// # Errors
     ///
     /// As [`top`](Self::top); [`Error::Value`](crate::Error::Value) if a value lies outside of its column's bounds;
     /// [`Error::Memory`](crate::Error::Memory) if memory runs out or [`Search::memory`] allows less.
-    pub fn sorted(&self, docs: Docs<'_>, keys: &[SortKey]) -> Result<Vec<DocId>> {
-        let mut request = self.begin(docs)?;
+    pub fn sorted<'d>(&self, docs: impl Into<DocsByPart<'d>>, keys: &[SortKey]) -> Result<Vec<DocAddress>> {
+        let mut request = self.begin(docs.into())?;
         let keys = Keys::open(&mut request, keys)?;
-        let in_order = lie_in_order(self, &keys);
-        let each = if in_order { size_of::<DocId>() } else { FULL_SORT_BYTES };
-        memory::limit((request.hits() as usize).saturating_mul(each), self.most_memory())?;
+        let hits = usize::try_from(request.hits()).unwrap_or(usize::MAX);
+        let in_order =
+            request.parts() <= 1 && lie_in_order(self, 0, &keys, &keys) || keys.as_slice().is_empty();
+        let each = if in_order { size_of::<DocAddress>() } else { FULL_SORT_BYTES };
+        memory::limit(hits.saturating_mul(each), self.most_memory())?;
         if in_order {
-            return request.docs().try_to_vec(request.total(), request.stop());
+            return first(&request, hits);
         }
-        sort_all::sort(&request, &keys)
+        merge_parts::sort(&request, &keys)
     }
+}
+
+/// The first `top` documents of `parts`, in this order.
+fn find_top(
+    request: &Request<'_>,
+    keys: Keys,
+    top: usize,
+    most_threads: usize,
+    parts: &[PassPart<'_>],
+) -> Result<(Vec<DocAddress>, TopProfile)> {
+    let run = |last| {
+        let collector =
+            TopKCollector::new(keys.clone(), TopDocs::bounded(top, last)).most_threads(most_threads);
+        let pass = Pass { parts, threads: request.threads(), stop: request.stop() };
+        Ok::<_, Error>(pass.run(collector)?.finish())
+    };
+    let (last, visited) = match parts.first() {
+        Some(best) => lower_bound::from_best_zone(request, best, &keys, top)?,
+        None => (None, 0),
+    };
+    let mut before = TopProfile { visited, ..TopProfile::default() };
+    let guess = match parts {
+        [only] => lower_bound::estimate(request, only, &keys, top)?,
+        _ => None,
+    };
+    // If enough documents are at least as good as the estimate, the first are among them.
+    if let Some(guess) = guess.filter(|guess| last.as_ref().is_none_or(|last| guess < last)) {
+        let (found, profile) = run(Some(guess))?;
+        before += profile;
+        let found = found.finish(request)?;
+        if found.len() == top {
+            return Ok((found, before));
+        }
+    }
+    let (found, profile) = run(last)?;
+    before += profile;
+    Ok((found.finish(request)?, before))
+}
+
+/// The parts with documents of the request, those with the best values of the first key first.
+fn best_first(request: &Request<'_>, keys: &Keys) -> Vec<usize> {
+    let mut parts: Vec<usize> = (0..request.parts()).filter(|part| request.hits_of(*part) > 0).collect();
+    if let Some(key) = keys.as_slice().first().filter(|_| parts.len() > 1)
+        && request.columns().get(key.slot).elements() == Elements::Numbers
+    {
+        parts.sort_by_cached_key(|part| key.best(&request.column_of(*part, key.slot).info().bounds.range()));
+    }
+    parts
 }
 
 /// From this many top documents, if they are at least a 32nd of all, sorting all documents is used: it takes as long
@@ -136,26 +195,37 @@ const MIN_FULL_SORT: usize = 1 << 14;
 /// Bytes per document that a sort of all documents takes.
 const FULL_SORT_BYTES: usize = size_of::<DocId>() + 2 * size_of::<u64>();
 
-/// The first documents by id.
+/// The first documents by address.
 fn first(request: &Request<'_>, top: usize) -> Result<Vec<DocAddress>> {
-    let (mut found, mut pace) = (memory::with_capacity(top)?, request.stop().pace());
-    for doc in request.docs().iter(request.total()).take(top) {
-        pace.step()?;
-        found.push(address(doc));
+    let mut found = memory::with_capacity(top)?;
+    for part in 0..request.parts() {
+        let number = len_u32(part);
+        let docs = first_of(request, part, top - found.len())?;
+        found.extend(docs.into_iter().map(|doc| DocAddress { part: number, doc }));
     }
     Ok(found)
 }
 
-/// The address of a document in the only part.
-fn address(doc: DocId) -> DocAddress {
-    DocAddress { part: 0, doc }
+/// The first documents of a part.
+fn first_of(request: &Request<'_>, part: usize, top: usize) -> Result<Vec<DocId>> {
+    let (total, docs) = (request.total_of(part), request.docs_of(part));
+    if top >= docs.count(total) as usize {
+        return docs.try_to_vec(total, request.stop());
+    }
+    let (mut found, mut pace) = (memory::with_capacity(top)?, request.stop().pace());
+    for doc in docs.iter(total).take(top) {
+        pace.step()?;
+        found.push(doc);
+    }
+    Ok(found)
 }
 
-/// Whether the source is sorted by these keys.
-fn lie_in_order(search: &Search<'_>, keys: &Keys) -> bool {
+/// Whether a part is sorted by the keys, or by those of them that are different.
+fn lie_in_order(search: &Search<'_>, part: usize, keys: &Keys, different: &Keys) -> bool {
     // An index sort orders doubles by their bits, where −0.0 and 0.0 differ.
-    let is_exact = keys.types().all(|logical| logical != LogicalType::F64);
-    is_exact && search.source().sort().starts_with(keys.asked())
+    let is_exact = |keys: &Keys| keys.types().all(|logical| logical != LogicalType::F64);
+    let sort = search.parts.get(part).map_or(&[][..], |part| part.source.sort());
+    [keys, different].into_iter().any(|keys| is_exact(keys) && sort.starts_with(keys.asked()))
 }
 
 /// Rejects a column that occurs twice; the second would have no effect.

@@ -14,12 +14,12 @@ mod numbers;
 mod percentiles;
 mod terms;
 
-use docvalues_column::{Column, Field, LogicalType, Value, Values};
+use docvalues_column::{Field, LogicalType, Value};
 
-use crate::columns::Slot;
+use crate::columns::{ColumnView, Elements, Slot};
 use crate::error::{Error, Result};
-use crate::search::Request;
-use crate::{Docs, Search};
+use crate::open_request::Request;
+use crate::{DocsByPart, Search};
 pub use distinct::Distinct;
 pub(crate) use distinct::DistinctValues;
 pub(crate) use numbers::{Compensated, NumberStats};
@@ -169,8 +169,10 @@ pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats, bytes: usize) -> Re
         return Err(Error::Request(format!("expected a percentile from 0 to 100, found {percentile}")));
     }
     let slot = request.slot(&stats.column)?;
-    let columns = request.columns();
-    let column = columns.get(slot);
+    if stats.distinct {
+        request.id_slot(&stats.column)?;
+    }
+    let column = request.columns().get(slot);
     let field = &column.info().field;
     let cannot = |cannot| Err(Error::Kind { field: field.name.clone(), kind: field.kind, cannot });
     if field.kind.is_bytes() && !stats.percentiles.is_empty() {
@@ -179,12 +181,12 @@ pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats, bytes: usize) -> Re
     if field.kind.is_bytes() && stats.spread {
         return cannot("has no variance");
     }
-    let from_directory = request.is_all() && !stats.spread && of_directory(column).is_some();
+    let from_directory = request.is_all() && !stats.spread && of_directory(column, request).is_some();
     let numbers = !from_directory && !field.kind.is_bytes();
     let terms = !from_directory && field.kind.is_bytes();
     let reading = (
         numbers.then(|| NumberStats::new(slot, request, stats.spread)),
-        terms.then(|| TermStats::new(slot, request.constant(slot))),
+        terms.then(|| TermStats::new(slot, request.constant(slot), request.parts() > 1)),
         stats.distinct.then(|| DistinctValues::new(slot, request, bytes)).transpose()?,
     );
     Ok((Plan { stats: stats.clone(), slot }, reading))
@@ -196,8 +198,8 @@ impl Plan {
         let column = request.columns().get(self.slot);
         let mut found = match reading {
             (Some(numbers), ..) => ColumnStats::of_numbers(column, &numbers.finish()),
-            (_, Some(terms), _) => ColumnStats::of_terms(column, terms)?,
-            (None, None, _) => of_directory(column).unwrap_or_else(|| empty(column)),
+            (_, Some(terms), _) => ColumnStats::of_terms(column, terms, request, self.slot)?,
+            (None, None, _) => of_directory(column, request).unwrap_or_else(|| empty(column)),
         };
         found.distinct = reading.2.map(|distinct| distinct.finish(request)).transpose()?;
         let stored = |value: &Option<Value>| value.as_ref().and_then(Value::stored);
@@ -229,11 +231,11 @@ fn place(percentile: f64, count: u64) -> u64 {
 }
 
 /// The statistics of all documents from the directory, if it has everything that is requested.
-fn of_directory(column: &dyn Column) -> Option<ColumnStats> {
+fn of_directory(column: ColumnView<'_>, request: &Request<'_>) -> Option<ColumnStats> {
     let mut stats = empty(column);
     let info = column.info();
-    let Values::Numbers(_) = column.values() else { return None };
-    stats.docs = info.docs.into();
+    (column.elements() == Elements::Numbers).then_some(())?;
+    stats.docs = request.total();
     stats.missing = stats.docs - info.with_value.exact()?;
     stats.values = info.value_count.exact()?;
     let bounds = info.bounds.exact()?;
@@ -251,7 +253,7 @@ fn of_directory(column: &dyn Column) -> Option<ColumnStats> {
     Some(stats)
 }
 
-fn empty(column: &dyn Column) -> ColumnStats {
+fn empty(column: ColumnView<'_>) -> ColumnStats {
     ColumnStats {
         field: column.info().field.clone(),
         docs: 0,
@@ -269,7 +271,7 @@ fn empty(column: &dyn Column) -> ColumnStats {
 }
 
 impl ColumnStats {
-    fn of_numbers(column: &dyn Column, numbers: &numbers::Numbers) -> ColumnStats {
+    fn of_numbers(column: ColumnView<'_>, numbers: &numbers::Numbers) -> ColumnStats {
         let logical = column.info().field.logical;
         let value = |number| Value::of(logical, number);
         let mut found = ColumnStats {
@@ -286,9 +288,15 @@ impl ColumnStats {
         found
     }
 
-    fn of_terms(column: &dyn Column, terms: TermStats) -> Result<ColumnStats> {
+    fn of_terms(
+        column: ColumnView<'_>,
+        terms: TermStats,
+        request: &Request<'_>,
+        slot: Slot,
+    ) -> Result<ColumnStats> {
         let (docs, missing, values) = (terms.docs, terms.missing, terms.values);
-        let (min, max) = terms.range(column)?.unzip();
+        let only = (request.parts() == 1).then(|| request.column_of(0, slot));
+        let (min, max) = terms.range(only)?.unzip();
         Ok(ColumnStats { docs, missing, values, min, max, ..empty(column) })
     }
 
@@ -319,7 +327,7 @@ impl Search<'_> {
     /// # Errors
     ///
     /// If there is no such column, its kind has no such statistic, or it is damaged.
-    pub fn stats(&self, docs: Docs<'_>, stats: &Stats) -> Result<ColumnStats> {
+    pub fn stats<'d>(&self, docs: impl Into<DocsByPart<'d>>, stats: &Stats) -> Result<ColumnStats> {
         let mut found = self.stats_of(docs, std::slice::from_ref(stats))?;
         Ok(found.remove(0))
     }
@@ -329,8 +337,8 @@ impl Search<'_> {
     /// # Errors
     ///
     /// As [`stats`](Self::stats).
-    pub fn stats_of(&self, docs: Docs<'_>, stats: &[Stats]) -> Result<Vec<ColumnStats>> {
-        let mut request = self.begin(docs)?;
+    pub fn stats_of<'d>(&self, docs: impl Into<DocsByPart<'d>>, stats: &[Stats]) -> Result<Vec<ColumnStats>> {
+        let mut request = self.begin(docs.into())?;
         let bytes = request.memory() / stats.len().max(1);
         let plans = stats.iter().map(|stats| plan(&mut request, stats, bytes)).collect::<Result<Vec<_>>>()?;
         let (plans, reading): (Vec<_>, Vec<_>) = plans.into_iter().unzip();

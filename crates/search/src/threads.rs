@@ -1,6 +1,5 @@
 //! Parallel execution: passes, sorting and copying.
 
-use std::ops::Range;
 #[cfg(feature = "rayon")]
 use std::sync::{Mutex, PoisonError};
 
@@ -22,16 +21,13 @@ const MAX_UNPOLLED_SORT: usize = 1 << 13;
 pub(crate) const POLL_EVERY: usize = 1 << 16;
 
 /// Runs a pass: threads take the next free chunk, each with its own collector. The collectors are merged at the end.
-pub(crate) fn run<C: Collector>(
-    pass: &Pass<'_>,
-    chunks: Range<u32>,
-    threads: usize,
-    mut first: C,
-) -> Result<C> {
-    let mut others: Vec<C> = (1..threads.min(chunks.len())).map(|_| first.fork()).collect();
+pub(crate) fn run<C: Collector>(pass: &Pass<'_>, threads: usize, mut first: C) -> Result<C> {
+    let chunks = pass.chunks().take(threads).count();
+    let mut others: Vec<C> = (1..chunks).map(|_| first.fork()).collect();
     let collectors = std::iter::once(&mut first).chain(&mut others);
     let mut workers: Vec<_> = collectors.map(|collector| (collector, Worker::default())).collect();
-    each(chunks, &mut workers, |(collector, worker), chunk| worker.chunk(pass, chunk, *collector))?;
+    each(pass.chunks(), &mut workers, |(collector, worker), chunk| worker.chunk(pass, chunk, *collector))?;
+    workers.into_iter().try_for_each(|(collector, mut worker)| worker.finish(pass, collector))?;
     for other in others {
         first.merge(other, pass.stop)?;
     }

@@ -9,6 +9,8 @@ use crate::window::NO_ORD;
 pub(crate) enum Stored {
     Number(i64),
     Bytes(Vec<u8>),
+    /// A term and its id.
+    Term(Vec<u8>, TermOrd),
 }
 
 impl Stored {
@@ -16,6 +18,7 @@ impl Stored {
     pub(crate) fn ord(&self) -> TermOrd {
         match self {
             Stored::Number(ord) => u32::try_from(*ord).map_or(NO_ORD, TermOrd::new),
+            Stored::Term(_, id) => *id,
             Stored::Bytes(_) => NO_ORD,
         }
     }

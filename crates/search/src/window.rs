@@ -3,9 +3,11 @@
 //! A window fits the second-level cache: at most [`WINDOW`] documents of the set, and for each requested column an
 //! array of their values.
 
-use docvalues_column::{BatchDocs, Column, DocId, Gathered, Result, Slices, TermOrd, Values, View, bits};
+use docvalues_column::{
+    BatchDocs, Column, DocAddress, DocId, Gathered, Result, Slices, TermOrd, Values, View, bits,
+};
 
-use crate::columns::{Columns, Slot};
+use crate::columns::{PartColumns, Slot};
 use crate::docs::len_u32;
 
 /// The most documents in a window.
@@ -23,15 +25,28 @@ pub(crate) const NO_ORD: TermOrd = TermOrd::new(u32::MAX);
 /// A batch of documents and the columns read for them.
 pub(crate) struct Window<'a> {
     docs: BatchDocs<'a>,
-    columns: &'a Columns,
+    columns: PartColumns<'a>,
     buffers: &'a mut WindowBuffers,
 }
 
 /// Buffers that windows read into, reused from window to window.
 #[derive(Debug, Default)]
 pub(crate) struct WindowBuffers {
-    /// For each column, its values and whether they belong to the current window.
-    read: Vec<(bool, WindowColumn)>,
+    /// For each column, its values and how many of them belong to the current window.
+    read: Vec<(State, WindowColumn)>,
+    /// For each column, the ids of its ords.
+    ids: Vec<Vec<TermOrd>>,
+}
+
+/// How much of a column was read for the current window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum State {
+    #[default]
+    Nothing,
+    /// Values, with ords of the part.
+    Values,
+    /// Values, and the ids of ords.
+    Ids,
 }
 
 /// The buffered values of one column.
@@ -119,21 +134,28 @@ impl<'a> Strings<'a> {
 }
 
 impl<'a> Window<'a> {
+    /// A window over documents of a part.
     pub(crate) fn new(
         docs: BatchDocs<'a>,
-        columns: &'a Columns,
+        columns: PartColumns<'a>,
         buffers: &'a mut WindowBuffers,
     ) -> Window<'a> {
         if buffers.read.len() != columns.len() {
-            buffers.read = columns.iter().map(|column| (false, WindowColumn::new(&**column))).collect();
+            buffers.read = columns.iter().map(|column| (State::Nothing, WindowColumn::new(column))).collect();
+            buffers.ids = vec![Vec::new(); columns.len()];
         }
-        buffers.read.iter_mut().for_each(|(is_there, _)| *is_there = false);
+        buffers.read.iter_mut().for_each(|(state, _)| *state = State::Nothing);
         Window { docs, columns, buffers }
     }
 
     /// The number of documents.
     pub(crate) fn len(&self) -> usize {
         self.docs.len()
+    }
+
+    /// The address of the document at position `at`.
+    pub(crate) fn address(&self, at: usize) -> DocAddress {
+        DocAddress { part: len_u32(self.columns.part()), doc: self.doc(at) }
     }
 
     /// The document at position `at`.
@@ -152,14 +174,35 @@ impl<'a> Window<'a> {
         Window::new(crate::pass::compact(docs), self.columns, buffers)
     }
 
-    /// Reads a column unless this window has read it already.
+    /// Reads a column unless this window has read it already. Ords become ids if [`Columns::id_slot`] opened the
+    /// column.
+    ///
+    /// [`Columns::id_slot`]: crate::columns::Columns::id_slot
     pub(crate) fn read(&mut self, slot: Slot) -> Result<()> {
-        let (is_there, read) = &mut self.buffers.read[slot.index()];
-        if !*is_there {
-            read.read(self.columns.get(slot), self.docs)?;
-            *is_there = true;
+        self.read_own(slot)?;
+        let (state, read) = &mut self.buffers.read[slot.index()];
+        if *state == State::Values {
+            *state = State::Ids;
+            if let Some(of_ord) = self.columns.ids(slot) {
+                read.ids(of_ord, &mut self.buffers.ids[slot.index()]);
+            }
         }
         Ok(())
+    }
+
+    /// As [`read`](Self::read), with the part's own ords.
+    pub(crate) fn read_own(&mut self, slot: Slot) -> Result<()> {
+        let (state, read) = &mut self.buffers.read[slot.index()];
+        if *state == State::Nothing {
+            read.read(self.columns.get(slot), self.docs)?;
+            *state = State::Values;
+        }
+        Ok(())
+    }
+
+    /// The columns of the part.
+    pub(crate) fn columns(&self) -> PartColumns<'a> {
+        self.columns
     }
 
     /// The column of a slot.
@@ -167,22 +210,34 @@ impl<'a> Window<'a> {
         self.columns.get(slot)
     }
 
-    /// The values of a column. It must have been read.
+    /// The values of a column that [`read`](Self::read) has read.
     pub(crate) fn cells(&self, slot: Slot) -> Cells<'_> {
-        self.there(slot).cells()
+        let cells = self.there(slot, State::Ids).cells();
+        let ids = &self.buffers.ids[slot.index()];
+        match cells {
+            _ if self.columns.ids(slot).is_none() => cells,
+            Cells::Ords(_) => Cells::Ords(ids),
+            Cells::OrdLists(lists) => Cells::OrdLists(lists.over(ids)),
+            cells => cells,
+        }
+    }
+
+    /// The values of a column that [`read_own`](Self::read_own) has read: ords are those of the part.
+    pub(crate) fn own_cells(&self, slot: Slot) -> Cells<'_> {
+        self.there(slot, State::Values).cells()
     }
 
     /// The numbers of a numeric column. It must have been read.
     pub(crate) fn numbers(&self, slot: Slot) -> Numbers<'_> {
-        match self.there(slot) {
+        match self.there(slot, State::Values) {
             WindowColumn::Numbers(read) => Numbers { values: read.values(), present: read.present() },
             WindowColumn::Ords(_) | WindowColumn::Bytes(_) => Numbers { values: &[], present: None },
         }
     }
 
-    fn there(&self, slot: Slot) -> &WindowColumn {
-        let (is_there, read) = &self.buffers.read[slot.index()];
-        debug_assert!(is_there, "a column is read before it is looked at");
+    fn there(&self, slot: Slot, least: State) -> &WindowColumn {
+        let (state, read) = &self.buffers.read[slot.index()];
+        debug_assert!(*state >= least, "a column is read before it is looked at");
         read
     }
 }
@@ -208,6 +263,15 @@ impl WindowColumn {
                 read.read(column, docs)
             }
         }
+    }
+
+    /// Writes the id of each ord that was read last, in the order of rows and lists.
+    fn ids(&self, of_ord: &[TermOrd], ids: &mut Vec<TermOrd>) {
+        let WindowColumn::Ords(read) = self else { return };
+        let ords = if read.is_many() { read.lists().items() } else { read.values() };
+        ids.clear();
+        // No ord is the stand-in for a missing one, which lies past the end.
+        ids.extend(ords.iter().map(|ord| of_ord.get(ord.get() as usize).copied().unwrap_or(NO_ORD)));
     }
 
     /// The values that were read last.

@@ -102,7 +102,7 @@ fn facets(source: &MemSource) {
     let (all, peak) = ALLOC.peak_of(|| search.top(Docs::All, &key, usize::MAX).unwrap());
     assert!(peak <= (64 << 20) + BESIDE, "{peak} bytes");
     let sorted = search.sorted(Docs::All, &key).unwrap();
-    assert!(all.iter().map(|found| found.doc).eq(sorted.iter().copied()));
+    assert!(all.iter().map(|found| found.doc).eq(sorted.iter().map(|found| found.doc)));
     // The heap of one thread fits.
     let (some, peak) = ALLOC.peak_of(|| search.top(Docs::All, &key, 500_000).unwrap());
     assert!(some == all[..500_000] && peak <= (64 << 20) + BESIDE, "{peak} bytes");

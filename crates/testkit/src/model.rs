@@ -44,6 +44,32 @@ pub enum ModelColumn {
 }
 
 impl ModelColumn {
+    /// The slots of the documents from `start` up to `end`.
+    #[must_use]
+    pub fn slice(&self, start: u32, end: u32) -> ModelColumn {
+        fn some<S: Clone>(slots: &[S], start: u32, end: u32) -> Vec<S> {
+            let place = |doc: u32| (doc as usize).min(slots.len());
+            slots[place(start)..place(end)].to_vec()
+        }
+        match self {
+            ModelColumn::Numeric(slots) => ModelColumn::Numeric(some(slots, start, end)),
+            ModelColumn::Binary(slots) => ModelColumn::Binary(some(slots, start, end)),
+            ModelColumn::Sorted(slots) => ModelColumn::Sorted(some(slots, start, end)),
+            ModelColumn::SortedNumeric(slots) => ModelColumn::SortedNumeric(some(slots, start, end)),
+            ModelColumn::SortedSet(slots) => ModelColumn::SortedSet(some(slots, start, end)),
+        }
+    }
+
+    /// Whether any document has a value.
+    pub fn has_values(&self) -> bool {
+        match self {
+            ModelColumn::Numeric(slots) => slots.iter().any(Option::is_some),
+            ModelColumn::Binary(slots) | ModelColumn::Sorted(slots) => slots.iter().any(Option::is_some),
+            ModelColumn::SortedNumeric(slots) => slots.iter().any(|slot| !slot.is_empty()),
+            ModelColumn::SortedSet(slots) => slots.iter().any(|slot| !slot.is_empty()),
+        }
+    }
+
     /// The column's kind.
     pub fn kind(&self) -> Kind {
         match self {

@@ -1,6 +1,7 @@
 //! The conformance suite of searches: their results against a loop over all documents.
 //!
-//! [`check_searches`] takes any source of columns, and the values it was made from. Expected results are computed from
+//! [`check_searches`] takes any source of columns, and the values it was made from; [`check_searches_in_parts`] takes
+//! several sources. Expected results are computed from
 //! these values alone, document by document.
 //!
 //! | file | searches |
@@ -21,8 +22,8 @@ mod rows;
 mod sorts;
 mod stats;
 
-use docvalues_column::{ColumnSource, DocId, LiveDocs};
-use docvalues_search::{Bitset, Docs, Query, Search};
+use docvalues_column::{ColumnSource, DocAddress, DocId, LiveDocs};
+use docvalues_search::{Bitset, Docs, DocsByPart, Parts, Query, Search};
 
 use crate::shapes::Dataset;
 use rows::Rows;
@@ -39,39 +40,62 @@ const THREADS: [usize; 2] = [1, 8];
 ///
 /// If a result differs from the expected one.
 pub fn check_searches(source: &(dyn ColumnSource + Sync), dataset: &Dataset) {
-    let rows = Rows::of(dataset);
+    let (rows, cut) = (Rows::of(dataset), Cut::new(&[], dataset.docs));
     for (at, set) in sets(dataset.docs).into_iter().enumerate() {
-        let (bits, list);
-        let docs = match &set {
-            Set::All => Docs::All,
-            Set::Range(from, to) => Docs::Range(*from, *to),
-            Set::List(docs) => {
-                list = docs.clone();
-                Docs::list(&list).unwrap()
-            }
-            Set::Bits(docs, of) => {
-                bits = Bitset::from_docs(docs.iter().copied(), *of);
-                Docs::Bits(&bits)
-            }
+        let trial = |search: &Search<'_>, live: Option<&LiveDocs>| {
+            let hits = set.hits(dataset.docs, live);
+            let sets = set.in_parts(&cut);
+            check(&Trial { search, docs: sets[0].docs().into(), cut: &cut }, &set, dataset, &rows, &hits);
         };
-        let hits: Vec<DocId> = docs.iter(dataset.docs).collect();
-        assert_eq!(docs.count(dataset.docs) as usize, hits.len());
-        let searches = [Search::new(source).threads(THREADS[at % THREADS.len()])];
-        check(&searches, &set, docs, dataset, &rows, &hits);
+        trial(&Search::new(source).threads(THREADS[at % THREADS.len()]), None);
         // One set in each of the four forms of `Docs`.
-        if [0, 1, 3, 6].contains(&at) {
+        if LIVE_SETS.contains(&at) {
             let live = some_live(dataset.docs);
-            let hits: Vec<DocId> = hits.into_iter().filter(|doc| live.contains(*doc)).collect();
-            let searches = [Search::new(source).threads(2).live(&live)];
-            check(&searches, &set, docs, dataset, &rows, &hits);
-            for search in &searches {
-                assert_eq!(search.count(&Query::All).unwrap(), live.count());
-                assert_eq!(search.filter(&Query::All).unwrap(), live.to_bitset());
-                assert!(search.filter(&!Query::None).unwrap().iter().all(|doc| live.contains(doc)));
-            }
+            let search = Search::new(source).threads(2).live(&live);
+            trial(&search, Some(&live));
+            assert_eq!(search.count(&Query::All).unwrap(), u64::from(live.count()));
+            let all = search.filter(&Query::All).unwrap();
+            assert!(all.iter().map(|found| found.doc).eq(live.to_bitset().iter()));
+            assert!(search.filter(&!Query::None).unwrap().iter().all(|found| live.contains(found.doc)));
         }
     }
 }
+
+/// As [`check_searches`], with the documents of `dataset` in several parts. Part *i* begins at document `starts[i]`;
+/// the first begins at 0.
+///
+/// # Panics
+///
+/// If a result differs from the expected one, or `parts` differs in documents.
+pub fn check_searches_in_parts(parts: &Parts, starts: &[u32], dataset: &Dataset) {
+    let (rows, cut) = (Rows::of(dataset), Cut::new(&starts[1..], dataset.docs));
+    assert_eq!((parts.docs(), parts.len()), (dataset.docs.into(), starts.len()));
+    for (at, set) in sets(dataset.docs).into_iter().enumerate() {
+        let sets = set.in_parts(&cut);
+        let docs: Vec<Docs<'_>> = sets.iter().map(PartSet::docs).collect();
+        let docs = if let Set::All = set { DocsByPart::All } else { DocsByPart::Parts(&docs) };
+        let trial = |parts: &Parts, live: Option<&LiveDocs>| {
+            let search = Search::over(parts).threads(THREADS[at % THREADS.len()]);
+            let hits = set.hits(dataset.docs, live);
+            check(&Trial { search: &search, docs, cut: &cut }, &set, dataset, &rows, &hits);
+        };
+        trial(parts, None);
+        if LIVE_SETS.contains(&at) {
+            let live = some_live(dataset.docs);
+            let of_part = |parts: Parts, part: usize| {
+                let mut of_part = LiveDocs::all(cut.docs_of(part));
+                let deleted =
+                    (0..of_part.docs()).filter(|doc| !live.contains(DocId::new(starts[part] + doc)));
+                deleted.for_each(|doc| assert!(of_part.delete(DocId::new(doc))));
+                parts.with_live(part, &of_part)
+            };
+            trial(&(0..parts.len()).fold(parts.clone(), of_part), Some(&live));
+        }
+    }
+}
+
+/// The indexes of the sets that are searched with deleted documents as well.
+const LIVE_SETS: [usize; 4] = [0, 1, 3, 6];
 
 /// Live documents: most of them, but neither the first nor the last.
 fn some_live(docs: u32) -> LiveDocs {
@@ -82,13 +106,60 @@ fn some_live(docs: u32) -> LiveDocs {
     live
 }
 
-fn check(searches: &[Search<'_>], set: &Set, docs: Docs<'_>, dataset: &Dataset, rows: &Rows, hits: &[DocId]) {
-    requests::check(searches, set, dataset, rows);
+fn check(trial: &Trial<'_>, set: &Set, dataset: &Dataset, rows: &Rows, hits: &[DocId]) {
+    requests::check(trial, set, dataset, rows);
     for column in 0..rows.columns.len() {
-        facets::check(searches, docs, rows, hits, column);
-        histograms::check(searches, docs, rows, hits, column);
-        sorts::check(searches, docs, rows, hits, column);
-        stats::check(searches, docs, rows, hits, column);
+        facets::check(trial, rows, hits, column);
+        histograms::check(trial, rows, hits, column);
+        sorts::check(trial, rows, hits, column);
+        stats::check(trial, rows, hits, column);
+    }
+}
+
+/// A search, and a set of its documents.
+#[derive(Clone, Copy)]
+struct Trial<'a> {
+    search: &'a Search<'a>,
+    docs: DocsByPart<'a>,
+    cut: &'a Cut,
+}
+
+impl Trial<'_> {
+    /// The addresses of documents of the whole.
+    fn addresses(&self, docs: &[DocId]) -> Vec<DocAddress> {
+        docs.iter().map(|doc| self.cut.address(*doc)).collect()
+    }
+
+    /// Calls `run` with a list of documents of the whole.
+    fn with_list<R>(&self, list: &[DocId], run: impl FnOnce(DocsByPart<'_>) -> R) -> R {
+        let sets = Set::List(list.to_vec()).in_parts(self.cut);
+        let docs: Vec<Docs<'_>> = sets.iter().map(PartSet::docs).collect();
+        run(DocsByPart::Parts(&docs))
+    }
+}
+
+/// The parts into which the documents of a dataset are cut.
+struct Cut {
+    /// The first document of each part.
+    starts: Vec<u32>,
+    docs: u32,
+}
+
+impl Cut {
+    fn new(cuts: &[u32], docs: u32) -> Cut {
+        Cut { starts: [0].into_iter().chain(cuts.iter().copied()).collect(), docs }
+    }
+
+    /// The part of a document, and its number there. Documents past the end belong to the last part.
+    fn address(&self, doc: DocId) -> DocAddress {
+        let part = self.starts.partition_point(|start| *start <= doc.get().min(self.docs)).max(1) - 1;
+        let part = if doc.get() < self.docs { part } else { self.starts.len() - 1 };
+        DocAddress { part: part.try_into().unwrap(), doc: DocId::new(doc.get() - self.starts[part]) }
+    }
+
+    /// The number of documents in a part.
+    fn docs_of(&self, part: usize) -> u32 {
+        self.starts.get(part + 1).copied().unwrap_or(self.docs) - self.starts[part]
     }
 }
 
@@ -99,6 +170,60 @@ enum Set {
     List(Vec<DocId>),
     /// A bitset for a source with this number of documents, which may differ from that of the source.
     Bits(Vec<DocId>, u32),
+}
+
+/// The documents of a set in one part.
+enum PartSet {
+    All,
+    Range(u32, u32),
+    List(Vec<DocId>),
+    Bits(Bitset),
+}
+
+impl PartSet {
+    fn docs(&self) -> Docs<'_> {
+        match self {
+            PartSet::All => Docs::All,
+            PartSet::Range(from, to) => Docs::Range(*from, *to),
+            PartSet::List(docs) => Docs::list(docs).unwrap(),
+            PartSet::Bits(bits) => Docs::Bits(bits),
+        }
+    }
+}
+
+impl Set {
+    /// The live documents of the set.
+    fn hits(&self, docs: u32, live: Option<&LiveDocs>) -> Vec<DocId> {
+        let all: Vec<DocId> = match self {
+            Set::All => (0..docs).map(DocId::new).collect(),
+            Set::Range(from, to) => (*from..(*to).min(docs)).map(DocId::new).collect(),
+            Set::List(list) => list.iter().copied().filter(|doc| doc.get() < docs).collect(),
+            Set::Bits(list, of) => list.iter().copied().filter(|doc| doc.get() < docs.min(*of)).collect(),
+        };
+        all.into_iter().filter(|doc| live.is_none_or(|live| live.contains(*doc))).collect()
+    }
+
+    /// The documents of each part. The last part has those past the end.
+    fn in_parts(&self, cut: &Cut) -> Vec<PartSet> {
+        let ends = cut.starts[1..].iter().copied().chain([u32::MAX]);
+        let of_part = |(&start, end): (&u32, u32)| {
+            let own = |docs: &[DocId]| {
+                let inside = docs.iter().map(|doc| doc.get()).filter(|doc| (start..end).contains(doc));
+                inside.map(|doc| DocId::new(doc - start)).collect::<Vec<_>>()
+            };
+            match self {
+                Set::All => PartSet::All,
+                Set::Range(from, to) => {
+                    PartSet::Range((*from).max(start) - start, (*to).clamp(start, end) - start)
+                }
+                Set::List(docs) => PartSet::List(own(docs)),
+                Set::Bits(docs, of) => {
+                    PartSet::Bits(Bitset::from_docs(own(docs), (*of).clamp(start, end) - start))
+                }
+            }
+        };
+        cut.starts.iter().zip(ends).map(of_part).collect()
+    }
 }
 
 /// Sets of `docs` documents: all, none, one, most, and few.

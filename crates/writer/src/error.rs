@@ -2,10 +2,9 @@
 
 use std::fmt;
 
+use docvalues_column::promotion;
 use docvalues_format::file::kind::{Kind, LogicalType};
 use docvalues_format::id::DocId;
-
-use crate::merge::type_promotion::common;
 
 /// The result of functions that write.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -329,7 +328,7 @@ impl ErrorKind {
 
     /// Whether [`Merger::promote`](crate::Merger::promote) would avoid this error.
     pub fn can_promote(&self) -> bool {
-        matches!(self, ErrorKind::Differ { kinds: [a, b], types, .. } if a == b && common(types[0], types[1]).is_some())
+        matches!(self, ErrorKind::Differ { kinds: [a, b], types, .. } if a == b && promotion::common(types[0], types[1]).is_some())
     }
 }
 

@@ -22,7 +22,7 @@ mod dictionaries;
 mod loser_tree;
 mod plan;
 mod read_columns;
-pub(crate) mod type_promotion;
+mod type_promotion;
 
 use std::fmt;
 use std::io;

@@ -269,7 +269,8 @@ pub(crate) fn sorted(segment: &Segment, asked: &Asked, hits: &[DocId]) -> Outcom
         return Ok(docs);
     }
     let search = Search::new(segment).threads(1);
-    Ok(search.sorted(Docs::list(hits)?, &[SortKey::new(KEY).descending()])?)
+    let sorted = search.sorted(Docs::list(hits)?, &[SortKey::new(KEY).descending()])?;
+    Ok(sorted.into_iter().map(|found| found.doc).collect())
 }
 
 /// The lines of CSV of `docs`, in their order, as docvalues exports them: column by column of thousands of documents.

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, C
         matching.evaluate("values summed up", |search, docs| search.stats_of(docs, &asked))?;
     let in_file = segment.usage()?;
     let of_field = |name: &str| in_file.columns.iter().find(|column| column.field.name == name);
-    let is_all = matching.count() == segment.docs();
+    let is_all = matching.count() == u64::from(segment.docs());
     for stats in &mut found {
         // The directory may have the number for all documents.
         let known = of_field(&stats.field.name).filter(|_| is_all && stats.distinct.is_none());

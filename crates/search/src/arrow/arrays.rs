@@ -13,7 +13,7 @@ use arrow_array::{
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
-use docvalues_column::{DocId, Field, LogicalType};
+use docvalues_column::{DocAddress, Field, LogicalType};
 use docvalues_format::file::kind::{to_f64, to_u64};
 
 use super::types::{arrow_field, has_dictionary};
@@ -24,12 +24,12 @@ use crate::export::{Chunk, ChunkColumn, Numbers, Strings};
 struct ColumnContext<'a> {
     field: &'a Field,
     /// The document of each row.
-    docs: &'a [DocId],
+    docs: &'a [DocAddress],
 }
 
 impl ColumnContext<'_> {
     fn refuse(&self, row: usize, what: &'static str) -> Error {
-        Error::Value { field: self.field.name.clone(), doc: self.docs[row].get(), what }
+        Error::Value { field: self.field.name.clone(), doc: self.docs[row].doc.get(), what }
     }
 
     /// The error for an array that arrow rejects.

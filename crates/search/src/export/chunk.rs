@@ -1,6 +1,6 @@
 //! Chunks: the values of some documents, by column and by row.
 
-use docvalues_column::{DocId, Kind, Slices, bits};
+use docvalues_column::{DocAddress, Kind, Slices, bits};
 
 use super::chunk_buffer::ChunkBuffer;
 use super::dedup::NOWHERE;
@@ -38,7 +38,7 @@ use super::dedup::NOWHERE;
 /// ```
 #[derive(Debug, Default)]
 pub struct Chunk {
-    pub(super) docs: Vec<DocId>,
+    pub(super) docs: Vec<DocAddress>,
     pub(super) columns: Vec<ChunkBuffer>,
 }
 
@@ -128,14 +128,14 @@ impl Chunk {
     }
 
     /// The document of each row.
-    pub fn docs(&self) -> &[DocId] {
+    pub fn docs(&self) -> &[DocAddress] {
         &self.docs
     }
 
     /// Replaces the documents. Their values are still to be read.
-    pub(crate) fn ask(&mut self, docs: &[DocId]) {
+    pub(crate) fn ask(&mut self, docs: impl Iterator<Item = DocAddress>) {
         self.docs.clear();
-        self.docs.extend_from_slice(docs);
+        self.docs.extend(docs);
     }
 
     /// The number of columns.
@@ -242,8 +242,8 @@ impl<'a> Strings<'a> {
         (place != NOWHERE).then_some(place as usize)
     }
 
-    /// The byte strings of all rows, in no particular order: each different one of a sorted column, one for each
-    /// different document of a binary column.
+    /// The byte strings of all rows, in no particular order: each different one that a part has of a sorted column,
+    /// one for each different document of a binary column.
     pub fn strings(&self) -> Slices<'a, u8> {
         self.strings
     }
@@ -288,7 +288,7 @@ impl<'a> StringLists<'a> {
         }
     }
 
-    /// The different terms of all rows, ascending.
+    /// The different terms of all rows, ascending within each part.
     pub fn strings(&self) -> Slices<'a, u8> {
         self.terms
     }
@@ -296,7 +296,7 @@ impl<'a> StringLists<'a> {
 
 impl<'a> Row<'a> {
     /// The document.
-    pub fn doc(&self) -> DocId {
+    pub fn doc(&self) -> DocAddress {
         self.chunk.docs[self.at]
     }
 

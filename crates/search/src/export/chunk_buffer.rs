@@ -149,6 +149,58 @@ impl ChunkBuffer {
         })
     }
 
+    /// Begins `rows` rows, which [`append`](Self::append) fills part by part.
+    pub(super) fn begin(&mut self, rows: usize) {
+        self.numbers.begin_one(if self.kind == Kind::Numeric { rows } else { 0 });
+        self.places.clear();
+        self.places.resize(rows, NOWHERE);
+        self.bytes.clear();
+        self.number_lists.clear();
+        self.ord_lists.clear();
+        self.ords.places.clear();
+    }
+
+    /// Marks the rows at `rows` as having no value.
+    pub(super) fn leave_out(&mut self, rows: &[u32]) {
+        if self.kind == Kind::Numeric {
+            rows.iter().for_each(|row| self.numbers.set(*row as usize, None));
+        }
+    }
+
+    /// Fills the rows at `rows` with those of `from`, which has read the documents of one part.
+    pub(super) fn append(&mut self, from: &ChunkBuffer, rows: &[u32]) {
+        let after = |first: usize| {
+            move |place: &u32| if *place == NOWHERE { NOWHERE } else { len_u32(first) + place }
+        };
+        let strings = self.bytes.len();
+        let lists = match self.kind {
+            Kind::Numeric => {
+                for (at, &row) in rows.iter().enumerate() {
+                    self.numbers.set(row as usize, from.numbers.value(at));
+                }
+                return;
+            }
+            Kind::SortedNumeric => {
+                let lists = self.number_lists.len();
+                self.number_lists.extend_from(from.number_lists.slices());
+                lists
+            }
+            Kind::SortedSet => {
+                let lists = self.ord_lists.len();
+                self.ord_lists.extend_from(from.ord_lists.slices());
+                self.ords.places.extend(from.ords.places.iter().map(after(strings)));
+                self.bytes.extend_from(from.bytes.slices());
+                lists
+            }
+            Kind::Binary | Kind::Sorted => {
+                self.bytes.extend_from(from.bytes.slices());
+                strings
+            }
+        };
+        let places = from.places.iter().map(after(lists));
+        rows.iter().zip(places).for_each(|(&row, place)| self.places[row as usize] = place);
+    }
+
     pub(super) fn numbers(&self) -> super::Numbers<'_> {
         super::Numbers { values: self.numbers.values(), present: self.numbers.present() }
     }

@@ -3,21 +3,25 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use docvalues_column::{OrdRange, Slices, TermOrd, Terms, Values};
+use docvalues_column::{Slices, TermOrd};
 
 use super::counter_array::CounterArray;
 use super::finish::{self, FacetResult};
 use super::{Facet, FacetCounts};
 use crate::collector::Collector;
-use crate::columns::Slot;
+use crate::columns::{Elements, Slot, TermSpace};
 use crate::constant::ConstantColumn;
 use crate::error::{Error, Result};
 use crate::hash_tables::{self, HASH_PARTS, ValuePart};
 use crate::interrupt::Interrupt;
 use crate::memory_budget::MemoryBudget;
 use crate::multi_pass::MultiPass;
-use crate::search::Request;
+use crate::open_request::Request;
+use crate::pass::PassPart;
 use crate::window::{Cells, NO_ORD, Numbers, Strings, Window};
+
+/// The most documents that are counted in an array of `u32`s; hash tables count more.
+const MAX_ARRAY_HITS: u64 = u32::MAX as u64;
 
 /// The longest span of numbers that is counted in an array.
 const MAX_DENSE: usize = 1 << 20;
@@ -26,11 +30,18 @@ const MAX_DENSE: usize = 1 << 20;
 /// a table only grows with the documents.
 const MAX_TERMS_PER_DOC: u64 = 64;
 
+/// The most terms of a part for each of its documents that are counted by its own ords: clearing a counter and adding
+/// it up costs about as much as a look-up of an id.
+const MAX_OWN_TERMS_PER_DOC: u64 = 1;
+
 /// Counts the values of one column.
 pub(crate) struct FacetCounter {
     facet: Facet,
     slot: Slot,
     pub(super) counts: Counts,
+    /// Counters of the ords of the current part, if it has many documents for its terms; they are added to those of
+    /// ids at its end. The last counter is for documents without a value.
+    own: Option<CounterArray>,
     budget: Arc<MemoryBudget>,
     docs: u64,
     missing: u64,
@@ -48,15 +59,15 @@ pub(super) enum Counts {
     /// Numbers or ords in a hash table.
     Sparse(hash_tables::NumberTable),
     /// Byte strings in a hash table; the count of row `i` is at `i - 1`.
-    Bytes(hash_tables::ByteStringTable, Vec<u32>),
+    Bytes(hash_tables::ByteStringTable, Vec<u64>),
 }
 
 impl FacetCounter {
     /// Counters for the documents of a request, within `bytes` of memory.
     pub(crate) fn new(request: &mut Request<'_>, facet: &Facet, bytes: usize) -> Result<FacetCounter> {
-        let slot = request.slot(&facet.column)?;
+        let slot = request.id_slot(&facet.column)?;
         let (column, hits) = (request.columns().get(slot), request.hits());
-        let is_number = matches!(column.values(), Values::Numbers(_));
+        let is_number = column.elements() == Elements::Numbers;
         if facet.prefix.is_some() && is_number && !column.is_absent() {
             let field = &column.info().field;
             let (field, kind) = (field.name.clone(), field.kind);
@@ -64,11 +75,11 @@ impl FacetCounter {
         }
         // With `min_count` 0, terms that no document has are returned as well.
         let says_all = |known: &ConstantColumn| known.value.is_some() || facet.min_count > 0 || is_number;
-        let counts = match (request.constant(slot).filter(says_all), column.values()) {
+        let counts = match (request.constant(slot).filter(says_all), column.elements()) {
             (Some(known), _) => Counts::Constant(known),
-            (None, Values::Ords(_, terms)) => ords(terms.term_count(), hits, facet, bytes)?,
-            (None, Values::Numbers(_)) => numbers(&column.info().bounds.range(), hits, bytes)?,
-            (None, Values::Bytes(_)) => {
+            (None, Elements::Ords) => ords(column.terms().map_or(0, TermSpace::len), hits, facet, bytes)?,
+            (None, Elements::Numbers) => numbers(&column.info().bounds.range(), hits, bytes)?,
+            (None, Elements::Bytes) => {
                 Counts::Bytes(hash_tables::ByteStringTable::new(ValuePart::whole()), Vec::new())
             }
         };
@@ -81,37 +92,37 @@ impl FacetCounter {
             Counts::Constant(known) => (known.docs, known.docs - known.with_value),
             _ => (0, 0),
         };
-        FacetCounter { facet, slot, counts, budget, docs, missing }
+        FacetCounter { facet, slot, counts, own: None, budget, docs, missing }
     }
 
     /// The first values. Runs further passes if the counters exceeded the memory limit.
     pub(crate) fn finish(self, request: &Request<'_>) -> Result<FacetCounts> {
-        let FacetCounter { facet, slot, counts, budget, docs, missing } = self;
+        let FacetCounter { facet, slot, counts, budget, docs, missing, .. } = self;
         let (column, bytes) = (request.columns().get(slot), budget.bytes());
-        let mut found = FacetResult::new(&facet, column, docs, missing)?;
+        let mut found = FacetResult::new(&facet, (slot, request), docs, missing)?;
         let is_later = matches!(counts, Counts::Later);
         if !is_later && !budget.is_over() {
             found.offer(counts, request.stop())?;
             return finish::values(found, column, request);
         }
         drop(counts);
-        let terms = column.values().terms().map_or(0, Terms::term_count);
+        let terms = column.terms().map_or(0, TermSpace::len);
         let passes = if is_later {
             let most = u32::try_from(bytes / size_of::<u32>()).unwrap_or(u32::MAX);
             MultiPass { places: terms, width: most.min(terms), bytes }
         } else {
             MultiPass { places: HASH_PARTS, width: HASH_PARTS / 2, bytes }
         };
-        let hits = request.hits() as usize;
+        let hits = usize::try_from(request.hits()).unwrap_or(usize::MAX);
         passes.run(
             request,
             |part, budget| {
-                let counts = match column.values() {
+                let counts = match column.elements() {
                     _ if is_later => {
                         let ords = part.range();
                         Counts::Dense(ords.start.into(), CounterArray::new(ords.len(), hits)?)
                     }
-                    Values::Bytes(_) => {
+                    Elements::Bytes => {
                         Counts::Bytes(hash_tables::ByteStringTable::new(part.clone()), Vec::new())
                     }
                     _ => Counts::Sparse(hash_tables::NumberTable::new(part.clone())),
@@ -128,26 +139,27 @@ impl FacetCounter {
 }
 
 /// Counters for the ords of `terms` terms.
-fn ords(terms: u32, hits: u32, facet: &Facet, bytes: usize) -> Result<Counts> {
+fn ords(terms: u32, hits: u64, facet: &Facet, bytes: usize) -> Result<Counts> {
     let counters = terms as usize + 1;
-    Ok(if u64::from(hits) * MAX_TERMS_PER_DOC < u64::from(terms) && facet.min_count > 0 {
+    let are_few = hits.saturating_mul(MAX_TERMS_PER_DOC) < u64::from(terms) && facet.min_count > 0;
+    Ok(if are_few || hits > MAX_ARRAY_HITS {
         Counts::Sparse(hash_tables::NumberTable::new(ValuePart::whole()))
     } else if counters.saturating_mul(size_of::<u32>()) > bytes {
         Counts::Later
     } else {
-        Counts::Ords(CounterArray::new(counters, hits as usize)?)
+        Counts::Ords(CounterArray::new(counters, len(hits))?)
     })
 }
 
 /// Counters for numbers within `bounds`.
-fn numbers(bounds: &RangeInclusive<i64>, hits: u32, bytes: usize) -> Result<Counts> {
+fn numbers(bounds: &RangeInclusive<i64>, hits: u64, bytes: usize) -> Result<Counts> {
     if bounds.is_empty() {
         return Ok(Counts::Dense(0, CounterArray::new(0, 0)?));
     }
     let (first, last) = (*bounds.start(), *bounds.end());
     Ok(match usize::try_from(last.abs_diff(first)) {
-        Ok(span) if span < MAX_DENSE.min(bytes / size_of::<u32>()) => {
-            Counts::Dense(first, CounterArray::new(span + 1, hits as usize)?)
+        Ok(span) if span < MAX_DENSE.min(bytes / size_of::<u32>()) && hits <= MAX_ARRAY_HITS => {
+            Counts::Dense(first, CounterArray::new(span + 1, len(hits))?)
         }
         _ => Counts::Sparse(hash_tables::NumberTable::new(ValuePart::whole())),
     })
@@ -164,7 +176,7 @@ impl Collector for FacetCounter {
             Counts::Bytes(table, _) => Counts::Bytes(table.fork(), Vec::new()),
         };
         let (facet, budget) = (self.facet.clone(), Arc::clone(&self.budget));
-        FacetCounter { facet, slot: self.slot, counts, budget, docs: 0, missing: 0 }
+        FacetCounter { facet, slot: self.slot, counts, own: None, budget, docs: 0, missing: 0 }
     }
 
     fn is_idle(&self) -> bool {
@@ -178,12 +190,49 @@ impl Collector for FacetCounter {
         }
     }
 
+    fn enter(&mut self, part: &PassPart<'_>) -> Result<bool> {
+        self.own = match (part.columns.ids(self.slot), &self.counts) {
+            (Some(ids), Counts::Ords(_)) => {
+                let hits = part.docs.count(part.total);
+                let are_many = ids.len() as u64 <= u64::from(hits) * MAX_OWN_TERMS_PER_DOC;
+                are_many.then(|| CounterArray::new(ids.len() + 1, hits as usize)).transpose()?
+            }
+            _ => None,
+        };
+        Ok(true)
+    }
+
+    fn leave(&mut self, part: &PassPart<'_>) -> Result<()> {
+        let own = self.own.take().map(CounterArray::finish);
+        if let (Some(own), Some(ids), Counts::Ords(counts)) =
+            (own, part.columns.ids(self.slot), &mut self.counts)
+        {
+            self.missing += own.last().copied().map_or(0, u64::from);
+            counts.add_all(ids.iter().map(|id| id.get() as usize).zip(own));
+        }
+        Ok(())
+    }
+
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         // A pass over budget is discarded.
         if self.is_idle() || self.budget.is_over() {
             return Ok(());
         }
         self.docs += window.len() as u64;
+        if self.own.is_some() {
+            window.read_own(self.slot)?;
+            let ords = match window.own_cells(self.slot) {
+                Cells::Ords(ords) => ords,
+                Cells::OrdLists(lists) => {
+                    self.missing += lists.lens().filter(|len| *len == 0).count() as u64;
+                    lists.items()
+                }
+                _ => &[],
+            };
+            let (is_each, own) = (window.column(self.slot).info().all_present(), &mut self.own);
+            self.missing += own.iter_mut().map(|own| count_ords(own, ords, is_each)).sum::<u64>();
+            return Ok(());
+        }
         window.read(self.slot)?;
         match window.cells(self.slot) {
             Cells::Ords(ords) => self.ords(ords, window.column(self.slot).info().all_present()),
@@ -218,7 +267,7 @@ impl Collector for FacetCounter {
                     pace.step()?;
                     count_bytes(to, counts, from.get(row), *count, budget);
                 }
-                budget.give(from.bytes() + from_counts.capacity() * size_of::<u32>());
+                budget.give(from.bytes() + from_counts.capacity() * size_of::<u64>());
             }
             // A fork has the same kind of counters.
             _ => {}
@@ -231,9 +280,9 @@ impl Collector for FacetCounter {
 #[inline]
 fn count_bytes(
     table: &mut hash_tables::ByteStringTable,
-    counts: &mut Vec<u32>,
+    counts: &mut Vec<u64>,
     value: &[u8],
-    times: u32,
+    times: u64,
     budget: &MemoryBudget,
 ) {
     let Some(at) = table.row(value, budget).and_then(|row| (row as usize).checked_sub(1)) else { return };
@@ -248,16 +297,7 @@ impl FacetCounter {
     /// Counts ords. `is_each` if every document is known to have one.
     fn ords(&mut self, ords: &[TermOrd], is_each: bool) {
         match &mut self.counts {
-            Counts::Ords(counts) => {
-                // A separate branch-free loop, which is vectorized.
-                let is_missing = !is_each && !ords.iter().fold(true, |all, ord| all & (*ord != NO_ORD));
-                let without = counts.len() - 1;
-                self.missing += if is_missing {
-                    counts.count(ords, |ord| (ord.get() as usize).min(without))
-                } else {
-                    counts.count(ords, |ord| ord.get() as usize)
-                };
-            }
+            Counts::Ords(counts) => self.missing += count_ords(counts, ords, is_each),
             Counts::Dense(first, counts) => {
                 self.missing += ords.iter().filter(|ord| **ord == NO_ORD).count() as u64;
                 counts.count(ords, |ord| offset(*first, ord.get().into()));
@@ -324,13 +364,22 @@ impl FacetCounter {
     }
 }
 
-/// The ords that pass the facet's prefix; `None` if the column has no ords.
-pub(super) fn ords_let_through(facet: &Facet, terms: Option<&dyn Terms>) -> Result<Option<OrdRange>> {
-    Ok(match (terms, &facet.prefix) {
-        (Some(terms), Some(prefix)) => Some(terms.prefix(prefix)?),
-        (Some(terms), None) => Some(OrdRange::new(0, terms.term_count())),
-        (None, _) => None,
-    })
+/// Counts ords; the last counter is for documents without one. `is_each` if every document is known to have one.
+/// Returns the number of documents without an ord that were not counted.
+fn count_ords(counts: &mut CounterArray, ords: &[TermOrd], is_each: bool) -> u64 {
+    // A separate branch-free loop, which is vectorized.
+    let is_missing = !is_each && !ords.iter().fold(true, |all, ord| all & (*ord != NO_ORD));
+    let without = counts.len() - 1;
+    if is_missing {
+        counts.count(ords, |ord| (ord.get() as usize).min(without))
+    } else {
+        counts.count(ords, |ord| ord.get() as usize)
+    }
+}
+
+/// A number of documents as the length of something in memory.
+fn len(docs: u64) -> usize {
+    usize::try_from(docs).unwrap_or(usize::MAX)
 }
 
 /// The counter of a number within the bounds of its column.

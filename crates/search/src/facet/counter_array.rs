@@ -69,6 +69,15 @@ impl CounterArray {
         }
     }
 
+    /// Adds to counters: places and what to add.
+    pub(super) fn add_all(&mut self, counts: impl Iterator<Item = (usize, u32)>) {
+        for (place, more) in counts {
+            if let Some(count) = self.counts[..self.len].get_mut(place) {
+                *count += more;
+            }
+        }
+    }
+
     /// Adds the counters of another array of the same length.
     pub(super) fn merge(&mut self, other: &CounterArray, stop: &Interrupt) -> Result<()> {
         for (to, from) in self.counts.chunks_mut(POLL_EVERY).zip(other.counts.chunks(POLL_EVERY)) {

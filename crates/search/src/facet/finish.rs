@@ -1,14 +1,16 @@
 //! Selection of the first values from finished counters.
 
-use docvalues_column::{Column, Lists, OrdRange, TermOrd, Value};
+use docvalues_column::{Lists, OrdRange, TermOrd, Value, bits};
 
-use super::counter::{Counts, ords_let_through};
+use super::counter::Counts;
 use super::top_values::TopValues;
 use super::{Facet, FacetCounts};
+use crate::columns::{ColumnView, Slot, TermSpace};
 use crate::error::Result;
 use crate::group::TERM_BATCH;
 use crate::interrupt::Interrupt;
-use crate::search::Request;
+use crate::open_request::Request;
+use crate::term_ids::TermReader;
 use crate::value::Stored;
 
 /// Counters to scan between two polls of the interrupt flag.
@@ -18,8 +20,12 @@ const POLL_EVERY: usize = 1 << 16;
 pub(super) struct FacetResult<'f> {
     facet: &'f Facet,
     top: TopValues,
-    /// The ords that pass the facet's prefix, if the column has ords.
+    /// The ords that pass the facet's prefix, if the column has ords and they are in the order of terms.
     ords: Option<OrdRange>,
+    /// The terms of ids, if ords are ids.
+    ids: Option<TermReader<'f>>,
+    /// A bit for each id that a part has, if values without documents are returned as well.
+    used: Option<Vec<u64>>,
     pub(super) docs: u64,
     pub(super) missing: u64,
 }
@@ -27,16 +33,29 @@ pub(super) struct FacetResult<'f> {
 impl<'f> FacetResult<'f> {
     pub(super) fn new(
         facet: &'f Facet,
-        column: &dyn Column,
+        (slot, request): (Slot, &'f Request<'_>),
         docs: u64,
         missing: u64,
     ) -> Result<FacetResult<'f>> {
-        let ords = ords_let_through(facet, column.values().terms())?;
-        Ok(FacetResult { facet, top: TopValues::new(facet), ords, docs, missing })
+        let (mut ords, mut ids, mut used) = (None, None, None);
+        match (request.columns().get(slot).terms(), &facet.prefix) {
+            (Some(TermSpace::Part(terms)), Some(prefix)) => ords = Some(terms.prefix(prefix)?),
+            (Some(TermSpace::Part(terms)), None) => ords = Some(OrdRange::new(0, terms.term_count())),
+            (Some(TermSpace::Ids(known)), _) => {
+                ids = Some(known.read());
+                used = (facet.min_count == 0).then(|| request.columns().get(slot).used_ids());
+            }
+            (None, _) => {}
+        }
+        let top = TopValues::new(facet, ids.is_none());
+        Ok(FacetResult { facet, top, ords, ids, used, docs, missing })
     }
 
     /// Adds finished counters, of values that no earlier call had.
     pub(super) fn offer(&mut self, counts: Counts, stop: &Interrupt) -> Result<()> {
+        if self.ids.is_some() {
+            return self.offer_ids(counts, stop);
+        }
         let FacetResult { facet, top, ords, missing, .. } = self;
         let lets_through = |number: i64| {
             ords.is_none_or(|ords| u32::try_from(number).is_ok_and(|ord| ords.contains(TermOrd::new(ord))))
@@ -45,7 +64,7 @@ impl<'f> FacetResult<'f> {
         match counts {
             Counts::Constant(known) => {
                 if let Some(value) = known.value.filter(|value| lets_through(*value)) {
-                    top.offer(u32::try_from(known.with_value).unwrap_or(u32::MAX), || Stored::Number(value));
+                    top.offer(known.with_value, || Stored::Number(value));
                 }
             }
             Counts::Later => {}
@@ -61,7 +80,7 @@ impl<'f> FacetResult<'f> {
                 // Unlike terms, numbers that no document has are no values.
                 for (at, &count) in counts.finish().iter().enumerate().filter(|(_, count)| **count > 0) {
                     pace.step()?;
-                    top.offer(count, || Stored::Number(first.wrapping_add_unsigned(at as u64)));
+                    top.offer(count.into(), || Stored::Number(first.wrapping_add_unsigned(at as u64)));
                 }
             }
             Counts::Sparse(table) => {
@@ -82,6 +101,63 @@ impl<'f> FacetResult<'f> {
                     }
                 }
             }
+        }
+        Ok(())
+    }
+}
+
+impl FacetResult<'_> {
+    /// Adds the finished counters of ids.
+    fn offer_ids(&mut self, counts: Counts, stop: &Interrupt) -> Result<()> {
+        let FacetResult { facet, top, ids, used, missing, .. } = self;
+        let Some(ids) = ids else { return Ok(()) };
+        let prefix = facet.prefix.as_deref().unwrap_or_default();
+        let stored = |id: TermOrd| Stored::Term(ids.get(id).to_vec(), id);
+        let id_of = |number: i64| u32::try_from(number).map_or(TermOrd::new(u32::MAX), TermOrd::new);
+        let offer = |top: &mut TopValues, id: TermOrd, count: u64| {
+            let is_used = used.as_ref().is_none_or(|used| bits::get(used, id.get() as usize));
+            if is_used && ids.get(id).starts_with(prefix) {
+                top.offer(count, || stored(id));
+            }
+        };
+        let mut pace = stop.pace();
+        match counts {
+            Counts::Constant(known) => {
+                known.value.iter().for_each(|value| offer(top, id_of(*value), known.with_value));
+            }
+            Counts::Ords(counts) => {
+                let counts = counts.finish();
+                *missing += counts.last().copied().map_or(0, u64::from);
+                let counts = &counts[..counts.len() - 1];
+                if used.is_some() || !prefix.is_empty() {
+                    for (id, &count) in
+                        (0..).zip(counts).filter(|(_, count)| u64::from(**count) >= facet.min_count)
+                    {
+                        pace.step()?;
+                        offer(top, TermOrd::new(id), count.into());
+                    }
+                } else {
+                    for (at, counts) in (0..).zip(counts.chunks(POLL_EVERY)) {
+                        stop.check()?;
+                        top.offer_all(counts, |place| stored(id_of(at * POLL_EVERY as i64 + place as i64)));
+                    }
+                }
+            }
+            Counts::Dense(first, counts) => {
+                for (at, &count) in (first..).zip(&counts.finish()) {
+                    pace.step()?;
+                    if u64::from(count) >= facet.min_count {
+                        offer(top, id_of(at), count.into());
+                    }
+                }
+            }
+            Counts::Sparse(table) => {
+                for (number, count) in table.iter() {
+                    pace.step()?;
+                    offer(top, id_of(number), count);
+                }
+            }
+            Counts::Bytes(..) | Counts::Later => {}
         }
         Ok(())
     }
@@ -113,7 +189,7 @@ fn offer_all(
 /// Resolves the first values: terms for ords, typed values for stored numbers.
 pub(super) fn values(
     found: FacetResult<'_>,
-    column: &dyn Column,
+    column: ColumnView<'_>,
     request: &Request<'_>,
 ) -> Result<FacetCounts> {
     let FacetResult { top, docs, missing, .. } = found;
@@ -124,16 +200,16 @@ pub(super) fn values(
     let mut terms = Lists::new();
     while first.len() > 0 {
         request.stop().check()?;
-        let some: Vec<(Stored, u32)> = first.by_ref().take(TERM_BATCH).collect();
-        let counts = some.iter().map(|(_, count)| u64::from(*count));
-        if let Some(dictionary) = column.values().terms() {
+        let some: Vec<(Stored, u64)> = first.by_ref().take(TERM_BATCH).collect();
+        let counts = some.iter().map(|(_, count)| *count);
+        if let Some(TermSpace::Part(dictionary)) = column.terms() {
             let ords: Vec<TermOrd> = some.iter().map(|(value, _)| value.ord()).collect();
             dictionary.gather_terms(&ords, &mut terms)?;
             values.extend(terms.slices().iter().map(|term| Value::Bytes(term.to_vec())).zip(counts));
         } else {
             values.extend(some.into_iter().map(|(value, count)| match value {
-                Stored::Number(number) => (Value::of(field.logical, number), count.into()),
-                Stored::Bytes(bytes) => (Value::Bytes(bytes), count.into()),
+                Stored::Number(number) => (Value::of(field.logical, number), count),
+                Stored::Bytes(bytes) | Stored::Term(bytes, _) => (Value::Bytes(bytes), count),
             }));
         }
     }

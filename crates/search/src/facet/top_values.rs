@@ -7,37 +7,39 @@ use docvalues_format::bits;
 
 use super::{Facet, FacetOrder};
 use crate::error::Result;
-use crate::search::Request;
+use crate::open_request::Request;
 use crate::threads;
 use crate::value::Stored;
 
 /// The first `top` values in the order of a [`Facet`]. O(log top) for a value that is kept, O(1) for any other.
 pub(super) struct TopValues {
     top: usize,
-    min_count: u32,
+    min_count: u64,
     distinct: u64,
+    /// Whether values are offered in ascending order, so that a later one loses a tie.
+    ascend: bool,
     first: First,
 }
 
 enum First {
     /// The last of the kept values is on top: the smallest count, and among equal counts the greatest value.
-    ByCount(BinaryHeap<(Reverse<u32>, Stored)>),
-    ByValue(BinaryHeap<(Stored, u32)>),
+    ByCount(BinaryHeap<(Reverse<u64>, Stored)>),
+    ByValue(BinaryHeap<(Stored, u64)>),
 }
 
 impl TopValues {
-    pub(super) fn new(facet: &Facet) -> TopValues {
+    /// `ascend` if [`offer_all`](Self::offer_all) is called with ascending values.
+    pub(super) fn new(facet: &Facet, ascend: bool) -> TopValues {
         let first = match facet.order {
             FacetOrder::Count => First::ByCount(BinaryHeap::new()),
             FacetOrder::Value => First::ByValue(BinaryHeap::new()),
         };
-        let min_count = u32::try_from(facet.min_count).unwrap_or(u32::MAX);
-        TopValues { top: facet.top, min_count, distinct: 0, first }
+        TopValues { top: facet.top, min_count: facet.min_count, distinct: 0, ascend, first }
     }
 
     /// Offers a value and its count. Each value is offered once.
     #[inline]
-    pub(super) fn offer(&mut self, count: u32, key: impl FnOnce() -> Stored) {
+    pub(super) fn offer(&mut self, count: u64, key: impl FnOnce() -> Stored) {
         if count < self.min_count {
             return;
         }
@@ -51,7 +53,7 @@ impl TopValues {
         }
     }
 
-    /// Offers counters whose values ascend; `key` returns the value at a position.
+    /// Offers counters; `key` returns the value at a position.
     ///
     /// Most counts are too small. [`bits::skip_below`] skips runs of them at once, and counts those that are at least
     /// `min_count`.
@@ -59,28 +61,29 @@ impl TopValues {
         const SOME: usize = 64;
         let mut at = 0;
         while at < counts.len() {
-            let (passed, distinct) = bits::skip_below(&counts[at..], self.bar(), self.min_count);
+            let [bar, min_count] = [self.bar(), self.min_count].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+            let (passed, distinct) = bits::skip_below(&counts[at..], bar, min_count);
             self.distinct += distinct;
             at += passed;
             for (at, &count) in counts.iter().enumerate().skip(at).take(SOME) {
-                self.offer(count, || key(at));
+                self.offer(count.into(), || key(at));
             }
             at += SOME;
         }
     }
 
-    /// The least count that is competitive for a value greater than all before.
-    fn bar(&self) -> u32 {
+    /// The least count that is competitive for a value greater than all before, or for any value.
+    fn bar(&self) -> u64 {
         match &self.first {
             First::ByCount(heap) if heap.len() >= self.top => {
-                heap.peek().map_or(u32::MAX, |(last, _)| last.0.saturating_add(1)).max(self.min_count)
+                heap.peek().map_or(u64::MAX, |(last, _)| last.0 + u64::from(self.ascend)).max(self.min_count)
             }
             _ => self.min_count,
         }
     }
 
     /// Returns the first values and their counts, in order, and the number of values that were offered.
-    pub(super) fn finish(self, request: &Request<'_>) -> Result<(Vec<(Stored, u32)>, u64)> {
+    pub(super) fn finish(self, request: &Request<'_>) -> Result<(Vec<(Stored, u64)>, u64)> {
         let (threads, stop) = (request.threads(), request.stop());
         let values = match self.first {
             First::ByCount(heap) => {

@@ -10,12 +10,13 @@ use super::order_value::OrderValue;
 use super::row_table::{RowTable, ValueSpace};
 use super::{GroupOrder, TopGroup};
 use crate::collector::Collector;
-use crate::columns::Slot;
+use crate::columns::{Slot, TermSpace};
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::memory_budget::MemoryBudget;
 use crate::multi_pass::MultiPass;
-use crate::search::Request;
+use crate::open_request::Request;
+use crate::term_ids::TermReader;
 use crate::threads;
 use crate::value::Stored;
 use crate::window::Window;
@@ -36,8 +37,8 @@ pub(super) fn find(
     order: GroupOrder,
     top: usize,
 ) -> Result<Found> {
-    let columns = request.columns();
-    let space = ValueSpace::of(columns, by, request.hits());
+    let column = request.columns().get(by);
+    let space = ValueSpace::of(column, request.hits());
     let bytes = request.memory();
     let rows = match space {
         // One row is for documents in no group.
@@ -46,16 +47,18 @@ pub(super) fn find(
     };
     let width = u32::try_from(rows).unwrap_or(u32::MAX).min(space.len()).max(1);
     let mut candidates = Candidates::new(order, top, layout);
+    // Equal groups are in the order of terms, which ids do not tell.
+    let ids = if let Some(TermSpace::Ids(ids)) = column.terms() { Some(ids.read()) } else { None };
     let mut found = Found { winners: Vec::new(), distinct: 0, docs: 0, missing: 0 };
     MultiPass { places: space.len(), width, bytes }.run(
         request,
         |part, budget| {
-            let keys = space.keys(part, columns, by);
+            let keys = space.keys(part, column);
             Ok(AllGroups::new(by, keys, Arc::clone(layout), budget))
         },
         |pass| {
             (found.docs, found.missing) = (pass.docs, pass.missing);
-            found.distinct += pass.offer(&mut candidates, request.stop())?;
+            found.distinct += pass.offer(&mut candidates, ids.as_ref(), request.stop())?;
             Ok(())
         },
     )?;
@@ -107,14 +110,24 @@ impl AllGroups {
     }
 
     /// Offers all groups to `candidates`. Returns their number.
-    fn offer(&self, candidates: &mut Candidates, stop: &Interrupt) -> Result<u64> {
+    fn offer(
+        &self,
+        candidates: &mut Candidates,
+        ids: Option<&TermReader<'_>>,
+        stop: &Interrupt,
+    ) -> Result<u64> {
         let mut groups = 0;
         self.keys.each(&self.rows, self.layout.words(), stop, |row, key| {
             groups += u64::from(row[0] > 0);
             // In this order: most rows are below the floor, which predicts well; any number of them may be empty,
             // which does not.
             if row[candidates.word].cast_signed() >= candidates.floor && row[0] > 0 {
-                candidates.offer(&self.layout, row, || self.keys.value(key));
+                candidates.offer(&self.layout, row, || match (self.keys.value(key), ids) {
+                    (stored @ Stored::Number(_), Some(ids)) => {
+                        Stored::Term(ids.get(stored.ord()).to_vec(), stored.ord())
+                    }
+                    (stored, _) => stored,
+                });
             }
         })?;
         Ok(groups)

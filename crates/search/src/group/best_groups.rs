@@ -66,12 +66,13 @@ impl TopKQueue for BestGroups {
         if self.best.len() < self.top { None } else { self.groups.last_key_value().map(|(last, _)| last) }
     }
 
-    fn collect(&mut self, keys: &Keys, window: &Window<'_>, at: usize) {
-        if let Some(entry) = keys.entry_before(window, at, self.last())
+    fn collect(&mut self, keys: &Keys, window: &Window<'_>, at: usize) -> Result<()> {
+        if let Some(entry) = keys.entry_before(window, at, self.last())?
             && let Some(value) = group_value::of(window, self.by, at)
         {
             self.put(entry, value);
         }
+        Ok(())
     }
 
     fn merge(&mut self, other: BestGroups, stop: &Interrupt) -> Result<()> {

@@ -1,12 +1,12 @@
 //! Metrics of groups, and the layout of their accumulators.
 
-use docvalues_column::{LogicalType, Value, Values};
+use docvalues_column::{LogicalType, Value};
 use docvalues_format::file::kind::to_f64;
 
 use super::order_value::OrderValue;
-use crate::columns::Slot;
+use crate::columns::{Elements, Slot};
 use crate::error::{Error, Result};
-use crate::search::Request;
+use crate::open_request::Request;
 use crate::stats::{Compensated, Sum};
 use crate::window::{Numbers, Window};
 
@@ -139,7 +139,7 @@ impl Layout {
         let column = request.columns().get(slot);
         let info = column.info();
         let field = &info.field;
-        if info.is_multi_valued() || !matches!(column.values(), Values::Numbers(_)) {
+        if info.is_multi_valued() || column.elements() != Elements::Numbers {
             let cannot = "has no numbers, or several a document, for a metric";
             return Err(Error::Kind { field: field.name.clone(), kind: field.kind, cannot });
         }

@@ -4,13 +4,12 @@
 
 use std::ops::Range;
 
-use docvalues_column::Values;
 use docvalues_format::bits;
 
-use crate::columns::{Columns, Slot, bounds};
+use crate::columns::{ColumnView, Elements, Slot};
 use crate::docs::len_u32;
 use crate::error::Result;
-use crate::hash_tables::{ByteStringTable, HASH_PARTS, NumberTable, ValuePart};
+use crate::hash_tables::{ByteStringTable, HASH_PARTS, NumberTable, ValuePart, low};
 use crate::interrupt::Interrupt;
 use crate::memory_budget::MemoryBudget;
 use crate::threads::POLL_EVERY;
@@ -41,9 +40,9 @@ pub(super) enum RowTable {
 }
 
 impl ValueSpace {
-    pub(super) fn of(columns: &Columns, by: Slot, hits: u32) -> ValueSpace {
-        let most = u64::from(hits).saturating_mul(MAX_ROWS_PER_DOC).max(1 << 10);
-        let Some(bounds) = bounds(columns.get(by)) else { return ValueSpace::Sparse };
+    pub(super) fn of(column: ColumnView<'_>, hits: u64) -> ValueSpace {
+        let most = hits.saturating_mul(MAX_ROWS_PER_DOC).max(1 << 10);
+        let Some(bounds) = column.bounds() else { return ValueSpace::Sparse };
         let (first, last) = if bounds.is_empty() { (0, -1) } else { bounds.into_inner() };
         let len = last.checked_sub(first).and_then(|last| last.checked_add(1));
         match len.and_then(|len| u32::try_from(len).ok()) {
@@ -61,14 +60,14 @@ impl ValueSpace {
     }
 
     /// The values at a range of places.
-    pub(super) fn keys(self, part: &ValuePart, columns: &Columns, by: Slot) -> RowTable {
+    pub(super) fn keys(self, part: &ValuePart, column: ColumnView<'_>) -> RowTable {
         match self {
             ValueSpace::Dense { first, .. } => {
                 let Range { start, end } = part.range();
                 RowTable::Dense { first: first + i64::from(start), len: end - start }
             }
-            ValueSpace::Sparse => match columns.get(by).values() {
-                Values::Bytes(_) => RowTable::Bytes(ByteStringTable::new(part.clone())),
+            ValueSpace::Sparse => match column.elements() {
+                Elements::Bytes => RowTable::Bytes(ByteStringTable::new(part.clone())),
                 _ => RowTable::Numbers(NumberTable::new(part.clone())),
             },
         }
@@ -191,7 +190,7 @@ impl RowTable {
             RowTable::Numbers(numbers) => {
                 for (number, at) in numbers.iter() {
                     pace.step()?;
-                    each(row(at as usize), number);
+                    each(row(low(at) as usize), number);
                 }
             }
             RowTable::Bytes(bytes) => {
@@ -239,7 +238,7 @@ impl RowTable {
             (RowTable::Numbers(to), RowTable::Numbers(from)) => {
                 for (number, row) in from.iter() {
                     pace.step()?;
-                    if !to.row(number, budget).is_some_and(|to| each(row as usize, to)) {
+                    if !to.row(number, budget).is_some_and(|to| each(low(row) as usize, to)) {
                         break;
                     }
                 }

@@ -44,6 +44,9 @@ impl GroupIndex {
                 Stored::Number(number) => {
                     places.numbers.insert(*number, places.none);
                 }
+                Stored::Term(_, id) => {
+                    places.numbers.insert(id.get().into(), places.none);
+                }
                 Stored::Bytes(bytes) => {
                     places.bytes.insert(bytes.clone(), places.none);
                 }
@@ -175,10 +178,10 @@ impl Collector for SecondPass {
             layout.add(rows, &self.places, window);
         }
         if let Some((keys, best)) = &mut self.best {
-            keys.as_slice().iter().try_for_each(|key| window.read(key.slot))?;
+            keys.as_slice().iter().try_for_each(|key| window.read_own(key.slot))?;
             for (at, &place) in self.places.iter().enumerate() {
                 if let Some(best) = best.get_mut(place as usize) {
-                    best.collect(keys, window, at);
+                    best.collect(keys, window, at)?;
                 }
             }
         }

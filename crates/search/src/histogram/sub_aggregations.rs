@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{Slices, TermOrd, Values};
+use docvalues_column::{Slices, TermOrd};
 
 use super::Histogram;
-use crate::columns::Slot;
+use crate::columns::{Elements, Slot};
 use crate::docs::len_u32;
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
@@ -13,7 +13,7 @@ use crate::group::{Layout, Measure};
 use crate::hash_tables::{NumberTable, ValuePart};
 use crate::interrupt::Interrupt;
 use crate::memory_budget::MemoryBudget;
-use crate::search::Request;
+use crate::open_request::Request;
 use crate::window::{Cells, NO_ORD, Window};
 
 /// The sub-aggregations of all buckets.
@@ -138,12 +138,12 @@ impl SubAggregations {
 
 impl FacetByBucket {
     fn new(request: &mut Request<'_>, facet: &Facet, ranges: usize, bytes: usize) -> Result<FacetByBucket> {
-        let slot = request.slot(&facet.column)?;
+        let slot = request.id_slot(&facet.column)?;
         let column = request.columns().get(slot);
         let info = column.info();
-        let is_number = matches!(column.values(), Values::Numbers(_));
-        let cannot = match column.values() {
-            Values::Bytes(_) => Some("has no dictionary for a facet of each bucket"),
+        let is_number = column.elements() == Elements::Numbers;
+        let cannot = match column.elements() {
+            Elements::Bytes => Some("has no dictionary for a facet of each bucket"),
             _ if is_number && facet.prefix.is_some() => Some("has no prefixes"),
             _ => None,
         };
@@ -167,8 +167,7 @@ impl FacetByBucket {
         let Some(known) = request.constant(self.slot) else { return false };
         self.missing[range] = known.docs - known.with_value;
         if let Some(value) = known.value {
-            let times = u32::try_from(known.with_value).unwrap_or(u32::MAX);
-            self.tables[range].count(value, times, &self.budget);
+            self.tables[range].count(value, known.with_value, &self.budget);
         }
         true
     }

@@ -9,7 +9,7 @@ use super::explain::{Explain, Profile, explain};
 use crate::docs::len_u32;
 use crate::interrupt::Interrupt;
 use crate::threads::each;
-use crate::{Bitset, Docs, Result, Search};
+use crate::{Bitset, Docs, Result};
 
 /// The documents of a chunk, the unit of work of a thread: several whole windows.
 const CHUNK_DOCS: u32 = 8 * WINDOW;
@@ -71,55 +71,17 @@ impl Query {
     /// deeply; if the source is damaged.
     pub fn bind(&self, source: &dyn ColumnSource) -> Result<BoundQuery> {
         let (root, nodes) = Binder::new(source).bind(self)?;
-        Ok(BoundQuery {
-            docs: source.docs(),
-            root,
-            nodes,
-            threads: 1,
-            stop: Interrupt::default(),
-            memory: usize::MAX,
-        })
-    }
-}
-
-impl Search<'_> {
-    /// Binds a query to the columns of the search, with its number of threads.
-    ///
-    /// # Errors
-    ///
-    /// As [`Query::bind`].
-    pub fn bind(&self, query: &Query) -> Result<BoundQuery> {
-        let bound = match &self.live {
-            Some(live) => Query::docs(live.clone()).and(query.clone()).bind(self),
-            None => query.bind(self),
-        };
-        let (stop, memory) = (self.stop.clone(), self.most_memory());
-        Ok(BoundQuery { stop, memory, ..bound?.threads(self.threads) })
-    }
-
-    /// Returns the documents that match `query`. If all match, [`Docs::All`] is cheaper than a set.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such column, a literal does not fit its type, or a column is damaged; [`Error::Memory`] if the
-    /// set exceeds the available memory or [`Search::memory`].
-    ///
-    /// [`Error::Memory`]: crate::Error::Memory
-    pub fn filter(&self, query: &Query) -> Result<Bitset> {
-        self.bind(query)?.collect(Docs::All)
-    }
-
-    /// Counts the documents that match `query`.
-    ///
-    /// # Errors
-    ///
-    /// As [`filter`](Self::filter).
-    pub fn count(&self, query: &Query) -> Result<u32> {
-        self.bind(query)?.count(Docs::All)
+        let (stop, memory) = (Interrupt::default(), usize::MAX);
+        Ok(BoundQuery { docs: source.docs(), root, nodes, threads: 1, stop, memory })
     }
 }
 
 impl BoundQuery {
+    /// The query with an interrupt flag, and a memory limit for sets of documents.
+    pub(super) fn limited(self, stop: &Interrupt, memory: usize) -> BoundQuery {
+        BoundQuery { stop: stop.clone(), memory, ..self }
+    }
+
     /// The number of documents in the source.
     pub fn docs(&self) -> u32 {
         self.docs

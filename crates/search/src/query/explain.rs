@@ -43,7 +43,7 @@ pub struct Explain {
     /// The evaluation method.
     pub how: String,
     /// The expected number of matching documents, if values are evenly distributed.
-    pub expected: u32,
+    pub expected: u64,
     /// The expected cost in nanoseconds per document: rough, to order clauses by.
     pub cost: f64,
     /// The profile, after a run.
@@ -105,7 +105,7 @@ pub(super) fn explain(node: &Node, docs: u32, windows: u64, profiles: Option<&[P
     Explain {
         clause: node.query().to_string(),
         how,
-        expected: rounded(node.share, docs),
+        expected: rounded(node.share, docs).into(),
         cost: node.cost,
         profile,
         parts: node.parts.iter().map(|part| explain(part, docs, windows, profiles)).collect(),
@@ -144,7 +144,7 @@ impl Explain {
         writeln!(f, "{:indent$}{}", "", self.clause)?;
         write!(f, "{:indent$}  = {}; ", "", self.how)?;
         match &self.profile {
-            None => writeln!(f, "{} documents expected", grouped(self.expected.into()))?,
+            None => writeln!(f, "{} documents expected", grouped(self.expected))?,
             Some(profile) => {
                 let [matched, candidates] = [profile.matched, profile.candidates].map(grouped);
                 write!(f, "{matched} of {candidates} documents, {:.1?}", profile.time)?;

@@ -3,14 +3,14 @@
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
-use docvalues_column::{DocId, DocRange, LogicalType, Pruning, SortKey, TermOrd};
+use docvalues_column::{Column, ColumnInfo, DocAddress, DocRange, LogicalType, Pruning, SortKey, TermOrd};
 use docvalues_format::file::kind::to_f64;
 use smallvec::SmallVec;
 
-use crate::columns::{Columns, Slot, filter};
+use crate::columns::{Columns, Elements, PartColumns, Slot, filter};
 use crate::constant::is_constant;
 use crate::error::Result;
-use crate::search::Request;
+use crate::open_request::Request;
 use crate::skip;
 use crate::window::{Cells, NO_ORD, Window};
 
@@ -28,6 +28,8 @@ pub(crate) struct Key {
     logical: LogicalType,
     pub(super) descending: bool,
     pub(super) missing_first: bool,
+    /// Whether documents are compared by the terms of ords: ords of several parts have nothing to do with each other.
+    by_term: bool,
 }
 
 /// A value in the order of a key; lesser ones come first. `B` is the type of byte strings.
@@ -103,8 +105,10 @@ impl Keys {
         super::check(asked)?;
         let open = |key: &SortKey| {
             let slot = request.slot(&key.column)?;
-            let logical = request.columns().get(slot).info().field.logical;
-            Ok(Key { slot, logical, descending: key.descending, missing_first: key.missing_first })
+            let column = request.columns().get(slot);
+            let (logical, descending) = (column.info().field.logical, key.descending);
+            let by_term = request.parts() > 1 && column.elements() == Elements::Ords;
+            Ok(Key { slot, logical, descending, missing_first: key.missing_first, by_term })
         };
         Ok(Keys { asked: asked.to_vec(), keys: asked.iter().map(open).collect::<Result<_>>()? })
     }
@@ -126,6 +130,12 @@ impl Keys {
         }
     }
 
+    /// The keys for documents of one part only.
+    pub(super) fn in_one_part(&self) -> Keys {
+        let keys = self.keys.iter().map(|key| Key { by_term: false, ..*key }).collect();
+        Keys { asked: self.asked.clone(), keys }
+    }
+
     pub(super) fn asked(&self) -> &[SortKey] {
         &self.asked
     }
@@ -139,24 +149,42 @@ impl Keys {
     }
 
     /// An entry for document `at` of the window, if it comes before `last`. Copies byte strings only in that case.
-    pub(crate) fn entry_before(&self, window: &Window<'_>, at: usize, last: Option<&Entry>) -> Option<Entry> {
-        let doc = window.doc(at);
+    ///
+    /// # Errors
+    ///
+    /// If bytes of a dictionary are damaged.
+    pub(crate) fn entry_before(
+        &self,
+        window: &Window<'_>,
+        at: usize,
+        last: Option<&Entry>,
+    ) -> Result<Option<Entry>> {
+        let address = window.address(at);
         if let Some(last) = last {
-            let values = self.keys.iter().map(|key| key.value(window, at));
-            let order = values.cmp(last.values.iter().map(SortValue::as_slice));
-            if order.then(doc.cmp(&last.doc)).is_ge() {
-                return None;
+            let mut order = Ordering::Equal;
+            for (key, last) in self.keys.iter().zip(&last.values) {
+                order = if key.by_term {
+                    key.owned_value(window, at)?.cmp(last)
+                } else {
+                    key.value(window, at).cmp(&last.as_slice())
+                };
+                if order.is_ne() {
+                    break;
+                }
+            }
+            if order.then(address.cmp(&last.address)).is_ge() {
+                return Ok(None);
             }
         }
-        let values = self.keys.iter().map(|key| key.value(window, at).map(<[u8]>::to_vec));
-        Some(Entry { values: values.collect(), doc })
+        let values = self.keys.iter().map(|key| key.owned_value(window, at)).collect::<Result<_>>()?;
+        Ok(Some(Entry { values, address }))
     }
 }
 
 impl Key {
     /// The value of document `at` of the window. The column must have been read.
     pub(crate) fn value<'w>(&self, window: &'w Window<'_>, at: usize) -> SortValue<&'w [u8]> {
-        let number = match window.cells(self.slot) {
+        let number = match window.own_cells(self.slot) {
             Cells::Numbers(numbers) => numbers.get(at),
             Cells::Ords(ords) => (ords[at] != NO_ORD).then(|| ords[at].get().into()),
             Cells::NumberLists(lists) => self.extreme(lists.get(at)),
@@ -170,6 +198,24 @@ impl Key {
             }
         };
         number.map_or_else(|| self.missing(), |number| self.of_number(number))
+    }
+
+    /// The value of document `at` of the window, with the term of an ord if parts are compared.
+    pub(super) fn owned_value(&self, window: &Window<'_>, at: usize) -> Result<SortValue> {
+        let value = self.value(window, at).map(<[u8]>::to_vec);
+        let SortValue::Number(rank) = value else { return Ok(value) };
+        let Some(terms) = window.column(self.slot).values().terms().filter(|_| self.by_term) else {
+            return Ok(SortValue::Number(rank));
+        };
+        let mut term = Vec::new();
+        let ord = u32::try_from(self.number_at(rank)).unwrap_or(u32::MAX);
+        terms.term(TermOrd::new(ord), &mut term)?;
+        Ok(if self.descending { SortValue::BytesDown(term) } else { SortValue::Bytes(term) })
+    }
+
+    /// The number whose [`SortValue::Number`] is `rank`.
+    fn number_at(&self, rank: u64) -> i64 {
+        ((if self.descending { !rank } else { rank }) ^ (1 << 63)).cast_signed()
     }
 
     /// The value by which a document with several ascending values is compared: NaN only if it has no other.
@@ -211,10 +257,32 @@ impl Key {
         if self.is_of_doubles() && number == -1 { 0 } else { number }
     }
 
+    /// As [`before`](Self::before), for the ords of a part whose terms come before `place`.
+    ///
+    /// # Errors
+    ///
+    /// If bytes of the dictionary are damaged.
+    pub(super) fn ords_before(
+        &self,
+        column: &dyn Column,
+        place: &SortValue,
+        ties: bool,
+    ) -> Result<Option<RangeInclusive<i64>>> {
+        let (SortValue::Bytes(term) | SortValue::BytesDown(term)) = place else { return Ok(None) };
+        let Some(terms) = column.values().terms().filter(|_| self.by_term) else { return Ok(None) };
+        let ceil = i64::from(terms.seek_ceil(term)?.get());
+        let is_exact = terms.seek_exact(term)?.is_some();
+        Ok(Some(if self.descending {
+            ceil + i64::from(is_exact && !ties)..=i64::MAX
+        } else {
+            i64::MIN..=ceil - 1 + i64::from(is_exact && ties)
+        }))
+    }
+
     /// The numbers that come before `place`, or are equal to it if `ties`. They may include NaNs.
     pub(super) fn before(&self, place: &SortValue, ties: bool) -> Option<RangeInclusive<i64>> {
         let SortValue::Number(rank) = *place else { return None };
-        let number = ((if self.descending { !rank } else { rank }) ^ (1 << 63)).cast_signed();
+        let number = self.number_at(rank);
         let is_zero = self.is_of_doubles() && number == 0;
         let none = RangeInclusive::new(i64::MAX, i64::MIN);
         Some(match (self.descending, ties) {
@@ -228,13 +296,13 @@ impl Key {
     }
 
     /// Sets the bits of the documents that come before `place`, or are equal to it if `ties`, and possibly of some
-    /// more. Returns false if the column cannot tell without visiting each document. Adds to the pruning statistics
+    /// more: those with one of `numbers`, if `place` is a number or a term. Returns false if the column cannot tell without visiting each document. Adds to the pruning statistics
     /// `pruned`.
     pub(super) fn add_before(
         &self,
-        columns: &Columns,
+        columns: PartColumns<'_>,
         docs: DocRange,
-        (place, ties): (&SortValue, bool),
+        (place, ties, numbers): (&SortValue, bool, Option<RangeInclusive<i64>>),
         bits: &mut [u64],
         pruned: &mut Pruning,
     ) -> Result<bool> {
@@ -243,12 +311,11 @@ impl Key {
             // Only other documents without a value are as good.
             SortValue::First if !ties => return Ok(true),
             SortValue::First => {}
-            SortValue::Number(_) => {
-                let numbers = self.before(place, ties).unwrap_or(i64::MIN..=i64::MAX);
-                filter(column, docs, &numbers, bits, pruned)?;
-            }
             SortValue::NoNumber | SortValue::Last if !ties => column.exists(docs, bits)?,
-            _ => return Ok(false),
+            _ => match numbers {
+                Some(numbers) => filter(column, docs, &numbers, bits, pruned)?,
+                None => return Ok(false),
+            },
         }
         if self.missing_first {
             let mut with = vec![0; bits.len()];
@@ -262,7 +329,7 @@ impl Key {
     /// first: see [`skip::open`].
     pub(super) fn open(
         &self,
-        columns: &Columns,
+        columns: PartColumns<'_>,
         docs: DocRange,
         wanted: &RangeInclusive<i64>,
         finely: bool,
@@ -277,9 +344,24 @@ impl Key {
         skip::open(column, docs, wanted, finely, bits, pruned)
     }
 
+    pub(super) fn is_by_term(&self) -> bool {
+        self.by_term
+    }
+
+    /// The place of the best number in a range, for the order of parts: lesser ones come first.
+    pub(super) fn best(&self, numbers: &RangeInclusive<i64>) -> (bool, i64) {
+        let best = if self.descending { !numbers.end() } else { *numbers.start() };
+        (numbers.is_empty(), best)
+    }
+
+    /// Whether documents with a value come before those without one, or there are only the former.
+    pub(super) fn missing_decide(&self, info: &ColumnInfo) -> bool {
+        !self.missing_first || info.all_present()
+    }
+
     /// Whether no document of the window without a value comes before one with a value.
     pub(super) fn values_decide(&self, window: &Window<'_>) -> bool {
-        !self.missing_first || window.column(self.slot).info().all_present()
+        self.missing_decide(window.column(self.slot).info())
     }
 }
 
@@ -291,5 +373,5 @@ const INLINE: usize = 2;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub(crate) values: SmallVec<[SortValue; INLINE]>,
-    pub(crate) doc: DocId,
+    pub(crate) address: DocAddress,
 }

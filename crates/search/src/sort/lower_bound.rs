@@ -15,14 +15,14 @@
 //! document, zones do not help. The estimate is therefore effective from about 2,700 hits for each of the `top`
 //! documents; fewer are visited quickly anyway.
 
-use docvalues_column::{DocId, DocRange};
+use docvalues_column::{DocAddress, DocId, DocRange};
 
 use super::key::{Entry, Keys, SortValue};
 use super::top_k::{TopDocs, TopKCollector, TopKQueue as _};
-use crate::docs::{DocList, Docs};
+use crate::docs::{DocList, Docs, len_u32};
 use crate::error::Result;
-use crate::pass::{BLOCK, Pass};
-use crate::search::Request;
+use crate::open_request::Request;
+use crate::pass::{BLOCK, Pass, PassPart};
 use crate::skip;
 
 /// The documents of a zone, which are visited around the best value.
@@ -33,38 +33,39 @@ const MIN_HITS: u32 = 1_024;
 
 /// Collects the first `top` documents around the column's best value. Returns the last of them, which bounds the
 /// result, and the number of documents visited.
-pub(super) fn from_best_zone(request: &Request<'_>, keys: &Keys, top: usize) -> Result<(Option<Entry>, u64)> {
-    let (docs, total, hits) = (request.docs(), request.total(), request.hits());
+pub(super) fn from_best_zone(
+    request: &Request<'_>,
+    part: &PassPart<'_>,
+    keys: &Keys,
+    top: usize,
+) -> Result<(Option<Entry>, u64)> {
+    let PassPart { docs, total, .. } = *part;
+    let hits = docs.count(total);
     if hits < MIN_HITS || (hits / 4) as usize <= top {
         return Ok((None, 0));
     }
-    let Some(mut around) = best(request, keys)? else { return Ok((None, 0)) };
+    let Some(mut around) = best(part, keys)? else { return Ok((None, 0)) };
     let mut list = docs.within(around);
     while list.len() < top && around.len() < BLOCK as usize {
         let more = around.end - around.start;
         around = DocRange::new(around.start.saturating_sub(more), around.end.saturating_add(more).min(total));
         list = docs.within(around);
     }
-    let pass = Pass {
-        columns: request.columns(),
-        total,
-        docs: Docs::List(DocList(&list)),
-        threads: 1,
-        stop: request.stop(),
-    };
+    let parts = [PassPart { docs: Docs::List(DocList(&list)), ..*part }];
+    let pass = Pass { parts: &parts, threads: 1, stop: request.stop() };
     let (found, profile) = pass.run(TopKCollector::new(keys.clone(), TopDocs::new(top)))?.finish();
     Ok((found.last().cloned(), profile.visited))
 }
 
 /// The zone that contains the best value of the first key.
-fn best(request: &Request<'_>, keys: &Keys) -> Result<Option<DocRange>> {
+fn best(part: &PassPart<'_>, keys: &Keys) -> Result<Option<DocRange>> {
     let Some(key) = keys.as_slice().first() else { return Ok(None) };
-    let column = request.columns().get(key.slot);
+    let column = part.columns.get(key.slot);
     let Some(bounds) = column.skip_index().and_then(|_| column.info().bounds.exact()) else {
         return Ok(None);
     };
     let best = if key.descending { *bounds.end() } else { *bounds.start() };
-    let found = skip::first(column, DocRange::new(0, request.total()), &(best..=best))?;
+    let found = skip::first(column, DocRange::new(0, part.total), &(best..=best))?;
     Ok(found.map(|zone| zone.clip(zone.start.saturating_add(ZONE_DOCS))))
 }
 
@@ -73,16 +74,25 @@ const MARGIN: u64 = 2;
 
 /// Estimates a bound that at least `top` documents of `docs` reach, from the zones of the first key's column. If
 /// fewer do, the estimate was wrong.
-pub(super) fn estimate(request: &Request<'_>, keys: &Keys, top: usize) -> Result<Option<Entry>> {
-    let (total, hits) = (request.total(), request.hits());
+pub(super) fn estimate(
+    request: &Request<'_>,
+    part: &PassPart<'_>,
+    keys: &Keys,
+    top: usize,
+) -> Result<Option<Entry>> {
+    let (total, hits) = (part.total, request.hits());
+    let hits = len_u32(usize::try_from(hits).unwrap_or(usize::MAX));
     if hits < MIN_HITS || (hits / 4) as usize <= top {
         return Ok(None);
     }
     let Some((key, others)) = keys.as_slice().split_first() else { return Ok(None) };
-    let Some(index) = request.columns().get(key.slot).skip_index() else { return Ok(None) };
+    let Some(index) = part.columns.get(key.slot).skip_index() else { return Ok(None) };
     let wanted = (top as u64).saturating_mul(MARGIN * u64::from(total)) / u64::from(hits);
     let Some(number) = index.estimate_nth(wanted, key.descending)? else { return Ok(None) };
     let first = Some(key.of_number(number)).filter(|first| *first != SortValue::NoNumber);
     let values = |first| std::iter::once(first).chain(others.iter().map(|_| SortValue::Last)).collect();
-    Ok(first.map(|first| Entry { values: values(first), doc: DocId::new(u32::MAX) }))
+    Ok(first.map(|first| Entry {
+        values: values(first),
+        address: DocAddress { part: u32::MAX, doc: DocId::new(u32::MAX) },
+    }))
 }

@@ -92,7 +92,7 @@ impl RankScale {
         let mut outside = 0;
         let mut rank_or =
             |number: Option<i64>| number.map_or(missing, |number| self.rank(number, &mut outside));
-        match window.cells(slot) {
+        match window.own_cells(slot) {
             Cells::Numbers(numbers) => match numbers.present {
                 None if self.key.is_of_doubles() => {
                     put(items, docs, numbers.values, |&number| self.rank(number, &mut outside));

@@ -4,7 +4,7 @@ use docvalues_column::{BatchDocs, DocId};
 
 use super::key::{Key, SortValue};
 use super::sort_all::Run;
-use crate::columns::Columns;
+use crate::columns::PartColumns;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::pass::compact;
@@ -49,7 +49,7 @@ pub(super) fn packed(place: &SortValue<&[u8]>, doc: DocId) -> u128 {
 
 /// Reads the values of documents, and appends `new` of each to `items`.
 pub(super) fn read_values<P>(
-    columns: &Columns,
+    columns: PartColumns<'_>,
     key: Key,
     docs: BatchDocs<'_>,
     buffers: &mut WindowBuffers,
@@ -114,7 +114,7 @@ impl Group<'_> {
     /// Sorts the documents of each run.
     pub(super) fn sort<P: BySortValue>(
         &mut self,
-        columns: &Columns,
+        columns: PartColumns<'_>,
         key: Key,
         buffers: &mut WindowBuffers,
         equal_too: bool,

@@ -19,8 +19,8 @@ use super::short_runs::{BySortValue, add_equal, groups, packed, read_values};
 use crate::docs::len_u32;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
+use crate::open_request::Request;
 use crate::pass::compact;
-use crate::search::Request;
 use crate::window::{SHORT_WINDOW, Window, WindowBuffers};
 use crate::{memory, threads};
 
@@ -49,13 +49,13 @@ impl Run {
     }
 }
 
-/// Returns all documents of the request in order. Takes 16 more bytes a document.
-pub(super) fn sort(request: &Request<'_>, keys: &Keys) -> Result<Vec<DocId>> {
-    let mut docs = request.docs().try_to_vec(request.total(), request.stop())?;
+/// Returns all documents of the request in a part, in order. Takes 16 more bytes a document.
+pub(super) fn sort(request: &Request<'_>, part: usize, keys: &Keys) -> Result<Vec<DocId>> {
+    let mut docs = request.docs_of(part).try_to_vec(request.total_of(part), request.stop())?;
     let mut equal = vec![Run::new(0, docs.len())];
     for (key, left) in keys.as_slice().iter().zip((0..keys.as_slice().len()).rev()) {
         let (short, wanted) = (Vec::new(), (left > 0).then(Vec::new));
-        let mut sort = Sort { request, key: *key, docs: &mut docs, short, equal: wanted };
+        let mut sort = Sort { request, part, key: *key, docs: &mut docs, short, equal: wanted };
         sort.runs(equal)?;
         sort.short_runs()?;
         equal = sort.equal.unwrap_or_default();
@@ -67,6 +67,7 @@ pub(super) fn sort(request: &Request<'_>, keys: &Keys) -> Result<Vec<DocId>> {
 /// A sort by one key.
 struct Sort<'r> {
     request: &'r Request<'r>,
+    part: usize,
     key: Key,
     docs: &'r mut [DocId],
     /// Short runs, ascending. They are sorted at the end.
@@ -112,7 +113,7 @@ impl Ties {
 
 impl Sort<'_> {
     fn runs(&mut self, runs: Vec<Run>) -> Result<()> {
-        let scale = RankScale::of(self.key, self.request.columns().get(self.key.slot));
+        let scale = RankScale::of(self.key, self.request.column_of(self.part, self.key.slot));
         for run in runs {
             match &scale {
                 _ if run.len() < LONG_FROM => self.short.push(run),
@@ -127,7 +128,7 @@ impl Sort<'_> {
     fn by_ranks(&mut self, run: Run, scale: &RankScale) -> Result<()> {
         let (threads, bits) = (self.request.threads(), scale.bits());
         let (docs, stop) = (&mut self.docs[run.indices()], self.request.stop());
-        let items = read(self.request, self.key, docs, scale)?;
+        let items = read((self.request, self.part), self.key, docs, scale)?;
         let wanted = scale.is_coarse() || self.equal.is_some();
         let Some(sorted) = radix::sort(docs, items, bits, threads, wanted, stop)? else { return Ok(()) };
         let (equal_too, mut long) = (self.equal.is_some(), Vec::new());
@@ -146,11 +147,11 @@ impl Sort<'_> {
 
     /// Sorts a long run by byte strings.
     fn by_bytes(&mut self, run: Run) -> Result<()> {
-        let (request, key) = (self.request, self.key);
+        let (request, part, key) = (self.request, self.part, self.key);
         let threads = request.threads();
         let (docs, stop) = (&mut self.docs[run.indices()], request.stop());
         let parts = docs.chunks(docs.len().div_ceil(threads)).collect();
-        let parts = threads::map(parts, |docs| Strings::read(request, key, docs));
+        let parts = threads::map(parts, |docs| Strings::read((request, part), key, docs));
         let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
         let (mut items, mut pace) = (memory::with_capacity(docs.len())?, stop.pace());
         for (place, doc) in parts.iter().flat_map(Strings::values).zip(&*docs) {
@@ -168,7 +169,7 @@ impl Sort<'_> {
     /// Sorts all short runs, as many at a time as a window takes.
     fn short_runs(&mut self) -> Result<()> {
         threads::sort(&mut self.short, 1, self.request.stop())?;
-        let (columns, key) = (self.request.columns(), self.key);
+        let (columns, key) = (self.request.columns_of(self.part), self.key);
         let is_binary = matches!(columns.get(key.slot).values(), Values::Bytes(_));
         let equal_too = self.equal.is_some();
         let mut groups = groups(self.docs, &self.short, columns.window(), self.request.stop())?;
@@ -197,8 +198,8 @@ struct Strings {
 }
 
 impl Strings {
-    fn read(request: &Request<'_>, key: Key, docs: &[DocId]) -> Result<Strings> {
-        let (columns, mut buffers) = (request.columns(), WindowBuffers::default());
+    fn read((request, part): (&Request<'_>, usize), key: Key, docs: &[DocId]) -> Result<Strings> {
+        let (columns, mut buffers) = (request.columns_of(part), WindowBuffers::default());
         let mut strings = Strings { bytes: Vec::new(), ends: memory::with_capacity(docs.len())? };
         for docs in docs.chunks(columns.window()) {
             request.stop().check()?;
@@ -222,15 +223,20 @@ impl Strings {
 }
 
 /// Reads the ranks of documents, packed as [`radix::item`]s.
-fn read(request: &Request<'_>, key: Key, docs: &[DocId], scale: &RankScale) -> Result<Vec<u64>> {
-    let (columns, mut items) = (request.columns(), memory::zeroed(docs.len())?);
+fn read(
+    (request, part): (&Request<'_>, usize),
+    key: Key,
+    docs: &[DocId],
+    scale: &RankScale,
+) -> Result<Vec<u64>> {
+    let (columns, mut items) = (request.columns_of(part), memory::zeroed(docs.len())?);
     let len = columns.window();
     let windows = docs.chunks(len).zip(items.chunks_mut(len));
     let mut buffers = buffers(request, windows.len());
     threads::each(windows, &mut buffers, |buffers, (docs, items)| {
         request.stop().check()?;
         let mut window = Window::new(compact(docs), columns, buffers);
-        window.read(key.slot)?;
+        window.read_own(key.slot)?;
         scale.put(&window, docs, items)
     })?;
     Ok(items)

@@ -7,14 +7,15 @@ use std::ops::{AddAssign, RangeInclusive};
 use docvalues_column::{DocAddress, DocId, DocRange, Pruning, TermOrd};
 use docvalues_format::bits;
 
-use super::address;
 use super::key::{Entry, Keys};
 use crate::collector::{Collector, Competitive};
-use crate::columns::{Columns, Slot};
+use crate::columns::{PartColumns, Slot, bounds};
+use crate::docs::len_u32;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
+use crate::open_request::Request;
+use crate::pass::PassPart;
 use crate::query::{describe_pruning, grouped};
-use crate::search::Request;
 use crate::threads;
 use crate::window::{Cells, NO_ORD, Window};
 
@@ -41,7 +42,11 @@ pub(crate) trait TopKQueue: Sized + Send {
     }
 
     /// Collects document `at` of the window, if it comes before [`last`](Self::last).
-    fn collect(&mut self, keys: &Keys, window: &Window<'_>, at: usize);
+    ///
+    /// # Errors
+    ///
+    /// If bytes of a dictionary are damaged.
+    fn collect(&mut self, keys: &Keys, window: &Window<'_>, at: usize) -> Result<()>;
 
     /// Merges the result of another thread.
     ///
@@ -57,6 +62,10 @@ pub(crate) struct TopKCollector<K> {
     queue: K,
     profile: TopProfile,
     most_threads: usize,
+    /// The part whose documents are collected.
+    part: u32,
+    /// The competitive ords of the part, with what they depend on: the part, the last document, and ties.
+    ords: Option<(u32, DocAddress, bool, Option<RangeInclusive<i64>>)>,
 }
 
 /// Statistics of a top-k search.
@@ -107,7 +116,8 @@ impl fmt::Display for TopProfile {
 
 impl<K: TopKQueue> TopKCollector<K> {
     pub(crate) fn new(keys: Keys, queue: K) -> TopKCollector<K> {
-        TopKCollector { keys, queue, profile: TopProfile::default(), most_threads: usize::MAX }
+        let profile = TopProfile::default();
+        TopKCollector { keys, queue, profile, most_threads: usize::MAX, part: 0, ords: None }
     }
 
     /// Limits the number of threads.
@@ -120,14 +130,28 @@ impl<K: TopKQueue> TopKCollector<K> {
     }
 
     /// The numbers of the first key that are competitive, if not all are.
-    fn competitive(&self) -> Option<RangeInclusive<i64>> {
-        let key = self.keys.as_slice().first()?;
-        key.before(&self.queue.last()?.values[0], self.has_ties())
+    fn competitive(&mut self, columns: PartColumns<'_>) -> Result<Option<RangeInclusive<i64>>> {
+        let (key, ties) = (self.keys.as_slice().first(), self.has_ties());
+        let Some((key, last)) = key.zip(self.queue.last()) else { return Ok(None) };
+        if !key.is_by_term() {
+            return Ok(key.before(&last.values[0], ties));
+        }
+        let depends = (self.part, last.address, ties);
+        if let Some((part, address, ties, ords)) = &self.ords
+            && (*part, *address, *ties) == depends
+        {
+            return Ok(ords.clone());
+        }
+        let ords = key.ords_before(columns.get(key.slot), &last.values[0], ties)?;
+        self.ords = Some((depends.0, depends.1, depends.2, ords.clone()));
+        Ok(ords)
     }
 
-    /// Whether a document that is equal to the last one by the first key may be competitive.
+    /// Whether a document that is equal to the last one by the first key may be competitive. Parts come in any order.
     fn has_ties(&self) -> bool {
-        self.keys.as_slice().len() > 1 || self.queue.has_ties()
+        self.keys.as_slice().len() > 1
+            || self.queue.has_ties()
+            || self.queue.last().is_some_and(|last| last.address.part > self.part)
     }
 
     /// Collects the documents of the window whose first key is competitive. `pass` returns the number of leading
@@ -138,21 +162,22 @@ impl<K: TopKQueue> TopKCollector<K> {
         values: &[T],
         number: impl Fn(T) -> i64,
         pass: impl Fn(&[T], &RangeInclusive<i64>) -> usize,
-    ) {
+    ) -> Result<()> {
         let mut at = 0;
         while at < values.len() {
-            let mut competitive = self.competitive();
+            let mut competitive = self.competitive(window.columns())?;
             if let Some(numbers) = &competitive {
                 at += pass(&values[at..], numbers);
             }
             for (at, &value) in (at..).zip(values.iter().skip(at).take(STRIDE)) {
                 if competitive.as_ref().is_none_or(|numbers| numbers.contains(&number(value))) {
-                    self.queue.collect(&self.keys, window, at);
-                    competitive = self.competitive();
+                    self.queue.collect(&self.keys, window, at)?;
+                    competitive = self.competitive(window.columns())?;
                 }
             }
             at += STRIDE;
         }
+        Ok(())
     }
 }
 
@@ -165,31 +190,47 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
         true
     }
 
+    /// A part is left out if the bounds of its column are not competitive.
+    fn enter(&mut self, part: &PassPart<'_>) -> Result<bool> {
+        self.part = len_u32(part.columns.part());
+        let Some(key) = self.keys.as_slice().first().copied() else { return Ok(true) };
+        let column = part.columns.get(key.slot);
+        let Some(bounds) = bounds(column).filter(|_| key.missing_decide(column.info())) else {
+            return Ok(true);
+        };
+        let can_come_in = |numbers: RangeInclusive<i64>| {
+            numbers.start().max(bounds.start()) <= numbers.end().min(bounds.end())
+        };
+        Ok(self.competitive(part.columns)?.is_none_or(can_come_in))
+    }
+
     fn most_threads(&self) -> usize {
         self.most_threads
     }
 
     fn competitive_docs(
         &mut self,
-        columns: &Columns,
+        columns: PartColumns<'_>,
         docs: DocRange,
         bits: &mut [u64],
     ) -> Result<Competitive> {
+        let numbers = self.competitive(columns)?;
         let keys = self.keys.as_slice();
         let Some((key, last)) = keys.first().zip(self.queue.last()) else { return Ok(Competitive::All) };
-        let before = (&last.values[0], self.has_ties());
+        let before = (&last.values[0], self.has_ties(), numbers);
         let can_tell = key.add_before(columns, docs, before, bits, &mut self.profile.filter)?;
         Ok(if can_tell { Competitive::Bits } else { Competitive::All })
     }
 
     fn competitive_groups(
         &mut self,
-        columns: &Columns,
+        columns: PartColumns<'_>,
         docs: DocRange,
         finely: bool,
         bits: &mut [u64],
     ) -> Result<()> {
-        match self.keys.as_slice().first().zip(self.competitive()) {
+        let numbers = self.competitive(columns)?;
+        match self.keys.as_slice().first().zip(numbers) {
             Some((key, numbers)) => key.open(columns, docs, &numbers, finely, &mut self.profile.filter, bits),
             None => {
                 bits.fill(u64::MAX);
@@ -201,17 +242,17 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         self.profile.visited += window.len() as u64;
         for key in self.keys.as_slice() {
-            window.read(key.slot)?;
+            window.read_own(key.slot)?;
         }
         if let Some(slot) = self.queue.slot() {
             window.read(slot)?;
         }
-        match self.keys.as_slice().first().map(|key| (key, window.cells(key.slot))) {
+        match self.keys.as_slice().first().map(|key| (*key, window.own_cells(key.slot))) {
             Some((key, Cells::Numbers(numbers))) if key.values_decide(window) => {
                 let pass = |numbers: &[i64], wanted: &RangeInclusive<i64>| {
                     bits::skip_outside(numbers, *wanted.start(), *wanted.end())
                 };
-                self.collect_competitive(window, numbers.values, |number| number, pass);
+                self.collect_competitive(window, numbers.values, |number| number, pass)?;
             }
             Some((key, Cells::Ords(ords))) if key.values_decide(window) => {
                 // No range that begins or ends at the greatest or least number contains the stand-in for a missing
@@ -224,9 +265,9 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
                     };
                     ords.chunks(STRIDE).take_while(|ords| !has_any(ords)).count() * STRIDE
                 };
-                self.collect_competitive(window, ords, number, pass);
+                self.collect_competitive(window, ords, number, pass)?;
             }
-            _ => (0..window.len()).for_each(|at| self.queue.collect(&self.keys, window, at)),
+            _ => (0..window.len()).try_for_each(|at| self.queue.collect(&self.keys, window, at))?,
         }
         Ok(())
     }
@@ -255,7 +296,8 @@ impl TopDocs {
 
     /// As [`new`](Self::new), if all of the first documents are known not to come after `last`.
     pub(crate) fn bounded(top: usize, last: Option<Entry>) -> TopDocs {
-        let successor = |last: Entry| Entry { doc: DocId::new(last.doc.get().saturating_add(1)), ..last };
+        let next = |of: DocAddress| DocAddress { doc: DocId::new(of.doc.get().saturating_add(1)), ..of };
+        let successor = |last: Entry| Entry { address: next(last.address), ..last };
         TopDocs { top, bound: last.map(successor), heap: BinaryHeap::new() }
     }
 
@@ -263,7 +305,7 @@ impl TopDocs {
     pub(crate) fn finish(self, request: &Request<'_>) -> Result<Vec<DocAddress>> {
         let mut found = self.heap.into_vec();
         threads::sort(&mut found, request.threads(), request.stop())?;
-        Ok(found.into_iter().map(|entry| address(entry.doc)).collect())
+        Ok(found.into_iter().map(|entry| entry.address).collect())
     }
 }
 
@@ -280,14 +322,15 @@ impl TopKQueue for TopDocs {
         self.heap.len() < self.top
     }
 
-    fn collect(&mut self, keys: &Keys, window: &Window<'_>, at: usize) {
-        if let Some(entry) = keys.entry_before(window, at, self.last()) {
+    fn collect(&mut self, keys: &Keys, window: &Window<'_>, at: usize) -> Result<()> {
+        if let Some(entry) = keys.entry_before(window, at, self.last())? {
             if self.heap.len() < self.top {
                 self.heap.push(entry);
             } else if let Some(mut last) = self.heap.peek_mut() {
                 *last = entry;
             }
         }
+        Ok(())
     }
 
     fn merge(&mut self, other: TopDocs, stop: &Interrupt) -> Result<()> {

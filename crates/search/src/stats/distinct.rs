@@ -3,16 +3,16 @@
 use std::hash::Hash;
 
 use datasketches::hll::{HllSketch, HllType, HllUnion};
-use docvalues_column::{TermOrd, Values, bits};
+use docvalues_column::{TermOrd, bits};
 use hashbrown::HashSet;
 
 use crate::collector::Collector;
-use crate::columns::Slot;
+use crate::columns::{Elements, Slot, TermSpace};
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::memory;
 use crate::multi_pass::MultiPass;
-use crate::search::Request;
+use crate::open_request::Request;
 use crate::window::{Cells, NO_ORD, Numbers, Window};
 
 /// The most values to count exactly, of any type.
@@ -97,13 +97,13 @@ impl DistinctValues {
         let column = request.columns().get(slot);
         let bits = |places: u32| memory::zeroed::<u64>((places as usize).div_ceil(64));
         let fits = |places: u32| (places / 8) as usize <= bytes;
-        let seen = match (request.constant(slot), column.values()) {
+        let seen = match (request.constant(slot), column.elements()) {
             (Some(known), _) => DistinctState::Constant(known.value.is_some().into()),
-            (None, Values::Ords(_, terms)) => match terms.term_count() {
+            (None, Elements::Ords) => match column.terms().map_or(0, TermSpace::len) {
                 terms if fits(terms) => DistinctState::Ords(bits(terms)?),
                 terms => DistinctState::Later(0, terms),
             },
-            (None, Values::Numbers(_)) => {
+            (None, Elements::Numbers) => {
                 let bounds = column.info().bounds.range();
                 let (first, last) = if bounds.is_empty() { (0, 0) } else { bounds.into_inner() };
                 match u32::try_from(last.abs_diff(first)) {
@@ -115,7 +115,7 @@ impl DistinctValues {
                 }
             }
             // Independent of the number of threads and of other statistics.
-            (None, Values::Bytes(_)) => DistinctState::Bytes(SetOrSketch::new(request.memory() / 16)),
+            (None, Elements::Bytes) => DistinctState::Bytes(SetOrSketch::new(request.memory() / 16)),
         };
         Ok(DistinctValues { slot, seen, bytes })
     }

@@ -9,7 +9,7 @@ use crate::columns::Slot;
 use crate::constant::ConstantColumn;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
-use crate::search::Request;
+use crate::open_request::Request;
 use crate::window::{Cells, Window};
 
 /// Collects statistics of numbers.
@@ -19,7 +19,7 @@ pub(crate) struct NumberStats {
     spread: bool,
     now: Numbers,
     /// The results of finished chunks. They are added in order, because sums of doubles depend on it.
-    chunks: Vec<(u32, Numbers)>,
+    chunks: Vec<(u64, Numbers)>,
     is_known: bool,
 }
 
@@ -122,7 +122,7 @@ impl Collector for NumberStats {
         Ok(())
     }
 
-    fn chunk_ends(&mut self, chunk: u32) {
+    fn chunk_ends(&mut self, chunk: u64) {
         if !self.is_known {
             self.chunks.push((chunk, std::mem::take(&mut self.now)));
         }

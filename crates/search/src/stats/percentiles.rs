@@ -11,7 +11,7 @@ use crate::collector::Collector;
 use crate::columns::Slot;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
-use crate::search::Request;
+use crate::open_request::Request;
 use crate::window::{Cells, Window};
 
 /// The bits by which a pass narrows a range.

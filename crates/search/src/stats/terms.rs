@@ -7,6 +7,7 @@ use crate::columns::Slot;
 use crate::constant::ConstantColumn;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
+use crate::pass::PassPart;
 use crate::window::{Cells, NO_ORD, Window};
 
 /// Collects statistics of terms or byte strings.
@@ -18,12 +19,16 @@ pub(crate) struct TermStats {
     ords: Option<(TermOrd, TermOrd)>,
     bytes: Option<(Vec<u8>, Vec<u8>)>,
     is_known: bool,
+    /// Whether there are several parts, whose ords have nothing to do with each other.
+    has_parts: bool,
 }
 
 impl TermStats {
-    pub(crate) fn new(slot: Slot, known: Option<ConstantColumn>) -> TermStats {
-        let none =
-            TermStats { slot, docs: 0, missing: 0, values: 0, ords: None, bytes: None, is_known: false };
+    pub(crate) fn new(slot: Slot, known: Option<ConstantColumn>, has_parts: bool) -> TermStats {
+        let (docs, missing, values, is_known) = (0, 0, 0, false);
+        let none = TermStats { slot, docs, missing, values, ords: None, bytes: None, is_known, has_parts };
+        // The term of a constant is not known in several parts.
+        let known = known.filter(|known| !has_parts || known.value.is_none());
         let Some(known) = known else { return none };
         let ord = known.value.and_then(|ord| u32::try_from(ord).ok()).map(TermOrd::new);
         TermStats {
@@ -37,19 +42,23 @@ impl TermStats {
     }
 
     /// The least and the greatest value.
-    pub(super) fn range(self, column: &dyn Column) -> Result<Option<(Value, Value)>> {
-        let (mut low, mut high) = (Vec::new(), Vec::new());
-        match (column.values().terms(), self.ords) {
-            (Some(terms), Some((least, greatest))) => {
-                terms.term(least, &mut low)?;
-                terms.term(greatest, &mut high)?;
-            }
-            _ => match self.bytes {
-                Some(bytes) => (low, high) = bytes,
-                None => return Ok(None),
-            },
+    pub(super) fn range(mut self, column: Option<&dyn Column>) -> Result<Option<(Value, Value)>> {
+        if let Some(column) = column {
+            self.resolve(column)?;
         }
-        Ok(Some((Value::Bytes(low), Value::Bytes(high))))
+        Ok(self.bytes.map(|(low, high)| (Value::Bytes(low), Value::Bytes(high))))
+    }
+
+    /// Replaces ords by their terms.
+    fn resolve(&mut self, column: &dyn Column) -> Result<()> {
+        if let (Some(terms), Some((least, greatest))) = (column.values().terms(), self.ords.take()) {
+            let (mut low, mut high) = (Vec::new(), Vec::new());
+            terms.term(least, &mut low)?;
+            terms.term(greatest, &mut high)?;
+            self.widen(&low);
+            self.widen(&high);
+        }
+        Ok(())
     }
 
     fn ords(&mut self, ords: &[TermOrd]) {
@@ -61,8 +70,7 @@ impl TermStats {
         self.ords = (low <= high).then_some((low, high));
     }
 
-    fn bytes(&mut self, value: &[u8]) {
-        self.values += 1;
+    fn widen(&mut self, value: &[u8]) {
         match &mut self.bytes {
             None => self.bytes = Some((value.to_vec(), value.to_vec())),
             Some((low, _)) if value < low.as_slice() => value.clone_into(low),
@@ -74,25 +82,32 @@ impl TermStats {
 
 impl Collector for TermStats {
     fn fork(&self) -> TermStats {
-        TermStats { is_known: self.is_known, ..TermStats::new(self.slot, None) }
+        TermStats { is_known: self.is_known, ..TermStats::new(self.slot, None, self.has_parts) }
     }
 
     fn is_idle(&self) -> bool {
         self.is_known
     }
 
+    fn leave(&mut self, part: &PassPart<'_>) -> Result<()> {
+        if self.has_parts { self.resolve(part.columns.get(self.slot)) } else { Ok(()) }
+    }
+
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         if self.is_known {
             return Ok(());
         }
-        window.read(self.slot)?;
-        let cells = window.cells(self.slot);
+        window.read_own(self.slot)?;
+        let cells = window.own_cells(self.slot);
         self.docs += window.len() as u64;
         self.missing += cells.missing();
         match cells {
             Cells::Ords(ords) => self.ords(ords),
             Cells::OrdLists(lists) => self.ords(lists.items()),
-            Cells::Bytes(strings) => strings.iter().flatten().for_each(|value| self.bytes(value)),
+            Cells::Bytes(strings) => strings.iter().flatten().for_each(|value| {
+                self.values += 1;
+                self.widen(value);
+            }),
             Cells::Numbers(_) | Cells::NumberLists(_) => {}
         }
         Ok(())
@@ -106,8 +121,8 @@ impl Collector for TermStats {
             self.ords(&[low, high]);
         }
         if let Some((low, high)) = other.bytes {
-            self.bytes(&low);
-            self.bytes(&high);
+            self.widen(&low);
+            self.widen(&high);
         }
         self.values = values;
         Ok(())

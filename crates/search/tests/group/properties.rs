@@ -1,11 +1,12 @@
 //! Random documents in random groupings.
 
-use docvalues_search::Search;
+use docvalues_column::{DocId, Part};
 use docvalues_search::group::{Group, GroupOrder};
 use docvalues_search::stats::Distinct;
+use docvalues_search::{Docs, Parts, Search};
 use proptest::prelude::*;
 
-use super::documents::{By, Chosen, metrics, rows, sort, source};
+use super::documents::{By, Chosen, Row, metrics, rows, sort, source};
 use super::naive;
 
 fn any_by() -> impl Strategy<Value = By> {
@@ -34,6 +35,18 @@ fn order(choice: usize, metrics: usize) -> GroupOrder {
     }
 }
 
+/// The documents in parts, of which part *i* begins at document `starts[i]`, and of each part those of `docs`.
+fn in_parts(rows: &[Row], by: By, starts: &[usize], docs: &[u32]) -> (Parts, Vec<Vec<DocId>>) {
+    let ends = starts[1..].iter().copied().chain([rows.len()]);
+    let parts: Vec<_> = starts.iter().copied().zip(ends).collect();
+    let sources = parts.iter().map(|&(start, end)| Part::new(source(&rows[start..end], by)));
+    let lists = parts.iter().map(|&(start, end)| {
+        let own = docs.iter().copied().filter(|doc| (start..end).contains(&(*doc as usize)));
+        own.map(|doc| DocId::new(doc - u32::try_from(start).unwrap())).collect()
+    });
+    (Parts::new(sources), lists.collect())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
@@ -49,6 +62,7 @@ proptest! {
         (top, best) in (prop::sample::select(vec![0, 1, 3, 10, 100_000_usize]), 0..4_usize),
         budget in prop::sample::select(vec![0, 100_000, 1 << 28_usize]),
         threads in prop::sample::select(vec![1, 2, 8_usize]),
+        cuts in (any::<usize>(), any::<usize>()),
     ) {
         let rows = rows(seed, docs, values, missing);
         let source = source(&rows, by);
@@ -61,7 +75,20 @@ proptest! {
 
         let docs: Vec<u32> = some.docs().iter(u32::try_from(docs).unwrap()).map(|doc| doc.get()).collect();
         let (groups, distinct, missing) = naive::group(&rows, by, &docs, &asked);
-        prop_assert_eq!(found.groups, groups);
+        prop_assert_eq!(&found.groups, &groups);
+
+        let mut starts = [0, cuts.0 % (rows.len() + 1), cuts.1 % (rows.len() + 1)];
+        starts.sort_unstable();
+        let in_parts = in_parts(&rows, by, &starts, &docs);
+        let lists: Vec<Docs<'_>> = in_parts.1.iter().map(|docs| Docs::list(docs).unwrap()).collect();
+        let search = Search::over(&in_parts.0).threads(threads).memory(budget);
+        let mut again = search.group(lists.as_slice(), &asked).unwrap();
+        for found in again.groups.iter_mut().flat_map(|group| &mut group.docs) {
+            let start = u32::try_from(starts[found.part as usize]).unwrap();
+            *found = DocId::new(start + found.doc.get()).into();
+        }
+        prop_assert_eq!(&again, &found, "in parts from {:?}", starts);
+
         let distinct = (asked.order != GroupOrder::Best).then_some(Distinct::Exact(distinct));
         prop_assert_eq!((found.docs, found.missing, found.distinct), (docs.len() as u64, missing, distinct));
     }

@@ -66,7 +66,7 @@ fn check(numbers: &[Option<i64>], bounds: &RangeInclusive<i64>) {
                         let place = number.map(|n| if key.descending { -i128::from(n) } else { n.into() });
                         (place.is_none() != key.missing_first, place)
                     });
-                    assert!(sorted.iter().map(|doc| doc.get()).eq(expected), "{key:?} within {bounds:?}");
+                    assert!(sorted.iter().map(|doc| doc.doc.get()).eq(expected), "{key:?} within {bounds:?}");
                 }
                 Err(Error::Value { field, doc, what }) => {
                     let number = numbers[doc as usize].unwrap();

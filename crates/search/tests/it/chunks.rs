@@ -100,7 +100,7 @@ fn any_number_of_threads_finds_the_same_documents() {
         "number >= 0 and number < 0",
     ];
     for query in queries.map(|text| Query::parse(text).unwrap()) {
-        let bound = |threads| Search::new(&source).threads(threads).bind(&query).unwrap();
+        let bound = |threads| query.bind(&source).unwrap().threads(threads);
         // In one go, and document by document of the set.
         let mut words = vec![0; bits::words(0..DOCS)];
         bound(1).matching(0..DOCS, &mut words).unwrap();
@@ -143,7 +143,6 @@ fn top_k_of_several_chunks_equals_a_full_sort() {
             let all = Search::new(&source).threads(1).sorted(docs, keys).unwrap();
             for threads in [1, 2, 8] {
                 let top = Search::new(&source).threads(threads).top(docs, keys, 50).unwrap();
-                let top: Vec<DocId> = top.into_iter().map(|found| found.doc).collect();
                 assert_eq!(top, all[..50], "{threads} threads by {keys:?}");
             }
         }

@@ -11,6 +11,7 @@ mod export;
 mod histograms;
 mod interrupts;
 mod missing;
+mod parts;
 mod reads;
 mod searches;
 mod sorts;

@@ -10,4 +10,5 @@
 
 mod found;
 mod naive;
+mod parts;
 mod text;

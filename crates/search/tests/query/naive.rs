@@ -102,7 +102,7 @@ fn meets(rows: &Dataset, condition: &Condition, doc: u32) -> Judged {
 }
 
 /// The naive result for all documents; `None` if there is none, or the query cannot be bound.
-fn expected(rows: &Dataset, query: &Query) -> Option<Vec<u32>> {
+pub fn expected(rows: &Dataset, query: &Query) -> Option<Vec<u32>> {
     let judged: Option<Vec<bool>> = (0..rows.docs).map(|doc| matches(rows, query, doc)).collect();
     Some((0..rows.docs).zip(judged?).filter(|(_, matches)| *matches).map(|(doc, _)| doc).collect())
 }

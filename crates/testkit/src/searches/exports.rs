@@ -35,7 +35,7 @@ pub fn check_export(
     let mut left = docs.iter();
     let exported = search.export(docs, &names).unwrap().chunk_rows(rows).rows();
     let counted = exported.for_each(|row| {
-        assert_eq!(Some(&row.doc()), left.next());
+        assert_eq!(Some(row.doc()), left.next().map(|doc| (*doc).into()));
         Ok::<(), docvalues_search::Error>(())
     });
     counted.unwrap();
@@ -67,9 +67,9 @@ pub fn check_chunks(mut export: Export<'_>, docs: &[DocId], dataset: &Dataset) -
 }
 
 fn check_chunk(chunk: &Chunk, docs: &[DocId], dataset: &Dataset) {
-    assert_eq!((chunk.docs(), chunk.width()), (docs, dataset.columns.len()));
+    assert_eq!((chunk.docs().len(), chunk.width()), (docs.len(), dataset.columns.len()));
     for (row, doc) in chunk.rows().zip(docs) {
-        assert_eq!(row.doc(), *doc);
+        assert_eq!(row.doc(), (*doc).into());
         for (cell, (field, column)) in row.values().zip(&dataset.columns) {
             let expected = column.cell(doc.get());
             assert!(same(&cell, expected), "{} of {doc:?}: {cell:?}, not {expected:?}", field.name);

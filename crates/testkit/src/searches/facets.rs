@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use docvalues_column::DocId;
+use docvalues_search::Value;
 use docvalues_search::facet::{Facet, FacetOrder};
-use docvalues_search::{Docs, Search, Value};
 
+use super::Trial;
 use super::rows::Rows;
 
-pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: &[DocId], column: usize) {
+pub(super) fn check(trial: &Trial<'_>, rows: &Rows, hits: &[DocId], column: usize) {
     let column = &rows.columns[column];
     let name = &column.field.name;
     let mut counts: BTreeMap<&Value, u64> = BTreeMap::new();
@@ -30,9 +31,10 @@ pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: 
         Facet::on(name).top(7).order(FacetOrder::Value),
     ];
     asked.extend(prefix.map(|prefix| Facet::on(name).top(5).prefix(prefix)));
-    let mut found: Vec<_> = searches.iter().map(|search| search.facets(docs, &asked).unwrap()).collect();
+    let Trial { search, docs, .. } = *trial;
     // One facet at a time, so that no other search reads the column.
-    found.push(asked.iter().map(|facet| searches[0].facet(docs, facet).unwrap()).collect());
+    let alone = asked.iter().map(|facet| search.facet(docs, facet).unwrap()).collect();
+    let found = [search.facets(docs, &asked).unwrap(), alone];
     for (at, facet) in asked.iter().enumerate() {
         let lets_through = |value: &Value, count: u64| {
             let begins = |prefix: &Vec<u8>| matches!(value, Value::Bytes(bytes) if bytes.starts_with(prefix));

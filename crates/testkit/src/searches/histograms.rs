@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use docvalues_column::{DocId, Kind, LogicalType};
 use docvalues_format::file::kind::{to_f64, to_u64};
+use docvalues_search::Value;
 use docvalues_search::facet::Facet;
 use docvalues_search::group::{Measure, Metric};
 use docvalues_search::histogram::{Histogram, HistogramCounts, Step, Unit};
-use docvalues_search::{Docs, Search, Value};
 
+use super::Trial;
 use super::rows::{RowColumn, Rows};
 
-pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: &[DocId], at: usize) {
+pub(super) fn check(trial: &Trial<'_>, rows: &Rows, hits: &[DocId], at: usize) {
     let column = &rows.columns[at];
     let numbers = |docs: &[DocId]| {
         let values = docs.iter().flat_map(|doc| column.of(*doc)).map(|value| value.stored().unwrap());
@@ -25,40 +26,28 @@ pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: 
     let missing = hits.iter().filter(|doc| column.of(**doc).is_empty()).count() as u64;
     for (asked, other) in asked.into_iter().zip(at + 1..) {
         let expected = expected(column, &asked.step, &found);
-        for search in searches {
-            let HistogramCounts { buckets: ranges, docs, missing: without, outside, .. } =
-                search.histogram(docs, &asked).unwrap_or_else(|error| panic!("{asked:?}: {error}"));
-            let counts: BTreeMap<i64, u64> = ranges
-                .iter()
-                .filter(|range| range.count > 0)
-                .map(|range| (range.from, range.count))
-                .collect();
-            assert_eq!(counts, expected, "{asked:?}");
-            assert!(ranges.is_sorted_by_key(|range| range.from), "{asked:?}");
-            if let Step::Edges(edges) = &asked.step {
-                assert_eq!(ranges.iter().map(|range| range.from).collect::<Vec<_>>(), *edges);
-            }
-            let inside: u64 = expected.values().sum();
-            assert_eq!((docs, without), (hits.len() as u64, missing), "{asked:?}");
-            assert_eq!(outside, found.len() as u64 - inside, "{asked:?}");
+        let HistogramCounts { buckets: ranges, docs, missing: without, outside, .. } =
+            trial.search.histogram(trial.docs, &asked).unwrap_or_else(|error| panic!("{asked:?}: {error}"));
+        let counts: BTreeMap<i64, u64> =
+            ranges.iter().filter(|range| range.count > 0).map(|range| (range.from, range.count)).collect();
+        assert_eq!(counts, expected, "{asked:?}");
+        assert!(ranges.is_sorted_by_key(|range| range.from), "{asked:?}");
+        if let Step::Edges(edges) = &asked.step {
+            assert_eq!(ranges.iter().map(|range| range.from).collect::<Vec<_>>(), *edges);
         }
+        let inside: u64 = expected.values().sum();
+        assert_eq!((docs, without), (hits.len() as u64, missing), "{asked:?}");
+        assert_eq!(outside, found.len() as u64 - inside, "{asked:?}");
         if !column.field.kind.is_multi_valued() {
             // Another one for each step.
             let other = &rows.columns[other % rows.columns.len()];
-            check_inside(searches, docs, hits, &asked, column, other);
+            check_inside(trial, hits, &asked, column, other);
         }
     }
 }
 
 /// Checks facets and metrics of the documents of each range.
-fn check_inside(
-    searches: &[Search<'_>],
-    docs: Docs<'_>,
-    hits: &[DocId],
-    asked: &Histogram,
-    column: &RowColumn,
-    other: &RowColumn,
-) {
+fn check_inside(trial: &Trial<'_>, hits: &[DocId], asked: &Histogram, column: &RowColumn, other: &RowColumn) {
     let mut by_range: BTreeMap<i64, Vec<DocId>> = BTreeMap::new();
     for &doc in hits {
         let number = column.of(doc).first().and_then(Value::stored);
@@ -73,20 +62,19 @@ fn check_inside(
     if kind == Kind::Numeric {
         asked = asked.metric(Metric::Min(name.clone())).metric(Metric::Max(name.clone()));
     }
-    for search in searches {
-        let found = search.histogram(docs, &asked).unwrap_or_else(|error| panic!("{asked:?}: {error}"));
-        for range in found.buckets {
-            let docs = by_range.get(&range.from).map_or(&[][..], Vec::as_slice);
-            if let Some(facet) = &asked.facet {
-                let expected = searches[0].facet(Docs::list(docs).unwrap(), facet).unwrap();
-                assert_eq!(range.facet, Some(expected), "{asked:?}: {}", range.from);
-            }
-            if kind == Kind::Numeric {
-                let there = |doc: &&DocId| !other.of(**doc).iter().any(|value| other.is_nan(value));
-                let numbers = docs.iter().filter(there).flat_map(|doc| other.of(*doc).iter().cloned());
-                let ends = [numbers.clone().min(), numbers.max()].map(|end| end.map(Measure::Value));
-                assert_eq!(range.metrics, ends, "{asked:?}: {}", range.from);
-            }
+    let found =
+        trial.search.histogram(trial.docs, &asked).unwrap_or_else(|error| panic!("{asked:?}: {error}"));
+    for range in found.buckets {
+        let docs = by_range.get(&range.from).map_or(&[][..], Vec::as_slice);
+        if let Some(facet) = &asked.facet {
+            let expected = trial.with_list(docs, |docs| trial.search.facet(docs, facet).unwrap());
+            assert_eq!(range.facet, Some(expected), "{asked:?}: {}", range.from);
+        }
+        if kind == Kind::Numeric {
+            let there = |doc: &&DocId| !other.of(**doc).iter().any(|value| other.is_nan(value));
+            let numbers = docs.iter().filter(there).flat_map(|doc| other.of(*doc).iter().cloned());
+            let ends = [numbers.clone().min(), numbers.max()].map(|end| end.map(Measure::Value));
+            assert_eq!(range.metrics, ends, "{asked:?}: {}", range.from);
         }
     }
 }

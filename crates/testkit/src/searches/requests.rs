@@ -4,14 +4,14 @@ use docvalues_column::SortKey;
 use docvalues_search::facet::Facet;
 use docvalues_search::group::Group;
 use docvalues_search::stats::Stats;
-use docvalues_search::{Docs, Query, Search, SearchRequest};
+use docvalues_search::{Query, SearchRequest};
 
 use super::rows::Rows;
-use super::{Set, histograms};
+use super::{Set, Trial, histograms};
 use crate::shapes::Dataset;
 
 /// Checks requests over all documents, and over those with a value in the first column.
-pub(super) fn check(searches: &[Search<'_>], set: &Set, dataset: &Dataset, rows: &Rows) {
+pub(super) fn check(trial: &Trial<'_>, set: &Set, dataset: &Dataset, rows: &Rows) {
     let (Set::All, Some((first, _))) = (set, dataset.columns.first()) else { return };
     let names = || dataset.columns.iter().map(|(field, _)| field.name.as_str());
     let single = |name: &&str| {
@@ -30,26 +30,21 @@ pub(super) fn check(searches: &[Search<'_>], set: &Set, dataset: &Dataset, rows:
             sort: vec![SortKey::new(&first.name).descending()],
             top: 7,
         };
-        for search in searches {
-            let bits = search.filter(&query).unwrap();
-            let docs = Docs::Bits(&bits);
-            let found = search.request(&request).unwrap();
-            assert_eq!(found.hits, u64::from(bits.count()), "{query}");
-            assert_eq!(search.count(&query).unwrap(), bits.count(), "{query}");
-            let facets: Vec<_> =
-                request.facets.iter().map(|facet| search.facet(docs, facet).unwrap()).collect();
-            assert_eq!(found.facets, facets, "{query}");
-            let ranges: Vec<_> =
-                histograms.iter().map(|histogram| search.histogram(docs, histogram).unwrap()).collect();
-            assert_eq!(found.histograms, ranges, "{query}");
-            let groups: Vec<_> =
-                request.groups.iter().map(|group| search.group(docs, group).unwrap()).collect();
-            assert_eq!(found.groups, groups, "{query}");
-            // Compared as text: the mean of nothing or of infinities is NaN, which equals nothing.
-            let stats: Vec<_> =
-                request.stats.iter().map(|stats| search.stats(docs, stats).unwrap()).collect();
-            assert_eq!(format!("{:?}", found.stats), format!("{stats:?}"), "{query}");
-            assert_eq!(found.top, search.top(docs, &request.sort, request.top).unwrap(), "{query}");
-        }
+        let search = trial.search;
+        let docs = &search.filter(&query).unwrap();
+        let found = search.request(&request).unwrap();
+        assert_eq!(found.hits, docs.count(), "{query}");
+        assert_eq!(search.count(&query).unwrap(), docs.count(), "{query}");
+        let facets: Vec<_> = request.facets.iter().map(|facet| search.facet(docs, facet).unwrap()).collect();
+        assert_eq!(found.facets, facets, "{query}");
+        let ranges: Vec<_> =
+            histograms.iter().map(|histogram| search.histogram(docs, histogram).unwrap()).collect();
+        assert_eq!(found.histograms, ranges, "{query}");
+        let groups: Vec<_> = request.groups.iter().map(|group| search.group(docs, group).unwrap()).collect();
+        assert_eq!(found.groups, groups, "{query}");
+        // Compared as text: the mean of nothing or of infinities is NaN, which equals nothing.
+        let stats: Vec<_> = request.stats.iter().map(|stats| search.stats(docs, stats).unwrap()).collect();
+        assert_eq!(format!("{:?}", found.stats), format!("{stats:?}"), "{query}");
+        assert_eq!(found.top, search.top(docs, &request.sort, request.top).unwrap(), "{query}");
     }
 }

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 
 use docvalues_column::{DocId, LogicalType};
 use docvalues_format::file::kind::{to_f64, to_u64};
+use docvalues_search::Value;
 use docvalues_search::stats::{ColumnStats, Distinct, Stats, Sum};
-use docvalues_search::{Docs, Search, Value};
 
+use super::Trial;
 use super::rows::{RowColumn, Rows};
 
 const PERCENTILES: [f64; 8] = [0.0, 0.1, 7.0, 25.0, 50.0, 99.0, 99.9, 100.0];
 
-pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: &[DocId], column: usize) {
+pub(super) fn check(trial: &Trial<'_>, rows: &Rows, hits: &[DocId], column: usize) {
     let column = &rows.columns[column];
     let name = &column.field.name;
     let plain = Stats::of(name);
@@ -21,12 +22,10 @@ pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: 
         plain.clone().distinct().spread().percentiles(PERCENTILES)
     };
     let asked = [plain, whole];
-    let found = searches[0].stats_of(docs, &asked).unwrap();
-    for search in &searches[1..] {
-        // Equal to the last bit.
-        let again = search.stats_of(docs, &asked).unwrap();
-        assert_eq!(format!("{again:?}"), format!("{found:?}"), "\"{name}\"");
-    }
+    let found = trial.search.stats_of(trial.docs, &asked).unwrap();
+    // Equal to the last bit.
+    let again = trial.search.stats_of(trial.docs, &asked).unwrap();
+    assert_eq!(format!("{again:?}"), format!("{found:?}"), "\"{name}\"");
     let values: Vec<&Value> = hits.iter().flat_map(|doc| column.of(*doc)).collect();
     for stats in &found {
         let missing = hits.iter().filter(|doc| column.of(**doc).is_empty()).count();

@@ -41,6 +41,23 @@ impl Dataset {
         MemSource::new(self.docs, self.columns.iter().cloned())
     }
 
+    /// The documents cut into parts, of which part *i* begins at document `starts[i]`. A part lacks the columns in which
+    /// none of its documents has a value, if it is one of every second part.
+    ///
+    /// # Panics
+    ///
+    /// If `starts` do not ascend from 0 to the number of documents at most.
+    pub fn cut(&self, starts: &[u32]) -> Vec<Dataset> {
+        assert_eq!(starts.first(), Some(&0), "the first part begins at document 0");
+        let ends = starts[1..].iter().copied().chain([self.docs]);
+        let part = |(at, (&start, end)): (usize, (&u32, u32))| {
+            let own = |(field, column): &(Field, ModelColumn)| (field.clone(), column.slice(start, end));
+            let is_kept = |(_, column): &(Field, ModelColumn)| at % 2 == 0 || column.has_values();
+            Dataset { docs: end - start, columns: self.columns.iter().map(own).filter(is_kept).collect() }
+        };
+        starts.iter().zip(ends).enumerate().map(part).collect()
+    }
+
     /// The same documents, in the order of an index sort by `keys`.
     ///
     /// # Panics

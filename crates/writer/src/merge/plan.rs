@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use docvalues_column::{Column, Count, DocRange, Field, Kind, MAX_DOCS, SortKey};
+use docvalues_column::{Column, Count, DocRange, Field, Kind, MAX_DOCS, SortKey, promotion};
 use docvalues_storage::Spill;
 use docvalues_terms::build::{Duplicates, IdOptions};
 
-use super::{MergeOptions, Source, type_promotion};
+use super::{MergeOptions, Source};
 use crate::buffer::SpillBudget;
 use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
@@ -175,7 +175,7 @@ impl<'a> MergedColumn<'a> {
                     bytes = BytesKind::Auto;
                 }
             } else if other.kind != kind || other.logical != logical {
-                let common = type_promotion::common(logical, other.logical);
+                let common = promotion::common(logical, other.logical);
                 match common.filter(|_| options.promote && other.kind == kind) {
                     Some(common) => logical = common,
                     None => return Err(differ(&parts[0], part)),

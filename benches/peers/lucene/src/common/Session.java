@@ -43,9 +43,13 @@ final class Session {
 
   /** Measures body, which does so many units, after the compiler had its time. */
   void measure(String work, String api, long units, String of, Body body) throws Exception {
-    if (!wants(work) || units == 0) {
-      return;
+    if (wants(work) && units > 0) {
+      measureAny(work, api, units, of, body);
     }
+  }
+
+  /** As measure, whether the work was asked for or not. */
+  void measureAny(String work, String api, long units, String of, Body body) throws Exception {
     long checksum = body.run();
     int runs = 1;
     for (double spent = 0, count = 0; spent < warmUp || count < 5 && spent < 10 * warmUp; count++) {

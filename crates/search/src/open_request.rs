@@ -1,0 +1,156 @@
+//! [`Request`]: the documents and open columns of one request.
+
+use docvalues_column::{Bitset, Column};
+
+use crate::collector::Collector;
+use crate::columns::{Columns, PartColumns, Slot};
+use crate::docs::Docs;
+use crate::docs_by_part::DocsByPart;
+use crate::error::Result;
+use crate::interrupt::Interrupt;
+use crate::memory;
+use crate::pass::{Pass, PassPart};
+use crate::search::Search;
+
+/// A request: its documents and open columns.
+pub(crate) struct Request<'r> {
+    search: &'r Search<'r>,
+    parts: Vec<RequestPart<'r>>,
+    columns: Columns,
+    hits: u64,
+}
+
+/// The documents of a request in one part.
+struct RequestPart<'r> {
+    /// The number of documents in the part.
+    total: u32,
+    given: Docs<'r>,
+    /// The documents of the request, if they differ from those that the caller passed.
+    chosen: Option<Bitset>,
+}
+
+impl RequestPart<'_> {
+    /// The documents of the request. [`Docs::All`] if these are all documents of the part: then columns are scanned
+    /// in runs.
+    fn docs(&self) -> Docs<'_> {
+        let docs = self.chosen.as_ref().map_or(self.given, Docs::Bits);
+        if docs.is_all(self.total) { Docs::All } else { docs }
+    }
+}
+
+impl Search<'_> {
+    /// Begins a request over the live documents among `docs`.
+    pub(crate) fn begin<'r>(&'r self, docs: DocsByPart<'r>) -> Result<Request<'r>> {
+        let mut hits = 0;
+        let part = |part| {
+            let (given, total) = (docs.of_part(part, self.parts.len())?, self.parts[part].source.docs());
+            let chosen = self.live_among(part, given)?;
+            hits += u64::from(chosen.as_ref().map_or_else(|| given.count(total), Bitset::count));
+            Ok(RequestPart { total, given, chosen })
+        };
+        let parts = (0..self.parts.len()).map(part).collect::<Result<_>>()?;
+        Ok(Request { search: self, parts, columns: Columns::default(), hits })
+    }
+
+    /// The live documents of a part among `docs`, as bits; `None` if all of `docs` are live.
+    pub(crate) fn live_among(&self, part: usize, docs: Docs<'_>) -> Result<Option<Bitset>> {
+        let part = &self.parts[part];
+        let total = part.source.docs();
+        let mut chosen = match (docs, &part.live) {
+            (Docs::Bits(bits), None) if bits.docs() == total => return Ok(None),
+            (Docs::All | Docs::Range(..) | Docs::List(_), None) => return Ok(None),
+            (docs, _) => docs.try_bits(total, self.most_memory())?,
+        };
+        if let Some(live) = &part.live {
+            chosen.intersect(live);
+        }
+        Ok(Some(chosen))
+    }
+}
+
+impl<'r> Request<'r> {
+    /// Opens a column and returns its slot. Ords of several parts have nothing to do with each other.
+    pub(crate) fn slot(&mut self, name: &str) -> Result<Slot> {
+        self.columns.slot(self.search, name)
+    }
+
+    /// Opens a column and returns its slot. Ords of several parts are read as ids.
+    pub(crate) fn id_slot(&mut self, name: &str) -> Result<Slot> {
+        self.columns.id_slot(self.search, name)
+    }
+
+    pub(crate) fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    /// The number of parts.
+    pub(crate) fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The number of documents in a part.
+    pub(crate) fn total_of(&self, part: usize) -> u32 {
+        self.parts[part].total
+    }
+
+    /// The number of documents of all parts.
+    pub(crate) fn total(&self) -> u64 {
+        self.parts.iter().map(|part| u64::from(part.total)).sum()
+    }
+
+    /// The documents of the request in a part.
+    pub(crate) fn docs_of(&self, part: usize) -> Docs<'_> {
+        self.parts[part].docs()
+    }
+
+    /// The columns in a part.
+    pub(crate) fn columns_of(&self, part: usize) -> PartColumns<'_> {
+        self.columns.part(part)
+    }
+
+    /// A column in a part.
+    pub(crate) fn column_of(&self, part: usize, slot: Slot) -> &dyn Column {
+        self.columns.part(part).get(slot)
+    }
+
+    /// Whether the request covers all documents of all parts: then descriptions of columns hold for the request.
+    pub(crate) fn is_all(&self) -> bool {
+        self.hits == self.total()
+    }
+
+    /// The number of documents of the request.
+    pub(crate) fn hits(&self) -> u64 {
+        self.hits
+    }
+
+    /// The number of documents of the request in a part.
+    pub(crate) fn hits_of(&self, part: usize) -> u32 {
+        self.parts[part].docs().count(self.parts[part].total)
+    }
+
+    /// The number of threads.
+    pub(crate) fn threads(&self) -> usize {
+        self.search.threads
+    }
+
+    /// The memory limit for all collectors together, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        self.search.memory.unwrap_or(memory::DEFAULT)
+    }
+
+    pub(crate) fn stop(&self) -> &Interrupt {
+        &self.search.stop
+    }
+
+    /// The documents of the request in a part, as a pass visits them.
+    pub(crate) fn pass_part(&self, part: usize) -> PassPart<'_> {
+        let RequestPart { total, .. } = self.parts[part];
+        PassPart { columns: self.columns.part(part), total, docs: self.parts[part].docs() }
+    }
+
+    /// Runs `collector` over all documents of the request.
+    pub(crate) fn run<C: Collector>(&self, collector: C) -> Result<C> {
+        let parts: Vec<_> = (0..self.parts.len()).map(|part| self.pass_part(part)).collect();
+        Pass { parts: &parts, threads: self.threads(), stop: self.stop() }.run(collector)
+    }
+}

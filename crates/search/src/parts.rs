@@ -1,0 +1,273 @@
+//! [`Parts`]: sources that are searched together, with what searches keep about them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use docvalues_column::{Bitset, Column, ColumnSource, LiveDocs, Part, Result as ColumnResult, SortKey, bits};
+
+use crate::columns::ColumnSet;
+use crate::error::{Error, Result};
+use crate::interrupt::Interrupt;
+use crate::term_ids::{PartIds, TermIds, TermTable};
+
+/// Several sources that are searched together, such as the segments of an index.
+///
+/// A set of parts never changes. [`with`](Self::with) and [`without`](Self::without) make another one, which shares
+/// everything that stays: opened columns, and the identities of terms. So after a segment was added, a search looks
+/// at that segment alone.
+///
+/// Cloning is cheap. Keep a set as long as its parts are searched, and make a [`Search`](crate::Search) for each
+/// request: [`Search::over`](crate::Search::over).
+///
+/// # Examples
+///
+/// ```
+/// # use docvalues_column::{Field, Kind, LogicalType, Part};
+/// # use docvalues_testkit::model::{MemSource, ModelColumn};
+/// use docvalues_search::{Docs, Parts, Query, Search};
+///
+/// # let of = |sizes: [i64; 2]| {
+/// #     let field = Field::new("size", Kind::Numeric, LogicalType::I64);
+/// #     Part::new(MemSource::new(2, [(field, ModelColumn::Numeric(sizes.map(Some).to_vec()))]))
+/// # };
+/// # let (old, new) = (of([512, 9]), of([70, 3]));
+/// let parts = Parts::new([old]);
+/// assert_eq!(Search::over(&parts).count(&Query::range("size", 50..))?, 1);
+///
+/// let parts = parts.with(new);
+/// assert_eq!(Search::over(&parts).count(&Query::range("size", 50..))?, 2);
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Parts {
+    pub(crate) parts: Vec<Arc<OpenPart<'static>>>,
+    pub(crate) kept: Arc<Kept>,
+}
+
+/// The memory of the identities of a column's terms: see [`Parts::term_memory`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TermMemory {
+    /// The number of different terms.
+    pub terms: u32,
+    /// The bytes of their table, which sets of parts share.
+    pub table: usize,
+    /// The bytes of the maps from ords to identities, of all parts but the first.
+    pub maps: usize,
+}
+
+/// A source, its live documents, and its opened columns.
+pub(crate) struct OpenPart<'s> {
+    pub(crate) source: Arc<dyn ColumnSource + Send + Sync + 's>,
+    /// The live documents; `None` if none is deleted.
+    pub(crate) live: Option<Arc<Bitset>>,
+    opened: Arc<Mutex<Opened>>,
+}
+
+/// What was opened of a source.
+#[derive(Default)]
+struct Opened {
+    columns: HashMap<String, Arc<dyn Column>>,
+    /// The ids of the terms of a column, by name, and the table that they belong to.
+    ids: HashMap<String, (Arc<TermTable>, PartIds)>,
+}
+
+/// What a set of parts keeps for its searches.
+#[derive(Default)]
+pub(crate) struct Kept {
+    /// The columns in all parts, by name and by whether types were promoted.
+    columns: Mutex<HashMap<(String, bool), Arc<ColumnSet>>>,
+    /// The terms of columns, by name, shared with the sets that this one was made from.
+    terms: Mutex<HashMap<String, Arc<TermTable>>>,
+    /// Whether parts were dropped, so that a table may have terms of no part.
+    has_dropped: bool,
+}
+
+impl Parts {
+    /// The set of `parts`, in this order.
+    pub fn new(parts: impl IntoIterator<Item = Part>) -> Parts {
+        Parts {
+            parts: parts.into_iter().map(|part| Arc::new(OpenPart::new(part))).collect(),
+            kept: Arc::default(),
+        }
+    }
+
+    /// The number of parts.
+    pub fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Whether there are no parts.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// The number of documents of all parts, live or not.
+    pub fn docs(&self) -> u64 {
+        self.parts.iter().map(|part| u64::from(part.source.docs())).sum()
+    }
+
+    /// The source of a part.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such part.
+    pub fn source(&self, part: usize) -> &Arc<dyn ColumnSource + Send + Sync> {
+        &self.parts[part].source
+    }
+
+    /// The memory of the identities of a column's terms; `None` if no search has needed them yet.
+    pub fn term_memory(&self, column: &str) -> Option<TermMemory> {
+        let columns = lock(&self.kept.columns);
+        let columns =
+            [false, true].into_iter().find_map(|promoted| columns.get(&(column.to_owned(), promoted)))?;
+        let ids = lock(&columns.ids).clone()?;
+        let (table, maps) = ids.bytes();
+        Some(TermMemory { terms: ids.len(), table, maps })
+    }
+
+    /// The set with one more part, the last.
+    #[must_use]
+    pub fn with(&self, part: Part) -> Parts {
+        let added = Arc::new(OpenPart::new(part));
+        self.sharing(self.parts.iter().cloned().chain([added]).collect())
+    }
+
+    /// The set without the parts whose indexes `is_dropped` returns true for.
+    #[must_use]
+    pub fn without(&self, is_dropped: impl Fn(usize) -> bool) -> Parts {
+        let kept = (0..self.len()).filter(|part| !is_dropped(*part)).map(|part| self.parts[part].clone());
+        self.sharing(kept.collect())
+    }
+
+    /// The set with other live documents for a part.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such part.
+    #[must_use]
+    pub fn with_live(&self, part: usize, live: &LiveDocs) -> Parts {
+        let mut parts = self.parts.clone();
+        parts[part] = Arc::new(parts[part].with_live(live));
+        self.sharing(parts)
+    }
+
+    fn sharing(&self, parts: Vec<Arc<OpenPart<'static>>>) -> Parts {
+        let terms = Mutex::new(lock(&self.kept.terms).clone());
+        let has_dropped = self.kept.has_dropped || parts.len() < self.len();
+        Parts { parts, kept: Arc::new(Kept { columns: Mutex::default(), terms, has_dropped }) }
+    }
+}
+
+impl OpenPart<'static> {
+    fn new(part: Part) -> OpenPart<'static> {
+        let open = OpenPart { source: part.source, live: None, opened: Arc::default() };
+        part.live
+            .map_or_else(|| open.with_live(&LiveDocs::all(open.source.docs())), |live| open.with_live(&live))
+    }
+}
+
+impl<'s> OpenPart<'s> {
+    /// A source of which nothing is deleted.
+    pub(crate) fn of(source: &'s (dyn ColumnSource + Sync)) -> OpenPart<'s> {
+        OpenPart { source: Arc::new(Borrowed(source)), live: None, opened: Arc::default() }
+    }
+
+    /// The same source with other live documents. O(documents / 64) if some are deleted.
+    pub(crate) fn with_live(&self, live: &LiveDocs) -> OpenPart<'s> {
+        let docs = self.source.docs();
+        let some = !live.are_all() || live.docs() != docs;
+        let live = some.then(|| Arc::new(live.to_bitset().resized(docs)));
+        OpenPart { source: self.source.clone(), live, opened: self.opened.clone() }
+    }
+
+    /// The column `name`, which is opened once.
+    pub(crate) fn column(&self, name: &str) -> ColumnResult<Arc<dyn Column>> {
+        if let Some(column) = lock(&self.opened).columns.get(name) {
+            return Ok(column.clone());
+        }
+        let column = self.source.column(name)?;
+        Ok(lock(&self.opened).columns.entry(name.to_owned()).or_insert(column).clone())
+    }
+
+    /// The ids of the terms of `column`, which are found once.
+    fn ids(&self, column: &dyn Column, table: &Arc<TermTable>, stop: &Interrupt) -> Result<PartIds> {
+        let name = &column.info().field.name;
+        if let Some((of, ids)) = lock(&self.opened).ids.get(name)
+            && Arc::ptr_eq(of, table)
+        {
+            return Ok(ids.clone());
+        }
+        let ids = table.add(column, stop)?;
+        lock(&self.opened).ids.insert(name.clone(), (table.clone(), ids.clone()));
+        Ok(ids)
+    }
+}
+
+impl Kept {
+    /// The columns `name` of all parts, which `open` opens once.
+    pub(crate) fn columns(
+        &self,
+        (name, promote): (&str, bool),
+        open: impl FnOnce() -> Result<(ColumnSet, bool)>,
+    ) -> Result<Arc<ColumnSet>> {
+        let key = (name.to_owned(), promote);
+        if let Some(columns) = lock(&self.columns).get(&key) {
+            return Ok(columns.clone());
+        }
+        let (columns, is_kept) = open()?;
+        let columns = Arc::new(columns);
+        Ok(if is_kept { lock(&self.columns).entry(key).or_insert(columns).clone() } else { columns })
+    }
+
+    /// The ids of the terms of a column in all parts. Terms of parts that were seen before are not read again, unless
+    /// more than half of the known terms belong to dropped parts: then a new table is made.
+    pub(crate) fn ids(
+        &self,
+        parts: &[Arc<OpenPart<'_>>],
+        columns: &ColumnSet,
+        stop: &Interrupt,
+    ) -> Result<TermIds> {
+        let name = columns.name();
+        let in_table = |table: Arc<TermTable>| {
+            let ids = parts.iter().zip(&columns.parts).enumerate().map(|(at, (part, column))| {
+                part.ids(&**column, &table, stop).map_err(|error| error.in_part(at, parts.len()))
+            });
+            Ok::<_, Error>(TermIds::new(name, table.clone(), ids.collect::<Result<_>>()?))
+        };
+        let table = lock(&self.terms).entry(name.to_owned()).or_default().clone();
+        let ids = in_table(table)?;
+        if !self.has_dropped || bits::count(&ids.used(&columns.parts)) >= ids.len() as usize / 2 {
+            return Ok(ids);
+        }
+        let table = Arc::<TermTable>::default();
+        lock(&self.terms).insert(name.to_owned(), table.clone());
+        in_table(table)
+    }
+}
+
+/// A thread that panicked while it held one of these locks left what it guards unchanged.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A borrowed source.
+struct Borrowed<'s>(&'s (dyn ColumnSource + Sync));
+
+impl ColumnSource for Borrowed<'_> {
+    fn docs(&self) -> u32 {
+        self.0.docs()
+    }
+
+    fn fields(&self) -> ColumnResult<Vec<docvalues_column::Field>> {
+        self.0.fields()
+    }
+
+    fn column(&self, name: &str) -> ColumnResult<Arc<dyn Column>> {
+        self.0.column(name)
+    }
+
+    fn sort(&self) -> &[SortKey] {
+        self.0.sort()
+    }
+}

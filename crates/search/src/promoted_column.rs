@@ -1,0 +1,211 @@
+//! Columns of one part in the kind and type that they have in all parts together.
+//!
+//! | a part has | together with | it is read as |
+//! | --- | --- | --- |
+//! | numeric, sorted | sorted-numeric, sorted-set | lists of one value |
+//! | sorted | binary | the bytes of its terms |
+//! | integers | doubles | doubles, exactly |
+//! | unsigned integers | signed integers | signed integers, exactly |
+
+use std::sync::Arc;
+
+use docvalues_column::{
+    BatchDocs, Bounds, Column, ColumnInfo, DocRange, Each, Field, Gathered, Kind, Lists, Pruning,
+    Result as ColumnResult, Rows, TermOrd, Values, View, promotion, scan_by_gather,
+};
+
+use crate::error::{Error, Result};
+
+/// A column of one part, read as one of another kind or type.
+pub(crate) struct PromotedColumn {
+    inner: Arc<dyn Column>,
+    info: ColumnInfo,
+}
+
+/// The kind and type that columns have together.
+///
+/// # Errors
+///
+/// If two have none in common.
+pub(crate) fn common<'f>(fields: impl Iterator<Item = &'f Field>) -> Result<Option<Field>> {
+    let mut all: Option<Field> = None;
+    for field in fields {
+        let Some(known) = &mut all else {
+            all = Some(field.clone());
+            continue;
+        };
+        let kind = common_kind(known.kind, field.kind);
+        let logical = promotion::common(known.logical, field.logical);
+        let Some((kind, logical)) = kind.zip(logical) else { return Err(refused(known, field)) };
+        (known.kind, known.logical) = (kind, logical);
+    }
+    Ok(all)
+}
+
+/// The error for two columns that have nothing in common, or were not asked to be promoted.
+pub(crate) fn refused(a: &Field, b: &Field) -> Error {
+    let [name, other] = [a, b].map(|field| format!("{} {}", field.kind.name(), field.logical.name()));
+    Error::Request(format!("column \"{}\" is {name} in one part and {other} in another", a.name))
+}
+
+fn common_kind(a: Kind, b: Kind) -> Option<Kind> {
+    use Kind::{Binary, Numeric, Sorted, SortedNumeric, SortedSet};
+    match (a, b) {
+        (Numeric, SortedNumeric) | (SortedNumeric, Numeric) => Some(SortedNumeric),
+        (Sorted, SortedSet) | (SortedSet, Sorted) => Some(SortedSet),
+        (Sorted, Binary) | (Binary, Sorted) => Some(Binary),
+        _ => (a == b).then_some(a),
+    }
+}
+
+/// `column` as one of the kind and type of `field`.
+pub(crate) fn promoted(column: Arc<dyn Column>, field: &Field) -> Arc<dyn Column> {
+    let own = &column.info().field;
+    if (own.kind, own.logical) == (field.kind, field.logical) {
+        return column;
+    }
+    let mut info = column.info().clone();
+    if own.logical != field.logical {
+        // An integer may have no double, so ends are not converted.
+        (info.bounds, info.sum) = (Bounds::Unknown, None);
+    }
+    (info.field.kind, info.field.logical) = (field.kind, field.logical);
+    Arc::new(PromotedColumn { inner: column, info })
+}
+
+impl PromotedColumn {
+    /// The error for a number that has no equal of the common type.
+    #[cold]
+    fn inexact(&self, stored: i64) -> docvalues_column::Error {
+        let (from, to) = (self.inner.info().field.logical, self.info.field.logical);
+        let number = promotion::integer(stored, from);
+        let why = format!("column \"{}\": {number} has no equal of type {}", self.info.field.name, to.name());
+        docvalues_column::ErrorKind::Source { name: "parts".into(), source: why.into() }.into()
+    }
+
+    fn convert(&self, stored: i64) -> ColumnResult<i64> {
+        let (from, to) = (self.inner.info().field.logical, self.info.field.logical);
+        promotion::convert(stored, from, to).ok_or_else(|| self.inexact(stored))
+    }
+}
+
+impl Column for PromotedColumn {
+    fn info(&self) -> &ColumnInfo {
+        &self.info
+    }
+
+    fn exists(&self, docs: DocRange, bits: &mut [u64]) -> ColumnResult<()> {
+        self.inner.exists(docs, bits)
+    }
+
+    fn values(&self) -> Values<'_> {
+        match (self.info.field.kind, self.inner.values()) {
+            (Kind::Binary, _) => Values::Bytes(self),
+            (_, Values::Ords(_, terms)) => Values::Ords(self, terms),
+            _ => Values::Numbers(self),
+        }
+    }
+}
+
+impl Rows<i64> for PromotedColumn {
+    fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<i64>) -> ColumnResult<()> {
+        let Some(rows) = self.inner.values().numbers() else { return Ok(()) };
+        let mut own = Gathered::new();
+        rows.gather(docs, &mut own)?;
+        if self.info.is_multi_valued() {
+            let lists = out.begin_many(docs.len()).0;
+            return each_row(&own, docs.len(), |row| {
+                let converted =
+                    row.iter().map(|number| self.convert(*number)).collect::<ColumnResult<Vec<_>>>()?;
+                lists.push(&converted);
+                Ok(())
+            });
+        }
+        let fill = out.fill();
+        let (values, mut presence) = out.begin_one(docs.len());
+        for (at, value) in values.iter_mut().enumerate() {
+            match own.value(at) {
+                Some(number) => *value = self.convert(number)?,
+                None => {
+                    *value = fill;
+                    presence.mark(at, false);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn scan(&self, docs: DocRange, each: &mut Each<'_, i64>) -> ColumnResult<()> {
+        scan_by_gather::<i64>(self, docs.clip(self.info.docs), each)
+    }
+}
+
+impl Rows<TermOrd> for PromotedColumn {
+    fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<TermOrd>) -> ColumnResult<()> {
+        let Some(rows) = self.inner.values().ords() else { return Ok(()) };
+        let mut own = Gathered::new();
+        rows.gather(docs, &mut own)?;
+        let lists = out.begin_many(docs.len()).0;
+        each_row(&own, docs.len(), |row| {
+            lists.push(row);
+            Ok(())
+        })
+    }
+
+    fn scan(&self, docs: DocRange, each: &mut Each<'_, TermOrd>) -> ColumnResult<()> {
+        scan_by_gather::<TermOrd>(self, docs.clip(self.info.docs), each)
+    }
+
+    fn filter(
+        &self,
+        docs: DocRange,
+        wanted: &docvalues_column::OrdRange,
+        bits: &mut [u64],
+        pruned: &mut Pruning,
+    ) -> ColumnResult<()> {
+        match self.inner.values().ords() {
+            Some(rows) => rows.filter(docs, wanted, bits, pruned),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Rows<u8> for PromotedColumn {
+    fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<u8>) -> ColumnResult<()> {
+        let Values::Ords(rows, terms) = self.inner.values() else { return Ok(()) };
+        let mut own = Gathered::new();
+        rows.gather(docs, &mut own)?;
+        let (strings, mut presence) = out.begin_many(docs.len());
+        let (mut ords, mut found) = (Vec::new(), Lists::new());
+        each_row(&own, docs.len(), |row| {
+            ords.extend(row.first());
+            Ok(())
+        })?;
+        terms.gather_terms(&ords, &mut found)?;
+        let found = found.slices();
+        let (mut next, mut at) = (found.iter(), 0);
+        each_row(&own, docs.len(), |row| {
+            let term = if row.is_empty() { None } else { next.next() };
+            strings.push(term.unwrap_or_default());
+            presence.mark(at, term.is_some());
+            at += 1;
+            Ok(())
+        })
+    }
+
+    fn scan(&self, docs: DocRange, each: &mut Each<'_, u8>) -> ColumnResult<()> {
+        scan_by_gather::<u8>(self, docs.clip(self.info.docs), each)
+    }
+}
+
+/// Calls `each` with every row; an empty one if a document has no value.
+fn each_row<T: docvalues_column::Element>(
+    rows: &Gathered<T>,
+    len: usize,
+    mut each: impl FnMut(&[T]) -> ColumnResult<()>,
+) -> ColumnResult<()> {
+    match rows.view() {
+        View::Many(lists) => lists.iter().try_for_each(each),
+        View::One(_) => (0..len).try_for_each(|at| each(rows.row(at).unwrap_or_default())),
+    }
+}
