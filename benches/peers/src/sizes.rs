@@ -28,8 +28,9 @@ pub fn run(path: &str) -> Result<(), String> {
     }
     let (ours, theirs) = rows.iter().fold((0, 0), |sum, row| (sum.0 + row.2, sum.1 + row.3));
     rows.push(("all".into(), String::new(), ours, theirs));
-    let mut out =
-        String::from("| column | kind | docvalues | Parquet | docvalues / Parquet |\n| --- | --- | ---: | ---: | ---: |\n");
+    let mut out = String::from(
+        "| column | kind | docvalues | Parquet | docvalues / Parquet |\n| --- | --- | ---: | ---: | ---: |\n",
+    );
     for (name, kind, ours, theirs) in rows {
         writeln!(out, "| {name} | {kind} | {ours} | {theirs} | {:.2} |", ours as f64 / theirs as f64)
             .expect("memory does not fail");

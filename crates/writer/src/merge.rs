@@ -268,6 +268,7 @@ impl<'a> Merger<'a> {
     ///
     /// ```
     /// # use docvalues_column::{AbsentColumn, Column, ColumnSource, Field};
+    /// use docvalues_column::{DocId, LiveDocs};
     /// use docvalues_writer::{Merger, WriterOptions};
     ///
     /// # struct Docs(u32);
@@ -280,10 +281,13 @@ impl<'a> Merger<'a> {
     /// # }
     /// # let (first, second) = (Docs(2), Docs(3));
     /// // `first` has two documents, `second` has three, of which the first one is deleted.
+    /// let mut live = LiveDocs::all(3);
+    /// live.delete(DocId::new(0));
+    ///
     /// let mut new_numbers = Vec::new();
     /// let mut merger = Merger::new(WriterOptions::default())
     ///     .moved(|source, old, new| new_numbers.push((source, old.get(), new.get())));
-    /// merger.add("first", &first).add_live("second", &second, &[0b110])?;
+    /// merger.add("first", &first).add_live("second", &second, &live)?;
     /// let (_, summary) = merger.finish_bytes()?;
     /// assert_eq!(summary.docs, 4);
     /// assert_eq!(new_numbers, [(0, 0, 0), (0, 1, 1), (1, 1, 2), (1, 2, 3)]);
