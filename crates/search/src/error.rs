@@ -1,6 +1,6 @@
 //! Errors of searches.
 
-use docvalues_column::Kind;
+use docvalues_column::{Kind, LogicalType};
 
 /// The error of one part of a search.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +42,22 @@ pub enum Error {
         kind: Kind,
         /// The unsupported operation, as a verb phrase: `has no sum`.
         cannot: &'static str,
+    },
+    /// A column has kinds or types in two parts that are not promoted, or have none in common: see
+    /// [`Search::mixed_types`](crate::Search::mixed_types).
+    #[error(
+        "column \"{column}\" is {} {} in part {} and {} {} in part {}",
+        kinds[0].name(), types[0].name(), parts[0], kinds[1].name(), types[1].name(), parts[1]
+    )]
+    MixedTypes {
+        /// The column.
+        column: String,
+        /// The indexes of the parts.
+        parts: [usize; 2],
+        /// The kind of the column in each of them.
+        kinds: [Kind; 2],
+        /// Its type in each of them.
+        types: [LogicalType; 2],
     },
     /// A query has a syntax error, or does not fit the columns.
     #[error(transparent)]

@@ -10,8 +10,8 @@
 use std::sync::Arc;
 
 use docvalues_column::{
-    BatchDocs, Bounds, Column, ColumnInfo, DocRange, Each, Field, Gathered, Kind, Lists, Pruning,
-    Result as ColumnResult, Rows, TermOrd, Values, View, promotion, scan_by_gather,
+    BatchDocs, Bounds, Column, ColumnInfo, DocRange, Each, Field, Gathered, Kind, Lists, LogicalType,
+    Pruning, Result as ColumnResult, Rows, TermOrd, Values, View, promotion, scan_by_gather,
 };
 
 use crate::error::{Error, Result};
@@ -22,30 +22,50 @@ pub(crate) struct PromotedColumn {
     info: ColumnInfo,
 }
 
-/// The kind and type that columns have together.
+/// The kind and type that columns of different parts have together.
 ///
 /// # Errors
 ///
 /// If two have none in common.
-pub(crate) fn common<'f>(fields: impl Iterator<Item = &'f Field>) -> Result<Option<Field>> {
-    let mut all: Option<Field> = None;
-    for field in fields {
-        let Some(known) = &mut all else {
-            all = Some(field.clone());
-            continue;
+pub(crate) fn common(fields: &[(usize, &Field)]) -> Result<Option<Field>> {
+    let Some((_, first)) = fields.first() else { return Ok(None) };
+    let mut all = Field::clone(first);
+    for (at, (_, field)) in fields.iter().enumerate() {
+        let Some((kind, logical)) = together(&all, field) else {
+            // The error names a column that does not fit this one by itself.
+            let other = fields[..at].iter().find(|(_, other)| together(other, field).is_none());
+            return Err(mixed(*other.unwrap_or(&fields[0]), fields[at]));
         };
-        let kind = common_kind(known.kind, field.kind);
-        let logical = promotion::common(known.logical, field.logical);
-        let Some((kind, logical)) = kind.zip(logical) else { return Err(refused(known, field)) };
-        (known.kind, known.logical) = (kind, logical);
+        (all.kind, all.logical) = (kind, logical);
     }
-    Ok(all)
+    Ok(Some(all))
 }
 
-/// The error for two columns that have nothing in common, or were not asked to be promoted.
-pub(crate) fn refused(a: &Field, b: &Field) -> Error {
-    let [name, other] = [a, b].map(|field| format!("{} {}", field.kind.name(), field.logical.name()));
-    Error::Request(format!("column \"{}\" is {name} in one part and {other} in another", a.name))
+/// The kind and type of the columns, if all have the same.
+///
+/// # Errors
+///
+/// If two differ.
+pub(crate) fn same(fields: &[(usize, &Field)]) -> Result<Option<Field>> {
+    let Some(&(part, first)) = fields.first() else { return Ok(None) };
+    match fields.iter().find(|(_, field)| (field.kind, field.logical) != (first.kind, first.logical)) {
+        None => Ok(Some(first.clone())),
+        Some(other) => Err(mixed((part, first), *other)),
+    }
+}
+
+/// The kind and type that two columns have in common.
+fn together(a: &Field, b: &Field) -> Option<(Kind, LogicalType)> {
+    common_kind(a.kind, b.kind).zip(promotion::common(a.logical, b.logical))
+}
+
+fn mixed((part, field): (usize, &Field), (other_part, other): (usize, &Field)) -> Error {
+    Error::MixedTypes {
+        column: field.name.clone(),
+        parts: [part, other_part],
+        kinds: [field.kind, other.kind],
+        types: [field.logical, other.logical],
+    }
 }
 
 fn common_kind(a: Kind, b: Kind) -> Option<Kind> {

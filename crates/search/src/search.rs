@@ -233,8 +233,12 @@ impl<'s> Search<'s> {
                 found => found.map(Ok).map_err(|error| Error::from(error).in_part(part, self.parts.len())),
             });
             let found = found.collect::<Result<Vec<_>>>()?;
-            let fields = || found.iter().flatten().map(|column| &column.info().field);
-            let field = if promote { promoted_column::common(fields())? } else { same(fields())? };
+            let fields = found.iter().enumerate();
+            let fields =
+                fields.filter_map(|(part, column)| Some((part, &column.as_ref().ok()?.info().field)));
+            let fields: Vec<_> = fields.collect();
+            let field =
+                if promote { promoted_column::common(&fields)? } else { promoted_column::same(&fields)? };
             // Columns that no part has are not kept: a caller may ask for any number of names.
             let is_kept = field.is_some();
             let mut columns = Vec::with_capacity(found.len());
@@ -257,15 +261,6 @@ impl<'s> Search<'s> {
     /// The identities of a column's terms in all parts.
     pub(crate) fn term_ids(&self, columns: &ColumnSet) -> Result<Arc<TermIds>> {
         columns.ids(|| self.kept.ids(&self.parts, columns, &self.stop))
-    }
-}
-
-/// The first of these fields, if all have its kind and type.
-fn same<'f>(mut fields: impl Iterator<Item = &'f Field>) -> Result<Option<Field>> {
-    let Some(first) = fields.next() else { return Ok(None) };
-    match fields.find(|field| (field.kind, field.logical) != (first.kind, first.logical)) {
-        None => Ok(Some(first.clone())),
-        Some(other) => Err(promoted_column::refused(first, other)),
     }
 }
 

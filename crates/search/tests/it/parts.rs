@@ -100,7 +100,7 @@ fn columns_of_different_types_are_refused_or_promoted() {
     let facet = |parts: &[&Part]| {
         let parts = Parts::new(parts.iter().map(|part| (*part).clone()));
         let refused = Search::over(&parts).facet(Docs::All, &Facet::on("it"));
-        assert!(matches!(refused, Err(Error::Request(_))), "{refused:?}");
+        assert!(matches!(refused, Err(Error::MixedTypes { parts: [0, 1], .. })), "{refused:?}");
         let search = Search::over(&parts).mixed_types(MixedTypes::Promote);
         let found = search.facet(Docs::All, &Facet::on("it"))?;
         let top = search.top(Docs::All, &[SortKey::new("it").descending()], 1)?;
@@ -120,7 +120,14 @@ fn columns_of_different_types_are_refused_or_promoted() {
     let (values, missing, top) = facet(&[&sets, &terms]).unwrap();
     assert_eq!(values, [(text("a"), 2), (text("b"), 2)]);
     assert_eq!((missing, top), (1, at(0, 0)));
-    assert!(facet(&[&terms, &integers]).is_err());
+    let refused = facet(&[&terms, &terms, &integers]).unwrap_err();
+    assert_eq!(refused.to_string(), "column \"it\" is sorted string in part 0 and numeric i64 in part 2");
+    // Single terms go with either, but lists do not go with strings.
+    let refused = facet(&[&terms, &sets, &strings]).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "column \"it\" is sorted-set string in part 1 and binary string in part 2"
+    );
 
     let large = of(Kind::Numeric, LogicalType::I64, ModelColumn::Numeric(vec![Some((1 << 53) + 1), None]));
     let refused = facet(&[&doubles, &large]).unwrap_err().to_string();
