@@ -1,11 +1,12 @@
 //! The parts of the `docvalues` crates that this crate uses, in one place.
 
 pub(crate) use docvalues::column::{
-    Column, ColumnInfo, ColumnSource, DocId, DocRange, Error, ErrorKind, Field, Kind, OrdRange, PruneCounts,
-    Pruning, Rows, SortKey, TermOrd, Values, View,
+    Column, ColumnInfo, ColumnSource, DocAddress, DocId, DocRange, Error, ErrorKind, Field, Kind, OrdRange,
+    Part, PruneCounts, Pruning, Rows, SortKey, TermOrd, Values, View, promotion,
 };
 #[cfg(feature = "parquet")]
 pub(crate) use docvalues::format::file::field::MAX_NAME;
+pub(crate) use docvalues::format::file::frame::MAGIC;
 pub(crate) use docvalues::format::file::kind::{LogicalType, from_f64, from_u64, to_f64, to_u64};
 pub(crate) use docvalues::format::numeric::{FINE_ZONE, ZONE};
 pub(crate) use docvalues::reader::{

@@ -8,6 +8,7 @@
 //! | `cmd` | one module per subcommand |
 //! | `input` | CSV, NDJSON, Parquet and Arrow: rows, type inference, conversion |
 //! | `output` | documents and answers as tables, CSV, JSON, Parquet and Arrow |
+//! | `segments` | the files of a command that searches, which may be patterns |
 //! | `error` | errors, hints and exit codes |
 //! | `api` | the parts of the `docvalues` crates that this crate uses |
 
@@ -24,6 +25,7 @@ mod number;
 mod output;
 mod progress;
 mod read;
+mod segments;
 mod sort;
 mod stats_text;
 mod text_format;

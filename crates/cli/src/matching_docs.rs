@@ -1,4 +1,4 @@
-//! `--where`: the documents of a segment that match a query.
+//! `--where`: the documents that match a query.
 
 use std::slice;
 use std::time::{Duration, Instant};
@@ -6,18 +6,19 @@ use std::time::{Duration, Instant};
 use crate::api::search::query::Explain;
 use crate::api::search::sort::TopProfile;
 use crate::api::search::{DocSet, Docs, DocsByPart, Query};
-use crate::api::{Search, SearchError, Segment};
+use crate::api::{DocAddress, Search, SearchError};
 use crate::args::WhereArgs;
 use crate::console::Console;
 use crate::error::CliError;
 use crate::output::explain::{Step, tell};
 use crate::output::json::Json;
-use crate::{read, sort};
+use crate::segments::Segments;
+use crate::sort;
 
 /// The documents that match.
 pub(crate) struct MatchingDocs<'s> {
-    segment: &'s Segment,
-    search: Search<'s>,
+    segments: &'s Segments,
+    search: Search<'static>,
     /// `None` if all documents match without a look at them.
     set: Option<DocSet>,
     explain: Option<(Explain, Duration)>,
@@ -25,18 +26,20 @@ pub(crate) struct MatchingDocs<'s> {
 
 impl<'s> MatchingDocs<'s> {
     /// Evaluates the query of `args`.
-    pub(crate) fn find(segment: &'s Segment, args: &WhereArgs) -> Result<MatchingDocs<'s>, CliError> {
+    pub(crate) fn find(segments: &'s Segments, args: &WhereArgs) -> Result<MatchingDocs<'s>, CliError> {
         let query = args.query.as_deref().map_or(Ok(Query::All), Query::parse)?;
-        let search = search(segment, args);
+        let search = search(segments, args);
         let start = Instant::now();
-        let bound = search.bind(&query).map_err(|error| read::search_failure(segment, error))?;
+        let bound = search.bind(&query).map_err(|error| segments.failure(error))?;
         if !args.explain {
-            let set = (!bound.is_all()).then(|| bound.collect(Docs::All)).transpose()?;
-            return Ok(MatchingDocs { segment, search, set, explain: None });
+            let set = (!bound.is_all()).then(|| bound.collect(Docs::All)).transpose();
+            let set = set.map_err(|error| segments.failure(error))?;
+            return Ok(MatchingDocs { segments, search, set, explain: None });
         }
-        let (set, explain) = bound.collect_explained(Docs::All)?;
+        let found = bound.collect_explained(Docs::All);
+        let (set, explain) = found.map_err(|error| segments.failure(error))?;
         let explain = Some((explain, start.elapsed()));
-        Ok(MatchingDocs { segment, search, set: Some(set), explain })
+        Ok(MatchingDocs { segments, search, set: Some(set), explain })
     }
 
     /// The number of matching documents.
@@ -48,22 +51,23 @@ impl<'s> MatchingDocs<'s> {
     pub(crate) fn evaluate<T>(
         &self,
         what: &'static str,
-        ask: impl FnOnce(&Search<'s>, DocsByPart<'_>) -> Result<T, SearchError>,
+        ask: impl FnOnce(&Search<'static>, DocsByPart<'_>) -> Result<T, SearchError>,
     ) -> Result<(T, StepProfile), CliError> {
         let start = Instant::now();
-        let found = ask(&self.search, self.set.as_ref().map_or(DocsByPart::All, DocsByPart::Set))?;
+        let found = ask(&self.search, self.set.as_ref().map_or(DocsByPart::All, DocsByPart::Set));
+        let found = found.map_err(|error| self.segments.failure(error))?;
         Ok((found, StepProfile { step: Step { what, key: None, took: start.elapsed() }, top: None }))
     }
 
     /// The matching documents, the first `count` or all, in the order of the columns that `option` names.
     pub(crate) fn sorted(
-        segment: &'s Segment,
+        segments: &'s Segments,
         args: &WhereArgs,
         (option, columns): (&str, &[String]),
         count: Option<usize>,
-    ) -> Result<(MatchingDocs<'s>, Vec<u32>, StepProfile), CliError> {
-        let keys = sort::keys_of(option, columns, segment)?;
-        let matching = MatchingDocs::find(segment, args)?;
+    ) -> Result<(MatchingDocs<'s>, Vec<DocAddress>, StepProfile), CliError> {
+        let keys = sort::keys_of(option, columns, segments)?;
+        let matching = MatchingDocs::find(segments, args)?;
         let ((docs, top), then) = matching.evaluate("put in order", |search, docs| match count {
             None => Ok((search.sorted(docs, &keys)?, None)),
             Some(count) => {
@@ -71,18 +75,18 @@ impl<'s> MatchingDocs<'s> {
                 Ok((found, Some(top)))
             }
         })?;
-        Ok((matching, docs.into_iter().map(|found| found.doc.get()).collect(), StepProfile { top, ..then }))
+        Ok((matching, docs, StepProfile { top, ..then }))
     }
 
-    /// Prints JSON: the segment, the number of matching documents, and the entries of `found`.
+    /// Prints JSON: the files, the number of matching documents, and the entries of `found`.
     pub(crate) fn print_json(
         &self,
         found: impl IntoIterator<Item = (&'static str, Json)>,
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
         let documents = [
-            ("file", self.segment.file().into()),
-            ("documents", self.segment.docs().into()),
+            self.segments.json(),
+            ("documents", self.segments.docs().into()),
             ("matching", self.count().into()),
         ];
         Ok(console.json(&Json::object(documents.into_iter().chain(found)))?)
@@ -93,7 +97,8 @@ impl<'s> MatchingDocs<'s> {
         if let Some((explain, time)) = &self.explain {
             let step = profile.map(|profile| &profile.step);
             let top = profile.and_then(|profile| profile.top.as_ref());
-            tell((explain, *time), top, step.map_or(&[], slice::from_ref), json, console);
+            let query = (explain, *time, self.segments);
+            tell(query, top, step.map_or(&[], slice::from_ref), json, console);
         }
     }
 }
@@ -105,9 +110,9 @@ pub(crate) struct StepProfile {
     top: Option<TopProfile>,
 }
 
-/// A search in a segment, with the threads of `--threads`.
-pub(crate) fn search<'s>(segment: &'s Segment, args: &WhereArgs) -> Search<'s> {
-    let search = Search::new(segment);
+/// A search in segments, with the threads of `--threads`.
+pub(crate) fn search(segments: &Segments, args: &WhereArgs) -> Search<'static> {
+    let search = segments.search();
     match args.threads {
         Some(threads) => search.threads(threads.into()),
         None => search,

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use crate::api::{
-    Cell, ChunkColumn, Column, ColumnSource as _, DocId, Error, ErrorKind, Field, OpenOptions, Retriever,
-    Search, SearchError, Segment,
+    Cell, ChunkColumn, Column, ColumnSource as _, DocAddress, Error, ErrorKind, Field, OpenOptions,
+    Retriever, Search, SearchError, Segment,
 };
 use crate::error::CliError;
 use crate::input::error::meant;
 use crate::input::import::StoredRef;
 use crate::output::format_value::Printer;
+use crate::segments::{Segments, files_named};
 use crate::text_format::TextFormat;
 
 thread_local! {
@@ -119,13 +120,12 @@ pub(crate) fn column(segment: &Segment, name: &str) -> Result<Option<Arc<dyn Col
 /// The error for an unknown column, with the closest name as a hint.
 pub(crate) fn unknown_column(segments: &[Segment], name: &str) -> Result<CliError, CliError> {
     let fields = unite(segments)?;
-    let files = segments.iter().map(Segment::file).collect::<Vec<_>>().join(", ");
-    let failure = CliError::failed(format!("{files}: no column {name:?}"));
+    let failure = CliError::failed(format!("{}: no column {name:?}", files_named(segments)));
     Ok(failure.hint(column_meant(name, &fields, segments.first())))
 }
 
-/// The error of a search, with the closest name as a hint if a column is unknown.
-pub(crate) fn search_failure(segment: &Segment, error: SearchError) -> CliError {
+/// The error of a search of segments, with the closest name as a hint if a column is unknown.
+pub(crate) fn search_failure(segments: &[Segment], error: SearchError) -> CliError {
     let name = match &error {
         SearchError::Query(error) => error.no_such_column().map(str::to_owned),
         SearchError::Column(error) => match error.kind() {
@@ -135,8 +135,8 @@ pub(crate) fn search_failure(segment: &Segment, error: SearchError) -> CliError 
         _ => None,
     };
     let failure = CliError::from(error);
-    let Some((name, fields)) = name.zip(fields_in_order(segment).ok()) else { return failure };
-    failure.hint(column_meant(&name, &fields, Some(segment)))
+    let Some((name, fields)) = name.zip(unite(segments).ok()) else { return failure };
+    failure.hint(column_meant(&name, &fields, segments.first()))
 }
 
 fn column_meant(name: &str, fields: &[Field], segment: Option<&Segment>) -> String {
@@ -144,7 +144,7 @@ fn column_meant(name: &str, fields: &[Field], segment: Option<&Segment>) -> Stri
     meant(name, fields.iter().map(|field| field.name.as_str()), info)
 }
 
-/// A reader of some columns of a segment, with the values of the current chunk of documents.
+/// A reader of some columns of a segment or of several, with the values of the current chunk of documents.
 pub(crate) struct Records {
     columns: Vec<RecordColumn>,
     retriever: Retriever,
@@ -179,8 +179,19 @@ impl Records {
         Ok(Records { columns, retriever: Search::new(segment).retriever(&names)? })
     }
 
+    /// These columns of segments that are searched together.
+    pub(crate) fn over(segments: &Segments, fields: &[Field]) -> Result<Records, CliError> {
+        let columns = fields.iter().enumerate().map(|(place, field)| {
+            let printer = Printer::new(field.logical, field.kind.is_multi_valued(), field.format.as_deref());
+            RecordColumn { printer, place: Some(place) }
+        });
+        let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+        let retriever = segments.search().retriever(&names).map_err(|error| segments.failure(error))?;
+        Ok(Records { columns: columns.collect(), retriever })
+    }
+
     /// Reads the values of these documents, in any order.
-    pub(crate) fn load(&mut self, docs: &[DocId]) -> Result<(), CliError> {
+    pub(crate) fn load<D: Copy + Into<DocAddress>>(&mut self, docs: &[D]) -> Result<(), CliError> {
         self.retriever.retrieve(docs)?;
         Ok(())
     }

@@ -1,8 +1,9 @@
 //! Parses the sort keys of `--sort-by`, `--by` and `--sort`.
 
-use crate::api::{Segment, SortKey};
+use crate::api::SortKey;
 use crate::error::CliError;
 use crate::input::error::{closest, quoted_list};
+use crate::segments::Segments;
 
 const FIRST: &str = ":missing-first";
 const LAST: &str = ":missing-last";
@@ -28,14 +29,14 @@ pub(crate) fn keys(option: &str, arguments: &[String], columns: &[&str]) -> Resu
     Ok(keys)
 }
 
-/// Parses `arguments` as sort keys over the columns of a segment.
+/// Parses `arguments` as sort keys over the columns of segments.
 pub(crate) fn keys_of(
     option: &str,
     arguments: &[String],
-    segment: &Segment,
+    segments: &Segments,
 ) -> Result<Vec<SortKey>, CliError> {
-    let fields = segment.fields()?;
-    keys(option, arguments, &fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>())
+    let names = segments.names()?;
+    keys(option, arguments, &names.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// Parses one key.

@@ -70,6 +70,12 @@ impl TextFormat {
         }
     }
 
+    /// The text for a directory that several texts have in common.
+    pub(crate) fn in_common<'t>(formats: impl Iterator<Item = Option<&'t str>>) -> Option<String> {
+        let formats = formats.map(|format| TextFormat::parse(format.unwrap_or_default()));
+        formats.reduce(TextFormat::common).and_then(|text_format| text_format.to_format())
+    }
+
     /// Parses the output of [`fmt::Display`]. Ignores keys of newer releases, because the canonical format is always
     /// correct.
     pub(crate) fn parse(text: &str) -> TextFormat {

@@ -1,5 +1,6 @@
 //! Arguments of `facet`, `group` and `histogram`, and the keys of a request of `dv query` that share them.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
@@ -37,19 +38,24 @@ Examples:
   dv facet packages.dv tags --prefix role:: --by value --top 100
   dv facet packages.dv section --json | jq '.facets[0].values[] | {value, count}'
 
+Several files are searched as if all documents were in one:
+  dv facet logs/*.dv host status --top 5
+
 Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the query is wrong, 3 the file cannot be read.";
 
 /// Count the documents with each value of columns
 #[derive(Debug, Args)]
-#[command(long_about = FACET_LONG, after_long_help = FACET_EXAMPLES)]
+#[command(
+    long_about = FACET_LONG,
+    after_long_help = FACET_EXAMPLES,
+    override_usage = "dv facet [OPTIONS] <FILE.dv>... <COLUMN>..."
+)]
 pub(crate) struct FacetArgs {
-    /// The segment
-    #[arg(value_name = "FILE.dv")]
-    pub(crate) file: PathBuf,
-
-    /// The columns
-    #[arg(value_name = "COLUMN", required = true)]
-    pub(crate) columns: Vec<String>,
+    /// Segments, or patterns such as 'logs/*.dv', then columns
+    ///
+    /// After the first, arguments that end in .dv or are segments are files; the rest are columns.
+    #[arg(value_name = "FILE.dv|COLUMN", required = true)]
+    pub(crate) arguments: Vec<OsString>,
 
     /// Number of values to show of each column; 0 for all
     #[arg(short = 'n', long, visible_alias = "limit", value_name = "COUNT", default_value_t = 10)]
@@ -168,9 +174,9 @@ fn ten() -> usize {
 #[derive(Debug, Args)]
 #[command(long_about = GROUP_LONG, after_long_help = GROUP_EXAMPLES)]
 pub(crate) struct GroupArgs {
-    /// The segment
-    #[arg(value_name = "FILE.dv")]
-    pub(crate) file: PathBuf,
+    /// The segments, or patterns such as 'logs/*.dv'
+    #[arg(value_name = "FILE.dv", required = true)]
+    pub(crate) files: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(crate) spec: GroupSpec,
@@ -303,9 +309,9 @@ impl From<TextOrNumberRepr> for TextOrNumber {
 #[derive(Debug, Args)]
 #[command(long_about = HISTOGRAM_LONG, after_long_help = HISTOGRAM_EXAMPLES)]
 pub(crate) struct HistogramArgs {
-    /// The segment
-    #[arg(value_name = "FILE.dv")]
-    pub(crate) file: PathBuf,
+    /// The segments, or patterns such as 'logs/*.dv'
+    #[arg(value_name = "FILE.dv", required = true)]
+    pub(crate) files: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(crate) spec: HistogramSpec,

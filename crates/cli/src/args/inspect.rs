@@ -1,5 +1,6 @@
 //! Arguments of `info`, `stats` and `terms`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -34,7 +35,7 @@ Show the number of values of columns, and their minimum, maximum, sum, mean and 
 
 Most of it is read from the segment's directory. Sums of floats, the minimum and maximum of strings without a \
 dictionary, and everything about the documents of a --where need a scan of the column. The number of distinct values \
-is shown if the directory has it, as it does for every column with a dictionary; --distinct counts it. NaN is not \
+is shown if the directory has it, as it does for every column with a dictionary; --distinct counts it, as it must for several files. NaN is not \
 part of minimum, maximum, sum or mean. Dates and timestamps have a mean and no sum; the sum of a bool column is the \
 number of true values.";
 
@@ -49,14 +50,20 @@ Exit codes: 0 done, 1 a column does not exist or is damaged, 2 wrong command lin
 
 /// Show the number of values of columns, their minimum, maximum, sum and mean
 #[derive(Debug, Args)]
-#[command(long_about = STATS_LONG, after_long_help = STATS_EXAMPLES)]
+#[command(
+    long_about = STATS_LONG,
+    after_long_help = STATS_EXAMPLES,
+    override_usage = "dv stats [OPTIONS] <FILE.dv>... [COLUMN]..."
+)]
 pub(crate) struct StatsArgs {
-    /// The segment
-    #[arg(value_name = "FILE.dv")]
-    pub(crate) file: PathBuf,
+    /// Segments, or patterns such as 'logs/*.dv', then columns; default: all columns, in the order of the input
+    ///
+    /// After the first, arguments that end in .dv or are segments are files; the rest are columns.
+    #[arg(value_name = "FILE.dv|COLUMN", required = true)]
+    pub(crate) arguments: Vec<OsString>,
 
-    /// The columns, in this order; default: all, in the order of the input
-    #[arg(value_name = "COLUMN")]
+    /// More columns, whatever their names look like
+    #[arg(long, value_name = "NAME,…")]
     pub(crate) columns: Vec<String>,
 
     /// Exact percentiles to compute, from 0 to 100

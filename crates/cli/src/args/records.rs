@@ -178,7 +178,9 @@ values are a JSON array, a missing value is an empty cell, and an empty string i
 Parquet and Arrow (if dv was built with the feature `parquet`) get one column for each, of its type: timestamps in \
 UTC, several values as a list, ip and uuid as 16 bytes with a marker by which `dv build` recognizes them. Parquet is \
 compressed with zstd. Arrow is written in the file format to a file, and in the stream format to standard output and \
-pipes.";
+pipes.
+
+If there are several files, --doc-ids prints the file in a column `_file` before the number, in text formats.";
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
@@ -187,6 +189,9 @@ Examples:
   dv export packages.dv --columns package,tags --docs 1000..2000
   dv export packages.dv --where 'section = \"games\"' --sort=-size --limit 100 --format csv
   jq .doc hits.ndjson | dv export packages.dv --docs - --format csv
+
+Several files are searched as if all documents were in one:
+  dv export logs/*.dv --where 'status = 404' --sort=-size -o errors.csv
 
 With the feature `parquet`:
   dv export packages.dv -o packages.parquet
@@ -198,14 +203,14 @@ cannot be read or written.";
 #[derive(Debug, Args)]
 #[command(long_about = EXPORT_LONG, after_long_help = EXPORT_EXAMPLES)]
 pub(crate) struct ExportArgs {
-    /// The segment
-    #[arg(value_name = "FILE.dv")]
-    pub(crate) file: PathBuf,
+    /// The segments, or patterns such as 'logs/*.dv'
+    #[arg(value_name = "FILE.dv", required = true)]
+    pub(crate) files: Vec<PathBuf>,
 
     /// The documents: a range a..b (b excluded), or a file of document numbers; `-` is standard input
     ///
     /// Either end of a range can be left out. Numbers in a file are separated by white space or commas;
-    /// documents are written in their order.
+    /// documents are written in their order. Only with one file.
     #[arg(long, value_name = "A..B|FILE|-", conflicts_with_all = ["query", "sort", "limit"])]
     pub(crate) docs: Option<String>,
 

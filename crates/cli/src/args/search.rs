@@ -32,15 +32,18 @@ Examples:
   dv count packages.dv
   dv count packages.dv --where 'section = \"libs\" and size > 10MiB' --explain
 
+Several files are searched as if all documents were in one:
+  dv count logs/*.dv --where 'status = 404'
+
 Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the query is wrong, 3 the file cannot be read.";
 
 /// Count the documents that match a query
 #[derive(Debug, Args)]
 #[command(after_help = COUNT_EXAMPLES)]
 pub(crate) struct CountArgs {
-    /// The segment
-    #[arg(value_name = "FILE.dv")]
-    pub(crate) file: PathBuf,
+    /// The segments, or patterns such as 'logs/*.dv'
+    #[arg(value_name = "FILE.dv", required = true)]
+    pub(crate) files: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(crate) filter: WhereArgs,
@@ -55,7 +58,8 @@ Print the first documents in the order of some columns.
 
 `-` before a name sorts in descending order, :missing-first after it puts documents without a value first instead of last. \
 NaN sorts after all numbers. A document with several values sorts by the least, or in descending order by the greatest. \
-Equal documents stay in the order of the segment.";
+Equal documents stay in the order of the segment, and of the files. If there are several files, --doc-ids prints the file \
+in a column `_file` before the number.";
 
 const SORT_EXAMPLES: &str = "\
 Examples:
@@ -68,9 +72,9 @@ Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the query is wron
 #[derive(Debug, Args)]
 #[command(long_about = SORT_LONG, after_long_help = SORT_EXAMPLES)]
 pub(crate) struct SortArgs {
-    /// The segment
-    #[arg(value_name = "FILE.dv")]
-    pub(crate) file: PathBuf,
+    /// The segments, or patterns such as 'logs/*.dv'
+    #[arg(value_name = "FILE.dv", required = true)]
+    pub(crate) files: Vec<PathBuf>,
 
     /// The columns to sort by, the most significant first
     ///
@@ -116,9 +120,9 @@ Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the request is wr
 #[derive(Debug, Args)]
 #[command(long_about = QUERY_LONG, after_long_help = QUERY_EXAMPLES)]
 pub(crate) struct QueryArgs {
-    /// The segment
-    #[arg(value_name = "FILE.dv")]
-    pub(crate) file: PathBuf,
+    /// The segments, or patterns such as 'logs/*.dv'
+    #[arg(value_name = "FILE.dv", required = true)]
+    pub(crate) files: Vec<PathBuf>,
 
     /// JSON in braces, a file of JSON or TOML, or - for standard input
     #[arg(value_name = "REQUEST")]

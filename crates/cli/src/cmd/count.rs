@@ -4,11 +4,11 @@ use crate::args::CountArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
-use crate::read;
+use crate::segments::Segments;
 
 pub(crate) fn run(args: &CountArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segment = read::open(&args.file)?;
-    let matching = MatchingDocs::find(&segment, &args.filter)?;
+    let segments = Segments::open(&args.files)?;
+    let matching = MatchingDocs::find(&segments, &args.filter)?;
     if args.json {
         matching.print_json([], console)?;
     } else {

@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 use std::path::Path;
-use std::{iter, slice};
 
 use super::get::no_such_documents;
-use crate::api::{Field, Segment};
+use crate::api::{DocAddress, DocId, Field};
 use crate::args::{ExportArgs, RecordFormat};
 use crate::console::Console;
 use crate::destination::{Destination, refuse_input};
@@ -13,24 +12,26 @@ use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
 use crate::output::records;
 use crate::read;
+use crate::segments::{self, Segments};
 
 pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let destination = Destination::of(args.output.as_deref())?;
     let format = format(args)?;
+    let files = segments::expand(&args.files)?;
     if let Destination::File(path) = &destination {
-        refuse_input(slice::from_ref(&args.file), path)?;
+        refuse_input(&files, path)?;
     }
-    let segment = read::open(&args.file)?;
+    let segments = Segments::open(&files)?;
     let docs = if args.filter.query.is_some() || !args.sort.is_empty() || args.limit.is_some() {
-        DocSelection::found(args, &segment, console)?
+        DocSelection::found(args, &segments, console)?
     } else {
-        DocSelection::of(args.docs.as_deref(), &segment)?
+        DocSelection::of(args.docs.as_deref(), &segments)?
     };
-    let fields = read::select(slice::from_ref(&segment), &args.records.columns)?;
-    records::check_doc_ids(&fields, &args.records)?;
+    let fields = segments.select(&args.records.columns)?;
+    records::check_doc_ids(&fields, &args.records, segments.only().is_none())?;
     // All arguments are checked before anything is written.
     let to_file = matches!(destination, Destination::File(_));
-    let export = Export { args, segment: &segment, fields, format, to_file };
+    let export = Export { args, segments: &segments, fields, format, to_file };
     destination.write(console, |console| export.write(docs, console))?;
     Ok(Exit::Ok)
 }
@@ -66,27 +67,33 @@ fn format_by_name(output: Option<&Path>) -> Result<RecordFormat, CliError> {
 
 /// The documents to export.
 enum DocSelection {
+    All,
+    /// A range of the only segment.
     Range(Range<u32>),
     /// A list, in output order.
-    List(Vec<u32>),
+    List(Vec<DocAddress>),
 }
 
 impl DocSelection {
     /// The documents that match, in order.
     fn found(
         args: &ExportArgs,
-        segment: &Segment,
+        segments: &Segments,
         console: &mut Console<'_>,
     ) -> Result<DocSelection, CliError> {
         let (matching, docs, then) =
-            MatchingDocs::sorted(segment, &args.filter, ("--sort", &args.sort), args.limit)?;
+            MatchingDocs::sorted(segments, &args.filter, ("--sort", &args.sort), args.limit)?;
         matching.explain(Some(&then), args.records.json, console);
         Ok(DocSelection::List(docs))
     }
 
-    fn of(text: Option<&str>, segment: &Segment) -> Result<DocSelection, CliError> {
+    fn of(text: Option<&str>, segments: &Segments) -> Result<DocSelection, CliError> {
+        let Some(text) = text else { return Ok(DocSelection::All) };
+        let Some(segment) = segments.only() else {
+            let message = format!("--docs: expected one file, found {}", segments.all().len());
+            return Err(CliError::usage(message).hint("document numbers are those of one file"));
+        };
         let docs = segment.docs();
-        let Some(text) = text else { return Ok(DocSelection::Range(0..docs)) };
         match parse_range(text, docs) {
             Some(range) if range.end > docs => Err(no_such_documents(segment.file(), docs, &[range.end - 1])),
             Some(range) => Ok(DocSelection::Range(range)),
@@ -96,7 +103,7 @@ impl DocSelection {
                 if !absent.is_empty() {
                     return Err(no_such_documents(segment.file(), docs, &absent));
                 }
-                Ok(DocSelection::List(list))
+                Ok(DocSelection::List(list.into_iter().map(|doc| DocId::new(doc).into()).collect()))
             }
         }
     }
@@ -105,7 +112,7 @@ impl DocSelection {
 /// The columns and format of an export.
 struct Export<'a> {
     args: &'a ExportArgs,
-    segment: &'a Segment,
+    segments: &'a Segments,
     fields: Vec<Field>,
     format: RecordFormat,
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text is the same anywhere"))]
@@ -118,33 +125,37 @@ impl Export<'_> {
         if matches!(self.format, RecordFormat::Parquet | RecordFormat::Arrow) {
             return self.columnar(docs, console).map_err(CliError::or_columns);
         }
-        let docs: Box<dyn Iterator<Item = u32>> = match docs {
-            DocSelection::Range(range) => Box::new(range),
+        let Export { args, segments, fields, format, .. } = self;
+        let docs: Box<dyn Iterator<Item = DocAddress>> = match docs {
+            DocSelection::All => Box::new(segments.addresses()),
+            DocSelection::Range(range) => Box::new(range.map(|doc| DocId::new(doc).into())),
             DocSelection::List(list) => Box::new(list.into_iter()),
         };
-        let part = iter::once((self.segment, docs));
-        records::print_parts(&self.fields, part, &self.args.records, self.format, console)
+        records::print_found(segments, fields, docs, &args.records, *format, console)
     }
 
     #[cfg(feature = "parquet")]
     fn columnar(&self, docs: DocSelection, console: &mut Console<'_>) -> Result<(), CliError> {
-        use crate::api::{DocId, DocOrder, Search};
+        use crate::api::DocOrder;
+        use crate::api::search::DocsByPart;
         use crate::output::parquet_arrow::{ArrowFormat, write};
 
         if console.out_width.is_some() {
             return Err(CliError::usage("Parquet and Arrow cannot be printed on a terminal")
                 .hint("name a file with -o"));
         }
+        if self.args.records.doc_ids && self.segments.only().is_none() {
+            let message =
+                "--doc-ids: Parquet and Arrow have no column of files: expected one file, found several";
+            return Err(CliError::usage(message).hint("export them one by one, or as CSV or NDJSON"));
+        }
         let names: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
-        let list: Vec<DocId>;
-        let order = match docs {
-            DocSelection::Range(range) => DocOrder::from(range),
-            DocSelection::List(docs) => {
-                list = docs.into_iter().map(DocId::new).collect();
-                DocOrder::List(&list)
-            }
+        let order = match &docs {
+            DocSelection::All => DocOrder::Set(DocsByPart::All),
+            DocSelection::Range(range) => DocOrder::from(range.clone()),
+            DocSelection::List(docs) => DocOrder::List(docs),
         };
-        let batches = Search::new(self.segment).export(order, &names)?.batches();
+        let batches = self.segments.search().export(order, &names)?.batches();
         let batches = if self.args.records.doc_ids { batches.doc_ids(records::DOC) } else { batches };
         let format = match self.format {
             RecordFormat::Parquet => ArrowFormat::Parquet,

@@ -9,7 +9,7 @@ use crate::output::format_value::Printer;
 use crate::output::json::Json;
 use crate::output::table::{Align, fit, width};
 use crate::output::text::{decimal, printable, thousands};
-use crate::read;
+use crate::segments::{self, Segments};
 
 /// The maximum width of a value.
 const CELL: usize = 40;
@@ -18,12 +18,18 @@ const CELL: usize = 40;
 const BAR: usize = 30;
 
 pub(crate) fn run(args: &FacetArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segment = read::open(&args.file)?;
+    let (files, columns) = segments::split(&args.arguments);
+    if columns.is_empty() {
+        return Err(CliError::usage("no column to count").hint("name columns after the files"));
+    }
+    let segments = Segments::open(&files)?;
     // An unknown column gets a hint with the closest name.
-    let fields = read::select(std::slice::from_ref(&segment), &args.columns)?;
-    let matching = MatchingDocs::find(&segment, &args.filter)?;
+    let fields = segments.select(&columns)?;
+    let matching = MatchingDocs::find(&segments, &args.filter)?;
     let facets: Vec<Facet> = fields.iter().map(|field| facet(&field.name, args)).collect();
-    let (found, then) = matching.evaluate("values counted", |search, docs| search.facets(docs, &facets))?;
+    let (mut found, then) =
+        matching.evaluate("values counted", |search, docs| search.facets(docs, &facets))?;
+    found.iter_mut().try_for_each(|facet| segments.describe(&mut facet.field))?;
     if args.json {
         matching.print_json([("facets", found.iter().map(facet_json).collect())], console)?;
     } else {

@@ -1,7 +1,7 @@
 //! `dv group`: groups documents by the value of a column.
 
 use crate::api::search::group::{Group, GroupFound, GroupOrder, Groups, Measure, Metric};
-use crate::api::{DocId, Field, Segment};
+use crate::api::{DocAddress, Field};
 use crate::args::{GroupArgs, GroupBy, GroupSpec};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -11,24 +11,25 @@ use crate::output::json::Json;
 use crate::output::records;
 use crate::output::table::{Align, Table, fit};
 use crate::output::text::{printable, thousands};
+use crate::segments::Segments;
+use crate::sort;
 use crate::stats_text::{rounded, sum_text};
-use crate::{read, sort};
 
 /// The maximum width of a value.
 const CELL: usize = 40;
 
 pub(crate) fn run(args: &GroupArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segment = read::open(&args.file)?;
-    let one = std::slice::from_ref(&args.spec.column);
+    let segments = Segments::open(&args.files)?;
     // An unknown column gets a hint with the closest name.
-    read::select(std::slice::from_ref(&segment), one)?;
-    let matching = MatchingDocs::find(&segment, &args.filter)?;
-    let group = group(&segment, &args.spec)?;
-    let (found, then) = matching.evaluate("groups found", |search, docs| search.group(docs, &group))?;
+    segments.select(std::slice::from_ref(&args.spec.column))?;
+    let matching = MatchingDocs::find(&segments, &args.filter)?;
+    let group = group(&segments, &args.spec)?;
+    let (mut found, then) = matching.evaluate("groups found", |search, docs| search.group(docs, &group))?;
+    segments.describe(&mut found.field)?;
     if args.json {
-        matching.print_json(groups_json(&segment, &found, &args.spec)?, console)?;
+        matching.print_json(groups_json(&segments, &found, &args.spec)?, console)?;
     } else {
-        print(&found, &metrics_of(&segment, &args.spec)?, console)?;
+        print(&segments, &found, &metrics_of(&segments, &args.spec)?, console)?;
     }
     matching.explain(Some(&then), args.json, console);
     Ok(Exit::Ok)
@@ -38,7 +39,10 @@ pub(crate) fn run(args: &GroupArgs, console: &mut Console<'_>) -> Result<Exit, C
 pub(super) type RequestedMetric = (Metric, String, Field);
 
 /// The metrics of --sum, --min, --max and --mean.
-pub(super) fn metrics(segment: &Segment, columns: [&[String]; 4]) -> Result<Vec<RequestedMetric>, CliError> {
+pub(super) fn metrics(
+    segments: &Segments,
+    columns: [&[String]; 4],
+) -> Result<Vec<RequestedMetric>, CliError> {
     type Of = fn(String) -> Metric;
     let kinds: [(&str, Of); 4] =
         [("sum", Metric::Sum), ("min", Metric::Min), ("max", Metric::Max), ("mean", Metric::Mean)];
@@ -46,18 +50,18 @@ pub(super) fn metrics(segment: &Segment, columns: [&[String]; 4]) -> Result<Vec<
     // An empty list means no columns here, not all.
     for ((what, metric), columns) in kinds.into_iter().zip(columns).filter(|(_, columns)| !columns.is_empty())
     {
-        for field in read::select(std::slice::from_ref(segment), columns)? {
+        for field in segments.select(columns)? {
             metrics.push((metric(field.name.clone()), format!("{what} of {}", field.name), field));
         }
     }
     Ok(metrics)
 }
 
-fn metrics_of(segment: &Segment, args: &GroupSpec) -> Result<Vec<RequestedMetric>, CliError> {
-    metrics(segment, [&args.sum, &args.min, &args.max, &args.mean])
+fn metrics_of(segments: &Segments, args: &GroupSpec) -> Result<Vec<RequestedMetric>, CliError> {
+    metrics(segments, [&args.sum, &args.min, &args.max, &args.mean])
 }
 
-pub(crate) fn group(segment: &Segment, args: &GroupSpec) -> Result<Group, CliError> {
+pub(crate) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group, CliError> {
     if args.docs == 0 && args.by != GroupBy::Best && !args.sort.is_empty() {
         let message = format!("group by {:?}: --sort needs --docs or --by best", args.column);
         return Err(CliError::usage(message).hint(
@@ -67,8 +71,8 @@ pub(crate) fn group(segment: &Segment, args: &GroupSpec) -> Result<Group, CliErr
     let mut group = Group::by(&args.column);
     group.top = if args.top == 0 { usize::MAX } else { args.top };
     group.docs = args.docs;
-    group.sort = sort::keys_of("--sort", &args.sort, segment)?;
-    group.metrics = metrics_of(segment, args)?.into_iter().map(|(metric, ..)| metric).collect();
+    group.sort = sort::keys_of("--sort", &args.sort, segments)?;
+    group.metrics = metrics_of(segments, args)?.into_iter().map(|(metric, ..)| metric).collect();
     group.order = match args.by {
         GroupBy::Count => GroupOrder::Count,
         GroupBy::Value => GroupOrder::Value,
@@ -96,7 +100,12 @@ pub(super) fn measures(
     })
 }
 
-fn print(found: &Groups, metrics: &[RequestedMetric], console: &mut Console<'_>) -> Result<(), CliError> {
+fn print(
+    segments: &Segments,
+    found: &Groups,
+    metrics: &[RequestedMetric],
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
     let printer = Printer::of(&found.field);
     let name = printable(&found.field.name);
     let headings: Vec<String> = metrics.iter().map(|(_, heading, _)| printable(heading)).collect();
@@ -110,7 +119,7 @@ fn print(found: &Groups, metrics: &[RequestedMetric], console: &mut Console<'_>)
         row.extend(
             measures(&group.metrics, metrics).map(|text| text.as_deref().map(rounded).unwrap_or_default()),
         );
-        row.push(group.docs.iter().map(|found| found.doc.to_string()).collect::<Vec<_>>().join(" "));
+        row.push(group.docs.iter().map(|doc| segments.place(*doc)).collect::<Vec<_>>().join(" "));
         table.row(row);
     }
     write!(console.out, "{table}")?;
@@ -122,16 +131,15 @@ fn print(found: &Groups, metrics: &[RequestedMetric], console: &mut Console<'_>)
 
 /// Groups as entries of a JSON object.
 pub(super) fn groups_json(
-    segment: &Segment,
+    segments: &Segments,
     found: &Groups,
     spec: &GroupSpec,
 ) -> Result<[(&'static str, Json); 4], CliError> {
-    let metrics = metrics_of(segment, spec)?;
+    let metrics = metrics_of(segments, spec)?;
     let printer = Printer::of(&found.field);
     // One call for all groups opens each column once and reads it in file order.
-    let best: Vec<DocId> =
-        found.groups.iter().flat_map(|group| group.docs.iter().map(|found| found.doc)).collect();
-    let mut best = records::json(segment, &best, &spec.columns)?.into_iter();
+    let best: Vec<DocAddress> = found.groups.iter().flat_map(|group| group.docs.iter().copied()).collect();
+    let mut best = records::json(segments, &best, &spec.columns)?.into_iter();
     let group = |group: &GroupFound| {
         Json::object([
             ("value", printer.json_value(&group.value)),

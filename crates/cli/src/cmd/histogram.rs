@@ -6,7 +6,7 @@ use crate::api::search::Value;
 use crate::api::search::facet::{Facet, FacetCounts};
 use crate::api::search::histogram::{Bucket, Histogram, HistogramCounts, Step, Unit};
 use crate::api::search::query::Literal;
-use crate::api::{ColumnSource, Field, SearchError, Segment};
+use crate::api::{Field, SearchError};
 use crate::args::{HistogramArgs, HistogramSpec, TextOrNumber};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -15,7 +15,7 @@ use crate::output::format_value::Printer;
 use crate::output::json::Json;
 use crate::output::table::{Align, Table};
 use crate::output::text::{printable, thousands};
-use crate::read;
+use crate::segments::Segments;
 use crate::stats_text::rounded;
 
 const UNITS: [(&str, Unit); 8] = [
@@ -30,13 +30,15 @@ const UNITS: [(&str, Unit); 8] = [
 ];
 
 pub(crate) fn run(args: &HistogramArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segment = read::open(&args.file)?;
+    let segments = Segments::open(&args.files)?;
     // An unknown column gets a hint with the closest name.
-    read::select(std::slice::from_ref(&segment), std::slice::from_ref(&args.spec.column))?;
-    let matching = MatchingDocs::find(&segment, &args.filter)?;
-    let asked = asked(&segment, &args.spec)?;
-    let (found, then) = matching.evaluate("values counted", |search, docs| search.histogram(docs, &asked))?;
-    let metrics = metrics_of(&segment, &args.spec)?;
+    segments.select(std::slice::from_ref(&args.spec.column))?;
+    let matching = MatchingDocs::find(&segments, &args.filter)?;
+    let asked = asked(&segments, &args.spec)?;
+    let (mut found, then) =
+        matching.evaluate("values counted", |search, docs| search.histogram(docs, &asked))?;
+    describe(&segments, &mut found)?;
+    let metrics = metrics_of(&segments, &args.spec)?;
     if args.json {
         matching.print_json(histogram_json(&found, &metrics), console)?;
     } else if metrics.is_empty() && asked.facet.is_none() {
@@ -49,7 +51,7 @@ pub(crate) fn run(args: &HistogramArgs, console: &mut Console<'_>) -> Result<Exi
 }
 
 /// The histogram of a command line or a request.
-pub(super) fn asked(segment: &Segment, spec: &HistogramSpec) -> Result<Histogram, CliError> {
+pub(super) fn asked(segments: &Segments, spec: &HistogramSpec) -> Result<Histogram, CliError> {
     let column = spec.column.clone();
     let wrong = |what: String| CliError::usage(format!("histogram of {column:?}: {what}"));
     let step = match &spec.step {
@@ -60,8 +62,7 @@ pub(super) fn asked(segment: &Segment, spec: &HistogramSpec) -> Result<Histogram
         None => {
             let edges: Vec<Literal> =
                 spec.edges.iter().map(|TextOrNumber(text)| Literal::read(text)).collect();
-            let column = segment.column(&column)?;
-            match Step::edges(&column.info().field, &edges) {
+            match Step::edges(&segments.field(&column)?, &edges) {
                 Err(SearchError::Request(what)) => return Err(wrong(what)),
                 step => step?,
             }
@@ -69,15 +70,25 @@ pub(super) fn asked(segment: &Segment, spec: &HistogramSpec) -> Result<Histogram
     };
     let mut histogram = Histogram::of(spec.column.clone(), step);
     if let Some(column) = &spec.facet {
-        read::select(std::slice::from_ref(segment), std::slice::from_ref(column))?;
+        segments.select(std::slice::from_ref(column))?;
         histogram = histogram.facet(Facet::on(column).top(if spec.top == 0 { usize::MAX } else { spec.top }));
     }
-    let metrics = metrics_of(segment, spec)?;
+    let metrics = metrics_of(segments, spec)?;
     Ok(metrics.into_iter().fold(histogram, |histogram, (metric, ..)| histogram.metric(metric)))
 }
 
-pub(super) fn metrics_of(segment: &Segment, spec: &HistogramSpec) -> Result<Vec<RequestedMetric>, CliError> {
-    metrics(segment, [&spec.sum, &spec.min, &spec.max, &spec.mean])
+pub(super) fn metrics_of(
+    segments: &Segments,
+    spec: &HistogramSpec,
+) -> Result<Vec<RequestedMetric>, CliError> {
+    metrics(segments, [&spec.sum, &spec.min, &spec.max, &spec.mean])
+}
+
+/// Gives the columns of an answer the text formats that all segments have in common.
+pub(super) fn describe(segments: &Segments, found: &mut HistogramCounts) -> Result<(), CliError> {
+    segments.describe(&mut found.field)?;
+    let mut facets = found.buckets.iter_mut().filter_map(|bucket| bucket.facet.as_mut());
+    facets.try_for_each(|facet| segments.describe(&mut facet.field))
 }
 
 /// Parses a step: a calendar unit, or a number as in a query. Integers are exact.

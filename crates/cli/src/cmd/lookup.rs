@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, BufRead as _, Write};
 use std::path::Path;
 
-use crate::api::{DocId, Field, IdIndex, IdLookup, LogicalType, SeekError, Segment, SegmentIds};
+use crate::api::{DocAddress, DocId, Field, IdIndex, IdLookup, LogicalType, SeekError, Segment, SegmentIds};
 use crate::args::LookupArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -221,9 +221,10 @@ impl<S: SegmentIds> Documents for LookupRun<'_, S> {
                 Ok(records)
             };
             let records = self.segments.iter().zip(&docs).map(read).collect::<Result<Vec<_>, CliError>>()?;
-            for (Found { segment, doc, .. }, at) in found.iter().zip(places) {
-                if let Some(records) = records.get(*segment) {
-                    each(records, doc.get(), at)?;
+            for (&Found { segment, doc, .. }, at) in found.iter().zip(places) {
+                if let Some(records) = records.get(segment) {
+                    let part = u32::try_from(segment).unwrap_or(u32::MAX);
+                    each(records, DocAddress { part, doc }, at)?;
                 }
             }
         }

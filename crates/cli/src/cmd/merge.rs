@@ -83,8 +83,7 @@ fn sort_keys(arguments: &[String], segments: &[Segment]) -> Result<Vec<SortKey>,
 
 /// The text format that several segments have in common.
 fn text_format(formats: &[Option<&str>]) -> Option<String> {
-    let spellings = formats.iter().map(|format| TextFormat::parse(format.unwrap_or_default()));
-    spellings.reduce(TextFormat::common).and_then(|text_format| text_format.to_format())
+    TextFormat::in_common(formats.iter().copied())
 }
 
 fn report(args: &MergeArgs, segments: &[Segment], console: &mut Console<'_>) -> Result<(), CliError> {

@@ -15,7 +15,6 @@ use super::stats::Column;
 use crate::api::search::facet::{Facet, FacetOrder};
 use crate::api::search::stats::Stats;
 use crate::api::search::{Query, SearchAnswer, SearchRequest};
-use crate::api::{DocId, Segment};
 use crate::args::{FacetBy, GroupSpec, HistogramSpec, QueryArgs};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -23,6 +22,7 @@ use crate::matching_docs;
 use crate::output::explain::{Step, tell};
 use crate::output::json::Json;
 use crate::output::records;
+use crate::segments::Segments;
 use crate::{read, sort};
 
 /// A request, as the user writes it.
@@ -98,22 +98,22 @@ struct StatsRequest {
 }
 
 pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segment = read::open(&args.file)?;
+    let segments = Segments::open(&args.files)?;
     let asked = parse(&args.request)?;
-    let request = request(&segment, &asked, args.filter.query.as_deref())?;
-    let search = matching_docs::search(&segment, &args.filter);
-    let answer = search.request(&request).map_err(|error| read::search_failure(&segment, error))?;
-    let top: Vec<DocId> = answer.top.iter().map(|found| found.doc).collect();
-    let top = records::json(&segment, &top, &asked.columns)?;
+    let request = request(&segments, &asked, args.filter.query.as_deref())?;
+    let search = matching_docs::search(&segments, &args.filter);
+    let mut answer = search.request(&request).map_err(|error| segments.failure(error))?;
+    describe(&segments, &mut answer)?;
+    let top = records::json(&segments, &answer.top, &asked.columns)?;
     let groups = answer.groups.iter().zip(&asked.groups);
-    let groups = groups.map(|(found, NameOr(spec))| groups_json(&segment, found, spec).map(Json::object));
+    let groups = groups.map(|(found, NameOr(spec))| groups_json(&segments, found, spec).map(Json::object));
     let histograms = answer.histograms.iter().zip(&asked.histograms).map(|(found, spec)| {
-        let metrics = histogram::metrics_of(&segment, spec)?;
+        let metrics = histogram::metrics_of(&segments, spec)?;
         Ok::<_, CliError>(Json::object(histogram_json(found, &metrics)))
     });
     console.json(&Json::object([
-        ("file", segment.file().into()),
-        ("documents", segment.docs().into()),
+        segments.json(),
+        ("documents", segments.docs().into()),
         ("matching", answer.hits.into()),
         ("facets", Json::any(answer.facets.iter().map(facet_json))),
         ("histograms", Json::any(histograms.collect::<Result<Vec<_>, _>>()?)),
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, C
     if args.filter.explain {
         console.out.flush()?;
         let top = (request.top > 0).then_some(&answer.top_profile);
-        let query = (&answer.explain, answer.times.query);
+        let query = (&answer.explain, answer.times.query, &segments);
         tell(query, top, &steps(&request, &answer), args.json, console);
     }
     Ok(Exit::Ok)
@@ -146,20 +146,29 @@ fn parse(argument: &str) -> Result<QueryRequest, CliError> {
 }
 
 /// Converts a request for the library; documents must also match the query `more`.
-fn request(segment: &Segment, asked: &QueryRequest, more: Option<&str>) -> Result<SearchRequest, CliError> {
+fn request(segments: &Segments, asked: &QueryRequest, more: Option<&str>) -> Result<SearchRequest, CliError> {
     let queries = [more, asked.query.as_deref()].into_iter().flatten().map(Query::parse);
     let query = Query::all_of(queries.collect::<Result<Vec<_>, _>>()?);
-    let histograms = asked.histograms.iter().map(|spec| histogram::asked(segment, spec));
-    let groups = asked.groups.iter().map(|NameOr(spec)| group(segment, spec));
+    let histograms = asked.histograms.iter().map(|spec| histogram::asked(segments, spec));
+    let groups = asked.groups.iter().map(|NameOr(spec)| group(segments, spec));
     Ok(SearchRequest {
         query,
         facets: asked.facets.iter().map(facet).collect(),
         histograms: histograms.collect::<Result<_, _>>()?,
         stats: asked.stats.iter().map(stats).collect(),
         groups: groups.collect::<Result<_, _>>()?,
-        sort: sort::keys_of("sort", &asked.sort, segment)?,
+        sort: sort::keys_of("sort", &asked.sort, segments)?,
         top: asked.top().unwrap_or(0),
     })
+}
+
+/// Gives the columns of an answer the text formats that all segments have in common.
+fn describe(segments: &Segments, answer: &mut SearchAnswer) -> Result<(), CliError> {
+    let SearchAnswer { facets, histograms, stats, groups, .. } = answer;
+    facets.iter_mut().try_for_each(|facet| segments.describe(&mut facet.field))?;
+    histograms.iter_mut().try_for_each(|found| histogram::describe(segments, found))?;
+    stats.iter_mut().try_for_each(|stats| segments.describe(&mut stats.field))?;
+    groups.iter_mut().try_for_each(|found| segments.describe(&mut found.field))
 }
 
 fn facet(NameOr(asked): &NameOr<FacetRequest>) -> Facet {

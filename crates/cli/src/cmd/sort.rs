@@ -5,13 +5,15 @@ use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
 use crate::output::records;
-use crate::read;
+use crate::segments::Segments;
 
 pub(crate) fn run(args: &SortArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segment = read::open(&args.file)?;
+    let segments = Segments::open(&args.files)?;
     let count = Some(args.count).filter(|count| *count > 0);
-    let (matching, docs, then) = MatchingDocs::sorted(&segment, &args.filter, ("--by", &args.by), count)?;
-    records::print(&segment, docs.into_iter(), &args.records, console)?;
+    let (matching, docs, then) = MatchingDocs::sorted(&segments, &args.filter, ("--by", &args.by), count)?;
+    let fields = segments.select(&args.records.columns)?;
+    let format = records::usual_format(console);
+    records::print_found(&segments, &fields, docs.into_iter(), &args.records, format, console)?;
     matching.explain(Some(&then), args.records.json, console);
     Ok(Exit::Ok)
 }

@@ -1,7 +1,7 @@
 //! `dv stats`: statistics of columns.
 
 use crate::api::search::stats::{ColumnStats, Distinct, Stats};
-use crate::api::{self, Field};
+use crate::api::{ColumnUsage, Field, Segment};
 use crate::args::StatsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -9,28 +9,36 @@ use crate::matching_docs::MatchingDocs;
 use crate::output::json::Json;
 use crate::output::table::{Align, Table, cut_note, fit, width};
 use crate::output::text::{printable, thousands};
-use crate::read;
+use crate::segments::{self, Segments};
 use crate::stats_text::{StatsText, rounded};
 
 /// The maximum width of a value.
 const CELL: usize = 24;
 
 pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segment = read::open(&args.file)?;
-    let fields = read::select(std::slice::from_ref(&segment), &args.columns)?;
-    let matching = MatchingDocs::find(&segment, &args.filter)?;
-    let asked: Vec<Stats> = fields.iter().map(|field| asked(field, args)).collect();
+    let (files, mut columns) = segments::split(&args.arguments);
+    columns.extend_from_slice(&args.columns);
+    let segments = Segments::open(&files)?;
+    let fields = segments.select(&columns)?;
+    let matching = MatchingDocs::find(&segments, &args.filter)?;
+    let asked: Vec<Stats> = fields.iter().map(|field| asked(field, args, !columns.is_empty())).collect();
     let (mut found, then) =
         matching.evaluate("values summed up", |search, docs| search.stats_of(docs, &asked))?;
-    let in_file = segment.usage()?;
-    let of_field = |name: &str| in_file.columns.iter().find(|column| column.field.name == name);
-    let is_all = matching.count() == u64::from(segment.docs());
+    found.iter_mut().try_for_each(|stats| segments.describe(&mut stats.field))?;
+    let usage = segments.all().iter().map(Segment::usage).collect::<Result<Vec<_>, _>>()?;
+    let of_field = |name: &str| {
+        let columns = usage.iter().flat_map(|usage| &usage.columns);
+        columns.filter(|column| column.field.name == name).collect::<Vec<_>>()
+    };
+    let is_all = matching.count() == segments.docs();
     for stats in &mut found {
-        // The directory may have the number for all documents.
-        let known = of_field(&stats.field.name).filter(|_| is_all && stats.distinct.is_none());
-        stats.distinct = stats.distinct.or(known.and_then(distinct).map(Distinct::Exact));
+        // The directory of the only segment may have the number for all documents.
+        if let ([column], Some(_), true) = (of_field(&stats.field.name).as_slice(), segments.only(), is_all) {
+            stats.distinct = stats.distinct.or(distinct(column).map(Distinct::Exact));
+        }
     }
-    let bytes = |stats: &ColumnStats| of_field(&stats.field.name).map_or(0, api::ColumnUsage::bytes);
+    let bytes =
+        |stats: &ColumnStats| of_field(&stats.field.name).into_iter().map(ColumnUsage::bytes).sum::<u64>();
     let columns: Vec<Column<'_>> = found.iter().map(|stats| Column::new(stats, bytes(stats))).collect();
     if args.json {
         matching.print_json([("columns", columns.iter().map(Column::to_json).collect())], console)?;
@@ -42,10 +50,10 @@ pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, C
 }
 
 /// The statistics to compute. Byte strings have no percentiles; that is an error only for columns that were named.
-fn asked(field: &Field, args: &StatsArgs) -> Stats {
+fn asked(field: &Field, args: &StatsArgs, is_named: bool) -> Stats {
     let mut stats = Stats::of(&field.name);
     stats.distinct = args.distinct;
-    if !field.kind.is_bytes() || !args.columns.is_empty() {
+    if !field.kind.is_bytes() || is_named {
         stats.spread = args.spread;
         stats.percentiles = args.percentiles.clone();
     }
@@ -53,7 +61,7 @@ fn asked(field: &Field, args: &StatsArgs) -> Stats {
 }
 
 /// The number of distinct values, if the directory has it.
-fn distinct(stats: &api::ColumnUsage) -> Option<u64> {
+fn distinct(stats: &ColumnUsage) -> Option<u64> {
     stats.term_count.map(u64::from).or(stats.statistics.distinct)
 }
 

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use super::json::Json;
+use super::text::printable;
 use crate::api::search::query::Explain;
 use crate::api::search::sort::TopProfile;
 use crate::api::{FINE_ZONE, PruneCounts, Pruning, ZONE};
 use crate::console::Console;
+use crate::segments::Segments;
 
 /// A step after the query, and its time.
 pub(crate) struct Step {
@@ -18,7 +20,7 @@ pub(crate) struct Step {
 
 /// Prints how the query was evaluated, how the first documents were found, and the steps after it.
 pub(crate) fn tell(
-    (explain, time): (&Explain, Duration),
+    (explain, time, segments): (&Explain, Duration, &Segments),
     top: Option<&TopProfile>,
     steps: &[Step],
     json: bool,
@@ -31,18 +33,48 @@ pub(crate) fn tell(
         let times = [("query", nanos(time)), ("answer", all.map_or(Json::NONE, nanos))];
         let top = top.map(|top| Json::object([("seen", top.visited.into()), ("index", index(&top.filter))]));
         let report = Json::object([
-            ("query", part(explain)),
+            ("query", of_files(explain, segments)),
             ("top", top.unwrap_or(Json::NONE)),
             ("nanoseconds", Json::object(times.into_iter().chain(each))),
         ]);
         return console.note(&serde_json::to_string_pretty(&report).unwrap_or_default());
     }
-    console.note(explain.to_string().trim_end());
+    note_plan(explain, segments, console);
     if let Some(top) = top {
         console.note(&format!("first documents: {top}"));
     }
     let steps = steps.iter().map(|Step { what, took, .. }| format!(", {what} in {took:.1?}"));
     console.note(&format!("documents found in {time:.1?}{}", steps.collect::<String>()));
+}
+
+/// Prints the plan of the query; with several files, for each of them.
+fn note_plan(explain: &Explain, segments: &Segments, console: &mut Console<'_>) {
+    let Some(files) = segments.files() else { return console.note(explain.to_string().trim_end()) };
+    let whole = Explain { how: of_files_text(&explain.how), parts: Vec::new(), ..explain.clone() };
+    console.note(whole.to_string().trim_end());
+    for (file, plan) in files.zip(&explain.parts) {
+        console.note(&format!("{}:", printable(file)));
+        plan.to_string().lines().for_each(|line| console.note(&format!("  {line}")));
+    }
+}
+
+/// The plan of the query; with several files, its parts are theirs.
+fn of_files(explain: &Explain, segments: &Segments) -> Json {
+    let Some(files) = segments.files() else { return part(explain) };
+    let whole = Explain { how: of_files_text(&explain.how), parts: Vec::new(), ..explain.clone() };
+    let with_file = |(file, plan): (&str, &Explain)| {
+        let Json::Object(mut entries) = part(plan) else { return Json::NONE };
+        entries.insert(0, ("file".into(), file.into()));
+        Json::Object(entries)
+    };
+    let Json::Object(mut entries) = part(&whole) else { return Json::NONE };
+    entries.push(("files".into(), files.zip(&explain.parts).map(with_file).collect()));
+    Json::Object(entries)
+}
+
+/// The parts of a search are files here.
+fn of_files_text(how: &str) -> String {
+    how.replace(" parts are searched", " files are searched")
 }
 
 /// A clause of the query and its parts, in the order of evaluation.

@@ -7,14 +7,18 @@ use serde_json::value::RawValue;
 use super::json::Json;
 use super::table::{Align, Table, cut_note, fit, width};
 use super::text;
-use crate::api::{DocId, Field, LogicalType, Segment};
+use crate::api::{DocAddress, DocId, Field, LogicalType, Segment};
 use crate::args::{RecordArgs, RecordFormat};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::read::{CHUNK, Record, Records, select};
+use crate::segments::Segments;
 
-/// The name of the column that --doc-ids adds.
+/// The name of the column of document numbers that --doc-ids adds.
 pub(crate) const DOC: &str = "_doc";
+
+/// The name of the column of files that --doc-ids adds before it if documents are of several.
+const FILE: &str = "_file";
 
 /// The maximum width of a cell of a table.
 const CELL: usize = 40;
@@ -35,18 +39,35 @@ pub(crate) fn print(
     print_parts(&fields, std::iter::once((segment, docs)), args, usual_format(console), console)
 }
 
-/// Documents with their numbers as JSON objects, as `dv get --json --doc-ids` prints them.
-pub(crate) fn json(segment: &Segment, docs: &[DocId], columns: &[String]) -> Result<Vec<Json>, CliError> {
+/// Prints documents of segments that are searched together, in the format of `args` or `default`.
+pub(crate) fn print_found(
+    segments: &Segments,
+    fields: &[Field],
+    docs: impl Iterator<Item = DocAddress>,
+    args: &RecordArgs,
+    default: RecordFormat,
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
+    print_documents(fields, &mut Found { segments, docs }, args, default, console)
+}
+
+/// Documents with their numbers as JSON objects, as `dv sort --json --doc-ids` prints them.
+pub(crate) fn json(
+    segments: &Segments,
+    docs: &[DocAddress],
+    columns: &[String],
+) -> Result<Vec<Json>, CliError> {
     if docs.is_empty() {
         return Ok(Vec::new());
     }
     let (mut lines, mut notes) = (Vec::new(), Vec::new());
     let args = RecordArgs { columns: columns.to_vec(), format: None, json: true, doc_ids: true };
-    let docs = docs.iter().map(|doc| doc.get());
     let console = &mut Console::plain(&mut lines, &mut notes);
-    let fields = select(std::slice::from_ref(segment), columns)?;
-    check_doc_ids(&fields, &args)?;
-    ndjson(&fields, &mut Parts(std::iter::once((segment, docs))), args.doc_ids, console)?;
+    let fields = segments.select(columns)?;
+    check_doc_ids(&fields, &args, segments.only().is_none())?;
+    let documents = &mut Found { segments, docs: docs.iter().copied() };
+    let files = documents.files();
+    ndjson(&fields, documents, &DocIds { files: files.as_deref(), are_printed: true }, console)?;
     let lines = String::from_utf8_lossy(&lines);
     let raw = |line: &str| RawValue::from_string(line.to_owned()).ok();
     Ok(lines.lines().filter_map(raw).map(Json::Raw).collect())
@@ -71,12 +92,14 @@ pub(crate) fn print_documents(
     default: RecordFormat,
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
-    check_doc_ids(fields, args)?;
+    let files = documents.files();
+    check_doc_ids(fields, args, files.is_some())?;
+    let ids = DocIds { files: files.as_deref(), are_printed: args.doc_ids };
     let printed = match named_format(args).unwrap_or(default) {
-        RecordFormat::Table => table(fields, documents, console),
-        RecordFormat::Ndjson => ndjson(fields, documents, args.doc_ids, console),
-        RecordFormat::Csv => csv(fields, documents, args.doc_ids, ',', console),
-        RecordFormat::Tsv => csv(fields, documents, args.doc_ids, '\t', console),
+        RecordFormat::Table => table(fields, documents, &ids, console),
+        RecordFormat::Ndjson => ndjson(fields, documents, &ids, console),
+        RecordFormat::Csv => csv(fields, documents, &ids, ',', console),
+        RecordFormat::Tsv => csv(fields, documents, &ids, '\t', console),
         RecordFormat::Parquet | RecordFormat::Arrow => {
             Err(CliError::usage("only `dv export` writes Parquet and Arrow"))
         }
@@ -89,13 +112,58 @@ pub(crate) fn named_format(args: &RecordArgs) -> Option<RecordFormat> {
     if args.json { Some(RecordFormat::Ndjson) } else { args.format }
 }
 
-/// Checks that no column has the name of the column of --doc-ids.
-pub(crate) fn check_doc_ids(fields: &[Field], args: &RecordArgs) -> Result<(), CliError> {
-    if args.doc_ids && fields.iter().any(|field| field.name == DOC) {
-        return Err(CliError::usage("--doc-ids: a column has the name \"_doc\" already")
-            .hint("choose other columns with --columns"));
+/// Checks that no column has the name of a column of --doc-ids.
+pub(crate) fn check_doc_ids(fields: &[Field], args: &RecordArgs, has_files: bool) -> Result<(), CliError> {
+    let is_taken = |name: &str| fields.iter().any(|field| field.name == name);
+    let taken = [(DOC, true), (FILE, has_files)].into_iter().find(|(name, added)| *added && is_taken(name));
+    match taken.filter(|_| args.doc_ids) {
+        None => Ok(()),
+        Some((name, _)) => Err(CliError::usage(format!("--doc-ids: a column has the name {name:?} already"))
+            .hint("choose other columns with --columns")),
     }
-    Ok(())
+}
+
+/// The columns that --doc-ids adds.
+struct DocIds<'a> {
+    /// The files, if documents are of several.
+    files: Option<&'a [String]>,
+    are_printed: bool,
+}
+
+impl DocIds<'_> {
+    fn file(&self, doc: DocAddress) -> Option<&str> {
+        self.files.and_then(|files| files.get(doc.part as usize)).map(String::as_str)
+    }
+
+    /// The names of the columns.
+    fn names<'n>(&self) -> impl Iterator<Item = &'n str> {
+        self.files.map(|_| FILE).into_iter().chain([DOC]).filter(|_| self.are_printed)
+    }
+
+    /// Appends their cells to a line of CSV.
+    fn csv(&self, doc: DocAddress, delimiter: char, line: &mut String) {
+        if !self.are_printed {
+            return;
+        }
+        if let Some(file) = self.file(doc) {
+            let start = line.len();
+            line.push_str(file);
+            text::quote_csv(line, start, delimiter, |_| false);
+            line.push(delimiter);
+        }
+        line.push_str(&doc.doc.to_string());
+    }
+
+    /// Appends them to a JSON object.
+    fn json(&self, doc: DocAddress, line: &mut String) {
+        if !self.are_printed {
+            return;
+        }
+        if let Some(file) = self.file(doc) {
+            line.push_str(&format!("{}{},", json_key(FILE), text::json_text(file)));
+        }
+        line.push_str(&format!("{}{}", json_key(DOC), doc.doc));
+    }
 }
 
 /// A source of documents to print.
@@ -108,10 +176,15 @@ pub(crate) trait Documents {
         err: &mut dyn Write,
         each: &mut EachDocument<'_>,
     ) -> Result<(), CliError>;
+
+    /// The file of each part, if documents are told apart by it.
+    fn files(&self) -> Option<Vec<String>> {
+        None
+    }
 }
 
-/// A callback with the current chunk, a document number, and its index in the chunk.
-pub(crate) type EachDocument<'e> = dyn FnMut(&Records, u32, usize) -> Result<(), CliError> + 'e;
+/// A callback with the current chunk, a document, and its index in the chunk.
+pub(crate) type EachDocument<'e> = dyn FnMut(&Records, DocAddress, usize) -> Result<(), CliError> + 'e;
 
 /// Documents of one segment after the other.
 struct Parts<I>(I);
@@ -124,7 +197,7 @@ impl<'a, D: Iterator<Item = u32>, I: Iterator<Item = (&'a Segment, D)>> Document
         each: &mut EachDocument<'_>,
     ) -> Result<(), CliError> {
         let mut chunk: Vec<DocId> = Vec::with_capacity(CHUNK);
-        for (segment, mut docs) in self.0.by_ref() {
+        for (part, (segment, mut docs)) in (0..).zip(self.0.by_ref()) {
             let mut records = Records::open(segment, fields)?;
             loop {
                 chunk.clear();
@@ -134,7 +207,7 @@ impl<'a, D: Iterator<Item = u32>, I: Iterator<Item = (&'a Segment, D)>> Document
                 }
                 records.load(&chunk)?;
                 for (at, doc) in chunk.iter().enumerate() {
-                    each(&records, doc.get(), at)?;
+                    each(&records, DocAddress { part, doc: *doc }, at)?;
                 }
             }
         }
@@ -142,17 +215,50 @@ impl<'a, D: Iterator<Item = u32>, I: Iterator<Item = (&'a Segment, D)>> Document
     }
 }
 
+/// Documents of segments that are searched together, in any order.
+struct Found<'a, I> {
+    segments: &'a Segments,
+    docs: I,
+}
+
+impl<I: Iterator<Item = DocAddress>> Documents for Found<'_, I> {
+    fn each(
+        &mut self,
+        fields: &[Field],
+        _: &mut dyn Write,
+        each: &mut EachDocument<'_>,
+    ) -> Result<(), CliError> {
+        let mut records = Records::over(self.segments, fields)?;
+        let mut chunk: Vec<DocAddress> = Vec::with_capacity(CHUNK);
+        loop {
+            chunk.clear();
+            chunk.extend(self.docs.by_ref().take(CHUNK));
+            if chunk.is_empty() {
+                return Ok(());
+            }
+            records.load(&chunk)?;
+            for (at, doc) in chunk.iter().enumerate() {
+                each(&records, *doc, at)?;
+            }
+        }
+    }
+
+    fn files(&self) -> Option<Vec<String>> {
+        Some(self.segments.files()?.map(str::to_owned).collect())
+    }
+}
+
 fn csv(
     fields: &[Field],
     documents: &mut dyn Documents,
-    doc_ids: bool,
+    ids: &DocIds<'_>,
     delimiter: char,
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
     let Console { out, err, .. } = console;
     let mut line = String::new();
     let names = fields.iter().map(|field| field.name.as_str());
-    for name in doc_ids.then_some(DOC).into_iter().chain(names) {
+    for name in ids.names().chain(names) {
         if !line.is_empty() {
             line.push(delimiter);
         }
@@ -164,11 +270,9 @@ fn csv(
     out.write_all(line.as_bytes())?;
     documents.each(fields, *err, &mut |records, doc, at| {
         line.clear();
-        if doc_ids {
-            line.push_str(&doc.to_string());
-        }
+        ids.csv(doc, delimiter, &mut line);
         for (index, column) in records.columns().enumerate() {
-            if doc_ids || index > 0 {
+            if ids.are_printed || index > 0 {
                 line.push(delimiter);
             }
             column.values(at, |values| column.printer.csv(values, delimiter, &mut line));
@@ -181,7 +285,7 @@ fn csv(
 fn ndjson(
     fields: &[Field],
     documents: &mut dyn Documents,
-    doc_ids: bool,
+    ids: &DocIds<'_>,
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
     let Console { out, err, .. } = console;
@@ -190,9 +294,7 @@ fn ndjson(
     documents.each(fields, *err, &mut |records, doc, at| {
         line.clear();
         line.push('{');
-        if doc_ids {
-            line.push_str(&format!("{}{doc}", json_key(DOC)));
-        }
+        ids.json(doc, &mut line);
         for (column, key) in records.columns().zip(&keys) {
             let start = line.len();
             if start > 1 {
@@ -213,8 +315,13 @@ fn json_key(name: &str) -> String {
 }
 
 /// Prints a table if it fits the terminal, otherwise a block of lines for each document.
-fn table(fields: &[Field], documents: &mut dyn Documents, console: &mut Console<'_>) -> Result<(), CliError> {
-    let mut rows: Vec<(u32, Vec<String>)> = Vec::new();
+fn table(
+    fields: &[Field],
+    documents: &mut dyn Documents,
+    ids: &DocIds<'_>,
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
+    let mut rows: Vec<(DocAddress, Vec<String>)> = Vec::new();
     documents.each(fields, console.err, &mut |records, doc, at| {
         let cell = |column: Record<'_>| {
             let mut cell = String::new();
@@ -225,7 +332,8 @@ fn table(fields: &[Field], documents: &mut dyn Documents, console: &mut Console<
         Ok(())
     })?;
     let names: Vec<String> = fields.iter().map(|field| text::printable(&field.name)).collect();
-    let mut heading = vec![(DOC, Align::Right)];
+    let mut heading: Vec<_> = ids.files.map(|_| (FILE, Align::Left)).into_iter().collect();
+    heading.push((DOC, Align::Right));
     let sides = fields.iter().map(|field| if is_number(field) { Align::Right } else { Align::Left });
     heading.extend(names.iter().map(String::as_str).zip(sides));
     let mut table = Table::new(&heading);
@@ -235,11 +343,12 @@ fn table(fields: &[Field], documents: &mut dyn Documents, console: &mut Console<
             cut |= width(cell) > CELL;
             fit(cell, CELL)
         };
-        let cells = cells.iter().map(short).collect::<Vec<_>>();
-        table.row([vec![doc.to_string()], cells].concat());
+        let cells = cells.iter().map(short);
+        let file = ids.file(*doc).map(text::printable).into_iter();
+        table.row(file.chain([doc.doc.to_string()]).chain(cells).collect());
     }
     if console.out_width.is_some_and(|width| table.width() > width) {
-        return blocks(&rows, &names, console);
+        return blocks(&rows, &names, ids, console);
     }
     write!(console.out, "{table}")?;
     if cut {
@@ -256,10 +365,16 @@ fn is_number(field: &Field) -> bool {
 }
 
 /// Prints a line for each value, uncut.
-fn blocks(rows: &[(u32, Vec<String>)], names: &[String], console: &mut Console<'_>) -> Result<(), CliError> {
+fn blocks(
+    rows: &[(DocAddress, Vec<String>)],
+    names: &[String],
+    ids: &DocIds<'_>,
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
     let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
     for (doc, cells) in rows {
-        writeln!(console.out, "── document {doc}")?;
+        let file = ids.file(*doc).map(|file| format!(" of {}", text::printable(file))).unwrap_or_default();
+        writeln!(console.out, "── document {}{file}", doc.doc)?;
         for (name, cell) in names.iter().zip(cells).filter(|(_, cell)| !cell.is_empty()) {
             writeln!(console.out, "  {}  {cell}", Align::Left.pad(name, widest))?;
         }

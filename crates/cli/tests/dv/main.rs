@@ -24,6 +24,7 @@ mod readme;
 mod round_trip;
 mod sandbox;
 mod schema;
+mod several_files;
 mod shell;
 mod snapshots;
 mod sort;
