@@ -12,6 +12,8 @@ use crate::api::{
     ColumnSource as _, DocAddress, DocId, Field, LogicalType, MAGIC, Part, Search, SearchError, Segment,
     promotion,
 };
+use crate::args::WhereArgs;
+use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::number::FloatStyle;
 use crate::output::json::Json;
@@ -25,15 +27,35 @@ const MAX_NAMED: usize = 3;
 pub(crate) struct Segments {
     segments: Vec<Segment>,
     parts: Parts,
+    /// Whether the command line names several.
+    are_several: bool,
 }
 
 impl Segments {
-    /// Opens the files of [`expand`].
-    pub(crate) fn open(files: &[PathBuf]) -> Result<Segments, CliError> {
+    /// Opens the files of [`expand`]. With `--skip-damaged`, those that cannot be opened are named on standard error
+    /// and left out, if another can be opened.
+    pub(crate) fn open(
+        files: &[PathBuf],
+        args: &WhereArgs,
+        console: &mut Console<'_>,
+    ) -> Result<Segments, CliError> {
         let files = expand(files)?;
-        let segments = files.iter().map(|file| read::open(file)).collect::<Result<Vec<_>, _>>()?;
+        let (mut segments, mut left_out) = (Vec::new(), None);
+        for file in &files {
+            match read::open(file).and_then(|segment| with_columns(segment, args.skip_damaged)) {
+                Ok(segment) => segments.push(segment),
+                Err(error) if args.skip_damaged => {
+                    console.note(&format!("dv: left out: {}", error.message));
+                    left_out = Some(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if let (true, Some(error)) = (segments.is_empty(), left_out) {
+            return Err(error);
+        }
         let parts = Parts::new(segments.iter().cloned().map(Part::new));
-        Ok(Segments { segments, parts })
+        Ok(Segments { segments, parts, are_several: files.len() > 1 })
     }
 
     /// A search over all of them. Columns of different kinds or types are read in those that they have in common.
@@ -45,9 +67,9 @@ impl Segments {
         &self.segments
     }
 
-    /// The segment, if there is only one.
+    /// The segment, if the command line names only one.
     pub(crate) fn only(&self) -> Option<&Segment> {
-        if let [segment] = self.segments.as_slice() { Some(segment) } else { None }
+        self.segments.first().filter(|_| !self.are_several)
     }
 
     /// The number of documents of all segments.
@@ -158,6 +180,14 @@ impl Segments {
         };
         Some(CliError::failed(format!("column {column:?}: {a}, {b}")).hint(hint))
     }
+}
+
+/// The segment, if `all` after a check that each of its columns can be opened.
+fn with_columns(segment: Segment, all: bool) -> Result<Segment, CliError> {
+    if all {
+        segment.fields()?.iter().try_for_each(|field| segment.column(&field.name).map(drop))?;
+    }
+    Ok(segment)
 }
 
 /// The files for messages: all of them, or the first and their number.

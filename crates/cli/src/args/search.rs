@@ -16,6 +16,12 @@ pub(crate) struct WhereArgs {
     #[arg(long = "where", value_name = "QUERY")]
     pub(crate) query: Option<String>,
 
+    /// Leave out files that cannot be opened, or a column of which cannot be opened, and name them on standard error
+    ///
+    /// Damage of values is found when they are read, and is still an error.
+    #[arg(long)]
+    pub(crate) skip_damaged: bool,
+
     /// Threads to use; default: one per core
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,

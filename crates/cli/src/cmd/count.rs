@@ -7,7 +7,7 @@ use crate::matching_docs::MatchingDocs;
 use crate::segments::Segments;
 
 pub(crate) fn run(args: &CountArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open(&args.files)?;
+    let segments = Segments::open(&args.files, &args.filter, console)?;
     let matching = MatchingDocs::find(&segments, &args.filter)?;
     if args.json {
         matching.print_json([], console)?;

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, 
     if let Destination::File(path) = &destination {
         refuse_input(&files, path)?;
     }
-    let segments = Segments::open(&files)?;
+    let segments = Segments::open(&files, &args.filter, console)?;
     let docs = if args.filter.query.is_some() || !args.sort.is_empty() || args.limit.is_some() {
         DocSelection::found(args, &segments, console)?
     } else {

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &FacetArgs, console: &mut Console<'_>) -> Result<Exit, C
     if columns.is_empty() {
         return Err(CliError::usage("no column to count").hint("name columns after the files"));
     }
-    let segments = Segments::open(&files)?;
+    let segments = Segments::open(&files, &args.filter, console)?;
     // An unknown column gets a hint with the closest name.
     let fields = segments.select(&columns)?;
     let matching = MatchingDocs::find(&segments, &args.filter)?;

@@ -19,7 +19,7 @@ use crate::stats_text::{rounded, sum_text};
 const CELL: usize = 40;
 
 pub(crate) fn run(args: &GroupArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open(&args.files)?;
+    let segments = Segments::open(&args.files, &args.filter, console)?;
     // An unknown column gets a hint with the closest name.
     segments.select(std::slice::from_ref(&args.spec.column))?;
     let matching = MatchingDocs::find(&segments, &args.filter)?;

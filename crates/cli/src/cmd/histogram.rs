@@ -30,7 +30,7 @@ const UNITS: [(&str, Unit); 8] = [
 ];
 
 pub(crate) fn run(args: &HistogramArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open(&args.files)?;
+    let segments = Segments::open(&args.files, &args.filter, console)?;
     // An unknown column gets a hint with the closest name.
     segments.select(std::slice::from_ref(&args.spec.column))?;
     let matching = MatchingDocs::find(&segments, &args.filter)?;

@@ -98,7 +98,7 @@ struct StatsRequest {
 }
 
 pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open(&args.files)?;
+    let segments = Segments::open(&args.files, &args.filter, console)?;
     let asked = parse(&args.request)?;
     let request = request(&segments, &asked, args.filter.query.as_deref())?;
     let search = matching_docs::search(&segments, &args.filter);

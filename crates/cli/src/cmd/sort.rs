@@ -8,7 +8,7 @@ use crate::output::records;
 use crate::segments::Segments;
 
 pub(crate) fn run(args: &SortArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open(&args.files)?;
+    let segments = Segments::open(&args.files, &args.filter, console)?;
     let count = Some(args.count).filter(|count| *count > 0);
     let (matching, docs, then) = MatchingDocs::sorted(&segments, &args.filter, ("--by", &args.by), count)?;
     let fields = segments.select(&args.records.columns)?;

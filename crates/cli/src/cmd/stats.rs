@@ -18,7 +18,7 @@ const CELL: usize = 24;
 pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (files, mut columns) = segments::split(&args.arguments);
     columns.extend_from_slice(&args.columns);
-    let segments = Segments::open(&files)?;
+    let segments = Segments::open(&files, &args.filter, console)?;
     let fields = segments.select(&columns)?;
     let matching = MatchingDocs::find(&segments, &args.filter)?;
     let asked: Vec<Stats> = fields.iter().map(|field| asked(field, args, !columns.is_empty())).collect();

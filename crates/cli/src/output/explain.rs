@@ -1,5 +1,6 @@
 //! The output of `--explain`.
 
+use std::slice;
 use std::time::Duration;
 
 use super::json::Json;
@@ -52,7 +53,7 @@ fn note_plan(explain: &Explain, segments: &Segments, console: &mut Console<'_>) 
     let Some(files) = segments.files() else { return console.note(explain.to_string().trim_end()) };
     let whole = Explain { how: of_files_text(&explain.how), parts: Vec::new(), ..explain.clone() };
     console.note(whole.to_string().trim_end());
-    for (file, plan) in files.zip(&explain.parts) {
+    for (file, plan) in files.zip(plans(explain, segments)) {
         console.note(&format!("{}:", printable(file)));
         plan.to_string().lines().for_each(|line| console.note(&format!("  {line}")));
     }
@@ -68,8 +69,13 @@ fn of_files(explain: &Explain, segments: &Segments) -> Json {
         Json::Object(entries)
     };
     let Json::Object(mut entries) = part(&whole) else { return Json::NONE };
-    entries.push(("files".into(), files.zip(&explain.parts).map(with_file).collect()));
+    entries.push(("files".into(), files.zip(plans(explain, segments)).map(with_file).collect()));
     Json::Object(entries)
+}
+
+/// The plan for each file. The plan for the only one that was opened is that of the search.
+fn plans<'e>(explain: &'e Explain, segments: &Segments) -> &'e [Explain] {
+    if segments.all().len() == 1 { slice::from_ref(explain) } else { &explain.parts }
 }
 
 /// The parts of a search are files here.

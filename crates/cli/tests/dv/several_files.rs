@@ -301,6 +301,31 @@ fn an_interrupted_export_leaves_no_file() {
 }
 
 #[test]
+fn damaged_files_are_left_out_on_request() {
+    let sandbox = cut();
+    let bytes = sandbox.read("parts/1.dv");
+    sandbox.write("parts/1.dv", &bytes[..1000]);
+    sandbox.write("parts/2.dv", "text");
+    let args = ["count", "parts/*.dv", "missing.dv", "--skip-damaged", "--where", "size > 0"];
+    let run = sandbox.dv(&args);
+    assert_eq!((run.code, run.out.as_str()), (0, "1525\n"));
+    let lines: Vec<&str> = run.err.lines().collect();
+    assert_eq!(lines.len(), 3, "{run:?}");
+    for (line, file) in lines.iter().zip(["parts/1.dv", "parts/2.dv", "missing.dv"]) {
+        assert!(line.starts_with(&format!("dv: left out: {file}: ")), "{line}");
+    }
+    // The answer is still one of several files.
+    let json = sandbox.ok(&["count", "parts/[01].dv", "--skip-damaged", "--json"]);
+    assert!(json.contains("\"files\": [\n    \"parts/0.dv\"\n  ]"), "{json}");
+    let run = sandbox.dv(&["count", "parts/[12].dv", "--skip-damaged"]);
+    assert!(run.code == 1 && run.out.is_empty(), "{run:?}");
+    let explain =
+        ["count", "parts/[01].dv", "--skip-damaged", "--explain", "--where", "tags exists and size > 1"];
+    let run = sandbox.dv(&explain);
+    assert!(run.err.contains("\nparts/0.dv:\n  tags exists and size > 1\n    = all of these; "), "{run:?}");
+}
+
+#[test]
 fn files_that_were_excluded_are_explained() {
     let sandbox = cut();
     let args = ["count", "parts/*.dv", "--where", "size > 200MB", "--explain"];
