@@ -10,6 +10,8 @@
 //!
 //! AVX-512 has an instruction for each direction. AVX2 permutes lanes by a table with an entry for each set of lanes.
 
+use std::hint::select_unpredictable;
+
 /// Writes the entries of `all` that are not `none` to the front of `out` and returns their number. The rest of `out`
 /// is unspecified.
 ///
@@ -75,9 +77,8 @@ fn expand_scalar(all: &[u32], none: u32, count: usize, first: usize, fill: i64, 
     for place in (first..all.len()).rev() {
         let there = all[place] != none;
         left -= usize::from(there);
-        // All ones or zero: a condition would become a branch.
-        let mask = -i64::from(there);
-        values[place] = values[left] & mask | fill & !mask;
+        // The compiler turns a condition, and even a mask, into a branch.
+        values[place] = select_unpredictable(there, values[left], fill);
     }
     left
 }
