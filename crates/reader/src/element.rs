@@ -8,7 +8,7 @@ use docvalues_format::numeric::NumericReader;
 use docvalues_format::presence::{Indices, NO_VALUE};
 use docvalues_storage::Section;
 
-use crate::column::{ColumnCore, FormatResult, with_buffer};
+use crate::column::{FormatResult, with_buffer};
 
 /// A type that stored numbers are read as: `i64` or [`TermOrd`].
 pub(crate) trait Stored: Element {
@@ -29,16 +29,8 @@ pub(crate) trait Stored: Element {
         fill: Self,
     ) -> FormatResult<()>;
 
-    /// Reads the values of a prefix of `docs` by a kernel that goes from documents to values in one step, and returns
-    /// the length of the prefix. Only ords have such a kernel.
-    fn gather_whole(
-        _core: &ColumnCore,
-        _values: &NumericReader<Section>,
-        _docs: &[docvalues_column::DocId],
-        _out: &mut [Self],
-    ) -> usize {
-        0
-    }
+    /// Gathers the values at leading `indices` with a kernel, and returns how many.
+    fn gather_leading(values: &NumericReader<Section>, indices: &[u32], out: &mut [Self]) -> usize;
 }
 
 impl Stored for i64 {
@@ -70,6 +62,10 @@ impl Stored for i64 {
             Ok(())
         })
     }
+
+    fn gather_leading(values: &NumericReader<Section>, indices: &[u32], out: &mut [i64]) -> usize {
+        values.gather_leading(indices, out)
+    }
 }
 
 impl Stored for TermOrd {
@@ -100,13 +96,7 @@ impl Stored for TermOrd {
         })
     }
 
-    fn gather_whole(
-        core: &ColumnCore,
-        values: &NumericReader<Section>,
-        docs: &[docvalues_column::DocId],
-        out: &mut [TermOrd],
-    ) -> usize {
-        let own = core.presence.own_indices(docs);
-        own.map_or(0, |indices| values.gather_ords(indices, out))
+    fn gather_leading(values: &NumericReader<Section>, indices: &[u32], out: &mut [TermOrd]) -> usize {
+        values.gather_ords(indices, out)
     }
 }

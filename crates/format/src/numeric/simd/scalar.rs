@@ -16,7 +16,7 @@
 use super::super::Stride;
 use super::super::block::{Block, line};
 use super::{Blocks, Numbers, Packed};
-use crate::bits::{self, min_max, multiversion};
+use crate::bits::{self, all_at_most, min_max, multiversion};
 use crate::granule::GRANULE;
 use crate::id::TermOrd;
 use crate::prefetch::prefetch;
@@ -64,8 +64,11 @@ fn each_packed<T>(
     let Some(bytes) = section.bytes.get(payload..) else { return 0 };
     let Some(last) = bytes.len().checked_sub(WORD) else { return 0 };
     let (width, mask) = (u64::from(width), bits::mask(width));
-    let is_there = |index| u64::from(index) < count && u64::from(index) * width / 8 <= last as u64;
-    let indices = &indices[..count_leading(indices, is_there)];
+    // Integers before `end` exist, and begin at byte `last` at the latest.
+    let end = (last as u64 * 8 + 7).checked_div(width).map_or(count, |most| count.min(most + 1));
+    let Some(most) = end.checked_sub(1) else { return 0 };
+    let all = all_at_most(indices, u32::try_from(most).unwrap_or(u32::MAX));
+    let indices = &indices[..count_leading(indices, end, all)];
     // SAFETY: `index` is one of `indices`, which begin at byte `last` at the latest.
     let residual = |index: u32| unsafe { word(bytes, u64::from(index) * width / 8) } >> (u64::from(index) * width % 8) & mask;
     let place = |index: u32| payload as u64 + u64::from(index) * width / 8;
@@ -106,14 +109,10 @@ fn each_verified<T>(
     done
 }
 
-/// The number of leading `indices` for which `is_there` holds. It must hold for every index below one for which it
-/// holds.
+/// The number of leading `indices` below `end`; `all` says whether all are.
 #[inline(always)]
-fn count_leading(indices: &[u32], is_there: impl Fn(u32) -> bool) -> usize {
-    if is_there(min_max(indices).1) {
-        return indices.len();
-    }
-    indices.iter().take_while(|&&index| is_there(index)).count()
+fn count_leading(indices: &[u32], end: u64, all: bool) -> usize {
+    if all { indices.len() } else { indices.iter().take_while(|&&index| u64::from(index) < end).count() }
 }
 
 /// The little-endian word at `at`.
@@ -193,7 +192,7 @@ pub(super) unsafe fn each_part(
         Stride::Long => blocks.table.bytes.len() / Stride::Long as usize,
     };
     let end = numbers.count.min((headers as u64) << blocks.shift);
-    let indices = &indices[..count_leading(indices, |index| u64::from(index) < end)];
+    let indices = &indices[..count_leading(indices, end, u64::from(min_max(indices).1) < end)];
     let mut places = Places {
         byte: [0; INDICES_PER_PASS],
         shift: [0; INDICES_PER_PASS],
