@@ -17,9 +17,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// ```
 /// use docvalues::prelude::*;
-/// use docvalues::search::{Docs, Query, Search};
+/// use docvalues::search::{Query, Search};
 ///
-/// fn count_large(sizes: &[i64]) -> docvalues::Result<u32> {
+/// fn count_large(sizes: &[i64]) -> docvalues::Result<u64> {
 ///     let mut schema = Schema::new();
 ///     let size = schema.add(FieldSpec::new("size", LogicalType::I64))?; // WriteError
 ///     let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());

@@ -51,7 +51,7 @@ const DEFAULT_MEMORY: usize = 64 << 20;
 /// # let size = Field::new("size", Kind::Numeric, LogicalType::I64);
 /// # let sizes = ModelColumn::Numeric(vec![Some(512), Some(9), Some(70), Some(1_500)]);
 /// # let source = MemSource::new(4, [(host, hosts), (size, sizes)]);
-/// use docvalues_column::DocId;
+/// use docvalues_column::{DocAddress, DocId};
 /// use docvalues_search::{Docs, Search};
 ///
 /// let search = Search::new(&source);
@@ -59,7 +59,7 @@ const DEFAULT_MEMORY: usize = 64 << 20;
 ///     Ok(search.export(docs, &["size"])?.next_chunk()?.map(|chunk| chunk.docs().to_vec()))
 /// };
 /// let ranked = [3, 0, 3].map(DocId::new); // by score, with a repeat
-/// assert_eq!(order(&ranked)?, Some(ranked.to_vec()));
+/// assert_eq!(order(&ranked)?, Some(ranked.map(DocAddress::from).to_vec()));
 /// let mut set = search.export(Docs::Range(1, 3), &["size"])?;
 /// assert_eq!(set.next_chunk()?.map(|chunk| chunk.len()), Some(2));
 /// # Ok::<(), docvalues_search::Error>(())

@@ -68,7 +68,7 @@ pub struct Stats {
 /// assert_eq!(stats.distinct, Some(Distinct::Exact(4)));
 ///
 /// let small = search.filter(&Query::range("size", ..100))?;
-/// let stats = search.stats(Docs::Bits(&small), &Stats::of("size"))?;
+/// let stats = search.stats(&small, &Stats::of("size"))?;
 /// assert_eq!((stats.docs, stats.max), (2, Some(70_i64.into())));
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```
