@@ -69,7 +69,7 @@ pub fn check_searches(source: &(dyn ColumnSource + Sync), dataset: &Dataset) {
 /// If a result differs from the expected one, or `parts` differs in documents.
 pub fn check_searches_in_parts(parts: &Parts, starts: &[u32], dataset: &Dataset) {
     let (rows, cut) = (Rows::of(dataset), Cut::new(&starts[1..], dataset.docs));
-    assert_eq!((parts.docs(), parts.len()), (dataset.docs.into(), starts.len()));
+    assert_eq!((parts.docs(), parts.len()), (u64::from(dataset.docs), starts.len()));
     for (at, set) in sets(dataset.docs).into_iter().enumerate() {
         let sets = set.in_parts(&cut);
         let docs: Vec<Docs<'_>> = sets.iter().map(PartSet::docs).collect();

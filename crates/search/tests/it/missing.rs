@@ -13,7 +13,7 @@ use crate::chunks::{DOCS, source};
 /// Sets of documents, with their sizes.
 fn sets(bits: &Bitset) -> [(Docs<'_>, u64); 4] {
     let some = (Docs::Bits(bits), u64::from(bits.count()));
-    [(Docs::All, DOCS.into()), (Docs::Range(7, 90_000), 89_993), some, (Docs::Range(3, 3), 0)]
+    [(Docs::All, u64::from(DOCS)), (Docs::Range(7, 90_000), 89_993), some, (Docs::Range(3, 3), 0)]
 }
 
 #[test]
@@ -74,10 +74,10 @@ fn conditions_on_a_missing_column_match_nothing() {
     for query in none.split('|').map(|text| Query::parse(text).unwrap()) {
         assert_eq!(search.count(&query).unwrap(), 0, "{query}");
         let isnt = !query.clone();
-        assert_eq!(search.count(&isnt).unwrap(), DOCS.into(), "{isnt}");
-        assert_eq!(search.filter(&isnt).unwrap().count(), DOCS.into(), "{isnt}");
+        assert_eq!(search.count(&isnt).unwrap(), u64::from(DOCS), "{isnt}");
+        assert_eq!(search.filter(&isnt).unwrap().count(), u64::from(DOCS), "{isnt}");
     }
-    assert_eq!(search.count(&Query::missing("none")).unwrap(), DOCS.into());
+    assert_eq!(search.count(&Query::missing("none")).unwrap(), u64::from(DOCS));
     let either = Query::eq("none", Literal::Bool(true)).or(Query::exists("number"));
     assert_eq!(search.count(&either).unwrap(), search.count(&Query::exists("number")).unwrap());
     let request = SearchRequest {

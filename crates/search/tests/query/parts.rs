@@ -54,7 +54,7 @@ fn check_parts(rows: &Dataset, cuts: [u32; 3], query: &Query) {
         assert_eq!(bound.count(Docs::All).unwrap(), found.count(), "{query}");
         assert_eq!(bound.count(&found).unwrap(), found.count(), "{query}");
         assert!(!bound.is_none() || expected.is_empty());
-        assert!(!bound.is_all() || found.count() == rows.docs.into());
+        assert!(!bound.is_all() || found.count() == u64::from(rows.docs));
         let halves: Vec<Docs<'_>> =
             rows.cut(&starts).iter().map(|part| Docs::Range(0, part.docs / 2)).collect();
         let within = found.iter().filter(|found| {
