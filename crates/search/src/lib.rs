@@ -46,6 +46,7 @@ mod request;
 pub mod retrieve;
 mod search;
 mod skip;
+mod small_dictionary;
 pub mod sort;
 pub mod stats;
 mod term_ids;

@@ -3,7 +3,8 @@
 //! | a part has | together with | it is read as |
 //! | --- | --- | --- |
 //! | numeric, sorted | sorted-numeric, sorted-set | lists of one value |
-//! | sorted | binary | the bytes of its terms |
+//! | binary | sorted, sorted-set | sorted, with a dictionary in memory, if it has few documents |
+//! | sorted | binary, with many documents | the bytes of its terms |
 //! | integers | doubles | doubles, exactly |
 //! | unsigned integers | signed integers | signed integers, exactly |
 

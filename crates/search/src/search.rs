@@ -3,7 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use docvalues_column::{
-    AbsentColumn, Column, ColumnSource, ErrorKind, Field, LiveDocs, Part, Result as ColumnResult, SortKey,
+    AbsentColumn, Column, ColumnSource, ErrorKind, Field, Kind, LiveDocs, Part, Result as ColumnResult,
+    SortKey,
 };
 
 use crate::columns::ColumnSet;
@@ -12,6 +13,7 @@ use crate::interrupt::Interrupt;
 use crate::memory;
 use crate::parts::{Kept, OpenPart, Parts};
 use crate::promoted_column;
+use crate::small_dictionary::{self, SmallDictionary};
 use crate::term_ids::TermIds;
 
 /// Treatment of columns that the source does not have.
@@ -38,7 +40,7 @@ pub enum MixedTypes {
     #[default]
     Refuse,
     /// The column is read in the kind and type that hold the values of all parts: integers as doubles, single values
-    /// as lists, terms as byte strings. A number that has no exact double is an error, and so are kinds and types
+    /// as lists, terms as byte strings, or byte strings as terms if their part has at most 65,536 documents. A number that has no exact double is an error, and so are kinds and types
     /// that have nothing in common. Such parts are read more slowly.
     Promote,
 }
@@ -232,7 +234,10 @@ impl<'s> Search<'s> {
                 Err(error) if matches!(error.kind(), ErrorKind::NoSuchColumn { .. }) => Ok(Err(error)),
                 found => found.map(Ok).map_err(|error| Error::from(error).in_part(part, self.parts.len())),
             });
-            let found = found.collect::<Result<Vec<_>>>()?;
+            let mut found = found.collect::<Result<Vec<_>>>()?;
+            if promote {
+                with_dictionaries(&mut found)?;
+            }
             let fields = found.iter().enumerate();
             let fields =
                 fields.filter_map(|(part, column)| Some((part, &column.as_ref().ok()?.info().field)));
@@ -262,6 +267,24 @@ impl<'s> Search<'s> {
     pub(crate) fn term_ids(&self, columns: &ColumnSet) -> Result<Arc<TermIds>> {
         columns.ids(|| self.kept.ids(&self.parts, columns, &self.stop))
     }
+}
+
+/// Gives binary columns of small parts a dictionary, if other parts have one.
+fn with_dictionaries<E>(columns: &mut [std::result::Result<Arc<dyn Column>, E>]) -> Result<()> {
+    let parts = columns.len();
+    let has_ords = |column: &Arc<dyn Column>| matches!(column.info().kind(), Kind::Sorted | Kind::SortedSet);
+    if !columns.iter().flatten().any(has_ords) {
+        return Ok(());
+    }
+    for (part, column) in columns.iter_mut().enumerate() {
+        if let Ok(column) = column
+            && small_dictionary::is_small(&**column)
+        {
+            let read = SmallDictionary::of(&**column);
+            *column = read.map_err(|error| Error::from(error).in_part(part, parts))?;
+        }
+    }
+    Ok(())
 }
 
 /// A part of a search, as a source.

@@ -62,6 +62,10 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 
     fn try_gather_leading(&self, indices: &[u32], out: &mut [i64]) -> Option<usize> {
+        // It has no block, so that looking for one would make an error.
+        if let Transform::Constant(_) = self.meta.transform {
+            return None;
+        }
         let header = self.only_header().ok()?;
         let done = self.gather_verified(header.as_ref(), indices, out)?;
         self.replace(&mut out[..done]).ok()?;
