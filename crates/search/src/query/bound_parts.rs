@@ -65,7 +65,7 @@ impl Search<'_> {
             Query::And(parts) | Query::Or(parts) => parts.iter().try_for_each(|part| self.open_columns(part)),
             Query::Not(part) => self.open_columns(part),
             Query::Condition(condition) => match self.column_set(&condition.column) {
-                Err(error @ Error::Part(_)) => Err(error),
+                Err(error @ (Error::Part(_) | Error::MixedTypes { .. })) => Err(error),
                 _ => Ok(()),
             },
             Query::All | Query::None | Query::Docs(_) => Ok(()),
