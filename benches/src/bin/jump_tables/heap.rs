@@ -28,7 +28,7 @@ pub(crate) fn run(corpus: &Corpus) -> Outcome<Vec<Heap>> {
     for (at, contender) in Contender::ALL.into_iter().enumerate() {
         let before = held();
         let segment = corpus.open(contender, false)?;
-        let opened = held() - before;
+        let opened = held().saturating_sub(before);
         let mut rows = vec![("(segment)".to_owned(), [opened; 2])];
         for field in segment.fields()? {
             rows.push((field.name.clone(), column(&segment, &field.name, &docs)?));
@@ -45,14 +45,14 @@ fn column(segment: &Segment, name: &str, docs: &[DocId]) -> Outcome<[u64; 2]> {
     let (mut buffer, mut out) = (Vec::with_capacity(1 << 16), Vec::with_capacity(1 << 20));
     let before = held();
     let cells = Cells::open(segment, name)?;
-    let opened = held() - before;
+    let opened = held().saturating_sub(before);
     for &doc in docs {
         cells.write(doc, &mut buffer, &mut out)?;
     }
-    Ok([opened, held() - before])
+    Ok([opened, held().saturating_sub(before)])
 }
 
-/// Bytes that the process has allocated and not freed.
+/// Bytes that the process has allocated and not freed. Other threads count, too, so that a difference may be too small.
 fn held() -> u64 {
     let stats = ALLOCATOR.stats();
     (stats.bytes_allocated - stats.bytes_deallocated) as u64
