@@ -130,12 +130,24 @@ impl<K: TopKQueue> TopKCollector<K> {
     }
 
     /// The numbers of the first key that are competitive, if not all are.
+    #[inline]
     fn competitive(&mut self, columns: PartColumns<'_>) -> Result<Option<RangeInclusive<i64>>> {
         let (key, ties) = (self.keys.as_slice().first(), self.has_ties());
         let Some((key, last)) = key.zip(self.queue.last()) else { return Ok(None) };
         if !key.is_by_term() {
             return Ok(key.before(&last.values[0], ties));
         }
+        self.competitive_ords(columns, ties)
+    }
+
+    /// As [`competitive`](Self::competitive), for a key whose ords are compared by their terms.
+    #[cold]
+    fn competitive_ords(
+        &mut self,
+        columns: PartColumns<'_>,
+        ties: bool,
+    ) -> Result<Option<RangeInclusive<i64>>> {
+        let Some((key, last)) = self.keys.as_slice().first().zip(self.queue.last()) else { return Ok(None) };
         let depends = (self.part, last.address, ties);
         if let Some((part, address, ties, ords)) = &self.ords
             && (*part, *address, *ties) == depends
