@@ -56,7 +56,7 @@ pub(crate) enum Elements {
     Bytes,
 }
 
-/// What the ords of a column identify: the terms of its dictionary or, in several parts, of all dictionaries.
+/// The terms that the ords of a column identify: those of its dictionary or, in several parts, of all dictionaries.
 #[derive(Clone, Copy)]
 pub(crate) enum TermSpace<'a> {
     /// Ords of the only part. They are in the order of the terms.

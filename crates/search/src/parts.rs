@@ -64,7 +64,7 @@ pub(crate) struct OpenPart<'s> {
     opened: Arc<Mutex<Opened>>,
 }
 
-/// What was opened of a source.
+/// The opened columns of a source, and the ids of their terms.
 #[derive(Default)]
 struct Opened {
     columns: HashMap<String, Arc<dyn Column>>,
@@ -72,7 +72,7 @@ struct Opened {
     ids: HashMap<String, (Arc<TermTable>, PartIds)>,
 }
 
-/// What a set of parts keeps for its searches.
+/// The columns and term tables that the searches of a set of parts share.
 #[derive(Default)]
 pub(crate) struct Kept {
     /// The columns in all parts, by name and by whether types were promoted.

@@ -38,7 +38,7 @@ pub(crate) struct WindowBuffers {
     ids: Vec<Vec<TermOrd>>,
 }
 
-/// How much of a column was read for the current window.
+/// The state of a column in the current window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
     #[default]

@@ -116,7 +116,7 @@ fn in_one_file(answer: Value) -> Value {
     }
 }
 
-/// What one file has as integers, single values or terms, another has as decimals, lists or strings.
+/// One file has integers, single values or terms; another has decimals, lists or strings.
 #[test]
 fn columns_of_different_types_are_read_together() {
     let many: String = (0..3000).map(|i| format!("{{\"host\":\"h{}\",\"n\":{i}}}\n", i * 7 % 3000)).collect();
@@ -230,7 +230,7 @@ fn patterns_name_files_and_columns_come_after_them() {
     );
     let run = facet(&["a.dv", "nothing.dv", "n"]);
     assert!(run.code == 3 && run.err.contains("nothing.dv: No such file"), "{run:?}");
-    // What is neither is a column.
+    // Any other argument is a column.
     let run = facet(&["a.dv", "note.segment.txt", "n"]);
     assert!(run.code == 1 && run.err.contains("a.dv: no column \"note.segment.txt\""), "{run:?}");
     let run = sandbox.dv(&["export", "*.dv", "-o", "a.dv", "--format", "csv"]);
