@@ -67,7 +67,7 @@ pub enum Error {
     Value {
         /// The column.
         field: String,
-        /// The document.
+        /// The document. In a search over several parts, [`Error::part`] returns its part.
         doc: u32,
         /// The problem, as a verb phrase: `has text that is not UTF-8`.
         what: &'static str,
@@ -81,8 +81,8 @@ pub enum Error {
         /// The bytes needed.
         bytes: u64,
     },
-    /// One of several parts could not be read. [`Error::part`] returns its index, so that a caller can search the
-    /// others: [`Parts::without`](crate::Parts::without).
+    /// One of several parts could not be read. [`Error::part`] returns its index, and
+    /// [`Parts::search_undamaged`](crate::Parts::search_undamaged) answers from the others.
     #[error(transparent)]
     Part(Box<PartError>),
     /// The search was interrupted: see [`Search::interrupt`](crate::Search::interrupt).
@@ -91,6 +91,25 @@ pub enum Error {
     /// The request is invalid, whatever the columns contain.
     #[error("{0}")]
     Request(String),
+}
+
+impl PartError {
+    /// The index of the part.
+    pub fn part(&self) -> usize {
+        self.part
+    }
+
+    /// The error that occurred there.
+    pub fn error(&self) -> &Error {
+        &self.error
+    }
+
+    /// Whether bytes were damaged or could not be read.
+    pub(crate) fn is_of_bytes(&self) -> bool {
+        use docvalues_column::ErrorKind::{Corrupt, Io, Source};
+        let Error::Column(error) = &self.error else { return false };
+        matches!(error.kind(), Corrupt { .. } | Io { .. } | Source { .. })
+    }
 }
 
 impl Error {

@@ -51,6 +51,7 @@ pub mod sort;
 pub mod stats;
 mod term_ids;
 mod threads;
+mod undamaged;
 mod value;
 mod window;
 

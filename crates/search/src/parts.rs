@@ -152,6 +152,13 @@ impl Parts {
         self.sharing(parts)
     }
 
+    /// The set with another source for a part.
+    pub(crate) fn with_source(&self, part: usize, source: Part) -> Parts {
+        let mut parts = self.parts.clone();
+        parts[part] = Arc::new(OpenPart::new(source));
+        self.sharing(parts)
+    }
+
     fn sharing(&self, parts: Vec<Arc<OpenPart<'static>>>) -> Parts {
         let terms = Mutex::new(lock(&self.kept.terms).clone());
         let has_dropped = self.kept.has_dropped || parts.len() < self.len();

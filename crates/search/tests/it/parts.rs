@@ -10,7 +10,7 @@ use docvalues_column::{
 use docvalues_search::facet::{Facet, FacetOrder};
 use docvalues_search::group::Group;
 use docvalues_search::stats::Stats;
-use docvalues_search::{Docs, Error, MissingColumns, MixedTypes, Parts, Query, Search};
+use docvalues_search::{Docs, Error, MissingColumns, MixedTypes, PartError, Parts, Query, Search};
 use docvalues_testkit::model::{MemSource, ModelColumn};
 
 fn part(names: &[&str]) -> Part {
@@ -326,4 +326,15 @@ fn an_error_names_its_part_and_the_others_can_be_searched() {
     }
     let others = parts.without(|part| part == 1);
     assert_eq!(counts(&others, &Facet::on("name")), expected(&[("cat", 2), ("ant", 1)]));
+
+    // Addresses stay those of the whole set.
+    let (top, left_out) = parts.search_undamaged(|parts| Search::over(parts).top(Docs::All, &keys, 9)).unwrap();
+    let addresses: Vec<_> = top.iter().map(|top| (top.part, top.doc.get())).collect();
+    assert_eq!(addresses, [(0, 1), (0, 0), (2, 0)]);
+    assert_eq!(left_out.iter().map(PartError::part).collect::<Vec<_>>(), [1]);
+    // Neither a request that is wrong nor the last part is left out.
+    let wrong = |parts: &Parts| Search::over(parts).facet(Docs::All, &Facet::on("nothing"));
+    assert!(parts.without(|part| part == 1).search_undamaged(wrong).is_err());
+    let damaged = Parts::new([Part::new(Damaged), Part::new(Damaged)]);
+    assert!(damaged.search_undamaged(wrong).is_err());
 }
