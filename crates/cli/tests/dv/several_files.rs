@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::round_trip::data;
 use crate::sandbox::{Run, Sandbox, packages};
 
 /// The documents of each file of [`cut`].
@@ -10,13 +11,20 @@ const CUTS: [&str; 4] = ["0..1000", "1000..1400", "1400..3000", "3000..3525"];
 /// The shipped packages in one file, and the same cut into several, each with types and formats of its own.
 fn cut() -> Sandbox {
     let sandbox = Sandbox::with("packages.ndjson.gz", packages());
-    sandbox.ok(&["build", "packages.ndjson.gz", "-o", "one.dv", "-q"]);
-    std::fs::create_dir(sandbox.path("parts")).unwrap();
-    for (i, docs) in CUTS.iter().enumerate() {
-        let rows = sandbox.ok(&["export", "one.dv", "--docs", docs]);
-        build(&sandbox, &format!("parts/{i}.dv"), &rows);
-    }
+    cut_at(&sandbox, "packages.ndjson.gz", &CUTS.map(str::to_owned));
     sandbox
+}
+
+/// Builds `one.dv` of a file of rows, and the files `parts/*.dv` of ranges of its documents.
+fn cut_at(sandbox: &Sandbox, rows: &str, cuts: &[String]) {
+    sandbox.ok(&["build", rows, "-o", "one.dv", "-q"]);
+    std::fs::create_dir(sandbox.path("parts")).unwrap();
+    // Patterns match in alphabetical order.
+    let digits = cuts.len().to_string().len();
+    for (i, docs) in cuts.iter().enumerate() {
+        let rows = sandbox.ok(&["export", "one.dv", "--docs", docs]);
+        build(sandbox, &format!("parts/{i:0digits$}.dv"), &rows);
+    }
 }
 
 /// Builds a segment of rows.
@@ -49,7 +57,20 @@ fn failed(run: &Run, code: i32, message: &str) {
 
 #[test]
 fn answers_are_those_of_one_file() {
-    let sandbox = cut();
+    answers_are_those_of_one(&cut(), &["parts/0.dv", "parts/1.dv", "parts/[23].dv"]);
+}
+
+#[test]
+fn answers_from_forty_files_are_those_of_one() {
+    let name = "debian-packages.ndjson.gz";
+    let Some(sandbox) = data(name) else { return };
+    let cuts = (0..40).map(|i| format!("{}..{}", i * 1_586, (i + 1) * 1_586)).collect::<Vec<_>>();
+    cut_at(&sandbox, name, &cuts);
+    answers_are_those_of_one(&sandbox, &["parts/0?.dv", "parts/[123]?.dv"]);
+}
+
+/// Compares the commands on `one.dv`, and on all files that these patterns match, of which `parts/*.dv` matches all.
+fn answers_are_those_of_one(sandbox: &Sandbox, files: &[&str]) {
     let query = ["--where", "size > 20kB and not section = \"doc\""];
     let commands: [(&str, &[&str]); 14] = [
         ("count", &[]),
@@ -68,8 +89,8 @@ fn answers_are_those_of_one_file() {
         ("export", &["--limit", "1500"]),
     ];
     for (command, more) in commands {
-        same(&sandbox, &["parts/*.dv"], command, more);
-        same(&sandbox, &["parts/0.dv", "parts/1.dv", "parts/[23].dv"], command, &[more, &query].concat());
+        same(sandbox, &["parts/*.dv"], command, more);
+        same(sandbox, files, command, &[more, &query].concat());
     }
 }
 
