@@ -34,7 +34,7 @@ pub(crate) struct TermTable {
 }
 
 /// The ids of one part's terms; `None` if its ords are the ids.
-pub(crate) type PartIds = Option<Arc<[TermOrd]>>;
+pub(crate) type PartIds = Option<Arc<Vec<TermOrd>>>;
 
 /// The ids of the terms of a column in some parts.
 pub(crate) struct TermIds {
@@ -86,7 +86,7 @@ impl TermTable {
         outcome?;
         known.add(&batch, &mut ids)?;
         let are_ords = is_first && (0..).zip(&ids).all(|(ord, id)| ord == id.get());
-        Ok((!are_ords).then(|| ids.into()))
+        Ok((!are_ords).then(|| Arc::new(ids)))
     }
 
     fn read(&self) -> RwLockReadGuard<'_, KnownTerms> {
@@ -106,11 +106,17 @@ impl KnownTerms {
         let KnownTerms { hasher, ids, bytes, ends } = self;
         let (wanted, first) = (wanted.slices(), found.len());
         let hashes: SmallVec<[u64; BATCH]> = wanted.iter().map(|term| hasher.hash_one(term)).collect();
-        found.extend(wanted.iter().zip(&hashes).map(|(wanted, &hash)| {
-            let same =
-                |(other, id): &(u32, TermOrd)| *other == high(hash) && term(bytes, ends, *id) == wanted;
-            ids.find(hash, same).map_or(NEW, |(_, id)| *id)
+        // First by hashes alone, then by terms, so that cache misses of the table and of terms overlap.
+        found.extend(hashes.iter().map(|&hash| {
+            ids.find(hash, |(other, _)| *other == high(hash)).map_or(NEW, |(_, id)| *id)
         }));
+        for ((id, wanted), &hash) in found[first..].iter_mut().zip(wanted.iter()).zip(&hashes) {
+            if *id != NEW && term(bytes, ends, *id) != wanted {
+                let same =
+                    |(other, id): &(u32, TermOrd)| *other == high(hash) && term(bytes, ends, *id) == wanted;
+                *id = ids.find(hash, same).map_or(NEW, |(_, id)| *id);
+            }
+        }
         for ((id, wanted), hash) in found[first..].iter_mut().zip(wanted.iter()).zip(hashes) {
             if *id == NEW {
                 let next = u32::try_from(ends.len()).ok().map(TermOrd::new).filter(|id| *id != NEW);
@@ -153,7 +159,7 @@ impl TermIds {
 
     /// The id of each term of a part; `None` if ords are ids.
     pub(crate) fn of_part(&self, part: usize) -> Option<&[TermOrd]> {
-        self.parts[part].as_deref()
+        self.parts[part].as_deref().map(Vec::as_slice)
     }
 
     /// A bit for each id that is used in these parts. O(terms of all parts).
@@ -195,7 +201,7 @@ impl TermIds {
         let known = self.table.read();
         let table =
             known.ids.allocation_size() + known.bytes.capacity() + known.ends.capacity() * size_of::<u64>();
-        let maps = self.parts.iter().flatten().map(|ids| size_of_val(&**ids)).sum();
+        let maps = self.parts.iter().flatten().map(|ids| size_of_val(ids.as_slice())).sum();
         (table, maps)
     }
 }
