@@ -75,8 +75,8 @@ struct Opened {
 /// The columns and term tables that the searches of a set of parts share.
 #[derive(Default)]
 pub(crate) struct Kept {
-    /// The columns in all parts, by name and by whether types were promoted.
-    columns: Mutex<HashMap<(String, bool), Arc<ColumnSet>>>,
+    /// The columns in all parts, by name; first those of equal types, then those whose types were promoted.
+    columns: Mutex<[HashMap<String, Arc<ColumnSet>>; 2]>,
     /// The terms of columns, by name, shared with the sets that this one was made from.
     terms: Mutex<HashMap<String, Arc<TermTable>>>,
     /// Whether parts were dropped, so that a table may have terms of no part.
@@ -119,8 +119,7 @@ impl Parts {
     /// The memory of the identities of a column's terms; `None` if no search has needed them yet.
     pub fn term_memory(&self, column: &str) -> Option<TermMemory> {
         let columns = lock(&self.kept.columns);
-        let columns =
-            [false, true].into_iter().find_map(|promoted| columns.get(&(column.to_owned(), promoted)))?;
+        let columns = columns.iter().find_map(|columns| columns.get(column))?;
         let ids = lock(&columns.ids).clone()?;
         let (table, maps) = ids.bytes();
         Some(TermMemory { terms: ids.len(), table, maps })
@@ -218,13 +217,16 @@ impl Kept {
         (name, promote): (&str, bool),
         open: impl FnOnce() -> Result<(ColumnSet, bool)>,
     ) -> Result<Arc<ColumnSet>> {
-        let key = (name.to_owned(), promote);
-        if let Some(columns) = lock(&self.columns).get(&key) {
+        let of_types = usize::from(promote);
+        if let Some(columns) = lock(&self.columns)[of_types].get(name) {
             return Ok(columns.clone());
         }
         let (columns, is_kept) = open()?;
         let columns = Arc::new(columns);
-        Ok(if is_kept { lock(&self.columns).entry(key).or_insert(columns).clone() } else { columns })
+        if !is_kept {
+            return Ok(columns);
+        }
+        Ok(lock(&self.columns)[of_types].entry(name.to_owned()).or_insert(columns).clone())
     }
 
     /// The ids of the terms of a column in all parts. Terms of parts that were seen before are not read again, unless

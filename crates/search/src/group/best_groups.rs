@@ -67,10 +67,9 @@ impl TopKQueue for BestGroups {
     }
 
     fn collect(&mut self, keys: &Keys, window: &Window<'_>, at: usize) -> Result<()> {
-        if let Some(entry) = keys.entry_before(window, at, self.last())?
-            && let Some(value) = group_value::of(window, self.by, at)
-        {
-            self.put(entry, value);
+        let is_competitive = self.last().map_or(Ok(true), |last| keys.comes_before(window, at, last))?;
+        if let Some(value) = group_value::of(window, self.by, at).filter(|_| is_competitive) {
+            self.put(keys.entry(window, at)?, value);
         }
         Ok(())
     }

@@ -12,7 +12,8 @@ use crate::{Docs, Error, Result, Search, threads};
 /// Terms are looked up in each part. A part whose column bounds exclude the query is left out; nothing of it is read.
 #[derive(Debug)]
 pub struct BoundParts {
-    query: Query,
+    /// For the description of several parts; the only one describes itself.
+    query: Option<Query>,
     parts: Vec<PartQuery>,
     threads: usize,
 }
@@ -55,7 +56,8 @@ impl Search<'_> {
             Ok(PartQuery { docs: self.parts[part].source.docs(), bound })
         };
         let parts = (0..self.parts.len()).map(part).collect::<Result<Vec<_>>>()?;
-        Ok(BoundParts { query: query.clone(), parts, threads: self.threads })
+        let query = (parts.len() != 1).then(|| query.clone());
+        Ok(BoundParts { query, parts, threads: self.threads })
     }
 
     /// Opens the columns of a query, so that an error names the part that it occurred in. Unknown columns are left to
@@ -198,8 +200,9 @@ impl BoundParts {
 
     /// The plans of all parts as one; `None` for a part that was left out.
     fn explained(&self, plans: impl Iterator<Item = Option<Explain>>) -> Explain {
+        let clause = || self.query.as_ref().map(Query::to_string).unwrap_or_default();
         let left_out = |part: &PartQuery| Explain {
-            clause: self.query.to_string(),
+            clause: clause(),
             how: format!(
                 "no document can match: {} documents, excluded by the bounds of a column",
                 grouped(part.docs.into())
@@ -222,7 +225,7 @@ impl BoundParts {
             all
         });
         Explain {
-            clause: self.query.to_string(),
+            clause: clause(),
             how: format!("{} of {} parts are searched", evaluated.count(), plans.len()),
             expected: plans.iter().map(|plan| plan.expected).sum(),
             cost: plans.iter().map(|plan| plan.cost).fold(0.0, f64::max),

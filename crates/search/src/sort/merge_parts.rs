@@ -68,7 +68,7 @@ impl Cursor<'_> {
                 let mut window = Window::new(BatchDocs::List(docs), columns, &mut self.buffers);
                 keys.as_slice().iter().try_for_each(|key| window.read_own(key.slot))?;
                 for at in (0..docs.len()).rev() {
-                    self.read.extend(keys.entry_before(&window, at, None)?);
+                    self.read.push(keys.entry(&window, at)?);
                 }
             }
         }

@@ -335,12 +335,16 @@ impl TopKQueue for TopDocs {
     }
 
     fn collect(&mut self, keys: &Keys, window: &Window<'_>, at: usize) -> Result<()> {
-        if let Some(entry) = keys.entry_before(window, at, self.last())? {
-            if self.heap.len() < self.top {
-                self.heap.push(entry);
-            } else if let Some(mut last) = self.heap.peek_mut() {
-                *last = entry;
-            }
+        if let Some(last) = self.last()
+            && !keys.comes_before(window, at, last)?
+        {
+            return Ok(());
+        }
+        let entry = keys.entry(window, at)?;
+        if self.heap.len() < self.top {
+            self.heap.push(entry);
+        } else if let Some(mut last) = self.heap.peek_mut() {
+            *last = entry;
         }
         Ok(())
     }

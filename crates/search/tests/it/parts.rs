@@ -328,7 +328,8 @@ fn an_error_names_its_part_and_the_others_can_be_searched() {
     assert_eq!(counts(&others, &Facet::on("name")), expected(&[("cat", 2), ("ant", 1)]));
 
     // Addresses stay those of the whole set.
-    let (top, left_out) = parts.search_undamaged(|parts| Search::over(parts).top(Docs::All, &keys, 9)).unwrap();
+    let (top, left_out) =
+        parts.search_undamaged(|parts| Search::over(parts).top(Docs::All, &keys, 9)).unwrap();
     let addresses: Vec<_> = top.iter().map(|top| (top.part, top.doc.get())).collect();
     assert_eq!(addresses, [(0, 1), (0, 0), (2, 0)]);
     assert_eq!(left_out.iter().map(PartError::part).collect::<Vec<_>>(), [1]);
