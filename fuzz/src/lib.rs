@@ -32,6 +32,8 @@ mod reseal;
 mod searches;
 pub mod structure;
 
+use std::sync::Arc;
+
 use docvalues::{Access, JumpTables, OpenOptions, Segment, Verify};
 
 pub use decoders::{binary, dictionary, directory, numeric, presence};
@@ -43,7 +45,7 @@ pub use merge::merge;
 pub use program::program;
 pub use query::{query, query_texts};
 pub use reseal::reseal;
-pub use searches::{exercise_merge, exercise_searches};
+pub use searches::{exercise_merge, exercise_parts, exercise_searches};
 
 /// The name and the function of a target.
 pub type Target = (&'static str, fn(&[u8]));
@@ -85,6 +87,7 @@ pub fn segment(input: &[u8]) {
         });
         let mut answered = |answer: docvalues::column::Result<u64>| drop(std::hint::black_box(answer));
         exercise_searches(&segment, &mut answered);
+        exercise_parts(Arc::new(segment.clone()), &mut answered);
         exercise_merge(&segment, &mut answered);
         std::hint::black_box((segment.verify().is_ok(), segment.usage().is_ok()));
     }

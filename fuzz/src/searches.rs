@@ -1,13 +1,15 @@
 //! Runs every search over columns, and a merge of them, and hashes each answer.
 
+use std::sync::Arc;
+
 use docvalues::ReadErrorKind;
 use docvalues::column::Result;
 use docvalues::search::facet::{Facet, FacetOrder};
 use docvalues::search::group::{Group, Metric};
 use docvalues::search::histogram::{Histogram, Step};
 use docvalues::search::stats::Stats;
-use docvalues::search::{Docs, Error, Query, Search};
-use docvalues::{ColumnSource, Merger, SortKey, WriteErrorKind, WriterOptions};
+use docvalues::search::{Docs, DocsByPart, Error, Parts, Query, Search};
+use docvalues::{ColumnSource, Merger, Part, SortKey, WriteErrorKind, WriterOptions};
 
 use crate::exercise::{Sink, hash};
 
@@ -27,14 +29,26 @@ const BUDGET: usize = 4 << 20;
 /// Runs every search over the columns of `source`, and passes every answer to `sink`, in an order that depends only on
 /// the names of the columns.
 pub fn exercise_searches(source: &(dyn ColumnSource + Sync), sink: &mut Sink<'_>) {
+    exercise_search(Search::new(source), source, 1, sink);
+}
+
+/// As [`exercise_searches`], over two parts that are both `source`.
+pub fn exercise_parts(source: Arc<dyn ColumnSource + Send + Sync>, sink: &mut Sink<'_>) {
+    let part = || Part { source: source.clone(), live: None };
+    exercise_search(Search::over(&Parts::new([part(), part()])), &*source, 2, sink);
+}
+
+/// Runs every search over some `parts` that are all `source`.
+fn exercise_search(search: Search<'_>, source: &dyn ColumnSource, parts: usize, sink: &mut Sink<'_>) {
     let fields = match source.fields() {
         Ok(fields) => fields,
         Err(error) => return sink(Err(error)),
     };
     // On a thread whose memory is counted.
-    let search = Search::new(source).threads(1).memory(BUDGET);
-    let docs = Docs::Range(0, source.docs().min(DOCS));
-    let few = Docs::Range(0, source.docs().min(FEW));
+    let search = search.threads(1).memory(BUDGET);
+    let docs = vec![Docs::Range(0, source.docs().min(DOCS)); parts];
+    let few = vec![Docs::Range(0, source.docs().min(FEW)); parts];
+    let (docs, few) = (docs.as_slice(), few.as_slice());
     for field in fields.iter().take(COLUMNS) {
         let name = &field.name;
         let mut say = |answer: Result<String, Error>| sink(answer.map(hash).or_else(described));
@@ -60,7 +74,7 @@ pub fn exercise_searches(source: &(dyn ColumnSource + Sync), sink: &mut Sink<'_>
         for query in queries {
             say(search.filter(&query).map(|set| format!("{set:?}")));
         }
-        let exported = search.export(few, &[name]).and_then(|mut export| {
+        let exported = search.export(DocsByPart::from(few), &[name]).and_then(|mut export| {
             let mut seen = Vec::new();
             while let Some(chunk) = export.next_chunk()? {
                 seen.push(hash(format!("{:?}", chunk.column(0))));
@@ -75,6 +89,9 @@ pub fn exercise_searches(source: &(dyn ColumnSource + Sync), sink: &mut Sink<'_>
 fn described(error: Error) -> Result<u64> {
     match error {
         Error::Column(error) if !matches!(error.kind(), ReadErrorKind::WrongKind { .. }) => Err(error),
+        Error::Part(error) => {
+            Err(ReadErrorKind::Source { name: format!("part {}", error.part()), source: error }.into())
+        }
         other => Ok(hash(other.to_string())),
     }
 }

@@ -14,7 +14,7 @@
 mod write;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use docvalues::terms::lookup::IdLookup;
@@ -22,7 +22,9 @@ use docvalues::{
     Bitset, DocId, JumpTables, LiveDocs, Merger, OpenOptions, ReadError, Segment, SegmentWriter, SortKey,
     WriterOptions,
 };
-use docvalues_fuzz::{Plan, exercise, exercise_ids, exercise_merge, exercise_searches, ids_to_ask, reseal};
+use docvalues_fuzz::{
+    Plan, exercise, exercise_ids, exercise_merge, exercise_parts, exercise_searches, ids_to_ask, reseal,
+};
 use docvalues_testkit::damage::{Damage, Sweep, alloc::PeakAlloc, bit_flips, truncations, zeroed_runs};
 use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::shapes;
@@ -234,6 +236,9 @@ fn hostile(good: &[u8], tried: Sweep) {
             let mut answered = |answer: docvalues::column::Result<u64>| drop(std::hint::black_box(answer));
             if at % 8 == 0 {
                 exercise_searches(&segment, &mut answered);
+            }
+            if at % 8 == 4 {
+                exercise_parts(Arc::new(segment.clone()), &mut answered);
             }
             if at % 32 == 0 {
                 exercise_merge(&segment, &mut answered);
