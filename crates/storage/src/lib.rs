@@ -9,6 +9,7 @@
 //! | [`ReadAt`] | a reader of bytes elsewhere, such as an object store |
 //! | [`Section`] | one section of a file, compared with its checksums |
 //! | [`Verify`] | when the checksums are compared |
+//! | [`Directory`] | the files of one folder; everything that is written goes through it |
 //! | [`AtomicFile`] | a file that appears under its name complete or not at all |
 //! | [`Spill`] | a temporary file for data that exceeds the memory of a build |
 //! | [`Faults`] | fault injection for tests |
@@ -24,6 +25,7 @@
 mod atomic_file;
 mod checksum_tree;
 mod demand_paging;
+mod directory;
 mod error;
 mod fault_injection;
 mod granule_set;
@@ -36,6 +38,7 @@ mod source;
 mod spill;
 
 pub use atomic_file::AtomicFile;
+pub use directory::{Directory, DirectoryEntry, DirectoryFile, FileLock, FsDirectory};
 pub use error::{Error, Result, Step};
 pub use fault_injection::Faults;
 pub use huge_pages::prefer_huge_pages;

@@ -18,6 +18,14 @@ impl PositionedFile {
         return PositionedFile(seeking::Seeking::of(file));
     }
 
+    /// Calls `call` with the file.
+    pub(crate) fn with<T>(&self, call: impl FnOnce(&File) -> T) -> T {
+        #[cfg(unix)]
+        return call(&self.0);
+        #[cfg(not(unix))]
+        return self.0.with(call);
+    }
+
     /// Reads some of `bytes` at `offset`. Returns how many.
     pub(crate) fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
         self.0.read_at(bytes, offset)
@@ -47,6 +55,11 @@ mod seeking {
     impl Seeking {
         pub(super) fn of(file: File) -> Seeking {
             Seeking(Mutex::new(file))
+        }
+
+        #[cfg(not(unix))]
+        pub(super) fn with<T>(&self, call: impl FnOnce(&File) -> T) -> T {
+            call(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
         }
 
         pub(super) fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize> {

@@ -1,0 +1,229 @@
+//! [`FsDirectory`]: a folder of the file system.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Directory, DirectoryEntry, DirectoryFile, FileLock};
+use crate::error::{Error, Result, Step};
+use crate::positioned_file::PositionedFile;
+use crate::source::Source;
+
+/// The number of attempts to open and lock a file. Each failure is another process that removed or replaced it within
+/// microseconds.
+const ATTEMPTS: usize = 100;
+
+/// A folder of the file system.
+#[derive(Clone, Debug)]
+pub struct FsDirectory {
+    path: PathBuf,
+    reads: bool,
+}
+
+/// An open file, and the folder that it is in.
+#[derive(Debug)]
+struct FsFile {
+    file: PositionedFile,
+    folder: PathBuf,
+}
+
+impl FsDirectory {
+    /// The folder at `path`. An empty path is the current folder.
+    pub fn new(path: impl AsRef<Path>) -> FsDirectory {
+        let path = path.as_ref();
+        let path = if path == Path::new("") { Path::new(".") } else { path };
+        FsDirectory { path: path.to_owned(), reads: false }
+    }
+
+    /// Opens files by [`Source::read`] in place of [`Source::map`].
+    #[must_use]
+    pub fn without_mappings(self) -> FsDirectory {
+        FsDirectory { reads: true, ..self }
+    }
+
+    fn file(&self, file: File) -> Box<dyn DirectoryFile> {
+        Box::new(FsFile { file: PositionedFile::of(file), folder: self.path.clone() })
+    }
+
+    fn error(&self, step: Step, name: &OsStr, error: io::Error) -> Error {
+        Error::new(step, self.path.join(name), error)
+    }
+
+    /// Opens a file by `open` and locks it, until the locked file is the one that has the name.
+    fn locked(
+        &self,
+        name: &OsStr,
+        lock: FileLock,
+        open: impl Fn(&Path) -> io::Result<File>,
+    ) -> Result<Box<dyn DirectoryFile>> {
+        let path = self.path.join(name);
+        for _ in 0..ATTEMPTS {
+            // A pipe would block, and a link may lead out of the folder.
+            if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+                let why = "something that is no file has this name";
+                return Err(self.error(Step::Open, name, io::Error::new(io::ErrorKind::AlreadyExists, why)));
+            }
+            let file = open(&path).map_err(|error| self.error(Step::Open, name, error))?;
+            let locked = match lock {
+                FileLock::Shared => file.try_lock_shared(),
+                FileLock::Exclusive => file.try_lock(),
+            };
+            // Who held the lock may have renamed or removed the file in the meantime.
+            if !is_named(&file, &path).map_err(|error| self.error(Step::Lock, name, error))? {
+                continue;
+            }
+            return match locked {
+                Ok(()) => Ok(self.file(file)),
+                Err(TryLockError::WouldBlock) => {
+                    Err(self.error(Step::Lock, name, io::ErrorKind::WouldBlock.into()))
+                }
+                Err(TryLockError::Error(error)) => Err(self.error(Step::Lock, name, error)),
+            };
+        }
+        Err(self.error(Step::Lock, name, io::ErrorKind::WouldBlock.into()))
+    }
+}
+
+impl Directory for FsDirectory {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn create(&self, name: &OsStr) -> Result<Box<dyn DirectoryFile>> {
+        let created = File::options().read(true).write(true).create_new(true).open(self.path.join(name));
+        created.map(|file| self.file(file)).map_err(|error| self.error(Step::Create, name, error))
+    }
+
+    fn claim(&self, name: &OsStr) -> Result<Box<dyn DirectoryFile>> {
+        self.locked(name, FileLock::Exclusive, |path| {
+            File::options().read(true).write(true).create(true).truncate(false).open(path)
+        })
+    }
+
+    fn hold(&self, name: &OsStr, lock: FileLock) -> Result<Box<dyn DirectoryFile>> {
+        self.locked(name, lock, |path| File::open(path))
+    }
+
+    fn open(&self, name: &OsStr) -> Result<Source> {
+        let path = self.path.join(name);
+        let is_file = fs::symlink_metadata(&path).map(|found| found.is_file());
+        if !is_file.map_err(|error| self.error(Step::Open, name, error))? {
+            let why = "expected a file, found a link or a folder";
+            return Err(self.error(Step::Open, name, io::Error::new(io::ErrorKind::InvalidInput, why)));
+        }
+        if self.reads { Source::read(path) } else { Source::map(path) }
+    }
+
+    fn list(&self) -> Result<Vec<DirectoryEntry>> {
+        let entries = fs::read_dir(&self.path).and_then(|entries| {
+            let entry = |entry: io::Result<fs::DirEntry>| {
+                let entry = entry?;
+                // Another process may remove it meanwhile.
+                let found = match entry.metadata() {
+                    Ok(found) => found,
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                    Err(error) => return Err(error),
+                };
+                let (is_file, len) = (found.is_file(), found.len());
+                Ok(Some(DirectoryEntry { name: entry.file_name(), is_file, len }))
+            };
+            entries.filter_map(|found| entry(found).transpose()).collect()
+        });
+        entries.map_err(|error| Error::new(Step::Open, &self.path, error))
+    }
+
+    fn rename(&self, from: &OsStr, to: &OsStr) -> Result<()> {
+        let renamed = fs::rename(self.path.join(from), self.path.join(to));
+        renamed.map_err(|error| self.error(Step::Rename, from, error))
+    }
+
+    fn remove(&self, name: &OsStr) -> Result<()> {
+        fs::remove_file(self.path.join(name)).map_err(|error| self.error(Step::Remove, name, error))
+    }
+
+    fn sync(&self) -> Result<()> {
+        match sync_folder(&self.path) {
+            // Some file systems cannot sync a folder.
+            Err(e) if matches!(e.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
+            done => done.map_err(|error| Error::new(Step::SyncFolder, &self.path, error)),
+        }
+    }
+}
+
+impl DirectoryFile for FsFile {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.file.with(File::metadata)?.len())
+    }
+
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.file.read_at(bytes, offset)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        self.file.write_at(bytes, offset)
+    }
+
+    fn clear(&self) -> io::Result<()> {
+        self.file.with(|file| file.set_len(0))
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.with(File::sync_all)
+    }
+
+    fn is_named(&self, name: &OsStr) -> io::Result<bool> {
+        self.file.with(|file| is_named(file, &self.folder.join(name)))
+    }
+
+    fn copy_permissions(&self, older: &OsStr, for_owner: bool) -> io::Result<()> {
+        self.file.with(|file| copy_permissions(&self.folder.join(older), file, for_owner))
+    }
+}
+
+/// Whether `path` names `file`.
+#[cfg(unix)]
+fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    let ours = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(found) => Ok((found.dev(), found.ino()) == (ours.dev(), ours.ino())),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+/// There, a file that is open cannot be replaced.
+#[cfg(not(unix))]
+fn is_named(_: &File, path: &Path) -> io::Result<bool> {
+    fs::exists(path)
+}
+
+#[cfg(unix)]
+fn copy_permissions(older: &Path, file: &File, for_owner: bool) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+
+    let more = if for_owner { 0o600 } else { 0 };
+    match fs::symlink_metadata(older) {
+        Ok(older) if older.is_file() => {
+            file.set_permissions(fs::Permissions::from_mode(older.permissions().mode() | more))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn copy_permissions(_: &Path, _: &File, _: bool) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// There, a folder cannot be opened, and renaming is as durable as it gets.
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
