@@ -79,6 +79,36 @@ impl LiveDocs {
         true
     }
 
+    /// The documents that are live in `before` and not in this set, ascending. Blocks that both share are skipped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues_column::{DocId, LiveDocs};
+    ///
+    /// let mut live = LiveDocs::all(100);
+    /// live.delete(DocId::new(7));
+    /// let before = live.clone();
+    /// live.delete(DocId::new(9));
+    /// assert!(live.deleted_since(&before).eq([DocId::new(9)]));
+    /// ```
+    pub fn deleted_since<'a>(&'a self, before: &'a LiveDocs) -> impl Iterator<Item = DocId> + 'a {
+        let blocks = self.blocks.iter().zip(&before.blocks).zip((0..self.docs).step_by(DOCS as usize));
+        blocks.flat_map(|((now, before), first)| {
+            let is_shared = match (now, before) {
+                (None, _) => true,
+                (Some(now), Some(before)) => Arc::ptr_eq(now, before),
+                (Some(_), None) => false,
+            };
+            let now = now.as_ref().filter(|_| !is_shared).map_or(&[][..], |now| &now[..]);
+            let was = |at: usize| before.as_ref().map_or(u64::MAX, |before| before[at]);
+            let gone: Vec<u64> = now.iter().enumerate().map(|(at, word)| was(at) & !word).collect();
+            let docs = bits::ones(&gone).map(|at| DocId::new(first + u32::try_from(at).unwrap_or(u32::MAX)));
+            // The last word may have bits of no document.
+            docs.filter(|doc| doc.get() < self.docs).collect::<Vec<_>>()
+        })
+    }
+
     /// The live documents as a bitset. O(documents / 64).
     pub fn to_bitset(&self) -> Bitset {
         let mut words = Vec::with_capacity(self.blocks.len() * WORDS);
@@ -134,6 +164,11 @@ mod tests {
                 prop_assert!((0..docs + 2).map(DocId::new).all(|doc| live.contains(doc) == model.contains(doc)));
                 prop_assert_eq!(LiveDocs::from(model).to_bitset(), model.clone());
             }
+            let mut gone = before_model.clone();
+            gone.subtract(&model);
+            prop_assert!(live.deleted_since(&before).eq(gone.iter()));
+            prop_assert!(LiveDocs::from(&model).deleted_since(&before).eq(gone.iter()));
+            prop_assert_eq!(before.deleted_since(&live).count(), 0);
         }
     }
 }

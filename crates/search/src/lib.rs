@@ -59,7 +59,7 @@ pub use docs::{DocList, Docs};
 pub use docs_by_part::{DocSet, DocsByPart};
 pub use docvalues_column::{Bitset, Value};
 pub use error::{Error, PartError, Result};
-pub use parts::{Parts, TermMemory};
+pub use parts::{PartChange, Parts, TermMemory};
 pub use query::Query;
 pub use request::{SearchAnswer, SearchRequest, Times};
 pub use search::{MissingColumns, MixedTypes, Search};

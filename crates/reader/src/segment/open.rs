@@ -96,7 +96,12 @@ impl Segment {
         Segment::from_source(Source::requests(reader, name).map_err(io_error)?, options)
     }
 
-    fn from_source(source: Source, options: OpenOptions) -> Result<Segment> {
+    /// Opens the segment that `source` holds.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn from_source(source: Source, options: OpenOptions) -> Result<Segment> {
         let file: Arc<str> = source.name().to_string().into();
         let metadata = Metadata::read(&source, &options).map_err(|e| corrupt(&file, None, e))?;
         let Metadata { header, footer, root, sort, fine_zones } = metadata;
