@@ -15,16 +15,13 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use crate::buffered_file::BUFFER;
 use crate::error::{Error, Result, Step};
 use crate::fault_injection::{FaultInjector, Faults};
 use crate::spill::Spill;
 
 #[cfg(test)]
 mod tests;
-
-/// Bytes that are buffered before they are written, and the most that are written by one call. For larger writes,
-/// the kernel caches larger pieces, which it first has to allocate: that takes several times as long.
-pub(crate) const BUFFER: usize = 1 << 16;
 
 /// The number of attempts to open and lock the temporary file. Each failure is another build that ended within
 /// microseconds.

@@ -11,6 +11,7 @@
 //! | [`Verify`] | when the checksums are compared |
 //! | [`Directory`] | the files of one folder; everything that is written goes through it |
 //! | [`AtomicFile`] | a file that appears under its name complete or not at all |
+//! | [`NewFile`] | a file that is written once, under its final name |
 //! | [`Spill`] | a temporary file for data that exceeds the memory of a build |
 //! | [`Faults`] | fault injection for tests |
 //! | [`Error`] | the call that failed, and its path |
@@ -23,6 +24,7 @@
 //! section were read, they test a single counter.
 
 mod atomic_file;
+mod buffered_file;
 mod checksum_tree;
 mod demand_paging;
 mod directory;
@@ -31,6 +33,7 @@ mod fault_injection;
 mod granule_set;
 mod huge_pages;
 mod mmap;
+mod new_file;
 mod positioned_file;
 mod request_waves;
 mod section;
@@ -42,6 +45,7 @@ pub use directory::{Directory, DirectoryEntry, DirectoryFile, FileLock, FsDirect
 pub use error::{Error, Result, Step};
 pub use fault_injection::Faults;
 pub use huge_pages::prefer_huge_pages;
+pub use new_file::NewFile;
 pub use request_waves::ReadAt;
 pub use section::{Section, Verify};
 pub use source::{Advice, Memory, Source};

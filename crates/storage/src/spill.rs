@@ -2,12 +2,11 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::atomic_file::BUFFER;
+use crate::buffered_file::in_full;
 use crate::error::{Error, Result, Step};
 use crate::fault_injection::FaultInjector;
 use crate::positioned_file::PositionedFile;
@@ -148,25 +147,6 @@ fn create(path: &Path, injector: &FaultInjector) -> io::Result<Opened> {
     // If unlinking fails, the file is removed on drop.
     let named = !cfg!(unix) || injector.before(Step::Remove).and_then(|()| fs::remove_file(path)).is_err();
     Ok(Opened { file: Arc::new(PositionedFile::of(file)), len: 0, named })
-}
-
-/// Transfers `len` bytes by calls that may transfer fewer. `call` gets the range to transfer next, and returns how
-/// many of its first bytes were. A call that transfers none fails with `none`.
-fn in_full(
-    len: usize,
-    none: io::ErrorKind,
-    mut call: impl FnMut(Range<usize>) -> io::Result<usize>,
-) -> io::Result<()> {
-    let mut done = 0;
-    while done < len {
-        match call(done..len.min(done + BUFFER)) {
-            Ok(0) => return Err(none.into()),
-            Ok(moved) => done += moved,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }
 
 impl Drop for SpillFile {

@@ -67,7 +67,7 @@ pub use docvalues_format::binary::Compression;
 pub use docvalues_format::file::kind::LogicalType;
 pub use docvalues_format::file::sort::{MAX_SORT_KEYS, SortKey};
 pub use docvalues_format::id::DocId;
-pub use docvalues_storage::{AtomicFile, Error as StorageError, Spill, Step};
+pub use docvalues_storage::{AtomicFile, Error as StorageError, NewFile, Spill, Step};
 pub use docvalues_terms::build::{Duplicates, IdOptions};
 pub use docvalues_terms::ids::Form as IdForm;
 pub use error::{Error, ErrorKind, Result};

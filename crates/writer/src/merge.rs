@@ -345,7 +345,7 @@ impl<'a> Merger<'a> {
     /// As [`finish`](Self::finish).
     pub fn finish_to(self, file: AtomicFile) -> Result<Summary> {
         let spill = file.spill();
-        self.write(file, Some(spill))
+        self.finish_into(file, Some(spill))
     }
 
     /// Merges into memory. The bytes are the same as in a file.
@@ -354,7 +354,7 @@ impl<'a> Merger<'a> {
     ///
     /// As [`finish`](Self::finish), except errors of files.
     pub fn finish_bytes(self) -> Result<(Vec<u8>, Summary)> {
-        self.write(Vec::new(), None)
+        self.finish_into(Vec::new(), None)
     }
 
     /// Merges into `out`, such as a pipe or an upload, sequentially. Values beyond the budget go to `spill`, if given.
@@ -364,10 +364,16 @@ impl<'a> Merger<'a> {
     ///
     /// As [`finish`](Self::finish).
     pub fn finish_writer<W: io::Write>(self, out: W, spill: Option<Spill>) -> Result<(W, Summary)> {
-        self.write(Stream(out), spill)
+        self.finish_into(Stream(out), spill)
     }
 
-    fn write<T: Target>(self, mut target: T, spill: Option<Spill>) -> Result<T::Finished> {
+    /// Merges into any `target`, such as a [`NewFile`](crate::NewFile). Values beyond the budget go to `spill`, if
+    /// given.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Self::finish).
+    pub fn finish_into<T: Target>(self, mut target: T, spill: Option<Spill>) -> Result<T::Finished> {
         let summary = self.write_all(&mut target, spill.as_ref())?;
         // Closes the temporary file before the next build of this file can begin.
         drop(spill);

@@ -6,7 +6,7 @@ use std::path::Path;
 use docvalues_column::{DocRange, bits};
 use docvalues_format::file::sort::SortKey;
 use docvalues_format::id::DocId;
-use docvalues_storage::{AtomicFile, Spill};
+use docvalues_storage::{AtomicFile, NewFile, Spill};
 use docvalues_terms::build::IdOptions;
 
 use crate::column_batch::ColumnBatch;
@@ -144,6 +144,34 @@ impl SegmentWriter<AtomicFile> {
     pub fn to_file(file: AtomicFile, schema: Schema, options: WriterOptions) -> SegmentWriter<AtomicFile> {
         let spill = file.spill();
         SegmentWriter::begin(file, schema, options, Some(spill))
+    }
+}
+
+impl SegmentWriter<NewFile> {
+    /// Begins a segment in `file`, under its final name. Values beyond the budget go to `spill`, if given.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use docvalues_storage::{Directory, FsDirectory};
+    /// use docvalues_writer::{FieldSpec, LogicalType, NewFile, Schema, SegmentWriter, WriterOptions};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let directory: Arc<dyn Directory> = Arc::new(FsDirectory::new(folder.path()));
+    /// let mut schema = Schema::new();
+    /// schema.add(FieldSpec::new("size", LogicalType::U64))?;
+    /// let file = NewFile::create(Arc::clone(&directory), "seg-000001.dv")?;
+    /// let summary = SegmentWriter::to_new_file(file, None, schema, WriterOptions::default()).finish()?;
+    /// directory.sync()?; // the caller makes the name durable
+    /// assert_eq!(directory.list()?[0].len, summary.bytes);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn to_new_file(
+        file: NewFile,
+        spill: Option<Spill>,
+        schema: Schema,
+        options: WriterOptions,
+    ) -> SegmentWriter<NewFile> {
+        SegmentWriter::begin(file, schema, options, spill)
     }
 }
 

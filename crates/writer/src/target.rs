@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use docvalues_storage::{AtomicFile, Error as StorageError, Step};
+use docvalues_storage::{AtomicFile, Error as StorageError, NewFile, Step};
 
 use crate::error::Result;
 use crate::summary::Summary;
@@ -13,6 +13,7 @@ use crate::summary::Summary;
 /// | target | made by | [`Finished`](Target::Finished) |
 /// | --- | --- | --- |
 /// | [`AtomicFile`] | [`SegmentWriter::create`](crate::SegmentWriter::create) | the [`Summary`]; the file is in place |
+/// | [`NewFile`] | [`SegmentWriter::to_new_file`](crate::SegmentWriter::to_new_file) | the [`Summary`]; the bytes are durable, the name is not |
 /// | `Vec<u8>` | [`SegmentWriter::in_memory`](crate::SegmentWriter::in_memory) | the bytes and the summary |
 /// | [`Stream`] | [`SegmentWriter::to_writer`](crate::SegmentWriter::to_writer) | the `io::Write` and the summary |
 pub trait Target {
@@ -44,6 +45,20 @@ impl Target for AtomicFile {
 
     fn finish(self, summary: Summary) -> Result<Summary> {
         self.commit()?;
+        Ok(summary)
+    }
+}
+
+/// A file that is written once, under its final name.
+impl Target for NewFile {
+    type Finished = Summary;
+
+    fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
+        NewFile::append(self, bytes)
+    }
+
+    fn finish(self, summary: Summary) -> Result<Summary> {
+        NewFile::finish(self)?;
         Ok(summary)
     }
 }

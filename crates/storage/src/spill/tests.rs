@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use super::*;
+use crate::buffered_file::BUFFER;
 use crate::{AtomicFile, Faults};
 
 fn names(folder: &Path) -> Vec<String> {

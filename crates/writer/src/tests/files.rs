@@ -1,7 +1,8 @@
 //! The file: whole under its name, or nothing.
 
 use super::*;
-use docvalues_storage::{AtomicFile, Faults, Step};
+use crate::{Merger, NewFile};
+use docvalues_storage::{AtomicFile, Directory, Faults, FsDirectory, Step};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -48,6 +49,31 @@ fn a_file_has_the_bytes_that_memory_has() {
     let (bytes, expected) = writer.finish().unwrap();
     assert!(std::fs::read(&path).unwrap() == bytes);
     assert_eq!(summary, expected);
+}
+
+#[test]
+fn a_new_file_has_the_bytes_that_memory_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let directory: Arc<dyn Directory> = Arc::new(FsDirectory::new(folder.path()));
+    let create = |name| NewFile::create(Arc::clone(&directory), name).unwrap();
+    let (schema_a, ids) = schema(specs());
+    let mut writer = SegmentWriter::to_new_file(create("a.dv"), None, schema_a, WriterOptions::default());
+    fill(&mut writer, ids);
+    let summary = writer.finish().unwrap();
+    assert_eq!(listing(folder.path()), ["a.dv"]);
+
+    let (schema_b, ids) = schema(specs());
+    let mut writer = in_memory(schema_b);
+    fill(&mut writer, ids);
+    let (bytes, expected) = writer.finish().unwrap();
+    assert!(std::fs::read(folder.path().join("a.dv")).unwrap() == bytes);
+    assert_eq!(summary, expected);
+
+    let merger = || Merger::new(WriterOptions::default());
+    let merged = merger().finish_into(create("b.dv"), None).unwrap();
+    let (bytes, expected) = merger().finish_bytes().unwrap();
+    assert!(std::fs::read(folder.path().join("b.dv")).unwrap() == bytes);
+    assert_eq!(merged, expected);
 }
 
 #[test]
