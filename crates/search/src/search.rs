@@ -221,6 +221,11 @@ impl<'s> Search<'s> {
         self.memory.unwrap_or(usize::MAX)
     }
 
+    /// The memory limit for everything else.
+    pub(crate) fn pass_memory(&self) -> usize {
+        self.memory.unwrap_or(memory::DEFAULT)
+    }
+
     /// The part `part` as a source: its columns are those of the search.
     pub(crate) fn source(&self, part: usize) -> PartSource<'_, 's> {
         PartSource { search: self, part }
