@@ -19,17 +19,21 @@
 //! of `b` are numbered after those of `a`, and ties are broken accordingly. Merging is associative. The same holds for
 //! the other searches.
 //!
-//! Two things depend on more than the documents:
+//! Some things depend on more than the documents:
 //!
-//! - A sum of doubles, a mean or a variance of them depends on the order of addition in its last bits.
+//! - A sum of doubles, a mean or a variance of them depends on the order of addition in its last bits. So may the order
+//!   of groups by such a metric.
+//! - Distinct byte strings without a dictionary are counted exactly up to a 16th of [`Search::memory`], of which the
+//!   least of all searches counts.
 //! - A column that has another kind or type in another partial result is an error, also with
 //!   [`MixedTypes::Promote`](crate::MixedTypes::Promote). A column that no part of a shard has is not, with
 //!   [`MissingColumns::NoValues`](crate::MissingColumns::NoValues).
 //!
 //! What a partial result keeps counts against [`Search::memory`].
 //!
-//! With the feature `serde`, partial results and requests can be serialised. Invalid input is an error, or at worst
-//! gives a wrong answer; it never panics, and takes no more memory than its size suggests.
+//! With the feature `serde`, partial results and requests can be serialised. Sender and receiver need the same release.
+//! Invalid input is an error, or at worst gives a wrong answer; it never panics, and takes no more memory than its size
+//! suggests.
 //!
 //! # Examples
 //!

@@ -8,6 +8,7 @@ use super::measure::PartialMeasure;
 use super::{check_same, merge_sorted};
 use crate::error::{Error, Result};
 use crate::facet::FacetCounts;
+use crate::group::Measure;
 use crate::histogram::{Bucket, BucketCounter, Buckets, FoundBucket, Histogram, HistogramCounts};
 use crate::{DocsByPart, Search, memory};
 
@@ -130,8 +131,8 @@ impl PartialHistogram {
     ///
     /// # Errors
     ///
-    /// If there are more than [`MAX_BUCKETS`](crate::histogram::MAX_BUCKETS) buckets, or the step is not one for the
-    /// column's type.
+    /// If there are more than [`MAX_BUCKETS`](crate::histogram::MAX_BUCKETS) buckets, they would take more than 256 MiB
+    /// if they were empty, or the step is not one for the column's type.
     pub fn finish(mut self) -> Result<HistogramCounts> {
         let field = self.column.field.clone();
         let found = std::mem::take(&mut self.buckets);
@@ -139,6 +140,7 @@ impl PartialHistogram {
         let is_empty = ends.is_none();
         let all = Buckets::new(&self.histogram.step, &field, ends)?;
         let shown = if is_empty && !all.is_given { &[] } else { all.edges() };
+        memory::limit(shown.len().saturating_mul(self.bucket_bytes()), memory::DEFAULT)?;
         let (mut buckets, mut found) = (Vec::with_capacity(shown.len()), found.into_iter().peekable());
         for &from in shown {
             let empty = || PartialBucket { from, ..PartialBucket::default() };
@@ -152,6 +154,16 @@ impl PartialHistogram {
         }
         let PartialHistogram { docs, missing, outside, .. } = self;
         Ok(HistogramCounts { field, buckets, docs, missing, outside })
+    }
+
+    /// The bytes of an empty bucket. There may be many of them between two others.
+    fn bucket_bytes(&self) -> usize {
+        let of_field = |PartialColumn { field, .. }: &PartialColumn| {
+            field.name.len().saturating_add(field.format.as_ref().map_or(0, String::len))
+        };
+        let metrics = self.metrics.len().saturating_mul(size_of::<Option<Measure>>());
+        let facet = self.facet.as_ref().map_or(0, of_field);
+        size_of::<Bucket>().saturating_add(metrics).saturating_add(facet)
     }
 
     fn bucket(&self, found: PartialBucket) -> Bucket {

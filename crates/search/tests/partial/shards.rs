@@ -39,7 +39,7 @@ impl Shards {
             }
             own().enumerate().fold(all, |all, (at, part)| all.with_live(at, &live(part.docs)))
         };
-        let (all, are_all) = (parts(0..starts.len()), choice % 3 == 0);
+        let (all, are_all) = (parts(0..starts.len()), choice.is_multiple_of(3));
         let shards = ranges.into_iter().map(|range| (range.clone(), parts(range))).collect();
         Shards { all, shards, lists, are_all, order: choice % 5 }
     }
