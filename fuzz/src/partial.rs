@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use docvalues::SortKey;
-use docvalues::column::Part;
+use docvalues::column::{Kind, Part};
 use docvalues::search::facet::{Facet, FacetOrder};
 use docvalues::search::group::{Group, GroupOrder, Metric};
 use docvalues::search::histogram::{Histogram, Step, Unit};
@@ -36,19 +36,26 @@ fn genuine() -> &'static Genuine {
         let parts = Parts::new([Part::new(rows.source())]);
         let search = Search::over(&parts).threads(1);
         let mut all = Genuine::default();
+        let numbers: Vec<&str> = rows
+            .columns
+            .iter()
+            .filter(|(field, _)| field.kind == Kind::Numeric)
+            .map(|(field, _)| field.name.as_str())
+            .collect();
         for (at, (field, _)) in rows.columns.iter().enumerate() {
             let name = || field.name.clone();
             let other = || rows.columns[(at + 1) % rows.columns.len()].0.name.clone();
             // A request that the kind of the column does not support is left out.
             let facet = Facet::on(name()).min_count(0).order(FacetOrder::Value);
             all.facets.extend(search.partial_facet(Docs::All, &facet));
-            let (sum, max) = (Metric::Sum(other()), Metric::Max(other()));
+            let number = || numbers[at % numbers.len()].to_owned();
+            let (sum, max) = (Metric::Sum(number()), Metric::Max(number()));
             for step in [Step::Whole(10), Step::Width(0.5), Step::Every(Unit::Month), Step::Edges(vec![0, 9])]
             {
                 let plain = Histogram::of(name(), step);
                 let whole = plain.clone().metric(sum.clone()).facet(Facet::on(other()));
-                all.histograms.extend(search.partial_histogram(Docs::All, &plain));
-                all.histograms.extend(search.partial_histogram(Docs::All, &whole));
+                let whole = search.partial_histogram(Docs::All, &whole);
+                all.histograms.extend(whole.or_else(|_| search.partial_histogram(Docs::All, &plain)));
             }
             let stats = Stats::of(name());
             for stats in [stats.clone().distinct(), stats.spread().percentiles([7.0, 50.0]).distinct()] {

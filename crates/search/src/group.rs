@@ -282,10 +282,10 @@ impl Search<'_> {
         }
         let found = all_groups::find(&request, by, &layout, group.order, group.top)?;
         if are_all {
-            let rows = found.distinct.saturating_mul((layout.bytes() + size_of::<TopGroup>()) as u64);
+            let each = layout.bytes() + size_of::<TopGroup>();
+            let rows = usize::try_from(found.distinct).unwrap_or(usize::MAX).saturating_mul(each);
             let docs = kept_docs(&request, found.winners.len(), group.docs).saturating_mul(keys.bytes());
-            let bytes = usize::try_from(rows).unwrap_or(usize::MAX).saturating_add(docs);
-            memory::limit(bytes, request.memory())?;
+            memory::limit(rows.saturating_add(docs), request.memory())?;
         }
         let docs = if group.docs > 0 && !found.winners.is_empty() {
             let groups = GroupIndex::new(found.winners.iter().map(|winner| &winner.value));

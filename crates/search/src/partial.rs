@@ -31,9 +31,9 @@
 //!
 //! What a partial result keeps counts against [`Search::memory`].
 //!
-//! With the feature `serde`, partial results and requests can be serialised. Sender and receiver need the same release.
-//! Invalid input is an error, or at worst gives a wrong answer; it never panics, and takes no more memory than its size
-//! suggests.
+//! With the feature `serde`, partial results and requests can be serialised. Sender and receiver need the same release,
+//! and the same word size for estimates of distinct byte strings. Invalid input is an error, or at worst gives a wrong
+//! answer; it never panics, and takes no more memory than its size suggests.
 //!
 //! # Examples
 //!

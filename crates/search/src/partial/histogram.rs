@@ -1,13 +1,10 @@
 //! Partial histograms.
 
-use docvalues_column::Field;
-
 use super::column::PartialColumn;
 use super::facet::{ValueCounts, all_values};
 use super::measure::PartialMeasure;
 use super::{check_same, merge_sorted};
 use crate::error::{Error, Result};
-use crate::facet::FacetCounts;
 use crate::group::Measure;
 use crate::histogram::{Bucket, BucketCounter, Buckets, FoundBucket, Histogram, HistogramCounts};
 use crate::{DocsByPart, Search, memory};
@@ -175,8 +172,7 @@ impl PartialHistogram {
         });
         let facet = self.histogram.facet.as_ref().zip(self.facet.as_ref());
         let counts = found.facet.unwrap_or_default();
-        let facet: Option<FacetCounts> =
-            facet.map(|(facet, column)| counts.finish(facet, Field::clone(&column.field)));
+        let facet = facet.map(|(facet, column)| counts.finish(facet, column.field.clone()));
         Bucket { from: found.from, count: found.count, metrics: metrics.collect(), facet }
     }
 

@@ -89,7 +89,7 @@ impl PartialTop {
     }
 
     /// The documents with the value of each sort key, in order. `None` for a document without a value; of several
-    /// values, the one that the document is sorted by.
+    /// values, the one that the document is sorted by; 0.0 for −0.0.
     pub fn entries(&self) -> impl Iterator<Item = (DocAddress, Vec<Option<Value>>)> + '_ {
         self.docs.iter().map(|doc| (doc.address, doc.typed_values(&self.keys, &self.columns)))
     }

@@ -107,6 +107,26 @@ fn a_shard_need_not_have_a_column() {
 }
 
 #[test]
+fn the_column_is_described_by_a_part_with_values() {
+    let part = |format: &str, value: Option<i64>| {
+        let format = Some(format.to_owned()).filter(|format| !format.is_empty());
+        let field = Field { format, ..Field::new("day", Kind::Numeric, LogicalType::Date) };
+        Part::new(MemSource::new(1, [(field, ModelColumn::Numeric(vec![value]))]))
+    };
+    for parts in [
+        [part("", None), part("%d", None), part("%m", Some(1)), part("%y", Some(1))],
+        [part("", None), part("%d", None), part("%m", None), part("", None)],
+    ] {
+        let facet = Facet::on("day");
+        let all = Parts::new(parts.clone());
+        let shards = parts.map(|part| Parts::new([part]));
+        let shards = shards.iter().map(|parts| over(parts).partial_facet(Docs::All, &facet).unwrap());
+        let merged = shards.reduce(|all, next| all.merge(next).unwrap()).unwrap().finish();
+        assert_eq!(merged, over(&all).facet(Docs::All, &facet).unwrap());
+    }
+}
+
+#[test]
 fn too_many_buckets_in_total() {
     let [a, b] = [0, 1 << 40].map(|at| shard(1, [numbers("it", LogicalType::I64, [at])]));
     let histogram = Histogram::of("it", Step::Whole(1));
