@@ -13,6 +13,7 @@
 
 mod all_groups;
 mod best_groups;
+mod found_groups;
 mod group_value;
 mod metric;
 mod order_value;
@@ -21,16 +22,17 @@ mod second_pass;
 
 use std::sync::Arc;
 
-use docvalues_column::{DocAddress, Field, Lists, SortKey, TermOrd, Value};
+use docvalues_column::{DocAddress, Field, SortKey, Value};
 
 use crate::columns::Slot;
 use crate::error::{Error, Result};
 use crate::open_request::Request;
-use crate::sort::{Keys, TopDocs, TopKCollector};
+use crate::sort::{Keys, TopKCollector};
 use crate::stats::Distinct;
 use crate::value::Stored;
 use crate::{DocsByPart, Search, memory};
 use best_groups::BestGroups;
+pub(crate) use found_groups::FoundGroups;
 pub(crate) use metric::Layout;
 pub use metric::{Measure, Metric};
 pub(crate) use order_value::OrderValue;
@@ -163,38 +165,6 @@ struct TopGroup {
     row: Vec<u64>,
 }
 
-/// The first groups, before their metrics are computed.
-pub(crate) struct FoundGroups {
-    pub(crate) field: Field,
-    pub(crate) groups: Vec<FoundGroup>,
-    /// The number of all groups, if it is known.
-    pub(crate) distinct: Option<u64>,
-    pub(crate) docs: u64,
-    pub(crate) missing: u64,
-    pub(crate) layout: Arc<Layout>,
-}
-
-/// A group, with its accumulators.
-pub(crate) struct FoundGroup {
-    pub(crate) value: Value,
-    pub(crate) row: Vec<u64>,
-    pub(crate) docs: Vec<DocAddress>,
-}
-
-impl FoundGroups {
-    fn finish(self) -> Groups {
-        let FoundGroups { field, groups, distinct, docs, missing, layout } = self;
-        let found = |FoundGroup { value, row, docs }| GroupFound {
-            value,
-            count: row[0],
-            docs,
-            metrics: layout.measures(&row),
-        };
-        let groups = groups.into_iter().map(found).collect();
-        Groups { field, groups, distinct: distinct.map(Distinct::Exact), docs, missing }
-    }
-}
-
 impl Group {
     /// Requests the ten most frequent values of `column`.
     pub fn by(column: impl Into<String>) -> Group {
@@ -294,7 +264,7 @@ impl Search<'_> {
         } else {
             None
         };
-        let groups = finish(&request, by, found.winners, docs)?;
+        let groups = found_groups::resolve(&request, by, found.winners, docs)?;
         let (distinct, docs, missing) = (Some(found.distinct), found.docs, found.missing);
         Ok(FoundGroups { field, groups, distinct, docs, missing, layout })
     }
@@ -318,7 +288,7 @@ impl Search<'_> {
         let winner = known.value.map(|number| TopGroup { value: Stored::Number(number), row });
         let distinct = u64::from(winner.is_some());
         let winners = winner.into_iter().take(group.top).collect();
-        let mut groups = finish(request, by, winners, None)?;
+        let mut groups = found_groups::resolve(request, by, winners, None)?;
         if let Some(only) = groups.first_mut().filter(|_| group.docs > 0) {
             only.docs = self.top(docs, &group.sort, group.docs)?;
         }
@@ -381,37 +351,6 @@ fn by_best(
     let rows = rows.unwrap_or_default();
     let rows = rows.chunks(layout.words()).map(<[u64]>::to_vec);
     let winners = values.into_iter().zip(rows).map(|(value, row)| TopGroup { value, row }).collect();
-    let groups = finish(request, by, winners, best)?;
+    let groups = found_groups::resolve(request, by, winners, best)?;
     Ok(FoundGroups { field, groups, distinct: None, docs, missing, layout })
-}
-
-/// Resolves groups: terms for ords.
-fn finish(
-    request: &Request<'_>,
-    by: Slot,
-    winners: Vec<TopGroup>,
-    best: Option<Vec<TopDocs>>,
-) -> Result<Vec<FoundGroup>> {
-    let (column, mut docs) = (request.columns().get(by), best.into_iter().flatten());
-    let (mut groups, mut terms) = (Vec::with_capacity(winners.len()), Lists::new());
-    let mut winners = winners.into_iter();
-    while winners.len() > 0 {
-        request.stop().check()?;
-        let some: Vec<TopGroup> = winners.by_ref().take(TERM_BATCH).collect();
-        if let Some(dictionary) = column.terms() {
-            let ords: Vec<TermOrd> = some.iter().map(|winner| winner.value.ord()).collect();
-            dictionary.gather(&ords, &mut terms)?;
-        }
-        let mut terms = terms.slices().iter();
-        for TopGroup { value, row } in some {
-            let value = match (terms.next(), value) {
-                (Some(term), _) => Value::Bytes(term.to_vec()),
-                (None, Stored::Number(number)) => Value::of(column.info().field.logical, number),
-                (None, Stored::Bytes(bytes) | Stored::Term(bytes, _)) => Value::Bytes(bytes),
-            };
-            let docs = docs.next().map_or_else(|| Ok(Vec::new()), |docs| docs.finish(request))?;
-            groups.push(FoundGroup { value, row, docs });
-        }
-    }
-    Ok(groups)
 }

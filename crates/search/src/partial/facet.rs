@@ -13,7 +13,7 @@ use crate::{DocsByPart, Search, memory};
 
 /// A facet over some parts: the count of every value. See [the module](super).
 ///
-/// It takes about 40 bytes a value, and the bytes of terms.
+/// It takes about 32 bytes a value, and the bytes of terms.
 ///
 /// # Examples
 ///

@@ -4,12 +4,12 @@ use std::cmp::{Ordering, Reverse};
 
 use super::column::PartialColumn;
 use super::keyed::{KeyedDoc, all_parts, merge_docs, shifted};
-use super::measure::PartialMeasure;
+use super::measure::{self, PartialMeasure};
 use super::value::PartialValue;
 use super::{check_same, merge_sorted};
 use crate::docs::len_u32;
 use crate::error::{Error, Result};
-use crate::group::{FoundGroups, Group, GroupFound, GroupOrder, Groups, Measure, OrderValue};
+use crate::group::{FoundGroups, Group, GroupFound, GroupOrder, Groups, OrderValue};
 use crate::sort::{Keys, read_keys};
 use crate::stats::Distinct;
 use crate::{DocsByPart, Search, memory};
@@ -162,18 +162,11 @@ impl PartialGroups {
     pub fn finish(self) -> Groups {
         let PartialGroups { group, by, metrics, docs, missing, groups, .. } = self;
         let distinct = groups.len() as u64;
-        let measures = |measures: Vec<Option<PartialMeasure>>| {
-            let all = measures.into_iter().zip(group.metrics.iter().zip(&metrics));
-            let finish = |(measure, (metric, column)): (Option<PartialMeasure>, (_, &PartialColumn))| {
-                measure.map(|measure| measure.finish(metric, column.field.logical))
-            };
-            all.map(finish).collect::<Vec<Option<Measure>>>()
-        };
         let found = |found: PartialGroup| GroupFound {
             value: found.value.into_value(by.field.logical),
             count: found.count,
             docs: found.docs.iter().take(group.docs).map(|doc| doc.address).collect(),
-            metrics: measures(found.measures),
+            metrics: measure::finish(found.measures, &group.metrics, &metrics),
         };
         let groups = first(groups, &group, &metrics).into_iter().map(found).collect();
         let distinct = (group.order != GroupOrder::Best).then_some(Distinct::Exact(distinct));
@@ -192,7 +185,7 @@ impl PartialGroups {
         for found in groups {
             let fits = !by.is_absent() && found.value.fits(&by.field) && found.count > 0;
             super::check(name, fits, "values of the column's type")?;
-            let fit = super::measure::fit(&found.measures, &group.metrics, metrics);
+            let fit = measure::fit(&found.measures, &group.metrics, metrics);
             super::check(name, fit, "measures of the requested metrics")?;
             let are_first = found.docs.len() <= kept_docs(group) && found.docs.is_sorted_by(|a, b| a < b);
             let fit = found.docs.iter().all(|doc| doc.fits(&group.sort, keys, *parts));

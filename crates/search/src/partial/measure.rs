@@ -2,7 +2,6 @@
 
 use docvalues_column::{LogicalType, Value};
 
-#[cfg(feature = "serde")]
 use super::column::PartialColumn;
 use crate::group::{Measure, Metric};
 use crate::stats::{Compensated, Sum};
@@ -63,6 +62,20 @@ impl PartialMeasure {
         };
         a.into_iter().zip(b).map(both).collect()
     }
+}
+
+/// The values of `metrics` over `columns`, of which there are none without `measures`.
+pub(super) fn finish(
+    measures: Vec<Option<PartialMeasure>>,
+    metrics: &[Metric],
+    columns: &[PartialColumn],
+) -> Vec<Option<Measure>> {
+    let mut measures = measures.into_iter();
+    let metrics = metrics.iter().zip(columns);
+    let finish = |(metric, column): (&Metric, &PartialColumn)| {
+        measures.next().flatten().map(|measure| measure.finish(metric, column.field.logical))
+    };
+    metrics.map(finish).collect()
 }
 
 /// Whether `measures` may be those of `metrics` over `columns`.

@@ -15,7 +15,7 @@ use crate::{DocsByPart, Search, memory};
 
 /// Statistics over some parts. See [the module](super).
 ///
-/// It takes some hundred bytes; for percentiles, 16 for each different number; for distinct values, about 32 for each,
+/// It takes some hundred bytes; for percentiles, 16 for each different number; for distinct values, about 24 for each,
 /// and the bytes of terms, or a sketch of 16 KiB.
 ///
 /// # Examples
