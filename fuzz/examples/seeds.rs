@@ -40,6 +40,9 @@ fn main() -> Result<()> {
     for (number, text) in docvalues_fuzz::query_texts(60).iter().enumerate() {
         save("query", number, text.as_bytes())?;
     }
+    for (number, made) in docvalues_fuzz::partial_inputs().iter().enumerate().step_by(3) {
+        save("partial", number, made)?;
+    }
     for (number, made) in ids()?.into_iter().enumerate() {
         save("ids", number, &docvalues_fuzz::ids_input(made))?;
     }

@@ -10,6 +10,7 @@
 //! | [`program`] | operations of a writer, and questions | answers equal those of naive models |
 //! | [`merge`] | small segments with deleted documents | the merge equals a segment built at once |
 //! | [`query`] | text | it parses, or fails with a position; prints and parses back; finds the right documents |
+//! | [`partial`] | a serialised partial result | it is refused, or merges and finishes; merged results can be sent on |
 //! | [`input`] | options, a schema file, CSV or NDJSON | an accepted file survives `dv build`, `dv export` and `dv build` |
 //!
 //! `structured` is [`segment`] with files from [`structure::mutate`].
@@ -26,6 +27,7 @@ mod merge;
 // Shared with the tests of crate `search`.
 #[path = "../../crates/search/tests/query/naive.rs"]
 pub mod naive;
+mod partial;
 mod program;
 mod query;
 mod reseal;
@@ -42,6 +44,7 @@ pub use feed::{give, give_batch};
 pub use ids::{exercise_ids, ids, ids_input, ids_to_ask};
 pub use input::input;
 pub use merge::merge;
+pub use partial::{partial, partial_inputs};
 pub use program::program;
 pub use query::{query, query_texts};
 pub use reseal::reseal;
@@ -51,7 +54,7 @@ pub use searches::{exercise_merge, exercise_parts, exercise_searches};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets, for the replay of corpora.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 14] = [
     ("program", program),
     ("merge", merge),
     ("query", query),
@@ -65,6 +68,7 @@ pub const TARGETS: [Target; 13] = [
     ("binary", binary),
     ("ids", ids),
     ("directory", directory),
+    ("partial", partial),
 ];
 
 /// Any bytes as a file: opening it and every read of it must return.

@@ -110,6 +110,7 @@
 //! | `search` | yes | [`search`]; not on big-endian machines, which its distinct-count sketches do not support |
 //! | `rayon` | yes | threads that encode columns ([`WriterOptions::threads`]) and search |
 //! | `arrow` | no | [`SegmentWriter`]`::append` for record batches; with `search`, exports as record batches |
+//! | `serde` | no | with `search`, partial results and requests can be serialised |
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -98,6 +98,11 @@ impl ColumnSet {
         &self.info.field.name
     }
 
+    /// Whether no part has the column.
+    pub(crate) fn is_absent(&self) -> bool {
+        self.parts.iter().all(|column| column.is_absent())
+    }
+
     /// The identities of the terms, which `make` makes once.
     pub(crate) fn ids(&self, make: impl FnOnce() -> Result<TermIds>) -> Result<Arc<TermIds>> {
         let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
@@ -200,7 +205,7 @@ impl<'a> ColumnView<'a> {
 
     /// Whether no part has the column.
     pub(crate) fn is_absent(self) -> bool {
-        self.set.parts.iter().all(|column| column.is_absent())
+        self.set.is_absent()
     }
 
     /// The terms that ords identify, for a column of ords that [`Columns::id_slot`] opened.

@@ -38,6 +38,7 @@ use finish::FacetResult;
 #[doc(alias = "SortedSetDocValuesFacetCounts")]
 #[doc(alias = "TermsAggregation")]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Facet {
     /// The column.
     pub column: String,
@@ -53,6 +54,7 @@ pub struct Facet {
 
 /// The order of the values of a facet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum FacetOrder {
     /// By descending count, then by ascending value.

@@ -13,6 +13,7 @@
 
 mod all_groups;
 mod best_groups;
+mod found_groups;
 mod group_value;
 mod metric;
 mod order_value;
@@ -21,18 +22,20 @@ mod second_pass;
 
 use std::sync::Arc;
 
-use docvalues_column::{DocAddress, Field, Lists, SortKey, TermOrd, Value};
+use docvalues_column::{DocAddress, Field, SortKey, Value};
 
 use crate::columns::Slot;
 use crate::error::{Error, Result};
 use crate::open_request::Request;
-use crate::sort::{Keys, TopDocs, TopKCollector};
+use crate::sort::{Keys, TopKCollector};
 use crate::stats::Distinct;
 use crate::value::Stored;
-use crate::{DocsByPart, Search};
+use crate::{DocsByPart, Search, memory};
 use best_groups::BestGroups;
+pub(crate) use found_groups::FoundGroups;
 pub(crate) use metric::Layout;
 pub use metric::{Measure, Metric};
+pub(crate) use order_value::OrderValue;
 use second_pass::{GroupIndex, SecondPass};
 
 /// Terms to look up at once.
@@ -55,6 +58,7 @@ pub(crate) const TERM_BATCH: usize = 1 << 12;
 #[doc(alias = "GroupingSearch")]
 #[doc(alias = "collapse")]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Group {
     /// The column: numeric, sorted or binary.
     pub by: String,
@@ -65,6 +69,7 @@ pub struct Group {
     /// The most documents to return for each group.
     pub docs: usize,
     /// The order of the documents in a group. Ties are ordered by document id.
+    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::sort_keys"))]
     pub sort: Vec<SortKey>,
     /// Metrics to compute for each group.
     pub metrics: Vec<Metric>,
@@ -72,6 +77,7 @@ pub struct Group {
 
 /// The order of groups. Ties are ordered by ascending value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum GroupOrder {
     /// By descending count.
@@ -218,10 +224,16 @@ impl Search<'_> {
     /// If there is no such column, it has several values a document, a metric's column has no numbers, memory is far
     /// too small, or a column is damaged.
     pub fn group<'d>(&self, docs: impl Into<DocsByPart<'d>>, group: &Group) -> Result<Groups> {
-        self.group_of(docs.into(), group)
+        Ok(self.find_groups(docs.into(), group, false)?.finish())
     }
 
-    fn group_of(&self, docs: DocsByPart<'_>, group: &Group) -> Result<Groups> {
+    /// The first groups. If `are_all` are kept for a merge, they and their documents must fit the memory limit.
+    pub(crate) fn find_groups(
+        &self,
+        docs: DocsByPart<'_>,
+        group: &Group,
+        are_all: bool,
+    ) -> Result<FoundGroups> {
         let mut request = self.begin(docs)?;
         let by = request.id_slot(&group.by)?;
         let field = request.columns().get(by).info().field.clone();
@@ -229,23 +241,22 @@ impl Search<'_> {
             let cannot = "has several values a document, so that they have no group";
             return Err(Error::Kind { field: field.name, kind: field.kind, cannot });
         }
-        if let GroupOrder::Metric(metric) = group.order
-            && metric >= group.metrics.len()
-        {
-            let metrics = group.metrics.len();
-            return Err(Error::Request(format!(
-                "expected one of {metrics} metrics as order of groups, found metric {metric}"
-            )));
-        }
+        check_order(group)?;
         let layout = Arc::new(Layout::new(&mut request, &group.metrics)?);
         let keys = Keys::open(&mut request, &group.sort)?;
         if let Some(groups) = self.one_group(docs, &request, (by, &layout), group)? {
             return Ok(groups);
         }
         if group.order == GroupOrder::Best {
-            return by_best(&request, by, field, &layout, keys, group);
+            return by_best(&request, by, field, layout, keys, group);
         }
         let found = all_groups::find(&request, by, &layout, group.order, group.top)?;
+        if are_all {
+            let each = layout.bytes() + size_of::<TopGroup>();
+            let rows = usize::try_from(found.distinct).unwrap_or(usize::MAX).saturating_mul(each);
+            let docs = kept_docs(&request, found.winners.len(), group.docs).saturating_mul(keys.bytes());
+            memory::limit(rows.saturating_add(docs), request.memory())?;
+        }
         let docs = if group.docs > 0 && !found.winners.is_empty() {
             let groups = GroupIndex::new(found.winners.iter().map(|winner| &winner.value));
             let most = most_threads(&request, &keys, found.winners.len(), group.docs);
@@ -253,9 +264,9 @@ impl Search<'_> {
         } else {
             None
         };
-        let groups = finish(&request, by, &layout, found.winners, docs)?;
-        let distinct = Some(Distinct::Exact(found.distinct));
-        Ok(Groups { field, groups, distinct, docs: found.docs, missing: found.missing })
+        let groups = found_groups::resolve(&request, by, found.winners, docs)?;
+        let (distinct, docs, missing) = (Some(found.distinct), found.docs, found.missing);
+        Ok(FoundGroups { field, groups, distinct, docs, missing, layout })
     }
 
     /// The only group, or none, if column descriptions have the answer: see
@@ -264,9 +275,9 @@ impl Search<'_> {
         &self,
         docs: DocsByPart<'_>,
         request: &Request<'_>,
-        (by, layout): (Slot, &Layout),
+        (by, layout): (Slot, &Arc<Layout>),
         group: &Group,
-    ) -> Result<Option<Groups>> {
+    ) -> Result<Option<FoundGroups>> {
         let Some(known) = request.constant(by) else { return Ok(None) };
         let has_all = known.with_value == known.docs;
         let needs_docs = group.docs > 0 || !group.metrics.is_empty();
@@ -275,26 +286,44 @@ impl Search<'_> {
             return Ok(None);
         }
         let winner = known.value.map(|number| TopGroup { value: Stored::Number(number), row });
-        let distinct = Distinct::Exact(winner.is_some().into());
+        let distinct = u64::from(winner.is_some());
         let winners = winner.into_iter().take(group.top).collect();
-        let mut groups = finish(request, by, layout, winners, None)?;
+        let mut groups = found_groups::resolve(request, by, winners, None)?;
         if let Some(only) = groups.first_mut().filter(|_| group.docs > 0) {
             only.docs = self.top(docs, &group.sort, group.docs)?;
         }
-        Ok(Some(Groups {
+        Ok(Some(FoundGroups {
             field: request.columns().get(by).info().field.clone(),
             groups,
             distinct: (group.order != GroupOrder::Best).then_some(distinct),
             docs: known.docs,
             missing: known.docs - known.with_value,
+            layout: Arc::clone(layout),
         }))
     }
 }
 
+/// Returns an error if the metric that orders groups does not exist.
+pub(crate) fn check_order(group: &Group) -> Result<()> {
+    match group.order {
+        GroupOrder::Metric(metric) if metric >= group.metrics.len() => {
+            let metrics = group.metrics.len();
+            Err(Error::Request(format!(
+                "expected one of {metrics} metrics as order of groups, found metric {metric}"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The most documents that `docs` best ones of each group may be.
+fn kept_docs(request: &Request<'_>, groups: usize, docs: usize) -> usize {
+    groups.saturating_mul(docs).min(usize::try_from(request.hits()).unwrap_or(usize::MAX))
+}
+
 /// The most threads whose best documents fit the memory limit. One always fits, since its documents are returned.
 fn most_threads(request: &Request<'_>, keys: &Keys, groups: usize, docs: usize) -> usize {
-    let kept = groups.saturating_mul(docs).min(usize::try_from(request.hits()).unwrap_or(usize::MAX));
-    request.memory() / kept.saturating_mul(keys.bytes()).max(1)
+    request.memory() / kept_docs(request, groups, docs).saturating_mul(keys.bytes()).max(1)
 }
 
 /// Finds the groups whose best documents come first.
@@ -302,16 +331,16 @@ fn by_best(
     request: &Request<'_>,
     by: Slot,
     field: Field,
-    layout: &Arc<Layout>,
+    layout: Arc<Layout>,
     keys: Keys,
     group: &Group,
-) -> Result<Groups> {
+) -> Result<FoundGroups> {
     let values = if group.top == 0 {
         Vec::new()
     } else {
         request.run(TopKCollector::new(keys.clone(), BestGroups::new(by, group.top)))?.finish().0.finish()
     };
-    let mut pass = SecondPass::new(by, GroupIndex::new(values.iter())).accumulate(layout);
+    let mut pass = SecondPass::new(by, GroupIndex::new(values.iter())).accumulate(&layout);
     if group.docs > 0 {
         let most = most_threads(request, &keys, values.len(), group.docs);
         pass = pass.best(keys, group.docs, most);
@@ -322,38 +351,6 @@ fn by_best(
     let rows = rows.unwrap_or_default();
     let rows = rows.chunks(layout.words()).map(<[u64]>::to_vec);
     let winners = values.into_iter().zip(rows).map(|(value, row)| TopGroup { value, row }).collect();
-    let groups = finish(request, by, layout, winners, best)?;
-    Ok(Groups { field, groups, distinct: None, docs, missing })
-}
-
-/// Resolves groups: terms for ords, metrics for accumulators.
-fn finish(
-    request: &Request<'_>,
-    by: Slot,
-    layout: &Layout,
-    winners: Vec<TopGroup>,
-    best: Option<Vec<TopDocs>>,
-) -> Result<Vec<GroupFound>> {
-    let (column, mut docs) = (request.columns().get(by), best.into_iter().flatten());
-    let (mut groups, mut terms) = (Vec::with_capacity(winners.len()), Lists::new());
-    let mut winners = winners.into_iter();
-    while winners.len() > 0 {
-        request.stop().check()?;
-        let some: Vec<TopGroup> = winners.by_ref().take(TERM_BATCH).collect();
-        if let Some(dictionary) = column.terms() {
-            let ords: Vec<TermOrd> = some.iter().map(|winner| winner.value.ord()).collect();
-            dictionary.gather(&ords, &mut terms)?;
-        }
-        let mut terms = terms.slices().iter();
-        for TopGroup { value, row } in some {
-            let value = match (terms.next(), value) {
-                (Some(term), _) => Value::Bytes(term.to_vec()),
-                (None, Stored::Number(number)) => Value::of(column.info().field.logical, number),
-                (None, Stored::Bytes(bytes) | Stored::Term(bytes, _)) => Value::Bytes(bytes),
-            };
-            let docs = docs.next().map_or_else(|| Ok(Vec::new()), |docs| docs.finish(request))?;
-            groups.push(GroupFound { value, count: row[0], docs, metrics: layout.measures(&row) });
-        }
-    }
-    Ok(groups)
+    let groups = found_groups::resolve(request, by, winners, best)?;
+    Ok(FoundGroups { field, groups, distinct: None, docs, missing, layout })
 }

@@ -26,10 +26,11 @@ use crate::facet::{Facet, FacetCounts};
 use crate::group::{Measure, Metric};
 use crate::interrupt::Interrupt;
 use crate::open_request::Request;
+use crate::partial::PartialMeasure;
 use crate::search::Search;
 use crate::stats::NumberStats;
 use crate::window::{Cells, Window};
-use buckets::Buckets;
+pub(crate) use buckets::Buckets;
 use sub_aggregations::SubAggregations;
 
 /// The most buckets of a histogram.
@@ -52,6 +53,7 @@ pub const MAX_BUCKETS: usize = 1 << 16;
 #[derive(Clone, Debug, PartialEq)]
 #[doc(alias = "HistogramAggregation")]
 #[doc(alias = "LongRangeFacetCounts")]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Histogram {
     /// A column of numbers, one or several a document.
@@ -106,10 +108,11 @@ impl Histogram {
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Step {
     /// Every multiple of a width. For integers, a whole number of at least 1.
-    Width(f64),
+    Width(#[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))] f64),
     /// Every multiple of a whole number of at least 1: a double is inexact above 2^53.
     Whole(u64),
     /// The beginning of every calendar unit.
@@ -121,6 +124,7 @@ pub enum Step {
 
 /// A unit of the calendar, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Unit {
     /// 1 s.
@@ -195,6 +199,14 @@ pub struct Bucket {
     pub metrics: Vec<Option<Measure>>,
     /// The requested facet.
     pub facet: Option<FacetCounts>,
+}
+
+/// A bucket with values, before its metrics are merged with others.
+pub(crate) struct FoundBucket {
+    pub(crate) from: i64,
+    pub(crate) count: u64,
+    pub(crate) measures: Vec<Option<PartialMeasure>>,
+    pub(crate) facet: Option<FacetCounts>,
 }
 
 impl Search<'_> {
@@ -298,13 +310,30 @@ impl BucketCounter {
         };
         let range = |at| {
             let (metrics, facet) = match &mut sub {
-                Some(sub) => sub.finish(at, request)?,
+                Some(sub) => (sub.measures(at), sub.facet(at, request)?),
                 None => Default::default(),
             };
             Ok(Bucket { from: buckets.edges()[at], count: counts[at], metrics, facet })
         };
         let shown = shown.map(range).collect::<Result<_>>()?;
         Ok(HistogramCounts { field, buckets: shown, docs, missing, outside })
+    }
+
+    /// Calls `each` with every bucket that has values, and returns the remaining counts: documents, documents without
+    /// a value, and values in no bucket.
+    pub(crate) fn each_found(
+        mut self,
+        request: &Request<'_>,
+        mut each: impl FnMut(FoundBucket) -> Result<()>,
+    ) -> Result<[u64; 3]> {
+        for (at, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let (measures, facet) = match &mut self.sub {
+                Some(sub) => (sub.partial_measures(at), sub.facet(at, request)?),
+                None => Default::default(),
+            };
+            each(FoundBucket { from: self.buckets.edges()[at], count, measures, facet })?;
+        }
+        Ok([self.docs, self.missing, self.outside])
     }
 
     fn count(&mut self, number: i64, times: u64) {

@@ -10,6 +10,7 @@
 //! | statistics | count, range, sum, spread, percentiles and distinct values of a column | [`stats`] |
 //! | export | the values of many documents, in any order | [`export`] |
 //! | retrieve | the values of a few documents, repeatedly | [`retrieve`] |
+//! | partial results | answers that merge with those of other machines | [`partial`] |
 //!
 //! A search takes a set of documents ([`Docs`]) and column names. It reads columns in batches of up to 32,768
 //! documents with `gather` and `scan`; no virtual call is made per document. Any
@@ -38,6 +39,7 @@ mod memory;
 mod memory_budget;
 mod multi_pass;
 mod open_request;
+pub mod partial;
 mod parts;
 mod pass;
 mod promoted_column;

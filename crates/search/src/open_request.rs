@@ -8,7 +8,6 @@ use crate::docs::Docs;
 use crate::docs_by_part::DocsByPart;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
-use crate::memory;
 use crate::pass::{Pass, PassPart};
 use crate::search::Search;
 
@@ -135,7 +134,7 @@ impl<'r> Request<'r> {
 
     /// The memory limit for all collectors together, in bytes.
     pub(crate) fn memory(&self) -> usize {
-        self.search.memory.unwrap_or(memory::DEFAULT)
+        self.search.pass_memory()
     }
 
     pub(crate) fn stop(&self) -> &Interrupt {

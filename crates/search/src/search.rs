@@ -169,7 +169,7 @@ impl<'s> Search<'s> {
     /// | --- | --- |
     /// | facets, groups, distinct values | more passes over the documents, each for a part of the values |
     /// | top-k | fewer threads; then a sort of all documents; then [`Error::Memory`](crate::Error::Memory) |
-    /// | sort of all documents, set of a filter | [`Error::Memory`](crate::Error::Memory) |
+    /// | sort of all documents, set of a filter, [partial results](crate::partial) | [`Error::Memory`](crate::Error::Memory) |
     ///
     /// By default, facets, groups, statistics and top-k take at most 256 MiB; sorts of all documents and sets take as
     /// much as they need. Returned values do not count, nor does the window of a few thousand documents that each
@@ -219,6 +219,11 @@ impl<'s> Search<'s> {
     /// The memory limit for results with an entry per document.
     pub(crate) fn most_memory(&self) -> usize {
         self.memory.unwrap_or(usize::MAX)
+    }
+
+    /// The memory limit for everything else.
+    pub(crate) fn pass_memory(&self) -> usize {
+        self.memory.unwrap_or(memory::DEFAULT)
     }
 
     /// The part `part` as a source: its columns are those of the search.

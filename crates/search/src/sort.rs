@@ -28,6 +28,7 @@ mod lower_bound;
 mod merge_parts;
 mod radix;
 mod rank_scale;
+mod read_keys;
 mod short_runs;
 mod sort_all;
 mod top_k;
@@ -42,7 +43,8 @@ use crate::error::{Error, Result};
 use crate::open_request::Request;
 use crate::pass::{Pass, PassPart};
 use crate::{Docs, DocsByPart, Search, memory};
-pub(crate) use key::{Entry, Keys};
+pub(crate) use key::{Entry, Keys, SortValue};
+pub(crate) use read_keys::read_keys;
 pub use top_k::TopProfile;
 pub(crate) use top_k::{TopDocs, TopKCollector, TopKQueue};
 

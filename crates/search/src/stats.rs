@@ -10,6 +10,7 @@
 //! NaN counts as a value, and is left out of everything else.
 
 mod distinct;
+mod number_counts;
 mod numbers;
 mod percentiles;
 mod terms;
@@ -21,8 +22,9 @@ use crate::error::{Error, Result};
 use crate::open_request::Request;
 use crate::{DocsByPart, Search};
 pub use distinct::Distinct;
-pub(crate) use distinct::DistinctValues;
-pub(crate) use numbers::{Compensated, NumberStats};
+pub(crate) use distinct::{DistinctValues, MAX_EXACT, Sketch, held, is_dense};
+pub(crate) use number_counts::NumberCounts;
+pub(crate) use numbers::{Compensated, NumberStats, Numbers};
 pub(crate) use terms::TermStats;
 
 /// A request for statistics of a column.
@@ -34,12 +36,14 @@ pub(crate) use terms::TermStats;
 /// assert_eq!(stats.column, "size");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Stats {
     /// The column.
     pub column: String,
     /// Whether to compute the variance, which reads all values.
     pub spread: bool,
     /// Percentiles to compute, from 0 to 100.
+    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::doubles"))]
     pub percentiles: Vec<f64>,
     /// Whether to count different values.
     pub distinct: bool,
@@ -164,10 +168,7 @@ pub(crate) struct Plan {
 
 /// Plans the statistics of a column within `bytes` of memory. Nothing is read that the directory has.
 pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats, bytes: usize) -> Result<(Plan, Reading)> {
-    if let Some(percentile) = stats.percentiles.iter().find(|percentile| !(0.0..=100.0).contains(*percentile))
-    {
-        return Err(Error::Request(format!("expected a percentile from 0 to 100, found {percentile}")));
-    }
+    check_percentiles(stats)?;
     let slot = request.slot(&stats.column)?;
     if stats.distinct {
         request.id_slot(&stats.column)?;
@@ -196,26 +197,60 @@ impl Plan {
     /// Combines what the collectors found.
     pub(crate) fn finish(self, request: &Request<'_>, reading: Reading) -> Result<ColumnStats> {
         let column = request.columns().get(self.slot);
-        let mut found = match reading {
-            (Some(numbers), ..) => ColumnStats::of_numbers(column, &numbers.finish()),
-            (_, Some(terms), _) => ColumnStats::of_terms(column, terms, request, self.slot)?,
-            (None, None, _) => of_directory(column, request).unwrap_or_else(|| empty(column)),
-        };
-        found.distinct = reading.2.map(|distinct| distinct.finish(request)).transpose()?;
-        let stored = |value: &Option<Value>| value.as_ref().and_then(Value::stored);
-        if let (Some(min), Some(max)) = (stored(&found.min), stored(&found.max)) {
+        let (numbers, terms, distinct) = reading;
+        let (numbers, terms) = self.values(request, numbers, terms)?;
+        let mut found = ColumnStats::new(column.info().field.clone(), &numbers, terms);
+        found.distinct = distinct.map(|distinct| distinct.finish(request)).transpose()?;
+        if let Some(range) = numbers.range {
             let count = found.values - found.nans;
             let places: Vec<u64> = self.stats.percentiles.iter().map(|p| place(*p, count)).collect();
-            let values = percentiles::find(request, self.slot, (min, max), &places)?;
+            let values = percentiles::find(request, self.slot, range, &places)?;
             let values = values.into_iter().map(|number| Value::of(found.field.logical, number));
             found.percentiles = self.stats.percentiles.iter().copied().zip(values).collect();
         }
         Ok(found)
     }
+
+    /// What collectors found, or what the directory has: counts, the statistics of numbers, and the range of byte
+    /// strings.
+    pub(crate) fn values(
+        &self,
+        request: &Request<'_>,
+        numbers: Option<NumberStats>,
+        terms: Option<TermStats>,
+    ) -> Result<(Numbers, Option<ByteRange>)> {
+        if let Some(numbers) = numbers {
+            return Ok((numbers.finish(), None));
+        }
+        let Some(terms) = terms else {
+            return Ok((of_directory(request.columns().get(self.slot), request).unwrap_or_default(), None));
+        };
+        let (docs, missing, values) = (terms.docs, terms.missing, terms.values);
+        let only = (request.parts() == 1).then(|| request.column_of(0, self.slot));
+        Ok((Numbers { docs, missing, values, ..Numbers::default() }, terms.range(only)?))
+    }
+
+    /// The column.
+    pub(crate) fn slot(&self) -> Slot {
+        self.slot
+    }
+}
+
+/// The least and the greatest of some byte strings.
+pub(crate) type ByteRange = (Vec<u8>, Vec<u8>);
+
+/// Returns an error if a percentile is not from 0 to 100.
+pub(crate) fn check_percentiles(stats: &Stats) -> Result<()> {
+    match stats.percentiles.iter().find(|percentile| !(0.0..=100.0).contains(*percentile)) {
+        None => Ok(()),
+        Some(percentile) => {
+            Err(Error::Request(format!("expected a percentile from 0 to 100, found {percentile}")))
+        }
+    }
 }
 
 /// The position of a percentile among `count` sorted values, by nearest rank.
-fn place(percentile: f64, count: u64) -> u64 {
+pub(crate) fn place(percentile: f64, count: u64) -> u64 {
     #[expect(clippy::cast_precision_loss, reason = "percentiles are no exact places")]
     let rank = percentile * count as f64 / 100.0;
     // The double nearest to the intended decimal number, with two roundings, is a few units in the last place off.
@@ -230,81 +265,50 @@ fn place(percentile: f64, count: u64) -> u64 {
     rank.clamp(1, count.max(1)) - 1
 }
 
-/// The statistics of all documents from the directory, if it has everything that is requested.
-fn of_directory(column: ColumnView<'_>, request: &Request<'_>) -> Option<ColumnStats> {
-    let mut stats = empty(column);
+/// The statistics of the numbers of all documents from the directory, if it has everything that is requested.
+fn of_directory(column: ColumnView<'_>, request: &Request<'_>) -> Option<Numbers> {
     let info = column.info();
     (column.elements() == Elements::Numbers).then_some(())?;
-    stats.docs = request.total();
-    stats.missing = stats.docs - info.with_value.exact()?;
-    stats.values = info.value_count.exact()?;
+    let docs = request.total();
+    let missing = docs - info.with_value.exact()?;
+    let mut numbers = Numbers { docs, missing, values: info.value_count.exact()?, ..Numbers::default() };
     let bounds = info.bounds.exact()?;
     if !bounds.is_empty() {
-        stats.min = Some(Value::of(stats.field.logical, *bounds.start()));
-        stats.max = Some(Value::of(stats.field.logical, *bounds.end()));
-        let sum = match stats.field.logical {
+        numbers.range = Some((*bounds.start(), *bounds.end()));
+        numbers.integers = match info.field.logical {
             LogicalType::F64 => return None,
             // Stored numbers are less by 2^63.
-            LogicalType::U64 => info.sum? + (i128::from(stats.values) << 63),
+            LogicalType::U64 => info.sum? + (i128::from(numbers.values) << 63),
             _ => info.sum?,
         };
-        stats.take_sum(Some(Sum::Integer(sum)));
     }
-    Some(stats)
-}
-
-fn empty(column: ColumnView<'_>) -> ColumnStats {
-    ColumnStats {
-        field: column.info().field.clone(),
-        docs: 0,
-        missing: 0,
-        values: 0,
-        nans: 0,
-        min: None,
-        max: None,
-        sum: None,
-        mean: None,
-        variance: None,
-        percentiles: Vec::new(),
-        distinct: None,
-    }
+    Some(numbers)
 }
 
 impl ColumnStats {
-    fn of_numbers(column: ColumnView<'_>, numbers: &numbers::Numbers) -> ColumnStats {
-        let logical = column.info().field.logical;
-        let value = |number| Value::of(logical, number);
-        let mut found = ColumnStats {
+    /// The statistics of numbers, or the counts and the range of byte strings; without percentiles and distinct values.
+    pub(crate) fn new(field: Field, numbers: &Numbers, terms: Option<ByteRange>) -> ColumnStats {
+        let sum = if field.kind.is_bytes() { None } else { numbers.sum(field.logical) };
+        #[expect(clippy::cast_precision_loss, reason = "a mean is no count")]
+        let mean = sum.map(|sum| sum.to_f64() / (numbers.values - numbers.nans) as f64);
+        let of_numbers = |(min, max)| [min, max].map(|number| Value::of(field.logical, number));
+        let of_terms = |(min, max)| [min, max].map(Value::Bytes);
+        let range = numbers.range.map(of_numbers).or(terms.map(of_terms));
+        let (min, max) = range.map(|[min, max]| (min, max)).unzip();
+        ColumnStats {
             docs: numbers.docs,
             missing: numbers.missing,
             values: numbers.values,
             nans: numbers.nans,
-            min: numbers.range.map(|(min, _)| value(min)),
-            max: numbers.range.map(|(_, max)| value(max)),
+            min,
+            max,
+            sum,
+            mean,
             variance: numbers.variance(),
-            ..empty(column)
-        };
-        found.take_sum(numbers.sum(logical));
-        found
-    }
-
-    fn of_terms(
-        column: ColumnView<'_>,
-        terms: TermStats,
-        request: &Request<'_>,
-        slot: Slot,
-    ) -> Result<ColumnStats> {
-        let (docs, missing, values) = (terms.docs, terms.missing, terms.values);
-        let only = (request.parts() == 1).then(|| request.column_of(0, slot));
-        let (min, max) = terms.range(only)?.unzip();
-        Ok(ColumnStats { docs, missing, values, min, max, ..empty(column) })
-    }
-
-    fn take_sum(&mut self, sum: Option<Sum>) {
-        self.sum = sum;
-        #[expect(clippy::cast_precision_loss, reason = "a mean is no count")]
-        let count = (self.values - self.nans) as f64;
-        self.mean = sum.map(|sum| sum.to_f64() / count);
+            percentiles: Vec::new(),
+            distinct: None,
+            field,
+        }
     }
 }
 

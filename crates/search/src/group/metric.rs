@@ -7,6 +7,7 @@ use super::order_value::OrderValue;
 use crate::columns::{Elements, Slot};
 use crate::error::{Error, Result};
 use crate::open_request::Request;
+use crate::partial::PartialMeasure;
 use crate::stats::{Compensated, Sum};
 use crate::window::{Numbers, Window};
 
@@ -33,6 +34,7 @@ use crate::window::{Numbers, Window};
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Metric {
     /// The sum: exact for integers, compensated for doubles.
@@ -238,38 +240,34 @@ impl Layout {
     }
 
     fn measure(&self, row: &[u64], metric: usize) -> Option<Measure> {
-        let (metric, accumulator) = &self.metrics[metric];
-        let one = &self.accumulators[*accumulator];
+        let (asked, accumulator) = &self.metrics[metric];
+        let logical = self.accumulators[*accumulator].logical;
+        self.partial_measure(row, metric).map(|measure| measure.finish(asked, logical))
+    }
+
+    /// The metrics of a row, before they are merged with others.
+    pub(crate) fn partial_measures(&self, row: &[u64]) -> Vec<Option<PartialMeasure>> {
+        (0..self.metrics.len()).map(|metric| self.partial_measure(row, metric)).collect()
+    }
+
+    fn partial_measure(&self, row: &[u64], metric: usize) -> Option<PartialMeasure> {
+        let one = &self.accumulators[self.metrics[metric].1];
         let count = row[one.count];
-        if count == 0 {
-            return None;
-        }
-        Some(match metric {
-            Metric::Min(_) | Metric::Max(_) => Measure::Value(Value::of(one.logical, one.extreme(row))),
-            Metric::Sum(_) => Measure::Sum(one.sum(row, count)),
-            #[expect(clippy::cast_precision_loss, reason = "a mean is no count")]
-            Metric::Mean(_) => Measure::Mean(one.sum(row, count).to_f64() / count as f64),
-        })
+        (count > 0).then(|| one.partial_measure(row, count))
     }
 
     /// The word of a row whose order as an `i64` is that of a metric, if there is one: a sum.
     pub(super) fn sum(&self, metric: usize) -> Option<usize> {
         let (metric, accumulator) = self.metrics.get(metric)?;
         let one = self.accumulators.get(*accumulator)?;
-        // The word of an unsigned sum needs the count as well: see `Accumulator::sum`.
+        // The word of an unsigned sum needs the count as well: see `Accumulator::partial_measure`.
         let is_it = one.kind == AccumulatorKind::Sum && one.logical != LogicalType::U64;
         (is_it && matches!(metric, Metric::Sum(_))).then_some(one.at)
     }
 
     /// The value by which groups are ordered: greater ones come first, and `None` last.
     pub(super) fn order_value(&self, row: &[u64], metric: usize) -> Option<OrderValue> {
-        match self.measure(row, metric)? {
-            Measure::Value(value) => value.stored().map(|number| OrderValue::Integer(number.into())),
-            Measure::Sum(Sum::Integer(sum)) => Some(OrderValue::Integer(sum)),
-            Measure::Sum(Sum::Double(number)) | Measure::Mean(number) => {
-                (!number.is_nan()).then_some(OrderValue::Double(number))
-            }
-        }
+        OrderValue::of(&self.measure(row, metric)?)
     }
 }
 
@@ -361,29 +359,25 @@ impl Accumulator {
             AccumulatorKind::Sum => to[at] = to[at].wrapping_add(from[at]),
             AccumulatorKind::WideSum => add_wide(to, at, wide(from, at)),
             AccumulatorKind::Doubles => {
-                let (mut sum, more) = (compensated(to, at), compensated(from, at));
-                sum.add(more.sum);
-                sum.lost += more.lost;
+                let sum = compensated(to, at).and(&compensated(from, at));
                 (to[at], to[at + 1]) = (sum.sum.to_bits(), sum.lost.to_bits());
             }
             AccumulatorKind::Least | AccumulatorKind::Greatest => to[at] = to[at].max(from[at]),
         }
     }
 
-    fn sum(&self, row: &[u64], count: u64) -> Sum {
-        let stored = match self.kind {
-            AccumulatorKind::Doubles => return Sum::Double(compensated(row, self.at).total()),
-            AccumulatorKind::WideSum => wide(row, self.at),
-            _ => row[self.at].cast_signed().into(),
-        };
+    /// The result of `count` numbers, at least one.
+    fn partial_measure(&self, row: &[u64], count: u64) -> PartialMeasure {
         // Stored numbers are less by 2^63.
         let shift = if self.logical == LogicalType::U64 { i128::from(count) << 63 } else { 0 };
-        Sum::Integer(stored + shift)
-    }
-
-    fn extreme(&self, row: &[u64]) -> i64 {
-        let kept = row[self.at];
-        of_rank(if self.kind == AccumulatorKind::Least { !kept } else { kept })
+        let word = row[self.at];
+        match self.kind {
+            AccumulatorKind::Sum => PartialMeasure::Integers(count, i128::from(word.cast_signed()) + shift),
+            AccumulatorKind::WideSum => PartialMeasure::Integers(count, wide(row, self.at) + shift),
+            AccumulatorKind::Doubles => PartialMeasure::Doubles(count, compensated(row, self.at)),
+            AccumulatorKind::Least => PartialMeasure::Least(of_rank(!word)),
+            AccumulatorKind::Greatest => PartialMeasure::Greatest(of_rank(word)),
+        }
     }
 }
 

@@ -2,11 +2,27 @@
 
 use std::cmp::Ordering;
 
+use super::Measure;
+use crate::stats::Sum;
+
 /// A number by which groups are ordered, of the same kind for all groups.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum OrderValue {
+pub(crate) enum OrderValue {
     Integer(i128),
     Double(f64),
+}
+
+impl OrderValue {
+    /// The number of a measure; `None` for NaN.
+    pub(crate) fn of(measure: &Measure) -> Option<OrderValue> {
+        match *measure {
+            Measure::Value(ref value) => value.stored().map(|number| OrderValue::Integer(number.into())),
+            Measure::Sum(Sum::Integer(sum)) => Some(OrderValue::Integer(sum)),
+            Measure::Sum(Sum::Double(number)) | Measure::Mean(number) => {
+                (!number.is_nan()).then_some(OrderValue::Double(number))
+            }
+        }
+    }
 }
 
 impl Ord for OrderValue {

@@ -12,16 +12,16 @@ use crate::error::{Error, Result};
 
 /// The edges of buckets: bucket `i` begins at `edges[i]`, and the last has no end. NaN is in none.
 #[derive(Clone, Debug)]
-pub(super) struct Buckets {
+pub(crate) struct Buckets {
     doubles: bool,
     edges: Vec<i64>,
     /// Whether the request listed the edges.
-    pub(super) is_given: bool,
+    pub(crate) is_given: bool,
 }
 
 impl Buckets {
     /// The buckets from the first to the last number of `bounds`.
-    pub(super) fn new(step: &Step, field: &Field, bounds: Option<RangeInclusive<i64>>) -> Result<Buckets> {
+    pub(crate) fn new(step: &Step, field: &Field, bounds: Option<RangeInclusive<i64>>) -> Result<Buckets> {
         let (low, high) = bounds.map_or((0, 0), RangeInclusive::into_inner);
         let doubles = field.logical == LogicalType::F64;
         let edges = match step {
@@ -46,7 +46,7 @@ impl Buckets {
     }
 
     /// The starts of the buckets, as stored numbers.
-    pub(super) fn edges(&self) -> &[i64] {
+    pub(crate) fn edges(&self) -> &[i64] {
         &self.edges
     }
 
@@ -158,8 +158,9 @@ fn calendar(unit: Unit, field: &Field, low: i64, high: i64) -> Result<Vec<i64>> 
     }
     let per_day = if per_second == 0 { 1 } else { 86_400 * per_second };
     let beyond = |_| Error::Request(format!("column \"{}\" has days outside of the calendar", field.name));
-    let day =
-        epoch().checked_add(SignedDuration::from_hours(24 * low.div_euclid(per_day))).map_err(beyond)?;
+    // A duration of more hours than this does not exist.
+    let days = low.div_euclid(per_day).clamp(-MAX_DAYS, MAX_DAYS);
+    let day = epoch().checked_add(SignedDuration::from_hours(24 * days)).map_err(beyond)?;
     let mut next = begin(unit, day).map_err(beyond)?;
     let mut edges = Vec::new();
     loop {
@@ -174,6 +175,9 @@ fn calendar(unit: Unit, field: &Field, low: i64, high: i64) -> Result<Vec<i64>> 
         next = following;
     }
 }
+
+/// More days than the calendar has.
+const MAX_DAYS: i64 = 1 << 32;
 
 fn epoch() -> Date {
     date(1970, 1, 1)

@@ -14,6 +14,7 @@ use crate::hash_tables::{NumberTable, ValuePart};
 use crate::interrupt::Interrupt;
 use crate::memory_budget::MemoryBudget;
 use crate::open_request::Request;
+use crate::partial::PartialMeasure;
 use crate::window::{Cells, NO_ORD, Window};
 
 /// The sub-aggregations of all buckets.
@@ -123,16 +124,25 @@ impl SubAggregations {
         }
     }
 
-    /// Returns and removes the results of a bucket.
-    pub(super) fn finish(
-        &mut self,
-        range: usize,
-        request: &Request<'_>,
-    ) -> Result<(Vec<Option<Measure>>, Option<FacetCounts>)> {
+    /// The metrics of a bucket.
+    pub(super) fn measures(&self, range: usize) -> Vec<Option<Measure>> {
+        self.layout.measures(self.row(range))
+    }
+
+    /// As [`measures`](Self::measures), before they are merged with others.
+    pub(super) fn partial_measures(&self, range: usize) -> Vec<Option<PartialMeasure>> {
+        self.layout.partial_measures(self.row(range))
+    }
+
+    fn row(&self, range: usize) -> &[u64] {
         let words = self.layout.words();
-        let row = &self.rows[range * words..(range + 1) * words];
-        let values = self.values.as_mut().map(|values| values.finish(range, row[0], request));
-        Ok((self.layout.measures(row), values.transpose()?))
+        &self.rows[range * words..(range + 1) * words]
+    }
+
+    /// Returns and removes the facet of a bucket.
+    pub(super) fn facet(&mut self, range: usize, request: &Request<'_>) -> Result<Option<FacetCounts>> {
+        let docs = self.row(range)[0];
+        self.values.as_mut().map(|values| values.finish(range, docs, request)).transpose()
     }
 }
 
@@ -144,7 +154,7 @@ impl FacetByBucket {
         let is_number = column.elements() == Elements::Numbers;
         let cannot = match column.elements() {
             Elements::Bytes => Some("has no dictionary for a facet of each bucket"),
-            _ if is_number && facet.prefix.is_some() => Some("has no prefixes"),
+            _ if is_number && facet.prefix.is_some() && !column.is_absent() => Some("has no prefixes"),
             _ => None,
         };
         if let Some(cannot) = cannot {

@@ -3,7 +3,9 @@
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
-use docvalues_column::{Column, ColumnInfo, DocAddress, DocRange, LogicalType, Pruning, SortKey, TermOrd};
+use docvalues_column::{
+    Column, ColumnInfo, DocAddress, DocRange, Field, LogicalType, Pruning, SortKey, TermOrd, Value,
+};
 use docvalues_format::file::kind::to_f64;
 use smallvec::SmallVec;
 
@@ -34,6 +36,7 @@ pub(crate) struct Key {
 
 /// A value in the order of a key; lesser ones come first. `B` is the type of byte strings.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum SortValue<B = Vec<u8>> {
     /// No value; sorts first.
     First,
@@ -80,6 +83,36 @@ impl SortValue {
             SortValue::NoNumber => SortValue::NoNumber,
             SortValue::Last => SortValue::Last,
         }
+    }
+}
+
+impl SortValue {
+    /// The value that it was made from; `None` for none.
+    pub(crate) fn typed(&self, key: &SortKey, field: &Field) -> Option<Value> {
+        match self {
+            SortValue::First | SortValue::Last => None,
+            SortValue::Number(rank) => Some(Value::of(field.logical, number_at(*rank, key.descending))),
+            SortValue::Bytes(bytes) | SortValue::BytesDown(bytes) => Some(Value::Bytes(bytes.clone())),
+            SortValue::NoNumber => Some(Value::F64(f64::NAN)),
+        }
+    }
+
+    /// Whether it may be a document's value by `key`.
+    #[cfg(feature = "serde")]
+    pub(crate) fn is_of(&self, key: &SortKey, field: &Field) -> bool {
+        match self {
+            SortValue::First => key.missing_first,
+            SortValue::Last => !key.missing_first,
+            SortValue::Number(_) => !field.kind.is_bytes(),
+            SortValue::Bytes(_) => field.kind.is_bytes() && !key.descending,
+            SortValue::BytesDown(_) => field.kind.is_bytes() && key.descending,
+            SortValue::NoNumber => field.logical == LogicalType::F64,
+        }
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        if let SortValue::Bytes(bytes) | SortValue::BytesDown(bytes) = self { bytes.capacity() } else { 0 }
     }
 }
 
@@ -133,6 +166,13 @@ impl Keys {
     /// The keys for documents of one part only.
     pub(super) fn in_one_part(&self) -> Keys {
         let keys = self.keys.iter().map(|key| Key { by_term: false, ..*key }).collect();
+        Keys { asked: self.asked.clone(), keys }
+    }
+
+    /// The keys for documents of several searches, whose ords have nothing to do with each other.
+    pub(super) fn by_terms(&self, columns: &Columns) -> Keys {
+        let by_term = |key: &Key| columns.get(key.slot).elements() == Elements::Ords;
+        let keys = self.keys.iter().map(|key| Key { by_term: by_term(key), ..*key }).collect();
         Keys { asked: self.asked.clone(), keys }
     }
 
@@ -223,9 +263,8 @@ impl Key {
         Ok(if self.descending { SortValue::BytesDown(term) } else { SortValue::Bytes(term) })
     }
 
-    /// The number whose [`SortValue::Number`] is `rank`.
     fn number_at(&self, rank: u64) -> i64 {
-        ((if self.descending { !rank } else { rank }) ^ (1 << 63)).cast_signed()
+        number_at(rank, self.descending)
     }
 
     /// The value by which a document with several ascending values is compared: NaN only if it has no other.
@@ -373,6 +412,11 @@ impl Key {
     pub(super) fn values_decide(&self, window: &Window<'_>) -> bool {
         self.missing_decide(window.column(self.slot).info())
     }
+}
+
+/// The number whose [`SortValue::Number`] is `rank`.
+fn number_at(rank: u64, descending: bool) -> i64 {
+    ((if descending { !rank } else { rank }) ^ (1 << 63)).cast_signed()
 }
 
 /// The most keys whose values are stored inline. Entries are made for every competitive document, and freed all at

@@ -13,13 +13,19 @@ use crate::interrupt::Interrupt;
 use crate::memory;
 use crate::multi_pass::MultiPass;
 use crate::open_request::Request;
+use crate::partial::PartialValue;
 use crate::window::{Cells, NO_ORD, Numbers, Window};
 
 /// The most values to count exactly, of any type.
-const MAX_EXACT: usize = 1 << 16;
+pub(crate) const MAX_EXACT: usize = 1 << 16;
 
 /// The longest span of numbers to represent as a bitset: 16 MiB.
 const MAX_DENSE: u32 = 1 << 27;
+
+/// Whether numbers from `first` to `last` are counted exactly, however many there are.
+pub(crate) fn is_dense(first: i64, last: i64) -> bool {
+    last.abs_diff(first) < MAX_DENSE.into()
+}
 
 /// 2^14 registers: a standard error of 0.8 %.
 const REGISTERS: u8 = 14;
@@ -85,8 +91,12 @@ struct SetOrSketch<T> {
 
 enum SetOrSketchValues<T> {
     Set(HashSet<T>),
-    Sketch(Box<HllSketch>),
+    Sketch(Sketch),
 }
+
+/// A HyperLogLog sketch of different values. The estimate depends on the values alone, not on their order.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Sketch(Box<HllSketch>);
 
 /// About the memory of an exact set of fixed-size values, while its table grows.
 const TABLE_BYTES: usize = 48 * MAX_EXACT;
@@ -107,10 +117,10 @@ impl DistinctValues {
                 let bounds = column.info().bounds.range();
                 let (first, last) = if bounds.is_empty() { (0, 0) } else { bounds.into_inner() };
                 match u32::try_from(last.abs_diff(first)) {
-                    Ok(span) if span < MAX_DENSE && fits(span) => {
+                    Ok(span) if is_dense(first, last) && fits(span) => {
                         DistinctState::Dense(first, bits(span + 1)?)
                     }
-                    Ok(span) if span < MAX_DENSE => DistinctState::Later(first, span + 1),
+                    Ok(span) if is_dense(first, last) => DistinctState::Later(first, span + 1),
                     _ => DistinctState::Numbers(SetOrSketch::new(usize::MAX)),
                 }
             }
@@ -133,6 +143,16 @@ impl DistinctValues {
             DistinctState::Numbers(few) => few.count(),
             DistinctState::Bytes(few) => few.count(),
         })
+    }
+
+    /// The values, or a sketch of them, of a column that is not counted in bits.
+    pub(crate) fn into_set(self) -> std::result::Result<Vec<PartialValue>, Sketch> {
+        match self.seen {
+            DistinctState::Numbers(few) => few.into_values(PartialValue::Number),
+            DistinctState::Bytes(few) => few.into_values(PartialValue::Bytes),
+            // No document has a value.
+            _ => Ok(Vec::new()),
+        }
     }
 
     fn see_ords(&mut self, ords: &[TermOrd]) {
@@ -255,7 +275,7 @@ fn by_ranges(request: &Request<'_>, slot: Slot, first: i64, places: u32, bytes: 
 }
 
 /// The bytes of a byte string on the heap.
-fn held(bytes: &[u8]) -> usize {
+pub(crate) fn held(bytes: &[u8]) -> usize {
     const ALLOCATION: usize = 16;
     bytes.len() + ALLOCATION
 }
@@ -283,18 +303,18 @@ impl<T: Hash + Eq> SetOrSketch<T> {
                     self.limit();
                 }
             }
-            SetOrSketchValues::Sketch(sketch) => sketch.update(value),
+            SetOrSketchValues::Sketch(sketch) => sketch.see(value),
         }
     }
 
-    /// Replaces a set that is too large by a sketch. The estimate depends on the values alone, not on their order.
+    /// Replaces a set that is too large by a sketch.
     fn limit(&mut self) {
         if let SetOrSketchValues::Set(all) = &self.values
             && (all.len() > MAX_EXACT || self.held > self.most)
         {
-            let mut sketch = sketch();
-            all.iter().for_each(|value| sketch.update(value));
-            self.values = SetOrSketchValues::Sketch(Box::new(sketch));
+            let mut sketch = Sketch::new();
+            all.iter().for_each(|value| sketch.see(value));
+            self.values = SetOrSketchValues::Sketch(sketch);
         }
     }
 
@@ -302,15 +322,11 @@ impl<T: Hash + Eq> SetOrSketch<T> {
         match (&mut self.values, other.values) {
             (_, SetOrSketchValues::Set(from)) => from.into_iter().for_each(|value| self.take(value, &held)),
             (SetOrSketchValues::Set(from), SetOrSketchValues::Sketch(mut to)) => {
-                from.iter().for_each(|value| to.update(value));
+                from.iter().for_each(|value| to.see(value));
                 self.values = SetOrSketchValues::Sketch(to);
             }
             (SetOrSketchValues::Sketch(to), SetOrSketchValues::Sketch(from)) => {
-                if let Ok(mut union) = HllUnion::new(REGISTERS) {
-                    union.update(to);
-                    union.update(&from);
-                    **to = union.to_sketch(HllType::Hll8);
-                }
+                to.merge(&from);
             }
         }
     }
@@ -324,25 +340,63 @@ impl<T: Hash + Eq> SetOrSketch<T> {
                     self.limit();
                 }
             }
-            SetOrSketchValues::Sketch(sketch) => sketch.update(&value),
+            SetOrSketchValues::Sketch(sketch) => sketch.see(&value),
         }
     }
 
     fn count(&self) -> Distinct {
         match &self.values {
             SetOrSketchValues::Set(all) => Distinct::Exact(all.len() as u64),
-            // The estimate from registers alone: the alternative depends on the order of values.
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "it is positive, and `as` saturates"
-            )]
-            SetOrSketchValues::Sketch(sketch) => Distinct::About(sketch.composite_estimate().round() as u64),
+            SetOrSketchValues::Sketch(sketch) => sketch.count(),
+        }
+    }
+
+    fn into_values<V>(self, value: impl Fn(T) -> V) -> std::result::Result<Vec<V>, Sketch> {
+        match self.values {
+            SetOrSketchValues::Set(all) => Ok(all.into_iter().map(value).collect()),
+            SetOrSketchValues::Sketch(sketch) => Err(sketch),
         }
     }
 }
 
-#[expect(clippy::expect_used, reason = "a number of registers that the library has")]
-fn sketch() -> HllSketch {
-    HllSketch::new(REGISTERS, HllType::Hll8).expect("4 to 21")
+impl Sketch {
+    #[expect(clippy::expect_used, reason = "a number of registers that the library has")]
+    pub(crate) fn new() -> Sketch {
+        Sketch(Box::new(HllSketch::new(REGISTERS, HllType::Hll8).expect("4 to 21")))
+    }
+
+    pub(crate) fn see(&mut self, value: impl Hash) {
+        self.0.update(value);
+    }
+
+    pub(crate) fn merge(&mut self, other: &Sketch) {
+        if let Ok(mut union) = HllUnion::new(REGISTERS) {
+            union.update(&self.0);
+            union.update(&other.0);
+            *self.0 = union.to_sketch(HllType::Hll8);
+        }
+    }
+
+    /// The estimate from registers alone: the alternative depends on the order of values.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is positive, and `as` saturates"
+    )]
+    pub(crate) fn count(&self) -> Distinct {
+        Distinct::About(self.0.composite_estimate().round() as u64)
+    }
+
+    #[cfg(feature = "serde")]
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        self.0.serialize()
+    }
+
+    /// The sketch of [`to_bytes`](Self::to_bytes); `None` for other bytes.
+    #[cfg(feature = "serde")]
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Sketch> {
+        let sketch = HllSketch::deserialize(bytes).ok()?;
+        let is_it = sketch.lg_config_k() == REGISTERS && sketch.target_type() == HllType::Hll8;
+        is_it.then(|| Sketch(Box::new(sketch)))
+    }
 }

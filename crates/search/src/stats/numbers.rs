@@ -24,30 +24,38 @@ pub(crate) struct NumberStats {
 }
 
 /// Statistics of some numbers.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Numbers {
     pub(crate) docs: u64,
     pub(crate) missing: u64,
     pub(crate) values: u64,
     pub(crate) nans: u64,
     pub(crate) range: Option<(i64, i64)>,
-    integers: i128,
-    doubles: Compensated,
-    spread: Spread,
+    pub(super) integers: i128,
+    pub(super) doubles: Compensated,
+    pub(super) spread: Spread,
 }
 
 /// A compensated sum of doubles (Neumaier 1974).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Compensated {
+    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))]
     pub(crate) sum: f64,
+    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))]
     pub(crate) lost: f64,
 }
 
 /// The count, the mean, and the sum of squared distances from it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Spread {
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Spread {
+    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))]
     count: f64,
+    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))]
     mean: f64,
+    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))]
     squares: f64,
 }
 
@@ -187,17 +195,17 @@ impl Numbers {
         }
     }
 
-    fn and(mut self, other: &Numbers) -> Numbers {
-        self.docs += other.docs;
-        self.missing += other.missing;
-        self.values += other.values;
-        self.nans += other.nans;
+    /// The statistics of both. Counts and sums saturate.
+    pub(crate) fn and(mut self, other: &Numbers) -> Numbers {
+        self.docs = self.docs.saturating_add(other.docs);
+        self.missing = self.missing.saturating_add(other.missing);
+        self.values = self.values.saturating_add(other.values);
+        self.nans = self.nans.saturating_add(other.nans);
         if let Some((low, high)) = other.range {
             self.widen([low, high].into_iter());
         }
-        self.integers += other.integers;
-        self.doubles.add(other.doubles.sum);
-        self.doubles.lost += other.doubles.lost;
+        self.integers = self.integers.saturating_add(other.integers);
+        self.doubles = self.doubles.and(&other.doubles);
         self.spread = self.spread.and(&other.spread);
         self
     }
@@ -209,6 +217,13 @@ impl Compensated {
         self.lost +=
             if self.sum.abs() >= value.abs() { (self.sum - sum) + value } else { (value - sum) + self.sum };
         self.sum = sum;
+    }
+
+    /// The sum of both.
+    pub(crate) fn and(mut self, other: &Compensated) -> Compensated {
+        self.add(other.sum);
+        self.lost += other.lost;
+        self
     }
 
     pub(crate) fn total(&self) -> f64 {

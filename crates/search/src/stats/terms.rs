@@ -1,7 +1,8 @@
 //! Count, minimum and maximum of terms and byte strings.
 
-use docvalues_column::{Column, TermOrd, Value};
+use docvalues_column::{Column, TermOrd};
 
+use super::ByteRange;
 use crate::collector::Collector;
 use crate::columns::Slot;
 use crate::constant::ConstantColumn;
@@ -17,7 +18,7 @@ pub(crate) struct TermStats {
     pub(super) missing: u64,
     pub(super) values: u64,
     ords: Option<(TermOrd, TermOrd)>,
-    bytes: Option<(Vec<u8>, Vec<u8>)>,
+    bytes: Option<ByteRange>,
     is_known: bool,
     /// Whether there are several parts, whose ords have nothing to do with each other.
     has_parts: bool,
@@ -42,11 +43,11 @@ impl TermStats {
     }
 
     /// The least and the greatest value.
-    pub(super) fn range(mut self, column: Option<&dyn Column>) -> Result<Option<(Value, Value)>> {
+    pub(super) fn range(mut self, column: Option<&dyn Column>) -> Result<Option<ByteRange>> {
         if let Some(column) = column {
             self.resolve(column)?;
         }
-        Ok(self.bytes.map(|(low, high)| (Value::Bytes(low), Value::Bytes(high))))
+        Ok(self.bytes)
     }
 
     /// Replaces ords by their terms.

@@ -83,6 +83,11 @@ proptest! {
         let lists: Vec<Docs<'_>> = in_parts.1.iter().map(|docs| Docs::list(docs).unwrap()).collect();
         let search = Search::over(&in_parts.0).threads(threads).memory(budget);
         let mut again = search.group(lists.as_slice(), &asked).unwrap();
+        let shards = [in_parts.0.without(|part| part > 0), in_parts.0.without(|part| part == 0)];
+        let [first, last] = shards.each_ref().map(|parts| Search::over(parts).threads(threads));
+        let first = first.partial_group(&lists[..1], &asked).unwrap();
+        let merged = first.merge(last.partial_group(&lists[1..], &asked).unwrap()).unwrap().finish();
+        prop_assert_eq!(&merged, &again, "merged, in parts from {:?}", starts);
         for found in again.groups.iter_mut().flat_map(|group| &mut group.docs) {
             let start = u32::try_from(starts[found.part as usize]).unwrap();
             *found = DocId::new(start + found.doc.get()).into();

@@ -1,0 +1,132 @@
+//! Partial results: answers over some parts that merge with the answers over others, on any machine.
+//!
+//! An index is often divided into shards, each on a machine of its own. Ten values with the greatest counts of each
+//! shard are not enough to find the ten with the greatest counts of all: a value that is eleventh everywhere may be
+//! first in total. A partial result therefore keeps everything that a merge needs.
+//!
+//! | search | partial result | keeps | merge, finish |
+//! | --- | --- | --- | --- |
+//! | [`Search::facet`] | [`PartialFacet`] | the count of every value | O(values) |
+//! | [`Search::histogram`] | [`PartialHistogram`] | the buckets with values; with a facet, the counts of every value in each | O(buckets + values) |
+//! | [`Search::stats`] | [`PartialStats`] | sums; for percentiles, the count of every number; for distinct values, these or a sketch of 16 KiB | O(values) |
+//! | [`Search::group`] | [`PartialGroups`] | the accumulators and the best documents of every group | O(groups · log groups) |
+//! | [`Search::top`] | [`PartialTop`] | the first documents with the values of their sort keys | O(top) |
+//!
+//! # The rule
+//!
+//! `search.partial_facet(docs, &facet)?.finish()` equals `search.facet(docs, &facet)?`. `a.merge(b)?.finish()` equals
+//! the answer over the parts of `a` followed by those of `b`: in [`DocAddress`](docvalues_column::DocAddress), the parts
+//! of `b` are numbered after those of `a`, and ties are broken accordingly. Merging is associative. The same holds for
+//! the other searches.
+//!
+//! Some things depend on more than the documents:
+//!
+//! - A sum of doubles, a mean or a variance of them depends on the order of addition in its last bits. So may the order
+//!   of groups by such a metric.
+//! - Distinct byte strings without a dictionary are counted exactly up to a 16th of [`Search::memory`], of which the
+//!   least of all searches counts.
+//! - A column that has another kind or type in another partial result is an error, also with
+//!   [`MixedTypes::Promote`](crate::MixedTypes::Promote). A column that no part of a shard has is not, with
+//!   [`MissingColumns::NoValues`](crate::MissingColumns::NoValues).
+//!
+//! What a partial result keeps counts against [`Search::memory`].
+//!
+//! With the feature `serde`, partial results and requests can be serialised. Sender and receiver need the same release,
+//! and the same word size for estimates of distinct byte strings. Invalid input is an error, or at worst gives a wrong
+//! answer; it never panics, and takes no more memory than its size suggests.
+//!
+//! # Examples
+//!
+//! ```
+//! # use docvalues_column::{Field, Kind, LogicalType, Part};
+//! # use docvalues_testkit::model::{MemSource, ModelColumn};
+//! use docvalues_column::Value;
+//! use docvalues_search::facet::Facet;
+//! use docvalues_search::{Docs, Parts, Search};
+//!
+//! # let of = |hosts: &[&str]| {
+//! #     let terms = hosts.iter().map(|host| Some(host.as_bytes().to_vec())).collect();
+//! #     let field = Field::new("host", Kind::Sorted, LogicalType::Utf8);
+//! #     Parts::new([Part::new(MemSource::new(hosts.len() as u32, [(field, ModelColumn::Sorted(terms))]))])
+//! # };
+//! # let shards = [of(&["a", "a", "a", "c", "c"]), of(&["b", "b", "b", "c", "c"])];
+//! // `c` is second in each shard, and first in both.
+//! let facet = Facet::on("host").top(1);
+//! let partial = |shard: &Parts| Search::over(shard).partial_facet(Docs::All, &facet);
+//! let all = partial(&shards[0])?.merge(partial(&shards[1])?)?.finish();
+//! assert_eq!(all.values, [(Value::Bytes(b"c".to_vec()), 4)]);
+//! # Ok::<(), docvalues_search::Error>(())
+//! ```
+#[cfg(doc)]
+use crate::Search;
+
+mod column;
+mod distinct;
+mod facet;
+mod groups;
+mod histogram;
+mod keyed;
+mod measure;
+#[cfg(feature = "serde")]
+pub(crate) mod serial;
+mod stats;
+mod top;
+mod value;
+
+pub use facet::PartialFacet;
+pub use groups::PartialGroups;
+pub use histogram::PartialHistogram;
+pub(crate) use measure::PartialMeasure;
+pub use stats::PartialStats;
+pub use top::PartialTop;
+pub(crate) use value::PartialValue;
+
+use std::cmp::Ordering;
+
+use crate::error::{Error, Result};
+
+/// Merges two ascending lists. `and` combines two items with equal keys.
+fn merge_sorted<T, K: Ord>(
+    a: Vec<T>,
+    b: Vec<T>,
+    key: impl Fn(&T) -> &K,
+    mut and: impl FnMut(T, T) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut all = Vec::with_capacity(a.len().max(b.len()));
+    let (mut a, mut b) = (a.into_iter().peekable(), b.into_iter().peekable());
+    loop {
+        let order = match (a.peek(), b.peek()) {
+            (Some(a), Some(b)) => key(a).cmp(key(b)),
+            (Some(_), None) => Ordering::Less,
+            (None, _) => Ordering::Greater,
+        };
+        let next = match order {
+            Ordering::Less => a.next(),
+            Ordering::Greater => b.next(),
+            Ordering::Equal => a.next().zip(b.next()).map(|(a, b)| and(a, b)).transpose()?,
+        };
+        match next {
+            Some(next) => all.push(next),
+            None => return Ok(all),
+        }
+    }
+}
+
+/// Returns an error unless two partial results are of the same request.
+fn check_same<R: PartialEq>(column: &str, a: &R, b: &R) -> Result<()> {
+    if a == b {
+        return Ok(());
+    }
+    Err(Error::Request(format!(
+        "column \"{column}\": expected a partial result of the same request, found one of another"
+    )))
+}
+
+/// Returns an error if a deserialised partial result is not valid.
+#[cfg(feature = "serde")]
+fn check(column: &str, is_valid: bool, expected: &str) -> Result<()> {
+    if is_valid {
+        return Ok(());
+    }
+    Err(Error::Request(format!("partial result of column \"{column}\": expected {expected}")))
+}

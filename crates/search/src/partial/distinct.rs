@@ -1,0 +1,122 @@
+//! Distinct values of partial statistics.
+
+use docvalues_column::{Field, Kind};
+
+use super::merge_sorted;
+use super::value::PartialValue;
+use crate::error::Result;
+use crate::stats::{Distinct, MAX_EXACT, Sketch, held, is_dense};
+
+/// The different values of a column, or a sketch of them if the answer is an estimate.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct PartialDistinct {
+    /// The bounds of all numbers of the column, which decide whether the answer is an estimate.
+    bounds: Option<(i64, i64)>,
+    /// The most bytes of byte strings without a dictionary that are counted exactly.
+    most: u64,
+    seen: Seen,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum Seen {
+    /// Ascending.
+    Values(Vec<PartialValue>),
+    Sketch(#[cfg_attr(feature = "serde", serde(with = "super::serial::sketch"))] Sketch),
+}
+
+impl PartialDistinct {
+    /// Different values in any order, or a sketch of them.
+    pub(super) fn new(
+        seen: std::result::Result<Vec<PartialValue>, Sketch>,
+        bounds: Option<(i64, i64)>,
+        most: usize,
+    ) -> PartialDistinct {
+        let seen = match seen {
+            Ok(mut values) => {
+                values.sort_unstable();
+                Seen::Values(values)
+            }
+            Err(sketch) => Seen::Sketch(sketch),
+        };
+        PartialDistinct { bounds, most: most as u64, seen }
+    }
+
+    /// Bytes of memory.
+    pub(super) fn bytes(&self) -> usize {
+        let Seen::Values(values) = &self.seen else { return 0 };
+        values.iter().map(|value| size_of::<PartialValue>() + value.heap_bytes()).sum()
+    }
+
+    /// The values of both, of a column with this field.
+    pub(super) fn merge(self, other: PartialDistinct, field: &Field) -> Result<PartialDistinct> {
+        let bounds = match (self.bounds, other.bounds) {
+            (Some((low, high)), Some((least, most))) => Some((low.min(least), high.max(most))),
+            (a, b) => a.or(b),
+        };
+        let most = self.most.min(other.most);
+        let seen = match (self.seen, other.seen) {
+            (Seen::Values(a), Seen::Values(b)) => {
+                Seen::Values(merge_sorted(a, b, |value| value, |value, _| Ok(value))?)
+            }
+            (Seen::Values(values), Seen::Sketch(sketch)) | (Seen::Sketch(sketch), Seen::Values(values)) => {
+                Seen::Sketch(with_values(sketch, &values))
+            }
+            (Seen::Sketch(mut a), Seen::Sketch(b)) => {
+                a.merge(&b);
+                Seen::Sketch(a)
+            }
+        };
+        Ok(PartialDistinct { bounds, most, seen }.limited(field))
+    }
+
+    /// With a sketch of the values if a search over them all has one.
+    fn limited(self, field: &Field) -> PartialDistinct {
+        let Seen::Values(values) = &self.seen else { return self };
+        let are_many = match field.kind {
+            Kind::Sorted | Kind::SortedSet => false,
+            Kind::Binary => values.len() > MAX_EXACT || held_bytes(values) > self.most,
+            Kind::Numeric | Kind::SortedNumeric => {
+                values.len() > MAX_EXACT && !self.bounds.is_some_and(|(low, high)| is_dense(low, high))
+            }
+        };
+        let seen = if are_many { Seen::Sketch(with_values(Sketch::new(), values)) } else { self.seen };
+        PartialDistinct { seen, ..self }
+    }
+
+    pub(super) fn finish(self) -> Distinct {
+        match self.seen {
+            Seen::Values(values) => Distinct::Exact(values.len() as u64),
+            Seen::Sketch(sketch) => sketch.count(),
+        }
+    }
+
+    /// Whether values are those of a column, and ascend.
+    #[cfg(feature = "serde")]
+    pub(super) fn fits(&self, column: &super::column::PartialColumn) -> bool {
+        let Seen::Values(values) = &self.seen else { return !column.is_absent() };
+        let fit = values.iter().all(|value| !column.is_absent() && value.fits(&column.field));
+        fit && values.is_sorted_by(|a, b| a < b)
+    }
+}
+
+/// The bytes that a set of byte strings counts for.
+fn held_bytes(values: &[PartialValue]) -> u64 {
+    let held = |value: &PartialValue| match value {
+        PartialValue::Bytes(bytes) => held(bytes) as u64,
+        PartialValue::Number(_) => 0,
+    };
+    values.iter().map(held).sum()
+}
+
+/// The sketch with more values. They are hashed like those of a column.
+fn with_values(mut sketch: Sketch, values: &[PartialValue]) -> Sketch {
+    for value in values {
+        match value {
+            PartialValue::Number(number) => sketch.see(number),
+            PartialValue::Bytes(bytes) => sketch.see(bytes),
+        }
+    }
+    sketch
+}

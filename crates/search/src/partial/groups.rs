@@ -1,0 +1,227 @@
+//! Partial groups.
+
+use std::cmp::{Ordering, Reverse};
+
+use super::column::PartialColumn;
+use super::keyed::{KeyedDoc, all_parts, merge_docs, shifted};
+use super::measure::{self, PartialMeasure};
+use super::value::PartialValue;
+use super::{check_same, merge_sorted};
+use crate::docs::len_u32;
+use crate::error::{Error, Result};
+use crate::group::{FoundGroups, Group, GroupFound, GroupOrder, Groups, OrderValue};
+use crate::sort::{Keys, read_keys};
+use crate::stats::Distinct;
+use crate::{DocsByPart, Search, memory};
+
+/// Groups over some parts: all of them, with the state of their metrics and their best documents. See
+/// [the module](super).
+///
+/// It takes about 100 bytes a group, 32 for each metric, and for each document what a
+/// [`PartialTop`](super::PartialTop) takes.
+///
+/// # Examples
+///
+/// ```
+/// # use docvalues_column::{Field, Kind, LogicalType, Part};
+/// # use docvalues_testkit::model::{MemSource, ModelColumn};
+/// use docvalues_search::group::{Group, Measure, Metric};
+/// use docvalues_search::{Docs, Parts, Search};
+///
+/// # let of = |sizes: [i64; 2]| {
+/// #     let column = |name: &str, values: [i64; 2]| {
+/// #         let field = Field::new(name, Kind::Numeric, LogicalType::I64);
+/// #         (field, ModelColumn::Numeric(values.map(Some).to_vec()))
+/// #     };
+/// #     Parts::new([Part::new(MemSource::new(2, [column("host", [1, 1]), column("size", sizes)]))])
+/// # };
+/// # let (here, there) = (of([7, 8]), of([9, 10]));
+/// // One host has the sizes 7 and 8 here, 9 and 10 there.
+/// let group = Group::by("host").metric(Metric::Mean("size".into()));
+/// let here = Search::over(&here).partial_group(Docs::All, &group)?;
+/// let there = Search::over(&there).partial_group(Docs::All, &group)?;
+/// let found = here.merge(there)?.finish();
+/// assert_eq!((found.groups[0].count, &found.groups[0].metrics[0]), (4, &Some(Measure::Mean(8.5))));
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(remote = "Self"))]
+pub struct PartialGroups {
+    group: Group,
+    by: PartialColumn,
+    /// The columns of the metrics.
+    metrics: Vec<PartialColumn>,
+    /// The columns of the sort keys.
+    keys: Vec<PartialColumn>,
+    parts: u32,
+    docs: u64,
+    missing: u64,
+    /// Ascending by value.
+    groups: Vec<PartialGroup>,
+}
+
+/// A group, of one document at least.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct PartialGroup {
+    value: PartialValue,
+    count: u64,
+    measures: Vec<Option<PartialMeasure>>,
+    /// The best documents, in order.
+    docs: Vec<KeyedDoc>,
+}
+
+/// The best documents to keep of each group.
+fn kept_docs(group: &Group) -> usize {
+    if group.order == GroupOrder::Best { group.docs.max(1) } else { group.docs }
+}
+
+impl Search<'_> {
+    /// Groups `docs` by the values of a column, as a result that merges with others. O(documents) for each pass, and two
+    /// passes if the best documents are kept.
+    ///
+    /// # Errors
+    ///
+    /// As [`group`](Self::group); [`Error::Memory`] if all groups and their best documents exceed [`Search::memory`].
+    pub fn partial_group<'d>(&self, docs: impl Into<DocsByPart<'d>>, group: &Group) -> Result<PartialGroups> {
+        let docs = docs.into();
+        let column = |name: &str| PartialColumn::open(self, name);
+        let top = self.pass_memory() / size_of::<PartialGroup>();
+        let all = Group { top, order: GroupOrder::Value, docs: kept_docs(group), ..group.clone() };
+        crate::group::check_order(group)?;
+        let found = self.find_groups(docs, &all, true)?;
+        let mut partial = PartialGroups {
+            group: group.clone(),
+            by: column(&group.by)?,
+            metrics: group.metrics.iter().map(|metric| column(metric.column())).collect::<Result<_>>()?,
+            keys: group.sort.iter().map(|key| column(&key.column)).collect::<Result<_>>()?,
+            parts: len_u32(self.parts.len()),
+            docs: found.docs,
+            missing: found.missing,
+            groups: Vec::new(),
+        };
+        partial.groups = self.with_keys(docs, group, found)?;
+        Ok(partial)
+    }
+
+    /// All groups that were found, with the keys of their documents.
+    fn with_keys(
+        &self,
+        docs: DocsByPart<'_>,
+        group: &Group,
+        found: FoundGroups,
+    ) -> Result<Vec<PartialGroup>> {
+        const EACH: usize = size_of::<PartialGroup>();
+        if let Some(all) = found.distinct.filter(|all| *all > found.groups.len() as u64) {
+            return Err(Error::Memory { bytes: all.saturating_mul(EACH as u64) });
+        }
+        let best: Vec<_> = found.groups.iter().flat_map(|group| &group.docs).copied().collect();
+        let mut request = self.begin(docs)?;
+        let keys = Keys::open(&mut request, &group.sort)?;
+        let mut entries = read_keys(&request, &keys, &best)?.into_iter().map(KeyedDoc::from);
+        let (mut groups, mut bytes) = (Vec::with_capacity(found.groups.len()), 0);
+        for group in found.groups {
+            let value = PartialValue::of(group.value);
+            let measures = found.layout.partial_measures(&group.row);
+            let docs: Vec<_> = entries.by_ref().take(group.docs.len()).collect();
+            bytes += EACH + value.heap_bytes() + size_of_val(measures.as_slice());
+            groups.push(PartialGroup { value, count: group.row[0], measures, docs });
+        }
+        memory::limit(bytes, self.pass_memory())?;
+        Ok(groups)
+    }
+}
+
+impl PartialGroups {
+    /// The groups of the documents of both. O(groups).
+    ///
+    /// # Errors
+    ///
+    /// If the requests differ, the kinds or types of a column, or there are more parts than a `u32` counts.
+    pub fn merge(self, other: PartialGroups) -> Result<PartialGroups> {
+        let PartialGroups { group, by, metrics, keys, parts, docs, missing, groups } = self;
+        check_same(&group.by, &group, &other.group)?;
+        let (most, all_parts) = (kept_docs(&group), all_parts(&group.by, parts, other.parts)?);
+        let both = |a: PartialGroup, b: PartialGroup| Ok(a.merge(b, most));
+        let after = |group: PartialGroup| PartialGroup { docs: shifted(group.docs, parts), ..group };
+        let others = other.groups.into_iter().map(after).collect();
+        let groups = merge_sorted(groups, others, |group| &group.value, both)?;
+        Ok(PartialGroups {
+            by: by.merge(other.by)?,
+            metrics: PartialColumn::merge_all(metrics, other.metrics)?,
+            keys: PartialColumn::merge_all(keys, other.keys)?,
+            parts: all_parts,
+            docs: docs.saturating_add(other.docs),
+            missing: missing.saturating_add(other.missing),
+            groups,
+            group,
+        })
+    }
+
+    /// The answer. O(groups · log groups).
+    pub fn finish(self) -> Groups {
+        let PartialGroups { group, by, metrics, docs, missing, groups, .. } = self;
+        let distinct = groups.len() as u64;
+        let found = |found: PartialGroup| GroupFound {
+            value: found.value.into_value(by.field.logical),
+            count: found.count,
+            docs: found.docs.iter().take(group.docs).map(|doc| doc.address).collect(),
+            metrics: measure::finish(found.measures, &group.metrics, &metrics),
+        };
+        let groups = first(groups, &group, &metrics).into_iter().map(found).collect();
+        let distinct = (group.order != GroupOrder::Best).then_some(Distinct::Exact(distinct));
+        Groups { field: by.field, groups, distinct, docs, missing }
+    }
+
+    #[cfg(feature = "serde")]
+    pub(super) fn check(&self) -> Result<()> {
+        let PartialGroups { group, by, metrics, keys, groups, parts, .. } = self;
+        let name = &by.field.name;
+        crate::group::check_order(group)?;
+        let has_columns = metrics.len() == group.metrics.len() && keys.len() == group.sort.len();
+        super::check(name, has_columns, "a column for each metric and sort key")?;
+        super::check(name, !by.field.kind.is_multi_valued(), "at most one value a document")?;
+        super::check(name, groups.is_sorted_by(|a, b| a.value < b.value), "ascending groups")?;
+        for found in groups {
+            let fits = !by.is_absent() && found.value.fits(&by.field) && found.count > 0;
+            super::check(name, fits, "values of the column's type")?;
+            let fit = measure::fit(&found.measures, &group.metrics, metrics);
+            super::check(name, fit, "measures of the requested metrics")?;
+            let are_first = found.docs.len() <= kept_docs(group) && found.docs.is_sorted_by(|a, b| a < b);
+            let fit = found.docs.iter().all(|doc| doc.fits(&group.sort, keys, *parts));
+            super::check(name, fit && are_first, "the best documents of each group in order")?;
+        }
+        Ok(())
+    }
+}
+
+/// The first groups in the requested order. Equal ones are ordered by value.
+fn first(groups: Vec<PartialGroup>, group: &Group, metrics: &[PartialColumn]) -> Vec<PartialGroup> {
+    let height = |found: &PartialGroup| match group.order {
+        GroupOrder::Count => Some(OrderValue::Integer(found.count.into())),
+        GroupOrder::Metric(at) => found.measures[at].and_then(|measure| {
+            OrderValue::of(&measure.finish(&group.metrics[at], metrics[at].field.logical))
+        }),
+        GroupOrder::Value | GroupOrder::Best => None,
+    };
+    let by_best = |a: &PartialGroup, b: &PartialGroup| match group.order {
+        GroupOrder::Best => a.docs.first().cmp(&b.docs.first()),
+        _ => Ordering::Equal,
+    };
+    let mut groups: Vec<_> = groups.into_iter().map(|group| (Reverse(height(&group)), group)).collect();
+    // A stable sort: groups ascend.
+    groups.sort_by(|(height, group), (other, of)| height.cmp(other).then_with(|| by_best(group, of)));
+    groups.truncate(group.top);
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+impl PartialGroup {
+    fn merge(self, other: PartialGroup, docs: usize) -> PartialGroup {
+        PartialGroup {
+            count: self.count.saturating_add(other.count),
+            measures: PartialMeasure::merge_all(self.measures, other.measures),
+            docs: merge_docs(self.docs, other.docs, docs),
+            ..self
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Partial statistics.
+
+use docvalues_column::{Kind, Value};
+
+use super::check_same;
+use super::column::PartialColumn;
+use super::distinct::PartialDistinct;
+use super::facet::{ValueCounts, all_values};
+use super::merge_sorted;
+use crate::error::Result;
+use crate::facet::Facet;
+use crate::open_request::Request;
+use crate::stats::{self, ByteRange, ColumnStats, DistinctValues, NumberCounts, Numbers, Stats, is_dense};
+use crate::{DocsByPart, Search, memory};
+
+/// Statistics over some parts. See [the module](super).
+///
+/// It takes some hundred bytes; for percentiles, 16 for each different number; for distinct values, about 24 for each,
+/// and the bytes of terms, or a sketch of 16 KiB.
+///
+/// # Examples
+///
+/// ```
+/// # use docvalues_column::{Field, Kind, LogicalType, Part};
+/// # use docvalues_testkit::model::{MemSource, ModelColumn};
+/// use docvalues_search::stats::{Distinct, Stats};
+/// use docvalues_search::{Docs, Parts, Search};
+///
+/// # let of = |sizes: &[i64]| {
+/// #     let field = Field::new("size", Kind::Numeric, LogicalType::I64);
+/// #     let sizes: Vec<_> = sizes.iter().copied().map(Some).collect();
+/// #     Parts::new([Part::new(MemSource::new(sizes.len() as u32, [(field, ModelColumn::Numeric(sizes))]))])
+/// # };
+/// # let (here, there) = (of(&[7, 8]), of(&[9, 8]));
+/// // The sizes are 7 and 8 here, 9 and 8 there.
+/// let stats = Stats::of("size").percentiles([75.0]).distinct();
+/// let here = Search::over(&here).partial_stats(Docs::All, &stats)?;
+/// let there = Search::over(&there).partial_stats(Docs::All, &stats)?;
+/// let found = here.merge(there)?.finish();
+/// assert_eq!((found.mean, found.distinct), (Some(8.0), Some(Distinct::Exact(3))));
+/// assert_eq!(found.percentiles, [(75.0, 8_i64.into())]);
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(remote = "Self"))]
+pub struct PartialStats {
+    stats: Stats,
+    column: PartialColumn,
+    /// Of byte strings, only counts.
+    numbers: Numbers,
+    /// The least and the greatest byte string.
+    terms: Option<ByteRange>,
+    /// The count of each number other than NaN, ascending, if percentiles are requested.
+    counts: Vec<(i64, u64)>,
+    distinct: Option<PartialDistinct>,
+}
+
+impl Search<'_> {
+    /// Computes statistics of the values that `docs` have in a column, as a result that merges with others. As
+    /// [`stats`](Self::stats), except that percentiles take one pass, and so do distinct values of terms and of numbers
+    /// close together.
+    ///
+    /// # Errors
+    ///
+    /// As [`stats`](Self::stats); [`Error::Memory`](crate::Error::Memory) if the counts of all numbers, or the different
+    /// values, exceed [`Search::memory`].
+    pub fn partial_stats<'d>(&self, docs: impl Into<DocsByPart<'d>>, asked: &Stats) -> Result<PartialStats> {
+        let docs = docs.into();
+        let column = PartialColumn::open(self, &asked.column)?;
+        let mut request = self.begin(docs)?;
+        let plain = Stats { distinct: false, ..asked.clone() };
+        let (plan, (numbers, terms, _)) = stats::plan(&mut request, &plain, self.pass_memory())?;
+        let (numbers, terms, _) = request.run((numbers, terms, None::<DistinctValues>))?;
+        let (numbers, terms) = plan.values(&request, numbers, terms)?;
+        let counts = match numbers.range {
+            Some(_) if !asked.percentiles.is_empty() => {
+                request.run(NumberCounts::new(plan.slot(), &request))?.finish()?
+            }
+            _ => Vec::new(),
+        };
+        let distinct =
+            asked.distinct.then(|| self.partial_distinct(docs, &mut request, asked)).transpose()?;
+        let bytes = distinct.as_ref().map_or(0, PartialDistinct::bytes);
+        memory::limit(bytes.saturating_add(size_of_val(counts.as_slice())), self.pass_memory())?;
+        Ok(PartialStats { stats: asked.clone(), column, numbers, terms, counts, distinct })
+    }
+
+    /// The different values of a column: those of a facet if the answer is exact in any case.
+    fn partial_distinct(
+        &self,
+        docs: DocsByPart<'_>,
+        request: &mut Request<'_>,
+        asked: &Stats,
+    ) -> Result<PartialDistinct> {
+        let slot = request.slot(&asked.column)?;
+        let info = request.columns().get(slot).info();
+        let bounds = Some(info.bounds.range()).filter(|bounds| !bounds.is_empty());
+        let bounds = bounds.map(|bounds| bounds.into_inner()).filter(|_| !info.field.kind.is_bytes());
+        let is_exact = match info.field.kind {
+            Kind::Sorted | Kind::SortedSet => true,
+            Kind::Binary => false,
+            Kind::Numeric | Kind::SortedNumeric => bounds.is_none_or(|(low, high)| is_dense(low, high)),
+        };
+        let memory = self.pass_memory();
+        let seen = if is_exact {
+            let counts = self.facet(docs, &all_values(&Facet::on(&asked.column), memory))?;
+            Ok(ValueCounts::new(counts, &mut { memory })?.into_values().collect())
+        } else {
+            request.run(DistinctValues::new(slot, request, memory)?)?.into_set()
+        };
+        Ok(PartialDistinct::new(seen, bounds, memory / 16))
+    }
+}
+
+impl PartialStats {
+    /// The statistics of the values of both. O(values kept).
+    ///
+    /// # Errors
+    ///
+    /// If the requests differ, or the kinds or types of the column.
+    pub fn merge(self, other: PartialStats) -> Result<PartialStats> {
+        check_same(&self.stats.column, &self.stats, &other.stats)?;
+        let column = self.column.merge(other.column)?;
+        let numbers = self.numbers.and(&other.numbers);
+        let both = |(low, high): ByteRange, (least, most): ByteRange| (low.min(least), high.max(most));
+        let terms = match (self.terms, other.terms) {
+            (Some(a), Some(b)) => Some(both(a, b)),
+            (a, b) => a.or(b),
+        };
+        let add = |(number, a): (i64, u64), (_, b): (_, u64)| Ok((number, a.saturating_add(b)));
+        let counts = merge_sorted(self.counts, other.counts, |(number, _)| number, add)?;
+        let distinct = self.distinct.zip(other.distinct);
+        let distinct = distinct.map(|(a, b)| a.merge(b, &column.field)).transpose()?;
+        Ok(PartialStats { stats: self.stats, column, numbers, terms, counts, distinct })
+    }
+
+    /// The answer. O(numbers kept) for each percentile.
+    pub fn finish(self) -> ColumnStats {
+        let logical = self.column.field.logical;
+        let count = self.numbers.values - self.numbers.nans;
+        let value = |percentile: &f64| {
+            let number = nth(&self.counts, stats::place(*percentile, count))?;
+            Some((*percentile, Value::of(logical, number)))
+        };
+        let percentiles = self.stats.percentiles.iter().filter_map(value).collect();
+        let distinct = self.distinct.map(PartialDistinct::finish);
+        let found = ColumnStats::new(self.column.field, &self.numbers, self.terms);
+        ColumnStats { percentiles, distinct, ..found }
+    }
+
+    #[cfg(feature = "serde")]
+    pub(super) fn check(&self) -> Result<()> {
+        let PartialStats { stats, column, numbers, counts, distinct, .. } = self;
+        let name = &column.field.name;
+        stats::check_percentiles(stats)?;
+        super::check(name, numbers.nans <= numbers.values, "at most as many NaNs as values")?;
+        super::check(name, counts.is_sorted_by(|a, b| a.0 < b.0), "ascending numbers")?;
+        let fits = distinct.as_ref().is_none_or(|distinct| distinct.fits(column));
+        super::check(name, fits, "ascending values of the column's type")?;
+        super::check(name, distinct.is_some() == stats.distinct, "distinct values as requested")
+    }
+}
+
+/// The number at a position among all, in order.
+fn nth(counts: &[(i64, u64)], place: u64) -> Option<i64> {
+    let mut before = 0_u64;
+    let found = counts.iter().find(|(_, count)| {
+        before = before.saturating_add(*count);
+        before > place
+    });
+    found.map(|(number, _)| *number)
+}

@@ -1,0 +1,47 @@
+//! The values of sort keys of given documents.
+
+use docvalues_column::{BatchDocs, DocAddress, DocId};
+
+use super::key::{Entry, Keys, SortValue};
+use crate::error::Result;
+use crate::memory;
+use crate::open_request::Request;
+use crate::window::{Window, WindowBuffers};
+
+/// Documents whose values are read at once.
+const READ: usize = 1 << 10;
+
+/// Reads the keys of `docs`, in this order. Terms are read as bytes, so that documents of different searches compare.
+///
+/// # Errors
+///
+/// If a column is damaged, or the keys exceed the memory limit.
+pub(crate) fn read_keys(request: &Request<'_>, keys: &Keys, docs: &[DocAddress]) -> Result<Vec<Entry>> {
+    let keys = keys.by_terms(request.columns());
+    let mut bytes = docs.len().saturating_mul(keys.bytes());
+    memory::limit(bytes, request.memory())?;
+    let mut order: Vec<usize> = (0..docs.len()).collect();
+    order.sort_unstable_by_key(|at| docs[*at]);
+    let (mut entries, mut buffers) = (Vec::with_capacity(docs.len()), WindowBuffers::default());
+    for of_part in order.chunk_by(|a, b| docs[*a].part == docs[*b].part) {
+        for some in of_part.chunks(READ) {
+            request.stop().check()?;
+            let part = docs[some[0]].part as usize;
+            let ids: Vec<DocId> = some.iter().map(|at| docs[*at].doc).collect();
+            let mut window = Window::new(BatchDocs::List(&ids), request.columns_of(part), &mut buffers);
+            let read = read_window(&keys, &mut window);
+            let read = read.map_err(|error| error.in_part(part, request.parts()))?;
+            bytes += read.iter().flat_map(|entry| &entry.values).map(SortValue::heap_bytes).sum::<usize>();
+            memory::limit(bytes, request.memory())?;
+            entries.extend(some.iter().copied().zip(read));
+        }
+    }
+    entries.sort_unstable_by_key(|(at, _)| *at);
+    Ok(entries.into_iter().map(|(_, entry)| entry).collect())
+}
+
+fn read_window(keys: &Keys, window: &mut Window<'_>) -> Result<Vec<Entry>> {
+    keys.as_slice().iter().try_for_each(|key| window.read_own(key.slot))?;
+    let entries = (0..window.len()).filter_map(|at| keys.entry_before(window, at, None).transpose());
+    entries.collect()
+}
