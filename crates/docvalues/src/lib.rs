@@ -110,6 +110,7 @@
 //! | `search` | yes | [`search`]; not on big-endian machines, which its distinct-count sketches do not support |
 //! | `rayon` | yes | threads that encode columns ([`WriterOptions::threads`]) and search |
 //! | `arrow` | no | [`SegmentWriter`]`::append` for record batches; with `search`, exports as record batches |
+//! | `store` | no | [`store`](https://docs.rs/docvalues-store): directories of segments that change |
 //! | `serde` | no | with `search`, partial results and requests can be serialised |
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -124,6 +125,8 @@ pub use docvalues_format as format;
 pub use docvalues_reader as reader;
 #[cfg(feature = "search")]
 pub use docvalues_search as search;
+#[cfg(feature = "store")]
+pub use docvalues_store as store;
 pub use docvalues_terms as terms;
 pub use docvalues_writer as writer;
 
@@ -170,6 +173,11 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct PackageReadme;
+
+/// The code of docs/store.md runs as a test.
+#[cfg(all(doctest, feature = "store"))]
+#[doc = include_str!("../../../docs/store.md")]
+struct Stores;
 
 /// The code of docs/search.md runs as a test.
 #[cfg(doctest)]

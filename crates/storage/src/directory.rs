@@ -11,18 +11,20 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use crate::error::Result;
 use crate::source::Source;
 
 mod fs_directory;
+mod power_loss;
 
 pub use fs_directory::FsDirectory;
+pub use power_loss::PowerLossDirectory;
 
 /// The files of one folder: [`FsDirectory`], or a wrapper or model of it in tests.
 ///
-/// Names are single components of a path. No call follows a symbolic link.
+/// Names are single components of a path; others are refused, such as `a/b`, `..` and `/a`. No call follows a symbolic link.
 ///
 /// # Examples
 ///
@@ -189,4 +191,17 @@ pub struct DirectoryEntry {
     pub is_file: bool,
     /// The length of the file.
     pub len: u64,
+}
+
+/// Fails unless `name` is a single component of a path, and so names something in the folder.
+fn check_name(name: &OsStr) -> io::Result<()> {
+    let mut components = Path::new(name).components();
+    match (components.next(), components.next()) {
+        (Some(Component::Normal(only)), None) if only == name && !name.as_encoded_bytes().contains(&0) => {
+            Ok(())
+        }
+        _ => {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "expected the name of a file, without a folder"))
+        }
+    }
 }

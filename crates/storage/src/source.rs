@@ -178,6 +178,11 @@ impl Source {
         Source::new(None, bytes.as_slice().len() as u64, Backend::Memory(bytes))
     }
 
+    /// As [`memory`](Self::memory), for bytes that have a path.
+    pub(crate) fn named_memory(path: impl AsRef<Path>, bytes: Vec<u8>) -> Source {
+        Source { name: Some(path.as_ref().to_owned()), ..Source::memory(bytes) }
+    }
+
     /// The bytes of `reader`; errors call them `name`. Requests the first 64 bytes and the last 64 KiB in one wave
     /// and keeps them. Other bytes are requested when they are touched, and kept as by [`read`](Self::read).
     ///

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Each crate under `crates/`, and the crates of the workspace that it may use.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("format", &[]),
     ("column", &["format"]),
     ("storage", &["format"]),
@@ -12,7 +12,8 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ("writer", &["column", "storage", "terms", "format"]),
     ("reader", &["column", "storage", "terms", "format"]),
     ("search", &["column", "storage", "format"]),
-    ("docvalues", &["writer", "reader", "search", "terms", "column", "format"]),
+    ("store", &["writer", "reader", "search", "terms", "column", "storage", "format"]),
+    ("docvalues", &["store", "writer", "reader", "search", "terms", "column", "format"]),
     ("cli", &["docvalues"]),
     ("testkit", &["search", "column", "format"]),
 ];

@@ -42,6 +42,5 @@ pub(crate) fn read_keys(request: &Request<'_>, keys: &Keys, docs: &[DocAddress])
 
 fn read_window(keys: &Keys, window: &mut Window<'_>) -> Result<Vec<Entry>> {
     keys.as_slice().iter().try_for_each(|key| window.read_own(key.slot))?;
-    let entries = (0..window.len()).filter_map(|at| keys.entry_before(window, at, None).transpose());
-    entries.collect()
+    (0..window.len()).map(|at| keys.entry(window, at)).collect()
 }

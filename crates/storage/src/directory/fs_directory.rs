@@ -5,7 +5,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Directory, DirectoryEntry, DirectoryFile, FileLock};
+use super::{Directory, DirectoryEntry, DirectoryFile, FileLock, check_name};
 use crate::error::{Error, Result, Step};
 use crate::positioned_file::PositionedFile;
 use crate::source::Source;
@@ -46,6 +46,12 @@ impl FsDirectory {
         Box::new(FsFile { file: PositionedFile::of(file), folder: self.path.clone() })
     }
 
+    /// The path of a file.
+    fn file_path(&self, step: Step, name: &OsStr) -> Result<PathBuf> {
+        check_name(name).map_err(|error| self.error(step, name, error))?;
+        Ok(self.path.join(name))
+    }
+
     fn error(&self, step: Step, name: &OsStr, error: io::Error) -> Error {
         Error::new(step, self.path.join(name), error)
     }
@@ -57,7 +63,7 @@ impl FsDirectory {
         lock: FileLock,
         open: impl Fn(&Path) -> io::Result<File>,
     ) -> Result<Box<dyn DirectoryFile>> {
-        let path = self.path.join(name);
+        let path = self.file_path(Step::Open, name)?;
         for _ in 0..ATTEMPTS {
             // A pipe would block, and a link may lead out of the folder.
             if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
@@ -91,7 +97,8 @@ impl Directory for FsDirectory {
     }
 
     fn create(&self, name: &OsStr) -> Result<Box<dyn DirectoryFile>> {
-        let created = File::options().read(true).write(true).create_new(true).open(self.path.join(name));
+        let path = self.file_path(Step::Create, name)?;
+        let created = File::options().read(true).write(true).create_new(true).open(path);
         created.map(|file| self.file(file)).map_err(|error| self.error(Step::Create, name, error))
     }
 
@@ -106,7 +113,7 @@ impl Directory for FsDirectory {
     }
 
     fn open(&self, name: &OsStr) -> Result<Source> {
-        let path = self.path.join(name);
+        let path = self.file_path(Step::Open, name)?;
         let is_file = fs::symlink_metadata(&path).map(|found| found.is_file());
         if !is_file.map_err(|error| self.error(Step::Open, name, error))? {
             let why = "expected a file, found a link or a folder";
@@ -134,12 +141,13 @@ impl Directory for FsDirectory {
     }
 
     fn rename(&self, from: &OsStr, to: &OsStr) -> Result<()> {
-        let renamed = fs::rename(self.path.join(from), self.path.join(to));
+        let renamed = fs::rename(self.file_path(Step::Rename, from)?, self.file_path(Step::Rename, to)?);
         renamed.map_err(|error| self.error(Step::Rename, from, error))
     }
 
     fn remove(&self, name: &OsStr) -> Result<()> {
-        fs::remove_file(self.path.join(name)).map_err(|error| self.error(Step::Remove, name, error))
+        fs::remove_file(self.file_path(Step::Remove, name)?)
+            .map_err(|error| self.error(Step::Remove, name, error))
     }
 
     fn sync(&self) -> Result<()> {
@@ -226,4 +234,67 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_outside_of_the_folder_are_refused() {
+        let outer = tempfile::tempdir().unwrap();
+        fs::write(outer.path().join("outside"), "untouched").unwrap();
+        fs::create_dir(outer.path().join("inner")).unwrap();
+        let directory = FsDirectory::new(outer.path().join("inner"));
+        let absolute = outer.path().join("outside").into_os_string().into_string().unwrap();
+        for name in ["", ".", "..", "../outside", "a/b", "a/", "./a", "\0", "a\0b", &absolute] {
+            let name = OsStr::new(name);
+            let kinds = [
+                directory.create(name).map(drop).unwrap_err(),
+                directory.claim(name).map(drop).unwrap_err(),
+                directory.hold(name, FileLock::Shared).map(drop).unwrap_err(),
+                directory.open(name).map(drop).unwrap_err(),
+                directory.rename(name, OsStr::new("a")).unwrap_err(),
+                directory.rename(OsStr::new("a"), name).unwrap_err(),
+                directory.remove(name).unwrap_err(),
+            ];
+            for error in kinds {
+                assert_eq!(error.io_error().kind(), io::ErrorKind::InvalidInput, "{error}");
+            }
+        }
+        assert_eq!(fs::read(outer.path().join("outside")).unwrap(), b"untouched");
+        assert!(directory.list().unwrap().is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_not_followed() {
+        let outer = tempfile::tempdir().unwrap();
+        fs::write(outer.path().join("outside"), "untouched").unwrap();
+        fs::create_dir(outer.path().join("inner")).unwrap();
+        std::os::unix::fs::symlink("../outside", outer.path().join("inner/link")).unwrap();
+        let (directory, link) = (FsDirectory::new(outer.path().join("inner")), OsStr::new("link"));
+        assert!(directory.open(link).is_err() && directory.claim(link).is_err());
+        assert!(directory.hold(link, FileLock::Shared).is_err() && directory.create(link).is_err());
+        assert!(!directory.list().unwrap()[0].is_file);
+        directory.remove(link).unwrap();
+        assert_eq!(fs::read(outer.path().join("outside")).unwrap(), b"untouched");
+    }
+
+    #[test]
+    fn locks_exclude_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let (directory, name) = (FsDirectory::new(folder.path()), OsStr::new("a"));
+        assert!(directory.hold(name, FileLock::Shared).is_err());
+        let claimed = directory.claim(name).unwrap();
+        assert!(directory.claim(name).unwrap_err().is_busy());
+        assert!(directory.hold(name, FileLock::Shared).unwrap_err().is_busy());
+        assert!(claimed.is_named(name).unwrap() && !claimed.is_named(OsStr::new("b")).unwrap());
+        drop(claimed);
+        let shared = [FileLock::Shared; 2].map(|lock| directory.hold(name, lock).unwrap());
+        assert!(directory.hold(name, FileLock::Exclusive).unwrap_err().is_busy());
+        directory.remove(name).unwrap();
+        assert!(!shared[0].is_named(name).unwrap());
+        directory.claim(name).unwrap();
+    }
 }

@@ -1,0 +1,268 @@
+//! Changes of a store: segments that are added, documents that are deleted.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use docvalues_column::{DocAddress, DocId};
+use docvalues_reader::Segment;
+use docvalues_search::Query;
+use docvalues_storage::{Error as StorageError, NewFile, Spill, Step};
+use docvalues_writer::{ColumnBatch, Document, Duplicates, FieldId, FinishError, IdOptions, SegmentWriter};
+
+use crate::commit_file::FileEntry;
+use crate::error::{Error, Result};
+use crate::names::FileName;
+use crate::segment::StoreSegment;
+use crate::snapshot::Snapshot;
+use crate::state::SegmentState;
+use crate::store::{Store, Writer};
+
+/// Bytes that are copied at once.
+const COPIED: usize = 1 << 20;
+
+/// The result of adding a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Added {
+    /// The number of documents that were added.
+    pub docs: u32,
+    /// The number of older documents with the same ids, which were deleted.
+    pub replaced: u64,
+    /// The number of the batch of changes.
+    pub sequence: u64,
+}
+
+/// A segment that is being built for a store: [`Store::new_segment`].
+///
+/// Dropping it adds nothing.
+#[derive(Debug)]
+pub struct NewSegment<'s> {
+    store: &'s Store,
+    number: u64,
+    writer: SegmentWriter<NewFile>,
+}
+
+impl NewSegment<'_> {
+    /// The field `name` of the store's schema.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub fn field(&self, name: &str) -> Result<FieldId> {
+        let unknown =
+            || Error::Schema { field: name.to_owned(), why: "expected a field of the schema".to_owned() };
+        self.writer.schema().field(name).ok_or_else(unknown)
+    }
+
+    /// Begins a document: see [`SegmentWriter::document`].
+    pub fn document(&mut self) -> Document<'_> {
+        self.writer.document()
+    }
+
+    /// Begins a batch of documents: see [`SegmentWriter::batch`].
+    ///
+    /// # Errors
+    ///
+    /// If the segment would have too many documents.
+    pub fn batch(&mut self, docs: u32) -> Result<ColumnBatch<'_>> {
+        Ok(self.writer.batch(docs)?)
+    }
+
+    /// The number of documents so far.
+    pub fn docs(&self) -> u32 {
+        self.writer.docs()
+    }
+
+    /// Writes the segment, and adds it to the store. Of documents with the same id, only the last one stays, and those
+    /// of older segments are deleted.
+    ///
+    /// # Errors
+    ///
+    /// If the segment cannot be written; nothing is added then.
+    pub fn finish(self) -> Result<Added> {
+        let NewSegment { store, number, writer } = self;
+        if writer.docs() == 0 {
+            return Ok(Added { docs: 0, replaced: 0, sequence: store.snapshot().sequence() });
+        }
+        let written = writer.finish().map_err(FinishError::into_error).map_err(Error::from);
+        store.change(|writer| {
+            let file = FileEntry::of(number, &writer.synced(written)?);
+            store.add(writer, file)
+        })
+    }
+}
+
+impl Store {
+    /// Begins a segment with the fields, ids and order of the store.
+    ///
+    /// # Errors
+    ///
+    /// If its file cannot be created.
+    pub fn new_segment(&self) -> Result<NewSegment<'_>> {
+        let (schema, number) = self.change(|writer| {
+            writer.require_lock()?;
+            Ok((writer.schema.clone(), writer.next_number()))
+        })?;
+        let file = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;
+        let spill = Spill::in_folder(self.directory.path());
+        let mut writer =
+            SegmentWriter::to_new_file(file, Some(spill), schema.for_writer()?, self.options.writer);
+        writer.sort_by(schema.sort().iter().cloned())?;
+        if let Some(id) = schema.id_field().and_then(|name| writer.schema().field(name)) {
+            writer.id_field(id, id_options())?;
+        }
+        Ok(NewSegment { store: self, number, writer })
+    }
+
+    /// Copies the segment in the file `path` into the store, and adds it. Fields that the store does not have are
+    /// added to its schema.
+    ///
+    /// # Errors
+    ///
+    /// If the segment is damaged; if a field has another kind or type than in the store; if it lacks the store's index
+    /// of ids or its order; or if it cannot be copied.
+    pub fn add_segment(&self, path: impl AsRef<Path>) -> Result<Added> {
+        let path = path.as_ref();
+        let segment = Segment::open_with(path, self.options.open)?;
+        segment.verify()?;
+        self.snapshot().schema().with_segment(&segment.fields()?)?;
+        if segment.docs() == 0 {
+            return Ok(Added { docs: 0, replaced: 0, sequence: self.snapshot().sequence() });
+        }
+        let number = self.change(|writer| {
+            writer.require_lock()?;
+            Ok(writer.next_number())
+        })?;
+        let mut to = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;
+        copy(path, &mut to)?;
+        let file = FileEntry { number, bytes: to.written(), id: segment.id() };
+        let written = to.finish().map_err(Error::from);
+        self.change(|writer| {
+            writer.synced(written)?;
+            self.add(writer, file)
+        })
+    }
+
+    /// Adds a segment whose file is complete.
+    fn add(&self, writer: &mut Writer, file: FileEntry) -> Result<Added> {
+        writer.files.add(FileName::Segment(file.number));
+        let added = self.add_to(writer, file);
+        if added.is_err() {
+            self.remove_unnamed(writer)?;
+        }
+        added
+    }
+
+    fn add_to(&self, writer: &mut Writer, file: FileEntry) -> Result<Added> {
+        let segment = StoreSegment::open(&*self.directory, file, self.options.open)?;
+        let schema = writer.schema.with_segment(&segment.segment.fields()?)?;
+        let (name, sort) = (segment.segment.file(), segment.segment.sort());
+        if !sort.starts_with(schema.sort()) {
+            let why = format!("{name}: expected the index sort of the store, found {sort:?}");
+            return Err(Error::Request(why));
+        }
+        let mut older = Vec::new();
+        if let Some(id_field) = schema.id_field() {
+            let ids = segment.segment.ids()?.filter(|ids| ids.field() == id_field);
+            let lacking =
+                || Error::Request(format!("{name}: expected an index of the ids \"{id_field}\", found none"));
+            let (ids, before) = (ids.ok_or_else(lacking)?, self.snapshot());
+            let (mut seeker, mut found) = (before.ids()?.seeker(), Ok(()));
+            ids.each(|id, _| match before.find_with(&mut seeker, id) {
+                Ok(address) => {
+                    older.extend(address);
+                    ControlFlow::Continue(())
+                }
+                Err(error) => {
+                    found = Err(error);
+                    ControlFlow::Break(())
+                }
+            })?;
+            found?;
+        }
+        let docs = segment.segment.docs();
+        writer.schema = Arc::new(schema);
+        for address in &older {
+            writer.segments[address.part as usize].live.delete(address.doc);
+        }
+        writer.segments.push(SegmentState::new(segment));
+        Ok(Added { docs, replaced: older.len() as u64, sequence: writer.changed() })
+    }
+
+    /// Deletes the documents with these ids. Returns how many there were.
+    ///
+    /// # Errors
+    ///
+    /// If the store has no id field, or a segment is damaged. Nothing is deleted then.
+    pub fn delete_ids(&self, ids: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Result<u64> {
+        self.change(|writer| {
+            let now = self.snapshot();
+            let mut seeker = now.ids()?.seeker();
+            let found = ids.into_iter().map(|id| now.find_with(&mut seeker, id.as_ref()));
+            let found = found.filter_map(Result::transpose).collect::<Result<Vec<_>>>()?;
+            Ok(writer.delete(found.into_iter().map(|address| (address.part as usize, address.doc))))
+        })
+    }
+
+    /// Deletes the documents that match a query. Returns how many there were.
+    ///
+    /// # Errors
+    ///
+    /// As [`Search::filter`](docvalues_search::Search::filter). Nothing is deleted then.
+    pub fn delete_where(&self, query: &Query) -> Result<u64> {
+        self.change(|writer| {
+            let now = self.snapshot();
+            let found = now.search().filter(query)?;
+            Ok(writer.delete(found.iter().map(|address| (address.part as usize, address.doc))))
+        })
+    }
+
+    /// Deletes documents by their addresses in a snapshot. Returns how many were not deleted before.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such document, or [`Error::Merged`] if its segment was merged since. Nothing is deleted then.
+    pub fn delete(&self, snapshot: &Snapshot, docs: &[DocAddress]) -> Result<u64> {
+        self.change(|writer| {
+            let place = |address: &DocAddress| {
+                let unknown =
+                    || Error::Request(format!("expected a document of the snapshot, found {address:?}"));
+                let segment = snapshot.segment_of(*address).ok_or_else(unknown)?;
+                Ok((writer.place_of(segment).ok_or(Error::Merged)?, address.doc))
+            };
+            let docs = docs.iter().map(place).collect::<Result<Vec<_>>>()?;
+            Ok(writer.delete(docs.into_iter()))
+        })
+    }
+}
+
+impl Writer {
+    /// Deletes documents by the index of their segment. Returns how many were not deleted before.
+    fn delete(&mut self, docs: impl Iterator<Item = (usize, DocId)>) -> u64 {
+        let deleted = docs.filter(|(place, doc)| self.segments[*place].live.delete(*doc)).count() as u64;
+        if deleted > 0 {
+            self.changed();
+        }
+        deleted
+    }
+}
+
+/// The index of ids of a store's segments.
+pub(crate) fn id_options() -> IdOptions {
+    IdOptions { duplicates: Duplicates::KeepLast, ..IdOptions::default() }
+}
+
+/// Appends the bytes of a file.
+fn copy(path: &Path, to: &mut NewFile) -> Result<()> {
+    let error = |error| StorageError::new(Step::Open, path, error);
+    let mut from = File::open(path).map_err(error)?;
+    let mut bytes = vec![0; COPIED];
+    loop {
+        match from.read(&mut bytes).map_err(error)? {
+            0 => return Ok(()),
+            len => to.append(&bytes[..len])?,
+        }
+    }
+}

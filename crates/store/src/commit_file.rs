@@ -1,0 +1,326 @@
+//! The file of a commit: the names of all files of a store at a moment.
+//!
+//! ```text
+//! {
+//!   "docvalues_store": 1,        version of this file and of the folder's layout
+//!   "sequence": 107,             of the last batch of changes that it contains
+//!   "epoch": 1,                  counts the histories of the store: recovery begins a new one
+//!   "next_number": 184,          of the next segment, fold, delta or log
+//!   "highest_version": 0,        external version of any document ever
+//!   "first_log": null,           the first log after it, if there are logs
+//!   "schema": { "fields": [ { "name": "size", "kind": "numeric", "type": "i64" } ], "id_field": "id" },
+//!   "segments": [ { "number": 161, "docs": 1000, "live": 993, "bytes": 20480, "id": "…32 hex digits",
+//!                   "fold": { "number": 170, "bytes": 1536, "id": "…" } } ],
+//!   "deltas": [ { "number": 183, "bytes": 1408, "id": "…" } ]
+//! }
+//! crc32 0a1b2c3d                 of all bytes before this line
+//! ```
+//!
+//! A file is found by its number, and is the right one if it has this length and this content id.
+
+use docvalues_storage::{Directory, Source};
+use docvalues_writer::Summary;
+use serde::{Deserialize, Serialize};
+use std::ffi::OsStr;
+
+use docvalues_column::MAX_DOCS;
+use docvalues_format::error::Section;
+use docvalues_terms::lookup::MAX_SEGMENTS;
+
+use crate::error::{Error, Result};
+use crate::names::FileName;
+use crate::schema::{SchemaEntry, StoreSchema};
+
+/// The version of the layout that this code writes.
+const VERSION: u32 = 1;
+
+/// The longest commit: more than 32,767 segments and 65,000 fields take.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The length of the last line.
+const CRC_LINE: usize = "crc32 00000000\n".len();
+
+/// What a commit says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CommitFile {
+    pub(crate) sequence: u64,
+    pub(crate) epoch: u64,
+    pub(crate) next_number: u64,
+    pub(crate) highest_version: u64,
+    pub(crate) first_log: Option<u64>,
+    pub(crate) schema: StoreSchema,
+    pub(crate) segments: Vec<SegmentEntry>,
+    pub(crate) deltas: Vec<FileEntry>,
+}
+
+/// A file: its number, length and content id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FileEntry {
+    pub(crate) number: u64,
+    pub(crate) bytes: u64,
+    #[serde(with = "hex")]
+    pub(crate) id: u128,
+}
+
+/// A segment, with the file of its folded deltas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SegmentEntry {
+    pub(crate) number: u64,
+    pub(crate) docs: u32,
+    pub(crate) live: u32,
+    pub(crate) bytes: u64,
+    #[serde(with = "hex")]
+    pub(crate) id: u128,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fold: Option<FileEntry>,
+}
+
+impl FileEntry {
+    pub(crate) fn of(number: u64, summary: &Summary) -> FileEntry {
+        FileEntry { number, bytes: summary.bytes, id: summary.id }
+    }
+}
+
+impl SegmentEntry {
+    /// The entry without live documents and folds.
+    pub(crate) fn file(&self) -> FileEntry {
+        FileEntry { number: self.number, bytes: self.bytes, id: self.id }
+    }
+}
+
+/// The file as JSON has it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Json {
+    docvalues_store: u32,
+    sequence: u64,
+    epoch: u64,
+    next_number: u64,
+    highest_version: u64,
+    first_log: Option<u64>,
+    schema: SchemaEntry,
+    segments: Vec<SegmentEntry>,
+    deltas: Vec<FileEntry>,
+}
+
+/// The version alone, whatever else is there.
+#[derive(Deserialize)]
+struct JustVersion {
+    docvalues_store: u32,
+}
+
+impl CommitFile {
+    /// The bytes of the file.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let json = Json {
+            docvalues_store: VERSION,
+            sequence: self.sequence,
+            epoch: self.epoch,
+            next_number: self.next_number,
+            highest_version: self.highest_version,
+            first_log: self.first_log,
+            schema: (&self.schema).into(),
+            segments: self.segments.clone(),
+            deltas: self.deltas.clone(),
+        };
+        // Only maps with keys other than strings cannot be written, and there are none.
+        let mut bytes = serde_json::to_vec_pretty(&json).unwrap_or_default();
+        bytes.push(b'\n');
+        let crc = crc32fast::hash(&bytes);
+        bytes.extend_from_slice(format!("crc32 {crc:08x}\n").as_bytes());
+        bytes
+    }
+
+    /// Reads commit `number`.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such file, it is damaged, or its version is newer.
+    pub(crate) fn read(directory: &dyn Directory, number: u64) -> Result<CommitFile> {
+        let name = FileName::Commit(number).to_string();
+        let source = directory.open(OsStr::new(&name))?;
+        let file = source.name().to_string();
+        let bytes = whole(&source).map_err(|what| Error::Damaged { file: file.clone(), what })?;
+        CommitFile::decode(&bytes, &file)
+    }
+
+    /// Decodes the bytes of `file`.
+    pub(crate) fn decode(bytes: &[u8], file: &str) -> Result<CommitFile> {
+        let damaged = |what: String| Error::Damaged { file: file.to_owned(), what };
+        let (json, line) = bytes.split_at(bytes.len().saturating_sub(CRC_LINE));
+        let expected = format!("crc32 {:08x}\n", crc32fast::hash(json));
+        if line != expected.as_bytes() {
+            let found = String::from_utf8_lossy(line);
+            return Err(damaged(format!(
+                "expected {:?} in the last line, found {:?}",
+                expected.trim_end(),
+                found.trim_end()
+            )));
+        }
+        let of_json =
+            |error: serde_json::Error| damaged(format!("expected a commit, found JSON with {error}"));
+        let JustVersion { docvalues_store: version } = serde_json::from_slice(json).map_err(of_json)?;
+        if version > VERSION {
+            return Err(Error::Version { file: file.to_owned(), found: version, known: VERSION });
+        }
+        let json: Json = serde_json::from_slice(json).map_err(of_json)?;
+        let commit = CommitFile {
+            sequence: json.sequence,
+            epoch: json.epoch,
+            next_number: json.next_number,
+            highest_version: json.highest_version,
+            first_log: json.first_log,
+            schema: json.schema.try_into().map_err(damaged)?,
+            segments: json.segments,
+            deltas: json.deltas,
+        };
+        commit.check().map_err(damaged)?;
+        Ok(commit)
+    }
+
+    /// Checks what the reader of a commit relies on.
+    fn check(&self) -> Result<(), String> {
+        if self.segments.len() > MAX_SEGMENTS {
+            return Err(format!("expected at most {MAX_SEGMENTS} segments, found {}", self.segments.len()));
+        }
+        if let Some(segment) =
+            self.segments.iter().find(|entry| entry.docs > MAX_DOCS || entry.live > entry.docs)
+        {
+            let SegmentEntry { number, docs, live, .. } = segment;
+            return Err(format!("segment {number:06x} has {live} live of {docs} documents"));
+        }
+        let mut numbers: Vec<u64> = self.files().filter_map(FileName::number).collect();
+        numbers.sort_unstable();
+        if let Some(twice) = numbers.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(format!("number {:06x} occurs twice", twice[0]));
+        }
+        match numbers.last() {
+            Some(&last) if last >= self.next_number => {
+                Err(format!("expected numbers below {:06x}, found {last:06x}", self.next_number))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The names of all files of the commit but its own.
+    pub(crate) fn files(&self) -> impl Iterator<Item = FileName> + '_ {
+        let segments = self.segments.iter().flat_map(|entry| {
+            let fold = entry.fold.map(|fold| FileName::Fold { segment: entry.number, number: fold.number });
+            [FileName::Segment(entry.number)].into_iter().chain(fold)
+        });
+        segments.chain(self.deltas.iter().map(|delta| FileName::Delta(delta.number)))
+    }
+}
+
+/// All bytes of a commit.
+fn whole(source: &Source) -> Result<Vec<u8>, String> {
+    let len = usize::try_from(source.len()).ok().filter(|_| source.len() <= MAX_BYTES);
+    let len = len.ok_or_else(|| format!("expected at most {MAX_BYTES} bytes, found {}", source.len()))?;
+    let bytes = source.read_at(Section::Header, 0, len).map_err(|error| error.to_string())?;
+    Ok(bytes.into_owned())
+}
+
+/// Content ids as 32 hexadecimal digits.
+mod hex {
+    use serde::de::{Deserialize, Deserializer, Error as _};
+    use serde::ser::Serializer;
+
+    pub(super) fn serialize<S: Serializer>(id: &u128, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{id:032x}"))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u128, D::Error> {
+        let digits = String::deserialize(deserializer)?;
+        let id = u128::from_str_radix(&digits, 16).ok().filter(|id| format!("{id:032x}") == digits);
+        id.ok_or_else(|| D::Error::custom("expected 32 hexadecimal digits"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docvalues_column::{Field, Kind, LogicalType, SortKey};
+
+    use super::*;
+
+    fn commit() -> CommitFile {
+        let file = |number| FileEntry { number, bytes: 7 * number, id: u128::from(number) << 90 };
+        let segment =
+            |number: u64, fold| SegmentEntry { number, docs: 1_000, live: 993, bytes: 20_480, id: 7, fold };
+        let schema = StoreSchema::new()
+            .with_field(Field::new("id", Kind::Binary, LogicalType::Utf8))
+            .and_then(|schema| schema.with_field(Field::new("size", Kind::Numeric, LogicalType::I64)))
+            .and_then(|schema| schema.with_id_field("id"))
+            .and_then(|schema| schema.with_sort([SortKey::new("size").descending()]))
+            .unwrap();
+        CommitFile {
+            sequence: 107,
+            epoch: 1,
+            next_number: 184,
+            highest_version: 0,
+            first_log: None,
+            schema,
+            segments: vec![segment(161, Some(file(170))), segment(3, None)],
+            deltas: vec![file(183)],
+        }
+    }
+
+    #[test]
+    fn commits_are_read_as_they_are_written() {
+        let commit = commit();
+        assert_eq!(CommitFile::decode(&commit.encode(), "c").unwrap(), commit);
+        let names: Vec<String> = commit.files().map(|name| name.to_string()).collect();
+        assert_eq!(names, ["seg-0000a1.dv", "seg-0000a1.g0000aa.dv", "seg-000003.dv", "delta-0000b7.dv"]);
+    }
+
+    /// The bytes of a commit, with its checksum made right again.
+    fn sealed(json: &str) -> Vec<u8> {
+        let crc = crc32fast::hash(json.as_bytes());
+        format!("{json}crc32 {crc:08x}\n").into_bytes()
+    }
+
+    #[test]
+    fn every_flipped_bit_is_damage() {
+        let bytes = commit().encode();
+        for at in 0..bytes.len() * 8 {
+            let mut bytes = bytes.clone();
+            bytes[at / 8] ^= 1 << (at % 8);
+            let error = CommitFile::decode(&bytes, "c").unwrap_err();
+            assert!(matches!(error, Error::Damaged { .. }), "{error}");
+        }
+        for len in 0..bytes.len() {
+            CommitFile::decode(&bytes[..len], "c").unwrap_err();
+        }
+    }
+
+    #[test]
+    fn hostile_commits_are_refused() {
+        let text = String::from_utf8(commit().encode()).unwrap();
+        let json = text.rsplit_once("crc32").unwrap().0;
+        CommitFile::decode(&sealed(json), "c").unwrap();
+        let edits = [
+            (
+                "\"docvalues_store\": 1",
+                "\"docvalues_store\": 2",
+                "expected a store of version 1 at most, found version 2",
+            ),
+            ("\"number\": 161", "\"number\": 3", "number 000003 occurs twice"),
+            ("\"number\": 161", "\"number\": -1", "expected a commit, found JSON"),
+            ("\"next_number\": 184", "\"next_number\": 183", "expected numbers below 0000b7, found 0000b7"),
+            ("\"live\": 993", "\"live\": 1001", "segment 0000a1 has 1001 live of 1000 documents"),
+            ("\"docs\": 1000", "\"docs\": 4294967295", "live of 4294967295 documents"),
+            ("\"kind\": \"numeric\"", "\"kind\": \"tensor\"", "field \"size\": expected a kind and a type"),
+            ("\"name\": \"size\"", "\"name\": \"id\"", "field \"id\" occurs twice"),
+            ("\"id_field\": \"id\"", "\"id_field\": \"size\"", "expected a binary field of ids"),
+            ("\"epoch\": 1", "\"epoch\": 1, \"more\": 1", "unknown field"),
+            ("00000007\"", "0000000G\"", "32 hexadecimal digits"),
+        ];
+        for (from, to, expected) in edits {
+            let edited = json.replacen(from, to, 1);
+            assert_ne!(edited, json);
+            let error = CommitFile::decode(&sealed(&edited), "c").unwrap_err().to_string();
+            assert!(error.starts_with("c: ") && error.contains(expected), "{error}");
+        }
+    }
+}

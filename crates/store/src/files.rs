@@ -1,0 +1,118 @@
+//! The files in the folder of a store: which commits there are, which numbers are free, and what can be removed.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+
+use docvalues_storage::{Directory, FileLock};
+
+use crate::commit_file::CommitFile;
+use crate::error::Result;
+use crate::names::{self, FileName};
+
+/// The files of a store, as its writer knows them.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    /// Ascending.
+    commits: Vec<u64>,
+    /// All other files that are numbered.
+    numbered: HashSet<FileName>,
+    /// Temporary files of commits that were not finished.
+    temporary: Vec<String>,
+    next_number: u64,
+    /// The files that commits name, of those that were read.
+    named: HashMap<u64, HashSet<FileName>>,
+}
+
+impl Files {
+    /// The files in `directory`. Names of other files are ignored.
+    pub(crate) fn list(directory: &dyn Directory) -> Result<Files> {
+        let mut files = Files::default();
+        for entry in directory.list()? {
+            let Some(name) = entry.name.to_str() else { continue };
+            match FileName::parse(name) {
+                Some(FileName::Commit(number)) => files.commits.push(number),
+                Some(file) => {
+                    files.numbered.insert(file);
+                    files.reserve_below(file.number().map_or(0, |number| number.saturating_add(1)));
+                }
+                None if names::is_temporary(name) => files.temporary.push(name.to_owned()),
+                None => {}
+            }
+        }
+        files.commits.sort_unstable();
+        Ok(files)
+    }
+
+    /// The numbers of all commits, ascending.
+    pub(crate) fn commits(&self) -> &[u64] {
+        &self.commits
+    }
+
+    pub(crate) fn newest_commit(&self) -> Option<u64> {
+        self.commits.last().copied()
+    }
+
+    pub(crate) fn next_number(&self) -> u64 {
+        self.next_number
+    }
+
+    /// Numbers below `next` are not taken any more.
+    pub(crate) fn reserve_below(&mut self, next: u64) {
+        self.next_number = self.next_number.max(next);
+    }
+
+    /// A number that no file ever had.
+    pub(crate) fn take_number(&mut self) -> u64 {
+        self.next_number += 1;
+        self.next_number - 1
+    }
+
+    /// Adds a file that was created.
+    pub(crate) fn add(&mut self, file: FileName) {
+        self.numbered.insert(file);
+    }
+
+    /// Adds a commit that was written.
+    pub(crate) fn add_commit(&mut self, number: u64, commit: &CommitFile) {
+        self.commits.push(number);
+        self.named.insert(number, commit.files().collect());
+    }
+
+    /// Removes all commits but the newest `keep`, and the files that neither a commit that is left nor `used` names.
+    ///
+    /// A commit that a reader is opening stays, and so do files that cannot be removed; the next call tries again. If
+    /// an older commit is damaged, so that its files are not known, no file is removed.
+    ///
+    /// The newest commit must be durable.
+    pub(crate) fn remove_unnamed(
+        &mut self,
+        directory: &dyn Directory,
+        keep: usize,
+        used: &HashSet<FileName>,
+    ) {
+        self.temporary.retain(|name| directory.remove(OsStr::new(name)).is_err());
+        let older = self.commits.len().saturating_sub(keep.max(1));
+        let remove = |number: &u64| {
+            let name = FileName::Commit(*number).to_string();
+            match directory.hold(OsStr::new(&name), FileLock::Exclusive) {
+                Ok(_held) => directory.remove(OsStr::new(&name)).is_ok(),
+                Err(_) => false,
+            }
+        };
+        let mut places = 0..;
+        self.commits.retain(|number| places.next().is_none_or(|place| place >= older) || !remove(number));
+        self.named.retain(|number, _| self.commits.contains(number));
+        for &number in &self.commits {
+            if let Entry::Vacant(unknown) = self.named.entry(number) {
+                let Ok(commit) = CommitFile::read(directory, number) else { return };
+                unknown.insert(commit.files().collect());
+            }
+        }
+        let named = &self.named;
+        self.numbered.retain(|file| {
+            let is_named = used.contains(file) || named.values().any(|files| files.contains(file));
+            is_named || directory.remove(OsStr::new(&file.to_string())).is_err()
+        });
+    }
+}

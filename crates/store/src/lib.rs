@@ -1,0 +1,53 @@
+//! A store: a directory of segments that changes.
+//!
+//! ```text
+//! Store            the writer: adds segments, deletes documents, merges, commits       store, change, commit, merge
+//!   |
+//! Snapshot         what a reader sees, as long as it likes: parts to search            snapshot
+//!   |
+//! CommitState      opened segments and their live documents                            state
+//!   |
+//! CommitFile       the names of all files at a moment; deltas and folds                commit_file, delta, names
+//!   |
+//! Directory        files, locks and syncs, of docvalues-storage
+//!
+//! StoreReader      the same snapshots in another process                               store_reader
+//! ```
+//!
+//! | guarantee | |
+//! | --- | --- |
+//! | committed is durable | after [`Store::commit`] returned, neither a kill nor a power loss loses what it contains, unless the disk lies about syncs |
+//! | all or nothing | after a crash, the store is as one of its commits: the last one that returned, or one after it |
+//! | readers never wait | a [`Snapshot`] is one pointer; files are removed only under their names |
+//! | one writer | a lock of the operating system, which ends with its process |
+//! | damage is named | every file is compared with its length, content id and checksums |
+//!
+//! Network file systems are not supported: their locks and renames promise less.
+#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod change;
+mod commit;
+mod commit_file;
+mod delta;
+mod error;
+mod files;
+mod merge;
+mod merge_policy;
+mod names;
+mod schema;
+mod segment;
+mod snapshot;
+mod state;
+mod store;
+mod store_reader;
+mod writer_lock;
+
+pub use change::{Added, NewSegment};
+pub use commit::CommitInfo;
+pub use error::{Error, Result};
+pub use merge_policy::{MergePolicy, SegmentSize};
+pub use schema::StoreSchema;
+pub use snapshot::{Snapshot, SnapshotSegment};
+pub use store::{Store, StoreOptions};
+pub use store_reader::StoreReader;

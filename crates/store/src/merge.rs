@@ -1,0 +1,145 @@
+//! Merges: fewer and larger segments, without the documents that were deleted.
+//!
+//! A merge reads a snapshot, while others go on changing the store. At its end, documents that were deleted meanwhile
+//! are deleted in the merged segment, too, by the numbers that they got there.
+
+use std::collections::HashMap;
+use std::sync::PoisonError;
+
+use docvalues_column::{ColumnSource, DocId};
+use docvalues_storage::{NewFile, Spill};
+use docvalues_writer::Merger;
+
+use crate::change::id_options;
+use crate::commit_file::FileEntry;
+use crate::error::Result;
+use crate::merge_policy::{MergePolicy, SegmentSize};
+use crate::names::FileName;
+use crate::segment::StoreSegment;
+use crate::state::SegmentState;
+use crate::store::{Store, Writer};
+
+/// The number of a document that is not in the merged segment.
+const GONE: u32 = u32::MAX;
+
+impl Store {
+    /// Merges segments until `policy` finds nothing to merge. Returns the number of merges.
+    ///
+    /// Snapshots can be taken, and changes made, while it runs. Commit to make the merges durable.
+    ///
+    /// # Errors
+    ///
+    /// If a segment is damaged, or the merged one cannot be written. Merges before stay.
+    pub fn merge(&self, policy: &MergePolicy) -> Result<usize> {
+        let mut merges = 0;
+        while self.merge_some(|sizes| policy.choose(sizes))? {
+            merges += 1;
+        }
+        Ok(merges)
+    }
+
+    /// Merges all segments into at most `segments`, at least 1. One segment with deleted documents is merged as well.
+    ///
+    /// # Errors
+    ///
+    /// As [`merge`](Self::merge).
+    #[doc(alias = "forceMerge")]
+    pub fn merge_to(&self, segments: usize) -> Result<()> {
+        self.merge_some(|sizes| match sizes {
+            [only] if only.live == only.docs => Vec::new(),
+            sizes if sizes.len() == 1 && segments > 1 => Vec::new(),
+            // The smallest, so that each document is merged once.
+            sizes => {
+                let mut all: Vec<usize> = (0..sizes.len()).collect();
+                all.sort_by_key(|at| (sizes[*at].bytes, *at));
+                let most = (sizes.len() + 1).saturating_sub(segments.max(1));
+                let mut chosen = all[..most].to_vec();
+                chosen.sort_unstable();
+                chosen
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Merges the segments that `choose` chooses by their indexes. Returns whether there were any.
+    fn merge_some(&self, choose: impl FnOnce(&[SegmentSize]) -> Vec<usize>) -> Result<bool> {
+        // One merge at a time: no segment is merged twice.
+        let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
+        let (states, number) = self.change(|writer| {
+            writer.require_lock()?;
+            let sizes: Vec<SegmentSize> = writer.segments.iter().map(size).collect();
+            let chosen = choose(&sizes);
+            let states: Vec<SegmentState> =
+                chosen.into_iter().map(|at| writer.segments[at].clone()).collect();
+            Ok((states, writer.next_number()))
+        })?;
+        if states.is_empty() {
+            return Ok(false);
+        }
+        let mut new_numbers: Vec<Vec<u32>> =
+            states.iter().map(|state| vec![GONE; state.live.docs() as usize]).collect();
+        let written = self.write_merged(&states, number, &mut new_numbers);
+        self.change(|writer| {
+            let file = writer.synced(written)?;
+            writer.files.add(FileName::Segment(number));
+            let merged = StoreSegment::open(&*self.directory, file, self.options.open)?;
+            // Reads all of it, so that the first searches need not, and so that no damage is published.
+            merged.segment.verify()?;
+            writer.replace(&states, SegmentState::new(merged), &new_numbers);
+            Ok(true)
+        })
+    }
+
+    fn write_merged(
+        &self,
+        states: &[SegmentState],
+        number: u64,
+        new_numbers: &mut [Vec<u32>],
+    ) -> Result<FileEntry> {
+        let schema = self.snapshot().schema().clone();
+        let note =
+            |source: usize, old: DocId, new: DocId| new_numbers[source][old.get() as usize] = new.get();
+        let mut merger = Merger::new(self.options.writer).sort_by(schema.sort().iter().cloned()).moved(note);
+        if let Some(id_field) = schema.id_field() {
+            merger = merger.id_field(id_field, id_options());
+        }
+        for state in states {
+            let segment = &state.segment.segment;
+            merger.add_live(segment.file(), segment as &dyn ColumnSource, &state.live)?;
+        }
+        let file = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;
+        let summary = merger.finish_into(file, Some(Spill::in_folder(self.directory.path())))?;
+        Ok(FileEntry::of(number, &summary))
+    }
+}
+
+impl Writer {
+    /// Replaces segments by the merged one, in the place of the first.
+    fn replace(&mut self, old: &[SegmentState], mut merged: SegmentState, new_numbers: &[Vec<u32>]) {
+        let now: HashMap<u64, &SegmentState> =
+            self.segments.iter().map(|state| (state.number(), state)).collect();
+        for (before, new_numbers) in old.iter().zip(new_numbers) {
+            // A segment without live documents may be gone by now.
+            let deleted: Vec<DocId> = match now.get(&before.number()) {
+                Some(now) => now.live.deleted_since(&before.live).collect(),
+                None => (0..before.live.docs()).map(DocId::new).collect(),
+            };
+            for doc in deleted {
+                let new = new_numbers[doc.get() as usize];
+                if new != GONE {
+                    merged.live.delete(DocId::new(new));
+                }
+            }
+        }
+        let is_old = |state: &SegmentState| old.iter().any(|old| old.number() == state.number());
+        let place = self.segments.iter().position(is_old).unwrap_or(self.segments.len());
+        self.segments.insert(place, merged);
+        self.segments.retain(|state| !is_old(state));
+        self.segments.retain(|state| state.live.count() > 0);
+        self.rearranged();
+    }
+}
+
+fn size(state: &SegmentState) -> SegmentSize {
+    SegmentSize { bytes: state.segment.file.bytes, docs: state.live.docs(), live: state.live.count() }
+}

@@ -1,0 +1,185 @@
+//! [`MergePolicy`]: which segments are merged.
+
+/// Merges segments of similar size, so that their number grows with the logarithm of the bytes, and each document is
+/// merged as often. After Lucene's `TieredMergePolicy` (LUCENE-854).
+///
+/// Sizes are those of the live documents. Segments are ordered by size. As long as there are more than the tiers allow,
+/// the best window of them is merged: the one with the most even sizes, the fewest bytes and the most deleted
+/// documents.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_store::{MergePolicy, SegmentSize};
+///
+/// let policy = MergePolicy { segments_per_tier: 3, floor_bytes: 1 << 10, ..MergePolicy::default() };
+/// let sizes = [9_000_000, 4_000, 3_000, 5_000, 4_000].map(|bytes| SegmentSize { bytes, docs: 10, live: 10 });
+/// assert_eq!(policy.choose(&sizes), [1, 2, 4]); // not the large one
+/// assert!(policy.choose(&sizes[..3]).is_empty());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[doc(alias = "TieredMergePolicy")]
+pub struct MergePolicy {
+    /// The segments of each tier, and the most that are merged at once; at least 2.
+    pub segments_per_tier: usize,
+    /// Smaller segments count as this large.
+    pub floor_bytes: u64,
+    /// Larger segments are not made, and segments of more than half of this are not merged.
+    pub max_bytes: u64,
+    /// A segment of which a larger share is deleted, in percent, is merged by itself if nothing else is.
+    pub max_deleted_percent: u32,
+}
+
+/// The size of a segment, for a [`MergePolicy`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SegmentSize {
+    /// The length of its file.
+    pub bytes: u64,
+    /// The number of its documents.
+    pub docs: u32,
+    /// The number of those that are not deleted.
+    pub live: u32,
+}
+
+impl Default for MergePolicy {
+    /// Ten segments a tier, from 2 MiB to 5 GiB; a fifth deleted.
+    fn default() -> MergePolicy {
+        MergePolicy {
+            segments_per_tier: 10,
+            floor_bytes: 2 << 20,
+            max_bytes: 5 << 30,
+            max_deleted_percent: 20,
+        }
+    }
+}
+
+impl SegmentSize {
+    /// The bytes of its live documents, about.
+    fn live_bytes(&self) -> u64 {
+        let bytes = u128::from(self.bytes) * u128::from(self.live) / u128::from(self.docs.max(1));
+        u64::try_from(bytes).unwrap_or(u64::MAX)
+    }
+}
+
+impl MergePolicy {
+    /// The indexes of the segments to merge next, ascending; empty if there is nothing to do.
+    pub fn choose(&self, sizes: &[SegmentSize]) -> Vec<usize> {
+        let is_small = |at: &usize| sizes[*at].live_bytes() <= self.max_bytes / 2;
+        let mut by_size: Vec<usize> = (0..sizes.len()).filter(is_small).collect();
+        by_size.sort_by_key(|at| (std::cmp::Reverse(sizes[*at].live_bytes()), *at));
+        let mut chosen = if by_size.len() > self.allowed(sizes, &by_size) {
+            self.best_window(sizes, &by_size)
+        } else {
+            Vec::new()
+        };
+        if chosen.is_empty() {
+            chosen.extend((0..sizes.len()).find(|at| self.has_many_deleted(&sizes[*at])));
+        }
+        chosen.sort_unstable();
+        chosen
+    }
+
+    fn has_many_deleted(&self, size: &SegmentSize) -> bool {
+        let deleted = u64::from(size.docs - size.live.min(size.docs));
+        deleted * 100 > u64::from(size.docs) * u64::from(self.max_deleted_percent)
+    }
+
+    /// The number of segments that the tiers allow.
+    fn allowed(&self, sizes: &[SegmentSize], by_size: &[usize]) -> usize {
+        let per_tier = self.segments_per_tier.max(2);
+        let floored = |at: &usize| sizes[*at].live_bytes().max(self.floor_bytes).max(1);
+        let mut left: u64 = by_size.iter().map(floored).fold(0, u64::saturating_add);
+        let (mut level, mut allowed) = (by_size.last().map_or(1, floored), 0);
+        loop {
+            let here = left.div_ceil(level);
+            if here < per_tier as u64 || level >= self.max_bytes {
+                return allowed + usize::try_from(here).unwrap_or(usize::MAX).max(per_tier);
+            }
+            allowed += per_tier;
+            left -= (level.saturating_mul(per_tier as u64)).min(left);
+            level = level.saturating_mul(per_tier as u64).min(self.max_bytes);
+        }
+    }
+
+    /// The window of segments, ordered by size, that is best to merge.
+    fn best_window(&self, sizes: &[SegmentSize], by_size: &[usize]) -> Vec<usize> {
+        let mut best: (f64, &[usize]) = (f64::INFINITY, &[]);
+        for start in 0..by_size.len() {
+            let mut bytes = 0_u64;
+            let fits = |at: &&usize| {
+                bytes = bytes.saturating_add(sizes[**at].live_bytes());
+                bytes <= self.max_bytes
+            };
+            let len = by_size[start..].iter().take(self.segments_per_tier.max(2)).take_while(fits).count();
+            let window = &by_size[start..start + len];
+            let score = self.score(sizes, window);
+            if len > 1 && score < best.0 {
+                best = (score, window);
+            }
+        }
+        best.1.to_vec()
+    }
+
+    /// Lesser scores are better: Lucene's, of skew, bytes and the share of live documents.
+    #[expect(clippy::cast_precision_loss, reason = "a score is no count")]
+    fn score(&self, sizes: &[SegmentSize], window: &[usize]) -> f64 {
+        let floored = |at: &usize| sizes[*at].live_bytes().max(self.floor_bytes) as f64;
+        let total: f64 = window.iter().map(floored).sum();
+        let largest = window.first().map_or(0.0, floored);
+        let live: f64 = window.iter().map(|at| sizes[*at].live_bytes() as f64).sum();
+        let all: f64 = window.iter().map(|at| sizes[*at].bytes as f64).sum();
+        largest / total * live.powf(0.05) * (live / all.max(1.0)).powi(2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Adds segments of equal size, one at a time, and merges as the policy says. Returns the number of segments and
+    /// how often a byte was written.
+    fn simulate(policy: &MergePolicy, segments: u64) -> (usize, f64) {
+        let (mut sizes, mut written) = (Vec::new(), 0);
+        for _ in 0..segments {
+            sizes.push(SegmentSize { bytes: 1 << 20, docs: 100, live: 100 });
+            loop {
+                let chosen = policy.choose(&sizes);
+                if chosen.is_empty() {
+                    break;
+                }
+                let bytes = chosen.iter().map(|at| sizes[*at].bytes).sum();
+                let docs = chosen.iter().map(|at| sizes[*at].docs).sum();
+                written += bytes;
+                for at in chosen.into_iter().rev() {
+                    sizes.remove(at);
+                }
+                sizes.push(SegmentSize { bytes, docs, live: docs });
+            }
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a ratio")]
+        (sizes.len(), written as f64 / (segments << 20) as f64)
+    }
+
+    #[test]
+    fn segments_and_writes_grow_logarithmically() {
+        let policy = MergePolicy { floor_bytes: 1 << 20, ..MergePolicy::default() };
+        for (segments, most, writes) in [(10, 10, 0.1), (100, 20, 1.5), (1_000, 30, 2.5), (5_000, 45, 3.5)] {
+            let (left, written) = simulate(&policy, segments);
+            assert!(
+                left <= most && written <= writes,
+                "{segments}: {left} segments, written {written} times"
+            );
+        }
+    }
+
+    #[test]
+    fn large_segments_stay_and_deleted_documents_go() {
+        let policy =
+            MergePolicy { segments_per_tier: 2, floor_bytes: 1, max_bytes: 1_000, max_deleted_percent: 20 };
+        let size = |bytes, live| SegmentSize { bytes, docs: 100, live };
+        assert!(policy.choose(&[size(900, 100), size(800, 100), size(501, 100)]).is_empty());
+        assert_eq!(policy.choose(&[size(900, 100), size(900, 79)]), [1]);
+        assert!(policy.choose(&[size(900, 80)]).is_empty());
+        assert!(policy.choose(&[]).is_empty());
+    }
+}

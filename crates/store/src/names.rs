@@ -1,0 +1,140 @@
+//! The names of a store's files.
+//!
+//! | name | file |
+//! | --- | --- |
+//! | `commit-00000042` | a commit |
+//! | `seg-0000a1.dv` | a segment |
+//! | `seg-0000a1.g0000b9.dv` | what deltas said of this segment, folded |
+//! | `delta-0000b7.dv` | what changed in all segments before a commit |
+//! | `log-000000c0` | frames of batches |
+//! | `LOCK`, `LOCK.info` | the lock of the writer, and who holds it |
+//!
+//! Segments, folds, deltas and logs are numbered by one counter, commits by another. No number is ever used again.
+
+use std::fmt;
+
+/// The writer's lock.
+pub(crate) const LOCK: &str = "LOCK";
+
+/// The process and host of the writer, for messages.
+pub(crate) const LOCK_INFO: &str = "LOCK.info";
+
+/// The name of a numbered file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum FileName {
+    Commit(u64),
+    Segment(u64),
+    Fold { segment: u64, number: u64 },
+    Delta(u64),
+    Log(u64),
+}
+
+impl FileName {
+    /// The file that has this name, if it is one of a store's.
+    pub(crate) fn parse(name: &str) -> Option<FileName> {
+        let hex = |digits: &str| u64::from_str_radix(digits, 16).ok();
+        let file = if let Some(number) = name.strip_prefix("commit-") {
+            FileName::Commit(number.parse().ok()?)
+        } else if let Some(number) = name.strip_prefix("log-") {
+            FileName::Log(hex(number)?)
+        } else {
+            let (kind, numbers) = name.strip_suffix(".dv")?.split_once('-')?;
+            match (kind, numbers.split_once(".g")) {
+                ("delta", None) => FileName::Delta(hex(numbers)?),
+                ("seg", None) => FileName::Segment(hex(numbers)?),
+                ("seg", Some((segment, number))) => {
+                    FileName::Fold { segment: hex(segment)?, number: hex(number)? }
+                }
+                _ => return None,
+            }
+        };
+        // Only one spelling of a number is a name.
+        (file.to_string() == name).then_some(file)
+    }
+
+    /// The number from the counter of files; `None` for a commit.
+    pub(crate) fn number(self) -> Option<u64> {
+        match self {
+            FileName::Commit(_) => None,
+            FileName::Segment(number)
+            | FileName::Fold { number, .. }
+            | FileName::Delta(number)
+            | FileName::Log(number) => Some(number),
+        }
+    }
+}
+
+impl fmt::Display for FileName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FileName::Commit(number) => write!(f, "commit-{number:08}"),
+            FileName::Segment(number) => write!(f, "seg-{number:06x}.dv"),
+            FileName::Fold { segment, number } => write!(f, "seg-{segment:06x}.g{number:06x}.dv"),
+            FileName::Delta(number) => write!(f, "delta-{number:06x}.dv"),
+            FileName::Log(number) => write!(f, "log-{number:08x}"),
+        }
+    }
+}
+
+/// Whether `name` is that of a temporary file of an unfinished commit.
+pub(crate) fn is_temporary(name: &str) -> bool {
+    let hidden = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp"));
+    hidden.and_then(FileName::parse).is_some_and(|file| matches!(file, FileName::Commit(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        let numbers = [0, 1, 0xa1, 0xff_ffff, 0x100_0000, 99_999_999, 100_000_000, u64::MAX];
+        for number in numbers {
+            let files = [
+                FileName::Commit(number),
+                FileName::Segment(number),
+                FileName::Fold { segment: number, number: number / 2 },
+                FileName::Delta(number),
+                FileName::Log(number),
+            ];
+            for file in files {
+                assert_eq!(FileName::parse(&file.to_string()), Some(file));
+            }
+        }
+        assert_eq!(FileName::Commit(42).to_string(), "commit-00000042");
+        assert_eq!(FileName::Fold { segment: 0xa1, number: 3 }.to_string(), "seg-0000a1.g000003.dv");
+    }
+
+    #[test]
+    fn other_names_are_not_of_a_store() {
+        let names = [
+            "",
+            ".",
+            "..",
+            "commit-",
+            "commit-42",
+            "commit-+0000042",
+            "commit-0000004x",
+            "commit-00000042 ",
+            "seg-0000A1.dv",
+            "seg-a1.dv",
+            "seg-00000a1.dv",
+            "seg-0000a1",
+            "seg-0000a1.dv/..",
+            "../seg-0000a1.dv",
+            "seg-0000a1.g3.dv",
+            "seg-0000a1.g000003.g000004.dv",
+            "delta-0000b7.g000001.dv",
+            "delta--00001.dv",
+            "/etc/passwd",
+            "seg-0000a1.dv\0",
+            "log-7",
+            "LOCK",
+            "commit-99999999999999999999",
+        ];
+        for name in names {
+            assert_eq!(FileName::parse(name), None, "{name:?}");
+        }
+        assert!(is_temporary(".commit-00000042.tmp") && !is_temporary(".seg-0000a1.dv.tmp"));
+    }
+}

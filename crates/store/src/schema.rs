@@ -1,0 +1,228 @@
+//! The fields of a store.
+
+use docvalues_column::{Field, Kind, LogicalType, SortKey};
+use docvalues_writer::{BytesKind, FieldSpec, Schema};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// The fields of a store: their names, kinds and types, which never change. Fields are added at any time.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_store::StoreSchema;
+/// use docvalues_column::{Field, Kind, LogicalType, SortKey};
+///
+/// let schema = StoreSchema::new()
+///     .with_field(Field::new("id", Kind::Binary, LogicalType::Utf8))?
+///     .with_field(Field::new("size", Kind::Numeric, LogicalType::I64))?
+///     .with_id_field("id")?
+///     .with_sort([SortKey::new("size").descending()])?;
+/// assert_eq!(schema.fields().len(), 2);
+///
+/// let again = Field::new("size", Kind::Numeric, LogicalType::F64);
+/// let error = schema.with_field(again).unwrap_err();
+/// assert_eq!(error.to_string(), "field \"size\": expected numeric of type i64, found numeric of type f64");
+/// # Ok::<(), docvalues_store::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoreSchema {
+    fields: Vec<Field>,
+    id_field: Option<String>,
+    sort: Vec<SortKey>,
+}
+
+impl StoreSchema {
+    /// A schema without fields.
+    pub fn new() -> StoreSchema {
+        StoreSchema::default()
+    }
+
+    /// Adds a field. A field that is there already stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// If there is a field of this name of another kind or type, or the name begins with `_`, as those of the store.
+    pub fn with_field(mut self, field: Field) -> Result<StoreSchema> {
+        if field.name.starts_with('_') {
+            return Err(Error::Schema {
+                field: field.name,
+                why: "expected a name that does not begin with \"_\"".to_owned(),
+            });
+        }
+        match self.field(&field.name) {
+            None => self.fields.push(field),
+            Some(known) => same(known, &field)?,
+        }
+        Ok(self)
+    }
+
+    /// Sets the field whose values identify documents.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such field, or it is not binary.
+    pub fn with_id_field(self, name: &str) -> Result<StoreSchema> {
+        self.require(name, |field| match field.kind {
+            Kind::Binary => Ok(()),
+            kind => Err(format!("expected a binary field of ids, found a {} one", kind.name())),
+        })?;
+        Ok(StoreSchema { id_field: Some(name.to_owned()), ..self })
+    }
+
+    /// Sets the index sort of all segments.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such field, or its kind cannot be sorted by.
+    pub fn with_sort(self, keys: impl IntoIterator<Item = SortKey>) -> Result<StoreSchema> {
+        let sort: Vec<SortKey> = keys.into_iter().collect();
+        for key in &sort {
+            self.require(&key.column, |field| match field.kind {
+                Kind::Numeric | Kind::Sorted => Ok(()),
+                kind => {
+                    Err(format!("expected a numeric or sorted field to sort by, found a {} one", kind.name()))
+                }
+            })?;
+        }
+        Ok(StoreSchema { sort, ..self })
+    }
+
+    /// The fields, in the order in which they were added.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// The field of this name.
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+
+    /// The field whose values identify documents.
+    pub fn id_field(&self) -> Option<&str> {
+        self.id_field.as_deref()
+    }
+
+    /// The index sort of all segments.
+    pub fn sort(&self) -> &[SortKey] {
+        &self.sort
+    }
+
+    fn require(&self, name: &str, check: impl FnOnce(&Field) -> Result<(), String>) -> Result<()> {
+        let checked =
+            self.field(name).map_or_else(|| Err("expected a field of the schema".to_owned()), check);
+        checked.map_err(|why| Error::Schema { field: name.to_owned(), why })
+    }
+
+    /// The schema with the fields of a segment.
+    pub(crate) fn with_segment(&self, fields: &[Field]) -> Result<StoreSchema> {
+        fields.iter().try_fold(self.clone(), |schema, field| schema.with_field(field.clone()))
+    }
+
+    /// The same fields for a writer of segments.
+    pub(crate) fn for_writer(&self) -> Result<Schema> {
+        let mut schema = Schema::new();
+        for field in &self.fields {
+            let spec = FieldSpec::new(&field.name, field.logical);
+            let spec = if field.kind.is_multi_valued() { spec.multi_valued() } else { spec };
+            let spec = match field.kind {
+                Kind::Binary => spec.kind(BytesKind::Binary),
+                Kind::Sorted => spec.kind(BytesKind::Sorted),
+                Kind::Numeric | Kind::SortedNumeric | Kind::SortedSet => spec,
+            };
+            schema.add(spec.format(field.format.clone().unwrap_or_default()))?;
+        }
+        Ok(schema)
+    }
+}
+
+fn same(known: &Field, other: &Field) -> Result<()> {
+    if (known.kind, known.logical) == (other.kind, other.logical) {
+        return Ok(());
+    }
+    let described = |field: &Field| format!("{} of type {}", field.kind.name(), field.logical.name());
+    let why = format!("expected {}, found {}", described(known), described(other));
+    Err(Error::Schema { field: known.name.clone(), why })
+}
+
+/// A schema in a commit.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SchemaEntry {
+    fields: Vec<FieldEntry>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id_field: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sort: Vec<SortEntry>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FieldEntry {
+    name: String,
+    kind: String,
+    r#type: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    format: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SortEntry {
+    field: String,
+    #[serde(default)]
+    descending: bool,
+    #[serde(default)]
+    missing_first: bool,
+}
+
+impl From<&StoreSchema> for SchemaEntry {
+    fn from(schema: &StoreSchema) -> SchemaEntry {
+        let field = |field: &Field| FieldEntry {
+            name: field.name.clone(),
+            kind: field.kind.name().to_owned(),
+            r#type: field.logical.name().to_owned(),
+            format: field.format.clone(),
+        };
+        let key = |key: &SortKey| SortEntry {
+            field: key.column.clone(),
+            descending: key.descending,
+            missing_first: key.missing_first,
+        };
+        SchemaEntry {
+            fields: schema.fields.iter().map(field).collect(),
+            id_field: schema.id_field.clone(),
+            sort: schema.sort.iter().map(key).collect(),
+        }
+    }
+}
+
+impl TryFrom<SchemaEntry> for StoreSchema {
+    type Error = String;
+
+    fn try_from(entry: SchemaEntry) -> Result<StoreSchema, String> {
+        let mut schema = StoreSchema::new();
+        for FieldEntry { name, kind, r#type, format } in entry.fields {
+            let kind = Kind::ALL.into_iter().find(|known| known.name() == kind);
+            let logical = LogicalType::ALL.into_iter().find(|known| known.name() == r#type);
+            let Some((kind, logical)) = kind.zip(logical) else {
+                return Err(format!("field \"{name}\": expected a kind and a type"));
+            };
+            if schema.field(&name).is_some() {
+                return Err(format!("field \"{name}\" occurs twice"));
+            }
+            let field = Field { format, ..Field::new(name, kind, logical) };
+            schema = schema.with_field(field).map_err(|error| error.to_string())?;
+        }
+        if let Some(id) = entry.id_field {
+            schema = schema.with_id_field(&id).map_err(|error| error.to_string())?;
+        }
+        let key = |entry: SortEntry| SortKey {
+            column: entry.field,
+            descending: entry.descending,
+            missing_first: entry.missing_first,
+        };
+        schema.with_sort(entry.sort.into_iter().map(key)).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,57 @@
+//! Opened files of a store.
+
+use std::ffi::OsStr;
+use std::sync::Arc;
+
+use docvalues_reader::{IdReader, OpenOptions, Segment};
+use docvalues_storage::Directory;
+
+use crate::commit_file::FileEntry;
+use crate::error::{Error, Result};
+use crate::names::FileName;
+
+/// An opened segment.
+#[derive(Clone, Debug)]
+pub(crate) struct StoreSegment {
+    pub(crate) number: u64,
+    pub(crate) file: FileEntry,
+    pub(crate) segment: Segment,
+}
+
+impl StoreSegment {
+    /// Opens a segment that was written or committed.
+    pub(crate) fn open(
+        directory: &dyn Directory,
+        file: FileEntry,
+        options: OpenOptions,
+    ) -> Result<StoreSegment> {
+        let segment = open(directory, FileName::Segment(file.number), file, options)?;
+        Ok(StoreSegment { number: file.number, file, segment })
+    }
+
+    /// The index of its ids, if it has one.
+    pub(crate) fn ids(&self) -> Result<Option<Arc<IdReader>>> {
+        Ok(self.segment.ids()?.map(|ids| ids.reader().clone()))
+    }
+}
+
+/// Opens a file that must be the one that was committed.
+pub(crate) fn open(
+    directory: &dyn Directory,
+    name: FileName,
+    expected: FileEntry,
+    options: OpenOptions,
+) -> Result<Segment> {
+    let source = directory.open(OsStr::new(&name.to_string()))?;
+    let file = source.name().to_string();
+    if source.len() != expected.bytes {
+        let what = format!("expected {} bytes, found {}", expected.bytes, source.len());
+        return Err(Error::Damaged { file, what });
+    }
+    let segment = Segment::from_source(source, options)?;
+    if segment.id() != expected.id {
+        let what = format!("expected the content {:032x}, found {:032x}", expected.id, segment.id());
+        return Err(Error::Damaged { file, what });
+    }
+    Ok(segment)
+}

@@ -1,0 +1,169 @@
+//! [`StoreReader`]: a store that another process may be writing.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::{ffi::OsStr, fmt};
+
+use docvalues_reader::OpenOptions;
+use docvalues_storage::{Directory, FileLock, FsDirectory};
+
+use crate::commit::CommitInfo;
+use crate::commit_file::CommitFile;
+use crate::error::{Error, Result};
+use crate::files::Files;
+use crate::names::FileName;
+use crate::segment::StoreSegment;
+use crate::snapshot::Snapshot;
+use crate::state::CommitState;
+
+/// The number of attempts to open the newest commit. A failure means that the writer replaced and removed it meanwhile.
+const ATTEMPTS: usize = 10;
+
+/// A store that is only read, while this or another process may write it.
+///
+/// It shows the newest commit when it was opened, until it is [reopened](Self::reopen). The writer never waits for it.
+/// The folder must not be on a network file system.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_reader::OpenOptions;
+/// use docvalues_store::{Store, StoreOptions, StoreReader, StoreSchema};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("hits");
+/// let store = Store::create(&path, StoreSchema::new(), StoreOptions::default())?;
+/// let mut reader = StoreReader::open(&path, OpenOptions::new())?;
+/// assert_eq!(reader.snapshot().docs(), 0);
+/// assert!(!reader.reopen()?); // nothing was committed since
+/// # drop(store);
+/// # Ok::<(), docvalues_store::Error>(())
+/// ```
+#[doc(alias = "DirectoryReader")]
+pub struct StoreReader {
+    directory: Arc<dyn Directory>,
+    options: OpenOptions,
+    snapshot: Snapshot,
+}
+
+impl fmt::Debug for StoreReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreReader").field("snapshot", &self.snapshot).finish_non_exhaustive()
+    }
+}
+
+impl StoreReader {
+    /// Opens the newest commit of the store in the folder `path`.
+    ///
+    /// # Errors
+    ///
+    /// If there is no store, or its newest commit or a file of it is damaged or missing.
+    pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<StoreReader> {
+        StoreReader::open_in(Arc::new(FsDirectory::new(path)), options)
+    }
+
+    /// As [`open`](Self::open), in any directory.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_in(directory: Arc<dyn Directory>, options: OpenOptions) -> Result<StoreReader> {
+        let state = newest(&*directory, options, &[])?;
+        Ok(StoreReader { directory, options, snapshot: snapshot(state, None) })
+    }
+
+    /// Opens an older commit that the store keeps.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoCommit`] if there is no such commit; and as [`open`](Self::open).
+    pub fn open_commit(path: impl AsRef<Path>, commit: u64, options: OpenOptions) -> Result<StoreReader> {
+        let directory: Arc<dyn Directory> = Arc::new(FsDirectory::new(path));
+        let known = Files::list(&*directory)?.commits().to_vec();
+        if !known.contains(&commit) {
+            return Err(Error::NoCommit { folder: directory.path().display().to_string(), commit, known });
+        }
+        let state = held(&*directory, commit, options, &[])?;
+        Ok(StoreReader { directory, options, snapshot: snapshot(state, None) })
+    }
+
+    /// What the store contains.
+    pub fn snapshot(&self) -> Snapshot {
+        self.snapshot.clone()
+    }
+
+    /// Goes to the newest commit. Returns whether there is a newer one. Files that both commits have stay open.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open); the reader stays as it was then.
+    pub fn reopen(&mut self) -> Result<bool> {
+        let newest_commit = Files::list(&*self.directory)?.newest_commit();
+        if newest_commit == Some(self.snapshot.commit()) {
+            return Ok(false);
+        }
+        let state = newest(&*self.directory, self.options, self.snapshot.opened())?;
+        let is_newer = state.number != self.snapshot.commit();
+        self.snapshot = snapshot(state, Some(&self.snapshot));
+        Ok(is_newer)
+    }
+
+    /// The commits of the store in the folder `path`, from the oldest to the newest.
+    ///
+    /// # Errors
+    ///
+    /// If one cannot be read.
+    pub fn commits(path: impl AsRef<Path>) -> Result<Vec<CommitInfo>> {
+        let directory = FsDirectory::new(path);
+        let files = Files::list(&directory)?;
+        let commits = files.commits().iter();
+        commits.map(|&number| Ok(CommitInfo::of(number, &CommitFile::read(&directory, number)?))).collect()
+    }
+}
+
+fn snapshot(state: CommitState, before: Option<&Snapshot>) -> Snapshot {
+    let schema = Arc::new(state.file.schema);
+    Snapshot::of((state.file.sequence, state.number), schema, &state.segments, before)
+}
+
+/// Opens the newest commit. If the writer replaces it meanwhile, the one after it.
+fn newest(
+    directory: &dyn Directory,
+    options: OpenOptions,
+    known: &[Arc<StoreSegment>],
+) -> Result<CommitState> {
+    let mut tried = None;
+    for _ in 0..ATTEMPTS {
+        let newest = Files::list(directory)?.newest_commit();
+        let newest =
+            newest.ok_or_else(|| Error::NoStore { folder: directory.path().display().to_string() })?;
+        match held(directory, newest, options, known) {
+            // The same commit again: it is not being replaced.
+            Err(error) if is_missing(&error) && tried != Some(newest) => tried = Some(newest),
+            found => return found,
+        }
+    }
+    Err(Error::Request(format!(
+        "{}: expected a commit that stays for a moment, found {ATTEMPTS} that were replaced",
+        directory.path().display()
+    )))
+}
+
+/// Opens a commit while no writer can remove it.
+fn held(
+    directory: &dyn Directory,
+    number: u64,
+    options: OpenOptions,
+    known: &[Arc<StoreSegment>],
+) -> Result<CommitState> {
+    let name = FileName::Commit(number).to_string();
+    let _held = directory.hold(OsStr::new(&name), FileLock::Shared)?;
+    CommitState::open(directory, number, options, known)
+}
+
+/// Whether a file is gone or is being removed.
+fn is_missing(error: &Error) -> bool {
+    let Error::Storage(error) = error else { return false };
+    error.is_busy() || error.io_error().kind() == io::ErrorKind::NotFound
+}

@@ -1,0 +1,115 @@
+//! Random sequences of operations, against a map.
+
+use proptest::prelude::*;
+
+use docvalues_search::Query;
+use docvalues_store::{MergePolicy, Store, StoreOptions, StoreReader};
+
+use crate::fixture::{Contents, add, contents, id, schema};
+
+#[derive(Clone, Debug)]
+enum Step {
+    Add(Vec<(u32, i64)>),
+    DeleteIds(Vec<u32>),
+    DeleteBelow(i64),
+    DeleteEach(usize),
+    Commit,
+    Merge,
+    MergeTo(usize),
+    /// Drops the store without a commit, and opens it again.
+    Reopen,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let docs = prop::collection::vec((0..60_u32, -50..50_i64), 0..12);
+    prop_oneof![
+        6 => docs.prop_map(Step::Add),
+        3 => prop::collection::vec(0..70_u32, 0..6).prop_map(Step::DeleteIds),
+        1 => (-60..-20_i64).prop_map(Step::DeleteBelow),
+        1 => (2..9_usize).prop_map(Step::DeleteEach),
+        5 => Just(Step::Commit),
+        2 => Just(Step::Merge),
+        1 => (1..4_usize).prop_map(Step::MergeTo),
+        2 => Just(Step::Reopen),
+    ]
+}
+
+const POLICY: MergePolicy =
+    MergePolicy { segments_per_tier: 3, floor_bytes: 1 << 10, max_bytes: 1 << 20, max_deleted_percent: 20 };
+
+fn options(keep_commits: usize) -> StoreOptions {
+    StoreOptions { keep_commits, ..StoreOptions::default() }
+}
+
+fn run(keep: usize, steps: &[Step]) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    let mut store = Store::create(&path, schema(), options(keep)).unwrap();
+    let mut reader = StoreReader::open(&path, options(keep).open).unwrap();
+    let (mut now, mut committed) = (Contents::new(), Contents::new());
+    for step in steps {
+        let before = (store.snapshot(), now.clone());
+        match step {
+            Step::Add(docs) => {
+                add(&store, docs).unwrap();
+                now.extend(docs.iter().copied());
+            }
+            Step::DeleteIds(ids) => {
+                let known = ids.iter().filter(|number| now.remove(number).is_some()).count() as u64;
+                assert_eq!(store.delete_ids(ids.iter().map(|number| id(*number))).unwrap(), known);
+            }
+            Step::DeleteBelow(size) if store.snapshot().segments().len() > 0 => {
+                let all = now.len();
+                now.retain(|_, value| *value >= *size);
+                let deleted = store.delete_where(&Query::range("size", ..*size)).unwrap();
+                assert_eq!(deleted, (all - now.len()) as u64);
+            }
+            Step::DeleteBelow(_) => {}
+            Step::DeleteEach(nth) => {
+                let snapshot = store.snapshot();
+                let ids: Vec<u32> = now.keys().copied().step_by(*nth).collect();
+                let address = |number: &u32| snapshot.find(id(*number).as_bytes()).unwrap().unwrap();
+                let addresses: Vec<_> = ids.iter().map(address).collect();
+                assert_eq!(store.delete(&snapshot, &addresses).unwrap(), ids.len() as u64);
+                now.retain(|number, _| !ids.contains(number));
+            }
+            Step::Commit => {
+                let number = store.commit().unwrap();
+                committed.clone_from(&now);
+                reader.reopen().unwrap();
+                assert_eq!(reader.snapshot().commit(), number);
+                assert_eq!(contents(&reader.snapshot()), now);
+                let commits = store.commits().unwrap();
+                assert!(commits.len() <= keep && commits.last().unwrap().docs == now.len() as u64);
+            }
+            Step::Merge => {
+                store.merge(&POLICY).unwrap();
+                assert!(POLICY.segments_per_tier * 4 >= store.snapshot().segments().len());
+            }
+            Step::MergeTo(segments) => {
+                store.merge_to(*segments).unwrap();
+                assert!(store.snapshot().segments().len() <= *segments);
+            }
+            Step::Reopen => {
+                drop(store);
+                store = Store::open(&path, options(keep)).unwrap();
+                now.clone_from(&committed);
+            }
+        }
+        assert_eq!(contents(&store.snapshot()), now, "{step:?}");
+        // Snapshots do not change.
+        assert_eq!(contents(&before.0), before.1);
+        assert_eq!(contents(&reader.snapshot()), committed);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn a_store_contains_what_a_map_does(
+        keep in 1..4_usize,
+        steps in prop::collection::vec(step(), 1..60),
+    ) {
+        run(keep, &steps);
+    }
+}
