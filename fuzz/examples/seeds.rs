@@ -43,6 +43,9 @@ fn main() -> Result<()> {
     for (number, made) in docvalues_fuzz::partial_inputs().iter().enumerate().step_by(3) {
         save("partial", number, made)?;
     }
+    for (number, made) in docvalues_fuzz::store_inputs().iter().enumerate() {
+        save("store", number, made)?;
+    }
     for (number, made) in ids()?.into_iter().enumerate() {
         save("ids", number, &docvalues_fuzz::ids_input(made))?;
     }

@@ -32,6 +32,7 @@ mod program;
 mod query;
 mod reseal;
 mod searches;
+mod store;
 pub mod structure;
 
 use std::sync::Arc;
@@ -49,12 +50,13 @@ pub use program::program;
 pub use query::{query, query_texts};
 pub use reseal::reseal;
 pub use searches::{exercise_merge, exercise_parts, exercise_searches};
+pub use store::{store, store_inputs};
 
 /// The name and the function of a target.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets, for the replay of corpora.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 15] = [
     ("program", program),
     ("merge", merge),
     ("query", query),
@@ -69,6 +71,7 @@ pub const TARGETS: [Target; 14] = [
     ("ids", ids),
     ("directory", directory),
     ("partial", partial),
+    ("store", store),
 ];
 
 /// Any bytes as a file: opening it and every read of it must return.
