@@ -83,8 +83,7 @@ impl Store {
             let file = writer.synced(written)?;
             writer.files.add(FileName::Segment(number));
             let merged = StoreSegment::open(&*self.directory, file, self.options.open)?;
-            // Reads all of it, so that the first searches need not, and so that no damage is published.
-            merged.segment.verify()?;
+            merged.warm()?;
             writer.replace(&states, SegmentState::new(merged), &new_numbers);
             Ok(true)
         })

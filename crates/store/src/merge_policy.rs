@@ -13,8 +13,9 @@
 /// use docvalues_store::{MergePolicy, SegmentSize};
 ///
 /// let policy = MergePolicy { segments_per_tier: 3, floor_bytes: 1 << 10, ..MergePolicy::default() };
-/// let sizes = [9_000_000, 4_000, 3_000, 5_000, 4_000].map(|bytes| SegmentSize { bytes, docs: 10, live: 10 });
-/// assert_eq!(policy.choose(&sizes), [1, 2, 4]); // not the large one
+/// let sizes = [4_000, 3_000, 5_000, 4_000, 3_000, 4_000, 3_000];
+/// let sizes = sizes.map(|bytes| SegmentSize { bytes, docs: 10, live: 10 });
+/// assert_eq!(policy.choose(&sizes), [1, 4, 6]); // the smallest of equal size
 /// assert!(policy.choose(&sizes[..3]).is_empty());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -93,7 +94,8 @@ impl MergePolicy {
         loop {
             let here = left.div_ceil(level);
             if here < per_tier as u64 || level >= self.max_bytes {
-                return allowed + usize::try_from(here).unwrap_or(usize::MAX).max(per_tier);
+                let here = usize::try_from(here).unwrap_or(usize::MAX);
+                return here.saturating_add(allowed).max(per_tier);
             }
             allowed += per_tier;
             left -= (level.saturating_mul(per_tier as u64)).min(left);

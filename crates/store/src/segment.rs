@@ -1,8 +1,10 @@
 //! Opened files of a store.
 
 use std::ffi::OsStr;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use docvalues_column::{ColumnSource as _, DocRange, OrdRange, Values};
 use docvalues_reader::{IdReader, OpenOptions, Segment};
 use docvalues_storage::Directory;
 
@@ -27,6 +29,24 @@ impl StoreSegment {
     ) -> Result<StoreSegment> {
         let segment = open(directory, FileName::Segment(file.number), file, options)?;
         Ok(StoreSegment { number: file.number, file, segment })
+    }
+
+    /// Reads all values, so that the first searches find their pages in memory and their checksums compared. O(values).
+    pub(crate) fn warm(&self) -> Result<()> {
+        let docs = DocRange::new(0, self.segment.docs());
+        for field in self.segment.fields()? {
+            let column = self.segment.column(&field.name)?;
+            match column.values() {
+                Values::Numbers(rows) => rows.scan(docs, &mut |_| ControlFlow::Continue(()))?,
+                Values::Bytes(rows) => rows.scan(docs, &mut |_| ControlFlow::Continue(()))?,
+                Values::Ords(rows, terms) => {
+                    rows.scan(docs, &mut |_| ControlFlow::Continue(()))?;
+                    let all = OrdRange::new(0, terms.term_count());
+                    terms.each_term(all, &mut |_, _| ControlFlow::Continue(()))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The index of its ids, if it has one.

@@ -38,7 +38,7 @@ const ATTEMPTS: usize = 10;
 /// assert_eq!(reader.snapshot().docs(), 0);
 /// assert!(!reader.reopen()?); // nothing was committed since
 /// # drop(store);
-/// # Ok::<(), docvalues_store::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[doc(alias = "DirectoryReader")]
 pub struct StoreReader {
