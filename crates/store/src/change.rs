@@ -150,7 +150,8 @@ impl Store {
         writer.files.add(FileName::Segment(file.number));
         let added = self.add_to(writer, file);
         if added.is_err() {
-            self.remove_unnamed(writer)?;
+            // Errors are ignored: the next commit, or the next writer, tries again.
+            let _ = self.remove_unnamed(writer);
         }
         added
     }

@@ -28,7 +28,7 @@ use docvalues_format::error::Section;
 use docvalues_terms::lookup::MAX_SEGMENTS;
 
 use crate::error::{Error, Result};
-use crate::names::FileName;
+use crate::names::{FileName, MAX_NUMBER};
 use crate::schema::{SchemaEntry, StoreSchema};
 
 /// The version of the layout that this code writes.
@@ -191,6 +191,10 @@ impl CommitFile {
             let SegmentEntry { number, docs, live, .. } = segment;
             return Err(format!("segment {number:06x} has {live} live of {docs} documents"));
         }
+        let counters = [self.sequence, self.epoch, self.next_number];
+        if let Some(counter) = counters.into_iter().find(|counter| *counter > MAX_NUMBER) {
+            return Err(format!("expected counters of at most {MAX_NUMBER}, found {counter}"));
+        }
         let mut numbers: Vec<u64> = self.files().filter_map(FileName::number).collect();
         numbers.sort_unstable();
         if let Some(twice) = numbers.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -308,6 +312,7 @@ mod tests {
             ("\"number\": 161", "\"number\": 3", "number 000003 occurs twice"),
             ("\"number\": 161", "\"number\": -1", "expected a commit, found JSON"),
             ("\"next_number\": 184", "\"next_number\": 183", "expected numbers below 0000b7, found 0000b7"),
+            ("\"next_number\": 184", "\"next_number\": 18446744073709551615", "counters of at most"),
             ("\"live\": 993", "\"live\": 1001", "segment 0000a1 has 1001 live of 1000 documents"),
             ("\"docs\": 1000", "\"docs\": 4294967295", "live of 4294967295 documents"),
             ("\"kind\": \"numeric\"", "\"kind\": \"tensor\"", "field \"size\": expected a kind and a type"),

@@ -19,6 +19,10 @@ pub(crate) const LOCK: &str = "LOCK";
 /// The process and host of the writer, for messages.
 pub(crate) const LOCK_INFO: &str = "LOCK.info";
 
+/// The greatest number in a name, and of a sequence: a file that claims more is not of a store, so that counting on never
+/// overflows.
+pub(crate) const MAX_NUMBER: u64 = 1 << 48;
+
 /// The name of a numbered file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum FileName {
@@ -48,8 +52,13 @@ impl FileName {
                 _ => return None,
             }
         };
+        let is_small = match file {
+            FileName::Commit(number) => number <= MAX_NUMBER,
+            FileName::Fold { segment, number } => segment.max(number) <= MAX_NUMBER,
+            file => file.number().is_some_and(|number| number <= MAX_NUMBER),
+        };
         // Only one spelling of a number is a name.
-        (file.to_string() == name).then_some(file)
+        (is_small && file.to_string() == name).then_some(file)
     }
 
     /// The number from the counter of files; `None` for a commit.
@@ -88,7 +97,7 @@ mod tests {
 
     #[test]
     fn names_are_read_as_they_are_written() {
-        let numbers = [0, 1, 0xa1, 0xff_ffff, 0x100_0000, 99_999_999, 100_000_000, u64::MAX];
+        let numbers = [0, 1, 0xa1, 0xff_ffff, 0x100_0000, 99_999_999, 100_000_000, MAX_NUMBER];
         for number in numbers {
             let files = [
                 FileName::Commit(number),
@@ -131,6 +140,8 @@ mod tests {
             "log-7",
             "LOCK",
             "commit-99999999999999999999",
+            "commit-18446744073709551615",
+            "seg-ffffffffffffffff.dv",
         ];
         for name in names {
             assert_eq!(FileName::parse(name), None, "{name:?}");
