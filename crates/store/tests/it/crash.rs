@@ -9,7 +9,9 @@ use docvalues_store::{Result, Store, StoreOptions, StoreReader};
 use crate::fixture::{Contents, add, contents, id, schema};
 
 /// Images of the disk that are drawn at each moment.
-const DRAWS: u64 = 8;
+fn draws() -> u64 {
+    crate::cases(8).into()
+}
 
 /// A script of commits, with enough of them that deltas are folded. Calls `at` after each operation with what was
 /// committed for sure, and what may be.
@@ -113,7 +115,7 @@ fn a_power_loss_at_any_sync_loses_nothing_committed() {
     let (mut images, mut wrong) = (0, 0);
     for n in 0..syncs {
         for end in [End::Fails, End::PowerLoss] {
-            let (drawn, bad) = crash_at((n, end, DRAWS), &histories, None);
+            let (drawn, bad) = crash_at((n, end, draws()), &histories, None);
             (images, wrong) = (images + drawn, wrong + bad);
         }
     }
@@ -131,7 +133,7 @@ fn without_any_sync_something_is_lost() {
     let mut needless = Vec::new();
     for without in 0..syncs {
         let is_needed = (without + 1..without + 8)
-            .any(|n| crash_at((n, End::PowerLoss, 20 * DRAWS), &histories, Some(without)).1 > 0);
+            .any(|n| crash_at((n, End::PowerLoss, 160), &histories, Some(without)).1 > 0);
         if !is_needed {
             needless.push(without);
         }

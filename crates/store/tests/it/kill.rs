@@ -12,7 +12,7 @@ use crate::fixture::{add, contents, id, schema};
 /// The folder that a child writes to.
 const FOLDER: &str = "DOCVALUES_STORE_OF_CHILD";
 
-const KILLS: u64 = 30;
+const KILLS: u32 = 30;
 
 /// Adds three documents and deletes one for each commit, for ever, and prints the number of each round that is durable.
 fn write(folder: &Path) {
@@ -42,7 +42,8 @@ fn a_kill_loses_nothing_committed() {
     let folder = tempfile::tempdir().unwrap();
     drop(Store::create(folder.path(), schema(), StoreOptions::default()).unwrap());
     let mut rounds = 0;
-    for kill in 0..KILLS {
+    let kills = crate::cases(KILLS);
+    for kill in 0..u64::from(kills) {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["kill::child", "--exact", "--nocapture"])
             .env(FOLDER, folder.path())
@@ -74,6 +75,6 @@ fn a_kill_loses_nothing_committed() {
         let used: usize = std::fs::read_dir(folder.path()).unwrap().count();
         assert!(used < 40, "{used} files");
     }
-    println!("{KILLS} kills, {rounds} rounds");
+    println!("{kills} kills, {rounds} rounds");
     assert!(rounds > 0);
 }

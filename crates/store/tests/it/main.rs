@@ -1,4 +1,6 @@
 //! Tests of the store, on the file system and on a disk that loses power.
+//!
+//! `cargo test` takes a sample, `DOCVALUES_SWEEP=full` a hundred times as many cases; `--nocapture` shows how many.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod crash;
@@ -7,3 +9,9 @@ mod kill;
 mod locks;
 mod model;
 mod readers;
+
+/// A number of cases in a sample, or in the full sweep.
+fn cases(sample: u32) -> u32 {
+    let is_full = std::env::var_os("DOCVALUES_SWEEP").is_some_and(|sweep| sweep == "full");
+    if is_full { 100 * sample } else { sample }
+}
