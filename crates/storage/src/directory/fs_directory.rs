@@ -26,6 +26,7 @@ pub struct FsDirectory {
 struct FsFile {
     file: PositionedFile,
     folder: PathBuf,
+    is_locked: bool,
 }
 
 impl FsDirectory {
@@ -42,8 +43,8 @@ impl FsDirectory {
         FsDirectory { reads: true, ..self }
     }
 
-    fn file(&self, file: File) -> Box<dyn DirectoryFile> {
-        Box::new(FsFile { file: PositionedFile::of(file), folder: self.path.clone() })
+    fn file(&self, file: File, is_locked: bool) -> Box<dyn DirectoryFile> {
+        Box::new(FsFile { file: PositionedFile::of(file), folder: self.path.clone(), is_locked })
     }
 
     /// The path of a file.
@@ -80,7 +81,7 @@ impl FsDirectory {
                 continue;
             }
             return match locked {
-                Ok(()) => Ok(self.file(file)),
+                Ok(()) => Ok(self.file(file, true)),
                 Err(TryLockError::WouldBlock) => {
                     Err(self.error(Step::Lock, name, io::ErrorKind::WouldBlock.into()))
                 }
@@ -99,7 +100,7 @@ impl Directory for FsDirectory {
     fn create(&self, name: &OsStr) -> Result<Box<dyn DirectoryFile>> {
         let path = self.file_path(Step::Create, name)?;
         let created = File::options().read(true).write(true).create_new(true).open(path);
-        created.map(|file| self.file(file)).map_err(|error| self.error(Step::Create, name, error))
+        created.map(|file| self.file(file, false)).map_err(|error| self.error(Step::Create, name, error))
     }
 
     fn claim(&self, name: &OsStr) -> Result<Box<dyn DirectoryFile>> {
@@ -186,6 +187,16 @@ impl DirectoryFile for FsFile {
 
     fn copy_permissions(&self, older: &OsStr, for_owner: bool) -> io::Result<()> {
         self.file.with(|file| copy_permissions(&self.folder.join(older), file, for_owner))
+    }
+}
+
+impl Drop for FsFile {
+    /// Closing the file is not enough: a process that another thread is starting has a copy of it for a moment, and with
+    /// it the lock.
+    fn drop(&mut self) {
+        if self.is_locked {
+            let _ = self.file.with(File::unlock);
+        }
     }
 }
 
