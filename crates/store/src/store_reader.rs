@@ -18,7 +18,7 @@ use crate::snapshot::Snapshot;
 use crate::state::CommitState;
 
 /// The number of attempts to open the newest commit. A failure means that the writer replaced and removed it meanwhile.
-const ATTEMPTS: usize = 10;
+const ATTEMPTS: usize = 100;
 
 /// A store that is only read, while this or another process may write it.
 ///

@@ -43,17 +43,20 @@ fn a_kill_loses_nothing_committed() {
     drop(Store::create(folder.path(), schema(), StoreOptions::default()).unwrap());
     let mut rounds = 0;
     let kills = crate::cases(KILLS);
-    for kill in 0..u64::from(kills) {
+    for (kill, waits) in (0..u64::from(kills)).zip([0_u8, 1, 2, 3].into_iter().cycle()) {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["kill::child", "--exact", "--nocapture"])
             .env(FOLDER, folder.path())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        std::thread::sleep(Duration::from_millis(15 + kill * 7 % 60));
+        // After some commits, in the middle of another one.
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let is_durable = |line: &String| line.contains("durable");
+        let mut printed: Vec<String> = lines.by_ref().filter(is_durable).take(usize::from(waits)).collect();
+        std::thread::sleep(Duration::from_micros(kill * 773 % 20_000));
         child.kill().unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let printed: Vec<String> = lines.collect();
+        printed.extend(lines);
         child.wait().unwrap();
         let durable =
             printed.iter().rev().find_map(|line| line.split("durable ").nth(1)?.parse::<u64>().ok());

@@ -19,7 +19,7 @@ fn readers_see_whole_commits_while_a_writer_writes() {
         let reader = || {
             let mut reader = StoreReader::open(folder.path(), StoreOptions::default().open).unwrap();
             let (mut seen, mut last) = (0, 0);
-            while !stop.load(Ordering::Relaxed) {
+            loop {
                 reader.reopen().unwrap();
                 let snapshot = reader.snapshot();
                 // Each round adds ten documents and deletes two: never a part of that.
@@ -27,8 +27,10 @@ fn readers_see_whole_commits_while_a_writer_writes() {
                 assert_eq!(found.len() % 8, 0, "half of a commit");
                 assert!(snapshot.commit() >= last);
                 (seen, last) = (seen + 1, snapshot.commit());
+                if stop.load(Ordering::Relaxed) {
+                    return seen;
+                }
             }
-            seen
         };
         let readers: Vec<_> = (0..3).map(|_| scope.spawn(reader)).collect();
         for round in 0..60_u32 {
