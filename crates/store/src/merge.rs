@@ -45,17 +45,17 @@ impl Store {
     /// As [`merge`](Self::merge).
     #[doc(alias = "forceMerge")]
     pub fn merge_to(&self, segments: usize) -> Result<()> {
+        let most = segments.max(1);
         self.merge_some(|sizes| match sizes {
-            [only] if only.live == only.docs => Vec::new(),
-            sizes if sizes.len() == 1 && segments > 1 => Vec::new(),
+            [only] if most == 1 && only.live < only.docs => vec![0],
+            sizes if sizes.len() <= most => Vec::new(),
             // The smallest, so that each document is merged once.
             sizes => {
                 let mut all: Vec<usize> = (0..sizes.len()).collect();
                 all.sort_by_key(|at| (sizes[*at].bytes, *at));
-                let most = (sizes.len() + 1).saturating_sub(segments.max(1));
-                let mut chosen = all[..most].to_vec();
-                chosen.sort_unstable();
-                chosen
+                all.truncate(sizes.len() + 1 - most);
+                all.sort_unstable();
+                all
             }
         })?;
         Ok(())
@@ -79,11 +79,13 @@ impl Store {
         let mut new_numbers: Vec<Vec<u32>> =
             states.iter().map(|state| vec![GONE; state.live.docs() as usize]).collect();
         let written = self.write_merged(&states, number, &mut new_numbers);
+        let file = self.change(|writer| writer.synced(written))?;
+        // Not in the last step: others wait for that.
+        let merged = StoreSegment::open(&*self.directory, file, self.options.open)?;
+        merged.warm()?;
         self.change(|writer| {
-            let file = writer.synced(written)?;
+            // From now on, a commit removes the file if it is not used.
             writer.files.add(FileName::Segment(number));
-            let merged = StoreSegment::open(&*self.directory, file, self.options.open)?;
-            merged.warm()?;
             writer.replace(&states, SegmentState::new(merged), &new_numbers);
             Ok(true)
         })
