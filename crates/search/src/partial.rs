@@ -29,7 +29,7 @@
 //!   [`MixedTypes::Promote`](crate::MixedTypes::Promote). A column that no part of a shard has is not, with
 //!   [`MissingColumns::NoValues`](crate::MissingColumns::NoValues).
 //!
-//! What a partial result keeps counts against [`Search::memory`].
+//! The memory of a partial result counts against [`Search::memory`].
 //!
 //! With the feature `serde`, partial results and requests can be serialised. Sender and receiver need the same release,
 //! and the same word size for estimates of distinct byte strings. Invalid input is an error, or at worst gives a wrong

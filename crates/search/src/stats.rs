@@ -211,8 +211,7 @@ impl Plan {
         Ok(found)
     }
 
-    /// What collectors found, or what the directory has: counts, the statistics of numbers, and the range of byte
-    /// strings.
+    /// The statistics of numbers and the range of byte strings, from the collectors or, without them, the directory.
     pub(crate) fn values(
         &self,
         request: &Request<'_>,

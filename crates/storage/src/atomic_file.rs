@@ -16,6 +16,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::buffered_file::BUFFER;
+use crate::directory::{copy_permissions, is_named, sync_folder};
 use crate::error::{Error, Result, Step};
 use crate::fault_injection::{FaultInjector, Faults};
 use crate::spill::Spill;
@@ -134,7 +135,7 @@ impl AtomicFile {
         let emptied = injector.before(Step::Create).and_then(|()| file.set_len(0));
         // Users without read access to the older file must not read this one while it is written. But the owner
         // must be able to take it over in the next build.
-        let done = emptied.and_then(|()| copy_mode(&self.target, file, 0o600));
+        let done = emptied.and_then(|()| copy_permissions(&self.target, file, true));
         done.map_err(|e| Error::new(Step::Create, &self.temporary, e))?;
         self.spill.clear()
     }
@@ -186,7 +187,7 @@ impl AtomicFile {
     fn sync(&mut self) -> io::Result<()> {
         let raw = self.out.get_mut();
         raw.injector.before(Step::Sync)?;
-        copy_mode(&self.target, &raw.file, 0)?;
+        copy_permissions(&self.target, &raw.file, false)?;
         raw.file.sync_all()
     }
 
@@ -317,51 +318,4 @@ fn open(temporary: &Path) -> io::Result<(File, bool)> {
     }
     let file = File::options().write(true).create(true).truncate(false).open(temporary)?;
     Ok((file, found.is_err()))
-}
-
-/// Whether `path` names `file`.
-#[cfg(unix)]
-fn is_named(file: &File, path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt as _;
-    let ours = file.metadata()?;
-    match fs::symlink_metadata(path) {
-        Ok(found) => Ok((found.dev(), found.ino()) == (ours.dev(), ours.ino())),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(e) => Err(e),
-    }
-}
-
-/// There, a file that is open cannot be replaced.
-#[cfg(not(unix))]
-fn is_named(_: &File, path: &Path) -> io::Result<bool> {
-    fs::exists(path)
-}
-
-/// Gives `file` the permissions of the file at `older`, if there is one, and `more`.
-#[cfg(unix)]
-fn copy_mode(older: &Path, file: &File, more: u32) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-
-    match fs::symlink_metadata(older) {
-        Ok(older) if older.is_file() => {
-            file.set_permissions(fs::Permissions::from_mode(older.permissions().mode() | more))
-        }
-        _ => Ok(()),
-    }
-}
-
-#[cfg(not(unix))]
-fn copy_mode(_: &Path, _: &File, _: u32) -> io::Result<()> {
-    Ok(())
-}
-
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-/// There, a folder cannot be opened, and renaming is as durable as it gets.
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
-    Ok(())
 }

@@ -20,6 +20,7 @@ mod fs_directory;
 mod power_loss;
 
 pub use fs_directory::FsDirectory;
+pub(crate) use fs_directory::{copy_permissions, is_named, sync_folder};
 pub use power_loss::PowerLossDirectory;
 
 /// The files of one folder: [`FsDirectory`], or a wrapper or model of it in tests.

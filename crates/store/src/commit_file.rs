@@ -40,7 +40,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// The length of the last line.
 const CRC_LINE: usize = "crc32 00000000\n".len();
 
-/// What a commit says.
+/// The contents of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommitFile {
     pub(crate) sequence: u64,

@@ -43,7 +43,7 @@ pub enum Error {
     Busy {
         /// The folder.
         folder: String,
-        /// The process and the host of the other writer, if known.
+        /// The process of the other writer, if known.
         holder: Option<String>,
     },
     /// A file that a commit names is damaged, or is not the one that was committed.

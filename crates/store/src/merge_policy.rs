@@ -138,8 +138,8 @@ impl MergePolicy {
 mod tests {
     use super::*;
 
-    /// Adds segments of equal size, one at a time, and merges as the policy says. Returns the number of segments and
-    /// how often a byte was written.
+    /// Adds segments of equal size, one at a time, and merges as the policy says. Returns the number of segments, and
+    /// the bytes that were written for each byte that was added.
     fn simulate(policy: &MergePolicy, segments: u64) -> (usize, f64) {
         let (mut sizes, mut written) = (Vec::new(), 0);
         for _ in 0..segments {

@@ -16,7 +16,7 @@ use std::fmt;
 /// The writer's lock.
 pub(crate) const LOCK: &str = "LOCK";
 
-/// The process and host of the writer, for messages.
+/// The process of the writer, for messages.
 pub(crate) const LOCK_INFO: &str = "LOCK.info";
 
 /// The greatest number in a name, and of a sequence: a file that claims more is not of a store, so that counting on never

@@ -99,7 +99,7 @@ pub struct Store {
     published: RwLock<Snapshot>,
 }
 
-/// What the writer alone knows.
+/// The state of the writer.
 #[derive(Debug)]
 pub(crate) struct Writer {
     lock: WriterLock,

@@ -76,7 +76,7 @@ impl FsDirectory {
                 FileLock::Shared => file.try_lock_shared(),
                 FileLock::Exclusive => file.try_lock(),
             };
-            // Who held the lock may have renamed or removed the file in the meantime.
+            // The process that held the lock may have renamed or removed the file in the meantime.
             if !is_named(&file, &path).map_err(|error| self.error(Step::Lock, name, error))? {
                 continue;
             }
@@ -202,7 +202,7 @@ impl Drop for FsFile {
 
 /// Whether `path` names `file`.
 #[cfg(unix)]
-fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+pub(crate) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;
     let ours = file.metadata()?;
     match fs::symlink_metadata(path) {
@@ -214,12 +214,13 @@ fn is_named(file: &File, path: &Path) -> io::Result<bool> {
 
 /// There, a file that is open cannot be replaced.
 #[cfg(not(unix))]
-fn is_named(_: &File, path: &Path) -> io::Result<bool> {
+pub(crate) fn is_named(_: &File, path: &Path) -> io::Result<bool> {
     fs::exists(path)
 }
 
+/// Gives `file` the permissions of the file `older`, if there is one, and those of the owner to write it if `for_owner`.
 #[cfg(unix)]
-fn copy_permissions(older: &Path, file: &File, for_owner: bool) -> io::Result<()> {
+pub(crate) fn copy_permissions(older: &Path, file: &File, for_owner: bool) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
 
     let more = if for_owner { 0o600 } else { 0 };
@@ -232,18 +233,19 @@ fn copy_permissions(older: &Path, file: &File, for_owner: bool) -> io::Result<()
 }
 
 #[cfg(not(unix))]
-fn copy_permissions(_: &Path, _: &File, _: bool) -> io::Result<()> {
+pub(crate) fn copy_permissions(_: &Path, _: &File, _: bool) -> io::Result<()> {
     Ok(())
 }
 
+/// Waits until the disk has all names in `folder`.
 #[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
 /// There, a folder cannot be opened, and renaming is as durable as it gets.
 #[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
 

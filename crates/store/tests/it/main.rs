@@ -7,8 +7,10 @@ mod crash;
 mod fixture;
 mod kill;
 mod locks;
+mod merges;
 mod model;
 mod readers;
+mod refusals;
 
 /// A number of cases in a sample, or in the full sweep.
 fn cases(sample: u32) -> u32 {

@@ -39,7 +39,7 @@ impl Inode {
 }
 
 impl Change {
-    /// What of this change reached the disk.
+    /// The part of this change that reached the disk; `None` if nothing did.
     fn after_crash(&self, random: &mut Random, kept: usize) -> Option<Change> {
         let (offset, mut bytes) = match self {
             _ if random.keeps(kept) => return Some(self.clone()),

@@ -1,0 +1,135 @@
+//! Requests that a store cannot fulfil, files that do not agree, and disks that fail.
+
+use std::sync::Arc;
+
+use docvalues_column::{DocAddress, DocId};
+use docvalues_storage::PowerLossDirectory;
+use docvalues_store::{Error, Store, StoreOptions, StoreReader, StoreSchema};
+
+use crate::fixture::{add, contents, id, schema};
+
+#[test]
+fn older_commits_are_read_as_long_as_they_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = StoreOptions { keep_commits: 3, ..StoreOptions::default() };
+    let store = Store::create(folder.path(), schema(), options).unwrap();
+    for number in 0..5_u32 {
+        add(&store, &[(number, i64::from(number))]).unwrap();
+        store.merge_to(1).unwrap();
+        assert_eq!(store.commit().unwrap(), u64::from(number) + 2);
+    }
+    let numbers: Vec<u64> = store.commits().unwrap().iter().map(|commit| commit.number).collect();
+    assert_eq!(numbers, [4, 5, 6]);
+    assert_eq!(StoreReader::commits(folder.path()).unwrap(), store.commits().unwrap());
+    for (commit, docs) in [(4, 3), (5, 4), (6, 5)] {
+        let mut reader = StoreReader::open_commit(folder.path(), commit, options.open).unwrap();
+        assert_eq!((reader.snapshot().commit(), contents(&reader.snapshot()).len()), (commit, docs));
+        assert_eq!(reader.reopen().unwrap(), commit < 6);
+        assert_eq!(reader.snapshot().docs(), 5);
+    }
+    let error = StoreReader::open_commit(folder.path(), 3, options.open).unwrap_err();
+    assert!(error.to_string().ends_with("expected one of the commits 4, 5, 6, found commit 3"), "{error}");
+    // Without changes there is no new one.
+    assert_eq!(store.commit().unwrap(), 6);
+}
+
+#[test]
+fn documents_of_merged_segments_and_of_none_are_not_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path(), schema(), StoreOptions::default()).unwrap();
+    add(&store, &[(1, 1), (2, 2)]).unwrap();
+    add(&store, &[(3, 3)]).unwrap();
+    let before = store.snapshot();
+    let address = |part, doc| DocAddress { part, doc: DocId::new(doc) };
+    for unknown in [address(0, 2), address(1, 1), address(2, 0)] {
+        let deleted = store.delete(&before, &[address(0, 0), unknown]);
+        assert!(matches!(deleted, Err(Error::Request(_))), "{unknown:?}");
+    }
+    assert_eq!(store.snapshot().docs(), 3, "none of a call that failed");
+    assert_eq!(store.delete(&before, &[address(0, 0), address(0, 0)]).unwrap(), 1);
+    store.merge_to(1).unwrap();
+    assert!(matches!(store.delete(&before, &[address(1, 0)]), Err(Error::Merged)));
+    assert_eq!(store.snapshot().docs(), 2);
+}
+
+#[test]
+fn stores_without_ids_have_no_look_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path().join("a"), StoreSchema::new(), StoreOptions::default()).unwrap();
+    let expected = "expected a store with an id field, found one without";
+    assert_eq!(store.snapshot().find(b"a").unwrap_err().to_string(), expected);
+    assert_eq!(store.delete_ids(["a"]).unwrap_err().to_string(), expected);
+
+    // A segment without an index of ids is refused by a store that has one.
+    let plain = schema().fields().iter().cloned().try_fold(StoreSchema::new(), StoreSchema::with_field);
+    let plain = Store::create(folder.path().join("b"), plain.unwrap(), StoreOptions::default()).unwrap();
+    add(&plain, &[(1, 1)]).unwrap();
+    let with_ids = Store::create(folder.path().join("c"), schema(), StoreOptions::default()).unwrap();
+    let error = with_ids.add_segment(folder.path().join("b/seg-000000.dv")).unwrap_err().to_string();
+    assert!(error.ends_with("expected an index of the ids \"id\", found none"), "{error}");
+    assert_eq!(with_ids.snapshot().docs(), 0);
+}
+
+/// Replaces a text in the newest commit, and makes its checksum right.
+fn edit_commit(folder: &std::path::Path, number: u64, from: &str, to: &str) {
+    let path = folder.join(format!("commit-{number:08}"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let json = text.rsplit_once("crc32").unwrap().0;
+    let edited = json.replacen(from, to, 1);
+    assert_ne!(edited, json);
+    std::fs::write(&path, format!("{edited}crc32 {:08x}\n", crc32fast::hash(edited.as_bytes()))).unwrap();
+}
+
+#[test]
+fn a_commit_that_disagrees_with_its_files_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path(), schema(), StoreOptions::default()).unwrap();
+    add(&store, &[(1, 1), (2, 2), (3, 3)]).unwrap();
+    store.delete_ids([id(2)]).unwrap();
+    let number = store.commit().unwrap();
+    drop(store);
+    let good = std::fs::read(folder.path().join(format!("commit-{number:08}"))).unwrap();
+    let edits = [
+        ("\"live\": 2", "\"live\": 3", "expected 3 live documents, found 2"),
+        ("\"docs\": 3", "\"docs\": 4", "expected 4 documents, found 3"),
+        ("\"bytes\": ", "\"bytes\": 1", "bytes, found"),
+        ("\"sequence\": ", "\"sequence\": 999999999999999", "expected counters of at most"),
+    ];
+    for (from, to, expected) in edits {
+        edit_commit(folder.path(), number, from, to);
+        for error in [
+            StoreReader::open(folder.path(), StoreOptions::default().open).unwrap_err(),
+            Store::open(folder.path(), StoreOptions::default()).unwrap_err(),
+        ] {
+            assert!(error.to_string().contains(expected), "{error}");
+        }
+        std::fs::write(folder.path().join(format!("commit-{number:08}")), &good).unwrap();
+    }
+    Store::open(folder.path(), StoreOptions::default()).unwrap();
+}
+
+#[test]
+fn after_a_failed_sync_nothing_is_written_any_more() {
+    let disk = PowerLossDirectory::new("/disk");
+    let open = |disk: &PowerLossDirectory| {
+        Store::create_in(Arc::new(disk.clone()), schema(), StoreOptions::default())
+    };
+    let syncs = {
+        let store = open(&disk).unwrap();
+        let first = disk.sync_count();
+        add(&store, &[(1, 1), (2, 2)]).unwrap();
+        store.delete_ids([id(1)]).unwrap();
+        store.commit().unwrap();
+        first..disk.sync_count()
+    };
+    assert_eq!(syncs.clone().count(), 5, "segment, delta, folder, commit, folder");
+    for failing in syncs {
+        let store = open(&PowerLossDirectory::new("/disk").with_failing_sync(failing)).unwrap();
+        let done = add(&store, &[(1, 1), (2, 2)])
+            .and_then(|()| store.delete_ids([id(1)]).map(drop))
+            .and_then(|()| store.commit().map(drop));
+        assert!(matches!(done, Err(Error::Storage(_) | Error::Write(_))), "{done:?}");
+        assert!(matches!(store.commit(), Err(Error::Poisoned { .. })), "sync {failing}");
+        assert!(matches!(store.new_segment(), Err(Error::Poisoned { .. })), "sync {failing}");
+    }
+}
