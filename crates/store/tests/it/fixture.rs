@@ -2,10 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use docvalues_column::{Field, Kind, LogicalType};
 use docvalues_search::{Docs, stats::Stats};
 use docvalues_store::{Result, Snapshot, Store, StoreSchema};
+
+/// Tells other threads to stop when it is dropped, also by a panic.
+pub(crate) struct Stop<'a>(pub(crate) &'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// The size of each document by its id.
 pub(crate) type Contents = BTreeMap<u32, i64>;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use docvalues_column::{Field, Kind, LogicalType, SortKey};
 use docvalues_store::{Store, StoreOptions, StoreSchema};
 
-use crate::fixture::{Contents, add, contents, id, schema};
+use crate::fixture::{Contents, Stop, add, contents, id, schema};
 
 /// Replaces and deletes documents while another thread merges all segments, again and again.
 fn change_while_merging(schema: StoreSchema) {
@@ -21,6 +21,7 @@ fn change_while_merging(schema: StoreSchema) {
             }
             merges
         });
+        let changing = Stop(&stop);
         for round in 0..200_u32 {
             // Half of the ids are there: they are deleted in segments that are being merged.
             let docs: Vec<_> = (0..40).map(|i| (round * 20 + i, i64::from(round * 31 % 17 + i))).collect();
@@ -34,7 +35,7 @@ fn change_while_merging(schema: StoreSchema) {
                 store.commit().unwrap();
             }
         }
-        stop.store(true, Ordering::Relaxed);
+        drop(changing);
         let merges = merger.join().unwrap();
         println!("{merges} merges beside 200 rounds of changes");
         assert!(merges > 2);
@@ -84,12 +85,18 @@ fn sorted_stores_stay_sorted() {
     let other = Store::create(folder.path().join("other"), schema(), StoreOptions::default()).unwrap();
     add(&other, &[(1, 9), (2, 3)]).unwrap();
     store.commit().unwrap();
+    add(&store, &[(9, 5)]).unwrap();
     let names = || std::fs::read_dir(folder.path().join("sorted")).unwrap().count();
     let before = names();
     let unsorted = folder.path().join("other/seg-000000.dv");
     let error = store.add_segment(unsorted).unwrap_err().to_string();
     assert!(error.contains("expected the index sort of the store"), "{error}");
-    assert_eq!((names(), contents(&store.snapshot()).len()), (before, 4));
+    assert_eq!((names(), contents(&store.snapshot()).len()), (before, 5));
+    // The segment that was not committed yet is still there.
+    store.commit().unwrap();
+    drop(store);
+    let store = Store::open(folder.path().join("sorted"), StoreOptions::default()).unwrap();
+    assert_eq!(contents(&store.snapshot()).len(), 5);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use docvalues_column::{Field, Kind, LogicalType};
 use docvalues_store::{Error, MergePolicy, Store, StoreOptions, StoreReader};
 
-use crate::fixture::{Contents, add, contents, id, schema};
+use crate::fixture::{Contents, Stop, add, contents, id, schema};
 
 #[test]
 fn readers_see_whole_commits_while_a_writer_writes() {
@@ -33,6 +33,7 @@ fn readers_see_whole_commits_while_a_writer_writes() {
             }
         };
         let readers: Vec<_> = (0..3).map(|_| scope.spawn(reader)).collect();
+        let writing = Stop(&stop);
         for round in 0..60_u32 {
             let docs: Vec<_> = (0..10).map(|i| (round * 10 + i, i64::from(round))).collect();
             add(&store, &docs).unwrap();
@@ -40,7 +41,7 @@ fn readers_see_whole_commits_while_a_writer_writes() {
             store.merge(&policy).unwrap();
             store.commit().unwrap();
         }
-        stop.store(true, Ordering::Relaxed);
+        drop(writing);
         let looks: u64 = readers.into_iter().map(|reader| reader.join().unwrap()).sum();
         println!("{looks} looks at 60 commits");
         assert!(looks > 0);
