@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{DocAddress, DocId};
+use docvalues_column::{DocAddress, DocId, LogicalType};
 use docvalues_storage::PowerLossDirectory;
 use docvalues_store::{Error, Store, StoreOptions, StoreReader, StoreSchema};
+use docvalues_writer::{FieldSpec, Schema, SegmentWriter, WriterOptions};
 
 use crate::fixture::{add, contents, id, schema};
 
@@ -106,6 +107,62 @@ fn a_commit_that_disagrees_with_its_files_is_refused() {
         std::fs::write(folder.path().join(format!("commit-{number:08}")), &good).unwrap();
     }
     Store::open(folder.path(), StoreOptions::default()).unwrap();
+}
+
+/// A row of a delta: segment, document, and whether it is deleted.
+type Row = (i64, Option<i64>, bool);
+
+/// Writes a delta of these rows in place of the only one, and names it in the commit.
+fn replace_delta(folder: &std::path::Path, commit: u64, rows: &[Row]) {
+    let mut schema = Schema::new();
+    let segment = schema.add(FieldSpec::new("_segment", LogicalType::I64)).unwrap();
+    let doc_field = schema.add(FieldSpec::new("_doc", LogicalType::I64)).unwrap();
+    let deleted = schema.add(FieldSpec::new("_deleted", LogicalType::Bool)).unwrap();
+    let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    for (number, doc, is_deleted) in rows {
+        let mut row = writer.document();
+        row.i64(segment, *number).unwrap().bool(deleted, *is_deleted).unwrap();
+        if let Some(doc) = doc {
+            row.i64(doc_field, *doc).unwrap();
+        }
+        row.finish().unwrap();
+    }
+    let (bytes, summary) = writer.finish().unwrap();
+    std::fs::write(folder.join("delta-000001.dv"), &bytes).unwrap();
+    let path = folder.join(format!("commit-{commit:08}"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut json: serde_json::Value = serde_json::from_str(text.rsplit_once("crc32").unwrap().0).unwrap();
+    json["deltas"][0]["bytes"] = summary.bytes.into();
+    json["deltas"][0]["id"] = format!("{:032x}", summary.id).into();
+    let json = json.to_string();
+    std::fs::write(&path, format!("{json}crc32 {:08x}\n", crc32fast::hash(json.as_bytes()))).unwrap();
+}
+
+#[test]
+fn deltas_with_other_rows_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path(), schema(), StoreOptions::default()).unwrap();
+    add(&store, &[(1, 1), (2, 2), (3, 3)]).unwrap();
+    store.delete_ids([id(2)]).unwrap();
+    let number = store.commit().unwrap();
+    drop(store);
+    let open = || StoreReader::open(folder.path(), StoreOptions::default().open);
+    // That of another segment is ignored.
+    replace_delta(folder.path(), number, &[(0, Some(1), true), (7, Some(9), true)]);
+    assert_eq!(open().unwrap().snapshot().docs(), 2);
+    let refused: [(&[Row], &str); 6] = [
+        (&[(0, Some(3), true)], "document 3 of segment 000000, which has 3"),
+        (&[(0, Some(-1), true)], "expected the rows of a delta"),
+        (&[(0, Some(1), true), (0, Some(1), true)], "expected the rows of a delta"),
+        (&[(0, Some(2), true), (0, Some(1), true)], "expected the rows of a delta"),
+        (&[(0, None, true), (0, Some(1), true)], "expected the rows of a delta"),
+        (&[(0, Some(1), false)], "expected only deleted documents"),
+    ];
+    for (rows, expected) in refused {
+        replace_delta(folder.path(), number, rows);
+        let error = open().unwrap_err().to_string();
+        assert!(error.contains("delta-000001.dv") && error.contains(expected), "{error}");
+    }
 }
 
 #[test]
