@@ -10,6 +10,9 @@ use crate::commit_file::CommitFile;
 use crate::error::Result;
 use crate::names::{self, FileName};
 
+/// The number of times that a folder without a commit is listed.
+const LISTINGS: usize = 10;
+
 /// The files of a store, as its writer knows them.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
@@ -42,6 +45,19 @@ impl Files {
         }
         files.commits.sort_unstable();
         Ok(files)
+    }
+
+    /// As [`list`](Self::list), of a folder that another process may be writing. A folder in which no commit is found is
+    /// listed again: files that are renamed and removed meanwhile may be missed.
+    pub(crate) fn list_beside_writer(directory: &dyn Directory) -> Result<Files> {
+        for _ in 1..LISTINGS {
+            let files = Files::list(directory)?;
+            if files.newest_commit().is_some() {
+                return Ok(files);
+            }
+            std::thread::yield_now();
+        }
+        Files::list(directory)
     }
 
     /// The numbers of all commits, ascending.

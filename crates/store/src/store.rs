@@ -191,7 +191,7 @@ impl Store {
     pub fn open_in(directory: Arc<dyn Directory>, options: StoreOptions) -> Result<Store> {
         let no_store = || Error::NoStore { folder: directory.path().display().to_string() };
         // Nothing is created in a folder that has no store.
-        Files::list(&*directory)?.newest_commit().ok_or_else(no_store)?;
+        Files::list_beside_writer(&*directory)?.newest_commit().ok_or_else(no_store)?;
         let lock = WriterLock::take(&directory)?;
         let files = Files::list(&*directory)?;
         let newest = files.newest_commit().ok_or_else(no_store)?;

@@ -80,7 +80,7 @@ impl StoreReader {
     /// [`Error::NoCommit`] if there is no such commit; and as [`open`](Self::open).
     pub fn open_commit(path: impl AsRef<Path>, commit: u64, options: OpenOptions) -> Result<StoreReader> {
         let directory: Arc<dyn Directory> = Arc::new(FsDirectory::new(path));
-        let known = Files::list(&*directory)?.commits().to_vec();
+        let known = Files::list_beside_writer(&*directory)?.commits().to_vec();
         if !known.contains(&commit) {
             return Err(Error::NoCommit { folder: directory.path().display().to_string(), commit, known });
         }
@@ -99,14 +99,17 @@ impl StoreReader {
     ///
     /// As [`open`](Self::open); the reader stays as it was then.
     pub fn reopen(&mut self) -> Result<bool> {
-        let newest_commit = Files::list(&*self.directory)?.newest_commit();
-        if newest_commit == Some(self.snapshot.commit()) {
+        // A listing may miss the newest commit, and have an older one that is being removed.
+        let is_older = |number: u64| number <= self.snapshot.commit();
+        if Files::list_beside_writer(&*self.directory)?.newest_commit().is_some_and(is_older) {
             return Ok(false);
         }
         let state = newest(&*self.directory, self.options, self.snapshot.opened())?;
-        let is_newer = state.number != self.snapshot.commit();
+        if is_older(state.number) {
+            return Ok(false);
+        }
         self.snapshot = snapshot(state, Some(&self.snapshot));
-        Ok(is_newer)
+        Ok(true)
     }
 
     /// The commits of the store in the folder `path`, from the oldest to the newest.
@@ -116,9 +119,13 @@ impl StoreReader {
     /// If one cannot be read.
     pub fn commits(path: impl AsRef<Path>) -> Result<Vec<CommitInfo>> {
         let directory = FsDirectory::new(path);
-        let files = Files::list(&directory)?;
-        let commits = files.commits().iter();
-        commits.map(|&number| Ok(CommitInfo::of(number, &CommitFile::read(&directory, number)?))).collect()
+        let files = Files::list_beside_writer(&directory)?;
+        let info = |&number: &u64| match CommitFile::read(&directory, number) {
+            // It was removed meanwhile.
+            Err(error) if is_missing(&error) => None,
+            commit => Some(commit.map(|commit| CommitInfo::of(number, &commit))),
+        };
+        files.commits().iter().filter_map(info).collect()
     }
 }
 
@@ -135,10 +142,12 @@ fn newest(
 ) -> Result<CommitState> {
     let mut tried = None;
     for _ in 0..ATTEMPTS {
-        let newest = Files::list(directory)?.newest_commit();
+        let newest = Files::list_beside_writer(directory)?.newest_commit();
         let newest =
             newest.ok_or_else(|| Error::NoStore { folder: directory.path().display().to_string() })?;
         match held(directory, newest, options, known) {
+            // The writer is removing it.
+            Err(Error::Storage(error)) if error.is_busy() => std::thread::yield_now(),
             // The same commit again: it is not being replaced.
             Err(error) if is_missing(&error) && tried != Some(newest) => tried = Some(newest),
             found => return found,
@@ -162,8 +171,8 @@ fn held(
     CommitState::open(directory, number, options, known)
 }
 
-/// Whether a file is gone or is being removed.
+/// Whether there is no such file.
 fn is_missing(error: &Error) -> bool {
     let Error::Storage(error) = error else { return false };
-    error.is_busy() || error.io_error().kind() == io::ErrorKind::NotFound
+    error.io_error().kind() == io::ErrorKind::NotFound
 }

@@ -6,6 +6,7 @@
 mod crash;
 mod fixture;
 mod kill;
+mod listings;
 mod locks;
 mod merges;
 mod model;
