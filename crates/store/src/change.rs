@@ -45,6 +45,15 @@ pub struct NewSegment<'s> {
 }
 
 impl NewSegment<'_> {
+    /// The writer of the segment: to add fields, to set formats, to write batches.
+    ///
+    /// A field that the store does not have is added to its schema when the segment is finished. If it holds byte
+    /// strings of no declared [`BytesKind`](docvalues_writer::BytesKind), the values of this segment choose the kind for
+    /// the life of the store.
+    pub fn writer(&mut self) -> &mut SegmentWriter<NewFile> {
+        &mut self.writer
+    }
+
     /// The field `name` of the store's schema.
     ///
     /// # Errors

@@ -29,13 +29,15 @@ const MAX_DELTAS: usize = 8;
 /// A segment of which at least one in this many documents changed gets a fold of its own.
 const FOLDED_SHARE: u64 = 500;
 
-/// A commit of a store: [`Store::commits`].
+/// A commit of a store: [`StoreReader::commits`](crate::StoreReader::commits).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitInfo {
     /// The number in the name of its file.
     pub number: u64,
     /// The number of the last batch of changes that it contains.
     pub sequence: u64,
+    /// Counts the histories of the store: [`Store::recover`] begins a new one.
+    pub epoch: u64,
     /// The number of segments.
     pub segments: usize,
     /// The number of documents that are not deleted.
@@ -51,6 +53,7 @@ impl CommitInfo {
         CommitInfo {
             number,
             sequence: commit.sequence,
+            epoch: commit.epoch,
             segments: commit.segments.len(),
             docs: commit.segments.iter().map(|segment| u64::from(segment.live)).sum(),
             bytes: commit.segments.iter().map(|segment| segment.bytes).chain(others).sum(),
@@ -72,20 +75,6 @@ impl Store {
                 self.remove_unnamed(writer)?;
             }
             Ok(writer.commit)
-        })
-    }
-
-    /// The commits that are kept, from the oldest to the newest.
-    ///
-    /// # Errors
-    ///
-    /// If one cannot be read.
-    pub fn commits(&self) -> Result<Vec<CommitInfo>> {
-        self.change(|writer| {
-            let commits = writer.files.commits().iter();
-            commits
-                .map(|&number| Ok(CommitInfo::of(number, &CommitFile::read(&*self.directory, number)?)))
-                .collect()
         })
     }
 

@@ -210,11 +210,17 @@ impl CommitFile {
 
     /// The names of all files of the commit but its own.
     pub(crate) fn files(&self) -> impl Iterator<Item = FileName> + '_ {
+        self.named_files().map(|(name, _)| name)
+    }
+
+    /// All files of the commit but its own.
+    pub(crate) fn named_files(&self) -> impl Iterator<Item = (FileName, FileEntry)> + '_ {
         let segments = self.segments.iter().flat_map(|entry| {
-            let fold = entry.fold.map(|fold| FileName::Fold { segment: entry.number, number: fold.number });
-            [FileName::Segment(entry.number)].into_iter().chain(fold)
+            let name = |fold: FileEntry| FileName::Fold { segment: entry.number, number: fold.number };
+            let fold = entry.fold.map(|fold| (name(fold), fold));
+            [(FileName::Segment(entry.number), entry.file())].into_iter().chain(fold)
         });
-        segments.chain(self.deltas.iter().map(|delta| FileName::Delta(delta.number)))
+        segments.chain(self.deltas.iter().map(|delta| (FileName::Delta(delta.number), *delta)))
     }
 }
 

@@ -12,6 +12,8 @@
 //! Directory        files, locks and syncs, of docvalues-storage
 //!
 //! StoreReader      the same snapshots in another process                               store_reader
+//! StoreCheck       every byte, and every rule that files keep together                 check
+//! Recovered        back to an older commit, on request                                 recover
 //! ```
 //!
 //! | guarantee | |
@@ -27,6 +29,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod change;
+mod check;
 mod commit;
 mod commit_file;
 mod delta;
@@ -35,6 +38,7 @@ mod files;
 mod merge;
 mod merge_policy;
 mod names;
+mod recover;
 mod schema;
 mod segment;
 mod snapshot;
@@ -44,9 +48,11 @@ mod store_reader;
 mod writer_lock;
 
 pub use change::{Added, NewSegment};
+pub use check::{StoreCheck, UnnamedFile};
 pub use commit::CommitInfo;
 pub use error::{Error, Result};
 pub use merge_policy::{MergePolicy, SegmentSize};
+pub use recover::{LostCommit, Recovered};
 pub use schema::StoreSchema;
 pub use snapshot::{Snapshot, SnapshotSegment};
 pub use store::{Store, StoreOptions};

@@ -9,6 +9,7 @@ use docvalues_reader::OpenOptions;
 use docvalues_storage::{Directory, FsDirectory};
 use docvalues_writer::WriterOptions;
 
+use crate::commit::CommitInfo;
 use crate::commit_file::{CommitFile, FileEntry};
 use crate::error::{Error, Result};
 use crate::files::Files;
@@ -204,7 +205,7 @@ impl Store {
         Ok(store)
     }
 
-    fn of(
+    pub(crate) fn of(
         directory: Arc<dyn Directory>,
         lock: WriterLock,
         mut files: Files,
@@ -308,6 +309,11 @@ impl Writer {
 
     pub(crate) fn is_uncommitted(&self) -> bool {
         self.is_uncommitted
+    }
+
+    /// The last commit.
+    pub(crate) fn info(&self) -> CommitInfo {
+        CommitInfo::of(self.commit, &self.committed)
     }
 
     /// Notes that commit `number` is durable.

@@ -18,7 +18,7 @@ use crate::snapshot::Snapshot;
 use crate::state::CommitState;
 
 /// The number of attempts to open the newest commit. A failure means that the writer replaced and removed it meanwhile.
-const ATTEMPTS: usize = 100;
+pub(crate) const ATTEMPTS: usize = 100;
 
 /// A store that is only read, while this or another process may write it.
 ///
@@ -112,24 +112,28 @@ impl StoreReader {
         Ok(true)
     }
 
-    /// The commits of the store in the folder `path`, from the oldest to the newest.
+    /// The commits of the store in the folder `path`, from the oldest to the newest, each with its number, and an error
+    /// if it is damaged.
     ///
     /// # Errors
     ///
-    /// If one cannot be read.
-    pub fn commits(path: impl AsRef<Path>) -> Result<Vec<CommitInfo>> {
+    /// If there is no store.
+    pub fn commits(path: impl AsRef<Path>) -> Result<Vec<(u64, Result<CommitInfo>)>> {
         let directory = FsDirectory::new(path);
         let files = Files::list_beside_writer(&directory)?;
+        if files.commits().is_empty() {
+            return Err(Error::NoStore { folder: directory.path().display().to_string() });
+        }
         let info = |&number: &u64| match CommitFile::read(&directory, number) {
             // It was removed meanwhile.
             Err(error) if is_missing(&error) => None,
-            commit => Some(commit.map(|commit| CommitInfo::of(number, &commit))),
+            commit => Some((number, commit.map(|commit| CommitInfo::of(number, &commit)))),
         };
-        files.commits().iter().filter_map(info).collect()
+        Ok(files.commits().iter().filter_map(info).collect())
     }
 }
 
-fn snapshot(state: CommitState, before: Option<&Snapshot>) -> Snapshot {
+pub(crate) fn snapshot(state: CommitState, before: Option<&Snapshot>) -> Snapshot {
     let schema = Arc::new(state.file.schema);
     Snapshot::of((state.file.sequence, state.number), schema, &state.segments, before)
 }
@@ -153,10 +157,15 @@ fn newest(
             found => return found,
         }
     }
-    Err(Error::Request(format!(
+    Err(no_calm(directory))
+}
+
+/// The error of a reader that the writer outran.
+pub(crate) fn no_calm(directory: &dyn Directory) -> Error {
+    Error::Request(format!(
         "{}: expected a commit that stays for a moment, found {ATTEMPTS} that were replaced",
         directory.path().display()
-    )))
+    ))
 }
 
 /// Opens a commit while no writer can remove it.
