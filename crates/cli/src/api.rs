@@ -1,7 +1,7 @@
 //! The parts of the `docvalues` crates that this crate uses, in one place.
 
 pub(crate) use docvalues::column::{
-    Column, ColumnInfo, ColumnSource, DocAddress, DocId, DocRange, Error, ErrorKind, Field, Kind, OrdRange,
+    Column, ColumnSource, DocAddress, DocId, DocRange, Error, ErrorKind, Field, Kind, LiveDocs, OrdRange,
     Part, PruneCounts, Pruning, Rows, SortKey, TermOrd, Values, View, promotion,
 };
 #[cfg(feature = "parquet")]
@@ -19,6 +19,7 @@ pub(crate) use docvalues::search::export::DocOrder;
 pub(crate) use docvalues::search::export::{Cell, ChunkColumn};
 pub(crate) use docvalues::search::retrieve::Retriever;
 pub(crate) use docvalues::search::{self, Error as SearchError, Search};
+pub(crate) use docvalues::store;
 pub(crate) use docvalues::terms::bloom::MAX_BITS as MAX_FILTER_BITS;
 pub(crate) use docvalues::terms::lookup::{IdLookup, SeekError, SegmentIds};
 pub(crate) use docvalues::terms::packing::Kind as Packing;

@@ -9,6 +9,7 @@ mod merge;
 mod records;
 mod search;
 mod shell;
+mod store;
 mod verify;
 
 use clap::{Parser, Subcommand};
@@ -24,16 +25,22 @@ pub(crate) use merge::MergeArgs;
 pub(crate) use records::{CatArgs, ExportArgs, GetArgs, HeadArgs, RecordArgs, RecordFormat, SampleArgs};
 pub(crate) use search::{CountArgs, QueryArgs, SortArgs, WhereArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs};
+pub(crate) use store::{
+    CommitArgs, CommitsArgs, CreateArgs, PutArgs, RecoverArgs, RmArgs, StoreArgs, StoreCommand,
+};
 pub(crate) use verify::{CheckArgs, DiffArgs};
 
-const ABOUT: &str = "Build, inspect, search, export, merge, compare and check docvalues segments";
+const ABOUT: &str = "Build, inspect, search, export, merge, compare and check docvalues segments and stores";
 
 const LONG_ABOUT: &str = "\
-Build, inspect, search, export, merge, compare and check docvalues segments.
+Build, inspect, search, export, merge, compare and check docvalues segments and stores.
 
 A segment is one file that stores documents column by column. A program can read any value of any document \
 without reading the rest. `dv build` makes a segment from CSV, TSV, NDJSON, Parquet or Arrow; most other \
-commands read one.";
+commands read one.
+
+A store is a folder of segments that changes: `dv store create`, `dv put`, `dv rm`, `dv merge`. Commands that read a \
+segment read a store, too.";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -63,6 +70,10 @@ pub(crate) struct CommandLine {
     /// Open a segment even if its header claims far more documents than its size suggests
     #[arg(long, global = true)]
     pub(crate) any_docs: bool,
+
+    /// Read stores at this commit instead of the newest; `dv commits` lists those that are kept
+    #[arg(long, global = true, value_name = "COMMIT")]
+    pub(crate) commit: Option<u64>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -87,8 +98,33 @@ pub(crate) enum Command {
     Export(ExportArgs),
     Diff(DiffArgs),
     Check(CheckArgs),
+    Store(StoreArgs),
+    Put(PutArgs),
+    Rm(RmArgs),
+    Commits(CommitsArgs),
+    Recover(RecoverArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
+}
+
+impl Command {
+    /// Whether the command reads stores, so that --commit means something.
+    pub(crate) fn reads_stores(&self) -> bool {
+        match self {
+            Command::Build(_)
+            | Command::Schema(_)
+            | Command::Check(_)
+            | Command::Store(_)
+            | Command::Put(_)
+            | Command::Rm(_)
+            | Command::Commits(_)
+            | Command::Recover(_)
+            | Command::Completions(_)
+            | Command::Man(_) => false,
+            Command::Merge(args) => args.output.is_some(),
+            _ => true,
+        }
+    }
 }
 
 #[cfg(test)]

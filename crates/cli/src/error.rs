@@ -159,6 +159,34 @@ impl From<SearchError> for CliError {
     }
 }
 
+/// A call of a store failed.
+impl From<api::store::Error> for CliError {
+    fn from(error: api::store::Error) -> CliError {
+        use api::store::Error as StoreError;
+        let unreadable = |error: &StoreError| CliError::new(Exit::Unreadable, error.to_string());
+        match error {
+            StoreError::Read(error) => CliError::from(error),
+            StoreError::Write(error) => CliError::from(error),
+            StoreError::Search(error) => CliError::from(error),
+            StoreError::NoStore { .. } => unreadable(&error).hint("`dv store create` makes a store"),
+            StoreError::Storage(_) | StoreError::Version { .. } => unreadable(&error),
+            StoreError::Busy { .. } => unreadable(&error).hint("wait until it is done"),
+            StoreError::Poisoned { .. } => unreadable(&error).hint("run the command again"),
+            StoreError::Exists { .. } => {
+                CliError::failed(error.to_string()).hint("`dv put` adds documents to it")
+            }
+            StoreError::Damaged { .. } => CliError::failed(error.to_string()).hint(
+                "`dv check` lists all damage, `dv commits` the commits to which `dv recover` can go back",
+            ),
+            StoreError::NoCommit { .. } => {
+                CliError::failed(error.to_string()).hint("`dv commits` lists them; --keep-commits keeps more")
+            }
+            StoreError::Schema { field, why } => CliError::failed(format!("column {field:?}: {why}")),
+            error => CliError::failed(error.to_string()),
+        }
+    }
+}
+
 /// The exit code for an error of reading a segment.
 pub(crate) fn exit_of(error: &Error) -> Exit {
     match error.kind() {

@@ -19,15 +19,18 @@ mod console;
 mod destination;
 mod error;
 mod id_index;
+mod id_input;
 mod input;
 mod matching_docs;
 mod number;
 mod output;
 mod progress;
 mod read;
+mod segment_input;
 mod segments;
 mod sort;
 mod stats_text;
+mod store_schema;
 mod text_format;
 mod time;
 
@@ -46,6 +49,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
     let result = match CommandLine::try_parse_from(args) {
         Ok(line) => {
             read::ANY_DOCS.set(line.any_docs);
+            read::COMMIT.set(line.commit);
             dispatch(&line.command, console)
         }
         Err(error) => usage(&error, console),
@@ -65,6 +69,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
 }
 
 fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    if read::COMMIT.get().is_some() && !command.reads_stores() {
+        return Err(CliError::usage("--commit: this command reads no store, or all of its commits"));
+    }
     match command {
         Command::Build(args) => cmd::build::run(args, console),
         Command::Schema(args) => cmd::schema::run(args, console),
@@ -86,6 +93,11 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, CliErr
         Command::Export(args) => cmd::export::run(args, console),
         Command::Diff(args) => cmd::diff::run(args, console),
         Command::Check(args) => cmd::check::run(args, console),
+        Command::Store(args) => cmd::store::run(args, console),
+        Command::Put(args) => cmd::put::run(args, console),
+        Command::Rm(args) => cmd::rm::run(args, console),
+        Command::Commits(args) => cmd::commits::run(args, console),
+        Command::Recover(args) => cmd::recover::run(args, console),
         Command::Completions(args) => cmd::completions::run(args, console),
         Command::Man(args) => cmd::man::run(args, console),
     }

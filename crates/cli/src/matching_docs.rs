@@ -44,7 +44,7 @@ impl<'s> MatchingDocs<'s> {
 
     /// The number of matching documents.
     pub(crate) fn count(&self) -> u64 {
-        self.set.as_ref().map_or(self.search.docs(), DocSet::count)
+        self.set.as_ref().map_or_else(|| self.segments.docs(), DocSet::count)
     }
 
     /// Runs `ask` on the matching documents; `what` names this step for `--explain`.

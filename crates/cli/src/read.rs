@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io};
 
+use crate::api::store::{Snapshot, StoreReader};
 use crate::api::{
-    Cell, ChunkColumn, Column, ColumnSource as _, DocAddress, Error, ErrorKind, Field, OpenOptions,
-    Retriever, Search, SearchError, Segment,
+    Cell, ChunkColumn, Column, ColumnSource as _, DocAddress, Error, ErrorKind, Field, LogicalType,
+    OpenOptions, Retriever, Search, SearchError, Segment,
 };
 use crate::error::CliError;
 use crate::input::error::meant;
@@ -20,23 +21,43 @@ use crate::text_format::TextFormat;
 thread_local! {
     /// Whether `--any-docs` was given.
     pub(crate) static ANY_DOCS: cell::Cell<bool> = const { cell::Cell::new(false) };
+    /// The commit of stores, if `--commit` was given.
+    pub(crate) static COMMIT: cell::Cell<Option<u64>> = const { cell::Cell::new(None) };
 }
 
 /// The number of documents to read at a time.
 pub(crate) const CHUNK: usize = 4096;
 
+/// The options of segments, which may come from anyone.
+pub(crate) fn open_options() -> OpenOptions {
+    if ANY_DOCS.get() { OpenOptions::new() } else { OpenOptions::new().untrusted() }
+}
+
+/// Opens a store at the newest commit, or at that of `--commit`.
+pub(crate) fn open_store(path: &Path) -> Result<Snapshot, CliError> {
+    let reader = match COMMIT.get() {
+        None => StoreReader::open(path, open_options()),
+        Some(commit) => StoreReader::open_commit(path, commit, open_options()),
+    };
+    Ok(reader?.snapshot())
+}
+
 /// Opens a segment. Fails for `-`, which cannot be mapped.
 pub(crate) fn open(path: &Path) -> Result<Segment, CliError> {
+    if COMMIT.get().is_some() {
+        let message = format!("--commit: expected the folder of a store, found \"{}\"", path.display());
+        return Err(CliError::usage(message));
+    }
     if path.as_os_str() == "-" {
         return Err(
             CliError::usage("a segment cannot be read from standard input").hint("give the name of a file")
         );
     }
-    if ANY_DOCS.get() {
-        return Ok(Segment::open(path)?);
-    }
-    Segment::open_with(path, OpenOptions::new().untrusted()).map_err(|error| {
+    Segment::open_with(path, open_options()).map_err(|error| {
         let failure = CliError::from(error);
+        if ANY_DOCS.get() {
+            return failure;
+        }
         match Segment::open(path) {
             Ok(_) => {
                 failure.hint("a small file with so many documents may be made to use up memory; --any-docs opens it anyway")
@@ -179,15 +200,24 @@ impl Records {
         Ok(Records { columns, retriever: Search::new(segment).retriever(&names)? })
     }
 
-    /// These columns of segments that are searched together.
-    pub(crate) fn over(segments: &Segments, fields: &[Field]) -> Result<Records, CliError> {
-        let columns = fields.iter().enumerate().map(|(place, field)| {
-            let printer = Printer::new(field.logical, field.kind.is_multi_valued(), field.format.as_deref());
-            RecordColumn { printer, place: Some(place) }
-        });
-        let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+    /// These columns of segments that are searched together; `None` for a column without values.
+    pub(crate) fn over<'f>(
+        segments: &Segments,
+        fields: impl IntoIterator<Item = Option<&'f Field>>,
+    ) -> Result<Records, CliError> {
+        let (mut columns, mut names) = (Vec::new(), Vec::new());
+        for field in fields {
+            let printer = match field {
+                Some(field) => {
+                    Printer::new(field.logical, field.kind.is_multi_valued(), field.format.as_deref())
+                }
+                None => Printer::new(LogicalType::Utf8, false, None),
+            };
+            columns.push(RecordColumn { printer, place: field.map(|_| names.len()) });
+            names.extend(field.map(|field| field.name.as_str()));
+        }
         let retriever = segments.search().retriever(&names).map_err(|error| segments.failure(error))?;
-        Ok(Records { columns: columns.collect(), retriever })
+        Ok(Records { columns, retriever })
     }
 
     /// Reads the values of these documents, in any order.

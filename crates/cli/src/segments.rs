@@ -1,4 +1,5 @@
-//! The segments of a command that searches: one, or several that are searched as if all documents were in one.
+//! The segments of a command that reads: of a file, of a store, or of several that are read as if all documents were in
+//! one.
 
 use std::collections::HashSet;
 use std::error::Error as _;
@@ -6,11 +7,13 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::api::search::{MixedTypes, Parts};
+use crate::api::store::StoreReader;
 use crate::api::{
-    ColumnSource as _, DocAddress, DocId, Field, LogicalType, MAGIC, Part, Search, SearchError, Segment,
-    promotion,
+    ColumnSource as _, DocAddress, DocId, Field, LiveDocs, LogicalType, MAGIC, Part, Search, SearchError,
+    Segment, promotion,
 };
 use crate::args::WhereArgs;
 use crate::console::Console;
@@ -26,9 +29,22 @@ const MAX_NAMED: usize = 3;
 /// Open segments, in the order of the command line.
 pub(crate) struct Segments {
     segments: Vec<Segment>,
+    /// The documents of each segment that a store has not deleted.
+    live: Vec<LiveDocs>,
     parts: Parts,
+    /// The files and stores that were opened.
+    names: Vec<String>,
     /// Whether the command line names several.
     are_several: bool,
+    /// The columns of the first store, if there is one, in its order.
+    order: Option<Vec<String>>,
+}
+
+/// The segments of a file or of a store.
+struct Opened {
+    segments: Vec<(Segment, LiveDocs)>,
+    /// The columns of a store.
+    order: Option<Vec<String>>,
 }
 
 impl Segments {
@@ -40,10 +56,10 @@ impl Segments {
         console: &mut Console<'_>,
     ) -> Result<Segments, CliError> {
         let files = expand(files)?;
-        let (mut segments, mut left_out) = (Vec::new(), None);
+        let (mut opened, mut left_out) = (Vec::new(), None);
         for file in &files {
-            match read::open(file).and_then(|segment| with_columns(segment, args.skip_damaged)) {
-                Ok(segment) => segments.push(segment),
+            match open(file).and_then(|found| found.with_columns(args.skip_damaged)) {
+                Ok(found) => opened.push((file, found)),
                 Err(error) if args.skip_damaged => {
                     console.note(&format!("dv: left out: {}", error.message));
                     left_out = Some(error);
@@ -51,11 +67,31 @@ impl Segments {
                 Err(error) => return Err(error),
             }
         }
-        if let (true, Some(error)) = (segments.is_empty(), left_out) {
-            return Err(error);
+        match left_out.filter(|_| opened.is_empty()) {
+            Some(error) => Err(error),
+            None => Ok(Segments::of(opened, files.len() > 1)),
         }
-        let parts = Parts::new(segments.iter().cloned().map(Part::new));
-        Ok(Segments { segments, parts, are_several: files.len() > 1 })
+    }
+
+    /// Opens these files and stores.
+    pub(crate) fn open_all<'p>(files: impl IntoIterator<Item = &'p PathBuf>) -> Result<Segments, CliError> {
+        let open = |file: &'p PathBuf| Ok((file, open(file)?));
+        let opened = files.into_iter().map(open).collect::<Result<Vec<_>, CliError>>()?;
+        let are_several = opened.len() > 1;
+        Ok(Segments::of(opened, are_several))
+    }
+
+    fn of(opened: Vec<(&PathBuf, Opened)>, are_several: bool) -> Segments {
+        let names = opened.iter().map(|(file, _)| file.to_string_lossy().into_owned()).collect();
+        let order = opened.iter().find_map(|(_, found)| found.order.clone());
+        let found = opened.into_iter().flat_map(|(_, found)| found.segments);
+        let (segments, live): (Vec<Segment>, Vec<LiveDocs>) = found.unzip();
+        let part = |(segment, live): (&Segment, &LiveDocs)| {
+            let part = Part::new(segment.clone());
+            if live.are_all() { part } else { part.live(Arc::new(live.clone())) }
+        };
+        let parts = Parts::new(segments.iter().zip(&live).map(part));
+        Segments { segments, live, parts, names, are_several, order }
     }
 
     /// A search over all of them. Columns of different kinds or types are read in those that they have in common.
@@ -67,22 +103,60 @@ impl Segments {
         &self.segments
     }
 
-    /// The segment, if the command line names only one.
+    /// The segments with the documents that are not deleted.
+    pub(crate) fn live(&self) -> impl ExactSizeIterator<Item = (&Segment, &LiveDocs)> {
+        self.segments.iter().zip(&self.live)
+    }
+
+    /// Whether a document is not deleted.
+    pub(crate) fn is_live(&self, part: usize, doc: DocId) -> bool {
+        self.live.get(part).is_some_and(|live| live.contains(doc))
+    }
+
+    /// The segment, if the command line names only one file.
     pub(crate) fn only(&self) -> Option<&Segment> {
-        self.segments.first().filter(|_| !self.are_several)
+        self.segments.first().filter(|_| self.order.is_none() && !self.are_several)
     }
 
-    /// The number of documents of all segments.
+    /// The files and stores of the command line, for messages.
+    pub(crate) fn named(&self) -> String {
+        several_named(self.names.iter().map(String::as_str))
+    }
+
+    /// The number of documents of all segments that are not deleted.
     pub(crate) fn docs(&self) -> u64 {
-        self.parts.docs()
+        self.live.iter().map(|live| u64::from(live.count())).sum()
     }
 
-    /// All documents, in the order of the segments.
+    /// All documents that are not deleted, in the order of the segments.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = DocAddress> {
-        let parts = (0..).zip(&self.segments);
-        parts.flat_map(|(part, segment)| {
-            (0..segment.docs()).map(move |doc| DocAddress { part, doc: DocId::new(doc) })
+        (0..).zip(&self.live).flat_map(|(part, live)| {
+            live_docs(live).map(move |doc| DocAddress { part, doc: DocId::new(doc) })
         })
+    }
+
+    /// The documents at these places of [`addresses`](Self::addresses); `None` if there are not so many.
+    pub(crate) fn at(&self, places: impl Iterator<Item = u64>) -> Vec<Option<DocAddress>> {
+        let mut end = 0;
+        let ends = self.live.iter().map(|live| {
+            end += u64::from(live.count());
+            end
+        });
+        let ends: Vec<u64> = ends.collect();
+        let mut listed: Vec<Option<Vec<u32>>> = vec![None; ends.len()];
+        let address = |place: u64| {
+            let part = ends.partition_point(|end| *end <= place);
+            let live = self.live.get(part)?;
+            let at = u32::try_from(place + u64::from(live.count()) - ends[part]).ok()?;
+            let doc = if live.are_all() {
+                at
+            } else {
+                let docs = listed[part].get_or_insert_with(|| live_docs(live).collect());
+                *docs.get(at as usize)?
+            };
+            Some(DocAddress { part: u32::try_from(part).ok()?, doc: DocId::new(doc) })
+        };
+        places.map(address).collect()
     }
 
     /// The files, if there are several.
@@ -98,22 +172,31 @@ impl Segments {
         }
     }
 
-    /// The files as an entry of a JSON object.
+    /// The files and stores as an entry of a JSON object.
     pub(crate) fn json(&self) -> (&'static str, Json) {
-        match self.only() {
-            Some(segment) => ("file", segment.file().into()),
-            None => ("files", self.segments.iter().map(|segment| segment.file().into()).collect()),
+        match self.names.as_slice() {
+            [file] if !self.are_several => ("file", file.as_str().into()),
+            files => ("files", files.into()),
         }
     }
 
     /// The fields that the user named, in that order, or all fields: see [`read::select`]. Each has the kind, the type
     /// and the text format of all segments together.
     pub(crate) fn select(&self, columns: &[String]) -> Result<Vec<Field>, CliError> {
-        let fields = read::select(&self.segments, columns)?;
+        let fields = self.in_order(read::select(&self.segments, columns)?, columns);
         if self.only().is_some() {
             return Ok(fields);
         }
         fields.iter().map(|field| self.field(&field.name)).collect()
+    }
+
+    /// Fields in the order of the store, if there is one and the user did not name `columns`.
+    pub(crate) fn in_order(&self, mut fields: Vec<Field>, columns: &[String]) -> Vec<Field> {
+        if let Some(order) = self.order.as_ref().filter(|_| columns.is_empty()) {
+            let place = |field: &Field| order.iter().position(|name| *name == field.name);
+            fields.sort_by_cached_key(|field| place(field).unwrap_or(usize::MAX));
+        }
+        fields
     }
 
     /// As [`select`](Self::select), for one column whose name may contain commas.
@@ -128,6 +211,12 @@ impl Segments {
         let mut field = field.clone();
         self.describe(&mut field)?;
         Ok(field)
+    }
+
+    /// As [`field`](Self::field), if there is one.
+    pub(crate) fn find_field(&self, name: &str) -> Result<Option<Field>, CliError> {
+        let is_there = read::find(&self.segments, name)?.is_some();
+        is_there.then(|| self.field(name)).transpose()
     }
 
     /// Gives a field of an answer the text format that all segments have in common.
@@ -182,18 +271,43 @@ impl Segments {
     }
 }
 
-/// The segment, if `all` after a check that each of its columns can be opened.
-fn with_columns(segment: Segment, all: bool) -> Result<Segment, CliError> {
-    if all {
-        segment.fields()?.iter().try_for_each(|field| segment.column(&field.name).map(drop))?;
+impl Opened {
+    /// The same, if `all` after a check that each column can be opened.
+    fn with_columns(self, all: bool) -> Result<Opened, CliError> {
+        for (segment, _) in self.segments.iter().filter(|_| all) {
+            segment.fields()?.iter().try_for_each(|field| segment.column(&field.name).map(drop))?;
+        }
+        Ok(self)
     }
-    Ok(segment)
+}
+
+/// Opens a file, or a store if the path is a folder.
+fn open(path: &Path) -> Result<Opened, CliError> {
+    if !path.is_dir() {
+        let segment = read::open(path)?;
+        let live = LiveDocs::all(segment.docs());
+        return Ok(Opened { segments: vec![(segment, live)], order: None });
+    }
+    let snapshot = read::open_store(path)?;
+    let segments = snapshot.segments().map(|part| (part.segment.clone(), part.live.clone()));
+    let order = snapshot.schema().fields().iter().map(|field| field.name.clone());
+    Ok(Opened { segments: segments.collect(), order: Some(order.collect()) })
+}
+
+/// The live documents of a segment, ascending.
+pub(crate) fn live_docs(live: &LiveDocs) -> impl Iterator<Item = u32> {
+    (0..live.docs()).filter(|doc| live.contains(DocId::new(*doc)))
 }
 
 /// The files for messages: all of them, or the first and their number.
 pub(crate) fn files_named(segments: &[Segment]) -> String {
-    let named = segments.iter().take(MAX_NAMED).map(Segment::file).collect::<Vec<_>>().join(", ");
-    match segments.len().checked_sub(MAX_NAMED) {
+    several_named(segments.iter().map(Segment::file))
+}
+
+fn several_named<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
+    let count = names.len();
+    let named = names.take(MAX_NAMED).collect::<Vec<_>>().join(", ");
+    match count.checked_sub(MAX_NAMED) {
         None | Some(0) => named,
         Some(more) => format!("{named} and {more} more"),
     }
@@ -238,13 +352,15 @@ fn matches(pattern: &str) -> Result<Vec<PathBuf>, CliError> {
 }
 
 /// Splits arguments into files and the columns after them: the first argument, and those after it that end in `.dv`, are
-/// segments, or match a segment as a pattern, are files.
+/// segments or stores, or match some as a pattern, are files.
 pub(crate) fn split(arguments: &[OsString]) -> (Vec<PathBuf>, Vec<String>) {
     let is_file = |argument: &OsString| {
         let path = Path::new(argument);
         let is_match =
-            |pattern| matches(pattern).is_ok_and(|found| found.iter().all(|file| is_segment(file)));
-        path.extension().is_some_and(|e| e == "dv") || is_segment(path) || pattern(path).is_some_and(is_match)
+            |pattern| matches(pattern).is_ok_and(|found| found.iter().all(|file| is_readable(file)));
+        path.extension().is_some_and(|e| e == "dv")
+            || is_readable(path)
+            || pattern(path).is_some_and(is_match)
     };
     let more = arguments.iter().skip(1).take_while(|argument| is_file(argument)).count();
     let (files, columns) = arguments.split_at(arguments.len().min(1 + more));
@@ -252,9 +368,15 @@ pub(crate) fn split(arguments: &[OsString]) -> (Vec<PathBuf>, Vec<String>) {
     (files.iter().map(PathBuf::from).collect(), columns.collect())
 }
 
-/// Whether a file begins like a segment.
-fn is_segment(path: &Path) -> bool {
+/// Whether a file begins like a segment, or a folder is a store.
+fn is_readable(path: &Path) -> bool {
     let mut magic = [0; MAGIC.len()];
-    path.is_file()
-        && File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok() && magic == MAGIC)
+    is_store(path)
+        || path.is_file()
+            && File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok() && magic == MAGIC)
+}
+
+/// Whether a folder has a store.
+pub(crate) fn is_store(path: &Path) -> bool {
+    path.is_dir() && StoreReader::commits(path).is_ok()
 }

@@ -51,7 +51,7 @@ Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the query is wron
     override_usage = "dv facet [OPTIONS] <FILE.dv>... <COLUMN>..."
 )]
 pub(crate) struct FacetArgs {
-    /// Segments, or patterns such as 'logs/*.dv', then columns
+    /// Segments and stores, or patterns such as 'logs/*.dv', then columns
     ///
     /// After the first, arguments that end in .dv or are segments are files; the rest are columns.
     #[arg(value_name = "FILE.dv|COLUMN", required = true)]
@@ -174,7 +174,7 @@ fn ten() -> usize {
 #[derive(Debug, Args)]
 #[command(long_about = GROUP_LONG, after_long_help = GROUP_EXAMPLES)]
 pub(crate) struct GroupArgs {
-    /// The segments, or patterns such as 'logs/*.dv'
+    /// Segments and stores, or patterns such as 'logs/*.dv'
     #[arg(value_name = "FILE.dv", required = true)]
     pub(crate) files: Vec<PathBuf>,
 
@@ -309,7 +309,7 @@ impl From<TextOrNumberRepr> for TextOrNumber {
 #[derive(Debug, Args)]
 #[command(long_about = HISTOGRAM_LONG, after_long_help = HISTOGRAM_EXAMPLES)]
 pub(crate) struct HistogramArgs {
-    /// The segments, or patterns such as 'logs/*.dv'
+    /// Segments and stores, or patterns such as 'logs/*.dv'
     #[arg(value_name = "FILE.dv", required = true)]
     pub(crate) files: Vec<PathBuf>,
 

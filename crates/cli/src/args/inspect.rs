@@ -13,11 +13,11 @@ Examples:
   dv info packages.dv --sections
   dv info packages.dv --json | jq '.columns[] | {name, bytes}'";
 
-/// Show a segment's columns with their types, encodings and sizes
+/// Show the columns of a segment or a store with their types, encodings and sizes
 #[derive(Debug, Args)]
 #[command(after_help = INFO_EXAMPLES)]
 pub(crate) struct InfoArgs {
-    /// The segment
+    /// The segment, or the folder of a store
     #[arg(value_name = "FILE.dv")]
     pub(crate) file: PathBuf,
 
@@ -56,7 +56,7 @@ Exit codes: 0 done, 1 a column does not exist or is damaged, 2 wrong command lin
     override_usage = "dv stats [OPTIONS] <FILE.dv>... [COLUMN]..."
 )]
 pub(crate) struct StatsArgs {
-    /// Segments, or patterns such as 'logs/*.dv', then columns; default: all columns, in the order of the input
+    /// Segments and stores, or patterns such as 'logs/*.dv', then columns; default: all columns, in the order of the input
     ///
     /// After the first, arguments that end in .dv or are segments are files; the rest are columns.
     #[arg(value_name = "FILE.dv|COLUMN", required = true)]
@@ -100,7 +100,7 @@ ids, 3 the file cannot be read.";
 #[derive(Debug, Args)]
 #[command(after_help = TERMS_EXAMPLES)]
 pub(crate) struct TermsArgs {
-    /// The segment
+    /// The segment, or the folder of a store
     #[arg(value_name = "FILE.dv")]
     pub(crate) file: PathBuf,
 

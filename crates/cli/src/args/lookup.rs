@@ -34,7 +34,7 @@ Exit codes: 0 all found, 1 an id was not found, or a segment has no index or is 
     override_usage = "dv lookup [OPTIONS] <FILE.dv>... <ID>...|-\n       dv lookup [OPTIONS] <FILE.dv>... -- <ID>..."
 )]
 pub(crate) struct LookupArgs {
-    /// Segments, the newest last, then ids, or `-`
+    /// Segments and stores, the newest last, then ids, or `-`
     #[arg(required = true, value_name = "FILE.dv|ID")]
     pub(crate) arguments: Vec<OsString>,
 

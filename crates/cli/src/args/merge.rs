@@ -6,9 +6,15 @@ use clap::Args;
 
 use super::build::{WriteArgs, parse_size};
 use super::ids::IdArgs;
+use super::store::{CommitArgs, parse_count};
 
 const LONG: &str = "\
-Merge several segments into one: the documents of all of them, one segment after the other.
+Merge several segments into one: the documents of all of them, one segment after the other. Or, without -o, merge the \
+segments of a store.
+
+A store: small segments are merged until few are left, with about ten of each size, and segments of which many documents \
+are deleted; --to 1 merges all. It is a commit; readers of the store never wait for it. With -o, a store is read as its \
+segments are, without deleted documents.
 
 Columns are united by name. Documents of a segment without a column have no value in it; --same-columns makes that an \
 error. Columns with one name must have one type, and either one value a document or several, in all segments. \
@@ -34,21 +40,29 @@ Examples:
   dv merge whole-euros.dv euros.dv -o prices.dv --promote
   dv merge old.dv -o sorted.dv --sort-by section,-size
   dv merge old.dv -o indexed.dv --id-field id --term-index exact-trie
+  dv merge store --to 1
 
 Exit codes: 0 merged, 1 a segment is damaged or columns do not fit together, 2 wrong command line, 3 a file
 cannot be read or written. If the merge fails, an existing output file stays as it was.";
 
-/// Merge several segments into one
+/// Merge several segments into one, or those of a store
 #[derive(Debug, Args)]
 #[command(long_about = LONG, after_long_help = EXAMPLES)]
 pub(crate) struct MergeArgs {
-    /// The segments, in the order of their documents in the result
-    #[arg(required = true, value_name = "FILE.dv")]
+    /// The segments, in the order of their documents in the result, or the folder of a store
+    #[arg(required = true, value_name = "FILE.dv|DIR")]
     pub(crate) files: Vec<PathBuf>,
 
     /// The segment to write; it replaces an existing file when it is complete
     #[arg(short, long, value_name = "FILE.dv")]
-    pub(crate) output: PathBuf,
+    pub(crate) output: Option<PathBuf>,
+
+    /// Merge the segments of a store until there are at most this many
+    #[arg(long, value_name = "COUNT", conflicts_with = "output", value_parser = parse_count)]
+    pub(crate) to: Option<usize>,
+
+    #[command(flatten)]
+    pub(crate) commit: CommitArgs,
 
     /// Columns to sort the documents by, as in dv build --help
     #[arg(long, value_name = "NAME,…", allow_hyphen_values = true)]

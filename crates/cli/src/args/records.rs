@@ -82,7 +82,7 @@ Exit codes: 0 done, 1 a document or column does not exist or is damaged, 3 the f
 #[derive(Debug, Args)]
 #[command(after_help = GET_EXAMPLES)]
 pub(crate) struct GetArgs {
-    /// The segment
+    /// The segment, or the folder of a store
     #[arg(value_name = "FILE.dv")]
     pub(crate) file: PathBuf,
 
@@ -103,7 +103,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = HEAD_EXAMPLES)]
 pub(crate) struct HeadArgs {
-    /// The segment
+    /// The segment, or the folder of a store
     #[arg(value_name = "FILE.dv")]
     pub(crate) file: PathBuf,
 
@@ -128,7 +128,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = SAMPLE_EXAMPLES)]
 pub(crate) struct SampleArgs {
-    /// The segment
+    /// The segment, or the folder of a store
     #[arg(value_name = "FILE.dv")]
     pub(crate) file: PathBuf,
 
@@ -203,7 +203,7 @@ cannot be read or written.";
 #[derive(Debug, Args)]
 #[command(long_about = EXPORT_LONG, after_long_help = EXPORT_EXAMPLES)]
 pub(crate) struct ExportArgs {
-    /// The segments, or patterns such as 'logs/*.dv'
+    /// Segments and stores, or patterns such as 'logs/*.dv'
     #[arg(value_name = "FILE.dv", required = true)]
     pub(crate) files: Vec<PathBuf>,
 

@@ -47,7 +47,7 @@ Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the query is wron
 #[derive(Debug, Args)]
 #[command(after_help = COUNT_EXAMPLES)]
 pub(crate) struct CountArgs {
-    /// The segments, or patterns such as 'logs/*.dv'
+    /// Segments and stores, or patterns such as 'logs/*.dv'
     #[arg(value_name = "FILE.dv", required = true)]
     pub(crate) files: Vec<PathBuf>,
 
@@ -78,7 +78,7 @@ Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the query is wron
 #[derive(Debug, Args)]
 #[command(long_about = SORT_LONG, after_long_help = SORT_EXAMPLES)]
 pub(crate) struct SortArgs {
-    /// The segments, or patterns such as 'logs/*.dv'
+    /// Segments and stores, or patterns such as 'logs/*.dv'
     #[arg(value_name = "FILE.dv", required = true)]
     pub(crate) files: Vec<PathBuf>,
 
@@ -126,7 +126,7 @@ Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the request is wr
 #[derive(Debug, Args)]
 #[command(long_about = QUERY_LONG, after_long_help = QUERY_EXAMPLES)]
 pub(crate) struct QueryArgs {
-    /// The segments, or patterns such as 'logs/*.dv'
+    /// Segments and stores, or patterns such as 'logs/*.dv'
     #[arg(value_name = "FILE.dv", required = true)]
     pub(crate) files: Vec<PathBuf>,
 

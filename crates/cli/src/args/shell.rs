@@ -23,6 +23,7 @@ pub(crate) struct CompletionsArgs {
 const MAN_EXAMPLES: &str = "\
 Examples:
   dv man build | man -l -
+  dv man store create
   dv man -o ~/.local/share/man/man1 && man dv-build
 
 Exit codes: 0 done, 2 no such command, 3 the folder cannot be written.";
@@ -33,7 +34,7 @@ Exit codes: 0 done, 2 no such command, 3 the folder cannot be written.";
 pub(crate) struct ManArgs {
     /// The command to describe; default: dv itself
     #[arg(value_name = "COMMAND", conflicts_with = "output")]
-    pub(crate) command: Option<String>,
+    pub(crate) command: Vec<String>,
 
     /// Write the pages of all commands to this folder, and create it if needed
     #[arg(short, long, value_name = "FOLDER")]

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 const DIFF_LONG: &str = "\
-Compare two segments: their columns, then their documents by number.
+Compare two segments or stores: their columns, then their documents by number, or with --by those with the same value \
+of a column, in any order.
 
 `-` marks what only the first segment has, `+` what only the second has. Columns are compared by name, kind, type \
 and text format. Values are compared if the types agree; encodings and indexes are not compared. Nothing is printed if \
@@ -16,21 +17,28 @@ Examples:
   dv diff old.dv new.dv
   dv diff old.dv new.dv --columns size,section --limit 100
   dv diff old.dv new.dv --quiet && echo the same
+  dv diff monday.dv store/ --by id
   dv diff old.dv new.dv --json | jq '.documents[].document'
 
 Exit codes: 0 the same, 1 different, 2 wrong command line, 3 a segment is damaged or cannot be read.";
 
-/// Compare two segments, column by column and document by document
+/// Compare two segments or stores, column by column and document by document
 #[derive(Debug, Args)]
 #[command(long_about = DIFF_LONG, after_long_help = DIFF_EXAMPLES)]
 pub(crate) struct DiffArgs {
-    /// The first segment
+    /// The first segment, or the folder of a store
     #[arg(value_name = "A.dv")]
     pub(crate) a: PathBuf,
 
-    /// The second segment
+    /// The second segment, or the folder of a store
     #[arg(value_name = "B.dv")]
     pub(crate) b: PathBuf,
+
+    /// Compare documents with the same value of this column, which no two documents of a side may share
+    ///
+    /// Takes memory for all values.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) by: Option<String>,
 
     /// Compare only these columns
     ///
@@ -56,19 +64,23 @@ const CHECK_EXAMPLES: &str = "\
 Examples:
   dv check packages.dv
   dv check segments/*.dv --json | jq 'select(.clean | not)'
+  dv check store
+
+In a store, all commits and their files are checked, that no two documents have the same id, and which
+files no commit names.
 
 Exit codes: 0 all intact, 1 a segment is damaged, 2 wrong command line, 3 a file cannot be read or is not
 a segment.";
 
-/// Read every byte of segments and verify all checksums and structures
+/// Read every byte of segments and stores and verify all checksums and structures
 #[derive(Debug, Args)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub(crate) struct CheckArgs {
-    /// The segments
-    #[arg(required = true, value_name = "FILE.dv")]
+    /// The segments and stores
+    #[arg(required = true, value_name = "FILE.dv|DIR")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Print one JSON object a file
+    /// Print one JSON object a file or store
     #[arg(long)]
     pub(crate) json: bool,
 

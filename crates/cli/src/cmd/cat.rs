@@ -5,11 +5,13 @@ use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::output::records;
 use crate::read;
+use crate::segments::{Segments, live_docs};
 
 pub(crate) fn run(args: &CatArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = args.files.iter().map(|file| read::open(file)).collect::<Result<Vec<_>, _>>()?;
-    let fields = read::select(&segments, &args.records.columns)?;
-    let parts = segments.iter().map(|segment| (segment, 0..segment.docs()));
+    let segments = Segments::open_all(&args.files)?;
+    let fields =
+        segments.in_order(read::select(segments.all(), &args.records.columns)?, &args.records.columns);
+    let parts = segments.live().map(|(segment, live)| (segment, live_docs(live)));
     records::print_parts(&fields, parts, &args.records, RecordFormat::Ndjson, console)?;
     Ok(Exit::Ok)
 }

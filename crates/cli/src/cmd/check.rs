@@ -1,15 +1,16 @@
-//! `dv check`: verifies every byte of segments.
+//! `dv check`: verifies every byte of segments and stores.
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use serde::Serialize;
 
+use crate::api::store::StoreReader;
 use crate::api::{Error, ErrorKind, Segment};
 use crate::args::CheckArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit, exit_of};
-use crate::output::text::thousands;
+use crate::output::text::{printable, thousands};
 use crate::read;
 
 /// The report on one file.
@@ -18,14 +19,33 @@ struct Report {
     file: String,
     clean: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    documents: Option<u32>,
+    documents: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     columns: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store: Option<StoreReport>,
     problems: Vec<Problem>,
     #[serde(skip)]
     exit: Exit,
+}
+
+/// What is only in a store.
+#[derive(Serialize)]
+struct StoreReport {
+    commits: Vec<u64>,
+    files: usize,
+    /// The files that no commit names.
+    unnamed: Vec<Unnamed>,
+}
+
+#[derive(Serialize)]
+struct Unnamed {
+    name: String,
+    bytes: u64,
+    /// Whether the next writer removes it.
+    removable: bool,
 }
 
 /// One damaged place.
@@ -58,8 +78,12 @@ pub(crate) fn run(args: &CheckArgs, console: &mut Console<'_>) -> Result<Exit, C
 fn check(file: &Path) -> Report {
     let name = file.to_string_lossy().into_owned();
     let mut report = Report { file: name.clone(), ..Report::default() };
-    match read::open(file) {
-        Ok(segment) => check_segment(&segment, &mut report),
+    let checked = match file.is_dir() {
+        true => check_store(file, &mut report),
+        false => read::open(file).map(|segment| check_segment(&segment, &mut report)),
+    };
+    match checked {
+        Ok(()) => {}
         Err(failure) => {
             report.exit = failure.exit;
             let message = failure.message.strip_prefix(&format!("{name}: ")).unwrap_or(&failure.message);
@@ -71,7 +95,7 @@ fn check(file: &Path) -> Report {
 }
 
 fn check_segment(segment: &Segment, report: &mut Report) {
-    report.documents = Some(segment.docs());
+    report.documents = Some(segment.docs().into());
     report.columns = Some(segment.column_count());
     report.bytes = Some(segment.len());
     segment.check(&mut |error| {
@@ -79,6 +103,26 @@ fn check_segment(segment: &Segment, report: &mut Report) {
         report.problems.push(problem(&error));
         ControlFlow::Continue(())
     });
+}
+
+fn check_store(folder: &Path, report: &mut Report) -> Result<(), CliError> {
+    let Report { exit, problems, .. } = report;
+    let found = StoreReader::check(folder, read::open_options(), &mut |error| {
+        // The message names the file.
+        let failure = CliError::from(error);
+        *exit = (*exit).max(failure.exit);
+        problems.push(Problem { message: failure.message, ..Problem::default() });
+    })?;
+    let unnamed = found.unnamed.into_iter().map(|file| Unnamed {
+        name: file.name,
+        bytes: file.bytes,
+        removable: file.is_of_store,
+    });
+    report.documents = Some(found.docs);
+    report.bytes = Some(found.bytes);
+    report.store =
+        Some(StoreReport { commits: found.commits, files: found.files, unnamed: unnamed.collect() });
+    Ok(())
 }
 
 fn problem(error: &Error) -> Problem {
@@ -96,10 +140,16 @@ fn problem(error: &Error) -> Problem {
 fn print(report: &Report, quiet: bool, console: &mut Console<'_>) -> Result<(), CliError> {
     let file = &report.file;
     if report.clean && !quiet {
-        let docs = thousands(report.documents.unwrap_or(0).into());
-        let columns = thousands(report.columns.unwrap_or(0).into());
+        let docs = thousands(report.documents.unwrap_or(0));
         let bytes = thousands(report.bytes.unwrap_or(0));
-        writeln!(console.out, "{file}: clean: {docs} documents, {columns} columns, {bytes} bytes")?;
+        let parts = match &report.store {
+            Some(store) => {
+                let (commits, files) = (store.commits.len() as u64, store.files as u64);
+                format!("{} commits, {} files", thousands(commits), thousands(files))
+            }
+            None => format!("{} columns", thousands(report.columns.unwrap_or(0).into())),
+        };
+        writeln!(console.out, "{file}: clean: {docs} documents, {parts}, {bytes} bytes")?;
     }
     for problem in &report.problems {
         write!(console.out, "{file}: ")?;
@@ -110,6 +160,16 @@ fn print(report: &Report, quiet: bool, console: &mut Console<'_>) -> Result<(), 
             write!(console.out, "{section} at byte {offset}: ")?;
         }
         writeln!(console.out, "{}", problem.message)?;
+    }
+    let unnamed = report.store.iter().flat_map(|store| &store.unnamed).filter(|_| !quiet);
+    for Unnamed { name, bytes, removable } in unnamed {
+        let what = if *removable {
+            "a writer has yet to commit it, or the next one removes it"
+        } else {
+            "not of a store"
+        };
+        let (name, bytes) = (printable(name), thousands(*bytes));
+        writeln!(console.out, "{file}: note: no commit names {name}, {bytes} bytes: {what}")?;
     }
     Ok(())
 }

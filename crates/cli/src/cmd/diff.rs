@@ -1,13 +1,15 @@
-//! `dv diff`: compares two segments, as diff(1) compares texts.
+//! `dv diff`: compares two segments or stores, as diff(1) compares texts.
 
 mod compare;
+mod pairs;
 mod report;
 
 use self::compare::{Comparison, Detail};
+use self::pairs::Pairs;
 use crate::args::DiffArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::read;
+use crate::segments::Segments;
 
 pub(crate) fn run(args: &DiffArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     // Exit code 1 is reserved for segments that differ.
@@ -19,9 +21,12 @@ pub(crate) fn run(args: &DiffArgs, console: &mut Console<'_>) -> Result<Exit, Cl
 }
 
 fn compare(args: &DiffArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = [read::open(&args.a)?, read::open(&args.b)?];
-    let fields = read::select(&segments, &args.columns)?;
-    let mut comparison = Comparison::of_columns(&segments, &fields)?;
+    let sides = [Segments::open_all([&args.a])?, Segments::open_all([&args.b])?];
+    let pairs = match &args.by {
+        None => Pairs::by_number(&sides),
+        Some(column) => Pairs::by_value(&sides, column)?,
+    };
+    let mut comparison = Comparison::of_columns(&sides, &pairs, &args.columns)?;
     if args.quiet {
         if !comparison.differs() {
             comparison.documents(Detail::Whether, &mut |_, _| Ok(()))?;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::get::no_such_documents;
+use super::get::{no_such_documents, require};
 use crate::api::{DocAddress, DocId, Field};
 use crate::args::{ExportArgs, RecordFormat};
 use crate::console::Console;
@@ -89,21 +89,18 @@ impl DocSelection {
 
     fn of(text: Option<&str>, segments: &Segments) -> Result<DocSelection, CliError> {
         let Some(text) = text else { return Ok(DocSelection::All) };
-        let Some(segment) = segments.only() else {
-            let message = format!("--docs: expected one file, found {}", segments.all().len());
-            return Err(CliError::usage(message).hint("document numbers are those of one file"));
-        };
-        let docs = segment.docs();
+        let docs = u32::try_from(segments.docs()).unwrap_or(u32::MAX);
         match parse_range(text, docs) {
-            Some(range) if range.end > docs => Err(no_such_documents(segment.file(), docs, &[range.end - 1])),
-            Some(range) => Ok(DocSelection::Range(range)),
+            Some(range) if range.end > docs => Err(no_such_documents(segments, &[range.end - 1])),
+            Some(range) if segments.only().is_some() => Ok(DocSelection::Range(range)),
+            Some(range) => {
+                Ok(DocSelection::List(segments.at(range.map(u64::from)).into_iter().flatten().collect()))
+            }
             None => {
                 let list = read_list(text)?;
-                let absent: Vec<u32> = list.iter().copied().filter(|doc| *doc >= docs).collect();
-                if !absent.is_empty() {
-                    return Err(no_such_documents(segment.file(), docs, &absent));
-                }
-                Ok(DocSelection::List(list.into_iter().map(|doc| DocId::new(doc).into()).collect()))
+                let found = segments.at(list.iter().map(|doc| u64::from(*doc)));
+                require(segments, &list, &found)?;
+                Ok(DocSelection::List(found.into_iter().flatten().collect()))
             }
         }
     }

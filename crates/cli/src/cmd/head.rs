@@ -4,11 +4,11 @@ use crate::args::HeadArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::output::records;
-use crate::read;
+use crate::segments::Segments;
 
 pub(crate) fn run(args: &HeadArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segment = read::open(&args.file)?;
-    let docs = 0..args.count.min(segment.docs());
-    records::print(&segment, docs, &args.records, console)?;
+    let segments = Segments::open_all([&args.file])?;
+    let docs = segments.addresses().take(args.count as usize);
+    records::print(&segments, docs, &args.records, console)?;
     Ok(Exit::Ok)
 }

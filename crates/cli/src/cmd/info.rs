@@ -1,5 +1,7 @@
 //! `dv info`: the columns of a segment with their types, encodings and sizes.
 
+mod of_store;
+
 use crate::api::{ColumnUsage, IdIndex, Packing, SectionUsage, Segment, SegmentUsage};
 use crate::args::InfoArgs;
 use crate::console::Console;
@@ -12,6 +14,9 @@ use crate::output::usage_tables::{columns, section_table};
 use crate::read;
 
 pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    if args.file.is_dir() {
+        return of_store::run(args, console);
+    }
     let segment = read::open(&args.file)?;
     let stats = stats(&segment)?;
     if args.json {

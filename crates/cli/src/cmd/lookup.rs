@@ -1,22 +1,25 @@
 //! `dv lookup`: finds documents by id in several segments.
 
 use std::ffi::OsString;
-use std::io::{self, BufRead as _, Write};
-use std::path::Path;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use crate::api::{DocAddress, DocId, Field, IdIndex, IdLookup, LogicalType, SeekError, Segment, SegmentIds};
 use crate::args::LookupArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::id_index;
+use crate::id_input::IdInput;
 use crate::output::records::{Documents, EachDocument, print_documents, usual_format};
 use crate::output::text::{json_text, printable};
 use crate::read::{self, CHUNK, Records};
+use crate::segments::{Segments, is_store};
 
 pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (files, ids) = split(args)?;
-    let segments = files.iter().map(|file| read::open(Path::new(file))).collect::<Result<Vec<_>, _>>()?;
-    let (indexes, logical) = open(&segments)?;
+    let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
+    let segments = Segments::open_all(&files)?;
+    let (indexes, logical) = open(segments.all())?;
     // Files are named from the oldest to the newest, and searched in reverse order.
     let lookup = IdLookup::new(indexes.iter().rev().map(|index| index.reader().clone()));
     let mut search = LookupRun {
@@ -32,7 +35,8 @@ pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, 
     if args.doc {
         search.print_places(args.records.json, console)?;
     } else {
-        let fields = read::select(&segments, &args.records.columns)?;
+        let fields = read::select(segments.all(), &args.records.columns)?;
+        let fields = segments.in_order(fields, &args.records.columns);
         print_documents(&fields, &mut search, &args.records, usual_format(console), console)?;
     }
     // On a terminal, errors come after the documents.
@@ -41,34 +45,13 @@ pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, 
     Ok(if search.found_all { Exit::Ok } else { Exit::Failed })
 }
 
-/// A source of ids.
-enum IdInput {
-    Id(Vec<u8>),
-    /// The lines of standard input.
-    Lines,
-}
-
-impl IdInput {
-    fn all(self) -> Box<dyn Iterator<Item = io::Result<Vec<u8>>>> {
-        match self {
-            IdInput::Id(id) => Box::new(std::iter::once(Ok(id))),
-            IdInput::Lines => Box::new(io::stdin().lock().split(b'\n').filter_map(|line| match line {
-                Ok(mut line) => {
-                    line.pop_if(|last| *last == b'\r');
-                    (!line.is_empty()).then_some(Ok(line))
-                }
-                Err(error) => Some(Err(error)),
-            })),
-        }
-    }
-}
-
 /// Splits the arguments into segments and ids.
 fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<IdInput>), CliError> {
     let explicit = !args.ids.is_empty() || !args.more_ids.is_empty();
     let is_segment = |argument: &OsString| {
         let path = Path::new(argument);
-        argument != "-" && (explicit || path.extension().is_some_and(|e| e == "dv") || path.is_file())
+        argument != "-"
+            && (explicit || path.extension().is_some_and(|e| e == "dv") || path.is_file() || is_store(path))
     };
     let files = args.arguments.iter().rposition(is_segment).map_or(1, |last| last + 1);
     let (files, after) = args.arguments.split_at_checked(files).unwrap_or_default();
@@ -106,7 +89,7 @@ fn open(segments: &[Segment]) -> Result<(Vec<IdIndex>, LogicalType), CliError> {
 
 /// The state of a lookup.
 struct LookupRun<'a, S: SegmentIds> {
-    segments: &'a [Segment],
+    segments: &'a Segments,
     indexes: &'a [IdIndex],
     /// The segments from the last to the first.
     lookup: &'a IdLookup<S>,
@@ -138,15 +121,17 @@ impl<S: SegmentIds> LookupRun<'_, S> {
         let known: Vec<&[u8]> = parsed.iter().flatten().map(Vec::as_slice).collect();
         let mut hits = Vec::with_capacity(known.len());
         // A new seeker for every chunk uses the filters that have been verified by now.
-        let found = self.lookup.seeker().find_many(&known, &mut hits);
+        let segments = self.segments;
+        let place = |segment: usize| segments.all().len().saturating_sub(segment + 1);
+        let live = |segment, doc| segments.is_live(place(segment), doc);
+        let found = self.lookup.seeker().find_many_live(&known, &mut hits, live);
         found.map_err(|error| self.damaged(error))?;
         let (mut hits, mut found) = (hits.into_iter(), Vec::new());
         for (id, parsed) in ids.into_iter().zip(&parsed) {
             let hit = parsed.as_ref().ok().and_then(|_| hits.next().flatten());
             match hit {
                 Some(hit) => {
-                    let segment = self.segments.len().saturating_sub(hit.segment + 1);
-                    found.push(Found { id, segment, doc: hit.doc });
+                    found.push(Found { id, segment: place(hit.segment), doc: hit.doc });
                 }
                 None => self.lose(&id, parsed.as_ref().err()),
             }
@@ -184,7 +169,7 @@ impl<S: SegmentIds> LookupRun<'_, S> {
     fn print_places(&mut self, json: bool, console: &mut Console<'_>) -> Result<(), CliError> {
         while let Some(found) = self.next_bulk(console.err)? {
             for Found { id, segment, doc } in found {
-                let file = self.segments.get(segment).map_or("", Segment::file);
+                let file = self.segments.all().get(segment).map_or("", Segment::file);
                 let id = String::from_utf8_lossy(&id);
                 if json {
                     let [id, file] = [&id, file].map(json_text);
@@ -207,7 +192,7 @@ impl<S: SegmentIds> Documents for LookupRun<'_, S> {
         each: &mut EachDocument<'_>,
     ) -> Result<(), CliError> {
         while let Some(found) = self.next_bulk(err)? {
-            let mut docs: Vec<Vec<DocId>> = vec![Vec::new(); self.segments.len()];
+            let mut docs: Vec<Vec<DocId>> = vec![Vec::new(); self.segments.all().len()];
             let mut places = Vec::with_capacity(found.len());
             for Found { segment, doc, .. } in &found {
                 if let Some(docs) = docs.get_mut(*segment) {
@@ -220,7 +205,8 @@ impl<S: SegmentIds> Documents for LookupRun<'_, S> {
                 records.load(docs)?;
                 Ok(records)
             };
-            let records = self.segments.iter().zip(&docs).map(read).collect::<Result<Vec<_>, CliError>>()?;
+            let records =
+                self.segments.all().iter().zip(&docs).map(read).collect::<Result<Vec<_>, CliError>>()?;
             for (&Found { segment, doc, .. }, at) in found.iter().zip(places) {
                 if let Some(records) = records.get(segment) {
                     let part = u32::try_from(segment).unwrap_or(u32::MAX);

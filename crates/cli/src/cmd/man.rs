@@ -18,11 +18,14 @@ pub(crate) fn run(args: &ManArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     dv.build();
     match (&args.output, &args.command) {
         (Some(folder), _) => write_all(&dv, folder)?,
-        (None, None) => page(&dv, console.out)?,
-        (None, Some(name)) => match dv.find_subcommand(name) {
-            Some(command) => page(command, console.out)?,
-            None => return Err(no_such_command(&dv, name)),
-        },
+        (None, names) => {
+            let mut command = &dv;
+            for name in names {
+                let found = command.find_subcommand(name);
+                command = found.ok_or_else(|| no_such_command(command, name))?;
+            }
+            page(command, console.out)?;
+        }
     }
     Ok(Exit::Ok)
 }
@@ -44,7 +47,9 @@ fn page(command: &Command, out: &mut dyn io::Write) -> io::Result<()> {
 
 fn write_all(dv: &Command, folder: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(folder).map_err(|error| CliError::file(folder.display(), &error))?;
-    for command in std::iter::once(dv).chain(dv.get_subcommands()) {
+    let nested =
+        dv.get_subcommands().flat_map(|command| std::iter::once(command).chain(command.get_subcommands()));
+    for command in std::iter::once(dv).chain(nested) {
         let mut text = Vec::new();
         page(command, &mut text)?;
         let name = command.get_display_name().unwrap_or(command.get_name());

@@ -1,8 +1,11 @@
-//! `dv merge`: merges several segments into one.
+//! `dv merge`: merges several segments into one, or those of a store.
+
+use std::path::Path;
 
 use super::info::{info, stats};
+use crate::api::store::MergePolicy;
 use crate::api::writer::{MergeProgress, Merger};
-use crate::api::{LogicalType, Segment, SortKey};
+use crate::api::{DocAddress, LogicalType, Segment, SortKey};
 use crate::args::MergeArgs;
 use crate::console::Console;
 use crate::destination::{followed, refuse_input};
@@ -13,19 +16,55 @@ use crate::output::text::thousands;
 use crate::output::usage_tables::columns;
 use crate::progress::Progress;
 use crate::read;
+use crate::segments::Segments;
 use crate::sort;
 use crate::text_format::TextFormat;
 
 pub(crate) fn run(args: &MergeArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    refuse_input(&args.files, &args.output)?;
-    let segments = args.files.iter().map(|file| read::open(file)).collect::<Result<Vec<_>, _>>()?;
-    let (ids, note) = IdIndexPlan::of_merge(args, &segments)?;
+    match (&args.output, args.files.as_slice()) {
+        (Some(output), _) => merge_files(args, output, console),
+        (None, [folder]) if folder.is_dir() => merge_store(args, folder, console),
+        (None, _) => Err(CliError::usage("expected a file to write, found none")
+            .hint("name it with -o, or name the folder of one store to merge its segments")),
+    }
+}
+
+/// Merges the segments of a store.
+fn merge_store(args: &MergeArgs, folder: &Path, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let is_of_files = args.no_sort || args.promote || args.same_columns || args.no_ids;
+    if is_of_files || !args.sort_by.is_empty() || args.ids.id_field.is_some() || args.ids.term_index.is_some()
+    {
+        return Err(CliError::usage("a store has its own columns, order and ids")
+            .hint("these options are for -o; --to, --memory and --threads are for a store"));
+    }
+    let store = super::store::open(folder, &args.commit, args.write.options(args.memory))?;
+    let before = store.snapshot().segments().len();
+    match args.to {
+        Some(segments) => store.merge_to(segments)?,
+        None => store.merge(&MergePolicy::default()).map(drop)?,
+    }
+    store.commit()?;
+    if args.write.json {
+        let more = [("segments_before", before.into())];
+        console.json(&Json::object(super::store::commit_json(folder, &store).into_iter().chain(more)))?;
+    } else if !args.write.quiet {
+        let line = super::store::commit_line(&store);
+        writeln!(console.out, "{}: {line}, of {} before", folder.display(), thousands(before as u64))?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// Merges segments into the file `output`.
+fn merge_files(args: &MergeArgs, output: &Path, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    refuse_input(&args.files, output)?;
+    let segments = Segments::open_all(&args.files)?;
+    let (ids, note) = IdIndexPlan::of_merge(args, segments.all())?;
     let mut progress = Progress::new(console.err_is_terminal && !args.write.quiet, None);
-    let merged = merge(args, &segments, ids.as_ref(), &mut progress, console);
+    let merged = merge(args, output, &segments, ids.as_ref(), &mut progress, console);
     progress.clear(console.err);
     merged?;
     if !args.write.quiet {
-        report(args, &segments, console)?;
+        report(args, output, segments.all(), console)?;
         note.into_iter().for_each(|note| console.note(&note));
     }
     Ok(Exit::Ok)
@@ -33,7 +72,8 @@ pub(crate) fn run(args: &MergeArgs, console: &mut Console<'_>) -> Result<Exit, C
 
 fn merge(
     args: &MergeArgs,
-    segments: &[Segment],
+    output: &Path,
+    segments: &Segments,
     ids: Option<&IdIndexPlan>,
     progress: &mut Progress,
     console: &mut Console<'_>,
@@ -44,16 +84,16 @@ fn merge(
     let mut merger = Merger::new(args.write.options(args.memory)).spelling(text_format).watch(watch);
     merger = merger.promote(args.promote).same_columns(args.same_columns);
     if args.no_sort || !args.sort_by.is_empty() {
-        merger = merger.sort_by(sort_keys(&args.sort_by, segments)?);
+        merger = merger.sort_by(sort_keys(&args.sort_by, segments.all())?);
     }
     if let Some(ids) = ids {
         merger = merger.id_field(&ids.column, ids.options);
     }
-    for segment in segments {
-        merger.add(segment.file(), segment);
+    for (segment, live) in segments.live() {
+        merger.add_live(segment.file(), segment, live)?;
     }
-    merger.finish(followed(&args.output)?).map_err(|error| {
-        let column = ids.and_then(|ids| read::find(segments, &ids.column).ok().flatten());
+    merger.finish(followed(output)?).map_err(|error| {
+        let column = ids.and_then(|ids| read::find(segments.all(), &ids.column).ok().flatten());
         let logical = column.map_or(LogicalType::Utf8, |field| field.logical);
         let documents = |docs: [u32; 2]| docs.map(|doc| place_of(doc, segments)).join(" and ");
         let hint = "--no-ids merges without an index of ids; or export one segment without the document, \
@@ -64,14 +104,14 @@ fn merge(
 }
 
 /// The segment and number of document `doc` of the merged segment, for messages.
-fn place_of(mut doc: u32, segments: &[Segment]) -> String {
-    for segment in segments {
-        match doc.checked_sub(segment.docs()) {
-            None => return format!("document {doc} of \"{}\"", segment.file()),
-            Some(rest) => doc = rest,
+fn place_of(doc: u32, segments: &Segments) -> String {
+    match segments.at(std::iter::once(doc.into())).first() {
+        Some(Some(DocAddress { part, doc })) => {
+            let file = segments.all().get(*part as usize).map_or("", Segment::file);
+            format!("document {doc} of \"{file}\"")
         }
+        _ => format!("document {doc}"),
     }
-    format!("document {doc}")
 }
 
 /// The keys of the index sort.
@@ -86,8 +126,13 @@ fn text_format(formats: &[Option<&str>]) -> Option<String> {
     TextFormat::in_common(formats.iter().copied())
 }
 
-fn report(args: &MergeArgs, segments: &[Segment], console: &mut Console<'_>) -> Result<(), CliError> {
-    let segment = Segment::open(&args.output)?;
+fn report(
+    args: &MergeArgs,
+    output: &Path,
+    segments: &[Segment],
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
+    let segment = Segment::open(output)?;
     let stats = stats(&segment)?;
     if args.write.json {
         return Ok(console.json(&Json::object(info(&segment, &stats)?))?);
@@ -97,7 +142,7 @@ fn report(args: &MergeArgs, segments: &[Segment], console: &mut Console<'_>) -> 
     writeln!(
         console.out,
         "\n{}: {} bytes, of {} segments with {} bytes",
-        args.output.display(),
+        output.display(),
         thousands(stats.bytes),
         segments.len(),
         thousands(before)

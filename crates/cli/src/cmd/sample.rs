@@ -6,19 +6,20 @@ use crate::args::SampleArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::output::records;
-use crate::read;
+use crate::segments::Segments;
 
 pub(crate) fn run(args: &SampleArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segment = read::open(&args.file)?;
-    let docs = draw(segment.docs(), args.count, args.seed);
-    records::print(&segment, docs.into_iter(), &args.records, console)?;
+    let segments = Segments::open_all([&args.file])?;
+    let docs = draw(segments.docs(), args.count.into(), args.seed);
+    let docs = segments.at(docs.into_iter());
+    records::print(&segments, docs.into_iter().flatten(), &args.records, console)?;
     Ok(Exit::Ok)
 }
 
 /// Draws `count` of `docs` documents with Floyd's algorithm; every set is equally likely.
 ///
 /// Uses O(`count`) memory.
-fn draw(docs: u32, count: u32, seed: u64) -> BTreeSet<u32> {
+fn draw(docs: u64, count: u64, seed: u64) -> BTreeSet<u64> {
     let mut random = SplitMix(seed);
     let mut drawn = BTreeSet::new();
     for last in docs - count.min(docs)..docs {
@@ -41,10 +42,10 @@ impl SplitMix {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 to `last`, with a bias of at most one in 2<sup>32</sup>.
-    fn up_to(&mut self, last: u32) -> u32 {
+    /// A number from 0 to `last`, with a bias of at most `last` in 2<sup>64</sup>.
+    fn up_to(&mut self, last: u64) -> u64 {
         let scaled = (u128::from(self.next()) * (u128::from(last) + 1)) >> 64;
-        u32::try_from(scaled).unwrap_or(last)
+        u64::try_from(scaled).unwrap_or(last)
     }
 }
 
@@ -56,10 +57,10 @@ mod tests {
     fn as_many_are_drawn_as_asked_for_or_as_there_are() {
         for (docs, count) in [(0, 0), (0, 5), (1, 1), (10, 0), (10, 3), (10, 10), (10, 11), (1000, 999)] {
             let drawn = draw(docs, count, 7);
-            assert_eq!(drawn.len(), count.min(docs) as usize, "{count} of {docs}");
+            assert_eq!(drawn.len(), usize::try_from(count.min(docs)).unwrap(), "{count} of {docs}");
             assert!(drawn.last().is_none_or(|last| *last < docs));
         }
-        assert_eq!(draw(u32::MAX, 4, 1).len(), 4);
+        assert_eq!(draw(u64::MAX, 4, 1).len(), 4);
     }
 
     #[test]
@@ -73,7 +74,7 @@ mod tests {
     fn every_document_is_as_likely_as_any_other() {
         let mut drawn = [0; 10];
         for seed in 0..10_000 {
-            draw(10, 3, seed).into_iter().for_each(|doc| drawn[doc as usize] += 1);
+            draw(10, 3, seed).into_iter().for_each(|doc| drawn[usize::try_from(doc).unwrap()] += 1);
         }
         assert!(drawn.iter().all(|times| (2750..3250).contains(times)), "{drawn:?}");
     }

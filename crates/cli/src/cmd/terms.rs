@@ -1,10 +1,12 @@
 //! `dv terms`: prints the dictionary of a column, or all ids.
 
+mod several;
+
 use std::io;
 use std::ops::ControlFlow;
 
 use crate::api::{
-    ColumnInfo, DocId, DocRange, Error, Kind, LogicalType, OrdRange, Rows, Segment, TermOrd, Values, View,
+    DocId, DocRange, Error, Field, Kind, LogicalType, OrdRange, Rows, Segment, TermOrd, Values, View,
 };
 use crate::args::TermsArgs;
 use crate::console::Console;
@@ -15,16 +17,31 @@ use crate::input::parse_cell::append_hex;
 use crate::output::format_value::Printer;
 use crate::output::text::printable;
 use crate::read;
+use crate::segments::Segments;
 
 pub(crate) fn run(args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segment = read::open(&args.file)?;
-    // Without a column, --id was given.
-    let Some(name) = &args.column else { return print_ids(&segment, args, console) };
-    let Some(column) = read::column(&segment, name)? else {
-        return Err(read::unknown_column(std::slice::from_ref(&segment), name)?);
+    let segments = Segments::open_all([&args.file])?;
+    match (segments.only(), &args.column) {
+        (Some(segment), Some(name)) => print_terms(segment, name, args, console)?,
+        (None, Some(name)) => several::print_terms(&segments, name, args, console)?,
+        // Without a column, --id was given.
+        (Some(segment), None) => print_ids(segment, args, console)?,
+        (None, None) => several::print_ids(&segments, args, console)?,
+    }
+    Ok(Exit::Ok)
+}
+
+fn print_terms(
+    segment: &Segment,
+    name: &str,
+    args: &TermsArgs,
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
+    let Some(column) = read::column(segment, name)? else {
+        return Err(read::unknown_column(std::slice::from_ref(segment), name)?);
     };
     let (info, field) = (column.info(), &column.info().field);
-    let Values::Ords(rows, terms) = column.values() else { return Err(no_dictionary(&segment, info)) };
+    let Values::Ords(rows, terms) = column.values() else { return Err(no_dictionary(segment.file(), field)) };
     let mut ords = match &args.prefix {
         None => OrdRange::new(0, terms.term_count()),
         Some(prefix) => terms.prefix(&bytes_of(prefix, field.logical)?)?,
@@ -38,12 +55,11 @@ pub(crate) fn run(args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, C
         written = console.out.write_all(line(args, &printer, term, count).as_bytes());
         flow(&written)
     })?;
-    written?;
-    Ok(Exit::Ok)
+    Ok(written?)
 }
 
 /// Prints ids, and with `--json` their documents.
-fn print_ids(segment: &Segment, args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+fn print_ids(segment: &Segment, args: &TermsArgs, console: &mut Console<'_>) -> Result<(), CliError> {
     let (index, field) = id_index::open(segment)?;
     let prefix = args.prefix.as_ref().map(|prefix| bytes_of(prefix, field.logical)).transpose()?;
     let (mut left, printer, mut written) = (args.limit.unwrap_or(u32::MAX), Printer::of(&field), Ok(()));
@@ -58,14 +74,13 @@ fn print_ids(segment: &Segment, args: &TermsArgs, console: &mut Console<'_>) -> 
     index
         .prefix(&prefix.unwrap_or_default(), each)
         .map_err(|error| id_index::damaged(&error, id_index::MEND))?;
-    written?;
-    Ok(Exit::Ok)
+    Ok(written?)
 }
 
-fn no_dictionary(segment: &Segment, info: &ColumnInfo) -> CliError {
-    let (name, kind) = (&info.field.name, info.kind());
+fn no_dictionary(file: &str, field: &Field) -> CliError {
+    let (name, kind) = (&field.name, field.kind);
     let message = format!("column {name:?} has no dictionary: its kind is {}", kind.name());
-    let failure = CliError::failed(format!("{}: {message}", segment.file()));
+    let failure = CliError::failed(format!("{file}: {message}"));
     match kind {
         Kind::Binary => {
             failure.hint("build with :sorted after the type to get one, such as --type NAME=string:sorted")

@@ -172,6 +172,11 @@ impl Column {
         agree(&mut self.observed.missing, missing);
     }
 
+    /// Whether the segment has the column: a column that a header names exists even without values.
+    pub(crate) fn is_stored(&self) -> bool {
+        !self.excluded && (self.values > 0 || self.in_header)
+    }
+
     /// The text format to store, after all `documents`; and whether some values will be printed in another format
     /// than that of the input.
     pub(crate) fn text_format(&self, documents: u64, tokens: &MissingTokens) -> (TextFormat, bool) {

@@ -61,6 +61,16 @@ impl Schema {
         self.columns.get(name)
     }
 
+    /// All requests, by name.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &ColumnRequest)> {
+        self.columns.iter().map(|(name, request)| (name.as_str(), request))
+    }
+
+    /// Replaces the request on a column.
+    pub(crate) fn set(&mut self, name: &str, request: ColumnRequest) {
+        self.columns.insert(name.to_owned(), request);
+    }
+
     /// Names that must be columns of an input.
     pub(crate) fn required_names(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().filter(|(_, request)| request.must_exist).map(|(name, _)| name.as_str())

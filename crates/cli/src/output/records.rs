@@ -11,7 +11,7 @@ use crate::api::{DocAddress, DocId, Field, LogicalType, Segment};
 use crate::args::{RecordArgs, RecordFormat};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::read::{CHUNK, Record, Records, select};
+use crate::read::{CHUNK, Record, Records};
 use crate::segments::Segments;
 
 /// The name of the column of document numbers that --doc-ids adds.
@@ -28,15 +28,15 @@ pub(crate) fn usual_format(console: &Console<'_>) -> RecordFormat {
     if console.out_width.is_some() { RecordFormat::Table } else { RecordFormat::Ndjson }
 }
 
-/// Prints documents of a segment.
+/// Prints the columns that `args` names of these documents, or all columns.
 pub(crate) fn print(
-    segment: &Segment,
-    docs: impl Iterator<Item = u32>,
+    segments: &Segments,
+    docs: impl Iterator<Item = DocAddress>,
     args: &RecordArgs,
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
-    let fields = select(std::slice::from_ref(segment), &args.columns)?;
-    print_parts(&fields, std::iter::once((segment, docs)), args, usual_format(console), console)
+    let fields = segments.select(&args.columns)?;
+    print_found(segments, &fields, docs, args, usual_format(console), console)
 }
 
 /// Prints documents of segments that are searched together, in the format of `args` or `default`.
@@ -228,7 +228,7 @@ impl<I: Iterator<Item = DocAddress>> Documents for Found<'_, I> {
         _: &mut dyn Write,
         each: &mut EachDocument<'_>,
     ) -> Result<(), CliError> {
-        let mut records = Records::over(self.segments, fields)?;
+        let mut records = Records::over(self.segments, fields.iter().map(Some))?;
         let mut chunk: Vec<DocAddress> = Vec::with_capacity(CHUNK);
         loop {
             chunk.clear();

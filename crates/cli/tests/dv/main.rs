@@ -29,4 +29,5 @@ mod shell;
 mod snapshots;
 mod sort;
 mod stats;
+mod store;
 mod terms;

@@ -275,12 +275,14 @@ fn documents_are_named_by_file_and_number() {
     assert!(table.starts_with("_file   _doc  n\n") && table.ends_with("b,c.dv     0  3\n"), "{table}");
     let group = sandbox.ok(&["group", "a.dv", "b,c.dv", "n", "--docs", "1", "--by", "value"]);
     assert!(group.contains("a.dv:0\n") && group.contains("b,c.dv:0\n"), "{group}");
-    let run = sandbox.dv(&["export", "a.dv", "b,c.dv", "--docs", "0..1"]);
-    failed(
-        &run,
-        2,
-        "dv: --docs: expected one file, found 2\n    hint: document numbers are those of one file\n",
-    );
+    // Numbers of --docs count on over all files.
+    sandbox.write("docs.txt", "2 0");
+    for (docs, expected) in [("1..3", [4, 3]), ("docs.txt", [3, 1])] {
+        let [a, b] = expected.map(|n| format!("{{\"n\":{n}}}\n"));
+        assert_eq!(sandbox.ok(&["export", "a.dv", "b,c.dv", "--docs", docs]), a + &b);
+    }
+    let run = sandbox.dv(&["export", "a.dv", "b,c.dv", "--docs", "2..4"]);
+    failed(&run, 1, "dv: a.dv, b,c.dv: no document 3\n    hint: there are 3, numbered from 0 to 2\n");
 }
 
 #[test]

@@ -1,33 +1,36 @@
-//! Compares two segments.
+//! Compares two segments or stores.
 
 use std::fmt;
 
 use serde_json::value::RawValue;
 
-use crate::api::{DocId, Error, Field, Kind, LogicalType, Segment};
+use super::pairs::{Pair, Pairs};
+use crate::api::{DocAddress, Field, Kind, LogicalType};
 use crate::error::CliError;
 use crate::output::text::json_text;
-use crate::read::{CHUNK, Record, Records, column};
+use crate::read::{CHUNK, Record, Records, select};
+use crate::segments::Segments;
 use crate::text_format::TextFormat;
 
-/// The differences between two segments found so far.
+/// The differences between two sides found so far.
 pub(super) struct Comparison<'a> {
-    pub(super) segments: &'a [Segment; 2],
+    pub(super) sides: &'a [Segments; 2],
+    pub(super) pairs: &'a Pairs<'a>,
     pub(super) columns: Vec<ColumnPair>,
-    /// The number of documents that differ, including those of one segment only.
-    pub(super) differing: u32,
+    /// The number of documents that differ, including those of one side only.
+    pub(super) differing: u64,
     records: [Records; 2],
 }
 
-/// A column of one or both segments.
+/// A column of one or both sides.
 pub(super) struct ColumnPair {
     pub(super) name: String,
     pub(super) sides: [Option<ColumnSide>; 2],
-    /// The number of documents of both segments that differ in this column.
-    pub(super) differing: u32,
+    /// The number of documents of both sides that differ in this column.
+    pub(super) differing: u64,
 }
 
-/// A segment's description of a column.
+/// A side's description of a column.
 #[derive(PartialEq, Eq)]
 pub(super) struct ColumnSide {
     pub(super) kind: Kind,
@@ -47,13 +50,14 @@ pub(super) enum Detail {
 
 /// A document that differs.
 pub(super) struct Difference {
-    pub(super) doc: u32,
-    /// The only segment with this document, 0 or 1; `None` if both have it.
+    /// Its number, or its value as JSON.
+    pub(super) name: String,
+    /// The only side with this document, 0 or 1; `None` if both have it.
     pub(super) only_in: Option<usize>,
     pub(super) values: Vec<ValuePair>,
 }
 
-/// The values of a document in both segments as JSON; `None` without values.
+/// The values of a document on both sides as JSON; `None` without values.
 pub(super) struct ValuePair {
     pub(super) column: String,
     pub(super) sides: [Option<Box<RawValue>>; 2],
@@ -70,14 +74,6 @@ impl fmt::Display for ColumnSide {
 }
 
 impl ColumnPair {
-    fn new(segments: &[Segment; 2], name: &str) -> Result<ColumnPair, Error> {
-        let side = |segment| -> Result<Option<ColumnSide>, Error> {
-            Ok(column(segment, name)?.map(|column| ColumnSide::new(&column.info().field)))
-        };
-        let sides = [side(&segments[0])?, side(&segments[1])?];
-        Ok(ColumnPair { name: name.to_owned(), sides, differing: 0 })
-    }
-
     pub(super) fn differs(&self) -> bool {
         self.sides[0] != self.sides[1]
     }
@@ -97,27 +93,30 @@ impl ColumnSide {
 }
 
 impl<'a> Comparison<'a> {
-    /// Compares the columns of the segments.
+    /// Compares the columns that the user named, or all.
     pub(super) fn of_columns(
-        segments: &'a [Segment; 2],
-        fields: &[Field],
+        sides: &'a [Segments; 2],
+        pairs: &'a Pairs<'a>,
+        columns: &[String],
     ) -> Result<Comparison<'a>, CliError> {
-        let pair = |field: &Field| ColumnPair::new(segments, &field.name);
-        Ok(Comparison {
-            segments,
-            columns: fields.iter().map(pair).collect::<Result<_, _>>()?,
-            differing: 0,
-            records: [Records::open(&segments[0], fields)?, Records::open(&segments[1], fields)?],
-        })
-    }
-
-    /// The number of documents of the larger segment.
-    pub(super) fn docs(&self) -> u32 {
-        self.segments[0].docs().max(self.segments[1].docs())
+        let names = names(sides, columns)?;
+        let fields = |side: &Segments| {
+            names.iter().map(|name| side.find_field(name)).collect::<Result<Vec<Option<Field>>, _>>()
+        };
+        let [a, b] = [fields(&sides[0])?, fields(&sides[1])?];
+        let records = [
+            Records::over(&sides[0], a.iter().map(Option::as_ref))?,
+            Records::over(&sides[1], b.iter().map(Option::as_ref))?,
+        ];
+        let columns = names.into_iter().zip(a.iter().zip(&b)).map(|(name, (a, b))| {
+            let sides = [a, b].map(|field| field.as_ref().map(ColumnSide::new));
+            ColumnPair { name, sides, differing: 0 }
+        });
+        Ok(Comparison { sides, pairs, columns: columns.collect(), differing: 0, records })
     }
 
     pub(super) fn differs(&self) -> bool {
-        let [a, b] = self.segments;
+        let [a, b] = self.sides;
         a.docs() != b.docs() || self.differing > 0 || self.columns.iter().any(ColumnPair::differs)
     }
 
@@ -127,33 +126,34 @@ impl<'a> Comparison<'a> {
         wanted: Detail,
         each: &mut dyn FnMut(&Comparison<'_>, Difference) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        let step = u32::try_from(CHUNK).unwrap_or(u32::MAX);
-        let docs = self.docs();
-        let mut start = 0;
-        while start < docs {
-            let end = docs.min(start.saturating_add(step));
-            for (segment, records) in self.segments.iter().zip(&mut self.records) {
-                let own: Vec<DocId> = (start..end.min(segment.docs())).map(DocId::new).collect();
+        let mut pairs = self.pairs.iter();
+        loop {
+            let chunk: Vec<Pair> = pairs.by_ref().take(CHUNK).collect();
+            if chunk.is_empty() {
+                return Ok(());
+            }
+            for (side, records) in self.records.iter_mut().enumerate() {
+                let own: Vec<DocAddress> = chunk.iter().filter_map(|pair| pair.docs[side]).collect();
                 records.load(&own)?;
             }
-            for (at, doc) in (start..end).enumerate() {
-                let only_in = (0..2).find(|side| doc >= self.segments[1 - side].docs());
-                if !self.count(at, only_in) {
-                    continue;
+            // The place of the next document of each side in its chunk.
+            let mut at = [0, 0];
+            for Pair { name, docs } in chunk {
+                let only_in = docs.iter().position(Option::is_none).map(|lacking| 1 - lacking);
+                if self.count(at, only_in) {
+                    match wanted {
+                        Detail::Whether => return Ok(()),
+                        Detail::All(limit) if self.differing > limit.into() => {}
+                        Detail::All(_) => each(self, self.difference(name, at, only_in))?,
+                    }
                 }
-                match wanted {
-                    Detail::Whether => return Ok(()),
-                    Detail::All(limit) if self.differing > limit => {}
-                    Detail::All(_) => each(self, self.difference(doc, at, only_in))?,
-                }
+                (0..2).for_each(|side| at[side] += usize::from(docs[side].is_some()));
             }
-            start = end;
         }
-        Ok(())
     }
 
-    /// Counts the document at index `at` of the chunk if it differs.
-    fn count(&mut self, at: usize, only_in: Option<usize>) -> bool {
+    /// Counts the document at these places of the chunks if it differs.
+    fn count(&mut self, at: [usize; 2], only_in: Option<usize>) -> bool {
         let mut differs = only_in.is_some();
         if only_in.is_none() {
             let [a, b] = &self.records;
@@ -164,28 +164,37 @@ impl<'a> Comparison<'a> {
                 }
             }
         }
-        self.differing += u32::from(differs);
+        self.differing += u64::from(differs);
         differs
     }
 
-    fn difference(&self, doc: u32, at: usize, only_in: Option<usize>) -> Difference {
+    fn difference(&self, name: String, at: [usize; 2], only_in: Option<usize>) -> Difference {
         let [a, b] = &self.records;
         let pairs = self.columns.iter().zip(a.columns().zip(b.columns()));
         let differing = pairs.filter(|(pair, (a, b))| match only_in {
             None => pair.is_comparable() && !same(*a, *b, at),
-            Some(side) => [a, b][side].values(at, |values| !values.is_empty()),
+            Some(side) => [a, b][side].values(at[side], |values| !values.is_empty()),
         });
         let values = differing.map(|(pair, (a, b))| {
-            // A segment without the document has loaded no values for it.
-            let shown = |side, column| (only_in.unwrap_or(side) == side).then(|| json(column, at)).flatten();
+            // A side without the document has loaded no values for it.
+            let shown =
+                |side, column| (only_in.unwrap_or(side) == side).then(|| json(column, at[side])).flatten();
             ValuePair { column: pair.name.clone(), sides: [shown(0, a), shown(1, b)] }
         });
-        Difference { doc, only_in, values: values.collect() }
+        Difference { name, only_in, values: values.collect() }
     }
 }
 
-fn same(a: Record<'_>, b: Record<'_>, at: usize) -> bool {
-    a.values(at, |a| b.values(at, |b| a == b))
+/// The columns that the user named, or all of both sides.
+fn names(sides: &[Segments; 2], columns: &[String]) -> Result<Vec<String>, CliError> {
+    let [a, b] = sides;
+    let all: Vec<_> = a.all().iter().chain(b.all()).cloned().collect();
+    let fields = a.in_order(select(&all, columns)?, columns);
+    Ok(fields.into_iter().map(|field| field.name).collect())
+}
+
+fn same(a: Record<'_>, b: Record<'_>, at: [usize; 2]) -> bool {
+    a.values(at[0], |a| b.values(at[1], |b| a == b))
 }
 
 /// The values of a document as JSON; NaN and infinity are strings, so that they differ from a missing value.

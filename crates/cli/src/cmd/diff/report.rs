@@ -1,10 +1,13 @@
 //! Reports differences as text and as JSON.
 
+use serde_json::value::RawValue;
+
 use super::compare::{ColumnPair, ColumnSide, Comparison, Detail, Difference};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::output::json::Json;
 use crate::output::text::{printable, thousands};
+use crate::segments::Segments;
 
 /// The signs of lines of the first and of the second segment.
 const SIGNS: [char; 2] = ['-', '+'];
@@ -37,9 +40,9 @@ pub(super) fn text(
 
 /// Prints the segments and the columns that differ.
 fn heading(comparison: &Comparison<'_>, console: &mut Console<'_>) -> Result<(), CliError> {
-    for (sign, segment) in SIGNS.iter().zip(comparison.segments) {
-        let (docs, columns) = (thousands(segment.docs().into()), thousands(segment.column_count().into()));
-        writeln!(console.out, "{0}{0}{0} {1}: {docs} documents, {columns} columns", sign, segment.file())?;
+    for (sign, side) in SIGNS.iter().zip(comparison.sides) {
+        let (docs, columns) = (thousands(side.docs()), thousands(side.names()?.len() as u64));
+        writeln!(console.out, "{0}{0}{0} {1}: {docs} documents, {columns} columns", sign, side.named())?;
     }
     for pair in comparison.columns.iter().filter(|pair| pair.differs()) {
         let in_both = pair.sides.iter().all(Option::is_some);
@@ -60,9 +63,13 @@ fn document(
 ) -> Result<(), CliError> {
     let only = match difference.only_in {
         None => String::new(),
-        Some(side) => format!(", only in {}", comparison.segments[side].file()),
+        Some(side) => format!(", only in {}", comparison.sides[side].named()),
     };
-    writeln!(console.out, "@ document {}{only}", difference.doc)?;
+    let name = printable(&difference.name);
+    match comparison.pairs.column() {
+        None => writeln!(console.out, "@ document {name}{only}")?,
+        Some(column) => writeln!(console.out, "@ {} {name}{only}", printable(column))?,
+    }
     for pair in &difference.values {
         for (sign, side) in SIGNS.iter().zip(&pair.sides) {
             if let Some(value) = side {
@@ -77,16 +84,15 @@ fn document(
 fn summary(comparison: &Comparison<'_>, limit: u32) -> String {
     let differing = comparison.differing;
     let verb = if differing == 1 { "differs" } else { "differ" };
-    let (part, whole) = (thousands(differing.into()), thousands(comparison.docs().into()));
+    let (part, whole) = (thousands(differing), thousands(comparison.pairs.count()));
     let mut line = format!("{part} of {whole} documents {verb}");
     let columns = comparison.columns.iter().filter(|pair| pair.differing > 0);
-    let counts: Vec<String> = columns
-        .map(|pair| format!("{} in {}", printable(&pair.name), thousands(pair.differing.into())))
-        .collect();
+    let counts: Vec<String> =
+        columns.map(|pair| format!("{} in {}", printable(&pair.name), thousands(pair.differing))).collect();
     if !counts.is_empty() {
         line += &format!(": {}", counts.join(", "));
     }
-    if differing > limit {
+    if differing > limit.into() {
         line += &format!("; --limit shows {}", thousands(limit.into()));
     }
     line
@@ -99,20 +105,26 @@ pub(super) fn json(
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
     let mut documents = Vec::new();
-    comparison.documents(Detail::All(limit), &mut |_, difference| {
-        documents.push(document_json(difference));
+    comparison.documents(Detail::All(limit), &mut |comparison, difference| {
+        documents.push(document_json(difference, comparison.pairs.column().is_some()));
         Ok(())
     })?;
-    let [a, b] = comparison.segments.each_ref().map(|segment| {
-        let (docs, columns) = (segment.docs().into(), segment.column_count().into());
-        Json::object([("file", segment.file().into()), ("documents", docs), ("columns", columns)])
-    });
+    let side = |side: &Segments| {
+        let (docs, columns) = (side.docs().into(), side.names()?.len().into());
+        Ok::<_, CliError>(Json::object([
+            ("file", side.named().into()),
+            ("documents", docs),
+            ("columns", columns),
+        ]))
+    };
+    let [a, b] = [side(&comparison.sides[0])?, side(&comparison.sides[1])?];
     let columns = comparison.columns.iter();
     let counts = columns.clone().filter(|pair| pair.differing > 0).map(|pair| {
         Json::object([("column", pair.name.as_str().into()), ("documents", pair.differing.into())])
     });
     console.json(&Json::object([
         ("same", (!comparison.differs()).into()),
+        ("by", comparison.pairs.column().map_or(Json::NONE, Json::from)),
         ("a", a),
         ("b", b),
         // Columns that differ.
@@ -139,12 +151,15 @@ fn column_json(pair: &ColumnPair) -> Json {
     Json::object([("name", pair.name.as_str().into()), ("a", a), ("b", b), ("compared", compared)])
 }
 
-fn document_json(difference: Difference) -> Json {
+/// A document: its number, or its value in the column of --by.
+fn document_json(difference: Difference, has_value: bool) -> Json {
     let only_in = difference.only_in.map(|side| ["a", "b"][side]);
     let values = difference.values.into_iter().map(|pair| {
         let [a, b] = pair.sides.map(|side| side.map_or(Json::NONE, Json::Raw));
         Json::object([("column", pair.column.into()), ("a", a), ("b", b)])
     });
     let values = values.collect();
-    Json::object([("document", difference.doc.into()), ("only_in", only_in.into()), ("values", values)])
+    let name = RawValue::from_string(difference.name).map_or(Json::NONE, Json::Raw);
+    let key = if has_value { "value" } else { "document" };
+    Json::object([(key, name), ("only_in", only_in.into()), ("values", values)])
 }

@@ -1,0 +1,224 @@
+//! Arguments of `store`, `put`, `rm`, `commits` and `recover`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::build::{InputArgs, WriteArgs, parse_size};
+
+const STORE_LONG: &str = "\
+Create a store: a folder of segments that changes.
+
+`dv put` adds documents, `dv rm` deletes some, `dv merge` makes few segments of many. Each of these makes a commit, which \
+is whole or not there, even after a crash. All commands that read a segment read a store as well, while another process \
+writes it.";
+
+const STORE_EXAMPLES: &str = "\
+Examples:
+  dv store create packages --id-field id
+  dv put packages monday.ndjson.gz
+  dv put packages tuesday.ndjson.gz
+  dv rm packages --where 'section = \"games\"'
+  dv facet packages section
+  dv merge packages";
+
+/// Create a store, a folder of segments that changes
+#[derive(Debug, Args)]
+#[command(long_about = STORE_LONG, after_long_help = STORE_EXAMPLES)]
+pub(crate) struct StoreArgs {
+    #[command(subcommand)]
+    pub(crate) command: StoreCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreCommand {
+    Create(CreateArgs),
+}
+
+const CREATE_LONG: &str = "\
+Create a store in a folder, which is made if it is not there.
+
+Columns have one type for the life of the store. --schema and --type set some; the first `dv put` with a new column fixes \
+its type. Columns of strings get a dictionary, unless the type says :binary.";
+
+const CREATE_EXAMPLES: &str = "\
+Examples:
+  dv store create packages --id-field id
+  dv store create hits --type at=timestamp[ms],url=string:binary --sort-by -at
+  dv schema hits.csv > hits.toml && dv store create hits --schema hits.toml
+
+Exit codes: 0 created, 1 there is a store already, or columns do not fit together, 2 wrong command line,
+3 a file cannot be read or written.";
+
+/// Create a store
+#[derive(Debug, Args)]
+#[command(long_about = CREATE_LONG, after_long_help = CREATE_EXAMPLES)]
+pub(crate) struct CreateArgs {
+    /// The folder of the store
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+
+    /// The column of ids; a document that is put replaces the one with the same id
+    ///
+    /// Its type is string, unless --type or --schema says bytes, ip or uuid.
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub(crate) id_field: Option<String>,
+
+    /// Types of columns, as in dv build --help
+    #[arg(long = "type", value_name = "NAME=TYPE,…")]
+    pub(crate) types: Vec<String>,
+
+    /// A file with the types of columns; see "Schema file" in dv build --help
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) schema: Option<PathBuf>,
+
+    /// Columns to sort the documents of each segment by, as in dv build --help; their types must be given
+    #[arg(long, value_name = "NAME,…", allow_hyphen_values = true)]
+    pub(crate) sort_by: Vec<String>,
+}
+
+/// Options of commands that change a store.
+#[derive(Debug, Args)]
+pub(crate) struct CommitArgs {
+    /// Commits to keep, with the files that they need; `dv recover` can go back to them
+    #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = parse_count)]
+    pub(crate) keep_commits: usize,
+}
+
+/// Parses a number of at least 1.
+pub(super) fn parse_count(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|commits| *commits > 0)
+        .ok_or_else(|| "expected a number of at least 1".to_owned())
+}
+
+const PUT_LONG: &str = "\
+Put documents from CSV, TSV, NDJSON, Parquet or Arrow IPC files into a store, as one segment and one commit.
+
+In a store with a column of ids, a document replaces the one with the same id, and the last one of the input stays. Every \
+document must have an id.
+
+Inputs are read as `dv build` reads them. Columns that the store has keep their types; others are added with the type \
+that the input gives them, for good.";
+
+const PUT_EXAMPLES: &str = "\
+Examples:
+  dv store create packages --id-field id
+  dv put packages packages.ndjson.gz
+  psql -c 'copy hits to stdout csv header' | dv put hits - --input-format csv
+  dv put hits today.csv --type code=string && dv count hits --where 'code = \"007\"'
+
+Exit codes: 0 committed, 1 a bad row or value, or a column has another type, 2 wrong command line,
+3 a file cannot be read or written, or another process writes the store.
+If it fails, the store stays as it was.";
+
+/// Put documents into a store
+#[derive(Debug, Args)]
+#[command(long_about = PUT_LONG, after_long_help = PUT_EXAMPLES)]
+pub(crate) struct PutArgs {
+    /// The folder of the store
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    #[command(flatten)]
+    pub(crate) commit: CommitArgs,
+
+    /// Memory for values, such as 64MiB or 8GiB; beyond it they spill to a temporary file in the folder
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
+    pub(crate) memory: usize,
+
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+}
+
+const RM_EXAMPLES: &str = "\
+Examples:
+  dv rm packages 5de1086c79cbf431697cc6a993a7378fe46488599cc640f5834caa9f9f3c517d
+  dv rm hits --where 'at < \"2013-01-01\"'
+  cut -f1 gone.tsv | dv rm packages -
+
+Exit codes: 0 committed, 1 an id was not found, or the query does not fit, 2 wrong command line,
+3 a file cannot be read or written, or another process writes the store.";
+
+/// Delete documents of a store
+#[derive(Debug, Args)]
+#[command(after_help = RM_EXAMPLES, override_usage = "dv rm [OPTIONS] <DIR> <ID>...|-\n       dv rm [OPTIONS] <DIR> --where <QUERY>")]
+pub(crate) struct RmArgs {
+    /// The folder of the store
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+
+    /// Ids; `-` reads them from standard input, one a line
+    #[arg(value_name = "ID", required_unless_present = "query")]
+    pub(crate) ids: Vec<String>,
+
+    /// Delete all documents that match this; see dv count --help
+    #[arg(long = "where", value_name = "QUERY", conflicts_with = "ids")]
+    pub(crate) query: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) commit: CommitArgs,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Print nothing but errors, and do not report ids that were not found
+    #[arg(short, long, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+}
+
+const COMMITS_EXAMPLES: &str = "\
+Examples:
+  dv commits packages
+  dv count packages --commit 41
+  dv commits packages --json | jq '.[].documents'
+
+Exit codes: 0 done, 1 a commit is damaged, 3 the folder has no store.";
+
+/// List the commits of a store
+#[derive(Debug, Args)]
+#[command(after_help = COMMITS_EXAMPLES)]
+pub(crate) struct CommitsArgs {
+    /// The folder of the store
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const RECOVER_LONG: &str = "\
+Go back to an older commit of a store, whose newest one is damaged or contains what it should not.
+
+A new commit gets the contents of the older one; it prints what is lost. The files of the lost commits stay until the next \
+command that writes the store removes what --keep-commits does not keep. `dv commits` lists the commits that are there.";
+
+const RECOVER_EXAMPLES: &str = "\
+Examples:
+  dv recover packages --to 41
+
+Exit codes: 0 done, 1 there is no such commit, or one of its files is damaged, 2 wrong command line,
+3 a file cannot be read or written, or another process writes the store.";
+
+/// Go back to an older commit of a store
+#[derive(Debug, Args)]
+#[command(long_about = RECOVER_LONG, after_long_help = RECOVER_EXAMPLES)]
+pub(crate) struct RecoverArgs {
+    /// The folder of the store
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+
+    /// The number of the commit
+    #[arg(long, value_name = "COMMIT")]
+    pub(crate) to: u64,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

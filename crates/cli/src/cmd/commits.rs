@@ -1,0 +1,39 @@
+//! `dv commits`: lists the commits of a store.
+
+use super::store::info_json;
+use crate::api::store::{CommitInfo, StoreReader};
+use crate::args::CommitsArgs;
+use crate::console::Console;
+use crate::error::{CliError, Exit};
+use crate::output::json::Json;
+use crate::output::table::{Align, Table};
+use crate::output::text::thousands;
+
+pub(crate) fn run(args: &CommitsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let commits = StoreReader::commits(&args.folder)?;
+    let damaged: Vec<String> =
+        commits.iter().filter_map(|(_, commit)| commit.as_ref().err()).map(ToString::to_string).collect();
+    if args.json {
+        let json = commits.iter().map(|(number, commit)| match commit {
+            Ok(commit) => info_json(commit),
+            Err(error) => Json::object([("commit", (*number).into()), ("damage", error.to_string().into())]),
+        });
+        console.json(&json.collect::<Json>())?;
+    } else {
+        let heading =
+            ["commit", "documents", "segments", "bytes", "sequence"].map(|name| (name, Align::Right));
+        let mut table = Table::new(&heading);
+        for (number, commit) in &commits {
+            table.row(std::iter::once(number.to_string()).chain(cells(commit.as_ref().ok())).collect());
+        }
+        write!(console.out, "{table}")?;
+        console.out.flush()?;
+        damaged.iter().for_each(|damage| console.note(&format!("dv: {damage}")));
+    }
+    Ok(if damaged.is_empty() { Exit::Ok } else { Exit::Failed })
+}
+
+fn cells(commit: Option<&CommitInfo>) -> Vec<String> {
+    let Some(info) = commit else { return vec!["damaged".to_owned()] };
+    [info.docs, info.segments as u64, info.bytes, info.sequence].map(thousands).to_vec()
+}

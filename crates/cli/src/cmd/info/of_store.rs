@@ -1,0 +1,142 @@
+//! `dv info` of a store: its segments, and the columns of all of them.
+
+use crate::api::SegmentUsage;
+use crate::api::store::{Snapshot, SnapshotSegment};
+use crate::args::InfoArgs;
+use crate::console::Console;
+use crate::error::{CliError, Exit};
+use crate::output::json::Json;
+use crate::output::table::{Align, Table};
+use crate::output::text::{printable, thousands};
+use crate::read;
+
+pub(super) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    if args.sections {
+        return Err(CliError::usage("--sections: expected a segment, found a store")
+            .hint("name one of the segments in its folder"));
+    }
+    let snapshot = read::open_store(&args.file)?;
+    let usage = snapshot.segments().map(|part| part.segment.usage()).collect::<Result<Vec<_>, _>>()?;
+    let columns = columns(&snapshot, &usage);
+    let file = args.file.to_string_lossy();
+    if args.json {
+        console.json(&json(&file, &snapshot, &usage, &columns))?;
+        return Ok(Exit::Ok);
+    }
+    let (docs, bytes) = (thousands(snapshot.docs()), thousands(usage.iter().map(|usage| usage.bytes).sum()));
+    let segments = thousands(usage.len() as u64);
+    writeln!(
+        console.out,
+        "{file}: {docs} documents, {} columns, {bytes} bytes in {segments} segments, commit {}",
+        columns.len(),
+        snapshot.commit()
+    )?;
+    let schema = snapshot.schema();
+    if let Some(id_field) = schema.id_field() {
+        writeln!(console.out, "ids in {}", printable(id_field))?;
+    }
+    if !schema.sort().is_empty() {
+        let keys: Vec<_> = schema.sort().iter().map(|key| printable(&key.to_string())).collect();
+        writeln!(console.out, "sorted by {}", keys.join(", then "))?;
+    }
+    write!(console.out, "\n{}", column_table(&columns))?;
+    if !usage.is_empty() {
+        write!(console.out, "\n{}", segment_table(&snapshot))?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// A column in all segments, with deleted documents.
+struct Column {
+    name: String,
+    kind: &'static str,
+    logical: &'static str,
+    docs: u64,
+    bytes: u64,
+}
+
+/// The columns of the schema, in its order.
+fn columns(snapshot: &Snapshot, usage: &[SegmentUsage]) -> Vec<Column> {
+    let column = |field: &crate::api::Field| {
+        let all = || usage.iter().flat_map(|usage| &usage.columns).filter(|own| own.field.name == field.name);
+        Column {
+            name: field.name.clone(),
+            kind: field.kind.name(),
+            logical: field.logical.name(),
+            docs: all().map(|column| u64::from(column.docs_with_value)).sum(),
+            bytes: all().map(crate::api::ColumnUsage::bytes).sum(),
+        }
+    };
+    snapshot.schema().fields().iter().map(column).collect()
+}
+
+fn column_table(columns: &[Column]) -> Table {
+    let mut table = Table::new(&[
+        ("column", Align::Left),
+        ("kind", Align::Left),
+        ("type", Align::Left),
+        ("with value", Align::Right),
+        ("bytes", Align::Right),
+    ]);
+    for Column { name, kind, logical, docs, bytes } in columns {
+        let text = [printable(name), (*kind).to_owned(), (*logical).to_owned()];
+        table.row(text.into_iter().chain([thousands(*docs), thousands(*bytes)]).collect());
+    }
+    table
+}
+
+fn segment_table(snapshot: &Snapshot) -> Table {
+    let mut table = Table::new(&[
+        ("segment", Align::Left),
+        ("documents", Align::Right),
+        ("deleted", Align::Right),
+        ("bytes", Align::Right),
+    ]);
+    for part in snapshot.segments() {
+        let numbers = [u64::from(part.live.count()), deleted(&part), part.segment.len()].map(thousands);
+        table.row(std::iter::once(name(&part)).chain(numbers).collect());
+    }
+    table
+}
+
+/// The name of the file.
+fn name(part: &SnapshotSegment<'_>) -> String {
+    let path = std::path::Path::new(part.segment.file());
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn deleted(part: &SnapshotSegment<'_>) -> u64 {
+    u64::from(part.live.docs() - part.live.count())
+}
+
+fn json(file: &str, snapshot: &Snapshot, usage: &[SegmentUsage], columns: &[Column]) -> Json {
+    let schema = snapshot.schema();
+    let column = |column: &Column| {
+        Json::object([
+            ("name", column.name.as_str().into()),
+            ("kind", column.kind.into()),
+            ("type", column.logical.into()),
+            ("documents", column.docs.into()),
+            ("bytes", column.bytes.into()),
+        ])
+    };
+    let segment = |part: SnapshotSegment<'_>| {
+        Json::object([
+            ("file", name(&part).into()),
+            ("documents", part.live.count().into()),
+            ("deleted", deleted(&part).into()),
+            ("bytes", part.segment.len().into()),
+        ])
+    };
+    Json::object([
+        ("file", file.into()),
+        ("commit", snapshot.commit().into()),
+        ("sequence", snapshot.sequence().into()),
+        ("documents", snapshot.docs().into()),
+        ("bytes", usage.iter().map(|usage| usage.bytes).sum::<u64>().into()),
+        ("id_field", schema.id_field().into()),
+        ("sort", Json::any(schema.sort().iter().map(|key| key.to_string().into()))),
+        ("columns", columns.iter().map(column).collect()),
+        ("segments", snapshot.segments().map(segment).collect()),
+    ])
+}

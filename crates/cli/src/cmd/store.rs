@@ -1,0 +1,66 @@
+//! `dv store`: creates stores. Also what all commands that change a store have in common.
+
+use std::path::Path;
+
+use super::build::requested;
+use crate::api::store::{CommitInfo, Store, StoreOptions};
+use crate::api::writer::WriterOptions;
+use crate::args::{CommitArgs, CreateArgs, StoreArgs, StoreCommand};
+use crate::console::Console;
+use crate::error::{CliError, Exit};
+use crate::output::json::Json;
+use crate::output::text::thousands;
+use crate::read;
+use crate::store_schema;
+
+pub(crate) fn run(args: &StoreArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    match &args.command {
+        StoreCommand::Create(args) => create(args, console),
+    }
+}
+
+fn create(args: &CreateArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let requests = requested(args.schema.as_deref(), &args.types)?;
+    let schema = store_schema::of_requests(&requests, args.id_field.as_deref(), &args.sort_by)?;
+    let store = Store::create(&args.folder, schema, StoreOptions::default())?;
+    let (snapshot, folder) = (store.snapshot(), args.folder.display());
+    console.note(&format!("{folder}: commit {}, a store without documents", snapshot.commit()));
+    Ok(Exit::Ok)
+}
+
+/// Opens a store to change it.
+pub(super) fn open(folder: &Path, commit: &CommitArgs, writer: WriterOptions) -> Result<Store, CliError> {
+    let options = StoreOptions { keep_commits: commit.keep_commits, open: read::open_options(), writer };
+    Ok(Store::open(folder, options)?)
+}
+
+/// The number of the last commit, of documents and of segments, for messages.
+pub(super) fn commit_line(store: &Store) -> String {
+    let snapshot = store.snapshot();
+    let (docs, segments) = (thousands(snapshot.docs()), thousands(snapshot.segments().len() as u64));
+    let plural = if segments == "1" { "segment" } else { "segments" };
+    format!("commit {} has {docs} documents in {segments} {plural}", snapshot.commit())
+}
+
+/// The same as entries of a JSON object.
+pub(super) fn commit_json(folder: &Path, store: &Store) -> [(&'static str, Json); 4] {
+    let snapshot = store.snapshot();
+    [
+        ("store", folder.to_string_lossy().into_owned().into()),
+        ("commit", snapshot.commit().into()),
+        ("documents", snapshot.docs().into()),
+        ("segments", snapshot.segments().len().into()),
+    ]
+}
+
+/// A commit as a JSON object.
+pub(super) fn info_json(info: &CommitInfo) -> Json {
+    Json::object([
+        ("commit", info.number.into()),
+        ("epoch", info.epoch.into()),
+        ("sequence", info.sequence.into()),
+        ("documents", info.docs.into()),
+        ("segments", info.segments.into()),
+        ("bytes", info.bytes.into()),
+    ])
+}

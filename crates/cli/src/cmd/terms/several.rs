@@ -1,0 +1,70 @@
+//! The terms and ids of several segments, of documents that are not deleted.
+
+use std::ops::ControlFlow;
+
+use super::{bytes_of, line, no_dictionary};
+use crate::api::search::Docs;
+use crate::api::search::facet::{Facet, FacetOrder};
+use crate::api::{Field, Kind};
+use crate::args::TermsArgs;
+use crate::console::Console;
+use crate::error::CliError;
+use crate::id_index;
+use crate::output::format_value::Printer;
+use crate::segments::Segments;
+
+/// Prints the terms of a column. A term that only deleted documents have is none.
+pub(super) fn print_terms(
+    segments: &Segments,
+    name: &str,
+    args: &TermsArgs,
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
+    let field = segments.field(name)?;
+    if !matches!(field.kind, Kind::Sorted | Kind::SortedSet) {
+        return Err(no_dictionary(&segments.named(), &field));
+    }
+    let top = args.limit.map_or(usize::MAX, |limit| limit as usize);
+    let mut facet = Facet::on(name).top(top).order(FacetOrder::Value).min_count(1);
+    if let Some(prefix) = &args.prefix {
+        facet = facet.prefix(bytes_of(prefix, field.logical)?);
+    }
+    let found = segments.search().facet(Docs::All, &facet).map_err(|error| segments.failure(error))?;
+    let printer = Printer::of(&field);
+    for (term, count) in &found.values {
+        let count = args.counts.then(|| u32::try_from(*count).unwrap_or(u32::MAX));
+        let line = line(args, &printer, term.as_bytes().unwrap_or_default(), count);
+        console.out.write_all(line.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Prints ids, and with `--json` the documents in their segments. Takes memory for all of them.
+pub(super) fn print_ids(
+    segments: &Segments,
+    args: &TermsArgs,
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
+    let mut ids: Vec<(Box<[u8]>, usize, u32)> = Vec::new();
+    let mut of_column: Option<Field> = None;
+    for (part, (segment, live)) in segments.live().enumerate() {
+        let (index, field) = id_index::open(segment)?;
+        let prefix = args.prefix.as_ref().map(|prefix| bytes_of(prefix, field.logical)).transpose()?;
+        let each = |id: &[u8], doc: crate::api::DocId| {
+            if live.contains(doc) {
+                ids.push((id.into(), part, doc.get()));
+            }
+            ControlFlow::Continue(())
+        };
+        let read = index.prefix(&prefix.unwrap_or_default(), each);
+        read.map_err(|error| id_index::damaged(&error, id_index::MEND))?;
+        of_column = of_column.or(Some(field));
+    }
+    ids.sort_unstable();
+    let Some(field) = of_column else { return Ok(()) };
+    let printer = Printer::of(&field);
+    for (id, _, doc) in ids.iter().take(args.limit.map_or(usize::MAX, |limit| limit as usize)) {
+        console.out.write_all(line(args, &printer, id, Some(*doc)).as_bytes())?;
+    }
+    Ok(())
+}

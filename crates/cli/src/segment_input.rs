@@ -1,0 +1,180 @@
+//! Adds the documents of an import to the writer of a segment.
+
+use crate::api::writer::{BytesKind, FieldId, FieldSpec, SegmentWriter};
+use crate::api::{Compression, LogicalType};
+use crate::console::Console;
+use crate::error::CliError;
+use crate::id_index::IdIndexPlan;
+use crate::input::column::Column;
+use crate::input::column_type::{ColumnType, Layout};
+#[cfg(feature = "parquet")]
+use crate::input::import::DocBatch;
+use crate::input::import::{Document, Import, Imported, StoredRef, type_flag};
+use crate::output::text::thousands;
+use crate::progress::Progress;
+use crate::text_format::TextFormat;
+
+/// The segment to write, and its field for each column of the import.
+pub(crate) struct SegmentInput<'w, T> {
+    writer: &'w mut SegmentWriter<T>,
+    /// The index of ids to build; `None` if the writer has it already.
+    ids: Option<&'w IdIndexPlan>,
+    /// Whether the segment is one of a store: fields may exist, have fixed kinds, and the order of the store's schema.
+    in_store: bool,
+    fields: Vec<Option<FieldId>>,
+}
+
+impl<'w, T> SegmentInput<'w, T> {
+    /// The input of a segment in a file of its own.
+    pub(crate) fn of_file(
+        writer: &'w mut SegmentWriter<T>,
+        ids: Option<&'w IdIndexPlan>,
+    ) -> SegmentInput<'w, T> {
+        SegmentInput { writer, ids, in_store: false, fields: Vec::new() }
+    }
+
+    /// The input of a segment of a store, whose writer has the fields, the ids and the order of the store.
+    pub(crate) fn of_store(writer: &'w mut SegmentWriter<T>) -> SegmentInput<'w, T> {
+        SegmentInput { writer, ids: None, in_store: true, fields: Vec::new() }
+    }
+
+    /// Adds all documents.
+    pub(crate) fn add_all(
+        &mut self,
+        import: &mut Import,
+        progress: &mut Progress,
+        console: &mut Console<'_>,
+    ) -> Result<(), CliError> {
+        import.run(|import, added| {
+            progress.show(import.documents(), import.bytes_read(), console.err);
+            match added {
+                Imported::Document(document) => self.add(import, document),
+                #[cfg(feature = "parquet")]
+                Imported::DocBatch(table) => self.add_batch(import, table),
+            }
+        })?;
+        progress.show_step("writing", console.err);
+        refuse_nothing(import)
+    }
+
+    fn add(&mut self, import: &Import, document: &Document) -> Result<(), CliError> {
+        // A column is added with its first value, when its type is known.
+        for (column, _) in document.values() {
+            self.field(import, column)?;
+        }
+        let fields = &self.fields;
+        let mut target = self.writer.document();
+        for (column, value) in document.values() {
+            let Some(Some(field)) = fields.get(column) else { continue };
+            match value {
+                StoredRef::Number(number) => target.stored(*field, number)?,
+                StoredRef::Bytes(bytes) => target.stored_bytes(*field, bytes)?,
+            };
+        }
+        target.finish()?;
+        Ok(())
+    }
+
+    /// Adds several documents.
+    #[cfg(feature = "parquet")]
+    fn add_batch(&mut self, import: &Import, table: &DocBatch) -> Result<(), CliError> {
+        let fields = table.columns.iter().map(|(column, _)| self.field(import, *column));
+        let fields: Vec<FieldId> = fields.collect::<Result<_, _>>()?;
+        let mut batch = self.writer.batch(table.docs)?;
+        for (field, (_, filled)) in fields.into_iter().zip(&table.columns) {
+            let (lists, validity) = (filled.lists.as_deref(), filled.validity.as_deref());
+            filled.stored.add_to(&mut batch, field, lists, validity)?;
+        }
+        batch.finish();
+        Ok(())
+    }
+
+    /// The field of a column; adds it if necessary.
+    fn field(&mut self, import: &Import, index: usize) -> Result<FieldId, CliError> {
+        if let Some(Some(field)) = self.fields.get(index) {
+            return Ok(*field);
+        }
+        if self.fields.len() <= index {
+            self.fields.resize(index + 1, None);
+        }
+        let column = &import.columns()[index];
+        let field = match self.writer.schema().field(&column.name) {
+            Some(field) => field,
+            None => {
+                let ty = column.ty.unwrap_or(ColumnType::single(LogicalType::Utf8));
+                self.writer.add_field(spec(&column.name, ty, self.in_store))?
+            }
+        };
+        if let Some(ids) = self.ids.filter(|ids| ids.column == column.name) {
+            ids.check(import, true)?;
+            self.writer.id_field(field, ids.options)?;
+        }
+        self.fields[index] = Some(field);
+        Ok(field)
+    }
+
+    /// Adds the columns without values that a header names, and sets the format of all columns. Returns notes for the
+    /// user.
+    pub(crate) fn finish(&mut self, import: &Import) -> Result<Vec<String>, CliError> {
+        let mut notes = Vec::new();
+        for (index, column) in import.columns().iter().enumerate() {
+            if !column.is_stored() {
+                continue;
+            }
+            let field = self.field(import, index)?;
+            let (text_format, lost) = column.text_format(import.documents(), import.missing_tokens());
+            let order = u32::try_from(index).ok().filter(|_| !self.in_store);
+            self.set_format(field, TextFormat { order, ..text_format })?;
+            notes.extend(note(column, lost));
+        }
+        Ok(notes)
+    }
+
+    /// Sets the format of a column; of a field that has one already, what both have in common.
+    fn set_format(&mut self, field: FieldId, text_format: TextFormat) -> Result<(), CliError> {
+        let known = self.writer.schema().get(field).and_then(FieldSpec::spelling).map(TextFormat::parse);
+        let text_format = known.into_iter().fold(text_format, |own, known| known.common(own));
+        Ok(self.writer.set_format(field, text_format.to_format().unwrap_or_default())?)
+    }
+}
+
+/// The declaration of a column. In a store, byte strings get a dictionary if nothing else is said, because the kind of a
+/// field never changes, and the first few documents say little about the others.
+pub(crate) fn spec(name: &str, ty: ColumnType, in_store: bool) -> FieldSpec {
+    let (kind, compression) = match ty.layout {
+        Some(Layout::Sorted) => (BytesKind::Sorted, Compression::Auto),
+        Some(Layout::Binary(compression)) => (BytesKind::Binary, compression),
+        None if in_store && ty.logical.is_bytes() => (BytesKind::Sorted, Compression::Auto),
+        None => (BytesKind::Auto, Compression::Auto),
+    };
+    let spec = FieldSpec::new(name, ty.logical).kind(kind).compression(compression);
+    if ty.multi { spec.multi_valued() } else { spec }
+}
+
+/// Fails if every row was skipped, because the format or the delimiter is probably wrong.
+fn refuse_nothing(import: &Import) -> Result<(), CliError> {
+    match import.skipped() {
+        (skipped, [first, ..]) if import.documents() == 0 => {
+            Err(CliError::failed(format!("all {} rows are bad; the first: {first}", thousands(skipped)))
+                .hint("check --input-format and --delimiter"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A note on something unexpected about a column.
+fn note(column: &Column, lost: bool) -> Option<String> {
+    let name = &column.name;
+    if lost {
+        return Some(format!(
+            "column {name:?}: its values are written in different ways, so export prints them in canonical form \
+             ({} keeps every character)",
+            type_flag(name, "string")
+        ));
+    }
+    (column.unsampled && column.values > 0).then(|| {
+        format!(
+            "column {name:?}: no value in the sample, so its type is string (set --type, or use --sample all)"
+        )
+    })
+}

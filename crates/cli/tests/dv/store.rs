@@ -1,0 +1,308 @@
+//! Stores: what is put, removed and merged is what every command reads.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::sandbox::{Run, Sandbox, packages};
+
+/// The shipped packages, one JSON object a line.
+fn lines() -> Vec<String> {
+    let sandbox = Sandbox::with("packages.ndjson.gz", packages());
+    sandbox.ok(&["build", "packages.ndjson.gz", "-o", "packages.dv", "-q"]);
+    sandbox.ok(&["cat", "packages.dv"]).lines().map(str::to_owned).collect()
+}
+
+fn id(line: &str) -> String {
+    let object: Value = serde_json::from_str(line).unwrap();
+    object["id"].as_str().unwrap().to_owned()
+}
+
+/// A store `st` of the packages, put in `runs` overlapping runs, and its documents by id.
+fn store(runs: usize) -> (Sandbox, BTreeMap<String, String>) {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
+    let lines = lines();
+    let size = lines.len() / runs + 1;
+    let mut expected = BTreeMap::new();
+    for start in (0..lines.len()).step_by(size) {
+        // Some of the run before once more, with a change.
+        let again = lines[start.saturating_sub(20)..start]
+            .iter()
+            .map(|line| line.replace("\"priority\":\"", "\"priority\":\"re-"));
+        let run: Vec<String> =
+            again.chain(lines[start..lines.len().min(start + size)].iter().cloned()).collect();
+        let put =
+            sandbox.dv_with(&["put", "st", "-", "--input-format", "ndjson", "-q"], run.join("\n").as_bytes());
+        assert_eq!((put.code, put.out.as_str(), put.err.as_str()), (0, "", ""));
+        expected.extend(run.into_iter().map(|line| (id(&line), line)));
+    }
+    (sandbox, expected)
+}
+
+/// The documents of a store by id, of `dv cat`.
+fn contents(sandbox: &Sandbox, more: &[&str]) -> BTreeMap<String, String> {
+    let found = sandbox.ok(&[&["cat", "st"], more].concat());
+    let documents: BTreeMap<String, String> = found.lines().map(|line| (id(line), line.to_owned())).collect();
+    assert_eq!(documents.len(), found.lines().count(), "one document for each id");
+    documents
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn documents_are_put_replaced_removed_and_merged() {
+    let (sandbox, mut expected) = store(9);
+    assert_eq!(contents(&sandbox, &[]), expected);
+    let gone: Vec<String> = expected.keys().step_by(10).cloned().collect();
+    let removed = sandbox.dv_with(&["rm", "st", "-", "--json"], gone.join("\n").as_bytes());
+    assert_eq!((removed.code, json(&removed.out)["deleted"].as_u64()), (0, Some(gone.len() as u64)));
+    gone.iter().for_each(|id| drop(expected.remove(id)));
+    assert_eq!(contents(&sandbox, &[]), expected);
+    let games = sandbox.ok(&["rm", "st", "--where", "section = \"games\""]);
+    expected.retain(|_, line| !line.contains("\"section\":\"games\""));
+    assert!(games.contains(&format!("has {}", thousands(expected.len()))), "{games}");
+    assert_eq!(contents(&sandbox, &[]), expected);
+    sandbox.ok(&["merge", "st", "--to", "1", "-q"]);
+    assert_eq!(contents(&sandbox, &[]), expected);
+    let info = json(&sandbox.ok(&["info", "st", "--json"]));
+    assert_eq!((&info["documents"], info["segments"].as_array().unwrap().len()), (&expected.len().into(), 1));
+    assert_eq!(info["segments"][0]["deleted"], 0);
+    let check = json(&sandbox.ok(&["check", "st", "--json"]));
+    assert_eq!((&check["clean"], &check["store"]["unnamed"]), (&true.into(), &Value::Array(Vec::new())));
+}
+
+fn thousands(number: usize) -> String {
+    format!("{},{:03}", number / 1000, number % 1000)
+}
+
+/// Commands over a store with deleted documents print what they print over a segment of the others.
+#[test]
+fn commands_read_a_store_as_a_segment_of_its_documents() {
+    let (sandbox, expected) = store(5);
+    let gone: Vec<String> = expected.keys().step_by(7).cloned().collect();
+    sandbox.dv_with(&["rm", "st", "-", "-q"], gone.join("\n").as_bytes());
+    // The same documents in the same order.
+    let live = sandbox.ok(&["cat", "st"]);
+    let types = ["package", "version", "filename", "description", "source", "built_using"]
+        .map(|name| format!("{name}=string:sorted"))
+        .join(",");
+    let args = [
+        "build",
+        "-",
+        "-o",
+        "one.dv",
+        "--id-field",
+        "id",
+        "--input-format",
+        "ndjson",
+        "-q",
+        "--type",
+        &types,
+    ];
+    assert_eq!(sandbox.dv_with(&args, live.as_bytes()).code, 0);
+    let an_id = expected.keys().nth(3).unwrap().as_str();
+    let commands: &[&[&str]] = &[
+        &["count"],
+        &["count", "--where", "section = \"libs\" and size > 100kB"],
+        &["head", "-n", "3"],
+        &["get", "0", "17", "1999"],
+        &["sample", "-n", "5", "--seed", "3"],
+        &["export", "--format", "csv"],
+        &["export", "--docs", "1000..1010"],
+        &["export", "--where", "size > 1MB", "--sort", "-size", "--limit", "9"],
+        &["sort", "--by", "section,-size", "-n", "20"],
+        &["facet", "section", "tags", "--top", "5"],
+        &["facet", "priority", "--by", "value", "--where", "size > 1MB"],
+        &["group", "section", "--by", "value"],
+        &["histogram", "size", "--step", "1MB"],
+        &["terms", "section", "--counts"],
+        &["terms", "tags", "--prefix", "role::"],
+        &["terms", "--id", "--limit", "50"],
+        &["lookup", an_id, "--columns", "package,size"],
+        &["query", r#"{"facets": ["section"], "stats": ["size"], "groups": ["priority"]}"#],
+    ];
+    for command in commands {
+        let run = |file: &str| {
+            let (name, rest) = command.split_first().unwrap();
+            let run = sandbox.dv(&[&[*name, file], rest].concat());
+            // The name of the file, and the numbers of documents within it.
+            let out = run.out.replace(&format!("\"{file}\""), "\"F\"");
+            (run.code, out, run.err)
+        };
+        let [store, file] = [run("st"), run("one.dv")];
+        assert_eq!(file.0, 0, "{command:?}: {}", file.2);
+        assert!(store == file, "{command:?}\n{}\n{}\n---\n{}\n{}", store.1, store.2, file.1, file.2);
+    }
+    // Statistics but the number of bytes, which deleted documents have as well.
+    let stats = |file: &str| {
+        let mut stats = json(&sandbox.ok(&["stats", file, "--json", "--distinct", "--percentiles", "50"]));
+        let columns = stats["columns"].as_array_mut().unwrap();
+        columns.iter_mut().for_each(|column| drop(column.as_object_mut().unwrap().remove("bytes")));
+        stats["columns"].clone()
+    };
+    assert_eq!(stats("st"), stats("one.dv"));
+    assert_eq!(sandbox.ok(&["diff", "st", "one.dv"]), "");
+    assert_eq!(sandbox.ok(&["diff", "one.dv", "st", "--by", "id"]), "");
+    sandbox.ok(&["merge", "st", "-o", "two.dv", "-q"]);
+    assert_eq!(sandbox.ok(&["diff", "two.dv", "one.dv"]), "");
+    // A store beside a file, and beside itself.
+    let both: u64 = 2 * live.lines().count() as u64;
+    assert_eq!(sandbox.ok(&["count", "st", "one.dv"]), format!("{both}\n"));
+    assert_eq!(sandbox.ok(&["count", "st", "st"]), format!("{both}\n"));
+}
+
+#[test]
+fn documents_are_compared_by_a_column() {
+    let sandbox = Sandbox::with("a.csv", "id,n,day\n1,5,2013-01-01\n2,6,\n3,7,2013-01-03\n");
+    sandbox.write("b.csv", "id,n,day\n3,7,2013-01-03\n4,1,\n1,5,2013-01-02\n");
+    for name in ["a", "b"] {
+        sandbox.ok(&["build", &format!("{name}.csv"), "-o", &format!("{name}.dv"), "-q"]);
+    }
+    let run = sandbox.dv(&["diff", "a.dv", "b.dv", "--by", "id"]);
+    let expected = "\
+--- a.dv: 3 documents, 3 columns
++++ b.dv: 3 documents, 3 columns
+@ id 1
+- day: \"2013-01-01\"
++ day: \"2013-01-02\"
+@ id 2, only in a.dv
+- id: 2
+- n: 6
+@ id 4, only in b.dv
++ id: 4
++ n: 1
+3 of 4 documents differ: day in 1
+";
+    assert_eq!((run.code, run.out.as_str()), (1, expected));
+    let report = json(&sandbox.dv(&["diff", "a.dv", "b.dv", "--by", "id", "--json"]).out);
+    assert_eq!((&report["by"], &report["documents"][1]["value"]), (&"id".into(), &2.into()));
+    let run = sandbox.dv(&["diff", "a.dv", "b.dv", "--by", "day"]);
+    assert_eq!((run.code, run.err.as_str()), (3, "dv: --by: document 1 has no value in column \"day\"\n"));
+    sandbox.write("c.csv", "id,n\n1,5\n1,6\n");
+    sandbox.ok(&["build", "c.csv", "-o", "c.dv", "-q"]);
+    let run = sandbox.dv(&["diff", "a.dv", "c.dv", "--by", "id"]);
+    let expected = "dv: --by: documents 0 and 1 have the same value in column \"id\": 1\n";
+    assert_eq!((run.code, run.err.as_str()), (3, expected));
+}
+
+#[test]
+fn types_are_fixed_by_the_first_put() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&[
+        "store",
+        "create",
+        "st",
+        "--id-field",
+        "id",
+        "--type",
+        "at=timestamp[ms]",
+        "--sort-by",
+        "-at",
+    ]);
+    let put = |rows: &str, more: &[&str]| {
+        sandbox.dv_with(&[&["put", "st", "-", "--input-format", "csv", "-q"], more].concat(), rows.as_bytes())
+    };
+    let code = |run: Run| (run.code, run.err);
+    assert_eq!(
+        code(put("id,at,size,name\na,2013-01-01T06:00:00Z,5,x\nb,2013-01-02T06:00:00Z,6,y\n", &[])).0,
+        0
+    );
+    let (exit, err) = code(put("id,size\nc,many\n", &[]));
+    assert!(exit == 1 && err.contains("<stdin>:2:3: column \"size\"") && err.contains("i64"), "{err}");
+    let (exit, err) = code(put("id,size\nc,7\n", &["--type", "size=f64"]));
+    let expected = "dv: column \"size\": the store has type i64, asked for is f64\n    \
+                    hint: the type of a store's column never changes\n";
+    assert_eq!((exit, err.as_str()), (1, expected));
+    let (exit, err) = code(put("id,size\n,7\nd,1\n", &[]));
+    assert!(exit == 1 && err.contains("column \"id\": 1 of 2 documents have no id"), "{err}");
+    assert_eq!(sandbox.ok(&["count", "st"]), "2\n", "what fails changes nothing");
+    // A new column; the others keep their types though the values would give others.
+    let (exit, err) = code(put("size,id,more\n7,3,true\n", &[]));
+    assert_eq!((exit, err.as_str()), (0, ""));
+    let info = json(&sandbox.ok(&["info", "st", "--json"]));
+    let types: Vec<String> = info["columns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|column| format!("{} {}", column["name"].as_str().unwrap(), column["kind"].as_str().unwrap()))
+        .collect();
+    let expected = ["at numeric", "id binary", "size numeric", "name sorted", "more numeric"];
+    assert_eq!(types, expected);
+    let cat = "{\"at\":\"2013-01-02T06:00:00Z\",\"id\":\"b\",\"size\":6,\"name\":\"y\"}\n\
+               {\"at\":\"2013-01-01T06:00:00Z\",\"id\":\"a\",\"size\":5,\"name\":\"x\"}\n\
+               {\"id\":\"3\",\"size\":7,\"more\":true}\n";
+    assert_eq!(sandbox.ok(&["cat", "st"]), cat);
+    sandbox.ok(&["merge", "st", "--to", "1", "-q"]);
+    assert_eq!(sandbox.ok(&["cat", "st"]), cat, "the order of columns and their formats stay");
+}
+
+#[test]
+fn what_is_refused_says_what_to_do() {
+    let sandbox = Sandbox::new();
+    sandbox.write("rows.csv", "id,n\na,1\n");
+    std::fs::create_dir(sandbox.path("empty")).unwrap();
+    let fails = |args: &[&str], code: i32, parts: &[&str]| {
+        let run = sandbox.dv(args);
+        assert_eq!(run.code, code, "{args:?}: {run:?}");
+        parts.iter().for_each(|part| assert!(run.err.contains(part), "{args:?}: {}", run.err));
+    };
+    for command in
+        [&["put", "empty", "rows.csv"][..], &["count", "empty"], &["check", "empty"], &["rm", "empty", "a"]]
+    {
+        let run = sandbox.dv(command);
+        assert!(
+            run.code == 3 && (run.err + &run.out).contains("expected a store, found no commit"),
+            "{command:?}"
+        );
+    }
+    sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
+    fails(&["store", "create", "st"], 1, &["found commit-00000001", "`dv put` adds documents"]);
+    fails(&["store", "create", "x", "--sort-by", "n"], 1, &["no column \"n\""]);
+    fails(&["store", "create", "x", "--type", "t=timestamp"], 2, &["timestamp[ms]"]);
+    fails(&["store", "create", "x", "--type", "t=string:fsst"], 2, &["a store chooses the compression"]);
+    fails(&["store", "create", "x", "--type", "id=u64", "--id-field", "id"], 1, &["column \"id\""]);
+    sandbox.ok(&["put", "st", "rows.csv", "-q"]);
+    fails(&["rm", "st", "b"], 1, &["no document has the id \"b\""]);
+    fails(&["rm", "st", "--where", "nn = 1"], 1, &["nn"]);
+    fails(&["count", "st", "--commit", "77"], 1, &["expected one of the commits 1, 2, found commit 77"]);
+    fails(&["count", "rows.csv", "--commit", "1"], 2, &["--commit: expected the folder of a store"]);
+    fails(&["put", "st", "rows.csv", "--commit", "1"], 2, &["--commit"]);
+    fails(&["merge", "st", "--sort-by", "n"], 2, &["a store has its own columns"]);
+    fails(&["merge", "rows.csv"], 2, &["-o"]);
+    fails(&["recover", "st", "--to", "2"], 1, &["expected an older commit, found the newest, 2"]);
+    fails(&["info", "st", "--sections"], 2, &["found a store"]);
+}
+
+#[test]
+fn a_damaged_store_is_checked_and_recovered() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
+    for (name, rows) in [("a.csv", "id,n\na,1\nb,2\n"), ("b.csv", "id,n\na,3\nc,4\n")] {
+        sandbox.write(name, rows);
+        sandbox.ok(&["put", "st", name, "-q", "--keep-commits", "3"]);
+    }
+    assert_eq!(sandbox.ok(&["count", "st", "--commit", "2"]), "2\n");
+    sandbox.write("st/commit-00000003", "{}");
+    sandbox.write("st/seg-0000ff.dv", "left");
+    let run = sandbox.dv(&["check", "st"]);
+    assert!(
+        run.code == 1
+            && run.out.contains("st/commit-00000003: ")
+            && run.out.contains("no commit names seg-0000ff.dv"),
+        "{run:?}"
+    );
+    let run = sandbox.dv(&["commits", "st"]);
+    assert!(run.code == 1 && run.out.contains("damaged") && run.err.contains("commit-00000003"), "{run:?}");
+    let run = sandbox.dv(&["count", "st"]);
+    assert!(run.code == 1 && run.err.contains("`dv commits`"), "{run:?}");
+    let recovered = json(&sandbox.ok(&["recover", "st", "--to", "2", "--json"]));
+    assert_eq!((&recovered["now"]["commit"], &recovered["lost"][0]["damaged"]), (&4.into(), &true.into()));
+    assert_eq!(sandbox.ok(&["cat", "st"]), "{\"id\":\"a\",\"n\":1}\n{\"id\":\"b\",\"n\":2}\n");
+    sandbox.ok(&["put", "st", "b.csv", "-q", "--keep-commits", "1"]);
+    assert!(!sandbox.exists("st/commit-00000003") && !sandbox.exists("st/seg-0000ff.dv"));
+    let check = json(&sandbox.ok(&["check", "st", "--json"]));
+    assert_eq!((&check["clean"], &check["documents"]), (&true.into(), &3.into()));
+}
