@@ -30,4 +30,5 @@ mod snapshots;
 mod sort;
 mod stats;
 mod store;
+mod store_killed;
 mod terms;
