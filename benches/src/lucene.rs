@@ -1,5 +1,6 @@
 //! The versions of Lucene and the JDKs that run them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -63,6 +64,45 @@ impl Lucene {
         command.args(["-cp", &self.classes, class, self.version]);
         command
     }
+}
+
+impl Lucene {
+    /// Runs the measurements of another main class over `docs` documents in `parts` segments, whose index is kept in
+    /// `target/parts`. Returns the nanoseconds of CPU time of each.
+    ///
+    /// # Panics
+    ///
+    /// If it fails.
+    pub fn measure(
+        &self,
+        class: &str,
+        column: &str,
+        docs: u32,
+        parts: u32,
+        millis: u32,
+    ) -> BTreeMap<String, f64> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/parts");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let mut command = self.command_of(class);
+        command.args([column, &docs.to_string()]).arg(&folder).args([millis, parts].map(|n| n.to_string()));
+        let output = command.output().expect("a JVM");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let value = |line: &str, key: &str| {
+            let rest = line.split_once(&format!("\"{key}\":"))?.1;
+            Some(rest.split([',', '}']).next()?.trim_matches('"').to_owned())
+        };
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.lines()
+            .filter_map(|line| Some((value(line, "work")?, value(line, "ns_cpu")?.parse().ok()?)))
+            .collect()
+    }
+}
+
+/// Lucene 10.5.0, compiled, if there is a JDK for it.
+pub fn newest() -> Option<Lucene> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let target = here.join("../target/lucene");
+    find(&here.join("peers/lucene"), &target, |version| version == "10.5.0").pop()
 }
 
 /// Compiles every version that has a JDK, and reports the others.

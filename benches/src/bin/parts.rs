@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
@@ -51,7 +50,7 @@ fn main() {
     let args = Args::parse();
     let docs = args.docs;
     let inputs = COLUMNS.map(|name| (name, ColumnInput::of(name, docs)));
-    let lucene = if args.lucene { find_lucene() } else { None };
+    let lucene = if args.lucene { lucene::newest() } else { None };
     let mut known: Option<Vec<u64>> = None;
     let (mut heading, mut times, mut notes) = (String::from("| µs |"), Times::new(), Vec::new());
     for (at, &parts) in args.parts.iter().enumerate() {
@@ -96,27 +95,10 @@ fn print(heading: &str, times: &Times, notes: &[String]) {
     notes.iter().for_each(|note| println!("\n{note}"));
 }
 
-fn find_lucene() -> Option<Lucene> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let target = here.join("../target/lucene");
-    lucene::find(&here.join("peers/lucene"), &target, |version| version == "10.5.0").pop()
-}
-
 /// The microseconds of Lucene's searches by name.
 fn measure_lucene(lucene: &Lucene, docs: u32, parts: u32) -> BTreeMap<String, f64> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/parts");
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let mut command = lucene.command_of("Parts");
-    command.args(["parts", &docs.to_string()]).arg(&folder);
-    let output = command.args([LUCENE_MILLISECONDS.to_string(), parts.to_string()]).output().expect("a JVM");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let value = |line: &str, key: &str| {
-        let rest = line.split_once(&format!("\"{key}\":"))?.1;
-        Some(rest.split([',', '}']).next()?.trim_matches('"').to_owned())
-    };
-    let line = |line: &str| Some((value(line, "work")?, value(line, "ns_cpu")?.parse::<f64>().ok()? / 1e3));
-    text.lines().filter_map(line).collect()
+    let found = lucene.measure("Parts", "parts", docs, parts, LUCENE_MILLISECONDS);
+    found.into_iter().map(|(name, nanos)| (name, nanos / 1e3)).collect()
 }
 
 fn write(inputs: &[(&str, ColumnInput)], start: u32, end: u32) -> Vec<u8> {

@@ -9,6 +9,7 @@ use docvalues_storage::{Directory, FileLock};
 use crate::commit_file::CommitFile;
 use crate::error::Result;
 use crate::names::{self, FileName};
+use crate::sync;
 
 /// The number of times that a folder without a commit is listed.
 const LISTINGS: usize = 10;
@@ -55,7 +56,7 @@ impl Files {
             if files.newest_commit().is_some() {
                 return Ok(files);
             }
-            std::thread::yield_now();
+            sync::yield_now();
         }
         Files::list(directory)
     }

@@ -45,6 +45,7 @@ mod snapshot;
 mod state;
 mod store;
 mod store_reader;
+mod sync;
 mod writer_lock;
 
 pub use change::{Added, NewSegment};

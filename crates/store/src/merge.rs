@@ -4,7 +4,6 @@
 //! are deleted in the merged segment, too, by the numbers that they got there.
 
 use std::collections::HashMap;
-use std::sync::PoisonError;
 
 use docvalues_column::{ColumnSource, DocId};
 use docvalues_storage::{NewFile, Spill};
@@ -18,6 +17,7 @@ use crate::names::FileName;
 use crate::segment::StoreSegment;
 use crate::state::SegmentState;
 use crate::store::{Store, Writer};
+use crate::sync::PoisonError;
 
 /// The number of a document that is not in the merged segment.
 const GONE: u32 = u32::MAX;

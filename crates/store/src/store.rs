@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::Arc;
 
 use docvalues_reader::OpenOptions;
 use docvalues_storage::{Directory, FsDirectory};
@@ -17,6 +17,7 @@ use crate::names::FileName;
 use crate::schema::StoreSchema;
 use crate::snapshot::Snapshot;
 use crate::state::{CommitState, SegmentState};
+use crate::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use crate::writer_lock::WriterLock;
 
 /// Options of a [`Store`].

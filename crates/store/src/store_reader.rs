@@ -16,6 +16,7 @@ use crate::names::FileName;
 use crate::segment::StoreSegment;
 use crate::snapshot::Snapshot;
 use crate::state::CommitState;
+use crate::sync;
 
 /// The number of attempts to open the newest commit. A failure means that the writer replaced and removed it meanwhile.
 pub(crate) const ATTEMPTS: usize = 100;
@@ -151,7 +152,7 @@ fn newest(
             newest.ok_or_else(|| Error::NoStore { folder: directory.path().display().to_string() })?;
         match held(directory, newest, options, known) {
             // The writer is removing it.
-            Err(Error::Storage(error)) if error.is_busy() => std::thread::yield_now(),
+            Err(Error::Storage(error)) if error.is_busy() => sync::yield_now(),
             // The same commit again: it is not being replaced.
             Err(error) if is_missing(&error) && tried != Some(newest) => tried = Some(newest),
             found => return found,

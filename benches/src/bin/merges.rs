@@ -1,0 +1,103 @@
+//! Measures merges of the segments of a store into one, as in docs/benchmarks/store.md, with `--lucene` beside those of
+//! Lucene 10.5.0.
+//!
+//! Prints the median CPU time of a document: of the thread here, of the process there, with its collector.
+#![expect(clippy::expect_used, clippy::print_stdout, reason = "a measurement")]
+
+use std::path::Path;
+use std::time::Duration;
+
+use clap::Parser;
+use docvalues::store::{Store, StoreOptions, StoreSchema};
+use docvalues::{Field, Kind, LogicalType};
+use docvalues_benches::column_input::ColumnInput;
+use docvalues_benches::lucene;
+
+/// Measure merges of segments
+#[derive(Parser)]
+struct Args {
+    /// Number of documents
+    #[arg(long, value_name = "N", default_value = "1_000_000", value_parser = docvalues_benches::count)]
+    docs: u32,
+
+    /// Number of segments
+    #[arg(long, value_name = "N", default_value_t = 13)]
+    segments: u32,
+
+    /// Also measure Lucene 10.5.0: needs Maven and a JDK from 21 on
+    #[arg(long)]
+    lucene: bool,
+}
+
+/// The columns, and the data of each.
+const COLUMNS: [(&str, &str, Kind); 10] = [
+    ("n0", "ts", Kind::Numeric),
+    ("n1", "size", Kind::Numeric),
+    ("n2", "status", Kind::Numeric),
+    ("n3", "price60", Kind::Numeric),
+    ("n4", "rare1", Kind::Numeric),
+    ("n5", "uni24", Kind::Numeric),
+    ("n6", "price60", Kind::Numeric),
+    ("host", "host", Kind::Sorted),
+    ("url", "url", Kind::Binary),
+    ("tags", "tags", Kind::SortedSet),
+];
+
+/// Merges, of which the median counts.
+const ROUNDS: usize = 5;
+
+fn main() {
+    let args = Args::parse();
+    let inputs: Vec<ColumnInput> =
+        COLUMNS.iter().map(|(_, data, _)| ColumnInput::of(data, args.docs)).collect();
+    let mut times: Vec<f64> = (0..ROUNDS).map(|_| merge(&inputs, args.docs, args.segments)).collect();
+    times.sort_by(f64::total_cmp);
+    let ours = times[ROUNDS / 2] / f64::from(args.docs);
+    println!("{} segments of {} columns, {} documents", args.segments, COLUMNS.len(), args.docs);
+    println!("merge: {ours:.0} ns a document");
+    if let Some(lucene) = args.lucene.then(lucene::newest).flatten() {
+        let found = lucene.measure("Merges", "merges", args.docs, args.segments, 0);
+        let theirs = found["merge"] / f64::from(args.docs);
+        println!("Lucene's forceMerge: {theirs:.0} ns a document; ratio {:.2}", ours / theirs);
+    }
+}
+
+/// Merges a new store into one segment. Returns the nanoseconds of CPU time.
+fn merge(inputs: &[ColumnInput], docs: u32, segments: u32) -> f64 {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let store = build(&folder.path().join("store"), inputs, docs, segments);
+    let start = now();
+    store.merge_to(1).expect("a merge");
+    let took = now().saturating_sub(start);
+    assert_eq!((store.snapshot().segments().len(), store.snapshot().docs()), (1, docs.into()));
+    took.as_secs_f64() * 1e9
+}
+
+fn build(path: &Path, inputs: &[ColumnInput], docs: u32, segments: u32) -> Store {
+    let field = |(name, _, kind): (&str, &str, Kind)| {
+        Field::new(name, kind, if kind == Kind::Numeric { LogicalType::I64 } else { LogicalType::Utf8 })
+    };
+    let schema = COLUMNS.into_iter().map(field).try_fold(StoreSchema::new(), StoreSchema::with_field);
+    let store = Store::create(path, schema.expect("names differ"), StoreOptions::default()).expect("a store");
+    // The first document of a batch is a multiple of 64.
+    let start = |part: u32| match part == segments {
+        true => docs,
+        false => {
+            u32::try_from(u64::from(docs) * u64::from(part) / u64::from(segments)).expect("few") / 64 * 64
+        }
+    };
+    for range in (0..segments).map(|part| start(part)..start(part + 1)) {
+        let mut segment = store.new_segment().expect("a file");
+        let fields = COLUMNS.map(|(name, ..)| segment.field(name).expect("a field"));
+        let mut batch = segment.batch(range.end - range.start).expect("few documents");
+        inputs.iter().zip(fields).for_each(|(input, field)| input.add_to(&mut batch, field, range.clone()));
+        batch.finish();
+        segment.finish().expect("a segment");
+    }
+    store.commit().expect("a commit");
+    store
+}
+
+fn now() -> Duration {
+    Duration::try_from(rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime)).unwrap_or_default()
+}

@@ -1,0 +1,15 @@
+//! The locks of the standard library, or those of `shuttle`, which tries out orders of threads in a test.
+
+pub(crate) use std::sync::PoisonError;
+
+#[cfg(not(shuttle))]
+pub(crate) use std::{
+    sync::{Mutex, MutexGuard, RwLock},
+    thread::yield_now,
+};
+
+#[cfg(shuttle)]
+pub(crate) use shuttle::{
+    sync::{Mutex, MutexGuard, RwLock},
+    thread::yield_now,
+};

@@ -1,0 +1,190 @@
+//! Orders of threads that `shuttle` chooses: snapshots beside changes, merges and commits, and readers beside the removal
+//! of files.
+//!
+//! `RUSTFLAGS="--cfg shuttle" cargo test -p docvalues-store --test schedules`. Threads may change at each lock of the
+//! store, and at each call of the directory. `DOCVALUES_SWEEP=full` takes a hundred times as many orders.
+#![cfg(shuttle)]
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use docvalues_column::{DocId, Field, Kind, LogicalType};
+use docvalues_reader::OpenOptions;
+use docvalues_storage::{
+    Directory, DirectoryEntry, DirectoryFile, FileLock, PowerLossDirectory, Result, Source,
+};
+use docvalues_store::{Snapshot, Store, StoreOptions, StoreReader, StoreSchema};
+use shuttle::thread;
+
+/// Orders of a sample.
+const ORDERS: usize = 5_000;
+
+/// A directory in memory. Other threads may run before each call.
+#[derive(Debug)]
+struct Yielding(PowerLossDirectory);
+
+impl Yielding {
+    fn inner(&self) -> &PowerLossDirectory {
+        // Unlike `yield_now`, this does not tell the scheduler to choose another thread.
+        thread::sleep(Duration::ZERO);
+        &self.0
+    }
+}
+
+impl Directory for Yielding {
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn create(&self, name: &OsStr) -> Result<Box<dyn DirectoryFile>> {
+        self.inner().create(name)
+    }
+
+    fn claim(&self, name: &OsStr) -> Result<Box<dyn DirectoryFile>> {
+        self.inner().claim(name)
+    }
+
+    fn hold(&self, name: &OsStr, lock: FileLock) -> Result<Box<dyn DirectoryFile>> {
+        self.inner().hold(name, lock)
+    }
+
+    fn open(&self, name: &OsStr) -> Result<Source> {
+        self.inner().open(name)
+    }
+
+    fn list(&self) -> Result<Vec<DirectoryEntry>> {
+        self.inner().list()
+    }
+
+    fn rename(&self, from: &OsStr, to: &OsStr) -> Result<()> {
+        self.inner().rename(from, to)
+    }
+
+    fn remove(&self, name: &OsStr) -> Result<()> {
+        self.inner().remove(name)
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.inner().sync()
+    }
+}
+
+fn check(body: impl Fn() + Send + Sync + 'static) {
+    let is_full = std::env::var_os("DOCVALUES_SWEEP").is_some_and(|sweep| sweep == "full");
+    let orders = if is_full { 100 * ORDERS } else { ORDERS };
+    let body = Arc::new(body);
+    let again = body.clone();
+    shuttle::check_random(move || again(), orders);
+    // With three changes of priority: long runs of one thread.
+    shuttle::check_pct(move || body(), orders, 3);
+    println!("{} orders", 2 * orders);
+}
+
+fn store() -> (Arc<dyn Directory>, Arc<Store>) {
+    let directory: Arc<dyn Directory> = Arc::new(Yielding(PowerLossDirectory::new("/disk")));
+    let id = Field::new("id", Kind::Binary, LogicalType::Utf8);
+    let schema = StoreSchema::new().with_field(id).unwrap().with_id_field("id").unwrap();
+    let store = Store::create_in(directory.clone(), schema, StoreOptions::default()).unwrap();
+    (directory, Arc::new(store))
+}
+
+fn add(store: &Store, ids: &[&str]) {
+    let mut segment = store.new_segment().unwrap();
+    let field = segment.field("id").unwrap();
+    for id in ids {
+        let mut doc = segment.document();
+        doc.str(field, id).unwrap();
+        doc.finish().unwrap();
+    }
+    segment.finish().unwrap();
+}
+
+/// The ids of the live documents, ascending.
+fn ids(snapshot: &Snapshot) -> Vec<String> {
+    let mut found = Vec::new();
+    for part in snapshot.segments() {
+        let ids = part.segment.binary("id").unwrap();
+        let live = (0..part.segment.docs()).map(DocId::new).filter(|doc| part.live.contains(*doc));
+        found.extend(live.map(|doc| {
+            let mut buffer = Vec::new();
+            String::from_utf8(ids.get(doc, &mut buffer).unwrap().unwrap().to_vec()).unwrap()
+        }));
+    }
+    found.sort();
+    assert_eq!(found.len() as u64, snapshot.docs());
+    found
+}
+
+/// A snapshot shows a change whole or not at all, and never an older state than the one before.
+#[test]
+fn snapshots_beside_changes_merges_and_commits() {
+    check(|| {
+        let (_, store) = store();
+        add(&store, &["a", "b"]);
+        let writer = {
+            let store = store.clone();
+            thread::spawn(move || {
+                add(&store, &["b", "c"]);
+                store.delete_ids(["a"]).unwrap();
+                store.commit().unwrap();
+            })
+        };
+        let merger = {
+            let store = store.clone();
+            thread::spawn(move || store.merge_to(1).unwrap())
+        };
+        let states: [&[&str]; 3] = [&["a", "b"], &["a", "b", "c"], &["b", "c"]];
+        let (mut at, mut sequence) = (0, 0);
+        for _ in 0..25 {
+            let snapshot = store.snapshot();
+            let found = ids(&snapshot);
+            at += states[at..].iter().position(|state| *state == found).unwrap();
+            assert!(snapshot.sequence() >= sequence);
+            sequence = snapshot.sequence();
+            assert!(snapshot.find(b"b").unwrap().is_some());
+            thread::yield_now();
+        }
+        writer.join().unwrap();
+        merger.join().unwrap();
+        assert_eq!(ids(&store.snapshot()), ["b", "c"]);
+    });
+}
+
+/// A reader opens commits whole while the writer removes the files of older ones.
+#[test]
+fn readers_beside_the_removal_of_files() {
+    check(|| {
+        let (directory, store) = store();
+        add(&store, &["a"]);
+        store.commit().unwrap();
+        let writer = {
+            let store = store.clone();
+            thread::spawn(move || {
+                for id in ["b", "c"] {
+                    add(&store, &[id]);
+                    store.commit().unwrap();
+                }
+                store.merge_to(1).unwrap();
+                store.commit().unwrap();
+            })
+        };
+        let mut reader = StoreReader::open_in(directory, OpenOptions::new()).unwrap();
+        let mut last = 0;
+        // More often than the writer commits, so that both are at work for long.
+        for _ in 0..25 {
+            let snapshot = reader.snapshot();
+            assert!(snapshot.commit() >= last);
+            last = snapshot.commit();
+            let found = ids(&snapshot);
+            assert_eq!(found, ["a", "b", "c"][..found.len()]);
+            assert_eq!(found.len() as u64, (last - 1).min(3));
+            reader.reopen().unwrap();
+        }
+        writer.join().unwrap();
+        reader.reopen().unwrap();
+        assert_eq!((reader.snapshot().commit(), ids(&reader.snapshot()).len()), (5, 3));
+    });
+}
