@@ -2,6 +2,7 @@
 
 use docvalues_store::{Error, Store, StoreOptions, StoreSchema};
 
+use crate::cases;
 use crate::fixture::{add, schema};
 
 #[test]
@@ -45,10 +46,11 @@ fn a_writer_whose_lock_was_removed_writes_no_more() {
 fn of_racing_writers_one_gets_in() {
     let folder = tempfile::tempdir().unwrap();
     drop(Store::create(folder.path(), schema(), StoreOptions::default()).unwrap());
-    for _ in 0..100 {
+    let rounds = cases(125);
+    for _ in 0..rounds {
         let opened: Vec<_> = std::thread::scope(|scope| {
             let racers: Vec<_> =
-                (0..4).map(|_| scope.spawn(|| Store::open(folder.path(), StoreOptions::default()))).collect();
+                (0..8).map(|_| scope.spawn(|| Store::open(folder.path(), StoreOptions::default()))).collect();
             racers.into_iter().map(|racer| racer.join().unwrap()).collect()
         });
         assert_eq!(opened.iter().filter(|store| store.is_ok()).count(), 1);
@@ -56,4 +58,5 @@ fn of_racing_writers_one_gets_in() {
             opened.iter().flat_map(|store| store.as_ref().err()).all(|e| matches!(e, Error::Busy { .. }))
         );
     }
+    println!("{} openings in races of 8", 8 * rounds);
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use docvalues_column::{Field, Kind, LogicalType};
 use docvalues_store::{Error, MergePolicy, Store, StoreOptions, StoreReader};
 
+use crate::cases;
 use crate::fixture::{Contents, Stop, add, contents, id, schema};
 
 #[test]
@@ -105,24 +106,84 @@ fn damage_to_any_file_is_named() {
         edits.push([good.as_slice(), b"more"].concat());
         edits.extend(files(folder.path()).into_values().filter(|other| other != good));
         for bytes in edits {
-            match with_file(folder.path(), name, &bytes) {
-                Ok(found) => {
-                    assert_eq!(found, expected, "{name}");
-                    unchanged += 1;
-                }
-                Err(error) => {
-                    let message = error.to_string();
-                    assert!(
-                        message.contains(name.as_str()) || message.contains("commit-"),
-                        "{name}: {message}"
-                    );
-                    refused += 1;
-                }
+            match is_refused(folder.path(), name, &bytes, &expected) {
+                true => refused += 1,
+                false => unchanged += 1,
             }
         }
     }
     println!("{refused} edits refused, {unchanged} without effect");
     assert!(refused > 500);
+}
+
+/// Whether an edited file is refused, with its name or that of the commit; otherwise nothing else is read.
+fn is_refused(folder: &Path, name: &str, bytes: &[u8], expected: &Contents) -> bool {
+    match with_file(folder, name, bytes) {
+        Ok(found) => {
+            assert_eq!(&found, expected, "{name}");
+            false
+        }
+        Err(error) => {
+            let message = error.to_string();
+            assert!(message.contains(name) || message.contains("commit-"), "{name}: {message}");
+            true
+        }
+    }
+}
+
+#[test]
+fn random_edits_of_any_file_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let expected = store_of_all_files(folder.path());
+    let good: Vec<(String, Vec<u8>)> =
+        files(folder.path()).into_iter().filter(|(name, _)| !name.starts_with("LOCK")).collect();
+    let mut random = Random(7);
+    let mut refused = 0;
+    let edits = cases(10_000);
+    for _ in 0..edits {
+        let (name, good) = &good[random.below(good.len())];
+        let mut bytes = good.clone();
+        for _ in 0..=random.below(3) {
+            edit(&mut bytes, &mut random);
+        }
+        refused += u32::from(bytes != *good && is_refused(folder.path(), name, &bytes, &expected));
+    }
+    println!("{refused} of {edits} random edits refused, the others without effect");
+    assert!(refused > edits / 2);
+}
+
+/// Flips a bit, or overwrites, copies, cuts or adds some bytes.
+fn edit(bytes: &mut Vec<u8>, random: &mut Random) {
+    let len = bytes.len();
+    if len == 0 {
+        return bytes.push(7);
+    }
+    let (at, other) = (random.below(len), random.below(len));
+    let most = 1 << random.below(10);
+    let end = len.min(at + 1 + random.below(most));
+    match random.below(5) {
+        0 => bytes[at] ^= 1 << random.below(8),
+        1 => bytes[at..end].fill(u8::try_from(random.below(256)).unwrap()),
+        2 => {
+            let from = other.min(len - (end - at));
+            bytes.copy_within(from..from + (end - at), at);
+        }
+        3 => drop(bytes.drain(at..end)),
+        _ => {
+            let more = bytes[at..end].to_vec();
+            bytes.splice(other..other, more);
+        }
+    }
+}
+
+/// The generator of Knuth's MMIX.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % end
+    }
 }
 
 #[test]
