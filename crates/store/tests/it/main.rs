@@ -5,6 +5,7 @@
 
 mod check;
 mod crash;
+mod docs;
 mod endurance;
 mod fixture;
 mod kill;
