@@ -89,7 +89,7 @@ fn build(path: &Path, inputs: &[ColumnInput], docs: u32, segments: u32) -> Store
     for range in (0..segments).map(|part| start(part)..start(part + 1)) {
         let mut segment = store.new_segment().expect("a file");
         let fields = COLUMNS.map(|(name, ..)| segment.field(name).expect("a field"));
-        let mut batch = segment.batch(range.end - range.start).expect("few documents");
+        let mut batch = segment.writer().batch(range.end - range.start).expect("few documents");
         inputs.iter().zip(fields).for_each(|(input, field)| input.add_to(&mut batch, field, range.clone()));
         batch.finish();
         segment.finish().expect("a segment");

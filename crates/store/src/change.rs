@@ -10,7 +10,7 @@ use docvalues_column::{DocAddress, DocId};
 use docvalues_reader::Segment;
 use docvalues_search::Query;
 use docvalues_storage::{Error as StorageError, NewFile, Spill, Step};
-use docvalues_writer::{ColumnBatch, Document, Duplicates, FieldId, FinishError, IdOptions, SegmentWriter};
+use docvalues_writer::{Document, Duplicates, FieldId, FinishError, IdOptions, SegmentWriter};
 
 use crate::commit_file::FileEntry;
 use crate::error::{Error, Result};
@@ -68,20 +68,6 @@ impl NewSegment<'_> {
     /// Begins a document: see [`SegmentWriter::document`].
     pub fn document(&mut self) -> Document<'_> {
         self.writer.document()
-    }
-
-    /// Begins a batch of documents: see [`SegmentWriter::batch`].
-    ///
-    /// # Errors
-    ///
-    /// If the segment would have too many documents.
-    pub fn batch(&mut self, docs: u32) -> Result<ColumnBatch<'_>> {
-        Ok(self.writer.batch(docs)?)
-    }
-
-    /// The number of documents so far.
-    pub fn docs(&self) -> u32 {
-        self.writer.docs()
     }
 
     /// Writes the segment, and adds it to the store. Of documents with the same id, only the last one stays, and those
