@@ -76,6 +76,28 @@ pub fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
+/// The longest ranges of set bits below `len`, ascending. O(words + ranges).
+pub(crate) fn runs(bits: &[u64], len: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+    // The next bit from `from` on that is set, or clear if `flip` is all ones.
+    let next = move |from: usize, flip: u64| {
+        let words = bits.get(from / 64..).unwrap_or_default();
+        let first = u64::MAX << (from % 64);
+        let mut masks = std::iter::once(first).chain(std::iter::repeat(u64::MAX));
+        let found = words.iter().position(|word| (word ^ flip) & masks.next().unwrap_or(u64::MAX) != 0);
+        found.map_or(len, |at| {
+            let mask = if at == 0 { first } else { u64::MAX };
+            let place = ((words[at] ^ flip) & mask).trailing_zeros();
+            len.min((from / 64 + at) * 64 + place as usize)
+        })
+    };
+    let mut end = 0;
+    std::iter::from_fn(move || {
+        let start = next(end, 0);
+        end = next(start, u64::MAX);
+        (start < len).then_some(start..end)
+    })
+}
+
 pub use docvalues_format::bits::{PUSH_DOCS_SPARE, push_docs, set_range};
 
 /// The number of set bits. O(words).
@@ -105,6 +127,12 @@ mod tests {
             prop_assert_eq!(BitSlice::<u64, Lsb0>::from_slice(&words), model.as_bitslice());
             prop_assert!(ones(&words).eq(model.iter_ones()));
             prop_assert_eq!(count(&words), model.count_ones());
+            let mut in_runs = vec![0; words.len()];
+            for run in runs(&words, at) {
+                prop_assert!(!get(&words, run.end) || run.end == at);
+                run.for_each(|at| set(&mut in_runs, at));
+            }
+            prop_assert!(ones(&in_runs).eq(ones(&words).filter(|one| *one < at)));
         }
     }
 }

@@ -111,6 +111,12 @@ impl Bitset {
         bits::get(&self.words, doc.get() as usize)
     }
 
+    /// Whether all documents of `other` are in the set. O(words).
+    pub fn contains_all(&self, other: &Bitset) -> bool {
+        let own = self.words.iter().copied().chain(std::iter::repeat(0));
+        own.zip(&other.words).all(|(own, other)| other & !own == 0)
+    }
+
     /// The documents in the set, ascending.
     pub fn iter(&self) -> impl Iterator<Item = DocId> + '_ {
         bits::ones(&self.words).map(|at| DocId::new(u32::try_from(at).unwrap_or(u32::MAX)))
@@ -231,6 +237,8 @@ mod tests {
             let united = (&model | &other_model).into_iter().filter(|doc| *doc < size).collect();
             check(&changed(&|set| set.unite(&other)), &united);
             check(&changed(&|set| set.subtract(&other)), &(&model - &other_model));
+            prop_assert_eq!(set.contains_all(&other), other_model.is_subset(&model));
+            prop_assert!(set.contains_all(&changed(&|set| set.intersect(&other))));
             check(&changed(&Bitset::negate), &(0..size).filter(|doc| !model.contains(doc)).collect());
             let resized = model.iter().copied().filter(|doc| *doc < other_size).collect();
             check(&set.resized(other_size), &resized);
