@@ -1,10 +1,12 @@
 //! Several rows at once: the batches of a scan, and lists with offsets, as in Arrow.
 
+mod retain;
+
 use std::ops::Range;
 
 use docvalues_format::id::DocId;
 
-use crate::{DocRange, bits};
+use crate::DocRange;
 
 /// A batch of a scan: some documents of a column, and their rows.
 ///
@@ -383,31 +385,6 @@ impl<T> Lists<T> {
         Ok(())
     }
 
-    /// Keeps only the lists whose bits are set. O(lists and items).
-    ///
-    /// # Panics
-    ///
-    /// If there are fewer bits than lists.
-    pub fn retain(&mut self, bits: &[u64])
-    where
-        T: Copy,
-    {
-        let item = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
-        let (mut kept, mut end) = (0, 0);
-        for run in bits::runs(bits, self.len()) {
-            let (first, last) = (self.offsets[run.start], self.offsets[run.end]);
-            self.items.copy_within(item(first)..item(last), item(end));
-            // No offset is overwritten before it is read, as lists move towards the front.
-            for at in run {
-                kept += 1;
-                self.offsets[kept] = self.offsets[at + 1] - (first - end);
-            }
-            end += last - first;
-        }
-        self.offsets.truncate(kept + 1);
-        self.items.truncate(item(end));
-    }
-
     /// Borrows the lists.
     pub fn slices(&self) -> Slices<'_, T> {
         Slices::new(&self.offsets, &self.items)
@@ -425,8 +402,6 @@ impl<T> Lists<T> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -457,25 +432,5 @@ mod tests {
         assert_eq!((lists.len(), lists.get(0), lists.get(1)), (2, [1, 2].as_slice(), [].as_slice()));
         lists.clear();
         assert!(lists.is_empty());
-    }
-
-    proptest! {
-        #[test]
-        fn lists_whose_bits_are_set_are_kept(
-            all in prop::collection::vec((prop::collection::vec(any::<u8>(), 0..3), any::<bool>()), 0..200),
-            first in any::<bool>(),
-        ) {
-            let (mut lists, mut words) = (Lists::new(), vec![0; all.len() / 64 + 1]);
-            for (at, (list, is_kept)) in all.iter().enumerate() {
-                lists.push(list);
-                // Most are kept, or most are removed.
-                if *is_kept || (at % 7 > 0) == first {
-                    bits::set(&mut words, at);
-                }
-            }
-            lists.retain(&words);
-            let kept = all.iter().enumerate().filter(|(at, _)| bits::get(&words, *at));
-            prop_assert!(lists.slices().iter().eq(kept.map(|(_, (list, _))| list.as_slice())));
-        }
     }
 }

@@ -78,17 +78,17 @@ pub fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
 
 /// The longest ranges of set bits below `len`, ascending. O(words + ranges).
 pub(crate) fn runs(bits: &[u64], len: usize) -> impl Iterator<Item = Range<usize>> + '_ {
-    // The next bit from `from` on that is set, or clear if `flip` is all ones.
+    // The first place from `from` on whose bit is set, or clear if `flip` is all ones.
     let next = move |from: usize, flip: u64| {
-        let words = bits.get(from / 64..).unwrap_or_default();
-        let first = u64::MAX << (from % 64);
-        let mut masks = std::iter::once(first).chain(std::iter::repeat(u64::MAX));
-        let found = words.iter().position(|word| (word ^ flip) & masks.next().unwrap_or(u64::MAX) != 0);
-        found.map_or(len, |at| {
-            let mask = if at == 0 { first } else { u64::MAX };
-            let place = ((words[at] ^ flip) & mask).trailing_zeros();
-            len.min((from / 64 + at) * 64 + place as usize)
-        })
+        let mut places = u64::MAX << (from % 64);
+        for (at, word) in bits[..len.div_ceil(64)].iter().enumerate().skip(from / 64) {
+            let found = (word ^ flip) & places;
+            if found != 0 {
+                return len.min(64 * at + found.trailing_zeros() as usize);
+            }
+            places = u64::MAX;
+        }
+        len
     };
     let mut end = 0;
     std::iter::from_fn(move || {

@@ -132,11 +132,18 @@ impl Bitset {
         let docs = docs.clip(self.docs);
         let (first, shift) = (docs.start as usize / 64, docs.start % 64);
         let word = |at: usize| self.words.get(at).copied().unwrap_or(0);
-        let mut left = docs.len();
-        for (at, to) in (first..).zip(&mut bits[..docs.words()]) {
-            let found = word(at) >> shift | (word(at + 1) << 1) << (63 - shift);
-            *to |= if left < 64 { found & ((1 << left) - 1) } else { found };
-            left = left.saturating_sub(64);
+        let (whole, rest) = (docs.len() / 64, docs.len() % 64);
+        if shift == 0 {
+            let from = self.words.get(first..).unwrap_or_default();
+            bits[..whole].iter_mut().zip(from).for_each(|(to, from)| *to |= from);
+        } else {
+            for (at, to) in (first..).zip(&mut bits[..whole]) {
+                *to |= word(at) >> shift | word(at + 1) << (64 - shift);
+            }
+        }
+        if rest > 0 {
+            let last = first + whole;
+            bits[whole] |= (word(last) >> shift | (word(last + 1) << 1) << (63 - shift)) & ((1 << rest) - 1);
         }
     }
 
