@@ -39,8 +39,8 @@ const FILTER_ONE_IN: usize = 16;
 /// At least one document in this many must be in the set before a collector consults skip indexes at all.
 const SKIP_INDEX_ONE_IN: usize = 4_096;
 
-/// If all but at most one of this many documents are in the set, columns are read as if all were.
-const MOST: usize = 4;
+/// At least one document in this many must be in the set for its columns to be read as if all were.
+const RUN_ONE_IN: usize = 2;
 
 const _: () = assert!(
     CHUNK_DOCS as usize == DOCS_PER_GROUP as usize * retain::GROUPS,
@@ -373,7 +373,7 @@ impl Worker {
         block: DocRange,
         collector: &mut C,
     ) -> Result<()> {
-        if bits::count(&self.wanted) * MOST >= block.len() * (MOST - 1) {
+        if bits::count(&self.wanted) * RUN_ONE_IN >= block.len() {
             return self.most(pass, block, collector);
         }
         let mut list = std::mem::take(&mut self.list);

@@ -1,6 +1,6 @@
 //! Removal of rows from a [`Gathered`].
 
-use docvalues_format::bits::compress_by_bits;
+use docvalues_format::bits::{compress_bits, compress_by_bits};
 
 use super::Gathered;
 use crate::rows::Element;
@@ -17,7 +17,8 @@ impl<T: Element> Gathered<T> {
     pub fn retain(&mut self, bits: &[u64]) {
         if self.has_gaps {
             let rows = self.len();
-            compress(&mut self.present, rows, bits);
+            let kept = compress_bits(&mut self.present, rows, bits);
+            self.present.truncate(kept.div_ceil(64));
         }
         if self.is_many {
             self.lists.retain(bits);
@@ -26,29 +27,6 @@ impl<T: Element> Gathered<T> {
             self.values.truncate(kept);
         }
     }
-}
-
-/// Keeps only those of the first `len` bits of `words` whose place is set in `kept`.
-fn compress(words: &mut Vec<u64>, len: usize, kept: &[u64]) {
-    let mut count = 0;
-    for at in 0..len.div_ceil(64) {
-        let places = u64::MAX >> (64 * (at + 1)).saturating_sub(len);
-        let (mut word, kept) = (words[at] & places, kept[at] & places);
-        // Few are removed: from the highest place on, so that no lower one moves.
-        let mut removed = !kept;
-        while removed != 0 {
-            let below = (1 << removed.ilog2()) - 1;
-            word = word & below | word >> 1 & !below;
-            removed &= below;
-        }
-        let (to, shift) = (count / 64, count % 64);
-        words[to] = words[to] & ((1 << shift) - 1) | word << shift;
-        if shift > 0 && to < at {
-            words[to + 1] = word >> (64 - shift);
-        }
-        count += kept.count_ones() as usize;
-    }
-    words.truncate(count.div_ceil(64));
 }
 
 #[cfg(test)]

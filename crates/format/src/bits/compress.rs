@@ -14,7 +14,7 @@ mod by_bits;
 
 use std::hint::select_unpredictable;
 
-pub use by_bits::{Lane, compress_by_bits};
+pub use by_bits::{Lane, compress_bits, compress_by_bits};
 
 /// Writes the entries of `all` that are not `none` to the front of `out` and returns their number. The rest of `out`
 /// is unspecified.

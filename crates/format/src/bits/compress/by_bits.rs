@@ -55,6 +55,56 @@ fn compress_by_bits_scalar<T: Lane>(list: &mut [T], bits: &[u64], read: usize, m
     count
 }
 
+/// As [`compress_by_bits`], for a list of `len` bits. The bits after those that are kept are clear up to a multiple of
+/// 64.
+///
+/// # Panics
+///
+/// If there are fewer bits than `len`.
+pub fn compress_bits(list: &mut [u64], len: usize, bits: &[u64]) -> usize {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if crate::bits::has_avx2() {
+        #[allow(unsafe_code, reason = "the features were found")]
+        // SAFETY: the line above: this CPU has every feature that the function is compiled for.
+        return unsafe { x86::compress_bits_bmi2(list, len, bits) };
+    }
+    compress_bits_with(list, len, bits, extract_scalar)
+}
+
+/// [`compress_bits`], given the function that moves the bits of a word to its lowest places.
+#[inline(always)]
+fn compress_bits_with(
+    list: &mut [u64],
+    len: usize,
+    bits: &[u64],
+    extract: impl Fn(u64, u64) -> u64,
+) -> usize {
+    let mut count = 0;
+    for at in 0..len.div_ceil(64) {
+        let kept = bits[at] & u64::MAX >> (64 * (at + 1)).saturating_sub(len);
+        let word = extract(list[at], kept);
+        // The words before this one are read already.
+        let (to, shift) = (count / 64, count % 64);
+        list[to] = list[to] & ((1 << shift) - 1) | word << shift;
+        if shift > 0 && to < at {
+            list[to + 1] = word >> (64 - shift);
+        }
+        count += kept.count_ones() as usize;
+    }
+    count
+}
+
+fn extract_scalar(mut word: u64, kept: u64) -> u64 {
+    let mut removed = !kept;
+    // Few are removed: from the highest place on, so that no lower one moves.
+    while removed != 0 {
+        let below = (1 << removed.ilog2()) - 1;
+        word = word & below | word >> 1 & !below;
+        removed &= below;
+    }
+    word
+}
+
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[allow(unsafe_code, reason = "intrinsics; each use has its proof")]
 mod x86 {
@@ -122,6 +172,11 @@ mod x86 {
         (read, count)
     }
 
+    #[target_feature(enable = "bmi2,popcnt")]
+    pub(super) fn compress_bits_bmi2(list: &mut [u64], len: usize, bits: &[u64]) -> usize {
+        super::compress_bits_with(list, len, bits, |word, kept| _pext_u64(word, kept))
+    }
+
     /// As [`by_bits_avx2`].
     #[target_feature(enable = "avx512f,popcnt")]
     fn by_bits_avx512<T: Lane>(list: &mut [T], bits: &[u64]) -> (usize, usize) {
@@ -174,6 +229,7 @@ mod tests {
         #[test]
         fn entries_whose_bits_are_set_are_kept(
             words in prop::collection::vec(prop_oneof![any::<u64>(), Just(0), Just(u64::MAX)], 4),
+            others in prop::collection::vec(any::<u64>(), 4),
             len in 0..=256_usize,
         ) {
             let all: Vec<u32> = (1..).take(len).collect();
@@ -188,6 +244,19 @@ mod tests {
                 let mut list: Vec<TermOrd> = all.iter().copied().map(TermOrd::new).collect();
                 let count = compress(&mut list, &words);
                 prop_assert!(list[..count].iter().map(|ord| ord.get()).eq(kept.iter().copied()));
+            }
+            let scalar: fn(&mut [u64], usize, &[u64]) -> usize =
+                |list, len, bits| compress_bits_with(list, len, bits, extract_scalar);
+            for compress in [compress_bits, scalar] {
+                let mut list = others.clone();
+                let count = compress(&mut list, len, &words);
+                let is_set = |words: &[u64], at: usize| words[at / 64] >> (at % 64) & 1 == 1;
+                let found: Vec<bool> = (0..count.next_multiple_of(64)).map(|at| is_set(&list, at)).collect();
+                let mut expected: Vec<bool> =
+                    kept.iter().map(|one| is_set(&others, (*one - 1) as usize)).collect();
+                prop_assert_eq!(count, expected.len());
+                expected.resize(found.len(), false);
+                prop_assert_eq!(found, expected);
             }
         }
     }
