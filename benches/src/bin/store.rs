@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use docvalues::prelude::*;
-use docvalues::search::facet::Facet;
+use docvalues::search::facet::{Facet, FacetCounts};
 use docvalues::search::{Docs, Query};
 use docvalues::store::{Snapshot, Store, StoreOptions, StoreReader, StoreSchema};
 use docvalues::{DocAddress, Field};
@@ -48,22 +48,22 @@ fn measure(folder: &Path, docs: u32, segments: u32) {
     let path = folder.join("store");
     let store = build(&path, docs, segments);
     tell("opening for reading", "ms", || median(|| wall(|| read(&path))));
-    let (facet, top) = (facet(&store.snapshot()), top(&store.snapshot()));
+    let before = searches(&store.snapshot());
     commits(&store, folder, docs / segments);
     let snapshot = store.snapshot();
     tell("snapshot, taken and dropped", "ms", || cpu(|| store.snapshot()));
     delete_a_tenth(&store);
     println!("deleted of {docs}: {}", u64::from(docs) - store.snapshot().docs());
-    let (now, then) = (store.snapshot(), snapshot);
-    println!("facet with deleted documents: {:.3} of none deleted", facet_of(&now) / facet);
-    println!("top with deleted documents: {:.3} of none deleted", top_of(&now) / top);
-    drop(then);
+    for ((name, before), (_, after)) in before.into_iter().zip(searches(&store.snapshot())) {
+        println!("{name}: {before:.3} ms, with deleted documents {after:.3} ms, ratio {:.3}", after / before);
+    }
+    drop(snapshot);
     store.commit().expect("a commit");
     let live = store.snapshot().docs();
     let took = cpu_once(|| store.merge_to(1).expect("a merge"));
     println!("merge into one segment: {:.0} ns of CPU a document", took / live as f64 * 1e6);
     let first = cpu_once(|| search_facet(&store.snapshot()));
-    let second = facet_of(&store.snapshot());
+    let second = cpu(|| search_facet(&store.snapshot()));
     println!("first facet after the merge: {:.2} of the second", first / second);
     store.commit().expect("a commit");
     drop(store);
@@ -175,36 +175,27 @@ fn open(path: &Path) -> Store {
     Store::open(path, StoreOptions::default()).expect("a store")
 }
 
-fn search_facet(snapshot: &Snapshot) -> u64 {
-    let found = snapshot.search().threads(1).facet(Docs::All, &Facet::on("host")).expect("good bytes");
-    found.values.iter().map(|(_, count)| count).sum()
-}
-
-fn search_top(snapshot: &Snapshot) -> usize {
+/// The milliseconds of each kind of search.
+fn searches(snapshot: &Snapshot) -> Vec<(&'static str, f64)> {
+    let search = || snapshot.search().threads(1);
+    let range = Query::range("size", 1_000..);
     let keys = [SortKey::new("size").descending()];
-    snapshot.search().threads(1).top(Docs::All, &keys, 20).expect("good bytes").len()
+    vec![
+        ("facet on host", cpu(|| search_facet(snapshot))),
+        ("top 20 by size", cpu(|| search().top(Docs::All, &keys, 20).expect("good bytes"))),
+        ("count of a range", cpu(|| search().count(&range).expect("good bytes"))),
+        (
+            "facet on host of a range",
+            cpu(|| {
+                let found = search().filter(&range).expect("good bytes");
+                search().facet(&found, &Facet::on("host")).expect("good bytes")
+            }),
+        ),
+    ]
 }
 
-fn facet(snapshot: &Snapshot) -> f64 {
-    let took = facet_of(snapshot);
-    println!("facet on host: {took:.3} ms");
-    took
-}
-
-fn top(snapshot: &Snapshot) -> f64 {
-    let (took, count) = (top_of(snapshot), Query::range("size", 1_000..));
-    println!("top 20 by size: {took:.3} ms");
-    let took = cpu(|| snapshot.search().threads(1).count(&count).expect("good bytes"));
-    println!("count of a range: {took:.3} ms");
-    top_of(snapshot)
-}
-
-fn facet_of(snapshot: &Snapshot) -> f64 {
-    cpu(|| search_facet(snapshot))
-}
-
-fn top_of(snapshot: &Snapshot) -> f64 {
-    cpu(|| search_top(snapshot))
+fn search_facet(snapshot: &Snapshot) -> FacetCounts {
+    snapshot.search().threads(1).facet(Docs::All, &Facet::on("host")).expect("good bytes")
 }
 
 fn tell(name: &str, unit: &str, measure: impl FnOnce() -> f64) {

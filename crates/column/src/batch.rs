@@ -1,5 +1,7 @@
 //! Several rows at once: the batches of a scan, and lists with offsets, as in Arrow.
 
+mod retain;
+
 use std::ops::Range;
 
 use docvalues_format::id::DocId;

@@ -76,6 +76,28 @@ pub fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
+/// The longest ranges of set bits below `len`, ascending. O(words + ranges).
+pub(crate) fn runs(bits: &[u64], len: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+    // The first place from `from` on whose bit is set, or clear if `flip` is all ones.
+    let next = move |from: usize, flip: u64| {
+        let mut places = u64::MAX << (from % 64);
+        for (at, word) in bits[..len.div_ceil(64)].iter().enumerate().skip(from / 64) {
+            let found = (word ^ flip) & places;
+            if found != 0 {
+                return len.min(64 * at + found.trailing_zeros() as usize);
+            }
+            places = u64::MAX;
+        }
+        len
+    };
+    let mut end = 0;
+    std::iter::from_fn(move || {
+        let start = next(end, 0);
+        end = next(start, u64::MAX);
+        (start < len).then_some(start..end)
+    })
+}
+
 pub use docvalues_format::bits::{PUSH_DOCS_SPARE, push_docs, set_range};
 
 /// The number of set bits. O(words).
@@ -105,6 +127,12 @@ mod tests {
             prop_assert_eq!(BitSlice::<u64, Lsb0>::from_slice(&words), model.as_bitslice());
             prop_assert!(ones(&words).eq(model.iter_ones()));
             prop_assert_eq!(count(&words), model.count_ones());
+            let mut in_runs = vec![0; words.len()];
+            for run in runs(&words, at) {
+                prop_assert!(!get(&words, run.end) || run.end == at);
+                run.for_each(|at| set(&mut in_runs, at));
+            }
+            prop_assert!(ones(&in_runs).eq(ones(&words).filter(|one| *one < at)));
         }
     }
 }

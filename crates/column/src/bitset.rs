@@ -111,6 +111,12 @@ impl Bitset {
         bits::get(&self.words, doc.get() as usize)
     }
 
+    /// Whether all documents of `other` are in the set. O(words).
+    pub fn contains_all(&self, other: &Bitset) -> bool {
+        let own = self.words.iter().copied().chain(std::iter::repeat(0));
+        own.zip(&other.words).all(|(own, other)| other & !own == 0)
+    }
+
     /// The documents in the set, ascending.
     pub fn iter(&self) -> impl Iterator<Item = DocId> + '_ {
         bits::ones(&self.words).map(|at| DocId::new(u32::try_from(at).unwrap_or(u32::MAX)))
@@ -126,11 +132,18 @@ impl Bitset {
         let docs = docs.clip(self.docs);
         let (first, shift) = (docs.start as usize / 64, docs.start % 64);
         let word = |at: usize| self.words.get(at).copied().unwrap_or(0);
-        let mut left = docs.len();
-        for (at, to) in (first..).zip(&mut bits[..docs.words()]) {
-            let found = word(at) >> shift | (word(at + 1) << 1) << (63 - shift);
-            *to |= if left < 64 { found & ((1 << left) - 1) } else { found };
-            left = left.saturating_sub(64);
+        let (whole, rest) = (docs.len() / 64, docs.len() % 64);
+        if shift == 0 {
+            let from = self.words.get(first..).unwrap_or_default();
+            bits[..whole].iter_mut().zip(from).for_each(|(to, from)| *to |= from);
+        } else {
+            for (at, to) in (first..).zip(&mut bits[..whole]) {
+                *to |= word(at) >> shift | word(at + 1) << (64 - shift);
+            }
+        }
+        if rest > 0 {
+            let last = first + whole;
+            bits[whole] |= (word(last) >> shift | (word(last + 1) << 1) << (63 - shift)) & ((1 << rest) - 1);
         }
     }
 
@@ -231,6 +244,8 @@ mod tests {
             let united = (&model | &other_model).into_iter().filter(|doc| *doc < size).collect();
             check(&changed(&|set| set.unite(&other)), &united);
             check(&changed(&|set| set.subtract(&other)), &(&model - &other_model));
+            prop_assert_eq!(set.contains_all(&other), other_model.is_subset(&model));
+            prop_assert!(set.contains_all(&changed(&|set| set.intersect(&other))));
             check(&changed(&Bitset::negate), &(0..size).filter(|doc| !model.contains(doc)).collect());
             let resized = model.iter().copied().filter(|doc| *doc < other_size).collect();
             check(&set.resized(other_size), &resized);

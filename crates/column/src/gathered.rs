@@ -1,5 +1,7 @@
 //! [`Gathered`]: the output of a gather.
 
+mod retain;
+
 use std::ops::ControlFlow;
 
 use crate::batch::{BatchDocs, Lists, Slices, View};

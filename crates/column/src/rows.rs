@@ -3,13 +3,14 @@
 use std::fmt;
 use std::ops::{Bound, ControlFlow, RangeBounds, RangeInclusive};
 
+use docvalues_format::bits::Lane;
 use docvalues_format::id::{DocId, TermOrd};
 
 use crate::batch::{Batch, BatchDocs, View};
 use crate::{DocRange, Gathered, OrdRange, Pruning, Result, bits};
 
 /// An element of a row: a number, an ord, or a byte of a byte string.
-pub trait Element: Copy + Default + PartialEq + fmt::Debug + Send + Sync + 'static {
+pub trait Element: Lane + Default + PartialEq + fmt::Debug + Send + Sync + 'static {
     /// The range of values that a filter matches.
     type Range: Clone + fmt::Debug + Send + Sync;
 

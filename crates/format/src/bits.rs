@@ -197,7 +197,7 @@ pub use bitset::{PUSH_DOCS_SPARE, count_ones, push_docs, set_range};
 pub(crate) use compare::{all_at_most, min_max};
 pub use compare::{all_below, not_equal, ord_offsets, skip_below, skip_outside};
 pub(crate) use compare_packed::in_range_packed;
-pub use compress::{compress, expand};
+pub use compress::{Lane, compress, compress_bits, compress_by_bits, expand};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub use cpu_features::{has_avx2, has_avx512};
 pub(crate) use multiversion::multiversion;

@@ -23,8 +23,9 @@ pub(crate) struct Request<'r> {
 struct RequestPart<'r> {
     /// The number of documents in the part.
     total: u32,
+    /// The documents that the caller passed, or the live documents if these are all of the part.
     given: Docs<'r>,
-    /// The documents of the request, if they differ from those that the caller passed.
+    /// The documents of the request, if they differ.
     chosen: Option<Bitset>,
 }
 
@@ -41,9 +42,12 @@ impl Search<'_> {
     /// Begins a request over the live documents among `docs`.
     pub(crate) fn begin<'r>(&'r self, docs: DocsByPart<'r>) -> Result<Request<'r>> {
         let mut hits = 0;
-        let part = |part| {
-            let (given, total) = (docs.of_part(part, self.parts.len())?, self.parts[part].source.docs());
-            let chosen = self.live_among(part, given)?;
+        let part = |part: usize| {
+            let total = self.parts[part].source.docs();
+            let (given, chosen) = match (docs.of_part(part, self.parts.len())?, &self.parts[part].live) {
+                (Docs::All, Some(live)) => (Docs::Bits(live), None),
+                (given, _) => (given, self.live_among(part, given)?),
+            };
             hits += u64::from(chosen.as_ref().map_or_else(|| given.count(total), Bitset::count));
             Ok(RequestPart { total, given, chosen })
         };
@@ -57,6 +61,10 @@ impl Search<'_> {
         let total = part.source.docs();
         let mut chosen = match (docs, &part.live) {
             (Docs::Bits(bits), None) if bits.docs() == total => return Ok(None),
+            // The documents that a filter found are live.
+            (Docs::Bits(bits), Some(live)) if bits.docs() == total && live.contains_all(bits) => {
+                return Ok(None);
+            }
             (Docs::All | Docs::Range(..) | Docs::List(_), None) => return Ok(None),
             (docs, _) => docs.try_bits(total, self.most_memory())?,
         };

@@ -39,6 +39,9 @@ const FILTER_ONE_IN: usize = 16;
 /// At least one document in this many must be in the set before a collector consults skip indexes at all.
 const SKIP_INDEX_ONE_IN: usize = 4_096;
 
+/// At least one document in this many must be in the set for its columns to be read as if all were.
+const RUN_ONE_IN: usize = 2;
+
 const _: () = assert!(
     CHUNK_DOCS as usize == DOCS_PER_GROUP as usize * retain::GROUPS,
     "a bit for each group of a chunk"
@@ -207,7 +210,7 @@ impl Worker {
                         self.window(pass, BatchDocs::Run(docs), collector)?;
                     }
                 }
-                Competitive::Bits => self.wanted(pass, block.start, collector)?,
+                Competitive::Bits => self.wanted(pass, block, collector)?,
             }
         }
         Ok(())
@@ -314,7 +317,7 @@ impl Worker {
                     }
                 }
             }
-            self.wanted(pass, block.start, collector)?;
+            self.wanted(pass, block, collector)?;
         }
         Ok(())
     }
@@ -363,15 +366,33 @@ impl Worker {
         Ok(())
     }
 
-    /// Collects the documents whose bits are set; bit 0 stands for `start`.
-    fn wanted<C: Collector>(&mut self, pass: &PartPass<'_>, start: u32, collector: &mut C) -> Result<()> {
+    /// Collects the documents of `block` whose bits are set.
+    fn wanted<C: Collector>(
+        &mut self,
+        pass: &PartPass<'_>,
+        block: DocRange,
+        collector: &mut C,
+    ) -> Result<()> {
+        if bits::count(&self.wanted) * RUN_ONE_IN >= block.len() {
+            return self.most(pass, block, collector);
+        }
         let mut list = std::mem::take(&mut self.list);
         list.clear();
-        bits::push_docs(&self.wanted, start, &mut list);
+        bits::push_docs(&self.wanted, block.start, &mut list);
         for docs in list.chunks(pass.part.columns.window()) {
             self.window(pass, compact(docs), collector)?;
         }
         self.list = list;
+        Ok(())
+    }
+
+    /// As [`wanted`](Self::wanted), if these are most documents.
+    fn most<C: Collector>(&mut self, pass: &PartPass<'_>, block: DocRange, collector: &mut C) -> Result<()> {
+        let len = pass.part.columns.window();
+        for (docs, bits) in block.chunks(len).zip(self.wanted.chunks(len / 64)) {
+            pass.stop.check()?;
+            collector.collect(&mut Window::most(docs, bits, pass.part.columns, &mut self.buffers))?;
+        }
         Ok(())
     }
 

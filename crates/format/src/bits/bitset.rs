@@ -2,11 +2,18 @@
 
 use std::ops::Range;
 
+use super::compress::compress_by_bits;
 use super::multiversion::multiversion;
 use crate::id::DocId;
 
 /// Words that are skipped together if none of their bits is set.
 const GROUP: usize = 8;
+
+/// If more than one document in this many is in the set, all documents are written and compressed.
+const DENSE: usize = 2;
+
+/// Words whose documents are compressed at once: 4 KiB of documents.
+const DENSE_WORDS: usize = 16;
 
 /// Documents written at once for a word, even if fewer bits are set.
 const DOCS_PER_WRITE: usize = PUSH_DOCS_SPARE;
@@ -66,7 +73,19 @@ fn place(first: u32, word: usize, bits: u64) -> DocId {
 pub fn push_docs(words: &[u64], first: u32, list: &mut Vec<DocId>) {
     // A slice has at most `usize::MAX` bits.
     let found = usize::try_from(count_ones(words)).unwrap_or(usize::MAX);
-    if found > 0 {
+    if found > 64 * words.len() / DENSE {
+        let mut next = first;
+        for words in words.chunks(DENSE_WORDS) {
+            let mut docs = [DocId::new(0); 64 * DENSE_WORDS];
+            let docs = &mut docs[..64 * words.len()];
+            for doc in &mut *docs {
+                *doc = DocId::new(next);
+                next = next.wrapping_add(1);
+            }
+            let here = compress_by_bits(docs, words);
+            list.extend_from_slice(&docs[..here]);
+        }
+    } else if found > 0 {
         let begin = list.len();
         list.resize(begin + found + DOCS_PER_WRITE, DocId::new(0));
         self::list(words, first, &mut list[begin..]);

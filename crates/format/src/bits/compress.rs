@@ -10,7 +10,11 @@
 //!
 //! AVX-512 has an instruction for each direction. AVX2 permutes lanes by a table with an entry for each set of lanes.
 
+mod by_bits;
+
 use std::hint::select_unpredictable;
+
+pub use by_bits::{Lane, compress_bits, compress_by_bits};
 
 /// Writes the entries of `all` that are not `none` to the front of `out` and returns their number. The rest of `out`
 /// is unspecified.
@@ -89,7 +93,7 @@ mod x86 {
     use std::arch::x86_64::*;
 
     /// For each set of eight lanes: the lanes of the set, ascending, then zeros.
-    static COMPRESS: [[u8; 8]; 256] = {
+    pub(super) static COMPRESS: [[u8; 8]; 256] = {
         let (mut table, mut set) = ([[0; 8]; 256], 0);
         while set < table.len() {
             let (mut lane, mut count) = (0, 0);
@@ -126,7 +130,7 @@ mod x86 {
     /// An entry of a table, as a permutation of eight lanes.
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn permutation(entry: [u8; 8]) -> __m256i {
+    pub(super) fn permutation(entry: [u8; 8]) -> __m256i {
         _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(i64::from_le_bytes(entry)))
     }
 

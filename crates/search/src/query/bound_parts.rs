@@ -75,12 +75,8 @@ impl Search<'_> {
     }
 
     fn bind_part(&self, query: &Query, part: usize) -> Result<BoundQuery> {
-        let source = self.source(part);
-        let bound = match &self.parts[part].live {
-            Some(live) => Query::docs(live.clone()).and(query.clone()).bind(&source),
-            None => query.bind(&source),
-        };
-        Ok(bound?.threads(self.threads).limited(&self.stop, self.most_memory()))
+        let bound = query.bind(&self.source(part))?.live(self.parts[part].live.clone());
+        Ok(bound.threads(self.threads).limited(&self.stop, self.most_memory()))
     }
 
     /// Returns the documents that match `query`. If all match, [`DocsByPart::All`] is cheaper than a set.

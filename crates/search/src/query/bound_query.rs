@@ -1,5 +1,7 @@
 //! Queries bound to columns, ready for evaluation.
 
+use std::sync::Arc;
+
 use docvalues_column::{ColumnSource, DocRange, Pruning, bits};
 
 use super::Query;
@@ -45,6 +47,8 @@ const CHUNK_WORDS: usize = CHUNK_DOCS as usize / 64;
 #[derive(Debug)]
 pub struct BoundQuery {
     docs: u32,
+    /// The live documents; `None` if none is deleted. No others match.
+    live: Option<Arc<Bitset>>,
     root: Node,
     nodes: usize,
     threads: usize,
@@ -72,14 +76,24 @@ impl Query {
     pub fn bind(&self, source: &dyn ColumnSource) -> Result<BoundQuery> {
         let (root, nodes) = Binder::new(source).bind(self)?;
         let (stop, memory) = (Interrupt::default(), usize::MAX);
-        Ok(BoundQuery { docs: source.docs(), root, nodes, threads: 1, stop, memory })
+        Ok(BoundQuery { docs: source.docs(), live: None, root, nodes, threads: 1, stop, memory })
     }
 }
 
 impl BoundQuery {
+    /// The query over these live documents.
+    pub(super) fn live(self, live: Option<Arc<Bitset>>) -> BoundQuery {
+        BoundQuery { live, ..self }
+    }
+
     /// The query with an interrupt flag, and a memory limit for sets of documents.
     pub(super) fn limited(self, stop: &Interrupt, memory: usize) -> BoundQuery {
         BoundQuery { stop: stop.clone(), memory, ..self }
+    }
+
+    /// The number of documents that are not deleted.
+    fn live_docs(&self) -> u32 {
+        self.live.as_ref().map_or(self.docs, |live| live.count())
     }
 
     /// The number of documents in the source.
@@ -97,12 +111,12 @@ impl BoundQuery {
 
     /// Whether it is known that no document matches, without reading values.
     pub fn is_none(&self) -> bool {
-        matches!(self.root.kind, NodeKind::None)
+        matches!(self.root.kind, NodeKind::None) || self.live.as_ref().is_some_and(|live| live.is_empty())
     }
 
     /// Whether it is known that every document matches, without reading values.
     pub fn is_all(&self) -> bool {
-        matches!(self.root.kind, NodeKind::All)
+        matches!(self.root.kind, NodeKind::All) && self.live.is_none()
     }
 
     /// Sets the bits of the documents of `docs` that match, on the calling thread. Bit `i % 64` of word `i / 64`
@@ -169,21 +183,21 @@ impl BoundQuery {
         let range = DocRange::new(first, found.end);
         let words = CHUNK_WORDS.min(range.words());
         let chunks = chunks(range);
-        let mut workers = self.workers(&chunks, || (vec![0; words], 0));
-        each(chunks, &mut workers, |(words, count), part| {
+        let mut workers = self.workers(&chunks, || (vec![0; words], Run::default(), 0));
+        each(chunks, &mut workers, |(words, run, count), part| {
             let words = &mut words[..part.words()];
             words.fill(0);
-            self.matching(part, words)?;
+            self.fill_live(part, words, run, |docs, bits, _| self.matching(docs, bits))?;
             clear(words, if part.start == first { ignored } else { 0 });
             *count += len_u32(bits::count(words));
             Ok(())
         })?;
-        Ok(workers.iter().map(|(_, count)| count).sum())
+        Ok(workers.iter().map(|(.., count)| count).sum())
     }
 
     /// The evaluation plan with expected costs. Reads no values.
     pub fn explain(&self) -> Explain {
-        explain(&self.root, self.docs, 0, None)
+        explain(&self.root, self.live_docs(), 0, None)
     }
 
     /// As [`collect`](Self::collect), with a profile of each clause. It is slower, because every clause is evaluated
@@ -197,7 +211,7 @@ impl BoundQuery {
         let fill = |docs, bits: &mut [u64], run: &mut Run| self.fill_windows(docs, bits, run);
         let (found, windows, runs) = self.evaluate(docs.into(), counting, fill)?;
         let counters = evaluate::counters(runs);
-        Ok((found, explain(&self.root, self.docs, windows as u64, Some(&counters))))
+        Ok((found, explain(&self.root, self.live_docs(), windows as u64, Some(&counters))))
     }
 
     /// Returns the documents of `docs` that match, the number of windows, and the state of each thread. Uses `fill`
@@ -214,11 +228,14 @@ impl BoundQuery {
                 let from = (range.start / 64) as usize;
                 let chunks = chunks(range).zip(words[from..].chunks_mut(CHUNK_WORDS));
                 let mut runs = self.workers(&chunks, run);
-                each(chunks, &mut runs, |run, (docs, bits)| fill(docs, bits, run))?;
+                each(chunks, &mut runs, |run, (docs, bits)| self.fill_live(docs, bits, run, &fill))?;
                 clear(&mut words[from..], ignored);
                 (range, words, runs)
             }
             WholeWords::Some(mut words) => {
+                if let Some(live) = &self.live {
+                    words.iter_mut().zip(live.words()).for_each(|(word, live)| *word &= live);
+                }
                 let all = DocRange::new(0, self.docs);
                 let chunks = chunks(all).zip(words.chunks_mut(CHUNK_WORDS));
                 let mut runs = self.workers(&chunks, run);
@@ -254,13 +271,30 @@ impl BoundQuery {
 
     /// The number of matching documents, if the directory has it.
     fn known_count(&self, docs: &Docs<'_>) -> Option<u32> {
-        match &self.decisive().kind {
-            NodeKind::None => Some(0),
-            NodeKind::All => Some(docs.count(self.docs)),
-            NodeKind::Docs(set) if docs.is_all(self.docs) => Some(set.count()),
-            NodeKind::Filter(leaf) if docs.is_all(self.docs) => u32::try_from(leaf.known_count()?).ok(),
+        match (&self.decisive().kind, &self.live) {
+            (NodeKind::None, _) => Some(0),
+            (NodeKind::All, _) if matches!(docs, Docs::All) => Some(self.live_docs()),
+            (_, Some(_)) => None,
+            (NodeKind::All, None) => Some(docs.count(self.docs)),
+            (NodeKind::Docs(set), None) if docs.is_all(self.docs) => Some(set.count()),
+            (NodeKind::Filter(leaf), None) if docs.is_all(self.docs) => {
+                u32::try_from(leaf.known_count()?).ok()
+            }
             _ => None,
         }
+    }
+
+    /// Sets the bits of the live documents of `docs` that match: by `fill` if none is deleted. No bit is set before.
+    fn fill_live(
+        &self,
+        docs: DocRange,
+        bits: &mut [u64],
+        run: &mut Run,
+        fill: impl Fn(DocRange, &mut [u64], &mut Run) -> Result<()>,
+    ) -> Result<()> {
+        let Some(live) = &self.live else { return fill(docs, bits, run) };
+        live.add_to(docs, bits);
+        self.narrow_windows(docs, bits, run)
     }
 
     fn fill_windows(&self, docs: DocRange, bits: &mut [u64], run: &mut Run) -> Result<()> {
@@ -311,7 +345,7 @@ impl BoundQuery {
     /// As [`explain`](Self::explain) after a run, for a query that is known to match every document, or none.
     pub(crate) fn explain_known(&self) -> Explain {
         let windows = u64::from(self.docs.div_ceil(WINDOW));
-        let candidates = u64::from(self.docs);
+        let candidates = u64::from(self.live_docs());
         let mut profile = vec![Profile::default(); self.nodes];
         if let Some(root) = profile.get_mut(self.root.id) {
             *root = Profile {
@@ -321,7 +355,7 @@ impl BoundQuery {
                 ..Profile::default()
             };
         }
-        explain(&self.root, self.docs, windows, Some(&profile))
+        explain(&self.root, self.live_docs(), windows, Some(&profile))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use docvalues_column::{DocId, Field, Kind, LogicalType, SortKey, bits};
+use docvalues_column::{DocId, Field, Kind, LiveDocs, LogicalType, SortKey, bits};
 use docvalues_format::file::kind::from_f64;
 use docvalues_search::facet::{Facet, FacetOrder};
 use docvalues_search::group::{Group, Metric};
@@ -122,6 +122,38 @@ fn any_number_of_threads_finds_the_same_documents() {
                 let (found, explain) = bound.collect_explained(docs).unwrap();
                 assert_eq!(found, of_docs, "{query}, {threads} threads");
                 assert_eq!(timeless(explain), alone, "{query}, {threads} threads");
+            }
+        }
+    }
+}
+
+/// Windows of which most documents are live are read as runs. Documents in a list are not, and give the same results.
+#[test]
+fn live_documents_are_as_those_of_a_list() {
+    let source = source();
+    let best = |doc: u32| mixed(doc) % 1_000_003 > 700_000;
+    let deleted: [&dyn Fn(u32) -> bool; 5] =
+        [&|doc| doc == 70_000, &|doc| mixed(doc) % 10 == 0, &best, &|doc| doc % 7 < 4, &|doc| doc % 100 > 0];
+    for is_deleted in deleted {
+        let mut live = LiveDocs::all(DOCS);
+        (0..DOCS).filter(|doc| is_deleted(*doc)).for_each(|doc| assert!(live.delete(DocId::new(doc))));
+        let list: Vec<DocId> = live.to_bitset().iter().collect();
+        let list = Docs::list(&list).unwrap();
+        let (all, search) = (Search::new(&source), Search::new(&source).live(&live));
+        // Facets and histograms, not sums of doubles, whose last digits depend on the windows.
+        let (found, of_list) = (answers(&search, Docs::All), answers(&all, list));
+        assert_eq!([&found[..2], &found[3..4]], [&of_list[..2], &of_list[3..4]]);
+        for query in ["number < 500_000", "term ^= 'term 1' and not list = 7", "number missing or list = 3"] {
+            let query = Query::parse(query).unwrap();
+            let (found, of_list) =
+                (search.filter(&query).unwrap(), query.bind(&source).unwrap().collect(list));
+            assert!(found.iter().map(|found| found.doc).eq(of_list.unwrap().iter()), "{query}");
+            assert_eq!(search.count(&query).unwrap(), found.count(), "{query}");
+        }
+        for key in ["number", "term", "list"].map(SortKey::new) {
+            for keys in [[key.clone()], [key.descending()]] {
+                let top = all.top(list, &keys, 50).unwrap();
+                assert_eq!(search.top(Docs::All, &keys, 50).unwrap(), top, "by {keys:?}");
             }
         }
     }
