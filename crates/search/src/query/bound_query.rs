@@ -183,16 +183,23 @@ impl BoundQuery {
         let range = DocRange::new(first, found.end);
         let words = CHUNK_WORDS.min(range.words());
         let chunks = chunks(range);
-        let mut workers = self.workers(&chunks, || (vec![0; words], Run::default(), 0));
-        each(chunks, &mut workers, |(words, run, count), part| {
+        let mut workers = self.workers(&chunks, || (vec![0; words], 0));
+        each(chunks, &mut workers, |(words, count), part| {
             let words = &mut words[..part.words()];
             words.fill(0);
-            self.fill_live(part, words, run, |docs, bits, _| self.matching(docs, bits))?;
+            match &self.live {
+                // Without a run, which allocates memory.
+                None => self.matching(part, words)?,
+                Some(live) => {
+                    live.add_to(part, words);
+                    self.narrow_windows(part, words, &mut Run::default())?;
+                }
+            }
             clear(words, if part.start == first { ignored } else { 0 });
             *count += len_u32(bits::count(words));
             Ok(())
         })?;
-        Ok(workers.iter().map(|(.., count)| count).sum())
+        Ok(workers.iter().map(|(_, count)| count).sum())
     }
 
     /// The evaluation plan with expected costs. Reads no values.
