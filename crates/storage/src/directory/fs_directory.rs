@@ -138,7 +138,7 @@ impl Directory for FsDirectory {
             };
             entries.filter_map(|found| entry(found).transpose()).collect()
         });
-        entries.map_err(|error| Error::new(Step::Open, &self.path, error))
+        entries.map_err(|error| Error::new(Step::List, &self.path, error))
     }
 
     fn rename(&self, from: &OsStr, to: &OsStr) -> Result<()> {
