@@ -4,7 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod crash;
+mod failing_calls;
 mod fixture;
+mod full_disk;
 mod kill;
 mod listings;
 mod locks;
@@ -12,6 +14,7 @@ mod merges;
 mod model;
 mod readers;
 mod refusals;
+mod script;
 
 /// A number of cases in a sample, or in the full sweep.
 fn cases(sample: u32) -> u32 {
