@@ -90,7 +90,7 @@ fn calls(script: &[Operation]) -> Vec<(Step, String)> {
         Ok(call.bytes)
     });
     let mut run = Run::new(Arc::new(directory));
-    run.run(script, |_| {});
+    run.run(script, |_, _| {});
     assert_eq!(run.failed, 0);
     drop(run);
     let calls = std::mem::take(&mut *calls.lock().unwrap());
@@ -128,7 +128,7 @@ fn run_with(failure: Failure, script: &[Operation], counts: &mut Counts) {
             None => Ok(call.bytes),
         });
     let mut run = Run::new(Arc::new(directory));
-    run.run(script, |_| {});
+    run.run(script, |_, _| {});
     let most = failure.most_failed();
     assert!(run.failed <= most.0 && run.poisoned <= most.1, "{failure:?}: {} {}", run.failed, run.poisoned);
     counts.runs += 1;
@@ -148,7 +148,7 @@ fn run_with(failure: Failure, script: &[Operation], counts: &mut Counts) {
     let last =
         [Operation::Add(vec![(9_000, 1), (9_001, 2)]), Operation::Delete(vec![9_000]), Operation::Commit];
     let before = run.failed;
-    run.run(&reopen.chain(last).collect::<Vec<_>>(), |_| {});
+    run.run(&reopen.chain(last).collect::<Vec<_>>(), |_, _| {});
     assert_eq!(run.failed, before, "{failure:?}: the disk works again");
     drop(run);
     assert!(read(disk.clone()).is_some_and(|found| found.get(&9_001) == Some(&2)), "{failure:?}");

@@ -23,7 +23,7 @@ fn is_sample() -> bool {
 fn run(folder: &Path, seed: u64) -> (Run, usize) {
     let directory = Arc::new(FsDirectory::new(folder));
     let mut run = Run::new(directory.clone());
-    run.run(&script(seed, 21), |_| {});
+    run.run(&script(seed, 21), |_, _| {});
     assert!(run.allows(&read(directory)));
     let failed = run.failed;
     (run, failed)
@@ -32,7 +32,7 @@ fn run(folder: &Path, seed: u64) -> (Run, usize) {
 /// Changes that must succeed as soon as there is room.
 fn go_on(mut run: Run) {
     let failed = run.failed;
-    run.run(&[Operation::Add(vec![(9_000, 1)]), Operation::Commit], |_| {});
+    run.run(&[Operation::Add(vec![(9_000, 1)]), Operation::Commit], |_, _| {});
     assert_eq!(run.failed, failed);
 }
 

@@ -8,6 +8,7 @@ mod failing_calls;
 mod fixture;
 mod full_disk;
 mod kill;
+mod kill_points;
 mod listings;
 mod locks;
 mod merges;

@@ -77,12 +77,12 @@ impl Run {
         Run { directory, store: None, now: Contents::new(), possible: vec![None], failed: 0, poisoned: 0 }
     }
 
-    /// Runs a script. Calls `committed` after each commit that returned.
-    pub(crate) fn run(&mut self, script: &[Operation], mut committed: impl FnMut(&Contents)) {
+    /// Runs a script. Calls `succeeded` after each operation that did, with what the store contains.
+    pub(crate) fn run(&mut self, script: &[Operation], mut succeeded: impl FnMut(&Operation, &Contents)) {
         for (at, operation) in script.iter().enumerate() {
             let done = self.operate(operation);
-            if done.is_ok() && matches!(operation, Operation::Commit) {
-                committed(&self.now);
+            if done.is_ok() {
+                succeeded(operation, &self.now);
             }
             self.failed += usize::from(done.is_err());
             if let Some(store) = &self.store {
