@@ -7,6 +7,7 @@ mod crash;
 mod failing_calls;
 mod fixture;
 mod full_disk;
+mod hostile_names;
 mod kill;
 mod kill_points;
 mod listings;
