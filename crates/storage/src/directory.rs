@@ -22,7 +22,6 @@ mod power_loss;
 
 pub use faulty::{Call, FaultyDirectory};
 pub use fs_directory::FsDirectory;
-pub(crate) use fs_directory::{copy_permissions, is_named, sync_folder};
 pub use power_loss::PowerLossDirectory;
 
 /// The files of one folder: [`FsDirectory`], or a wrapper or model of it in tests.

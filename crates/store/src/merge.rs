@@ -109,7 +109,7 @@ impl Store {
             merger.add_live(segment.file(), segment as &dyn ColumnSource, &state.live)?;
         }
         let file = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;
-        let summary = merger.finish_into(file, Some(Spill::in_folder(self.directory.path())))?;
+        let summary = merger.finish_into(file, Some(Spill::in_directory(self.directory.clone())))?;
         Ok(FileEntry::of(number, &summary))
     }
 }
