@@ -62,7 +62,7 @@ impl Failure {
     fn most_failed(self) -> (usize, usize) {
         match (self.step, self.fault) {
             _ if self.is_lasting => (usize::MAX, usize::MAX),
-            (Step::Write, Fault::Error(EINTR)) => (0, 0),
+            (Step::Write | Step::Read, Fault::Error(EINTR)) => (0, 0),
             // The call after a short write may be a sync. Without metadata, the writer cannot tell that it has the lock.
             (_, Fault::Short) | (Step::Sync | Step::SyncFolder | Step::Metadata, _) => (1, 1),
             _ => (1, 0),
@@ -110,9 +110,10 @@ fn covers_all(calls: &[(Step, String)]) {
     for file in ["seg-", "delta-", ".g0000", "commit-", "LOCK"] {
         assert!(count(Step::Open, file) + count(Step::Lock, file) > 0, "{file}");
     }
-    for file in ["seg-", "delta-", ".g0000", "commit-"] {
+    for file in ["seg-", "delta-", ".g0000", "commit-", ".spill"] {
         assert!(count(Step::Remove, file) > 0, "{file}");
     }
+    assert!(count(Step::Create, ".spill") > 0 && count(Step::Read, ".spill") > 10);
     assert!(count(Step::Rename, ".commit-") >= 20 && count(Step::SyncFolder, "") >= 40);
     assert!(count(Step::List, "") > 4 && count(Step::Metadata, "LOCK") > 20);
 }

@@ -8,6 +8,9 @@ use docvalues_writer::ErrorKind;
 
 use crate::fixture::{Contents, add, contents, id, schema};
 
+/// The memory for the values of a segment: so little that the first one has a temporary file.
+const BUDGET: usize = 32_000;
+
 /// An operation of a script.
 pub(crate) enum Operation {
     Add(Vec<(u32, i64)>),
@@ -106,7 +109,8 @@ impl Run {
 
     /// Opens the store, or creates it if there is none.
     fn open(&mut self) -> Result<Store> {
-        let (directory, options) = (&self.directory, StoreOptions::default());
+        let (directory, mut options) = (&self.directory, StoreOptions::default());
+        options.writer.budget = BUDGET;
         let store = match Store::open_in(directory.clone(), options) {
             Err(Error::NoStore { .. }) => {
                 assert!(self.possible.contains(&None), "the store is gone");
