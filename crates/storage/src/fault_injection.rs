@@ -46,8 +46,9 @@ use crate::error::Step;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Faults: Send {
-    /// Called before each call to the operating system. `bytes` is the number of bytes to write or read; 0 in all
-    /// steps except [`Step::Write`] and [`Step::Read`]. Returns how many of them the call may transfer.
+    /// Called before each call to the operating system, but those for metadata. `bytes` is the number of bytes to
+    /// write or read; 0 in all steps except [`Step::Write`] and [`Step::Read`]. Returns how many of them the call may
+    /// transfer.
     ///
     /// # Errors
     ///
