@@ -92,7 +92,8 @@ impl Tmpfs {
 #[cfg(target_os = "linux")]
 impl Drop for Tmpfs {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.0.path()).output();
+        // Lazily: a process that another thread is starting has copies of the open files for a moment.
+        let _ = Command::new("umount").arg("-l").arg(self.0.path()).output();
     }
 }
 
