@@ -11,22 +11,19 @@
 //! one instead of leaving it for ever.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, TryLockError};
-use std::io::{self, BufWriter, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::buffered_file::BUFFER;
-use crate::directory::{copy_permissions, is_named, sync_folder};
+use crate::buffered_file::BufferedFile;
+use crate::directory::{Directory, FsDirectory};
 use crate::error::{Error, Result, Step};
-use crate::fault_injection::{FaultInjector, Faults};
+use crate::fault_injection::{self, Faults};
 use crate::spill::Spill;
 
 #[cfg(test)]
 mod tests;
-
-/// The number of attempts to open and lock the temporary file. Each failure is another build that ended within
-/// microseconds.
-const ATTEMPTS: usize = 100;
 
 /// A file that is being written, and appears under its name when it is complete.
 ///
@@ -59,30 +56,13 @@ const ATTEMPTS: usize = 100;
 /// ```
 #[derive(Debug)]
 pub struct AtomicFile {
+    directory: Arc<dyn Directory>,
     target: PathBuf,
     temporary: PathBuf,
-    folder: PathBuf,
     spill: Spill,
-    out: BufWriter<TempFile>,
-    written: u64,
-    state: State,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// The temporary file may become the final one.
-    Whole,
-    /// A write failed: bytes may be missing.
-    Torn,
-    /// It has become the final one.
-    Published,
-}
-
-/// The temporary file, with its injected faults.
-#[derive(Debug)]
-struct TempFile {
-    file: File,
-    injector: FaultInjector,
+    out: BufferedFile,
+    /// Whether it has its final name.
+    is_published: bool,
 }
 
 impl AtomicFile {
@@ -94,7 +74,7 @@ impl AtomicFile {
     /// names a folder or a device, when the temporary file cannot be created, or those of a killed build cannot be
     /// removed.
     pub fn create(path: impl AsRef<Path>) -> Result<AtomicFile> {
-        AtomicFile::begin(path.as_ref(), FaultInjector::default())
+        AtomicFile::begin(path.as_ref(), |folder| Arc::new(FsDirectory::new(folder)))
     }
 
     /// As [`create`](Self::create), with injected `faults`.
@@ -103,27 +83,27 @@ impl AtomicFile {
     ///
     /// As [`create`](Self::create), and those that `faults` injects.
     pub fn create_with_faults(path: impl AsRef<Path>, faults: impl Faults + 'static) -> Result<AtomicFile> {
-        AtomicFile::begin(path.as_ref(), FaultInjector::of(faults))
+        AtomicFile::begin(path.as_ref(), |folder| fault_injection::directory(folder, faults))
     }
 
-    fn begin(path: &Path, injector: FaultInjector) -> Result<AtomicFile> {
+    fn begin(path: &Path, open: impl FnOnce(&Path) -> Arc<dyn Directory>) -> Result<AtomicFile> {
         let name = name(path).map_err(|e| Error::new(Step::Create, path, e))?;
         let hidden = |ending| {
             let mut hidden = OsString::from(".");
             hidden.push(name);
             hidden.push(ending);
-            path.with_file_name(hidden)
+            hidden
         };
-        let temporary = hidden(".tmp");
-        let folder = match path.parent() {
-            Some(folder) if folder != Path::new("") => folder.to_owned(),
-            _ => PathBuf::from("."),
-        };
-        let file = claim(&temporary, path, &injector)?;
-        let spill = Spill::new(hidden(".spill"), injector.clone());
-        let out = BufWriter::with_capacity(BUFFER, TempFile { file, injector });
-        let target = path.to_owned();
-        let begun = AtomicFile { target, temporary, folder, spill, out, written: 0, state: State::Whole };
+        let (target, temporary) = (path.to_owned(), path.with_file_name(hidden(".tmp")));
+        let directory = open(path.parent().unwrap_or(Path::new("")));
+        let file = directory.claim(&hidden(".tmp")).map_err(|error| {
+            // If nothing has the temporary name, the folder is at fault, and the caller knows the final name.
+            let is_taken = error.step() != Step::Create || fs::symlink_metadata(&temporary).is_ok();
+            Error::new(error.step(), if is_taken { &temporary } else { path }, error.into_io_error())
+        })?;
+        let spill = Spill::new(directory.clone(), path.with_file_name(hidden(".spill")));
+        let out = BufferedFile::new(file);
+        let begun = AtomicFile { directory, target, temporary, spill, out, is_published: false };
         // If this fails, dropping it removes the temporary file.
         begun.clear()?;
         Ok(begun)
@@ -131,12 +111,11 @@ impl AtomicFile {
 
     /// Removes the remains of a killed build.
     fn clear(&self) -> Result<()> {
-        let TempFile { file, injector } = self.out.get_ref();
-        let emptied = injector.before(Step::Create).and_then(|()| file.set_len(0));
+        let file = self.out.file();
         // Users without read access to the older file must not read this one while it is written. But the owner
         // must be able to take it over in the next build.
-        let done = emptied.and_then(|()| copy_permissions(&self.target, file, true));
-        done.map_err(|e| Error::new(Step::Create, &self.temporary, e))?;
+        let done = file.clear().and_then(|()| file.copy_permissions(last(&self.target), true));
+        done.map_err(|e| self.error(Step::Create, e))?;
         self.spill.clear()
     }
 
@@ -152,7 +131,7 @@ impl AtomicFile {
 
     /// The number of bytes written so far, which is the offset of the next one.
     pub fn written(&self) -> u64 {
-        self.written
+        self.out.written()
     }
 
     /// Writes all of `bytes`. The error names the file.
@@ -161,7 +140,7 @@ impl AtomicFile {
     ///
     /// When the temporary file cannot be written; it can never be committed then.
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        self.write_all(bytes).map_err(|e| Error::new(Step::Write, &self.temporary, e))
+        self.out.append(bytes).map_err(|e| self.error(Step::Write, e))
     }
 
     /// Flushes all bytes to the disk and gives the file its final name, in place of an older file.
@@ -172,93 +151,55 @@ impl AtomicFile {
     /// name, and the temporary file is gone. With [`Step::SyncFolder`], the new file *is* complete under its final
     /// name and on the disk, but a power loss may undo the renaming.
     pub fn commit(mut self) -> Result<()> {
-        if self.state == State::Torn {
-            let why = io::Error::other("an earlier write failed");
-            return Err(Error::new(Step::Write, &self.temporary, why));
-        }
-        // If anything fails from here on, dropping `self` removes the temporary file.
-        self.flush().map_err(|e| Error::new(Step::Write, &self.temporary, e))?;
-        self.sync().map_err(|e| Error::new(Step::Sync, &self.temporary, e))?;
-        self.rename().map_err(|e| Error::new(Step::Rename, &self.temporary, e))?;
-        self.state = State::Published;
-        self.sync_folder().map_err(|e| Error::new(Step::SyncFolder, &self.folder, e))
+        // If anything fails up to the renaming, dropping `self` removes the temporary file.
+        self.out.complete().map_err(|e| self.error(Step::Write, e))?;
+        let file = self.out.file();
+        let permitted = file.copy_permissions(last(&self.target), false);
+        permitted.and_then(|()| file.sync()).map_err(|e| self.error(Step::Sync, e))?;
+        self.rename().map_err(|e| self.error(Step::Rename, e))?;
+        self.is_published = true;
+        self.directory.sync()
     }
 
-    fn sync(&mut self) -> io::Result<()> {
-        let raw = self.out.get_mut();
-        raw.injector.before(Step::Sync)?;
-        copy_permissions(&self.target, &raw.file, false)?;
-        raw.file.sync_all()
+    fn error(&self, step: Step, error: io::Error) -> Error {
+        Error::new(step, &self.temporary, error)
     }
 
-    fn rename(&mut self) -> io::Result<()> {
-        let TempFile { file, injector } = self.out.get_ref();
+    fn rename(&self) -> io::Result<()> {
         // If the file was removed, its name may now belong to another build's half-written file.
-        if !is_named(file, &self.temporary)? {
+        if !self.out.file().is_named(last(&self.temporary))? {
             let why = "the temporary file was removed while it was written";
             return Err(io::Error::new(io::ErrorKind::NotFound, why));
         }
-        injector.before(Step::Rename)?;
-        fs::rename(&self.temporary, &self.target)
-    }
-
-    fn sync_folder(&mut self) -> io::Result<()> {
-        self.out.get_mut().injector.before(Step::SyncFolder)?;
-        match sync_folder(&self.folder) {
-            // Some file systems cannot sync a folder.
-            Err(e) if matches!(e.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
-            done => done,
-        }
-    }
-
-    /// Records that bytes may be missing, if `done` is an error.
-    fn note<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
-        if done.as_ref().is_err_and(|e| e.kind() != io::ErrorKind::Interrupted) {
-            self.state = State::Torn;
-        }
-        done
+        self.directory.rename(last(&self.temporary), last(&self.target)).map_err(Error::into_io_error)
     }
 }
 
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let done = match self.out.write(bytes) {
-            Ok(0) if !bytes.is_empty() => Err(io::ErrorKind::WriteZero.into()),
-            done => done,
-        };
-        let count = self.note(done)?;
-        self.written += count as u64;
-        Ok(count)
+        self.out.append(bytes)?;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let done = self.out.flush();
-        self.note(done)
+        self.out.flush()
     }
 }
 
 impl Drop for AtomicFile {
     fn drop(&mut self) {
+        let name = last(&self.temporary);
         // The lock is still held. If the file was removed nevertheless, its name belongs to another file. Errors
         // are ignored: the next build takes the file over.
-        if self.state != State::Published
-            && is_named(&self.out.get_ref().file, &self.temporary).unwrap_or(false)
-        {
-            let _ = fs::remove_file(&self.temporary);
+        if !self.is_published && self.out.file().is_named(name).unwrap_or(false) {
+            let _ = self.directory.remove(name);
         }
     }
 }
 
-impl Write for TempFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let bytes = &bytes[..bytes.len().min(BUFFER)];
-        let most = self.injector.before_bytes(Step::Write, bytes.len())?;
-        self.file.write(&bytes[..most])
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
+/// The last component of a path that ends with the name of a file.
+fn last(path: &Path) -> &OsStr {
+    path.file_name().unwrap_or_default()
 }
 
 /// The last component of `path`, if a file can be there.
@@ -275,47 +216,4 @@ fn name(path: &Path) -> io::Result<&OsStr> {
         Some(name) => Ok(name),
         None => refuse("this names no file"),
     }
-}
-
-/// Opens and locks the temporary file of `target`, with the remains of a killed build in it.
-fn claim(temporary: &Path, target: &Path, injector: &FaultInjector) -> Result<File> {
-    let error = |step| move |e| Error::new(step, temporary, e);
-    for _ in 0..ATTEMPTS {
-        let opened = injector.before(Step::Create).and_then(|()| open(temporary));
-        let (file, is_new) = opened.map_err(|e| {
-            // If nothing has the temporary name, the folder is at fault, and the caller knows the final name.
-            let is_taken = fs::symlink_metadata(temporary).is_ok();
-            Error::new(Step::Create, if is_taken { temporary } else { target }, e)
-        })?;
-        let locked = injector.before(Step::Lock).map_err(TryLockError::Error).and_then(|()| file.try_lock());
-        // The build that held the lock may have published or removed the file in the meantime. Then this is no
-        // longer the temporary file, and must not be touched.
-        if !is_named(&file, temporary).map_err(error(Step::Lock))? {
-            continue;
-        }
-        return match locked {
-            Ok(()) => Ok(file),
-            Err(TryLockError::WouldBlock) => Err(error(Step::Lock)(io::ErrorKind::WouldBlock.into())),
-            Err(TryLockError::Error(e)) => {
-                // A file that was there before may belong to a running build.
-                if is_new {
-                    let _ = fs::remove_file(temporary);
-                }
-                Err(error(Step::Lock)(e))
-            }
-        };
-    }
-    Err(error(Step::Lock)(io::ErrorKind::WouldBlock.into()))
-}
-
-/// Opens or creates the temporary file without truncating it: it may be another build's. Also returns whether it is
-/// new.
-fn open(temporary: &Path) -> io::Result<(File, bool)> {
-    let found = fs::symlink_metadata(temporary);
-    // Neither a symbolic link nor a pipe, which would block.
-    if found.as_ref().is_ok_and(|found| !found.is_file()) {
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "something that is no file has this name"));
-    }
-    let file = File::options().write(true).create(true).truncate(false).open(temporary)?;
-    Ok((file, found.is_err()))
 }

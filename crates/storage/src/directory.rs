@@ -16,11 +16,12 @@ use std::path::{Component, Path};
 use crate::error::Result;
 use crate::source::Source;
 
+mod faulty;
 mod fs_directory;
 mod power_loss;
 
+pub use faulty::{Call, FaultyDirectory};
 pub use fs_directory::FsDirectory;
-pub(crate) use fs_directory::{copy_permissions, is_named, sync_folder};
 pub use power_loss::PowerLossDirectory;
 
 /// The files of one folder: [`FsDirectory`], or a wrapper or model of it in tests.

@@ -52,6 +52,10 @@ pub enum Step {
     /// Flushing the new name to the disk. The file is complete under its final name, but a power loss may still
     /// undo the renaming.
     SyncFolder,
+    /// Listing the names in a folder.
+    List,
+    /// Reading or setting the metadata of a file, such as its length.
+    Metadata,
 }
 
 impl Error {
@@ -103,6 +107,8 @@ impl fmt::Display for Error {
             Step::Read => "read back",
             Step::Sync => "sync",
             Step::Rename => "rename",
+            Step::List => "list",
+            Step::Metadata => "read the metadata of",
             Step::SyncFolder => {
                 f.write_str("the file is complete, but a loss of power may undo that: ")?;
                 "sync the folder"

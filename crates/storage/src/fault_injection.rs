@@ -1,12 +1,12 @@
 //! Fault injection for tests of code that writes files.
 //!
-//! Each call to the operating system first consults the injector. Without one, that is one comparison for each 64
-//! KiB.
+//! [`FaultyDirectory`] consults [`Faults`] before each call but those for metadata.
 
-use std::fmt;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::Arc;
 
+use crate::directory::{Directory, FaultyDirectory, FsDirectory};
 use crate::error::Step;
 
 /// Makes calls below an [`AtomicFile`](crate::AtomicFile) and its [`Spill`](crate::Spill) fail. Writers must
@@ -46,8 +46,9 @@ use crate::error::Step;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Faults: Send {
-    /// Called before each call to the operating system. `bytes` is the number of bytes to write or read; 0 in all
-    /// steps except [`Step::Write`] and [`Step::Read`]. Returns how many of them the call may transfer.
+    /// Called before each call to the operating system, but those for metadata. `bytes` is the number of bytes to
+    /// write or read; 0 in all steps except [`Step::Write`] and [`Step::Read`]. Returns how many of them the call may
+    /// transfer.
     ///
     /// # Errors
     ///
@@ -55,34 +56,10 @@ pub trait Faults: Send {
     fn before(&mut self, step: Step, bytes: usize) -> io::Result<usize>;
 }
 
-/// The faults of a build, if any.
-#[derive(Clone, Default)]
-pub(crate) struct FaultInjector(Option<Arc<Mutex<dyn Faults>>>);
-
-impl FaultInjector {
-    pub(crate) fn of(faults: impl Faults + 'static) -> FaultInjector {
-        FaultInjector(Some(Arc::new(Mutex::new(faults))))
-    }
-
-    /// Consulted before a call that transfers no bytes.
-    pub(crate) fn before(&self, step: Step) -> io::Result<()> {
-        self.before_bytes(step, 0).map(|_| ())
-    }
-
-    /// Consulted before a call that transfers `bytes` bytes. Returns how many it may transfer.
-    pub(crate) fn before_bytes(&self, step: Step, bytes: usize) -> io::Result<usize> {
-        match &self.0 {
-            Some(faults) => {
-                let mut faults = faults.lock().unwrap_or_else(PoisonError::into_inner);
-                Ok(faults.before(step, bytes)?.min(bytes))
-            }
-            None => Ok(bytes),
-        }
-    }
-}
-
-impl fmt::Debug for FaultInjector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("FaultInjector").field(&self.0.is_some()).finish()
-    }
+/// The folder at `path`, with injected faults.
+pub(crate) fn directory(path: &Path, mut faults: impl Faults + 'static) -> Arc<dyn Directory> {
+    Arc::new(FaultyDirectory::new(Arc::new(FsDirectory::new(path)), move |call| match call.step {
+        Step::Metadata => Ok(0),
+        step => faults.before(step, call.bytes),
+    }))
 }

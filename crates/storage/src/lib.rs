@@ -13,6 +13,7 @@
 //! | [`AtomicFile`] | a file that appears under its name complete or not at all |
 //! | [`NewFile`] | a file that is written once, under its final name |
 //! | [`Spill`] | a temporary file for data that exceeds the memory of a build |
+//! | [`FaultyDirectory`] | a directory whose calls are recorded, or fail, for tests |
 //! | [`PowerLossDirectory`] | a folder in memory that loses what was not synced, for tests |
 //! | [`Faults`] | fault injection for tests |
 //! | [`Error`] | the call that failed, and its path |
@@ -42,7 +43,10 @@ mod source;
 mod spill;
 
 pub use atomic_file::AtomicFile;
-pub use directory::{Directory, DirectoryEntry, DirectoryFile, FileLock, FsDirectory, PowerLossDirectory};
+pub use directory::{
+    Call, Directory, DirectoryEntry, DirectoryFile, FaultyDirectory, FileLock, FsDirectory,
+    PowerLossDirectory,
+};
 pub use error::{Error, Result, Step};
 pub use fault_injection::Faults;
 pub use huge_pages::prefer_huge_pages;

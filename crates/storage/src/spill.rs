@@ -1,15 +1,14 @@
 //! Temporary files for data that exceeds the memory of a build.
 
-use std::fs::{self, File};
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::buffered_file::in_full;
+use crate::buffered_file::{in_full, write_all_at};
+use crate::directory::{Directory, DirectoryFile, FsDirectory};
 use crate::error::{Error, Result, Step};
-use crate::fault_injection::FaultInjector;
-use crate::positioned_file::PositionedFile;
 
 #[cfg(test)]
 mod tests;
@@ -45,8 +44,8 @@ pub struct Spill(Arc<SpillFile>);
 
 #[derive(Debug)]
 struct SpillFile {
+    directory: Arc<dyn Directory>,
     path: PathBuf,
-    injector: FaultInjector,
     /// The maximum length of the file.
     limit: AtomicU64,
     file: Mutex<Option<Opened>>,
@@ -54,7 +53,7 @@ struct SpillFile {
 
 #[derive(Debug)]
 struct Opened {
-    file: Arc<PositionedFile>,
+    file: Arc<dyn DirectoryFile>,
     len: u64,
     /// Whether the file still has a name.
     named: bool,
@@ -66,11 +65,14 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 impl Spill {
     /// A temporary file in `folder`, for data that is built elsewhere.
     pub fn in_folder(folder: impl AsRef<Path>) -> Spill {
+        Spill::in_directory(Arc::new(FsDirectory::new(folder)))
+    }
+
+    /// As [`in_folder`](Self::in_folder), in any directory.
+    pub fn in_directory(directory: Arc<dyn Directory>) -> Spill {
         let (process, next) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        Spill::new(
-            folder.as_ref().join(format!(".docvalues-{process}-{next}.spill")),
-            FaultInjector::default(),
-        )
+        let path = directory.path().join(format!(".docvalues-{process}-{next}.spill"));
+        Spill::new(directory, path)
     }
 
     /// Limits the file to `bytes` bytes from now on; appends beyond that are refused.
@@ -78,17 +80,17 @@ impl Spill {
         self.0.limit.store(bytes, Ordering::Relaxed);
     }
 
-    /// A temporary file at `path`. The caller's build must hold the lock for this path as long as there is a clone.
-    pub(crate) fn new(path: PathBuf, injector: FaultInjector) -> Spill {
+    /// A temporary file at `path`, in `directory`. The caller's build must hold the lock for this path as long as there
+    /// is a clone.
+    pub(crate) fn new(directory: Arc<dyn Directory>, path: PathBuf) -> Spill {
         let limit = AtomicU64::new(u64::MAX);
-        Spill(Arc::new(SpillFile { path, injector, limit, file: Mutex::new(None) }))
+        Spill(Arc::new(SpillFile { directory, path, limit, file: Mutex::new(None) }))
     }
 
     /// Removes the file of a killed build. Usually there is none.
     pub(crate) fn clear(&self) -> Result<()> {
-        let SpillFile { path, injector, .. } = &*self.0;
-        match injector.before(Step::Remove).and_then(|()| fs::remove_file(path)) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Error::new(Step::Remove, path, e)),
+        match self.0.directory.remove(self.0.name()) {
+            Err(e) if e.io_error().kind() != io::ErrorKind::NotFound => Err(self.0.error(e)),
             _ => Ok(()),
         }
     }
@@ -99,14 +101,11 @@ impl Spill {
     ///
     /// When the file cannot be created or written, on a full disk, or at its [`limit`](Self::limit).
     pub fn append(&self, bytes: &[u8]) -> Result<u64> {
-        let SpillFile { path, injector, limit, file } = &*self.0;
+        let SpillFile { path, limit, file, .. } = &*self.0;
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
         let opened = match &mut *file {
             Some(opened) => opened,
-            none => {
-                let opened = create(path, injector).map_err(|e| Error::new(Step::Create, path, e))?;
-                none.insert(opened)
-            }
+            none => none.insert(self.0.create().map_err(|error| self.0.error(error))?),
         };
         let at = opened.len;
         let limit = limit.load(Ordering::Relaxed);
@@ -114,11 +113,7 @@ impl Spill {
             let why = format!("it would take more than its limit of {limit} bytes");
             return Err(Error::new(Step::Write, path, io::Error::new(io::ErrorKind::QuotaExceeded, why)));
         }
-        let written = in_full(bytes.len(), io::ErrorKind::WriteZero, |part| {
-            let most = injector.before_bytes(Step::Write, part.len())?;
-            opened.file.write_at(&bytes[part.start..][..most], at + part.start as u64)
-        });
-        written.map_err(|e| Error::new(Step::Write, path, e))?;
+        write_all_at(&*opened.file, bytes, at).map_err(|e| Error::new(Step::Write, path, e))?;
         opened.len += bytes.len() as u64;
         Ok(at)
     }
@@ -129,24 +124,33 @@ impl Spill {
     ///
     /// When the file cannot be read.
     pub fn read(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
-        let SpillFile { path, injector, file, .. } = &*self.0;
+        let SpillFile { path, file, .. } = &*self.0;
         let file = file.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|o| Arc::clone(&o.file));
         let read = in_full(bytes.len(), io::ErrorKind::UnexpectedEof, |part| {
-            let most = injector.before_bytes(Step::Read, part.len())?;
             let Some(file) = &file else { return Ok(0) };
-            file.read_at(&mut bytes[part.start..][..most], at + part.start as u64)
+            file.read_at(&mut bytes[part.clone()], at + part.start as u64)
         });
         read.map_err(|e| Error::new(Step::Read, path, e))
     }
 }
 
-/// Creates the file, which must not exist, and unlinks it.
-fn create(path: &Path, injector: &FaultInjector) -> io::Result<Opened> {
-    injector.before(Step::Create)?;
-    let file = File::options().read(true).write(true).create_new(true).open(path)?;
-    // If unlinking fails, the file is removed on drop.
-    let named = !cfg!(unix) || injector.before(Step::Remove).and_then(|()| fs::remove_file(path)).is_err();
-    Ok(Opened { file: Arc::new(PositionedFile::of(file)), len: 0, named })
+impl SpillFile {
+    fn name(&self) -> &OsStr {
+        self.path.file_name().unwrap_or_default()
+    }
+
+    /// The error with the path as the caller knows it.
+    fn error(&self, error: Error) -> Error {
+        Error::new(error.step(), &self.path, error.into_io_error())
+    }
+
+    /// Creates the file, which must not exist, and unlinks it.
+    fn create(&self) -> Result<Opened> {
+        let file = self.directory.create(self.name())?;
+        // If unlinking fails, the file is removed on drop.
+        let named = !cfg!(unix) || self.directory.remove(self.name()).is_err();
+        Ok(Opened { file: file.into(), len: 0, named })
+    }
 }
 
 impl Drop for SpillFile {
@@ -154,7 +158,7 @@ impl Drop for SpillFile {
         let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
         // Some systems cannot remove an open file.
         if file.take().is_some_and(|opened| opened.named) {
-            let _ = fs::remove_file(&self.path);
+            let _ = self.directory.remove(self.name());
         }
     }
 }

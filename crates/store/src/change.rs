@@ -101,7 +101,7 @@ impl Store {
             Ok((writer.schema.clone(), writer.next_number()))
         })?;
         let file = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;
-        let spill = Spill::in_folder(self.directory.path());
+        let spill = Spill::in_directory(self.directory.clone());
         let mut writer =
             SegmentWriter::to_new_file(file, Some(spill), schema.for_writer()?, self.options.writer);
         writer.sort_by(schema.sort().iter().cloned())?;

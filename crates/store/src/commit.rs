@@ -18,7 +18,7 @@ use docvalues_storage::NewFile;
 
 use crate::commit_file::{CommitFile, FileEntry};
 use crate::delta::{self, Row};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::names::FileName;
 use crate::state::SegmentState;
 use crate::store::{Store, Writer};
@@ -89,6 +89,8 @@ impl Store {
             deltas: deltas.clone(),
             ..writer.committed.clone()
         };
+        // A commit that no reader accepts must not replace one that is good.
+        commit.check().map_err(Error::Request)?;
         let synced = self.directory.sync().map_err(Into::into);
         writer.synced(synced)?;
         let number = writer.files.newest_commit().map_or(1, |newest| newest + 1);

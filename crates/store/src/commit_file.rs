@@ -181,7 +181,7 @@ impl CommitFile {
     }
 
     /// Checks what the reader of a commit relies on.
-    fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         if self.segments.len() > MAX_SEGMENTS {
             return Err(format!("expected at most {MAX_SEGMENTS} segments, found {}", self.segments.len()));
         }

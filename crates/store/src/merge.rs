@@ -81,12 +81,12 @@ impl Store {
         let written = self.write_merged(&states, number, &mut new_numbers);
         let file = self.change(|writer| writer.synced(written))?;
         // Not in the last step: others wait for that.
-        let merged = StoreSegment::open(&*self.directory, file, self.options.open)?;
-        merged.warm()?;
+        let merged = StoreSegment::open(&*self.directory, file, self.options.open);
+        let merged = merged.and_then(|merged| merged.warm().map(|()| merged));
         self.change(|writer| {
-            // From now on, a commit removes the file if it is not used.
+            // From now on, a commit removes the file if it is not used, such as one that could not be opened.
             writer.files.add(FileName::Segment(number));
-            writer.replace(&states, SegmentState::new(merged), &new_numbers);
+            writer.replace(&states, SegmentState::new(merged?), &new_numbers);
             Ok(true)
         })
     }
@@ -109,7 +109,7 @@ impl Store {
             merger.add_live(segment.file(), segment as &dyn ColumnSource, &state.live)?;
         }
         let file = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;
-        let summary = merger.finish_into(file, Some(Spill::in_folder(self.directory.path())))?;
+        let summary = merger.finish_into(file, Some(Spill::in_directory(self.directory.clone())))?;
         Ok(FileEntry::of(number, &summary))
     }
 }

@@ -85,8 +85,12 @@ impl fmt::Display for FileName {
     }
 }
 
-/// Whether `name` is that of a temporary file of an unfinished commit.
+/// Whether `name` is that of a temporary file: of a commit that was not finished, or of a segment that was built in a
+/// process that was killed.
 pub(crate) fn is_temporary(name: &str) -> bool {
+    if name.starts_with(".docvalues-") && name.ends_with(".spill") {
+        return true;
+    }
     let hidden = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp"));
     hidden.and_then(FileName::parse).is_some_and(|file| matches!(file, FileName::Commit(_)))
 }
@@ -147,5 +151,6 @@ mod tests {
             assert_eq!(FileName::parse(name), None, "{name:?}");
         }
         assert!(is_temporary(".commit-00000042.tmp") && !is_temporary(".seg-0000a1.dv.tmp"));
+        assert!(is_temporary(".docvalues-7-0.spill") && !is_temporary("docvalues-7-0.spill"));
     }
 }

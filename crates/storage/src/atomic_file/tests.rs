@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::*;
+use crate::buffered_file::BUFFER;
 
 mod names;
 
@@ -133,21 +134,6 @@ fn a_temporary_file_that_was_removed_is_not_published() {
     assert_eq!(contents(folder.path()), only("a.dv", b"second"));
 }
 
-/// Where locks fail, it cannot be known whether the file that is there is a running build's.
-#[test]
-fn without_a_lock_only_what_is_new_is_removed() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.dv");
-    let fails = || Once { at: 1, fault: Fault::Error(EIO), calls: Arc::default() };
-    for found in [None, Some(&b""[..]), Some(b"some")] {
-        let before = found.map_or_else(BTreeMap::new, |bytes| only(".a.dv.tmp", bytes));
-        found.inspect(|bytes| fs::write(folder.path().join(".a.dv.tmp"), bytes).unwrap());
-        let error = AtomicFile::create_with_faults(&path, fails()).unwrap_err();
-        assert_eq!((error.step(), error.is_busy()), (Step::Lock, false));
-        assert_eq!(contents(folder.path()), before);
-    }
-}
-
 /// The test runs itself once more as the build that is killed.
 #[test]
 #[cfg_attr(miri, ignore = "Miri starts no processes")]
@@ -218,46 +204,6 @@ fn a_race() {
     });
     assert!(committed.into_inner() > 0);
     assert_eq!(contents(folder.path()).keys().collect::<Vec<_>>(), ["a.dv"]);
-}
-
-/// Another build that ends just when this one has opened the temporary file and not yet locked it.
-struct EndsBetween {
-    other: Option<AtomicFile>,
-    commits: bool,
-}
-
-impl Faults for EndsBetween {
-    fn before(&mut self, step: Step, bytes: usize) -> io::Result<usize> {
-        if step == Step::Lock
-            && let Some(other) = self.other.take()
-        {
-            match self.commits {
-                true => other.commit().unwrap(),
-                false => drop(other),
-            }
-        }
-        Ok(bytes)
-    }
-}
-
-/// The lock is then got, but on a file that is no longer the temporary one: it may be the published.
-#[test]
-fn the_other_build_ends_between_opening_and_locking() {
-    for commits in [true, false] {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.dv");
-        let mut other = AtomicFile::create(&path).unwrap();
-        other.append(b"the other's").unwrap();
-        let other = Some(other);
-        let mut file = AtomicFile::create_with_faults(&path, EndsBetween { other, commits }).unwrap();
-        match commits {
-            true => assert_eq!(fs::read(&path).unwrap(), b"the other's", "what was published is not touched"),
-            false => assert!(!path.exists()),
-        }
-        file.append(b"ours").unwrap();
-        file.commit().unwrap();
-        assert_eq!(contents(folder.path()), only("a.dv", b"ours"));
-    }
 }
 
 const EIO: i32 = 5;

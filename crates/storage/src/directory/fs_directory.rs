@@ -60,18 +60,19 @@ impl FsDirectory {
     /// Opens a file by `open` and locks it, until the locked file is the one that has the name.
     fn locked(
         &self,
-        name: &OsStr,
+        (step, name): (Step, &OsStr),
         lock: FileLock,
         open: impl Fn(&Path) -> io::Result<File>,
     ) -> Result<Box<dyn DirectoryFile>> {
-        let path = self.file_path(Step::Open, name)?;
+        let path = self.file_path(step, name)?;
         for _ in 0..ATTEMPTS {
+            let before = fs::symlink_metadata(&path);
             // A pipe would block, and a link may lead out of the folder.
-            if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+            if before.as_ref().is_ok_and(|found| !found.is_file()) {
                 let why = "something that is no file has this name";
-                return Err(self.error(Step::Open, name, io::Error::new(io::ErrorKind::AlreadyExists, why)));
+                return Err(self.error(step, name, io::Error::new(io::ErrorKind::AlreadyExists, why)));
             }
-            let file = open(&path).map_err(|error| self.error(Step::Open, name, error))?;
+            let file = open(&path).map_err(|error| self.error(step, name, error))?;
             let locked = match lock {
                 FileLock::Shared => file.try_lock_shared(),
                 FileLock::Exclusive => file.try_lock(),
@@ -85,7 +86,13 @@ impl FsDirectory {
                 Err(TryLockError::WouldBlock) => {
                     Err(self.error(Step::Lock, name, io::ErrorKind::WouldBlock.into()))
                 }
-                Err(TryLockError::Error(error)) => Err(self.error(Step::Lock, name, error)),
+                Err(TryLockError::Error(error)) => {
+                    // A file that was there before may belong to another process.
+                    if before.is_err() {
+                        let _ = fs::remove_file(&path);
+                    }
+                    Err(self.error(Step::Lock, name, error))
+                }
             };
         }
         Err(self.error(Step::Lock, name, io::ErrorKind::WouldBlock.into()))
@@ -104,13 +111,13 @@ impl Directory for FsDirectory {
     }
 
     fn claim(&self, name: &OsStr) -> Result<Box<dyn DirectoryFile>> {
-        self.locked(name, FileLock::Exclusive, |path| {
+        self.locked((Step::Create, name), FileLock::Exclusive, |path| {
             File::options().read(true).write(true).create(true).truncate(false).open(path)
         })
     }
 
     fn hold(&self, name: &OsStr, lock: FileLock) -> Result<Box<dyn DirectoryFile>> {
-        self.locked(name, lock, |path| File::open(path))
+        self.locked((Step::Open, name), lock, |path| File::open(path))
     }
 
     fn open(&self, name: &OsStr) -> Result<Source> {
@@ -138,7 +145,7 @@ impl Directory for FsDirectory {
             };
             entries.filter_map(|found| entry(found).transpose()).collect()
         });
-        entries.map_err(|error| Error::new(Step::Open, &self.path, error))
+        entries.map_err(|error| Error::new(Step::List, &self.path, error))
     }
 
     fn rename(&self, from: &OsStr, to: &OsStr) -> Result<()> {
@@ -202,7 +209,7 @@ impl Drop for FsFile {
 
 /// Whether `path` names `file`.
 #[cfg(unix)]
-pub(crate) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;
     let ours = file.metadata()?;
     match fs::symlink_metadata(path) {
@@ -214,13 +221,13 @@ pub(crate) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
 
 /// There, a file that is open cannot be replaced.
 #[cfg(not(unix))]
-pub(crate) fn is_named(_: &File, path: &Path) -> io::Result<bool> {
+fn is_named(_: &File, path: &Path) -> io::Result<bool> {
     fs::exists(path)
 }
 
 /// Gives `file` the permissions of the file `older`, if there is one, and those of the owner to write it if `for_owner`.
 #[cfg(unix)]
-pub(crate) fn copy_permissions(older: &Path, file: &File, for_owner: bool) -> io::Result<()> {
+fn copy_permissions(older: &Path, file: &File, for_owner: bool) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
 
     let more = if for_owner { 0o600 } else { 0 };
@@ -233,19 +240,19 @@ pub(crate) fn copy_permissions(older: &Path, file: &File, for_owner: bool) -> io
 }
 
 #[cfg(not(unix))]
-pub(crate) fn copy_permissions(_: &Path, _: &File, _: bool) -> io::Result<()> {
+fn copy_permissions(_: &Path, _: &File, _: bool) -> io::Result<()> {
     Ok(())
 }
 
 /// Waits until the disk has all names in `folder`.
 #[cfg(unix)]
-pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
 /// There, a folder cannot be opened, and renaming is as durable as it gets.
 #[cfg(not(unix))]
-pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
+fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
@@ -309,5 +316,56 @@ mod tests {
         directory.remove(name).unwrap();
         assert!(!shared[0].is_named(name).unwrap());
         directory.claim(name).unwrap();
+    }
+
+    /// Opens a file as [`Directory::claim`] does.
+    fn open_or_create(path: &Path) -> io::Result<File> {
+        File::options().read(true).write(true).create(true).truncate(false).open(path)
+    }
+
+    /// The lock is then on a file that no longer has the name: it may be one that another process published.
+    #[test]
+    fn a_file_that_is_replaced_between_opening_and_locking_is_opened_again() {
+        for is_replaced in [true, false] {
+            let folder = tempfile::tempdir().unwrap();
+            let (directory, name) = (FsDirectory::new(folder.path()), OsStr::new("a"));
+            let opened = std::cell::Cell::new(0);
+            let open = |path: &Path| {
+                let file = open_or_create(path)?;
+                if opened.replace(opened.get() + 1) == 0 {
+                    fs::rename(path, folder.path().join("published"))?;
+                    if is_replaced {
+                        fs::write(path, "another's")?;
+                    }
+                }
+                Ok(file)
+            };
+            let claimed = directory.locked((Step::Create, name), FileLock::Exclusive, open).unwrap();
+            assert_eq!((opened.get(), claimed.is_named(name).unwrap()), (2, true));
+        }
+    }
+
+    /// If locks fail, a file that was there may belong to another process.
+    #[cfg(target_os = "linux")]
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no files without access")]
+    fn without_a_lock_only_a_new_file_is_removed() {
+        use std::os::unix::fs::OpenOptionsExt as _;
+
+        for is_new in [true, false] {
+            let folder = tempfile::tempdir().unwrap();
+            let (directory, path) = (FsDirectory::new(folder.path()), folder.path().join("a"));
+            if !is_new {
+                fs::write(&path, "another's").unwrap();
+            }
+            let cannot_lock = |path: &Path| {
+                open_or_create(path)?;
+                File::options().read(true).custom_flags(libc::O_PATH).open(path)
+            };
+            let name = (Step::Create, OsStr::new("a"));
+            let error = directory.locked(name, FileLock::Exclusive, cannot_lock).unwrap_err();
+            assert_eq!((error.step(), error.is_busy()), (Step::Lock, false), "{error}");
+            assert_eq!(path.exists(), !is_new);
+        }
     }
 }

@@ -36,7 +36,7 @@ use disk::{Change, Disk, InodeId, NameChange};
 /// sync a new file together with its name.
 ///
 /// Not modelled: damage to synced bytes, bytes of removed files in new ones, a full disk, permissions, links and
-/// folders. Errors are injected by a wrapper.
+/// folders. [`FaultyDirectory`](crate::FaultyDirectory) injects errors.
 ///
 /// # Examples
 ///

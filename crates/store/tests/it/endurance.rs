@@ -19,16 +19,19 @@ const ROUND: u32 = 40;
 /// The memory and the open files of this process.
 #[derive(Clone, Copy, Debug)]
 struct Usage {
-    resident: u64,
+    /// Bytes of memory, without mapped files.
+    memory: u64,
     handles: u64,
 }
 
 impl Usage {
     /// `None` where `/proc` is not there.
     fn now() -> Option<Usage> {
-        let pages: u64 = std::fs::read_to_string("/proc/self/statm").ok()?.split(' ').nth(1)?.parse().ok()?;
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+        let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
         let handles = std::fs::read_dir("/proc/self/fd").ok()?.count() as u64;
-        Some(Usage { resident: pages * 4096, handles })
+        Some(Usage { memory: kib << 10, handles })
     }
 }
 
@@ -113,8 +116,8 @@ fn eight_readers_beside_a_writer() {
     });
     println!("{} values checked; {usage:?}", checked.into_inner());
     if let (Some(Some(first)), Some(Some(last)), true) = (usage.get(1), usage.last(), seconds > 1_000) {
-        assert!(
-            last.resident * 20 <= first.resident * 21 && last.handles <= first.handles + first.handles / 10
-        );
+        // Of so little memory, 5 % are less than what the allocator holds back.
+        assert!(last.memory <= first.memory + first.memory / 20 + (2 << 20), "{usage:?}");
+        assert!(last.handles <= first.handles + 4, "{usage:?}");
     }
 }

@@ -7,14 +7,19 @@ mod check;
 mod crash;
 mod docs;
 mod endurance;
+mod failing_calls;
 mod fixture;
+mod full_disk;
+mod hostile_names;
 mod kill;
+mod kill_points;
 mod listings;
 mod locks;
 mod merges;
 mod model;
 mod readers;
 mod refusals;
+mod script;
 
 /// A number of cases in a sample, or in the full sweep.
 fn cases(sample: u32) -> u32 {
