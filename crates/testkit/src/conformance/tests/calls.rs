@@ -6,10 +6,14 @@ use super::*;
 
 /// The methods of the traits of `docvalues-column` that have a receiver, as `Trait::method`.
 fn methods() -> BTreeSet<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../column/src");
+    let mut left = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../column/src")];
     let mut methods = BTreeSet::new();
-    for file in std::fs::read_dir(folder).unwrap() {
-        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+    while let Some(path) = left.pop() {
+        if path.is_dir() {
+            left.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        let text = std::fs::read_to_string(path).unwrap();
         for block in text.split("\npub trait ").skip(1) {
             let name: String = block.chars().take_while(char::is_ascii_alphanumeric).collect();
             let body = &block[..block.find("\n}").unwrap()];
