@@ -1,7 +1,7 @@
 //! The segments of a command that reads: of a file, of a store, or of several that are read as if all documents were in
 //! one.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::error::Error as _;
 use std::ffi::OsString;
 use std::fs::File;
@@ -193,8 +193,8 @@ impl Segments {
     /// Fields in the order of the store, if there is one and the user did not name `columns`.
     pub(crate) fn in_order(&self, mut fields: Vec<Field>, columns: &[String]) -> Vec<Field> {
         if let Some(order) = self.order.as_ref().filter(|_| columns.is_empty()) {
-            let place = |field: &Field| order.iter().position(|name| *name == field.name);
-            fields.sort_by_cached_key(|field| place(field).unwrap_or(usize::MAX));
+            let places: HashMap<&str, usize> = order.iter().map(String::as_str).zip(0..).collect();
+            fields.sort_by_key(|field| places.get(field.name.as_str()).copied().unwrap_or(usize::MAX));
         }
         fields
     }

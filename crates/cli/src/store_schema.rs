@@ -4,7 +4,7 @@ use crate::api::store::StoreSchema;
 use crate::api::writer::{BytesKind, FieldSpec};
 use crate::api::{Compression, Field, Kind, LogicalType};
 use crate::error::CliError;
-use crate::input::column_type::{BaseType, ColumnType, Layout, TypeRequest};
+use crate::input::column_type::{BaseType, ColumnType, Layout, TypeRequest, unit_of};
 use crate::input::schema::{ColumnRequest, Schema, TimeRequest};
 use crate::segment_input::spec;
 use crate::sort;
@@ -97,6 +97,7 @@ pub(crate) fn require(store: &StoreSchema, requests: &mut Schema) -> Result<(), 
                 format!("column {:?}: the store has type {known}, asked for is {found}", field.name);
             return Err(CliError::failed(message).hint("the type of a store's column never changes"));
         }
+        let must_exist = asked.as_ref().is_some_and(|asked| asked.must_exist);
         let (time, separator) = asked.map_or((None, None), |asked| (asked.time, asked.separator));
         let known = field.format.as_deref().map(TextFormat::parse).unwrap_or_default();
         let request = ColumnRequest {
@@ -105,7 +106,7 @@ pub(crate) fn require(store: &StoreSchema, requests: &mut Schema) -> Result<(), 
             layout,
             time: time.or_else(|| time_of(&known)),
             separator: separator.or(known.separator),
-            must_exist: false,
+            must_exist,
         };
         requests.set(&field.name, request);
     }
@@ -117,7 +118,7 @@ fn is_same(asked: TypeRequest, ty: TypeRequest) -> bool {
     let layout = asked.layout.is_none() || asked.layout == ty.layout;
     let base = asked.base == ty.base
         || asked.base == BaseType::Timestamp
-            && column_type(ty).is_some_and(|ty| crate::input::column_type::unit_of(ty.logical).is_some());
+            && column_type(ty).is_some_and(|ty| unit_of(ty.logical).is_some());
     base && layout && asked.multi == ty.multi
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -93,8 +94,13 @@ impl StoreReader {
             named: HashSet::new(),
         };
         let newest = held.last().map(|(number, _)| *number);
-        for (number, _) in &held {
-            if let Err(problem) = checker.commit(*number, newest == Some(*number)) {
+        let mut locks = Vec::with_capacity(held.len());
+        for (number, lock) in held {
+            let checked = lock.map_err(Error::from).and_then(|lock| {
+                locks.push(lock);
+                checker.commit(number, newest == Some(number))
+            });
+            if let Err(problem) = checked {
                 checker.report(problem);
             }
         }
@@ -103,19 +109,25 @@ impl StoreReader {
     }
 }
 
-/// The commits, ascending, each with a lock with which no writer removes it.
-fn hold_commits(directory: &dyn Directory) -> Result<Vec<(u64, Box<dyn DirectoryFile>)>> {
+/// A commit, and the lock with which no writer removes it.
+type HeldCommit = (u64, docvalues_storage::Result<Box<dyn DirectoryFile>>);
+
+/// The commits, ascending.
+fn hold_commits(directory: &dyn Directory) -> Result<Vec<HeldCommit>> {
     for _ in 0..ATTEMPTS {
         let numbers = Files::list_beside_writer(directory)?.commits().to_vec();
         let Some(&newest) = numbers.last() else {
             return Err(Error::NoStore { folder: directory.path().display().to_string() });
         };
-        // The writer removes the others.
         let hold = |number| {
             let name = FileName::Commit(number).to_string();
-            Some((number, directory.hold(OsStr::new(&name), FileLock::Shared).ok()?))
+            match directory.hold(OsStr::new(&name), FileLock::Shared) {
+                // The writer is removing it, or has.
+                Err(error) if error.is_busy() || error.io_error().kind() == io::ErrorKind::NotFound => None,
+                lock => Some((number, lock)),
+            }
         };
-        let held: Vec<_> = numbers.into_iter().filter_map(hold).collect();
+        let held: Vec<HeldCommit> = numbers.into_iter().filter_map(hold).collect();
         if held.last().is_some_and(|(number, _)| *number == newest) {
             return Ok(held);
         }
@@ -190,14 +202,13 @@ impl Checker<'_> {
         let mut seeker = snapshot.ids()?.seeker();
         for (part, (opened, segment)) in (0..).zip(snapshot.opened().iter().zip(snapshot.segments())) {
             let Some(ids) = opened.ids()? else { continue };
-            let mut problems = Vec::new();
             let each = |id: &[u8], doc: DocId| {
                 if segment.live.contains(doc) {
                     let own = DocAddress { part, doc };
                     match snapshot.find_with(&mut seeker, id) {
                         Ok(Some(found)) if found == own => {}
-                        Ok(_) => problems.push(twice(segment.segment.file(), doc, id)),
-                        Err(error) => problems.push(error),
+                        Ok(_) => self.report(twice(segment.segment.file(), doc, id)),
+                        Err(problem) => self.report(problem),
                     }
                 }
                 ControlFlow::Continue(())
@@ -206,7 +217,6 @@ impl Checker<'_> {
                 file: segment.segment.file().to_owned(),
                 what: error.to_string(),
             })?;
-            problems.into_iter().for_each(|problem| self.report(problem));
         }
         Ok(())
     }

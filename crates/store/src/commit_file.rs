@@ -327,6 +327,22 @@ mod tests {
             ("\"epoch\": 1", "\"epoch\": 1, \"more\": 1", "unknown field"),
             ("00000007\"", "0000000G\"", "32 hexadecimal digits"),
         ];
+        // More fields than a segment has, and more keys than one is sorted by: neither takes long.
+        let many = |entry: &str, count: usize| {
+            let entries: Vec<String> = (0..count).map(|at| entry.replace('#', &at.to_string())).collect();
+            entries.join(",") + ","
+        };
+        let fields = many(r#"{"name":"f#","kind":"numeric","type":"i64"}"#, 200_000);
+        let keys = many(r#"{"field":"size"}"#, 200_000);
+        for (list, entries, expected) in [
+            ("\"fields\": [", &fields, "expected at most 65000 fields"),
+            ("\"sort\": [", &keys, "expected at most 16 sort keys, found 200001"),
+        ] {
+            let edited = json.replacen(list, &format!("{list}{entries}"), 1);
+            assert_ne!(edited, json);
+            let error = CommitFile::decode(&sealed(&edited), "c").unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
         for (from, to, expected) in edits {
             let edited = json.replacen(from, to, 1);
             assert_ne!(edited, json);

@@ -1,7 +1,10 @@
 //! The fields of a store.
 
+use std::collections::{HashMap, HashSet};
+
 use docvalues_column::{Field, Kind, LogicalType, SortKey};
-use docvalues_writer::{BytesKind, FieldSpec, Schema};
+use docvalues_format::file::root::MAX_COLUMNS;
+use docvalues_writer::{BytesKind, FieldSpec, MAX_SORT_KEYS, Schema};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -43,17 +46,31 @@ impl StoreSchema {
     ///
     /// # Errors
     ///
-    /// If there is a field of this name of another kind or type, or the name begins with `_`, as those of the store.
-    pub fn with_field(mut self, field: Field) -> Result<StoreSchema> {
-        if field.name.starts_with('_') {
-            return Err(Error::Schema {
-                field: field.name,
-                why: "expected a name that does not begin with \"_\"".to_owned(),
-            });
-        }
-        match self.field(&field.name) {
-            None => self.fields.push(field),
-            Some(known) => same(known, &field)?,
+    /// If there is a field of this name of another kind or type, the name begins with `_`, as those of the store, or
+    /// there are 65,000 fields already.
+    pub fn with_field(self, field: Field) -> Result<StoreSchema> {
+        self.with_fields([field])
+    }
+
+    /// As [`with_field`](Self::with_field), for many. O(fields).
+    pub(crate) fn with_fields(mut self, fields: impl IntoIterator<Item = Field>) -> Result<StoreSchema> {
+        let mut known: HashMap<String, usize> =
+            self.fields.iter().map(|field| field.name.clone()).zip(0..).collect();
+        for field in fields {
+            let refused = |why: String| Error::Schema { field: field.name.clone(), why };
+            if field.name.starts_with('_') {
+                return Err(refused("expected a name that does not begin with \"_\"".to_owned()));
+            }
+            match known.get(&field.name) {
+                Some(&at) => same(&self.fields[at], &field)?,
+                None if self.fields.len() >= MAX_COLUMNS as usize => {
+                    return Err(refused(format!("expected at most {MAX_COLUMNS} fields")));
+                }
+                None => {
+                    known.insert(field.name.clone(), self.fields.len());
+                    self.fields.push(field);
+                }
+            }
         }
         Ok(self)
     }
@@ -75,9 +92,13 @@ impl StoreSchema {
     ///
     /// # Errors
     ///
-    /// If there is no such field, or its kind cannot be sorted by.
+    /// If there is no such field, its kind cannot be sorted by, or there are more than [`MAX_SORT_KEYS`] keys.
     pub fn with_sort(self, keys: impl IntoIterator<Item = SortKey>) -> Result<StoreSchema> {
         let sort: Vec<SortKey> = keys.into_iter().collect();
+        if sort.len() > MAX_SORT_KEYS {
+            let found = sort.len();
+            return Err(Error::Request(format!("expected at most {MAX_SORT_KEYS} sort keys, found {found}")));
+        }
         for key in &sort {
             self.require(&key.column, |field| match field.kind {
                 Kind::Numeric | Kind::Sorted => Ok(()),
@@ -117,7 +138,7 @@ impl StoreSchema {
 
     /// The schema with the fields of a segment.
     pub(crate) fn with_segment(&self, fields: &[Field]) -> Result<StoreSchema> {
-        fields.iter().try_fold(self.clone(), |schema, field| schema.with_field(field.clone()))
+        self.clone().with_fields(fields.iter().cloned())
     }
 
     /// The same fields for a writer of segments.
@@ -202,19 +223,19 @@ impl TryFrom<SchemaEntry> for StoreSchema {
     type Error = String;
 
     fn try_from(entry: SchemaEntry) -> Result<StoreSchema, String> {
-        let mut schema = StoreSchema::new();
+        let (mut fields, mut names) = (Vec::with_capacity(entry.fields.len()), HashSet::new());
         for FieldEntry { name, kind, r#type, format } in entry.fields {
             let kind = Kind::ALL.into_iter().find(|known| known.name() == kind);
             let logical = LogicalType::ALL.into_iter().find(|known| known.name() == r#type);
             let Some((kind, logical)) = kind.zip(logical) else {
                 return Err(format!("field \"{name}\": expected a kind and a type"));
             };
-            if schema.field(&name).is_some() {
+            if !names.insert(name.clone()) {
                 return Err(format!("field \"{name}\" occurs twice"));
             }
-            let field = Field { format, ..Field::new(name, kind, logical) };
-            schema = schema.with_field(field).map_err(|error| error.to_string())?;
+            fields.push(Field { format, ..Field::new(name, kind, logical) });
         }
+        let mut schema = StoreSchema::new().with_fields(fields).map_err(|error| error.to_string())?;
         if let Some(id) = entry.id_field {
             schema = schema.with_id_field(&id).map_err(|error| error.to_string())?;
         }

@@ -153,6 +153,13 @@ fn report(
     let output = args.output.display();
     writeln!(console.out, "\n{output}: {}", against_input(stats.bytes, import))?;
     console.out.flush()?;
+    tell_notes(import, notes, console);
+    Ok(())
+}
+
+/// Prints how many rows were skipped, and what is unexpected about the input.
+pub(super) fn tell_notes(import: &Import, notes: &[String], console: &mut Console<'_>) {
+    let (skipped, first) = import.skipped();
     tell_skipped(skipped, first, console);
     for note in notes {
         console.note(&format!("note: {note}"));
@@ -168,7 +175,6 @@ fn report(
     for name in import.unknown_names() {
         console.note(&format!("note: --type: no input has a column {name:?}"));
     }
-    Ok(())
 }
 
 /// Compares the size of the segment with the text of the input, and with its compressed size.
@@ -192,7 +198,7 @@ fn against_input(bytes: u64, import: &Import) -> String {
 }
 
 /// Prints how many rows were skipped, and the first of them.
-pub(super) fn tell_skipped(skipped: u64, first: &[BadRow], console: &mut Console<'_>) {
+fn tell_skipped(skipped: u64, first: &[BadRow], console: &mut Console<'_>) {
     if skipped == 0 {
         return;
     }

@@ -31,7 +31,7 @@ struct Report {
     exit: Exit,
 }
 
-/// What is only in a store.
+/// The part of a report that only a store has.
 #[derive(Serialize)]
 struct StoreReport {
     commits: Vec<u64>,

@@ -1,6 +1,6 @@
 //! `dv put`: adds documents to a store.
 
-use super::build::{prepare_with, requested, tell_skipped};
+use super::build::{prepare_with, requested, tell_notes};
 use super::store::{commit_json, commit_line, open};
 use crate::api::store::{Added, NewSegment, Store};
 use crate::args::PutArgs;
@@ -84,8 +84,8 @@ fn report(
     (added, notes): (Added, &[String]),
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
-    let (skipped, first) = import.skipped();
     if args.write.json {
+        let (skipped, first) = import.skipped();
         let more = [
             ("put", added.docs.into()),
             ("replaced", added.replaced.into()),
@@ -104,7 +104,6 @@ fn report(
         commit_line(store)
     )?;
     console.out.flush()?;
-    tell_skipped(skipped, first, console);
-    notes.iter().for_each(|note| console.note(&format!("note: {note}")));
+    tell_notes(import, notes, console);
     Ok(())
 }

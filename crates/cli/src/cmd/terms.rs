@@ -51,8 +51,10 @@ fn print_terms(
 
     let (first, printer, mut written) = (ords.start, Printer::of(field), Ok(()));
     terms.each_term(ords, &mut |ord, term| {
-        let count = counts.as_ref().and_then(|counts| counts.get(index(ord, first)).copied());
-        written = console.out.write_all(line(args, &printer, term, count).as_bytes());
+        let count = counts.as_ref().and_then(|counts| counts.get(index(ord, first)));
+        written = console
+            .out
+            .write_all(line(args, &printer, term, count.map(|count| u64::from(*count))).as_bytes());
         flow(&written)
     })?;
     Ok(written?)
@@ -68,7 +70,7 @@ fn print_ids(segment: &Segment, args: &TermsArgs, console: &mut Console<'_>) -> 
             return ControlFlow::Break(());
         }
         left -= 1;
-        written = console.out.write_all(line(args, &printer, id, Some(doc.get())).as_bytes());
+        written = console.out.write_all(line(args, &printer, id, Some(doc.get().into())).as_bytes());
         flow(&written)
     };
     index
@@ -130,7 +132,7 @@ fn index(ord: TermOrd, first: u32) -> usize {
 }
 
 /// A line of the output: a term with its count, or an id with its document.
-fn line(args: &TermsArgs, printer: &Printer, term: &[u8], number: Option<u32>) -> String {
+fn line(args: &TermsArgs, printer: &Printer, term: &[u8], number: Option<u64>) -> String {
     let (name, counted) = if args.column.is_some() { ("term", "documents") } else { ("id", "doc") };
     if args.json {
         let mut line = format!("{{\"{name}\":");

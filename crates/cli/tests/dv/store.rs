@@ -218,7 +218,13 @@ fn types_are_fixed_by_the_first_put() {
     assert_eq!((exit, err.as_str()), (1, expected));
     let (exit, err) = code(put("id,size\n,7\nd,1\n", &[]));
     assert!(exit == 1 && err.contains("column \"id\": 1 of 2 documents have no id"), "{err}");
+    let (exit, err) = code(put("id\nc\n", &["--type", "size=i64"]));
+    assert!(exit == 1 && err.contains("--type: no input has a column \"size\""), "{err}");
     assert_eq!(sandbox.ok(&["count", "st"]), "2\n", "what fails changes nothing");
+    let args = ["put", "st", "-", "--input-format", "ndjson", "--type", "siez=i64"];
+    let noted =
+        sandbox.dv_with(&args, b"{\"id\":\"a\",\"at\":\"2013-01-01T06:00:00Z\",\"size\":5,\"name\":\"x\"}\n");
+    assert_eq!((noted.code, noted.err.as_str()), (0, "note: --type: no input has a column \"siez\"\n"));
     // A new column; the others keep their types though the values would give others.
     let (exit, err) = code(put("size,id,more\n7,3,true\n", &[]));
     assert_eq!((exit, err.as_str()), (0, ""));

@@ -113,6 +113,22 @@ fn a_check_finds_an_id_with_two_documents() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_check_names_a_commit_that_is_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(store(folder.path()));
+    for name in ["commit-00000005", "commit-00000013"] {
+        let (path, away) = (folder.path().join(name), folder.path().join("away"));
+        fs::rename(&path, &away).unwrap();
+        std::os::unix::fs::symlink(&away, &path).unwrap();
+        let (found, problems) = check(folder.path());
+        assert!(problems.len() == 1 && problems[0].contains(name), "{problems:?}");
+        assert_eq!(found.commits.len(), 12);
+        fs::rename(&away, &path).unwrap();
+    }
+}
+
+#[test]
 fn a_check_lists_what_no_commit_names() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(folder.path());

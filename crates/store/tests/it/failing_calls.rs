@@ -15,7 +15,7 @@ const EIO: i32 = 5;
 const EMFILE: i32 = 24;
 const ENOSPC: i32 = 28;
 
-/// How a call fails.
+/// A kind of failure.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     /// With this error number.
@@ -37,7 +37,7 @@ struct Failure {
 }
 
 impl Failure {
-    /// What call `at` does.
+    /// Returns the bytes that call number `at` may transfer, or its error.
     fn before(self, at: usize, call: &Call<'_>) -> io::Result<usize> {
         let (first, number) = match self.fault {
             Fault::Short if at == self.at => return Ok(call.bytes / 2),

@@ -45,7 +45,7 @@ fn child() {
     }
 }
 
-/// Whatever the longest file is that a process may write.
+/// With each limit of the length of a file that a process may write.
 #[test]
 #[cfg(unix)]
 fn files_that_may_not_grow() {
@@ -103,7 +103,7 @@ fn mount(folder: &Path, options: &str) -> bool {
     mounted.is_ok_and(|output| output.status.success())
 }
 
-/// Whatever the size of the disk is, in pages or in files, and after it has grown.
+/// With each size of the disk, in pages or in files, and after it has grown.
 #[test]
 #[cfg(target_os = "linux")]
 fn disks_that_are_full() {

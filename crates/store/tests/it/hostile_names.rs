@@ -123,7 +123,7 @@ fn hostile() -> Vec<Value> {
     strings.chain(numbers).chain(others).collect()
 }
 
-/// Where a commit has a number or a string, as JSON pointers.
+/// The places of numbers and strings in a commit, as JSON pointers.
 const PLACES: [&str; 21] = [
     "/docvalues_store",
     "/sequence",

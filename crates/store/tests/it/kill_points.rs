@@ -16,9 +16,10 @@ use crate::script::{Operation, Run, read, script};
 /// The folder with the store of a child, and the journal beside it.
 const FOLDER: &str = "DOCVALUES_KILLED_FOLDER";
 
-/// What the child does: the seed and the number of commits of its script, or nothing if it only opens the store; and the
-/// call before which it dies.
+/// The seed of the child's script and its number of commits. Without it, the child only opens the store.
 const SCRIPT: &str = "DOCVALUES_KILLED_SCRIPT";
+
+/// The number of the call before which the child dies.
 const CALL: &str = "DOCVALUES_KILLED_CALL";
 
 /// The number of threads that start children.
@@ -70,7 +71,7 @@ fn run_child(folder: &Path, script: Option<(u64, u32)>, call: usize) -> bool {
     !output.status.success()
 }
 
-/// What the store contains before it is created, after that, and after each commit of a script.
+/// The contents of the store before it is created, after that, and after each commit of a script.
 fn states(script: &[Operation]) -> Vec<Option<Contents>> {
     let mut states = vec![None, Some(Contents::new())];
     Run::new(Arc::new(PowerLossDirectory::new("/disk"))).run(script, |operation, now| {

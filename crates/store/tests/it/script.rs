@@ -63,9 +63,9 @@ impl Random {
 pub(crate) struct Run {
     directory: Arc<dyn Directory>,
     store: Option<Store>,
-    /// What the snapshot contains.
+    /// The contents of the snapshot.
     now: Contents,
-    /// What the store may contain when it is opened: the last commit that returned, and those tried after it. `None` if
+    /// The contents that the store may have when it is opened: the last commit that returned, and those tried after it. `None` if
     /// there may be no store.
     possible: Vec<Option<Contents>>,
     /// The number of operations that failed.
@@ -153,7 +153,7 @@ impl Run {
     }
 }
 
-/// What a reader finds in a folder; `None` if there is no store.
+/// The contents that a reader finds in a folder; `None` if there is no store.
 pub(crate) fn read(directory: Arc<dyn Directory>) -> Option<Contents> {
     match StoreReader::open_in(directory, StoreOptions::default().open) {
         Err(Error::NoStore { .. }) => None,

@@ -1,7 +1,9 @@
 //! `dv info` of a store: its segments, and the columns of all of them.
 
-use crate::api::SegmentUsage;
+use std::collections::HashMap;
+
 use crate::api::store::{Snapshot, SnapshotSegment};
+use crate::api::{Field, SegmentUsage};
 use crate::args::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -57,15 +59,16 @@ struct Column {
 
 /// The columns of the schema, in its order.
 fn columns(snapshot: &Snapshot, usage: &[SegmentUsage]) -> Vec<Column> {
-    let column = |field: &crate::api::Field| {
-        let all = || usage.iter().flat_map(|usage| &usage.columns).filter(|own| own.field.name == field.name);
-        Column {
-            name: field.name.clone(),
-            kind: field.kind.name(),
-            logical: field.logical.name(),
-            docs: all().map(|column| u64::from(column.docs_with_value)).sum(),
-            bytes: all().map(crate::api::ColumnUsage::bytes).sum(),
-        }
+    let mut sums: HashMap<&str, (u64, u64)> = HashMap::new();
+    for own in usage.iter().flat_map(|usage| &usage.columns) {
+        let (docs, bytes) = sums.entry(&own.field.name).or_default();
+        *docs += u64::from(own.docs_with_value);
+        *bytes += own.bytes();
+    }
+    let column = |field: &Field| {
+        let (docs, bytes) = sums.get(field.name.as_str()).copied().unwrap_or_default();
+        let (kind, logical) = (field.kind.name(), field.logical.name());
+        Column { name: field.name.clone(), kind, logical, docs, bytes }
     };
     snapshot.schema().fields().iter().map(column).collect()
 }

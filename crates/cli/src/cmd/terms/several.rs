@@ -32,7 +32,7 @@ pub(super) fn print_terms(
     let found = segments.search().facet(Docs::All, &facet).map_err(|error| segments.failure(error))?;
     let printer = Printer::of(&field);
     for (term, count) in &found.values {
-        let count = args.counts.then(|| u32::try_from(*count).unwrap_or(u32::MAX));
+        let count = args.counts.then_some(*count);
         let line = line(args, &printer, term.as_bytes().unwrap_or_default(), count);
         console.out.write_all(line.as_bytes())?;
     }
@@ -64,7 +64,7 @@ pub(super) fn print_ids(
     let Some(field) = of_column else { return Ok(()) };
     let printer = Printer::of(&field);
     for (id, _, doc) in ids.iter().take(args.limit.map_or(usize::MAX, |limit| limit as usize)) {
-        console.out.write_all(line(args, &printer, id, Some(*doc)).as_bytes())?;
+        console.out.write_all(line(args, &printer, id, Some((*doc).into())).as_bytes())?;
     }
     Ok(())
 }

@@ -154,12 +154,13 @@ mod x86 {
     /// A group is read before it is overwritten, as entries move towards the front.
     #[target_feature(enable = "avx2,popcnt")]
     pub(super) fn by_bits_avx2<T: Lane>(list: &mut [T], bits: &[u64]) -> (usize, usize) {
+        const { assert!(32 % size_of::<T>() == 0, "groups of 32 bytes") };
         let lanes = 32 / size_of::<T>();
         let (read, mut count) = (list.len() / lanes * lanes, 0);
         for first in (0..read).step_by(lanes) {
             let set = bits_of(bits, first, lanes);
             let from: &[T] = &list[first..first + lanes];
-            // SAFETY: the entries are 32 bytes.
+            // SAFETY: by the assertion, the entries are 32 bytes.
             let group = unsafe { _mm256_loadu_si256(from.as_ptr().cast()) };
             // An entry of eight bytes is two lanes of the permutation.
             let halves = if lanes == 4 { PAIRS[usize::from(set)] } else { set.to_le_bytes()[0] };
@@ -180,12 +181,13 @@ mod x86 {
     /// As [`by_bits_avx2`].
     #[target_feature(enable = "avx512f,popcnt")]
     fn by_bits_avx512<T: Lane>(list: &mut [T], bits: &[u64]) -> (usize, usize) {
+        const { assert!(64 % size_of::<T>() == 0, "groups of 64 bytes") };
         let lanes = 64 / size_of::<T>();
         let (read, mut count) = (list.len() / lanes * lanes, 0);
         for first in (0..read).step_by(lanes) {
             let set = bits_of(bits, first, lanes);
             let from: &[T] = &list[first..first + lanes];
-            // SAFETY: the entries are 64 bytes.
+            // SAFETY: by the assertion, the entries are 64 bytes.
             let group = unsafe { _mm512_loadu_si512(from.as_ptr().cast()) };
             let packed = if lanes == 8 {
                 _mm512_maskz_compress_epi64(set.to_le_bytes()[0], group)
