@@ -385,6 +385,11 @@ impl<T> Lists<T> {
         Ok(())
     }
 
+    /// Where each list begins, and where the last one ends.
+    pub fn offsets(&self) -> &[u64] {
+        &self.offsets
+    }
+
     /// Borrows the lists.
     pub fn slices(&self) -> Slices<'_, T> {
         Slices::new(&self.offsets, &self.items)

@@ -306,6 +306,9 @@ pub enum ErrorKind {
     /// A source could not be read.
     #[error(transparent)]
     Read(#[from] docvalues_column::Error),
+    /// Values are in the temporary file, so that they cannot be taken as plain columns.
+    #[error("expected all values in memory, found some in the temporary file")]
+    Plain,
     /// The encoder refused the terms of a field: a bug of this crate, which checks them before.
     #[error("cannot encode the terms: {0}")]
     Dictionary(#[from] docvalues_format::dictionary::BuildError),

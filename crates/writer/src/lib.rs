@@ -52,6 +52,7 @@ mod intern;
 mod live_set;
 mod merge;
 mod parallel;
+mod plain;
 mod schema;
 mod segment_writer;
 mod sort_keys;

@@ -14,8 +14,9 @@ use proptest::prelude::*;
 
 use crate::write::{COMPRESSIONS, schema};
 
-/// A small budget, so that a segment in a file goes through the temporary file.
-const BUDGET: usize = 60_000;
+/// A small budget, so that a segment in a file goes through the temporary file; a merge of 15,000 documents takes more than
+/// half of it.
+const BUDGET: usize = 120_000;
 
 /// A document: the document of the data set whose values it has, and its id.
 type Doc = (u32, Option<u16>);

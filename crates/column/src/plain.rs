@@ -1,0 +1,310 @@
+//! [`PlainColumns`]: documents in memory, column by column, not encoded.
+//!
+//! They are what a store keeps of documents until it writes a segment: values can be appended, read in any order, and
+//! copied as slices.
+//!
+//! ```text
+//! at most one value    values    a slot for each document; 0 or an empty string without a value
+//!                      present   a bit for each document; none if all have a value
+//! several values       values    those of all documents, end to end
+//!                      lists     where the values of each document begin, and where the last ones end
+//! ```
+
+use docvalues_format::file::kind::Kind;
+
+use crate::batch::Lists;
+use crate::bits;
+
+mod open;
+
+pub use open::PlainSource;
+
+/// The values of one field for some documents, in stored form.
+///
+/// ```
+/// use docvalues_column::{Kind, Lists, PlainColumn, PlainValues};
+///
+/// let sizes = PlainValues::Numbers(vec![7, 0, 512]);
+/// let mut column = PlainColumn::new(3, sizes, Some(vec![0b101]), None).unwrap();
+/// assert_eq!((column.numbers(0), column.numbers(1)), ([7].as_slice(), [].as_slice()));
+/// column.append_absent(2);
+/// assert_eq!((column.docs(), column.has_value(4)), (5, false));
+///
+/// let (one_too_few, all) = (vec![7, 512], None);
+/// assert!(PlainColumn::new(3, PlainValues::Numbers(one_too_few), all, None).is_none());
+/// assert_eq!(PlainColumn::of_kind(Kind::SortedSet).docs(), 0);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlainColumn {
+    docs: u32,
+    present: Option<Vec<u64>>,
+    lists: Option<Vec<u64>>,
+    values: PlainValues,
+}
+
+/// The values of a [`PlainColumn`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlainValues {
+    /// Stored numbers.
+    Numbers(Vec<i64>),
+    /// Byte strings; terms of a dictionary, too, are kept as they are.
+    Strings(Lists<u8>),
+}
+
+impl PlainValues {
+    fn len(&self) -> usize {
+        match self {
+            PlainValues::Numbers(numbers) => numbers.len(),
+            PlainValues::Strings(strings) => strings.len(),
+        }
+    }
+
+    fn append(&mut self, other: &PlainValues) {
+        match (self, other) {
+            (PlainValues::Numbers(all), PlainValues::Numbers(more)) => all.extend_from_slice(more),
+            (PlainValues::Strings(all), PlainValues::Strings(more)) => all.extend_from(more.slices()),
+            _ => debug_assert!(false, "numbers and strings in one column"),
+        }
+    }
+
+    fn append_empty(&mut self, count: usize) {
+        match self {
+            PlainValues::Numbers(numbers) => numbers.resize(numbers.len() + count, 0),
+            PlainValues::Strings(strings) => (0..count).for_each(|_| strings.push(&[])),
+        }
+    }
+
+    fn heap(&self) -> usize {
+        match self {
+            PlainValues::Numbers(numbers) => size_of_val(&numbers[..]),
+            PlainValues::Strings(strings) => {
+                strings.slices().items().len() + strings.len() * size_of::<u64>()
+            }
+        }
+    }
+}
+
+impl PlainColumn {
+    /// A column without documents.
+    pub fn of_kind(kind: Kind) -> PlainColumn {
+        let values = match kind {
+            Kind::Numeric | Kind::SortedNumeric => PlainValues::Numbers(Vec::new()),
+            Kind::Binary | Kind::Sorted | Kind::SortedSet => PlainValues::Strings(Lists::new()),
+        };
+        PlainColumn { docs: 0, present: None, lists: kind.is_multi_valued().then(|| vec![0]), values }
+    }
+
+    /// A column of `docs` documents: `present` tells which have a value if not all have, `lists` has the offsets of
+    /// their values if they may have several. `None` if the lengths contradict each other. O(docs).
+    pub fn new(
+        docs: u32,
+        values: PlainValues,
+        present: Option<Vec<u64>>,
+        lists: Option<Vec<u64>>,
+    ) -> Option<PlainColumn> {
+        let count = docs as usize;
+        let fits = match (&present, &lists) {
+            (Some(_), Some(_)) => false,
+            (None, None) => values.len() == count,
+            (Some(words), None) => {
+                let unused = words.last().map_or(0, |last| last.checked_shr(docs % 64).unwrap_or(0));
+                let no_bit_behind = docs.is_multiple_of(64) || unused == 0;
+                values.len() == count && words.len() == count.div_ceil(64) && no_bit_behind
+            }
+            (None, Some(lists)) => {
+                let ends = (lists.first() == Some(&0), lists.last() == Some(&(values.len() as u64)));
+                lists.len() == count + 1 && ends == (true, true) && lists.is_sorted()
+            }
+        };
+        fits.then_some(PlainColumn { docs, present, lists, values })
+    }
+
+    /// A column of the same kind, without documents.
+    fn without_docs(&self) -> PlainColumn {
+        let values = match &self.values {
+            PlainValues::Numbers(_) => PlainValues::Numbers(Vec::new()),
+            PlainValues::Strings(_) => PlainValues::Strings(Lists::new()),
+        };
+        PlainColumn { docs: 0, present: None, lists: self.lists.as_ref().map(|_| vec![0]), values }
+    }
+
+    /// The number of documents.
+    pub fn docs(&self) -> u32 {
+        self.docs
+    }
+
+    /// The values of all documents. Without lists, those without a value have a slot, too.
+    pub fn values(&self) -> &PlainValues {
+        &self.values
+    }
+
+    /// The documents with a value, as a bitset; `None` if all have one, or if there are lists.
+    pub fn present(&self) -> Option<&[u64]> {
+        self.present.as_deref()
+    }
+
+    /// The offsets of the documents' values, if they may have several.
+    pub fn lists(&self) -> Option<&[u64]> {
+        self.lists.as_deref()
+    }
+
+    /// Whether the document has a value. Documents past the last one have none.
+    #[inline]
+    pub fn has_value(&self, doc: u32) -> bool {
+        match (&self.lists, &self.present) {
+            _ if doc >= self.docs => false,
+            (Some(_), _) => !self.places(doc).is_empty(),
+            (None, Some(present)) => bits::get(present, doc as usize),
+            (None, None) => true,
+        }
+    }
+
+    /// The numbers of the document; none if these are strings.
+    #[inline]
+    pub fn numbers(&self, doc: u32) -> &[i64] {
+        match &self.values {
+            PlainValues::Numbers(numbers) if self.has_value(doc) => &numbers[self.places(doc)],
+            _ => &[],
+        }
+    }
+
+    /// The first byte string of the document, if it has one.
+    #[inline]
+    pub fn string(&self, doc: u32) -> Option<&[u8]> {
+        match &self.values {
+            PlainValues::Strings(strings) if self.has_value(doc) => Some(strings.get(self.places(doc).start)),
+            _ => None,
+        }
+    }
+
+    /// The places of the document's values.
+    #[inline]
+    fn places(&self, doc: u32) -> std::ops::Range<usize> {
+        let doc = doc as usize;
+        match &self.lists {
+            // As many as there are values, which are in memory.
+            Some(lists) => {
+                let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+                at(lists[doc])..at(lists[doc + 1])
+            }
+            None => doc..doc + 1,
+        }
+    }
+
+    /// Appends the documents of a column of the same kind. O(its values).
+    pub fn append(&mut self, other: &PlainColumn) {
+        if let (Some(lists), Some(more)) = (&mut self.lists, &other.lists) {
+            let before = self.values.len() as u64;
+            lists.extend(more[1..].iter().map(|end| before + end));
+        } else if self.present.is_some() || other.present.is_some() {
+            let (docs, added) = (self.docs as usize, other.docs as usize);
+            let present = self.all_bits(docs + added);
+            match &other.present {
+                None => bits::set_range(present, docs..docs + added),
+                Some(more) => bits::ones(more).for_each(|at| bits::set(present, docs + at)),
+            }
+        }
+        self.values.append(&other.values);
+        self.docs += other.docs;
+    }
+
+    /// Appends `docs` documents without a value.
+    pub fn append_absent(&mut self, docs: u32) {
+        let (before, added) = (self.docs as usize, docs as usize);
+        if added == 0 {
+            return;
+        }
+        if let Some(lists) = &mut self.lists {
+            lists.resize(lists.len() + added, self.values.len() as u64);
+        } else {
+            self.all_bits(before + added);
+            self.values.append_empty(added);
+        }
+        self.docs += docs;
+    }
+
+    /// The bits of the documents with a value, with room for `docs`.
+    fn all_bits(&mut self, docs: usize) -> &mut Vec<u64> {
+        let before = self.docs as usize;
+        let present = self.present.get_or_insert_with(|| {
+            let mut all = vec![0; before.div_ceil(64)];
+            bits::set_range(&mut all, 0..before);
+            all
+        });
+        present.resize(docs.div_ceil(64), 0);
+        present
+    }
+
+    /// The size in memory, in bytes, without spare capacity.
+    pub fn heap(&self) -> usize {
+        let words = self.present.iter().chain(&self.lists).map(|words| size_of_val(&words[..]));
+        words.sum::<usize>() + self.values.heap()
+    }
+}
+
+/// Documents, as a column for each field of a schema.
+///
+/// A column may have fewer documents, of which the others have no value, and later fields may have no column yet: a
+/// field that no document has takes no memory.
+///
+/// ```
+/// use docvalues_column::{Kind, PlainColumn, PlainColumns, PlainValues};
+///
+/// let column = |numbers: Vec<i64>| {
+///     PlainColumn::new(2, PlainValues::Numbers(numbers), None, None).unwrap()
+/// };
+/// let mut docs = PlainColumns::new(2, vec![column(vec![7, 8])]).unwrap();
+/// docs.append(&PlainColumns::new(2, vec![column(vec![9, 10]), column(vec![1, 2])]).unwrap());
+/// assert_eq!(docs.docs(), 4);
+/// assert_eq!(docs.column(0).unwrap().numbers(2), [9]);
+/// assert_eq!(docs.column(1).unwrap().numbers(0), []); // no document before had the second field
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlainColumns {
+    docs: u32,
+    columns: Vec<PlainColumn>,
+}
+
+impl PlainColumns {
+    /// `docs` documents with these columns; `None` if a column has more documents.
+    pub fn new(docs: u32, columns: Vec<PlainColumn>) -> Option<PlainColumns> {
+        let fits = columns.iter().all(|column| column.docs <= docs);
+        fits.then_some(PlainColumns { docs, columns })
+    }
+
+    /// The number of documents.
+    pub fn docs(&self) -> u32 {
+        self.docs
+    }
+
+    /// The columns, by the place of their fields in the schema.
+    pub fn columns(&self) -> &[PlainColumn] {
+        &self.columns
+    }
+
+    /// The column of the field at place `at`, if any document has been added since the field was.
+    #[inline]
+    pub fn column(&self, at: usize) -> Option<&PlainColumn> {
+        self.columns.get(at)
+    }
+
+    /// Appends documents of the same schema. O(their values).
+    pub fn append(&mut self, other: &PlainColumns) {
+        for (at, column) in other.columns.iter().enumerate() {
+            if at == self.columns.len() {
+                self.columns.push(column.without_docs());
+            }
+            if column.docs > 0 {
+                let all = &mut self.columns[at];
+                all.append_absent(self.docs - all.docs);
+                all.append(column);
+            }
+        }
+        self.docs += other.docs;
+    }
+
+    /// The size in memory, in bytes, without spare capacity.
+    pub fn heap(&self) -> usize {
+        self.columns.iter().map(PlainColumn::heap).sum()
+    }
+}
