@@ -79,6 +79,27 @@ impl LiveDocs {
         true
     }
 
+    /// Adds documents, all of them live, until there are `docs`. O(1) below 65,536.
+    ///
+    /// ```
+    /// use docvalues_column::{DocId, LiveDocs};
+    ///
+    /// let mut live = LiveDocs::all(1);
+    /// live.delete(DocId::new(0));
+    /// live.grow(3);
+    /// assert_eq!((live.docs(), live.count()), (3, 2));
+    /// ```
+    pub fn grow(&mut self, docs: u32) {
+        let (before, docs) = (self.docs, docs.max(self.docs));
+        if let Some(Some(words)) = self.blocks.last_mut().filter(|_| !before.is_multiple_of(DOCS)) {
+            let words = Arc::make_mut(words);
+            let end = DOCS.min(before % DOCS + (docs - before)) as usize;
+            bits::set_range(words, (before % DOCS) as usize..end);
+        }
+        self.blocks.resize(docs.div_ceil(DOCS) as usize, None);
+        (self.count, self.docs) = (self.count + (docs - before), docs);
+    }
+
     /// The documents that are live in `before` and not in this set, ascending. Blocks that both share are skipped.
     ///
     /// # Examples
@@ -169,6 +190,15 @@ mod tests {
             prop_assert!(live.deleted_since(&before).eq(gone.iter()));
             prop_assert!(LiveDocs::from(&model).deleted_since(&before).eq(gone.iter()));
             prop_assert_eq!(before.deleted_since(&live).count(), 0);
+            // Documents that are added are live.
+            for grown in [docs, docs + 1, docs + 70_000] {
+                let (mut live, mut words) = (LiveDocs::from(&model), model.words().to_vec());
+                live.grow(grown);
+                words.resize(DocRange::new(0, grown).words(), 0);
+                bits::set_range(&mut words, docs as usize..grown as usize);
+                prop_assert_eq!(live.to_bitset(), Bitset::from_words(words, grown));
+                prop_assert_eq!(live.count(), model.count() + grown - docs);
+            }
         }
     }
 }

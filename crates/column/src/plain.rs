@@ -303,6 +303,33 @@ impl PlainColumns {
         self.docs += other.docs;
     }
 
+    /// Sets the numbers of some documents in the column at place `at`, which has at most one number a document.
+    ///
+    /// ```
+    /// use docvalues_column::{Kind, PlainColumn, PlainColumns};
+    ///
+    /// let mut docs = PlainColumns::new(2, vec![PlainColumn::of_kind(Kind::Numeric)]).unwrap();
+    /// docs.set_numbers(0, &[(1, 7)]);
+    /// let column = docs.column(0).unwrap();
+    /// assert_eq!((column.numbers(0), column.numbers(1)), ([].as_slice(), [7].as_slice()));
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there is no such column or document.
+    pub fn set_numbers(&mut self, at: usize, numbers: &[(u32, i64)]) {
+        let column = &mut self.columns[at];
+        column.append_absent(self.docs - column.docs);
+        if let (PlainValues::Numbers(values), None) = (&mut column.values, &column.lists) {
+            for &(doc, number) in numbers {
+                values[doc as usize] = number;
+                column.present.iter_mut().for_each(|present| bits::set(present, doc as usize));
+            }
+            let all = |present: &mut Vec<u64>| bits::count(present) == self.docs as usize;
+            column.present.take_if(all);
+        }
+    }
+
     /// The size in memory, in bytes, without spare capacity.
     pub fn heap(&self) -> usize {
         self.columns.iter().map(PlainColumn::heap).sum()

@@ -12,11 +12,12 @@ use docvalues_search::Query;
 use docvalues_storage::{Error as StorageError, NewFile, Spill, Step};
 use docvalues_writer::{Document, Duplicates, FieldId, FinishError, IdOptions, SegmentWriter};
 
+use crate::batch::Outcome;
 use crate::commit_file::FileEntry;
 use crate::error::{Error, Result};
 use crate::names::FileName;
 use crate::segment::StoreSegment;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Home, Snapshot};
 use crate::state::SegmentState;
 use crate::store::{Store, Writer};
 
@@ -179,27 +180,29 @@ impl Store {
             found?;
         }
         let docs = segment.segment.docs();
+        let highest = segment.highest_version(&schema)?;
+        writer.highest_version = writer.highest_version.max(highest);
         writer.schema = Arc::new(schema);
         for address in &older {
-            writer.segments[address.part as usize].live.delete(address.doc);
+            writer.delete_in_part(address.part as usize, address.doc);
         }
         writer.segments.push(SegmentState::new(segment));
+        writer.segments_changed();
         Ok(Added { docs, replaced: older.len() as u64, sequence: writer.changed() })
     }
 
-    /// Deletes the documents with these ids. Returns how many there were.
+    /// Deletes the documents with these ids. Returns how many there were. As [`apply`](Self::apply) and
+    /// [`refresh`](Self::refresh).
     ///
     /// # Errors
     ///
     /// If the store has no id field, or a segment is damaged. Nothing is deleted then.
     pub fn delete_ids(&self, ids: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Result<u64> {
-        self.change(|writer| {
-            let now = self.snapshot();
-            let mut seeker = now.ids()?.seeker();
-            let found = ids.into_iter().map(|id| now.find_with(&mut seeker, id.as_ref()));
-            let found = found.filter_map(Result::transpose).collect::<Result<Vec<_>>>()?;
-            Ok(writer.delete(found.into_iter().map(|address| (address.part as usize, address.doc))))
-        })
+        let mut batch = self.batch()?;
+        ids.into_iter().for_each(|id| batch.delete(id.as_ref()));
+        let applied = self.apply(batch)?;
+        self.refresh()?;
+        Ok(applied.outcomes.iter().filter(|outcome| **outcome == Outcome::Deleted).count() as u64)
     }
 
     /// Deletes the documents that match a query. Returns how many there were.
@@ -225,8 +228,8 @@ impl Store {
             let place = |address: &DocAddress| {
                 let unknown =
                     || Error::Request(format!("expected a document of the snapshot, found {address:?}"));
-                let segment = snapshot.segment_of(*address).ok_or_else(unknown)?;
-                Ok((writer.place_of(segment).ok_or(Error::Merged)?, address.doc))
+                let home = snapshot.home_of(*address).ok_or_else(unknown)?;
+                Ok((writer.part_of(home).ok_or(Error::Merged)?, address.doc))
             };
             let docs = docs.iter().map(place).collect::<Result<Vec<_>>>()?;
             Ok(writer.delete(docs.into_iter()))
@@ -235,13 +238,28 @@ impl Store {
 }
 
 impl Writer {
-    /// Deletes documents by the index of their segment. Returns how many were not deleted before.
+    /// Deletes documents by their part of the snapshot. Returns how many were not deleted before.
     fn delete(&mut self, docs: impl Iterator<Item = (usize, DocId)>) -> u64 {
-        let deleted = docs.filter(|(place, doc)| self.segments[*place].live.delete(*doc)).count() as u64;
+        let deleted = docs.filter(|(part, doc)| self.delete_in_part(*part, *doc)).count() as u64;
         if deleted > 0 {
             self.changed();
         }
         deleted
+    }
+
+    /// Parts are the segments, the sealed blocks, and those of the buffer.
+    fn delete_in_part(&mut self, part: usize, doc: DocId) -> bool {
+        let blocks = self.sealed.iter_mut().chain([&mut self.buffer]).flat_map(|buffer| &mut buffer.blocks);
+        let blocks = blocks.map(|block| &mut block.live);
+        let mut parts = self.segments.iter_mut().map(|state| &mut state.live).chain(blocks);
+        parts.nth(part).is_some_and(|live| live.delete(doc))
+    }
+
+    /// The part that a segment or block is, if it is still there.
+    fn part_of(&self, home: Home) -> Option<usize> {
+        let segments = self.segments.iter().map(|state| Home::Segment(state.number()));
+        let blocks = self.sealed.iter().chain([&self.buffer]).flat_map(|buffer| &buffer.blocks);
+        segments.chain(blocks.map(|block| Home::Block(block.number))).position(|part| part == home)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Commits: what makes changes durable.
 //!
 //! ```text
-//! 1  the segments that were added: written and synced when they were
+//! 1  segments that were added: written and synced when they were; and one for what is in the buffer
 //! 2  delta    what was deleted since the last commit, written and synced; every eighth time, deltas are folded
 //! 3  folder   synced: the names of all these files are durable
 //! 4  commit   written under a temporary name, synced, renamed to `commit-NNNNNNNN`
@@ -12,7 +12,9 @@
 //! A power loss before 5 leaves the commit before, or this one, whole. Without 3, the name of the commit could become
 //! durable before those of the files that it names.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::sync::Arc;
 
 use docvalues_storage::NewFile;
 
@@ -20,8 +22,11 @@ use crate::commit_file::{CommitFile, FileEntry};
 use crate::delta::{self, Row};
 use crate::error::{Error, Result};
 use crate::names::FileName;
+use crate::schema::StoreSchema;
 use crate::state::SegmentState;
 use crate::store::{Store, Writer};
+use crate::sync::PoisonError;
+use crate::versions::Tombstones;
 
 /// The most deltas of a commit.
 const MAX_DELTAS: usize = 8;
@@ -61,45 +66,79 @@ impl CommitInfo {
     }
 }
 
+/// The store at a moment, while it is being committed. Changes go on meanwhile.
+pub(crate) struct Frozen {
+    sequence: u64,
+    /// Counts changes: see [`Writer::changes`].
+    changes: u64,
+    highest_version: u64,
+    schema: Arc<StoreSchema>,
+    segments: Vec<SegmentState>,
+    deltas: Vec<FileEntry>,
+    tombstones: Tombstones,
+    /// The commit before.
+    before: CommitFile,
+}
+
 impl Store {
     /// Makes all changes so far durable. Returns the number of the commit; without changes, that of the last one.
+    ///
+    /// Changes go on while it runs, and belong to the next commit.
     ///
     /// # Errors
     ///
     /// If a file cannot be written. The changes are still there then, and visible, and may be committed by another
     /// call, unless the store is poisoned: after a failed sync, or if another process removed its lock.
     pub fn commit(&self) -> Result<u64> {
-        self.change(|writer| {
-            if writer.is_uncommitted() {
-                self.write_commit(writer)?;
-                self.remove_unnamed(writer)?;
-            }
-            Ok(writer.commit)
-        })
+        let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+        match self
+            .change(|writer| if writer.is_uncommitted() { Ok(None) } else { Ok(Some(writer.commit)) })?
+        {
+            Some(last) => Ok(last),
+            None => self.write_commit(),
+        }
     }
 
-    pub(crate) fn write_commit(&self, writer: &mut Writer) -> Result<()> {
-        writer.require_lock()?;
-        let (segments, deltas) = self.write_deltas(writer)?;
+    /// As [`commit`](Self::commit), also without changes. For a store that nobody else has yet.
+    pub(crate) fn commit_now(&self) -> Result<u64> {
+        let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.write_commit()
+    }
+
+    /// Commits. The caller holds `flushing`.
+    fn write_commit(&self) -> Result<u64> {
+        // Of an attempt that failed.
+        self.flush_sealed()?;
+        let mut frozen = self.change(Writer::freeze)?;
+        frozen.segments.extend(self.flush_sealed()?);
+        self.write_deltas(&mut frozen)?;
         let commit = CommitFile {
-            sequence: writer.sequence,
-            next_number: writer.files.next_number(),
-            schema: (*writer.schema).clone(),
-            segments: segments.iter().map(SegmentState::entry).collect(),
-            deltas: deltas.clone(),
-            ..writer.committed.clone()
+            sequence: frozen.sequence,
+            next_number: self.change_quietly(|writer| Ok(writer.files.next_number()))?,
+            highest_version: frozen.highest_version,
+            schema: (*frozen.schema).clone(),
+            segments: frozen.segments.iter().map(SegmentState::entry).collect(),
+            deltas: frozen.deltas.clone(),
+            ..frozen.before.clone()
         };
         // A commit that no reader accepts must not replace one that is good.
         commit.check().map_err(Error::Request)?;
         let synced = self.directory.sync().map_err(Into::into);
-        writer.synced(synced)?;
-        let number = writer.files.newest_commit().map_or(1, |newest| newest + 1);
+        self.change_quietly(|writer| writer.synced(synced))?;
+        let number = self.change_quietly(|writer| {
+            writer.require_lock()?;
+            Ok(writer.files.newest_commit().map_or(1, |newest| newest + 1))
+        })?;
         let written = self.write_commit_file(number, &commit);
-        writer.synced(written)?;
-        writer.files.add_commit(number, &commit);
-        (writer.segments, writer.deltas) = (segments, deltas);
-        writer.committed_as(number, commit);
-        Ok(())
+        self.change(|writer| {
+            writer.synced(written)?;
+            writer.files.add_commit(number, &commit);
+            let changes = frozen.changes;
+            writer.adopt(frozen);
+            writer.committed_as(number, commit, changes);
+            self.remove_unnamed(writer)?;
+            Ok(number)
+        })
     }
 
     fn write_commit_file(&self, number: u64, commit: &CommitFile) -> Result<()> {
@@ -114,42 +153,55 @@ impl Store {
         Ok(self.directory.sync()?)
     }
 
-    /// Writes what changed since the last commit. Returns the segments and the deltas of the next one.
-    fn write_deltas(&self, writer: &mut Writer) -> Result<(Vec<SegmentState>, Vec<FileEntry>)> {
-        let mut deltas = writer.deltas.clone();
-        let mut segments = writer.segments.clone();
-        segments.retain(|state| state.live.count() > 0);
-        let mut rows: Vec<Row> = segments.iter().flat_map(|state| rows(state, state.changed())).collect();
-        if !rows.is_empty() && deltas.len() >= MAX_DELTAS {
-            (rows, deltas) = (self.fold(writer, &mut segments)?, Vec::new());
+    /// Writes what changed since the last commit.
+    fn write_deltas(&self, frozen: &mut Frozen) -> Result<()> {
+        frozen.segments.retain(|state| state.live.count() > 0);
+        let mut rows: Vec<Row> =
+            frozen.segments.iter().flat_map(|state| rows(state, state.changed())).collect();
+        // Those that the last commit does not have.
+        let mut tombstones = frozen.tombstones.sorted();
+        tombstones.retain(|(_, tombstone)| tombstone.sequence > frozen.before.sequence);
+        let is_change = !rows.is_empty() || !tombstones.is_empty();
+        if is_change && frozen.deltas.len() >= MAX_DELTAS {
+            rows = self.fold(&mut frozen.segments)?;
+            tombstones = frozen.tombstones.sorted();
+            frozen.deltas.clear();
         }
-        if !rows.is_empty() {
+        if !rows.is_empty() || !tombstones.is_empty() {
             rows.sort_unstable();
-            let number = writer.next_number();
-            let written = delta::write(&self.directory, number, &rows);
-            deltas.push(writer.synced(written)?);
-            writer.files.add(FileName::Delta(number));
+            let number = self.change_quietly(|writer| Ok(writer.next_number()))?;
+            let written = delta::write(&self.directory, number, &rows, &tombstones);
+            frozen.deltas.push(self.commits_file(FileName::Delta(number), written)?);
         }
-        segments.iter_mut().for_each(|state| state.committed = state.live.clone());
-        Ok((segments, deltas))
+        frozen.segments.iter_mut().for_each(|state| state.committed = state.live.clone());
+        Ok(())
     }
 
     /// Gives segments of which much changed a fold. Returns what changed in the others since theirs.
-    fn fold(&self, writer: &mut Writer, segments: &mut [SegmentState]) -> Result<Vec<Row>> {
+    fn fold(&self, segments: &mut [SegmentState]) -> Result<Vec<Row>> {
         let mut left = Vec::new();
         for state in segments {
             let changed: Vec<_> = state.live.deleted_since(&state.folded).collect();
             if (changed.len() as u64).saturating_mul(FOLDED_SHARE) < u64::from(state.live.docs()) {
                 left.extend(rows(state, changed));
             } else if !changed.is_empty() {
-                let (segment, number) = (state.number(), writer.next_number());
+                let segment = state.number();
+                let number = self.change_quietly(|writer| Ok(writer.next_number()))?;
                 let written = delta::write_fold(&self.directory, (segment, number), &state.live);
-                state.fold = Some(writer.synced(written)?);
+                state.fold = Some(self.commits_file(FileName::Fold { segment, number }, written)?);
                 state.folded = state.live.clone();
-                writer.files.add(FileName::Fold { segment, number });
             }
         }
         Ok(left)
+    }
+
+    /// Notes a file that was written for the commit.
+    fn commits_file(&self, name: FileName, written: Result<FileEntry>) -> Result<FileEntry> {
+        self.change_quietly(|writer| {
+            let written = writer.synced(written)?;
+            writer.commits_file(name);
+            Ok(written)
+        })
     }
 
     /// Removes what no kept commit needs. The newest commit is durable.
@@ -158,6 +210,47 @@ impl Store {
         let used = writer.used();
         writer.files.remove_unnamed(&*self.directory, self.options.keep_commits, &used);
         Ok(())
+    }
+}
+
+impl Writer {
+    fn is_uncommitted(&self) -> bool {
+        self.changes != self.committed_changes
+    }
+
+    /// The store now. What is in the buffer is sealed, to be written to a segment of the commit.
+    fn freeze(&mut self) -> Result<Frozen> {
+        self.require_lock()?;
+        self.seal();
+        self.tombstones.forget_before(self.sequence.saturating_sub(self.remember_deletes));
+        self.committing = self.used();
+        Ok(Frozen {
+            sequence: self.sequence,
+            changes: self.changes,
+            highest_version: self.highest_version,
+            schema: self.schema.clone(),
+            segments: self.segments.clone(),
+            deltas: self.deltas.clone(),
+            tombstones: self.tombstones.clone(),
+            before: self.committed.clone(),
+        })
+    }
+
+    /// Takes over what a commit has written of segments that are still there.
+    fn adopt(&mut self, frozen: Frozen) {
+        let mut written: HashMap<u64, SegmentState> =
+            frozen.segments.into_iter().map(|state| (state.number(), state)).collect();
+        for state in &mut self.segments {
+            if let Some(SegmentState { fold, folded, committed, .. }) = written.remove(&state.number()) {
+                (state.fold, state.folded, state.committed) = (fold, folded, committed);
+            }
+        }
+        self.deltas = frozen.deltas;
+        let segments = self.segments.len();
+        self.segments.retain(|state| state.live.count() > 0);
+        if self.segments.len() < segments {
+            self.segments_changed();
+        }
     }
 }
 

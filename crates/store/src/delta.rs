@@ -10,6 +10,11 @@
 //!               161   200      true
 //!               170     3      true
 //!
+//!          and one for each id that was deleted with a version, as long as such deletions are remembered
+//!
+//!          _id  _version  _sequence
+//!          "a"         9         41
+//!
 //! fold     a row for each document of its segment; columns have values for changed documents only
 //!
 //!          _deleted
@@ -23,15 +28,19 @@ use std::sync::Arc;
 use docvalues_column::{ColumnSource as _, DocId, DocRange, LiveDocs, LogicalType, SortKey, bits};
 use docvalues_reader::Segment;
 use docvalues_storage::{Directory, NewFile};
-use docvalues_writer::{FieldSpec, Schema, SegmentWriter, WriterOptions};
+use docvalues_writer::{BytesKind, FieldSpec, Schema, SegmentWriter, WriterOptions};
 
 use crate::commit_file::FileEntry;
 use crate::error::{Error, Result};
 use crate::names::FileName;
+use crate::versions::{Tombstone, Tombstones};
 
 const SEGMENT: &str = "_segment";
 const DOC: &str = "_doc";
 const DELETED: &str = "_deleted";
+const ID: &str = "_id";
+const VERSION: &str = "_version";
+const SEQUENCE: &str = "_sequence";
 
 /// Rows that are written at once.
 const BATCH: usize = 1 << 16;
@@ -49,7 +58,12 @@ pub(crate) struct Row {
 }
 
 /// Writes the delta `number`. The rows ascend.
-pub(crate) fn write(directory: &Arc<dyn Directory>, number: u64, rows: &[Row]) -> Result<FileEntry> {
+pub(crate) fn write(
+    directory: &Arc<dyn Directory>,
+    number: u64,
+    rows: &[Row],
+    tombstones: &[(&[u8], Tombstone)],
+) -> Result<FileEntry> {
     let mut schema = Schema::new();
     let segment = schema.add(FieldSpec::new(SEGMENT, LogicalType::I64))?;
     let doc = schema.add(FieldSpec::new(DOC, LogicalType::I64))?;
@@ -64,22 +78,40 @@ pub(crate) fn write(directory: &Arc<dyn Directory>, number: u64, rows: &[Row]) -
         batch.bool(deleted, &vec![true; rows.len()], None)?;
         batch.finish();
     }
+    if !tombstones.is_empty() {
+        let id = writer.add_field(FieldSpec::new(ID, LogicalType::Bytes).kind(BytesKind::Binary))?;
+        let version = writer.add_field(FieldSpec::new(VERSION, LogicalType::U64))?;
+        let sequence = writer.add_field(FieldSpec::new(SEQUENCE, LogicalType::U64))?;
+        for (name, tombstone) in tombstones {
+            let mut row = writer.document();
+            row.bytes(id, name)?.u64(version, tombstone.version)?.u64(sequence, tombstone.sequence)?;
+            row.finish()?;
+        }
+    }
     finish(writer, number)
 }
 
-/// The rows of a delta. Without those of segments that were merged away, there are at most `changed`.
-pub(crate) fn read(delta: &Segment, changed: u64) -> Result<Vec<Row>> {
+/// Reads a delta: the rows of documents, of which there are at most `changed` without those of segments that were merged
+/// away, and the ids that were deleted with a version.
+pub(crate) fn read(delta: &Segment, changed: u64, tombstones: &mut Tombstones) -> Result<Vec<Row>> {
     let docs = delta.docs();
     // A small file may claim any number.
     let most = changed.saturating_add(MOST_OTHERS).saturating_add(delta.len().saturating_mul(MOST_PER_BYTE));
     if u64::from(docs) > most {
         return Err(damaged(delta, &format!("expected at most {most} changed documents, found {docs}")));
     }
+    let remembered = read_tombstones(delta, tombstones)?;
+    // Without documents, the file has none of these columns.
+    let has_rows = delta.fields()?.iter().any(|field| field.name == SEGMENT);
+    if !has_rows && remembered == docs {
+        return Ok(Vec::new());
+    }
     let (segments, numbers) = (numbers(delta, SEGMENT)?, numbers(delta, DOC)?);
     let (deleted, damaged) =
         (deleted(delta)?, || damaged(delta, "expected the rows of a delta, found others"));
     let mut rows = Vec::with_capacity(segments.len());
-    if [segments.len(), numbers.len(), bits::count(&deleted)].iter().any(|len| *len != docs as usize) {
+    let expected = docs.saturating_sub(remembered) as usize;
+    if [segments.len(), numbers.len(), bits::count(&deleted)].iter().any(|len| *len != expected) {
         return Err(damaged());
     }
     for (segment, doc) in segments.into_iter().zip(numbers) {
@@ -88,6 +120,28 @@ pub(crate) fn read(delta: &Segment, changed: u64) -> Result<Vec<Row>> {
         rows.push(Row { segment, doc: DocId::new(doc) });
     }
     if rows.is_sorted_by(|a, b| a < b) { Ok(rows) } else { Err(damaged()) }
+}
+
+/// Reads the ids that were deleted with a version. Returns how many there are.
+fn read_tombstones(delta: &Segment, tombstones: &mut Tombstones) -> Result<u32> {
+    if !delta.fields()?.iter().any(|field| field.name == ID) {
+        return Ok(0);
+    }
+    let ids = delta.binary(ID)?;
+    let (versions, sequences) = (delta.typed::<u64>(VERSION)?, delta.typed::<u64>(SEQUENCE)?);
+    let (mut count, mut lacks) = (0, None);
+    ids.scan(0..delta.docs(), |docs, values| {
+        for (doc, id) in docs.iter().zip(values.iter()) {
+            match (versions.get(doc), sequences.get(doc)) {
+                (Ok(Some(version)), Ok(Some(sequence))) => tombstones.insert(id, version, sequence),
+                (Err(error), _) | (_, Err(error)) => lacks = Some(Error::from(error)),
+                _ => lacks = Some(damaged(delta, "expected an id with version and sequence number")),
+            }
+            count += 1;
+        }
+        if lacks.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    lacks.map_or(Ok(count), Err)
 }
 
 /// Writes the fold of a segment: all of its documents that are not `live`.

@@ -28,6 +28,9 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod apply;
+mod batch;
+mod buffer;
 mod change;
 mod check;
 mod commit;
@@ -35,6 +38,7 @@ mod commit_file;
 mod delta;
 mod error;
 mod files;
+mod flush;
 mod merge;
 mod merge_policy;
 mod names;
@@ -46,8 +50,10 @@ mod state;
 mod store;
 mod store_reader;
 mod sync;
+mod versions;
 mod writer_lock;
 
+pub use batch::{Applied, Condition, Outcome, WriteBatch};
 pub use change::{Added, NewSegment};
 pub use check::{StoreCheck, UnnamedFile};
 pub use commit::CommitInfo;

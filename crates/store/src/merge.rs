@@ -137,6 +137,7 @@ impl Writer {
         self.segments.insert(place, merged);
         self.segments.retain(|state| !is_old(state));
         self.segments.retain(|state| state.live.count() > 0);
+        self.segments_changed();
         self.rearranged();
     }
 }

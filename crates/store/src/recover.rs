@@ -99,10 +99,8 @@ impl Store {
         }
         state.file.epoch += 1;
         let store = Store::of(directory, lock, files, state, options);
-        let commit = store.change(|writer| {
-            store.write_commit(writer)?;
-            Ok(writer.info())
-        })?;
+        store.commit_now()?;
+        let commit = store.change(|writer| Ok(writer.info()))?;
         Ok(Recovered { commit, lost })
     }
 }

@@ -33,6 +33,7 @@ use crate::error::{Error, Result};
 pub struct StoreSchema {
     fields: Vec<Field>,
     id_field: Option<String>,
+    version_field: Option<String>,
     sort: Vec<SortKey>,
 }
 
@@ -88,6 +89,28 @@ impl StoreSchema {
         Ok(StoreSchema { id_field: Some(name.to_owned()), ..self })
     }
 
+    /// Sets the field with the version of each document: of an id, the highest version wins. See
+    /// [`Store::apply`](crate::Store::apply).
+    ///
+    /// # Errors
+    ///
+    /// If there is no such field, it does not hold one integer a document, or the schema has no id field.
+    pub fn with_version_field(self, name: &str) -> Result<StoreSchema> {
+        self.require(name, |field| match (field.kind, field.logical) {
+            _ if self.id_field.is_none() => {
+                Err("expected a schema with an id field, found one without".to_owned())
+            }
+            (Kind::Numeric, LogicalType::I64 | LogicalType::U64) => Ok(()),
+            (kind, logical) => {
+                let (kind, logical) = (kind.name(), logical.name());
+                Err(format!(
+                    "expected a numeric field of type i64 or u64, found a {kind} one of type {logical}"
+                ))
+            }
+        })?;
+        Ok(StoreSchema { version_field: Some(name.to_owned()), ..self })
+    }
+
     /// Sets the index sort of all segments.
     ///
     /// # Errors
@@ -123,6 +146,16 @@ impl StoreSchema {
     /// The field whose values identify documents.
     pub fn id_field(&self) -> Option<&str> {
         self.id_field.as_deref()
+    }
+
+    /// The place of the field of ids.
+    pub(crate) fn id_place(&self) -> Option<usize> {
+        self.fields.iter().position(|field| Some(&field.name) == self.id_field.as_ref())
+    }
+
+    /// The field with the version of each document.
+    pub fn version_field(&self) -> Option<&str> {
+        self.version_field.as_deref()
     }
 
     /// The index sort of all segments.
@@ -174,6 +207,8 @@ pub(crate) struct SchemaEntry {
     fields: Vec<FieldEntry>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     id_field: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    version_field: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sort: Vec<SortEntry>,
 }
@@ -214,6 +249,7 @@ impl From<&StoreSchema> for SchemaEntry {
         SchemaEntry {
             fields: schema.fields.iter().map(field).collect(),
             id_field: schema.id_field.clone(),
+            version_field: schema.version_field.clone(),
             sort: schema.sort.iter().map(key).collect(),
         }
     }
@@ -238,6 +274,9 @@ impl TryFrom<SchemaEntry> for StoreSchema {
         let mut schema = StoreSchema::new().with_fields(fields).map_err(|error| error.to_string())?;
         if let Some(id) = entry.id_field {
             schema = schema.with_id_field(&id).map_err(|error| error.to_string())?;
+        }
+        if let Some(version) = entry.version_field {
+            schema = schema.with_version_field(&version).map_err(|error| error.to_string())?;
         }
         let key = |entry: SortEntry| SortKey {
             column: entry.field,

@@ -2,15 +2,17 @@
 
 use std::ffi::OsStr;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use docvalues_column::{ColumnSource as _, DocRange, OrdRange, Values};
-use docvalues_reader::{IdReader, OpenOptions, Segment};
+use docvalues_column::{ColumnSource as _, DocId, DocRange, OrdRange, Values};
+use docvalues_reader::{IdReader, Numeric, OpenOptions, Segment};
 use docvalues_storage::Directory;
 
 use crate::commit_file::FileEntry;
 use crate::error::{Error, Result};
 use crate::names::FileName;
+use crate::schema::StoreSchema;
+use crate::versions::VersionField;
 
 /// An opened segment.
 #[derive(Clone, Debug)]
@@ -18,6 +20,8 @@ pub(crate) struct StoreSegment {
     pub(crate) number: u64,
     pub(crate) file: FileEntry,
     pub(crate) segment: Segment,
+    /// The column of versions, if the segment has one; opened when it is first needed.
+    versions: OnceLock<Option<Numeric>>,
 }
 
 impl StoreSegment {
@@ -28,7 +32,7 @@ impl StoreSegment {
         options: OpenOptions,
     ) -> Result<StoreSegment> {
         let segment = open(directory, FileName::Segment(file.number), file, options)?;
-        Ok(StoreSegment { number: file.number, file, segment })
+        Ok(StoreSegment { number: file.number, file, segment, versions: OnceLock::new() })
     }
 
     /// Reads all values, so that the first searches find their pages in memory and their checksums compared. O(values).
@@ -47,6 +51,33 @@ impl StoreSegment {
             }
         }
         Ok(())
+    }
+
+    /// The version of a document.
+    pub(crate) fn version(&self, schema: &StoreSchema, doc: DocId) -> Result<Option<u64>> {
+        let Some((name, field)) = schema.version_field().zip(VersionField::of(schema)) else {
+            return Ok(None);
+        };
+        let versions = match self.versions.get() {
+            Some(versions) => versions,
+            None => {
+                let is_there = self.segment.fields()?.iter().any(|field| field.name == name);
+                let column = is_there.then(|| self.segment.stored(name)).transpose()?;
+                self.versions.get_or_init(|| column)
+            }
+        };
+        let stored = versions.as_ref().map(|versions| versions.get(doc)).transpose()?.flatten();
+        Ok(stored.and_then(|stored| field.version(stored)))
+    }
+
+    /// The highest version of all documents; 0 without versions. O(1).
+    pub(crate) fn highest_version(&self, schema: &StoreSchema) -> Result<u64> {
+        let Some((name, field)) = schema.version_field().zip(VersionField::of(schema)) else { return Ok(0) };
+        if !self.segment.fields()?.iter().any(|field| field.name == name) {
+            return Ok(0);
+        }
+        let bounds = self.segment.column(name)?.info().bounds.range();
+        Ok(if bounds.is_empty() { 0 } else { field.version(*bounds.end()).unwrap_or(0) })
     }
 
     /// The index of its ids, if it has one.

@@ -1,13 +1,16 @@
 //! [`Snapshot`]: what a reader sees of a store.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use docvalues_column::{DocAddress, LiveDocs, Part};
+use docvalues_column::{DocAddress, DocId, Field, LiveDocs, Part, PlainSource};
 use docvalues_reader::{IdReader, Segment};
 use docvalues_search::{PartChange, Parts, Search};
-use docvalues_terms::lookup::IdLookup;
+use docvalues_terms::lookup::{Hit, IdLookup, SeekError, Seeker};
 
+use crate::apply::Found;
+use crate::buffer::Block;
 use crate::error::{Error, Result};
 use crate::schema::StoreSchema;
 use crate::segment::StoreSegment;
@@ -30,9 +33,30 @@ struct Inner {
     schema: Arc<StoreSchema>,
     segments: Vec<Arc<StoreSegment>>,
     live: Vec<LiveDocs>,
+    /// The documents that are in no segment yet: the last parts.
+    blocks: Vec<SnapshotBlock>,
+    fields: Arc<[Field]>,
+    /// Counts the sets of segments of a store.
+    generation: u64,
     parts: Parts,
     /// The index of ids over all segments, made when it is first needed, shared while the segments are the same.
     ids: Arc<OnceLock<IdLookup<IdReader>>>,
+}
+
+/// A block, and the live document of each id in it, looked up by a map that is made when it is first needed.
+struct SnapshotBlock {
+    block: Block,
+    ids: Arc<OnceLock<HashMap<Box<[u8]>, DocId>>>,
+}
+
+/// What a snapshot is made of.
+pub(crate) struct Contents<'w> {
+    pub(crate) sequence: u64,
+    pub(crate) commit: u64,
+    pub(crate) generation: u64,
+    pub(crate) schema: Arc<StoreSchema>,
+    pub(crate) segments: &'w [SegmentState],
+    pub(crate) blocks: Vec<&'w Block>,
 }
 
 /// A segment of a [`Snapshot`].
@@ -58,13 +82,9 @@ impl fmt::Debug for Snapshot {
 }
 
 impl Snapshot {
-    /// The snapshot of some segments. What it has in common with `before` is shared.
-    pub(crate) fn of(
-        (sequence, commit): (u64, u64),
-        schema: Arc<StoreSchema>,
-        states: &[SegmentState],
-        before: Option<&Snapshot>,
-    ) -> Snapshot {
+    /// The snapshot of some segments and blocks. What it has in common with `before` is shared.
+    pub(crate) fn of(contents: Contents<'_>, before: Option<&Snapshot>) -> Snapshot {
+        let Contents { sequence, commit, generation, schema, segments: states, blocks } = contents;
         let segments: Vec<Arc<StoreSegment>> = states.iter().map(|state| state.segment.clone()).collect();
         let live = states.iter().map(|state| state.live.clone()).collect();
         let are_same = |before: &&Snapshot| {
@@ -72,14 +92,37 @@ impl Snapshot {
             before.len() == segments.len() && before.iter().zip(&segments).all(|(a, b)| Arc::ptr_eq(a, b))
         };
         let ids = before.filter(are_same).map(|before| before.0.ids.clone()).unwrap_or_default();
-        let parts = match before {
-            Some(before) => before.changed_parts(states),
-            None => Parts::new(states.iter().map(part)),
+        let fields = match before.filter(|before| Arc::ptr_eq(&before.0.schema, &schema)) {
+            Some(before) => before.0.fields.clone(),
+            None => schema.fields().into(),
         };
-        Snapshot(Arc::new(Inner { sequence, commit, schema, segments, live, parts, ids }))
+        let parts = match before {
+            Some(before) => before.changed_parts(states, &blocks, &fields),
+            None => Parts::new(
+                states.iter().map(part).chain(blocks.iter().map(|block| block_part(block, &fields))),
+            ),
+        };
+        let block = |block: &Block| {
+            let same = before.and_then(|before| before.0.blocks.iter().find(|before| before.is_same(block)));
+            let ids = same.map(|same| same.ids.clone()).unwrap_or_default();
+            SnapshotBlock { block: block.clone(), ids }
+        };
+        let blocks = blocks.into_iter().map(block).collect();
+        Snapshot(Arc::new(Inner {
+            sequence,
+            commit,
+            schema,
+            segments,
+            live,
+            blocks,
+            fields,
+            generation,
+            parts,
+            ids,
+        }))
     }
 
-    fn changed_parts(&self, states: &[SegmentState]) -> Parts {
+    fn changed_parts(&self, states: &[SegmentState], blocks: &[&Block], fields: &Arc<[Field]>) -> Parts {
         let before = &self.0;
         let mut at = 0;
         let change = |state: &SegmentState| {
@@ -94,7 +137,15 @@ impl Snapshot {
                 false => PartChange::Live(place, state.live.clone()),
             }
         };
-        before.parts.changed(states.iter().map(change))
+        let changed_block = |block: &&Block| {
+            let known = before.blocks.iter().position(|before| Arc::ptr_eq(&before.block.docs, &block.docs));
+            let Some(place) = known else { return PartChange::Added(block_part(block, fields)) };
+            match before.blocks[place].is_same(block) {
+                true => PartChange::Kept(before.segments.len() + place),
+                false => PartChange::Live(before.segments.len() + place, block.live.clone()),
+            }
+        };
+        before.parts.changed(states.iter().map(change).chain(blocks.iter().map(changed_block)))
     }
 
     /// The number of the last batch of changes that it contains.
@@ -114,10 +165,21 @@ impl Snapshot {
 
     /// The number of documents that are not deleted.
     pub fn docs(&self) -> u64 {
-        self.0.live.iter().map(|live| u64::from(live.count())).sum()
+        let blocks = self.0.blocks.iter().map(|block| &block.block.live);
+        self.0.live.iter().chain(blocks).map(|live| u64::from(live.count())).sum()
     }
 
-    /// The segments, in the order of the parts of addresses.
+    pub(crate) fn shared_schema(&self) -> Arc<StoreSchema> {
+        self.0.schema.clone()
+    }
+
+    /// Counts the sets of segments of a store.
+    pub(crate) fn generation(&self) -> u64 {
+        self.0.generation
+    }
+
+    /// The segments, in the order of the parts of addresses. The documents of [`Store::apply`](crate::Store::apply) that
+    /// are in no segment yet are in further [`parts`](Self::parts).
     pub fn segments(&self) -> impl ExactSizeIterator<Item = SnapshotSegment<'_>> {
         self.0.segments.iter().zip(&self.0.live).map(|(opened, live)| SnapshotSegment {
             number: opened.number,
@@ -126,7 +188,7 @@ impl Snapshot {
         })
     }
 
-    /// The segments with their live documents as parts of a search.
+    /// The segments, and the documents in no segment yet, with their live documents as parts of a search.
     pub fn parts(&self) -> &Parts {
         &self.0.parts
     }
@@ -149,18 +211,42 @@ impl Snapshot {
     /// As [`find`](Self::find), for many ids.
     pub(crate) fn find_with(
         &self,
-        seeker: &mut docvalues_terms::lookup::Seeker<'_, IdReader>,
+        seeker: &mut Seeker<'_, IdReader>,
         id: &[u8],
     ) -> Result<Option<DocAddress>> {
-        // The newest segment comes first in the look-up and last in the snapshot.
-        let part = |place: usize| self.0.segments.len() - 1 - place;
-        let found = seeker.find_live(id, |place, doc| self.0.live[part(place)].contains(doc));
-        let found = found.map_err(|error| {
-            let file = self.0.segments[part(error.segment)].segment.file().to_owned();
-            Error::Damaged { file, what: error.source.to_string() }
-        })?;
-        let address = |part| u32::try_from(part).unwrap_or(u32::MAX);
-        Ok(found.map(|hit| DocAddress { part: address(part(hit.segment)), doc: hit.doc }))
+        let address = |part, doc| DocAddress { part: u32::try_from(part).unwrap_or(u32::MAX), doc };
+        let blocks = self.0.blocks.iter().enumerate();
+        let in_block = blocks.filter_map(|(at, block)| Some((at, block.find(id, &self.0.schema)?))).next();
+        if let Some((at, doc)) = in_block {
+            return Ok(Some(address(self.0.segments.len() + at, doc)));
+        }
+        let found = seeker.find_live(id, |place, doc| self.0.live[self.part(place)].contains(doc));
+        let found = found.map_err(|error| self.damaged(error))?;
+        Ok(found.map(|hit| address(self.part(hit.segment), hit.doc)))
+    }
+
+    /// The live document of each id in the segments, without the blocks, with its version.
+    pub(crate) fn find_in_segments(&self, ids: &[&[u8]]) -> Result<Vec<Option<Found>>> {
+        let (mut seeker, mut hits) = (self.ids()?.seeker(), Vec::new());
+        let is_live = |place: usize, doc| self.0.live[self.part(place)].contains(doc);
+        seeker.find_many_live(ids, &mut hits, is_live).map_err(|error| self.damaged(error))?;
+        let found = |hit: Option<Hit>| {
+            let Some(Hit { segment, doc }) = hit else { return Ok(None) };
+            let segment = self.part(segment);
+            let version = self.0.segments[segment].version(&self.0.schema, doc)?;
+            Ok(Some(Found { segment, doc, version }))
+        };
+        hits.into_iter().map(found).collect()
+    }
+
+    /// The part at a place of the look-up: the newest segment comes first there, and last in the snapshot.
+    fn part(&self, place: usize) -> usize {
+        self.0.segments.len() - 1 - place
+    }
+
+    fn damaged(&self, error: SeekError) -> Error {
+        let file = self.0.segments[self.part(error.segment)].segment.file().to_owned();
+        Error::Damaged { file, what: error.source.to_string() }
     }
 
     /// The index of the ids of all segments.
@@ -186,15 +272,52 @@ impl Snapshot {
         &self.0.segments
     }
 
-    /// The part of an address, as the number of its segment.
-    pub(crate) fn segment_of(&self, address: DocAddress) -> Option<u64> {
-        let part = address.part as usize;
-        let is_there = self.0.live.get(part).is_some_and(|live| address.doc.get() < live.docs());
-        is_there.then(|| self.0.segments[part].number)
+    /// The number of the segment or block of an address.
+    pub(crate) fn home_of(&self, address: DocAddress) -> Option<Home> {
+        let (part, segments) = (address.part as usize, self.0.segments.len());
+        let (live, home) = match self.0.live.get(part) {
+            Some(live) => (live, Home::Segment(self.0.segments[part].number)),
+            None => {
+                let block = &self.0.blocks.get(part - segments)?.block;
+                (&block.live, Home::Block(block.number))
+            }
+        };
+        (address.doc.get() < live.docs()).then_some(home)
+    }
+}
+
+/// Where a document is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// The segment of this number.
+    Segment(u64),
+    /// The block of this number.
+    Block(u64),
+}
+
+impl SnapshotBlock {
+    fn is_same(&self, block: &Block) -> bool {
+        Arc::ptr_eq(&self.block.docs, &block.docs) && self.block.live.count() == block.live.count()
+    }
+
+    fn find(&self, id: &[u8], schema: &StoreSchema) -> Option<DocId> {
+        let ids = self.ids.get_or_init(|| {
+            let Block { docs, live, .. } = &self.block;
+            let column = schema.id_place().and_then(|place| docs.column(place));
+            let live = (0..docs.docs()).map(DocId::new).filter(|doc| live.contains(*doc));
+            let entry = |doc: DocId| Some((column?.string(doc.get())?.into(), doc));
+            live.filter_map(entry).collect()
+        });
+        ids.get(id).copied()
     }
 }
 
 fn part(state: &SegmentState) -> Part {
     let part = Part::new(state.segment.segment.clone());
     if state.live.are_all() { part } else { part.live(Arc::new(state.live.clone())) }
+}
+
+fn block_part(block: &Block, fields: &Arc<[Field]>) -> Part {
+    let part = Part::new(PlainSource::new(block.docs.clone(), fields.clone()));
+    if block.live.are_all() { part } else { part.live(Arc::new(block.live.clone())) }
 }

@@ -12,6 +12,7 @@ use crate::delta;
 use crate::error::{Error, Result};
 use crate::names::FileName;
 use crate::segment::{self, StoreSegment};
+use crate::versions::Tombstones;
 
 /// A segment and what changed in it.
 #[derive(Clone, Debug)]
@@ -32,6 +33,7 @@ pub(crate) struct CommitState {
     pub(crate) number: u64,
     pub(crate) file: CommitFile,
     pub(crate) segments: Vec<SegmentState>,
+    pub(crate) tombstones: Tombstones,
 }
 
 impl SegmentState {
@@ -104,7 +106,7 @@ impl CommitState {
             SegmentState::open(directory, entry, known.get(&entry.number).copied(), options)
         };
         let segments = file.segments.iter().map(open).collect::<Result<Vec<_>>>()?;
-        let mut state = CommitState { number, file, segments };
+        let mut state = CommitState { number, file, segments, tombstones: Tombstones::default() };
         state.apply_deltas(directory, options)?;
         state.check_counts(directory)?;
         Ok(state)
@@ -116,7 +118,7 @@ impl CommitState {
         let docs = self.segments.iter().map(|segment| u64::from(segment.live.docs())).sum();
         for entry in &self.file.deltas {
             let delta = segment::open(directory, FileName::Delta(entry.number), *entry, options)?;
-            for row in delta::read(&delta, docs)? {
+            for row in delta::read(&delta, docs, &mut self.tombstones)? {
                 // The segment may have been merged away since.
                 let Some(state) = places.get(&row.segment).and_then(|at| self.segments.get_mut(*at)) else {
                     continue;

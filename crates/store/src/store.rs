@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,15 +10,17 @@ use docvalues_reader::OpenOptions;
 use docvalues_storage::{Directory, FsDirectory};
 use docvalues_writer::WriterOptions;
 
+use crate::buffer::Buffer;
 use crate::commit::CommitInfo;
 use crate::commit_file::{CommitFile, FileEntry};
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::names::FileName;
 use crate::schema::StoreSchema;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Contents, Snapshot};
 use crate::state::{CommitState, SegmentState};
 use crate::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use crate::versions::{self, Tombstones};
 use crate::writer_lock::WriterLock;
 
 /// Options of a [`Store`].
@@ -34,6 +37,11 @@ use crate::writer_lock::WriterLock;
 pub struct StoreOptions {
     /// The number of newest commits whose files are kept, at least 1.
     pub keep_commits: usize,
+    /// The memory for documents of [`Store::apply`], in bytes. When they take more, they are written to a segment.
+    pub buffer_bytes: usize,
+    /// The number of batches for which the versions of deleted documents are remembered, so that a document that arrives
+    /// later with a lower version stays deleted.
+    pub remember_deletes: u64,
     /// How segments are opened.
     pub open: OpenOptions,
     /// How segments are written and merged.
@@ -41,10 +49,10 @@ pub struct StoreOptions {
 }
 
 impl Default for StoreOptions {
-    /// One commit; segments as [`OpenOptions`] and [`WriterOptions`] are by default.
+    /// One commit, 64 MiB, 1,000,000 batches; segments as [`OpenOptions`] and [`WriterOptions`] are by default.
     fn default() -> StoreOptions {
         let (open, writer) = (OpenOptions::new(), WriterOptions::default());
-        StoreOptions { keep_commits: 1, open, writer }
+        StoreOptions { keep_commits: 1, buffer_bytes: 64 << 20, remember_deletes: 1_000_000, open, writer }
     }
 }
 
@@ -97,6 +105,12 @@ pub struct Store {
     writer: Mutex<Writer>,
     /// Held by the merge that runs.
     pub(crate) merging: Mutex<()>,
+    /// Held by the commit, or the writing of a full buffer, that runs.
+    pub(crate) flushing: Mutex<()>,
+    /// The seed of the hash of ids in the buffer.
+    pub(crate) seed: u64,
+    /// The microseconds since 1970, for versions that are assigned.
+    pub(crate) clock: fn() -> u64,
     /// Locked only to clone the pointer.
     published: RwLock<Snapshot>,
 }
@@ -109,13 +123,28 @@ pub(crate) struct Writer {
     /// From the oldest to the newest.
     pub(crate) segments: Vec<SegmentState>,
     pub(crate) deltas: Vec<FileEntry>,
+    /// Counts the sets of segments, so that look-ups know whether what they found still holds.
+    pub(crate) generation: u64,
+    /// The documents that were applied and are in no segment yet.
+    pub(crate) buffer: Buffer,
+    /// Those that are being written to a segment.
+    pub(crate) sealed: Option<Buffer>,
+    pub(crate) next_block: u64,
+    pub(crate) highest_version: u64,
+    pub(crate) tombstones: Tombstones,
     pub(crate) sequence: u64,
     pub(crate) files: Files,
+    /// The files of the commit that is being written.
+    pub(crate) committing: HashSet<FileName>,
+    /// As [`StoreOptions::remember_deletes`].
+    pub(crate) remember_deletes: u64,
     /// The last commit, and its content.
     pub(crate) commit: u64,
     pub(crate) committed: CommitFile,
-    /// Whether there are changes since the last commit, and since the last snapshot.
-    is_uncommitted: bool,
+    /// Counts changes. The last commit has those up to `committed_changes`.
+    pub(crate) changes: u64,
+    pub(crate) committed_changes: u64,
+    /// Whether there are changes since the last snapshot.
     is_unpublished: bool,
     /// The reason that nothing can be written any more.
     poisoned: Option<String>,
@@ -167,9 +196,10 @@ impl Store {
             segments: Vec::new(),
             deltas: Vec::new(),
         };
-        let state = CommitState { number: 0, file: committed, segments: Vec::new() };
+        let (segments, tombstones) = (Vec::new(), Tombstones::default());
+        let state = CommitState { number: 0, file: committed, segments, tombstones };
         let store = Store::of(directory, lock, files, state, options);
-        store.change(|writer| store.write_commit(writer))?;
+        store.commit_now()?;
         Ok(store)
     }
 
@@ -213,30 +243,80 @@ impl Store {
         state: CommitState,
         options: StoreOptions,
     ) -> Store {
-        let CommitState { number: commit, file: committed, segments } = state;
+        let CommitState { number: commit, file: committed, segments, tombstones } = state;
         files.reserve_below(committed.next_number);
         let (schema, sequence) = (Arc::new(committed.schema.clone()), committed.sequence);
         let deltas = committed.deltas.clone();
-        let published = RwLock::new(Snapshot::of((sequence, commit), schema.clone(), &segments, None));
+        let generation = 0;
+        let contents = Contents {
+            sequence,
+            commit,
+            generation,
+            schema: schema.clone(),
+            segments: &segments,
+            blocks: Vec::new(),
+        };
+        let published = RwLock::new(Snapshot::of(contents, None));
         let writer = Writer {
             lock,
             schema,
             segments,
             deltas,
+            generation,
+            buffer: Buffer::default(),
+            sealed: None,
+            next_block: 0,
+            highest_version: committed.highest_version,
+            tombstones,
             sequence,
             files,
+            committing: HashSet::new(),
+            remember_deletes: options.remember_deletes,
             commit,
             committed,
-            is_uncommitted: false,
+            changes: 0,
+            committed_changes: 0,
             is_unpublished: false,
             poisoned: None,
         };
-        Store { directory, options, writer: Mutex::new(writer), merging: Mutex::new(()), published }
+        Store {
+            directory,
+            options,
+            writer: Mutex::new(writer),
+            merging: Mutex::new(()),
+            flushing: Mutex::new(()),
+            seed: RandomState::new().hash_one(0_u64),
+            clock: versions::clock,
+            published,
+        }
     }
 
     /// What the store contains now. O(1).
     pub fn snapshot(&self) -> Snapshot {
         self.published.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Makes all that was applied visible. Returns whether anything has changed since the last snapshot. O(segments), and
+    /// O(documents / 64) for each segment in which documents were deleted.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be written any more.
+    #[doc(alias = "maybeRefresh")]
+    pub fn refresh(&self) -> Result<bool> {
+        let mut writer = self.writer()?;
+        Ok(self.publish_changes(&mut writer))
+    }
+
+    /// The fields of the store now.
+    pub(crate) fn schema(&self) -> Arc<StoreSchema> {
+        self.published.read().unwrap_or_else(PoisonError::into_inner).shared_schema()
+    }
+
+    /// Sets the clock for versions that are assigned: the microseconds since 1970. It may go back.
+    #[must_use]
+    pub fn with_clock(self, clock: fn() -> u64) -> Store {
+        Store { clock, ..self }
     }
 
     /// The directory of the store.
@@ -265,28 +345,49 @@ impl Store {
         })
     }
 
-    /// Makes a change, and publishes it. Changes wait for each other.
+    /// Makes a change, and publishes it. All that was applied before is published first. Changes wait for each other.
     pub(crate) fn change<R>(&self, change: impl FnOnce(&mut Writer) -> Result<R>) -> Result<R> {
-        let mut writer = self.writer();
-        if let Some(why) = &writer.poisoned {
-            return Err(Error::Poisoned { why: why.clone() });
-        }
+        let mut writer = self.writer()?;
+        self.publish_changes(&mut writer);
         let changed = change(&mut writer);
-        if std::mem::take(&mut writer.is_unpublished) {
-            self.publish(&writer);
-        }
+        self.publish_changes(&mut writer);
         changed
     }
 
+    /// Makes a change that the next [`refresh`](Self::refresh) or other change publishes.
+    pub(crate) fn change_quietly<R>(&self, change: impl FnOnce(&mut Writer) -> Result<R>) -> Result<R> {
+        change(&mut *self.writer()?)
+    }
+
     /// Also after a panic: each step of a change leaves a state that is consistent.
-    fn writer(&self) -> MutexGuard<'_, Writer> {
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        match &writer.poisoned {
+            Some(why) => Err(Error::Poisoned { why: why.clone() }),
+            None => Ok(writer),
+        }
+    }
+
+    fn publish_changes(&self, writer: &mut Writer) -> bool {
+        let is_unpublished = std::mem::take(&mut writer.is_unpublished);
+        if is_unpublished {
+            self.publish(writer);
+        }
+        is_unpublished
     }
 
     fn publish(&self, writer: &Writer) {
         let before = self.snapshot();
-        let now = (writer.sequence, writer.commit);
-        let snapshot = Snapshot::of(now, writer.schema.clone(), &writer.segments, Some(&before));
+        let blocks = writer.sealed.iter().chain([&writer.buffer]).flat_map(|buffer| &buffer.blocks);
+        let contents = Contents {
+            sequence: writer.sequence,
+            commit: writer.commit,
+            generation: writer.generation,
+            schema: writer.schema.clone(),
+            segments: &writer.segments,
+            blocks: blocks.collect(),
+        };
+        let snapshot = Snapshot::of(contents, Some(&before));
         let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
         let last = std::mem::replace(&mut *published, snapshot);
         drop(published);
@@ -305,11 +406,14 @@ impl Writer {
 
     /// As [`changed`](Self::changed), if the same documents are in other files.
     pub(crate) fn rearranged(&mut self) {
-        (self.is_uncommitted, self.is_unpublished) = (true, true);
+        self.changes += 1;
+        self.is_unpublished = true;
     }
 
-    pub(crate) fn is_uncommitted(&self) -> bool {
-        self.is_uncommitted
+    /// Notes that there are other segments than before.
+    pub(crate) fn segments_changed(&mut self) {
+        self.generation += 1;
+        self.is_unpublished = true;
     }
 
     /// The last commit.
@@ -317,20 +421,16 @@ impl Writer {
         CommitInfo::of(self.commit, &self.committed)
     }
 
-    /// Notes that commit `number` is durable.
-    pub(crate) fn committed_as(&mut self, number: u64, commit: CommitFile) {
-        (self.commit, self.committed) = (number, commit);
-        (self.is_uncommitted, self.is_unpublished) = (false, true);
+    /// Notes that a commit is durable.
+    pub(crate) fn committed_as(&mut self, number: u64, commit: CommitFile, changes: u64) {
+        (self.commit, self.committed, self.committed_changes) = (number, commit, changes);
+        self.committing.clear();
+        self.is_unpublished = true;
     }
 
     /// The number of the next file, which nothing ever had.
     pub(crate) fn next_number(&mut self) -> u64 {
         self.files.take_number()
-    }
-
-    /// The index of a segment, if it was not merged away.
-    pub(crate) fn place_of(&self, segment: u64) -> Option<usize> {
-        self.segments.iter().position(|state| state.number() == segment)
     }
 
     /// Refuses to write if another process may have taken over the store.
@@ -356,14 +456,20 @@ impl Writer {
         synced
     }
 
-    /// The names of all files in use: of the last commit, and those written since.
+    /// Notes a file that the commit being written will name.
+    pub(crate) fn commits_file(&mut self, name: FileName) {
+        self.files.add(name);
+        self.committing.insert(name);
+    }
+
+    /// The names of all files in use: of the last commit, of the one being written, and those written since.
     pub(crate) fn used(&self) -> HashSet<FileName> {
         let states = self.segments.iter().flat_map(|state| {
             let fold = state.fold.map(|fold| FileName::Fold { segment: state.number(), number: fold.number });
             [FileName::Segment(state.number())].into_iter().chain(fold)
         });
         let deltas = self.deltas.iter().map(|delta| FileName::Delta(delta.number));
-        states.chain(deltas).chain(self.committed.files()).collect()
+        states.chain(deltas).chain(self.committed.files()).chain(self.committing.iter().copied()).collect()
     }
 }
 

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::names::FileName;
 use crate::segment::StoreSegment;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Contents, Snapshot};
 use crate::state::CommitState;
 use crate::sync;
 
@@ -135,8 +135,15 @@ impl StoreReader {
 }
 
 pub(crate) fn snapshot(state: CommitState, before: Option<&Snapshot>) -> Snapshot {
-    let schema = Arc::new(state.file.schema);
-    Snapshot::of((state.file.sequence, state.number), schema, &state.segments, before)
+    let contents = Contents {
+        sequence: state.file.sequence,
+        commit: state.number,
+        generation: 0,
+        schema: Arc::new(state.file.schema),
+        segments: &state.segments,
+        blocks: Vec::new(),
+    };
+    Snapshot::of(contents, before)
 }
 
 /// Opens the newest commit. If the writer replaces it meanwhile, the one after it.

@@ -1,0 +1,380 @@
+//! [`Store::apply`]: batches of documents that are written and deleted.
+//!
+//! ```text
+//! outside of the lock   check the batch; hash its ids; look them up in the segments of the last snapshot
+//! in the lock           look the ids up in the buffer; compare versions; append the documents; note where they are
+//! outside again         write a segment, if the buffer is full
+//! ```
+//!
+//! What a look-up found in a segment still holds in the lock if the store has the same segments: documents of a segment
+//! may have been deleted since, which is tested, and none appears. If the segments are others, the ids are looked up
+//! again.
+
+use std::sync::Arc;
+
+use docvalues_column::{DocId, Lists, PlainColumns};
+use docvalues_terms::hash::hash;
+
+use crate::batch::{Applied, Condition, Operation, Outcome, What, WriteBatch};
+use crate::buffer::Place;
+use crate::error::{Error, Result};
+use crate::schema::StoreSchema;
+use crate::snapshot::Snapshot;
+use crate::store::{Store, Writer};
+use crate::versions::VersionField;
+
+/// A batch that was checked, and what the segments have of its ids.
+struct Prepared {
+    docs: PlainColumns,
+    operations: Vec<Operation>,
+    deleted: Lists<u8>,
+    /// The places of the fields of ids and of versions.
+    id_field: Option<usize>,
+    version_field: Option<VersionField>,
+    /// The version of each operation that has one.
+    versions: Vec<Option<u64>>,
+    /// The hash of the id of each operation.
+    hashes: Vec<u64>,
+    /// The live document of each id in the segments.
+    found: Vec<Option<Found>>,
+    /// Of the set of segments that was asked.
+    generation: u64,
+}
+
+/// A document of a segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    /// The index of its segment.
+    pub(crate) segment: usize,
+    pub(crate) doc: DocId,
+    pub(crate) version: Option<u64>,
+}
+
+/// An id, its hash, and the place of the field of ids.
+#[derive(Clone, Copy, Debug)]
+struct Id<'a> {
+    id: &'a [u8],
+    hash: u64,
+    field: usize,
+}
+
+/// The document with an id, now.
+#[derive(Clone, Copy, Debug)]
+enum Current {
+    Buffer(Place),
+    /// In the part of the buffer that is being written.
+    Sealed(Place),
+    Segment(usize, DocId),
+}
+
+impl Store {
+    /// Begins a batch of documents of the store's fields.
+    ///
+    /// # Errors
+    ///
+    /// None, as long as the schema is one that a segment can have.
+    pub fn batch(&self) -> Result<WriteBatch> {
+        WriteBatch::new(self.schema())
+    }
+
+    /// Writes and deletes documents, all together: an error leaves the store as it was.
+    ///
+    /// The documents are visible in the snapshots taken after the next [`refresh`](Self::refresh) or any other change,
+    /// and durable after the next [`commit`](Self::commit). Any number of threads may call this at a time; they wait for
+    /// each other only while a batch is put into the buffer. If the buffer is full
+    /// ([`buffer_bytes`](crate::StoreOptions::buffer_bytes)), the call writes it to a segment.
+    ///
+    /// O(operations), and for each id the look-up in the segments.
+    ///
+    /// # Versions
+    ///
+    /// If the schema has a [version field](StoreSchema::with_version_field), the highest version of an id wins, in any
+    /// order of arrival. The version is the value of that field. A document without one is given the next one: the
+    /// microseconds since 1970, or one more than the highest that the store ever had, whichever is more.
+    ///
+    /// # Errors
+    ///
+    /// If the batch has fields that the store has not, a document without an id in a store with ids, or a condition or
+    /// version that the store cannot compare; or if a segment is damaged. Nothing is changed then. An error of writing a
+    /// full buffer says so: the batch was applied, and the next call tries again.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues_column::{Field, Kind, LogicalType};
+    /// use docvalues_store::{Condition, Outcome, Store, StoreOptions, StoreSchema};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("hits");
+    /// let schema = StoreSchema::new()
+    ///     .with_field(Field::new("id", Kind::Binary, LogicalType::Utf8))?
+    ///     .with_field(Field::new("time", Kind::Numeric, LogicalType::I64))?
+    ///     .with_id_field("id")?
+    ///     .with_version_field("time")?;
+    /// let store = Store::create(&path, schema, StoreOptions::default())?;
+    ///
+    /// let mut batch = store.batch()?;
+    /// let (id, time) = (batch.field("id")?, batch.field("time")?);
+    /// for (name, at) in [("a", 7), ("b", 7), ("a", 5), ("b", 8)] {
+    ///     let mut doc = batch.upsert();
+    ///     doc.str(id, name)?.i64(time, at)?;
+    ///     doc.finish()?;
+    /// }
+    /// batch.delete_if(b"b", Condition::Version(8));
+    /// let applied = store.apply(batch)?;
+    /// let stale = Outcome::Stale { current: 7 };
+    /// assert_eq!(applied.outcomes, [Outcome::Added, Outcome::Added, stale, Outcome::Replaced, Outcome::Deleted]);
+    ///
+    /// assert!(store.refresh()?);
+    /// assert_eq!(store.snapshot().docs(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "addDocuments")]
+    pub fn apply(&self, batch: WriteBatch) -> Result<Applied> {
+        let now = self.snapshot();
+        let mut prepared = self.prepare(batch)?;
+        prepared.look_up(&now)?;
+        let (applied, is_full) = self.change_quietly(|writer| {
+            if writer.generation != prepared.generation {
+                // All changes of the set of segments are published.
+                prepared.look_up(&self.snapshot())?;
+            }
+            let applied = writer.apply(prepared, (self.clock)());
+            Ok((applied, writer.buffer.bytes() > self.options.buffer_bytes))
+        })?;
+        if is_full {
+            self.flush()?;
+        }
+        Ok(applied)
+    }
+
+    fn prepare(&self, mut batch: WriteBatch) -> Result<Prepared> {
+        batch.settle(Condition::Always);
+        let WriteBatch { schema, docs, operations, deleted, .. } = batch;
+        self.check_fields(&schema)?;
+        let mut prepared = Prepared {
+            docs: docs.into_plain()?,
+            id_field: schema.id_place(),
+            version_field: VersionField::of(&schema),
+            versions: Vec::with_capacity(operations.len()),
+            hashes: Vec::with_capacity(operations.len()),
+            found: Vec::new(),
+            generation: u64::MAX,
+            operations,
+            deleted,
+        };
+        for at in 0..prepared.operations.len() {
+            let refused = |why| Error::Request(format!("operation {at} of the batch: expected {why}"));
+            prepared.check(at, &schema).map_err(refused)?;
+            let version = prepared.version(at).map_err(refused)?;
+            prepared.versions.push(version);
+            prepared.hashes.push(prepared.id(at).map_or(0, |id| hash(id, self.seed)));
+        }
+        Ok(prepared)
+    }
+
+    /// A batch has the fields of the store, or of the store as it was.
+    fn check_fields(&self, schema: &Arc<StoreSchema>) -> Result<()> {
+        let now = self.schema();
+        let is_same = Arc::ptr_eq(&now, schema)
+            || now.fields().starts_with(schema.fields())
+                && (now.id_field(), now.version_field()) == (schema.id_field(), schema.version_field());
+        match is_same {
+            true => Ok(()),
+            false => {
+                Err(Error::Request("expected a batch of this store, found one with other fields".to_owned()))
+            }
+        }
+    }
+}
+
+impl Prepared {
+    /// The id of the operation at place `at`.
+    fn id(&self, at: usize) -> Option<&[u8]> {
+        match self.operations[at].what {
+            What::Write(doc) => self.docs.column(self.id_field?)?.string(doc),
+            What::Delete(place, _) => Some(self.deleted.get(place)),
+        }
+    }
+
+    /// Refuses what the store cannot do. Returns what is expected.
+    fn check(&self, at: usize, schema: &StoreSchema) -> Result<(), String> {
+        let Operation { what, condition } = self.operations[at];
+        let names_version =
+            matches!((what, condition), (What::Delete(_, Some(_)), _) | (_, Condition::Version(_)));
+        match (schema.id_field(), self.id(at)) {
+            (Some(field), None) => Err(format!("an id in the field \"{field}\", found none")),
+            (None, id) if id.is_some() || condition != Condition::Always => {
+                Err("a store with an id field, found one without".to_owned())
+            }
+            _ if names_version && self.version_field.is_none() => {
+                Err("a store with a version field, found one without".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The version that an operation was given.
+    fn version(&self, at: usize) -> Result<Option<u64>, String> {
+        let Some(field) = &self.version_field else { return Ok(None) };
+        let stored = match self.operations[at].what {
+            What::Delete(_, version) => return Ok(version),
+            What::Write(doc) => self.docs.column(field.place).and_then(|column| column.numbers(doc).first()),
+        };
+        let below_zero = |stored: &i64| format!("a version of at least 0, found {stored}");
+        stored.map(|stored| field.version(*stored).ok_or_else(|| below_zero(stored))).transpose()
+    }
+
+    /// Looks all ids up in the segments of a snapshot.
+    fn look_up(&mut self, now: &Snapshot) -> Result<()> {
+        if self.id_field.is_some() {
+            let ids: Vec<&[u8]> = (0..self.operations.len()).filter_map(|at| self.id(at)).collect();
+            self.found = now.find_in_segments(&ids)?;
+        }
+        self.generation = now.generation();
+        Ok(())
+    }
+
+    /// Gives the next versions to the operations that have none. Returns the first.
+    fn assign_versions(&mut self, next: u64) -> Option<u64> {
+        let field = self.version_field?;
+        let (mut free, mut given, mut first) = (next..field.highest(), Vec::new(), None);
+        for (operation, version) in self.operations.iter().zip(&mut self.versions) {
+            if version.is_none() {
+                let next = free.next().unwrap_or(field.highest());
+                *version = Some(next);
+                first.get_or_insert(next);
+                if let What::Write(doc) = operation.what {
+                    given.push((doc, field.stored(next)));
+                }
+            }
+        }
+        self.docs.set_numbers(field.place, &given);
+        first
+    }
+}
+
+impl Writer {
+    /// Applies a batch. Cannot fail.
+    fn apply(&mut self, mut batch: Prepared, clock: u64) -> Applied {
+        let first_version = batch.assign_versions(clock.max(self.highest_version.saturating_add(1)));
+        let docs = std::mem::take(&mut batch.docs);
+        let first = (docs.docs() > 0).then(|| self.buffer.append(docs, &mut self.next_block));
+        // The ids of documents that were appended, which cannot be borrowed while the buffer changes.
+        let appended = first.map(|first| self.buffer.blocks[first.block as usize].docs.clone());
+        let (mut outcomes, changes) = (Vec::with_capacity(batch.operations.len()), self.changes);
+        for (at, operation) in batch.operations.iter().enumerate() {
+            let place = match (operation.what, first) {
+                (What::Write(doc), Some(first)) => {
+                    Some(Place { doc: DocId::new(first.doc.get() + doc), ..first })
+                }
+                _ => None,
+            };
+            let id = match (operation.what, place, &appended, batch.id_field) {
+                (What::Delete(at, _), ..) => Some(batch.deleted.get(at)),
+                (_, Some(place), Some(docs), Some(field)) => {
+                    docs.column(field).and_then(|ids| ids.string(place.doc.get()))
+                }
+                _ => None,
+            };
+            let Some((id, field)) = id.zip(batch.id_field) else {
+                outcomes.push(Outcome::Added);
+                self.changes += 1;
+                continue;
+            };
+            let id = Id { id, hash: batch.hashes[at], field };
+            let found = batch.found.get(at).copied().flatten();
+            outcomes.push(self.operate(
+                id,
+                found,
+                place,
+                batch.versions[at],
+                (operation.condition, batch.version_field),
+            ));
+        }
+        drop(appended);
+        if self.changes > changes {
+            self.changed();
+        }
+        Applied { sequence: self.sequence, outcomes, first_version }
+    }
+
+    /// Writes the document at `place`, which was appended, or deletes the one with the id.
+    fn operate(
+        &mut self,
+        id: Id<'_>,
+        found: Option<Found>,
+        place: Option<Place>,
+        version: Option<u64>,
+        (condition, field): (Condition, Option<VersionField>),
+    ) -> Outcome {
+        let current = self.current(id, found);
+        let current_version = current.and_then(|current| self.version_of(current, found, field));
+        let refused = match condition {
+            Condition::Always => false,
+            Condition::Absent => current.is_some(),
+            Condition::Version(expected) => current_version != Some(expected),
+        };
+        let highest = current_version.or_else(|| self.tombstones.version(id.id));
+        let stale = version.zip(highest).filter(|(version, highest)| version <= highest);
+        if refused || stale.is_some() {
+            // The document that was appended is none.
+            place.map(|place| self.buffer.delete(place));
+            return match stale {
+                Some((_, current)) if !refused => Outcome::Stale { current },
+                _ => Outcome::Refused { current: current_version },
+            };
+        }
+        self.highest_version = self.highest_version.max(version.unwrap_or(0));
+        let was_there = current.is_some_and(|current| self.delete_current(current));
+        self.changes += u64::from(place.is_some() || was_there || version.is_some());
+        match place {
+            Some(place) => {
+                self.tombstones.remove(id.id);
+                self.buffer.put(id.hash, id.id, id.field, place);
+                if was_there { Outcome::Replaced } else { Outcome::Added }
+            }
+            None => {
+                if let Some(version) = version {
+                    self.tombstones.insert(id.id, version, self.sequence + 1);
+                }
+                if was_there { Outcome::Deleted } else { Outcome::NotFound }
+            }
+        }
+    }
+
+    /// The live document with an id.
+    fn current(&self, Id { id, hash, field }: Id<'_>, found: Option<Found>) -> Option<Current> {
+        // The last document with the id, live or not: all older ones are deleted.
+        if let Some(place) = self.buffer.find(hash, id, field) {
+            return self.buffer.is_live(place).then_some(Current::Buffer(place));
+        }
+        if let Some(sealed) = &self.sealed
+            && let Some(place) = sealed.find(hash, id, field)
+        {
+            return sealed.is_live(place).then_some(Current::Sealed(place));
+        }
+        let Found { segment, doc, .. } = found?;
+        self.segments[segment].live.contains(doc).then_some(Current::Segment(segment, doc))
+    }
+
+    fn version_of(&self, current: Current, found: Option<Found>, field: Option<VersionField>) -> Option<u64> {
+        let field = field?;
+        let stored = match current {
+            Current::Buffer(place) => self.buffer.number(place, field.place),
+            Current::Sealed(place) => {
+                self.sealed.as_ref().and_then(|sealed| sealed.number(place, field.place))
+            }
+            Current::Segment(..) => return found.and_then(|found| found.version),
+        };
+        field.version(stored?)
+    }
+
+    fn delete_current(&mut self, current: Current) -> bool {
+        match current {
+            Current::Buffer(place) => self.buffer.delete(place),
+            Current::Sealed(place) => self.sealed.as_mut().is_some_and(|sealed| sealed.delete(place)),
+            Current::Segment(segment, doc) => self.segments[segment].live.delete(doc),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! [`WriteBatch`]: documents to write and to delete, applied together.
+
+use std::sync::Arc;
+
+use docvalues_column::{Kind, Lists};
+use docvalues_writer::{
+    BytesKind, ColumnBatch, Document, FieldId, FieldSpec, Schema, SegmentWriter, WriterOptions,
+};
+
+use crate::error::{Error, Result};
+use crate::schema::StoreSchema;
+
+/// What must be so that an operation of a [`WriteBatch`] takes place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Condition {
+    /// Nothing, except that the version, if there is one, is above that of the document with the same id.
+    #[default]
+    Always,
+    /// There is no document with the id.
+    Absent,
+    /// The document with the id has this version.
+    Version(u64),
+}
+
+/// The outcome of an operation of a [`WriteBatch`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The document was added.
+    Added,
+    /// The document was added, and replaced the one with the same id.
+    Replaced,
+    /// The document with the id was deleted.
+    Deleted,
+    /// There was no document with the id to delete.
+    NotFound,
+    /// Nothing was done: a document with the id, or a deletion of it, has this version, which is at least as high.
+    Stale {
+        /// The version that won.
+        current: u64,
+    },
+    /// Nothing was done: the condition does not hold.
+    Refused {
+        /// The version of the document with the id, if there is one and it has a version.
+        current: Option<u64>,
+    },
+}
+
+/// The result of [`Store::apply`](crate::Store::apply).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// The sequence number of the batch; that of the last one if nothing changed.
+    pub sequence: u64,
+    /// The outcome of each operation, in the order of the batch.
+    pub outcomes: Vec<Outcome>,
+    /// The first version that was assigned to a document without one; the others follow it in the order of the batch.
+    pub first_version: Option<u64>,
+}
+
+/// An operation: a document to write, or an id to delete.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Operation {
+    pub(crate) what: What,
+    pub(crate) condition: Condition,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum What {
+    /// The document of this number in the batch.
+    Write(u32),
+    /// The id at this place in the list of ids, and the version of the deletion.
+    Delete(usize, Option<u64>),
+}
+
+/// Documents to write and to delete, applied together by [`Store::apply`](crate::Store::apply).
+///
+/// Operations take effect in their order, so the last one of an id wins, unless versions say otherwise.
+///
+/// # Examples
+///
+/// See [`Store::apply`](crate::Store::apply).
+#[derive(Debug)]
+pub struct WriteBatch {
+    pub(crate) schema: Arc<StoreSchema>,
+    pub(crate) docs: SegmentWriter<Vec<u8>>,
+    /// The operations, without those of the documents since `settled`.
+    pub(crate) operations: Vec<Operation>,
+    settled: u32,
+    /// The condition of the documents since.
+    condition: Condition,
+    pub(crate) deleted: Lists<u8>,
+}
+
+impl WriteBatch {
+    pub(crate) fn new(schema: Arc<StoreSchema>) -> Result<WriteBatch> {
+        let options = WriterOptions { budget: usize::MAX, ..WriterOptions::default() };
+        let docs = SegmentWriter::in_memory(plain_schema(&schema)?, options);
+        let (operations, deleted) = (Vec::new(), Lists::new());
+        Ok(WriteBatch { schema, docs, operations, settled: 0, condition: Condition::Always, deleted })
+    }
+
+    /// The field `name` of the store's schema.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub fn field(&self, name: &str) -> Result<FieldId> {
+        let unknown =
+            || Error::Schema { field: name.to_owned(), why: "expected a field of the schema".to_owned() };
+        self.docs.schema().field(name).ok_or_else(unknown)
+    }
+
+    /// The number of operations.
+    pub fn len(&self) -> usize {
+        self.operations.len() + (self.docs.docs() - self.settled) as usize
+    }
+
+    /// Whether there are no operations.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The memory of the documents, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.docs.buffered()
+    }
+
+    /// Begins a document, which will replace the one with the same id. Without an id field, it is added.
+    #[doc(alias = "updateDocument")]
+    pub fn upsert(&mut self) -> Document<'_> {
+        self.upsert_if(Condition::Always)
+    }
+
+    /// As [`upsert`](Self::upsert), under a condition.
+    pub fn upsert_if(&mut self, condition: Condition) -> Document<'_> {
+        self.settle(condition);
+        self.docs.document()
+    }
+
+    /// Begins `docs` documents, column by column.
+    ///
+    /// # Errors
+    ///
+    /// If the batch would have too many documents.
+    pub fn upsert_columns(&mut self, docs: u32) -> Result<ColumnBatch<'_>> {
+        self.settle(Condition::Always);
+        Ok(self.docs.batch(docs)?)
+    }
+
+    /// The documents of a record batch of Arrow: see [`SegmentWriter::append`].
+    ///
+    /// # Errors
+    ///
+    /// As [`SegmentWriter::append`]; no document is added then.
+    #[cfg(feature = "arrow")]
+    pub fn upsert_record_batch(&mut self, batch: &arrow_array::RecordBatch) -> Result<()> {
+        self.settle(Condition::Always);
+        self.docs.append(batch)?;
+        Ok(())
+    }
+
+    /// Deletes the document with this id.
+    pub fn delete(&mut self, id: &[u8]) {
+        self.delete_if(id, Condition::Always);
+    }
+
+    /// As [`delete`](Self::delete), under a condition.
+    pub fn delete_if(&mut self, id: &[u8], condition: Condition) {
+        self.push_delete(id, None, condition);
+    }
+
+    /// Deletes the document with this id, unless it has a version at least as high. Documents that arrive later with a
+    /// lower version are stale.
+    pub fn delete_version(&mut self, id: &[u8], version: u64) {
+        self.push_delete(id, Some(version), Condition::Always);
+    }
+
+    fn push_delete(&mut self, id: &[u8], version: Option<u64>, condition: Condition) {
+        self.settle(Condition::Always);
+        let what = What::Delete(self.deleted.len(), version);
+        self.deleted.push(id);
+        self.operations.push(Operation { what, condition });
+    }
+
+    /// Makes operations of the documents that were finished.
+    pub(crate) fn settle(&mut self, next: Condition) {
+        let (docs, condition) = (self.settled..self.docs.docs(), self.condition);
+        self.operations.extend(docs.map(|doc| Operation { what: What::Write(doc), condition }));
+        (self.settled, self.condition) = (self.docs.docs(), next);
+    }
+}
+
+/// The fields of a store, so that all byte strings stay as they are, without a dictionary.
+fn plain_schema(schema: &StoreSchema) -> Result<Schema> {
+    let mut plain = Schema::new();
+    for field in schema.fields() {
+        let spec = FieldSpec::new(&field.name, field.logical);
+        plain.add(match field.kind {
+            Kind::Binary | Kind::Sorted => spec.kind(BytesKind::Binary),
+            Kind::SortedNumeric | Kind::SortedSet => spec.multi_valued(),
+            Kind::Numeric => spec,
+        })?;
+    }
+    Ok(plain)
+}

@@ -1,0 +1,118 @@
+//! The documents that were applied and are in no segment yet.
+//!
+//! ```text
+//! buffer   block 0   block 1   …   block n       plain columns and live documents; the last block grows
+//!          places    hash of an id -> block, document: the last document that has the id
+//! ```
+//!
+//! Blocks are shared with snapshots. Appending to a block that a snapshot has copies it, once after each refresh: blocks
+//! are small.
+
+use std::sync::Arc;
+
+use docvalues_column::{DocId, LiveDocs, PlainColumns};
+use hashbrown::HashTable;
+
+/// A block with this many documents does not grow.
+const BLOCK_DOCS: u32 = 8_192;
+
+/// Consecutive documents of a buffer.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    /// Never used again, so that addresses of an older snapshot are recognised.
+    pub(crate) number: u64,
+    pub(crate) docs: Arc<PlainColumns>,
+    pub(crate) live: LiveDocs,
+}
+
+/// A document of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) block: u32,
+    pub(crate) doc: DocId,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    hash: u64,
+    place: Place,
+}
+
+/// The blocks, and where the documents of each id are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Buffer {
+    pub(crate) blocks: Vec<Block>,
+    places: HashTable<Entry>,
+    bytes: usize,
+}
+
+impl Buffer {
+    /// The memory of the documents and of the places, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes + self.places.allocation_size()
+    }
+
+    /// Appends documents. Returns the place of the first; the others follow. `number` gives numbers of blocks.
+    pub(crate) fn append(&mut self, docs: PlainColumns, number: &mut u64) -> Place {
+        self.bytes += docs.heap();
+        let grows = |block: &&mut Block| block.docs.docs() < BLOCK_DOCS;
+        let first = match self.blocks.last_mut().filter(grows) {
+            Some(block) => {
+                let first = block.docs.docs();
+                Arc::make_mut(&mut block.docs).append(&docs);
+                block.live.grow(block.docs.docs());
+                first
+            }
+            None => {
+                let live = LiveDocs::all(docs.docs());
+                self.blocks.push(Block { number: *number, docs: Arc::new(docs), live });
+                *number += 1;
+                0
+            }
+        };
+        let block = u32::try_from(self.blocks.len() - 1).unwrap_or(u32::MAX);
+        Place { block, doc: DocId::new(first) }
+    }
+
+    /// The last document that has `id`, live or not. `field` is the place of the id field.
+    pub(crate) fn find(&self, hash: u64, id: &[u8], field: usize) -> Option<Place> {
+        self.places.find(hash, |entry| self.has_id(entry, hash, id, field)).map(|entry| entry.place)
+    }
+
+    /// Notes the place of a document with `id`, in place of an older one.
+    pub(crate) fn put(&mut self, hash: u64, id: &[u8], field: usize, place: Place) {
+        let Buffer { blocks, places, .. } = self;
+        let is_same = |entry: &Entry| entry.hash == hash && id_of(blocks, entry.place, field) == Some(id);
+        match places.entry(hash, is_same, |entry| entry.hash) {
+            hashbrown::hash_table::Entry::Occupied(mut there) => there.get_mut().place = place,
+            hashbrown::hash_table::Entry::Vacant(free) => drop(free.insert(Entry { hash, place })),
+        }
+    }
+
+    fn has_id(&self, entry: &Entry, hash: u64, id: &[u8], field: usize) -> bool {
+        entry.hash == hash && id_of(&self.blocks, entry.place, field) == Some(id)
+    }
+
+    pub(crate) fn is_live(&self, place: Place) -> bool {
+        self.blocks.get(place.block as usize).is_some_and(|block| block.live.contains(place.doc))
+    }
+
+    /// Deletes a document. Returns whether it was live.
+    pub(crate) fn delete(&mut self, place: Place) -> bool {
+        self.blocks.get_mut(place.block as usize).is_some_and(|block| block.live.delete(place.doc))
+    }
+
+    /// The first number of a document in the field at place `field`.
+    pub(crate) fn number(&self, place: Place, field: usize) -> Option<i64> {
+        let block = self.blocks.get(place.block as usize)?;
+        block.docs.column(field)?.numbers(place.doc.get()).first().copied()
+    }
+
+    pub(crate) fn has_live_docs(&self) -> bool {
+        self.blocks.iter().any(|block| block.live.count() > 0)
+    }
+}
+
+fn id_of(blocks: &[Block], place: Place, field: usize) -> Option<&[u8]> {
+    blocks.get(place.block as usize)?.docs.column(field)?.string(place.doc.get())
+}

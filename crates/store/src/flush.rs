@@ -1,0 +1,119 @@
+//! From the buffer to a segment.
+//!
+//! ```text
+//! seal      the buffer's blocks are set aside; what is applied from now on goes to a new buffer
+//! write     a segment of the live documents; look-ups find them in the sealed blocks meanwhile
+//! swap      the segment takes the place of the blocks; what was deleted meanwhile is deleted in it
+//! ```
+
+use docvalues_column::DocId;
+use docvalues_storage::{NewFile, Spill};
+use docvalues_writer::{FinishError, SegmentWriter};
+
+use crate::buffer::{Block, Buffer};
+use crate::change::id_options;
+use crate::commit_file::FileEntry;
+use crate::error::Result;
+use crate::names::FileName;
+use crate::schema::StoreSchema;
+use crate::segment::StoreSegment;
+use crate::state::SegmentState;
+use crate::store::{Store, Writer};
+use crate::sync::PoisonError;
+
+/// The number of a document that is not in the segment.
+const GONE: u32 = u32::MAX;
+
+impl Store {
+    /// Writes a full buffer to a segment. Other callers go on, until the next buffer is full, too.
+    pub(crate) fn flush(&self) -> Result<()> {
+        let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_full = self.change_quietly(|writer| {
+            let is_full = writer.sealed.is_some() || writer.buffer.bytes() > self.options.buffer_bytes;
+            if is_full {
+                writer.seal();
+            }
+            Ok(is_full)
+        })?;
+        if is_full {
+            self.flush_sealed()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is sealed to a segment. Returns it as it was written. The caller holds `flushing`.
+    pub(crate) fn flush_sealed(&self) -> Result<Option<SegmentState>> {
+        let sealed = self.change_quietly(|writer| {
+            let Some(sealed) = writer.sealed.take_if(|sealed| sealed.has_live_docs()) else {
+                writer.sealed = None;
+                return Ok(None);
+            };
+            let blocks = sealed.blocks.clone();
+            writer.sealed = Some(sealed);
+            Ok(Some((blocks, writer.schema.clone(), writer.next_number())))
+        })?;
+        let Some((blocks, schema, number)) = sealed else { return Ok(None) };
+        let written = self.write_segment(number, &blocks, &schema);
+        let (file, new_numbers) = self.change_quietly(|writer| writer.synced(written))?;
+        // Not in the last step: others wait for that.
+        let opened = StoreSegment::open(&*self.directory, file, self.options.open);
+        self.change(|writer| {
+            // From now on, a commit removes the file if it is not used, such as one that could not be opened.
+            writer.files.add(FileName::Segment(number));
+            let fresh = SegmentState::new(opened?);
+            writer.commits_file(FileName::Segment(number));
+            writer.unseal(fresh.clone(), &blocks, &new_numbers);
+            Ok(Some(fresh))
+        })
+    }
+
+    /// Writes the live documents of blocks. Returns the file, and the number of each document in it.
+    fn write_segment(
+        &self,
+        number: u64,
+        blocks: &[Block],
+        schema: &StoreSchema,
+    ) -> Result<(FileEntry, Vec<u32>)> {
+        let file = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;
+        let spill = Spill::in_directory(self.directory.clone());
+        let mut writer =
+            SegmentWriter::to_new_file(file, Some(spill), schema.for_writer()?, self.options.writer);
+        writer.sort_by(schema.sort().iter().cloned())?;
+        if let Some(id) = schema.id_field().and_then(|name| writer.schema().field(name)) {
+            writer.id_field(id, id_options())?;
+        }
+        for Block { docs, live, .. } in blocks {
+            let first = writer.append_plain(docs)?.get();
+            for doc in (0..docs.docs()).filter(|doc| !live.contains(DocId::new(*doc))) {
+                writer.delete(DocId::new(first + doc))?;
+            }
+        }
+        let mut new_numbers = vec![GONE; writer.docs() as usize];
+        let note = |old: DocId, new: DocId| new_numbers[old.get() as usize] = new.get();
+        let summary = writer.finish_moved(note).map_err(FinishError::into_error)?;
+        Ok((FileEntry::of(number, &summary), new_numbers))
+    }
+}
+
+impl Writer {
+    /// Sets the blocks of the buffer aside, unless some are already.
+    pub(crate) fn seal(&mut self) {
+        if self.sealed.is_none() {
+            self.sealed = Some(std::mem::take(&mut self.buffer));
+        }
+    }
+
+    /// Puts a segment in the place of the sealed blocks. `then` are the blocks as they were when it was written.
+    fn unseal(&mut self, mut segment: SegmentState, then: &[Block], new_numbers: &[u32]) {
+        let Buffer { blocks: now, .. } = self.sealed.take().unwrap_or_default();
+        let mut first = 0;
+        for (now, then) in now.iter().zip(then) {
+            for doc in now.live.deleted_since(&then.live) {
+                segment.live.delete(DocId::new(new_numbers[first + doc.get() as usize]));
+            }
+            first += then.docs.docs() as usize;
+        }
+        self.segments.push(segment);
+        self.segments_changed();
+    }
+}

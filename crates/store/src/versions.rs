@@ -1,0 +1,89 @@
+//! Versions of documents: their field, and those of documents that were deleted.
+
+use std::collections::HashMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use docvalues_column::LogicalType;
+use docvalues_format::file::kind::{from_u64, to_u64};
+
+use crate::schema::StoreSchema;
+
+/// The field of versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct VersionField {
+    /// Its place in the schema.
+    pub(crate) place: usize,
+    is_unsigned: bool,
+}
+
+impl VersionField {
+    pub(crate) fn of(schema: &StoreSchema) -> Option<VersionField> {
+        let name = schema.version_field()?;
+        let place = schema.fields().iter().position(|field| field.name == name)?;
+        Some(VersionField { place, is_unsigned: schema.fields()[place].logical == LogicalType::U64 })
+    }
+
+    /// The version of a stored number; `None` if it is negative.
+    pub(crate) fn version(self, stored: i64) -> Option<u64> {
+        if self.is_unsigned { Some(to_u64(stored)) } else { u64::try_from(stored).ok() }
+    }
+
+    /// The stored number of a version.
+    pub(crate) fn stored(self, version: u64) -> i64 {
+        if self.is_unsigned { from_u64(version) } else { version.min(self.highest()).cast_signed() }
+    }
+
+    /// The highest version that the field can hold.
+    pub(crate) fn highest(self) -> u64 {
+        if self.is_unsigned { u64::MAX } else { i64::MAX.cast_unsigned() }
+    }
+}
+
+/// The microseconds since 1970.
+pub(crate) fn clock() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// The deletion of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tombstone {
+    pub(crate) version: u64,
+    /// The number of the batch that deleted it.
+    pub(crate) sequence: u64,
+}
+
+/// The versions of ids that were deleted, so that documents that arrive late stay deleted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tombstones(HashMap<Box<[u8]>, Tombstone>);
+
+impl Tombstones {
+    /// The version of the deletion of `id`.
+    pub(crate) fn version(&self, id: &[u8]) -> Option<u64> {
+        // Most stores have none.
+        if self.0.is_empty() { None } else { self.0.get(id).map(|tombstone| tombstone.version) }
+    }
+
+    pub(crate) fn insert(&mut self, id: &[u8], version: u64, sequence: u64) {
+        self.0.insert(id.into(), Tombstone { version, sequence });
+    }
+
+    /// Forgets the deletion of `id`, which is there again.
+    pub(crate) fn remove(&mut self, id: &[u8]) {
+        if !self.0.is_empty() {
+            self.0.remove(id);
+        }
+    }
+
+    /// Forgets the deletions before batch `sequence`.
+    pub(crate) fn forget_before(&mut self, sequence: u64) {
+        self.0.retain(|_, tombstone| tombstone.sequence >= sequence);
+    }
+
+    /// All of them, by id.
+    pub(crate) fn sorted(&self) -> Vec<(&[u8], Tombstone)> {
+        let mut all: Vec<_> = self.0.iter().map(|(id, tombstone)| (&**id, *tombstone)).collect();
+        all.sort_unstable_by_key(|(id, _)| *id);
+        all
+    }
+}
