@@ -16,7 +16,7 @@ use docvalues_column::{DocId, Lists, PlainColumns};
 use docvalues_terms::hash::hash;
 
 use crate::batch::{Applied, Condition, Operation, Outcome, What, WriteBatch};
-use crate::buffer::Place;
+use crate::buffer::{Buffer, Place};
 use crate::error::{Error, Result};
 use crate::schema::StoreSchema;
 use crate::snapshot::Snapshot;
@@ -343,16 +343,14 @@ impl Writer {
         }
     }
 
-    /// The live document with an id.
+    /// The live document with an id, of which there is at most one.
     fn current(&self, Id { id, hash, field }: Id<'_>, found: Option<Found>) -> Option<Current> {
-        // The last document with the id, live or not: all older ones are deleted.
-        if let Some(place) = self.buffer.find(hash, id, field) {
-            return self.buffer.is_live(place).then_some(Current::Buffer(place));
+        if let Some(place) = self.buffer.find(hash, id, field).filter(|place| self.buffer.is_live(*place)) {
+            return Some(Current::Buffer(place));
         }
-        if let Some(sealed) = &self.sealed
-            && let Some(place) = sealed.find(hash, id, field)
-        {
-            return sealed.is_live(place).then_some(Current::Sealed(place));
+        let in_sealed = |sealed: &Buffer| sealed.find(hash, id, field).filter(|place| sealed.is_live(*place));
+        if let Some(place) = self.sealed.as_ref().and_then(in_sealed) {
+            return Some(Current::Sealed(place));
         }
         let Found { segment, doc, .. } = found?;
         self.segments[segment].live.contains(doc).then_some(Current::Segment(segment, doc))

@@ -74,7 +74,7 @@ impl Buffer {
         Place { block, doc: DocId::new(first) }
     }
 
-    /// The last document that has `id`, live or not. `field` is the place of the id field.
+    /// The last document that was written with `id`, live or not. `field` is the place of the id field.
     pub(crate) fn find(&self, hash: u64, id: &[u8], field: usize) -> Option<Place> {
         self.places.find(hash, |entry| self.has_id(entry, hash, id, field)).map(|entry| entry.place)
     }

@@ -1,12 +1,11 @@
 //! A store of documents with an id and a size, and what it should contain.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use docvalues_column::{Field, Kind, LogicalType};
-use docvalues_search::{Docs, stats::Stats};
-use docvalues_store::{Result, Snapshot, Store, StoreSchema};
+use docvalues_column::{DocAddress, Field, Kind, LogicalType};
+use docvalues_search::{Docs, Query, stats::Stats};
+use docvalues_store::{Outcome, Result, Snapshot, Store, StoreSchema};
 
 /// Tells other threads to stop when it is dropped, also by a panic.
 pub(crate) struct Stop<'a>(pub(crate) &'a AtomicBool);
@@ -46,22 +45,22 @@ pub(crate) fn add(store: &Store, docs: &[(u32, i64)]) -> Result<()> {
 /// All live documents, read from the columns; checks that other ways to read agree.
 pub(crate) fn contents(snapshot: &Snapshot) -> Contents {
     let mut found = Contents::new();
-    for part in snapshot.segments() {
-        let (ids, sizes) = (part.segment.binary("id").unwrap(), part.segment.numeric("size").unwrap());
-        ids.scan(0..part.segment.docs(), |docs, values| {
-            for (doc, value) in docs.iter().zip(values.iter()).filter(|(doc, _)| part.live.contains(*doc)) {
-                let number =
-                    std::str::from_utf8(value).unwrap().strip_prefix("doc-").unwrap().parse().unwrap();
-                let before = found.insert(number, sizes.get(doc).unwrap().unwrap());
-                assert_eq!(before, None, "one document for each id");
-            }
-            ControlFlow::Continue(())
-        })
-        .unwrap();
+    let live = snapshot.search().filter(&Query::all_of([])).unwrap();
+    let mut live = live.iter().peekable();
+    for part in 0..snapshot.parts().len() {
+        let source = snapshot.parts().source(part);
+        let (ids, sizes) = (source.column("id").unwrap(), source.column("size").unwrap());
+        let (ids, sizes) = (ids.values().bytes().unwrap(), sizes.values().numbers().unwrap());
+        let (mut id, mut size) = (Vec::new(), Vec::new());
+        while let Some(DocAddress { doc, .. }) = live.next_if(|address| address.part as usize == part) {
+            assert!(ids.get(doc, &mut id).unwrap() && sizes.get(doc, &mut size).unwrap());
+            let number = std::str::from_utf8(&id).unwrap().strip_prefix("doc-").unwrap().parse().unwrap();
+            assert_eq!(found.insert(number, size[0]), None, "one document for each id");
+        }
     }
     assert_eq!(snapshot.docs(), found.len() as u64);
     let stats = snapshot.search();
-    if snapshot.segments().len() > 0 {
+    if snapshot.parts().len() > 0 {
         let stats = stats.stats(Docs::All, &Stats::of("size")).unwrap();
         assert_eq!(stats.docs, found.len() as u64);
     }
@@ -69,4 +68,21 @@ pub(crate) fn contents(snapshot: &Snapshot) -> Contents {
         assert!(snapshot.find(id(*number).as_bytes()).unwrap().is_some());
     }
     found
+}
+
+/// Applies writes and deletes, which every store of the fixture takes. Returns the outcomes.
+pub(crate) fn apply(store: &Store, operations: &[(u32, Option<i64>)]) -> Result<Vec<Outcome>> {
+    let mut batch = store.batch()?;
+    let (id_field, size) = (batch.field("id")?, batch.field("size")?);
+    for (number, value) in operations {
+        match value {
+            Some(value) => {
+                let mut doc = batch.upsert();
+                doc.str(id_field, &id(*number))?.i64(size, *value)?;
+                doc.finish()?;
+            }
+            None => batch.delete(id(*number).as_bytes()),
+        }
+    }
+    Ok(store.apply(batch)?.outcomes)
 }

@@ -20,6 +20,7 @@ mod model;
 mod readers;
 mod refusals;
 mod script;
+mod versions;
 
 /// A number of cases in a sample, or in the full sweep.
 fn cases(sample: u32) -> u32 {

@@ -3,13 +3,15 @@
 use proptest::prelude::*;
 
 use docvalues_search::Query;
-use docvalues_store::{MergePolicy, Store, StoreOptions, StoreReader};
+use docvalues_store::{MergePolicy, Outcome, Store, StoreOptions, StoreReader};
 
-use crate::fixture::{Contents, add, contents, id, schema};
+use crate::fixture::{Contents, add, apply, contents, id, schema};
 
 #[derive(Clone, Debug)]
 enum Step {
     Add(Vec<(u32, i64)>),
+    /// Writes documents, and deletes those without a size.
+    Apply(Vec<(u32, Option<i64>)>),
     DeleteIds(Vec<u32>),
     DeleteBelow(i64),
     DeleteEach(usize),
@@ -23,7 +25,8 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     let docs = prop::collection::vec((0..60_u32, -50..50_i64), 0..12);
     prop_oneof![
-        6 => docs.prop_map(Step::Add),
+        4 => docs.prop_map(Step::Add),
+        6 => prop::collection::vec((0..60_u32, prop::option::weighted(0.8, -50..50_i64)), 0..12).prop_map(Step::Apply),
         3 => prop::collection::vec(0..70_u32, 0..6).prop_map(Step::DeleteIds),
         1 => (-60..-20_i64).prop_map(Step::DeleteBelow),
         1 => (2..9_usize).prop_map(Step::DeleteEach),
@@ -37,8 +40,10 @@ fn step() -> impl Strategy<Value = Step> {
 const POLICY: MergePolicy =
     MergePolicy { segments_per_tier: 3, floor_bytes: 1 << 10, max_bytes: 1 << 20, max_deleted_percent: 20 };
 
+/// Some buffers are so small that nearly every batch fills one.
 fn options(keep_commits: usize) -> StoreOptions {
-    StoreOptions { keep_commits, ..StoreOptions::default() }
+    let buffer_bytes = if keep_commits == 1 { 2_000 } else { 64 << 20 };
+    StoreOptions { keep_commits, buffer_bytes, ..StoreOptions::default() }
 }
 
 fn run(keep: usize, steps: &[Step]) {
@@ -54,11 +59,27 @@ fn run(keep: usize, steps: &[Step]) {
                 add(&store, docs).unwrap();
                 now.extend(docs.iter().copied());
             }
+            Step::Apply(operations) => {
+                let outcomes = apply(&store, operations).unwrap();
+                for ((number, size), outcome) in operations.iter().zip(outcomes) {
+                    let was_there = now.remove(number).is_some();
+                    now.extend(size.map(|size| (*number, size)));
+                    let expected = match (size, was_there) {
+                        (Some(_), true) => Outcome::Replaced,
+                        (Some(_), false) => Outcome::Added,
+                        (None, true) => Outcome::Deleted,
+                        (None, false) => Outcome::NotFound,
+                    };
+                    assert_eq!(outcome, expected);
+                }
+                store.refresh().unwrap();
+                assert!(!store.refresh().unwrap(), "nothing is left to publish");
+            }
             Step::DeleteIds(ids) => {
                 let known = ids.iter().filter(|number| now.remove(number).is_some()).count() as u64;
                 assert_eq!(store.delete_ids(ids.iter().map(|number| id(*number))).unwrap(), known);
             }
-            Step::DeleteBelow(size) if store.snapshot().segments().len() > 0 => {
+            Step::DeleteBelow(size) if store.snapshot().parts().len() > 0 => {
                 let all = now.len();
                 now.retain(|_, value| *value >= *size);
                 let deleted = store.delete_where(&Query::range("size", ..*size)).unwrap();
@@ -89,7 +110,8 @@ fn run(keep: usize, steps: &[Step]) {
             }
             Step::MergeTo(segments) => {
                 store.merge_to(*segments).unwrap();
-                assert!(store.snapshot().segments().len() <= *segments);
+                let snapshot = store.snapshot();
+                assert!(snapshot.segments().len() <= *segments);
             }
             Step::Reopen => {
                 drop(store);

@@ -60,7 +60,8 @@ fn stores_without_ids_have_no_look_up() {
     let store = Store::create(folder.path().join("a"), StoreSchema::new(), StoreOptions::default()).unwrap();
     let expected = "expected a store with an id field, found one without";
     assert_eq!(store.snapshot().find(b"a").unwrap_err().to_string(), expected);
-    assert_eq!(store.delete_ids(["a"]).unwrap_err().to_string(), expected);
+    let error = store.delete_ids(["a"]).unwrap_err().to_string();
+    assert_eq!(error, format!("operation 0 of the batch: {expected}"));
 
     // A segment without an index of ids is refused by a store that has one.
     let plain = schema().fields().iter().cloned().try_fold(StoreSchema::new(), StoreSchema::with_field);

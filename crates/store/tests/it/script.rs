@@ -6,7 +6,7 @@ use docvalues_storage::{Directory, Step};
 use docvalues_store::{Error, Result, Store, StoreOptions, StoreReader};
 use docvalues_writer::ErrorKind;
 
-use crate::fixture::{Contents, add, contents, id, schema};
+use crate::fixture::{Contents, add, apply, contents, id, schema};
 
 /// The memory for the values of a segment: so little that the first one has a temporary file.
 const BUDGET: usize = 32_000;
@@ -15,6 +15,7 @@ const BUDGET: usize = 32_000;
 pub(crate) enum Operation {
     Add(Vec<(u32, i64)>),
     Delete(Vec<u32>),
+    Apply(Vec<(u32, Option<i64>)>),
     MergeTo(usize),
     Commit,
     Reopen,
@@ -29,6 +30,12 @@ pub(crate) fn script(seed: u64, commits: u32) -> Vec<Operation> {
             let first = random.below(1_000);
             let docs = first..=first + random.below(20);
             script.push(Operation::Add(docs.map(|number| (number, commit.into())).collect()));
+        }
+        if commit % 2 == 1 {
+            let first = random.below(1_000);
+            let docs = first..=first + random.below(20);
+            let is_written = |number: u32| (number % 5 > 0).then_some(-i64::from(commit));
+            script.push(Operation::Apply(docs.map(|number| (number, is_written(number))).collect()));
         }
         let gone = if random.below(3) == 0 { random.below(1_000) } else { commit };
         script.push(Operation::Delete(vec![commit, gone]));
@@ -135,6 +142,12 @@ impl Run {
             Operation::Delete(ids) => {
                 store.delete_ids(ids.iter().map(|number| id(*number)))?;
                 self.now.retain(|number, _| !ids.contains(number));
+            }
+            Operation::Apply(operations) => {
+                apply(store, operations)?;
+                self.now.retain(|number, _| !operations.contains(&(*number, None)));
+                self.now.extend(operations.iter().filter_map(|(number, size)| Some((*number, (*size)?))));
+                store.refresh()?;
             }
             Operation::MergeTo(segments) => store.merge_to(*segments)?,
             Operation::Commit => {

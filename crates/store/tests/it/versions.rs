@@ -1,0 +1,290 @@
+//! Documents with versions, in any order of arrival, against a map.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use proptest::prelude::*;
+
+use docvalues_column::{Field, Kind, LogicalType};
+use docvalues_store::{Applied, Condition, MergePolicy, Outcome, Snapshot, Store, StoreOptions, StoreSchema};
+
+use crate::fixture::id;
+
+fn schema(logical: LogicalType) -> StoreSchema {
+    let id = Field::new("id", Kind::Binary, LogicalType::Utf8);
+    let version = Field::new("version", Kind::Numeric, logical);
+    let size = Field::new("size", Kind::Numeric, LogicalType::I64);
+    let schema =
+        [id, size, version].into_iter().try_fold(StoreSchema::new(), StoreSchema::with_field).unwrap();
+    schema.with_id_field("id").unwrap().with_version_field("version").unwrap()
+}
+
+/// An operation on an id: a size to write, or none to delete.
+#[derive(Clone, Debug)]
+struct Operation {
+    id: u32,
+    size: Option<i64>,
+    version: Option<u64>,
+    condition: Condition,
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let condition = prop_oneof![
+        6 => Just(Condition::Always),
+        1 => Just(Condition::Absent),
+        1 => (0..40_u64).prop_map(Condition::Version),
+    ];
+    let size = prop::option::weighted(0.7, -50..50_i64);
+    (0..25_u32, size, prop::option::weighted(0.9, 0..40_u64), condition).prop_map(
+        |(id, size, version, condition)| {
+            // Only unconditional deletes can have a version.
+            let condition = if size.is_none() && version.is_some() { Condition::Always } else { condition };
+            Operation { id, size, version, condition }
+        },
+    )
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Apply(Vec<Operation>),
+    Commit,
+    Merge,
+    Reopen,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => prop::collection::vec(operation(), 0..12).prop_map(Step::Apply),
+        2 => Just(Step::Commit),
+        1 => Just(Step::Merge),
+        1 => Just(Step::Reopen),
+    ]
+}
+
+fn apply(store: &Store, operations: &[Operation]) -> Applied {
+    let mut batch = store.batch().unwrap();
+    let (id_field, size_field) = (batch.field("id").unwrap(), batch.field("size").unwrap());
+    let version_field = batch.field("version").unwrap();
+    let is_unsigned = store.snapshot().schema().field("version").unwrap().logical == LogicalType::U64;
+    for Operation { id: number, size, version, condition } in operations {
+        match (size, version) {
+            (Some(size), version) => {
+                let mut doc = batch.upsert_if(*condition);
+                doc.str(id_field, &id(*number)).unwrap().i64(size_field, *size).unwrap();
+                match version {
+                    Some(version) if is_unsigned => drop(doc.u64(version_field, *version).unwrap()),
+                    Some(version) => drop(doc.i64(version_field, version.cast_signed()).unwrap()),
+                    None => {}
+                }
+                doc.finish().unwrap();
+            }
+            (None, Some(version)) => batch.delete_version(id(*number).as_bytes(), *version),
+            (None, None) => batch.delete_if(id(*number).as_bytes(), *condition),
+        }
+    }
+    store.apply(batch).unwrap()
+}
+
+/// What a store should contain: size and version of each document, and the versions of deleted ones.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Model {
+    docs: BTreeMap<u32, (i64, u64)>,
+    deleted: BTreeMap<u32, u64>,
+    highest: u64,
+}
+
+impl Model {
+    fn apply(&mut self, Operation { id, size, version, condition }: &Operation, next: &mut u64) -> Outcome {
+        let version = version.unwrap_or_else(|| {
+            *next += 1;
+            *next - 1
+        });
+        let current = self.docs.get(id).map(|(_, version)| *version);
+        let holds = match condition {
+            Condition::Always => true,
+            Condition::Absent => current.is_none(),
+            Condition::Version(expected) => current == Some(*expected),
+        };
+        if !holds {
+            return Outcome::Refused { current };
+        }
+        if let Some(current) = current.or(self.deleted.get(id).copied()).filter(|current| version <= *current)
+        {
+            return Outcome::Stale { current };
+        }
+        self.highest = self.highest.max(version);
+        match (size, current) {
+            (Some(size), current) => {
+                self.deleted.remove(id);
+                self.docs.insert(*id, (*size, version));
+                if current.is_some() { Outcome::Replaced } else { Outcome::Added }
+            }
+            (None, current) => {
+                self.docs.remove(id);
+                self.deleted.insert(*id, version);
+                if current.is_some() { Outcome::Deleted } else { Outcome::NotFound }
+            }
+        }
+    }
+}
+
+/// Size and version of each live document.
+fn contents(snapshot: &Snapshot) -> BTreeMap<u32, (i64, u64)> {
+    let mut found = BTreeMap::new();
+    let live = snapshot.search().filter(&docvalues_search::Query::all_of([])).unwrap();
+    let is_unsigned = snapshot.schema().field("version").unwrap().logical == LogicalType::U64;
+    for address in live.iter() {
+        let source = snapshot.parts().source(address.part as usize);
+        let (mut id, mut number) = (Vec::new(), Vec::new());
+        source.column("id").unwrap().values().bytes().unwrap().get(address.doc, &mut id).unwrap();
+        let mut get = |name: &str| {
+            source.column(name).unwrap().values().numbers().unwrap().get(address.doc, &mut number).unwrap();
+            number[0]
+        };
+        let (size, version) = (get("size"), get("version"));
+        let version = if is_unsigned { version ^ i64::MIN } else { version }.cast_unsigned();
+        let id = std::str::from_utf8(&id).unwrap().strip_prefix("doc-").unwrap().parse().unwrap();
+        assert_eq!(found.insert(id, (size, version)), None, "one document for each id");
+    }
+    found
+}
+
+fn run(logical: LogicalType, buffer_bytes: usize, steps: &[Step]) {
+    let folder = tempfile::tempdir().unwrap();
+    let options = StoreOptions { buffer_bytes, ..StoreOptions::default() };
+    // Versions that are assigned only depend on the highest one.
+    let mut store =
+        Store::create(folder.path().join("a"), schema(logical), options).unwrap().with_clock(|| 0);
+    let (mut model, mut committed) = (Model::default(), Model::default());
+    for step in steps {
+        match step {
+            Step::Apply(operations) => {
+                let before = model.highest;
+                let applied = apply(&store, operations);
+                let mut next = before + 1;
+                let expected: Vec<Outcome> =
+                    operations.iter().map(|operation| model.apply(operation, &mut next)).collect();
+                assert_eq!(applied.outcomes, expected);
+                assert_eq!(applied.first_version, (next > before + 1).then_some(before + 1));
+                store.refresh().unwrap();
+            }
+            Step::Commit => {
+                store.commit().unwrap();
+                committed.clone_from(&model);
+            }
+            Step::Merge => {
+                store.merge(&MergePolicy { segments_per_tier: 2, ..MergePolicy::default() }).unwrap();
+            }
+            Step::Reopen => {
+                drop(store);
+                store = Store::open(folder.path().join("a"), options).unwrap().with_clock(|| 0);
+                model.clone_from(&committed);
+            }
+        }
+        assert_eq!(contents(&store.snapshot()), model.docs, "{step:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(60)))]
+
+    #[test]
+    fn the_highest_version_wins(
+        logical in prop_oneof![Just(LogicalType::I64), Just(LogicalType::U64)],
+        buffer_bytes in prop_oneof![Just(2_000_usize), Just(64 << 20)],
+        steps in prop::collection::vec(step(), 1..40),
+    ) {
+        run(logical, buffer_bytes, &steps);
+    }
+
+    #[test]
+    fn batches_in_any_order_end_equal(
+        operations in prop::collection::vec((0..12_u32, prop::option::weighted(0.7, -50..50_i64)), 1..60),
+        orders in prop::collection::vec(any::<u64>(), 2..4),
+    ) {
+        // Each operation has a version of its own.
+        let operations: Vec<Operation> = (0..).zip(operations).map(|(version, (id, size))| {
+            Operation { id, size, version: Some(version), condition: Condition::Always }
+        }).collect();
+        let mut ends = Vec::new();
+        for order in orders {
+            let folder = tempfile::tempdir().unwrap();
+            let options = StoreOptions { buffer_bytes: 2_000, ..StoreOptions::default() };
+            let store = Store::create(folder.path().join("a"), schema(LogicalType::I64), options).unwrap();
+            let mut shuffled = operations.clone();
+            shuffled.sort_by_key(|operation| (operation.version.unwrap() + 1).wrapping_mul(order | 1).rotate_left(17));
+            for (at, batch) in shuffled.chunks(7).enumerate() {
+                apply(&store, batch);
+                if at % 3 == 0 {
+                    store.commit().unwrap();
+                }
+            }
+            store.refresh().unwrap();
+            ends.push(contents(&store.snapshot()));
+        }
+        prop_assert!(ends.windows(2).all(|pair| pair[0] == pair[1]));
+    }
+}
+
+#[test]
+fn assigned_versions_only_rise() {
+    static NOW: AtomicU64 = AtomicU64::new(1_000);
+    let clock = || NOW.load(Ordering::Relaxed);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a");
+    let new = |id| Operation { id, size: Some(0), version: None, condition: Condition::Always };
+    let store =
+        Store::create(&path, schema(LogicalType::I64), StoreOptions::default()).unwrap().with_clock(clock);
+    assert_eq!(apply(&store, &[new(1), new(2)]).first_version, Some(1_000));
+    NOW.store(10, Ordering::Relaxed); // The clock is set back.
+    assert_eq!(apply(&store, &[new(3)]).first_version, Some(1_002));
+    // The document with the highest version is deleted with a higher one, which nothing shows after a commit.
+    assert_eq!(apply(&store, &[Operation { size: None, ..new(3) }]).first_version, Some(1_003));
+    store.commit().unwrap();
+    drop(store);
+    let store = Store::open(&path, StoreOptions::default()).unwrap().with_clock(clock);
+    assert_eq!(apply(&store, &[new(4)]).first_version, Some(1_004));
+    NOW.store(5_000, Ordering::Relaxed);
+    assert_eq!(apply(&store, &[new(4)]).first_version, Some(5_000));
+    let found: Vec<u64> = contents(&{
+        store.refresh().unwrap();
+        store.snapshot()
+    })
+    .into_values()
+    .map(|(_, version)| version)
+    .collect();
+    assert_eq!(found, [1_000, 1_001, 5_000]);
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let store =
+        Store::create(folder.path().join("a"), crate::fixture::schema(), StoreOptions::default()).unwrap();
+    let refused = |fill: &dyn Fn(&mut docvalues_store::WriteBatch)| {
+        let mut batch = store.batch().unwrap();
+        fill(&mut batch);
+        store.apply(batch).unwrap_err().to_string()
+    };
+    let error = refused(&|batch| batch.delete_version(b"a", 1));
+    assert_eq!(error, "operation 0 of the batch: expected a store with a version field, found one without");
+    let error = refused(&|batch| {
+        batch.delete(b"a");
+        batch.upsert().finish().unwrap();
+    });
+    assert_eq!(error, "operation 1 of the batch: expected an id in the field \"id\", found none");
+    let other =
+        Store::create(folder.path().join("b"), schema(LogicalType::I64), StoreOptions::default()).unwrap();
+    let error = store.apply(other.batch().unwrap()).unwrap_err().to_string();
+    assert_eq!(error, "expected a batch of this store, found one with other fields");
+    let error = {
+        let mut batch = other.batch().unwrap();
+        let (id, version) = (batch.field("id").unwrap(), batch.field("version").unwrap());
+        let mut doc = batch.upsert();
+        doc.str(id, "a").unwrap().i64(version, -1).unwrap();
+        doc.finish().unwrap();
+        other.apply(batch).unwrap_err().to_string()
+    };
+    assert_eq!(error, "operation 0 of the batch: expected a version of at least 0, found -1");
+    assert_eq!(store.snapshot().docs() + other.snapshot().docs(), 0);
+}
