@@ -134,6 +134,7 @@ impl Store {
         let now = self.snapshot();
         let mut prepared = self.prepare(batch)?;
         prepared.look_up(&now)?;
+        self.fill_table(&now, prepared.found.len())?;
         let (applied, is_full) = self.change_quietly(|writer| {
             if writer.generation != prepared.generation {
                 // All changes of the set of segments are published.
@@ -146,6 +147,20 @@ impl Store {
             self.flush()?;
         }
         Ok(applied)
+    }
+
+    /// Fills the table of all ids, if that pays after another `ids` ids were looked up without it.
+    fn fill_table(&self, now: &Snapshot, ids: usize) -> Result<()> {
+        if ids == 0 || now.has_table() || !self.ids.would_pay(ids, now.opened()) {
+            return Ok(());
+        }
+        // A merge would replace segments meanwhile. Another caller may be filling it, too.
+        let Ok(_no_merge) = self.merging.try_lock() else { return Ok(()) };
+        self.ids.fill(self.snapshot().opened());
+        self.change(|writer| {
+            writer.segments_changed();
+            Ok(())
+        })
     }
 
     fn prepare(&self, mut batch: WriteBatch) -> Result<Prepared> {

@@ -166,7 +166,7 @@ impl Store {
             let lacking =
                 || Error::Request(format!("{name}: expected an index of the ids \"{id_field}\", found none"));
             let (ids, before) = (ids.ok_or_else(lacking)?, self.snapshot());
-            let (mut seeker, mut found) = (before.ids()?.seeker(), Ok(()));
+            let (mut seeker, mut found) = (before.ids()?.lookup.seeker(), Ok(()));
             ids.each(|id, _| match before.find_with(&mut seeker, id) {
                 Ok(address) => {
                     older.extend(address);
@@ -185,6 +185,9 @@ impl Store {
         writer.schema = Arc::new(schema);
         for address in &older {
             writer.delete_in_part(address.part as usize, address.doc);
+        }
+        if self.snapshot().has_table() {
+            self.ids.add(&segment);
         }
         writer.segments.push(SegmentState::new(segment));
         writer.segments_changed();

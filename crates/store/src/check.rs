@@ -199,7 +199,7 @@ impl Checker<'_> {
         if snapshot.schema().id_field().is_none() {
             return Ok(());
         }
-        let mut seeker = snapshot.ids()?.seeker();
+        let mut seeker = snapshot.ids()?.lookup.seeker();
         for (part, (opened, segment)) in (0..).zip(snapshot.opened().iter().zip(snapshot.segments())) {
             let Some(ids) = opened.ids()? else { continue };
             let each = |id: &[u8], doc: DocId| {

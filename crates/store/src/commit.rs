@@ -134,7 +134,7 @@ impl Store {
             writer.synced(written)?;
             writer.files.add_commit(number, &commit);
             let changes = frozen.changes;
-            writer.adopt(frozen);
+            self.ids.remove(&writer.adopt(frozen));
             writer.committed_as(number, commit, changes);
             self.remove_unnamed(writer)?;
             Ok(number)
@@ -236,8 +236,9 @@ impl Writer {
         })
     }
 
-    /// Takes over what a commit has written of segments that are still there.
-    fn adopt(&mut self, frozen: Frozen) {
+    /// Takes over what a commit has written of segments that are still there. Returns the segments that were dropped, as
+    /// they have no live document.
+    fn adopt(&mut self, frozen: Frozen) -> Vec<u64> {
         let mut written: HashMap<u64, SegmentState> =
             frozen.segments.into_iter().map(|state| (state.number(), state)).collect();
         for state in &mut self.segments {
@@ -246,11 +247,12 @@ impl Writer {
             }
         }
         self.deltas = frozen.deltas;
-        let segments = self.segments.len();
-        self.segments.retain(|state| state.live.count() > 0);
-        if self.segments.len() < segments {
+        let empty = self.segments.extract_if(.., |state| state.live.count() == 0);
+        let dropped: Vec<u64> = empty.map(|state| state.number()).collect();
+        if !dropped.is_empty() {
             self.segments_changed();
         }
+        dropped
     }
 }
 

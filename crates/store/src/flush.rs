@@ -57,6 +57,11 @@ impl Store {
         let (file, new_numbers) = self.change_quietly(|writer| writer.synced(written))?;
         // Not in the last step: others wait for that.
         let opened = StoreSegment::open(&*self.directory, file, self.options.open);
+        if let Ok(segment) = &opened
+            && self.snapshot().has_table()
+        {
+            self.ids.add(segment);
+        }
         self.change(|writer| {
             // From now on, a commit removes the file if it is not used, such as one that could not be opened.
             writer.files.add(FileName::Segment(number));

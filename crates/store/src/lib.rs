@@ -39,6 +39,7 @@ mod delta;
 mod error;
 mod files;
 mod flush;
+mod id_index;
 mod merge;
 mod merge_policy;
 mod names;

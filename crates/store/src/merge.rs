@@ -86,7 +86,10 @@ impl Store {
         self.change(|writer| {
             // From now on, a commit removes the file if it is not used, such as one that could not be opened.
             writer.files.add(FileName::Segment(number));
-            writer.replace(&states, SegmentState::new(merged?), &new_numbers);
+            let merged = merged?;
+            let old: Vec<u64> = states.iter().map(SegmentState::number).collect();
+            self.ids.replace(&old, &merged);
+            writer.replace(&states, SegmentState::new(merged), &new_numbers);
             Ok(true)
         })
     }
@@ -136,7 +139,6 @@ impl Writer {
         let place = self.segments.iter().position(is_old).unwrap_or(self.segments.len());
         self.segments.insert(place, merged);
         self.segments.retain(|state| !is_old(state));
-        self.segments.retain(|state| state.live.count() > 0);
         self.segments_changed();
         self.rearranged();
     }

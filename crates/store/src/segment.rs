@@ -80,6 +80,14 @@ impl StoreSegment {
         Ok(if bounds.is_empty() { 0 } else { field.version(*bounds.end()).unwrap_or(0) })
     }
 
+    /// The index of its ids, which every segment of a store with ids has.
+    pub(crate) fn require_ids(&self) -> Result<Arc<IdReader>> {
+        self.ids()?.ok_or_else(|| {
+            let file = self.segment.file().to_owned();
+            Error::Damaged { file, what: "expected an index of ids, found none".to_owned() }
+        })
+    }
+
     /// The index of its ids, if it has one.
     pub(crate) fn ids(&self) -> Result<Option<Arc<IdReader>>> {
         Ok(self.segment.ids()?.map(|ids| ids.reader().clone()))

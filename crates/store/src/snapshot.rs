@@ -7,11 +7,12 @@ use std::sync::{Arc, OnceLock};
 use docvalues_column::{DocAddress, DocId, Field, LiveDocs, Part, PlainSource};
 use docvalues_reader::{IdReader, Segment};
 use docvalues_search::{PartChange, Parts, Search};
-use docvalues_terms::lookup::{Hit, IdLookup, SeekError, Seeker};
+use docvalues_terms::lookup::{Hit, SeekError, Seeker};
 
 use crate::apply::Found;
 use crate::buffer::Block;
 use crate::error::{Error, Result};
+use crate::id_index::{IdIndex, SnapshotIds};
 use crate::schema::StoreSchema;
 use crate::segment::StoreSegment;
 use crate::state::SegmentState;
@@ -40,7 +41,7 @@ struct Inner {
     generation: u64,
     parts: Parts,
     /// The index of ids over all segments, made when it is first needed, shared while the segments are the same.
-    ids: Arc<OnceLock<IdLookup<IdReader>>>,
+    ids: Arc<OnceLock<SnapshotIds>>,
 }
 
 /// A block, and the live document of each id in it, looked up by a map that is made when it is first needed.
@@ -57,6 +58,8 @@ pub(crate) struct Contents<'w> {
     pub(crate) schema: Arc<StoreSchema>,
     pub(crate) segments: &'w [SegmentState],
     pub(crate) blocks: Vec<&'w Block>,
+    /// The table of all ids, if there is one.
+    pub(crate) ids: Option<&'w IdIndex>,
 }
 
 /// A segment of a [`Snapshot`].
@@ -84,14 +87,23 @@ impl fmt::Debug for Snapshot {
 impl Snapshot {
     /// The snapshot of some segments and blocks. What it has in common with `before` is shared.
     pub(crate) fn of(contents: Contents<'_>, before: Option<&Snapshot>) -> Snapshot {
-        let Contents { sequence, commit, generation, schema, segments: states, blocks } = contents;
+        let Contents { sequence, commit, generation, schema, segments: states, blocks, ids: table } =
+            contents;
         let segments: Vec<Arc<StoreSegment>> = states.iter().map(|state| state.segment.clone()).collect();
         let live = states.iter().map(|state| state.live.clone()).collect();
         let are_same = |before: &&Snapshot| {
-            let before = &before.0.segments;
-            before.len() == segments.len() && before.iter().zip(&segments).all(|(a, b)| Arc::ptr_eq(a, b))
+            let (of, before) = (before.0.generation, &before.0.segments);
+            of == generation
+                && before.len() == segments.len()
+                && before.iter().zip(&segments).all(|(a, b)| Arc::ptr_eq(a, b))
         };
-        let ids = before.filter(are_same).map(|before| before.0.ids.clone()).unwrap_or_default();
+        let ids = match before.filter(are_same) {
+            Some(before) => before.0.ids.clone(),
+            None => {
+                let by_table = table.and_then(|table| table.lookup(&segments));
+                Arc::new(by_table.map_or_else(OnceLock::new, OnceLock::from))
+            }
+        };
         let fields = match before.filter(|before| Arc::ptr_eq(&before.0.schema, &schema)) {
             Some(before) => before.0.fields.clone(),
             None => schema.fields().into(),
@@ -204,7 +216,7 @@ impl Snapshot {
     ///
     /// If the store has no id field, or a segment is damaged.
     pub fn find(&self, id: &[u8]) -> Result<Option<DocAddress>> {
-        let mut seeker = self.ids()?.seeker();
+        let mut seeker = self.ids()?.lookup.seeker();
         self.find_with(&mut seeker, id)
     }
 
@@ -220,51 +232,54 @@ impl Snapshot {
         if let Some((at, doc)) = in_block {
             return Ok(Some(address(self.0.segments.len() + at, doc)));
         }
-        let found = seeker.find_live(id, |place, doc| self.0.live[self.part(place)].contains(doc));
-        let found = found.map_err(|error| self.damaged(error))?;
-        Ok(found.map(|hit| address(self.part(hit.segment), hit.doc)))
+        let ids = self.ids()?;
+        let found = seeker.find_live(id, self.is_live(ids)).map_err(|error| self.damaged(ids, error))?;
+        Ok(found.and_then(|hit| Some(address(ids.part(hit.segment)?, hit.doc))))
     }
 
     /// The live document of each id in the segments, without the blocks, with its version.
     pub(crate) fn find_in_segments(&self, ids: &[&[u8]]) -> Result<Vec<Option<Found>>> {
-        let (mut seeker, mut hits) = (self.ids()?.seeker(), Vec::new());
-        let is_live = |place: usize, doc| self.0.live[self.part(place)].contains(doc);
-        seeker.find_many_live(ids, &mut hits, is_live).map_err(|error| self.damaged(error))?;
+        let snapshot_ids = self.ids()?;
+        let (mut seeker, mut hits) = (snapshot_ids.lookup.seeker(), Vec::new());
+        let found = seeker.find_many_live(ids, &mut hits, self.is_live(snapshot_ids));
+        found.map_err(|error| self.damaged(snapshot_ids, error))?;
         let found = |hit: Option<Hit>| {
-            let Some(Hit { segment, doc }) = hit else { return Ok(None) };
-            let segment = self.part(segment);
+            let Some((segment, doc)) = hit.and_then(|hit| Some((snapshot_ids.part(hit.segment)?, hit.doc)))
+            else {
+                return Ok(None);
+            };
             let version = self.0.segments[segment].version(&self.0.schema, doc)?;
             Ok(Some(Found { segment, doc, version }))
         };
         hits.into_iter().map(found).collect()
     }
 
-    /// The part at a place of the look-up: the newest segment comes first there, and last in the snapshot.
-    fn part(&self, place: usize) -> usize {
-        self.0.segments.len() - 1 - place
+    /// Whether a document at a place of the look-up is live.
+    fn is_live(&self, ids: &SnapshotIds) -> impl Fn(usize, DocId) -> bool {
+        |place, doc| ids.part(place).is_some_and(|part| self.0.live[part].contains(doc))
     }
 
-    fn damaged(&self, error: SeekError) -> Error {
-        let file = self.0.segments[self.part(error.segment)].segment.file().to_owned();
+    fn damaged(&self, ids: &SnapshotIds, error: SeekError) -> Error {
+        let segment = ids.part(error.segment).and_then(|part| self.0.segments.get(part));
+        let file = segment.map(|segment| segment.segment.file().to_owned()).unwrap_or_default();
         Error::Damaged { file, what: error.source.to_string() }
     }
 
     /// The index of the ids of all segments.
-    pub(crate) fn ids(&self) -> Result<&IdLookup<IdReader>> {
+    pub(crate) fn ids(&self) -> Result<&SnapshotIds> {
         if self.0.schema.id_field().is_none() {
             return Err(Error::Request("expected a store with an id field, found one without".to_owned()));
         }
         if let Some(ids) = self.0.ids.get() {
             return Ok(ids);
         }
-        let readers = self.0.segments.iter().rev().map(|segment| {
-            let file = || segment.segment.file().to_owned();
-            let lacking =
-                || Error::Damaged { file: file(), what: "expected an index of ids, found none".to_owned() };
-            segment.ids()?.ok_or_else(lacking)
-        });
-        let readers = readers.collect::<Result<Vec<_>>>()?;
-        Ok(self.0.ids.get_or_init(|| IdLookup::new(readers)))
+        let ids = SnapshotIds::by_filters(&self.0.segments)?;
+        Ok(self.0.ids.get_or_init(|| ids))
+    }
+
+    /// Whether ids are looked up by a table of all segments, which then is kept up to date.
+    pub(crate) fn has_table(&self) -> bool {
+        self.0.ids.get().is_some_and(|ids| ids.lookup.has_fingerprints())
     }
 
     /// The opened segments.

@@ -15,6 +15,7 @@ use crate::commit::CommitInfo;
 use crate::commit_file::{CommitFile, FileEntry};
 use crate::error::{Error, Result};
 use crate::files::Files;
+use crate::id_index::IdIndex;
 use crate::names::FileName;
 use crate::schema::StoreSchema;
 use crate::snapshot::{Contents, Snapshot};
@@ -107,6 +108,8 @@ pub struct Store {
     pub(crate) merging: Mutex<()>,
     /// Held by the commit, or the writing of a full buffer, that runs.
     pub(crate) flushing: Mutex<()>,
+    /// The ids of all segments.
+    pub(crate) ids: IdIndex,
     /// The seed of the hash of ids in the buffer.
     pub(crate) seed: u64,
     /// The microseconds since 1970, for versions that are assigned.
@@ -255,6 +258,7 @@ impl Store {
             schema: schema.clone(),
             segments: &segments,
             blocks: Vec::new(),
+            ids: None,
         };
         let published = RwLock::new(Snapshot::of(contents, None));
         let writer = Writer {
@@ -285,6 +289,7 @@ impl Store {
             writer: Mutex::new(writer),
             merging: Mutex::new(()),
             flushing: Mutex::new(()),
+            ids: IdIndex::default(),
             seed: RandomState::new().hash_one(0_u64),
             clock: versions::clock,
             published,
@@ -386,6 +391,7 @@ impl Store {
             schema: writer.schema.clone(),
             segments: &writer.segments,
             blocks: blocks.collect(),
+            ids: Some(&self.ids),
         };
         let snapshot = Snapshot::of(contents, Some(&before));
         let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);

@@ -142,6 +142,7 @@ pub(crate) fn snapshot(state: CommitState, before: Option<&Snapshot>) -> Snapsho
         schema: Arc::new(state.file.schema),
         segments: &state.segments,
         blocks: Vec::new(),
+        ids: None,
     };
     Snapshot::of(contents, before)
 }
