@@ -12,6 +12,7 @@
 //! Directory        files, locks and syncs, of docvalues-storage
 //!
 //! StoreReader      the same snapshots in another process                               store_reader
+//! LogFrames        frames of batches since the last commit                             log
 //! StoreCheck       every byte, and every rule that files keep together                 check
 //! Recovered        back to an older commit, on request                                 recover
 //! ```
@@ -35,6 +36,8 @@ mod commit_file;
 mod delta;
 mod error;
 mod files;
+#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "used by apply"))]
+mod log;
 mod merge;
 mod merge_policy;
 mod names;
@@ -52,6 +55,7 @@ pub use change::{Added, NewSegment};
 pub use check::{StoreCheck, UnnamedFile};
 pub use commit::CommitInfo;
 pub use error::{Error, Result};
+pub use log::{FrameInfo, LogFrames};
 pub use merge_policy::{MergePolicy, SegmentSize};
 pub use recover::{LostCommit, Recovered};
 pub use schema::StoreSchema;
