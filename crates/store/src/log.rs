@@ -16,8 +16,8 @@
 //!             the first one                                 bytes were durable when the frame was written
 //!         40  number of the previous log                40  CRC-32 of the body, its zeros, and the id
 //!         48  length of the previous log                44  CRC-32 of bytes 0 to 44
-//!         56  CRC-32 of bytes 0 to 56                   48  body
-//!         60  zero
+//!         56  zero                                      48  body
+//!         60  CRC-32 of bytes 0 to 60
 //! ```
 //!
 //! All numbers are little-endian. Without a previous log, its number is 2^64 - 1 and its length 0. A log is durable up
@@ -35,8 +35,12 @@
 //! | a later log, and the length of this one in its header is greater than *o* | damage |
 //! | neither | the end |
 //!
-//! Damage to the last synced frame of the last log, or to the header of a last log without frames, cannot be told from
-//! a torn write: a log that ends there is no error.
+//! Two things leave no trace in a last log, and are no error: damage to its last synced frame, which looks like a torn
+//! write, and bytes cut off its end. In all other logs, every flipped bit and missing byte
+//! before the end is an error.
+//!
+//! A file that has no header, or whose header names no previous log though it is not the first one, and that has no
+//! frames, is passed over: it was being created when a process ended.
 //!
 //! | module | |
 //! | --- | --- |

@@ -66,8 +66,8 @@ impl LogHeader {
         for (at, number) in (8..).step_by(8).zip(numbers) {
             bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
         }
-        let crc = crc32fast::hash(&bytes[..56]);
-        bytes[56..60].copy_from_slice(&crc.to_le_bytes());
+        let crc = crc32fast::hash(&bytes[..60]);
+        bytes[60..].copy_from_slice(&crc.to_le_bytes());
         bytes
     }
 
@@ -79,7 +79,7 @@ impl LogHeader {
     /// [`Error::Version`] if the version is unknown, [`Error::Damaged`] if a number cannot be.
     pub(super) fn decode(bytes: &[u8], file: &str) -> Result<Option<LogHeader>> {
         let Some(bytes) = bytes.first_chunk::<LOG_HEADER>() else { return Ok(None) };
-        if bytes[..4] != LOG_MAGIC || u32_at(bytes, 56) != crc32fast::hash(&bytes[..56]) {
+        if bytes[..4] != LOG_MAGIC || u32_at(bytes, 60) != crc32fast::hash(&bytes[..60]) {
             return Ok(None);
         }
         let version = u32_at(bytes, 4);
@@ -191,7 +191,7 @@ mod tests {
             assert_eq!(LogHeader::decode(&header.encode(), "log").unwrap(), Some(header));
         }
         let bytes = header().encode();
-        for bit in 0..60 * 8 {
+        for bit in 0..LOG_HEADER * 8 {
             let mut bytes = bytes;
             bytes[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(LogHeader::decode(&bytes, "log").unwrap(), None, "bit {bit}");
@@ -203,8 +203,8 @@ mod tests {
     fn sealed(at: usize, number: u64) -> [u8; LOG_HEADER] {
         let mut bytes = header().encode();
         bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
-        let crc = crc32fast::hash(&bytes[..56]);
-        bytes[56..60].copy_from_slice(&crc.to_le_bytes());
+        let crc = crc32fast::hash(&bytes[..60]);
+        bytes[60..].copy_from_slice(&crc.to_le_bytes());
         bytes
     }
 
@@ -212,8 +212,8 @@ mod tests {
     fn unknown_versions_and_large_numbers_are_refused() {
         let mut newer = header().encode();
         newer[4] = 2;
-        let crc = crc32fast::hash(&newer[..56]);
-        newer[56..60].copy_from_slice(&crc.to_le_bytes());
+        let crc = crc32fast::hash(&newer[..60]);
+        newer[60..].copy_from_slice(&crc.to_le_bytes());
         let error = LogHeader::decode(&newer, "log").unwrap_err().to_string();
         assert!(error.starts_with("log: ") && error.contains("version 1") && error.contains("version 2"));
         for at in [8, 24, 32] {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use docvalues_storage::{Directory, DirectoryFile, Error as StorageError, Step};
 
 use super::frame::{FrameHeader, LOG_HEADER, LogHeader, PreviousLog};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::names::FileName;
 
 /// Frames are written in pieces of about this many bytes.
@@ -72,6 +72,10 @@ impl LogFile {
 
     /// Creates the log after this one, which must be synced.
     pub(super) fn create_next(&self, number: u64) -> Result<LogFile> {
+        if number <= self.header.number {
+            let last = self.header.number;
+            return Err(Error::Request(format!("expected a log after {last:08x}, found {number:08x}")));
+        }
         let previous = PreviousLog { number: self.header.number, end: self.end };
         let mut next = LogFile::create(&self.directory, number, self.header.epoch, self.last)?;
         next.header.previous = Some(previous);
@@ -146,7 +150,7 @@ impl LogFile {
         Ok(())
     }
 
-    fn error(&self, step: Step, error: io::Error) -> crate::error::Error {
+    fn error(&self, step: Step, error: io::Error) -> Error {
         let path = self.directory.path().join(FileName::Log(self.header.number).to_string());
         StorageError::new(step, path, error).into()
     }

@@ -76,13 +76,18 @@ impl StoreReader {
         if Files::list_beside_writer(&*directory)?.newest_commit().is_none() {
             return Err(Error::NoStore { folder: directory.path().display().to_string() });
         }
-        let reader = LogReader::open(&*directory, None)?;
-        let synced = reader.synced()?;
-        Ok(LogFrames { reader, synced, is_failed: false })
+        LogFrames::of(&*directory)
     }
 }
 
 impl LogFrames {
+    /// The frames of all logs in a folder.
+    pub(super) fn of(directory: &dyn Directory) -> Result<LogFrames> {
+        let reader = LogReader::open(directory, None)?;
+        let synced = reader.synced()?;
+        Ok(LogFrames { reader, synced, is_failed: false })
+    }
+
     fn info(&self, frame: &Frame) -> FrameInfo {
         let is_synced = |&(log, end): &(u64, u64)| log == frame.log && frame.end <= end;
         FrameInfo {

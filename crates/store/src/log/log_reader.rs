@@ -196,8 +196,9 @@ impl LogSource {
                 Ok(Some(LogSource { source, file, header }))
             }
             Some(LogHeader { previous: Some(previous), .. }) => {
-                let found = before.map_or(0, |log| log.header.number);
-                Err(damaged(format!("expected log {:08x} before it, found log {found:08x}", previous.number)))
+                let (file, name) = (path(directory, previous.number), FileName::Log(number));
+                let what = format!("expected the log from which {name} goes on, found none");
+                Err(Error::Damaged { file, what })
             }
             _ if must_be_log => Err(damaged("expected the header of a log, found other bytes".to_owned())),
             _ => {

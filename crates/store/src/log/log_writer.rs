@@ -133,10 +133,15 @@ impl LogWriter {
     ///
     /// # Errors
     ///
-    /// If the new file cannot be created; then the old log stays in use, and another number may be tried. If a write or
-    /// a sync fails, which poisons the writer; or if it is poisoned.
+    /// If the new file cannot be created, or its number is not greater; then the old log stays in use, and another number
+    /// may be tried. If a write or a sync fails, which poisons the writer; or if it is poisoned.
     pub(crate) fn rotate(&self, number: u64) -> Result<u64> {
         self.lead(|_| Ok(false))?.rotate(number)
+    }
+
+    /// The last batch that was appended.
+    pub(crate) fn appended(&self) -> u64 {
+        self.state().appended
     }
 
     /// What was written so far, to all logs.
