@@ -54,9 +54,9 @@ mod log_file;
 mod log_frames;
 mod log_reader;
 mod log_writer;
-#[cfg(all(test, shuttle))]
+#[cfg(test)]
 mod schedules;
-#[cfg(all(test, not(shuttle)))]
+#[cfg(test)]
 mod tests;
 
 pub(crate) use log_file::LogStats;

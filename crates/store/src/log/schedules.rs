@@ -2,6 +2,7 @@
 //!
 //! `RUSTFLAGS="--cfg shuttle" cargo test -p docvalues-store --lib log::schedules`. Threads may change at each lock and
 //! each call to the storage. `DOCVALUES_SWEEP=full` takes a hundred times as many orders.
+#![cfg(shuttle)]
 
 use std::ffi::OsStr;
 use std::io;

@@ -1,4 +1,5 @@
 //! Tests of the log: against a model, with damage, power losses and failing calls.
+#![cfg(not(shuttle))]
 
 mod damage;
 mod failing_calls;
