@@ -149,6 +149,21 @@ fn gaps_and_other_epochs_are_damage() {
     assert!(error.to_string().contains("expected batch 110, found 109"), "{error}");
 }
 
+/// Frames of another log are none of this one, and headers that contradict each other are damage.
+#[test]
+fn frames_and_headers_of_other_logs() {
+    let [(_, one), (_, two), _] = logs();
+    let mut longer = two.clone();
+    longer.extend(&one[LOG_HEADER..]);
+    assert_eq!(read(&folder(&[(7, &one), (9, &longer)])).unwrap(), 108);
+    // The second log begins with the batch after 105.
+    let mut header = super::super::frame::LogHeader::decode(&two, "log").unwrap().unwrap();
+    header.after += 1;
+    let error = read(&folder(&[(7, &one), (9, &header.encode())])).unwrap_err();
+    check_error(&error, 9);
+    assert!(error.to_string().contains("expected batch 105 first, found batch 106"), "{error}");
+}
+
 /// Bodies that contain logs and frames are only bodies.
 #[test]
 fn bodies_may_contain_the_log() {

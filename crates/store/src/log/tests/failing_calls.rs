@@ -35,8 +35,7 @@ fn calls() -> Vec<CallStep> {
     });
     let directory: Arc<dyn Directory> = Arc::new(directory);
     run(&directory, &STEPS, |_, _| {}).unwrap();
-    let calls = calls.lock().unwrap().clone();
-    calls
+    calls.lock().unwrap().clone()
 }
 
 #[test]
