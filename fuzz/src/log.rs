@@ -10,16 +10,27 @@ use docvalues_store::{FrameInfo, Result, Store, StoreOptions, StoreReader, Store
 const LOG_HEADER: usize = 64;
 const FRAME_HEADER: usize = 48;
 
-/// A folder with a store without documents.
+/// A folder with a store without documents. Its commit says that log 1 follows.
 fn genuine() -> &'static PowerLossDirectory {
     static GENUINE: OnceLock<PowerLossDirectory> = OnceLock::new();
     #[expect(clippy::expect_used, reason = "nothing fails in memory")]
-    GENUINE.get_or_init(|| {
-        let disk = PowerLossDirectory::new("store");
-        let directory = Arc::new(disk.clone());
-        Store::create_in(directory, StoreSchema::new(), StoreOptions::default()).expect("a store in memory");
-        disk
-    })
+    GENUINE.get_or_init(|| build().expect("a store in memory"))
+}
+
+fn build() -> Result<PowerLossDirectory> {
+    let disk = PowerLossDirectory::new("store");
+    Store::create_in(Arc::new(disk.clone()), StoreSchema::new(), StoreOptions::default())?;
+    let commit = disk.open("commit-00000001".as_ref())?;
+    let bytes = commit.read_at(docvalues::Section::Header, 0, usize::try_from(commit.len()).unwrap_or(0));
+    let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+    let json = text.rsplit_once("crc32").map_or("", |(json, _)| json);
+    let json = json.replace("\"first_log\": null", "\"first_log\": 1");
+    let sealed = format!("{json}crc32 {:08x}\n", crc32fast::hash(json.as_bytes()));
+    let file = disk.create("commit-00000002".as_ref())?;
+    assert!(file.write_at(sealed.as_bytes(), 0).is_ok() && json.contains("\"first_log\": 1"));
+    assert!(file.sync().is_ok());
+    disk.sync()?;
+    Ok(disk)
 }
 
 /// A byte, which says whether checksums are made right, the length of the first of two logs in units of 8 bytes, and
@@ -121,8 +132,8 @@ pub fn log_inputs() -> Vec<Vec<u8>> {
     let lens: [&[u32]; 4] = [&[], &[0], &[5, 40, 8], &[1; 12]];
     let mut inputs = Vec::new();
     for (first, second) in lens.iter().zip(lens.iter().rev()) {
-        let one = written(1, 100, (u64::MAX, 0), first);
-        let two = written(2, 100 + first.len() as u64, (1, one.len() as u64), second);
+        let one = written(1, 0, (u64::MAX, 0), first);
+        let two = written(2, first.len() as u64, (1, one.len() as u64), second);
         let len = ((one.len() / 8) as u16).to_le_bytes();
         for is_sealed in [0, 1] {
             inputs.push([&[is_sealed], &len[..], &one, &two, &[0; 32]].concat());

@@ -1,14 +1,19 @@
 //! [`LogFrames`]: the frames in the logs of a store, for a description of them.
 
+use std::ffi::OsStr;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use docvalues_storage::{Directory, FsDirectory};
+use docvalues_storage::{Directory, FileLock, FsDirectory};
 
-use super::log_reader::{Frame, LogReader};
+use super::log_reader::{Frame, LogReader, LogStart};
+use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
 use crate::files::Files;
-use crate::store_reader::StoreReader;
+use crate::names::FileName;
+use crate::store_reader::{ATTEMPTS, StoreReader, no_calm};
+use crate::sync;
 
 /// A frame in a log of a store: [`StoreReader::log_frames`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,14 +44,14 @@ pub struct LogFrames {
 }
 
 impl StoreReader {
-    /// The frames in the logs of the store in the folder `path`, from the oldest to the newest. Reads and checks them
-    /// one by one. Those of batches that the newest commit contains are among them as long as their log is there.
+    /// The frames in the logs after the newest commit of the store in the folder `path`, from the oldest to the newest.
+    /// Reads and checks them one by one. The first ones may be of batches that the commit contains.
     ///
-    /// An item is an error if a frame or a log that was durable is damaged or missing.
+    /// An item is an error if a frame that was durable is damaged or missing.
     ///
     /// # Errors
     ///
-    /// If there is no store, a log cannot be read, or the logs do not follow each other.
+    /// If there is no store, its newest commit is damaged, a log cannot be read, is damaged or missing.
     ///
     /// # Examples
     ///
@@ -73,17 +78,36 @@ impl StoreReader {
     /// As [`log_frames`](Self::log_frames).
     #[expect(clippy::needless_pass_by_value, reason = "as `open_in`")]
     pub fn log_frames_in(directory: Arc<dyn Directory>) -> Result<LogFrames> {
-        if Files::list_beside_writer(&*directory)?.newest_commit().is_none() {
-            return Err(Error::NoStore { folder: directory.path().display().to_string() });
+        let no_store = || Error::NoStore { folder: directory.path().display().to_string() };
+        for _ in 0..ATTEMPTS {
+            let newest = Files::list_beside_writer(&*directory)?.newest_commit().ok_or_else(no_store)?;
+            // Its logs stay as long as the commit is held.
+            match directory.hold(OsStr::new(&FileName::Commit(newest).to_string()), FileLock::Shared) {
+                Ok(_held) => return LogFrames::after(&*directory, &CommitFile::read(&*directory, newest)?),
+                // The writer replaced it.
+                Err(error) if error.is_busy() || error.io_error().kind() == io::ErrorKind::NotFound => {
+                    sync::yield_now();
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
-        LogFrames::of(&*directory)
+        Err(no_calm(&*directory))
     }
 }
 
 impl LogFrames {
-    /// The frames of all logs in a folder.
-    pub(super) fn of(directory: &dyn Directory) -> Result<LogFrames> {
-        let reader = LogReader::open(directory, None)?;
+    /// The frames of the logs after a commit.
+    fn after(directory: &dyn Directory, commit: &CommitFile) -> Result<LogFrames> {
+        let &CommitFile { first_log, sequence, epoch, .. } = commit;
+        match first_log {
+            Some(first_log) => LogFrames::open(directory, LogStart { first_log, sequence, epoch }),
+            None => Ok(LogFrames { reader: LogReader::default(), synced: Vec::new(), is_failed: false }),
+        }
+    }
+
+    pub(super) fn open(directory: &dyn Directory, start: LogStart) -> Result<LogFrames> {
+        let reader = LogReader::open(directory, start.first_log)?;
+        reader.require(&start)?;
         let synced = reader.synced()?;
         Ok(LogFrames { reader, synced, is_failed: false })
     }

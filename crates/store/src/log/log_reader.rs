@@ -48,7 +48,7 @@ pub(super) struct Frame {
 }
 
 /// A cursor over the frames of all logs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct LogReader {
     /// Each log is the previous one of the next.
     logs: Vec<LogSource>,
@@ -81,7 +81,7 @@ pub(crate) fn read_logs(
     start: LogStart,
     mut apply: impl FnMut(u64, Vec<u8>) -> Result<()>,
 ) -> Result<LogEnd> {
-    let mut reader = LogReader::open(directory, Some(start.first_log))?;
+    let mut reader = LogReader::open(directory, start.first_log)?;
     reader.require(&start)?;
     let mut frames = 0;
     while let Some(frame) = reader.next_frame()? {
@@ -95,36 +95,29 @@ pub(crate) fn read_logs(
 }
 
 impl LogReader {
-    /// Opens log `first` and all after it; without a number, all logs.
-    pub(super) fn open(directory: &dyn Directory, first: Option<u64>) -> Result<LogReader> {
-        let mut numbers = Vec::new();
-        for entry in directory.list()? {
-            if let Some(FileName::Log(number)) = entry.name.to_str().and_then(FileName::parse)
-                && first.is_none_or(|first| number >= first)
-            {
-                numbers.push(number);
-            }
-        }
+    /// Opens log `first` and all after it.
+    pub(super) fn open(directory: &dyn Directory, first: u64) -> Result<LogReader> {
+        let number = |name: &OsStr| match name.to_str().and_then(FileName::parse) {
+            Some(FileName::Log(number)) if number >= first => Some(number),
+            _ => None,
+        };
+        let entries = directory.list()?;
+        let mut numbers: Vec<u64> = entries.iter().filter_map(|entry| number(&entry.name)).collect();
         numbers.sort_unstable();
-        if let Some(first) = first
-            && numbers.first() != Some(&first)
-        {
+        if numbers.first() != Some(&first) {
             let what = "expected the log that the commit names, found no file".to_owned();
             return Err(Error::Damaged { file: path(directory, first), what });
         }
         let mut logs: Vec<LogSource> = Vec::new();
         for number in numbers {
-            let must_be_log = first == Some(number);
-            if let Some(log) = LogSource::open(directory, number, logs.last(), must_be_log)? {
-                logs.push(log);
-            }
+            logs.extend(LogSource::open(directory, number, logs.last())?);
         }
         let sequence = logs.first().map_or(0, |log| log.header.after);
         Ok(LogReader { logs, at: 0, offset: LOG_HEADER as u64, sequence })
     }
 
     /// Fails unless the logs go on after a commit.
-    fn require(&self, start: &LogStart) -> Result<()> {
+    pub(super) fn require(&self, start: &LogStart) -> Result<()> {
         for log in &self.logs {
             if log.header.epoch != start.epoch {
                 let (expected, found) = (start.epoch, log.header.epoch);
@@ -173,14 +166,9 @@ impl LogReader {
 }
 
 impl LogSource {
-    /// Opens log `number`, which comes after `before`. `None` if it was being created when the process ended: it has
-    /// no header, or does not go on from another log, and has no frames.
-    fn open(
-        directory: &dyn Directory,
-        number: u64,
-        before: Option<&LogSource>,
-        must_be_log: bool,
-    ) -> Result<Option<LogSource>> {
+    /// Opens log `number`, which comes after `before`, or is the first one. `None` if it was being created when the
+    /// process ended: it has no header, or does not go on from another log, and has no frames.
+    fn open(directory: &dyn Directory, number: u64, before: Option<&LogSource>) -> Result<Option<LogSource>> {
         let file = path(directory, number);
         let source = directory.open(OsStr::new(&FileName::Log(number).to_string()))?;
         let len = usize::try_from(source.len()).map_or(LOG_HEADER, |len| len.min(LOG_HEADER));
@@ -200,7 +188,9 @@ impl LogSource {
                 let what = format!("expected the log from which {name} goes on, found none");
                 Err(Error::Damaged { file, what })
             }
-            _ if must_be_log => Err(damaged("expected the header of a log, found other bytes".to_owned())),
+            _ if before.is_none() => {
+                Err(damaged("expected the header of a log, found other bytes".to_owned()))
+            }
             _ => {
                 let mut found = None;
                 search(&source, &file, 0, |offset, _| found = found.or(Some(offset)))?;

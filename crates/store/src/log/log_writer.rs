@@ -108,7 +108,7 @@ impl LogWriter {
     }
 
     /// Waits until the operating system has all batches up to `sequence`: they survive a kill of this process, and no
-    /// power loss.
+    /// power loss. Also waits for a sync that runs.
     ///
     /// # Errors
     ///
@@ -153,15 +153,17 @@ impl LogWriter {
     fn lead(&self, is_done: impl Fn(&State) -> Result<bool>) -> Result<Leader<'_>> {
         let mut state = self.state();
         loop {
-            let is_done = is_done(&state)?;
-            if !is_done {
-                state.check()?;
+            let (written, synced) = (state.written, state.synced);
+            let mut leader =
+                Leader { writer: self, log: None, queue: Vec::new(), written, synced, poisoned: None };
+            if is_done(&state)? {
+                return Ok(leader);
             }
-            if is_done || state.log.is_some() {
-                let log = if is_done { None } else { state.log.take() };
-                let queue = if is_done { Vec::new() } else { mem::take(&mut state.queue) };
-                let (written, synced) = (state.written, state.synced);
-                return Ok(Leader { writer: self, log, queue, written, synced, poisoned: None });
+            state.check()?;
+            leader.log = state.log.take();
+            if leader.log.is_some() {
+                leader.queue = mem::take(&mut state.queue);
+                return Ok(leader);
             }
             state = self.done.wait(state).unwrap_or_else(PoisonError::into_inner);
         }

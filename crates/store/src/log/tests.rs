@@ -25,6 +25,15 @@ const EPOCH: u64 = 3;
 /// The last batch before the first log.
 const AFTER: u64 = 100;
 
+/// A configuration of these many cases; in the full sweep, a hundred times as many.
+fn cases(sample: u32) -> ProptestConfig {
+    let is_full = std::env::var_os("DOCVALUES_SWEEP").is_some_and(|sweep| sweep == "full");
+    ProptestConfig::with_cases(if is_full { 100 * sample } else { sample })
+}
+
+/// The commit before the first log.
+const START: LogStart = LogStart { first_log: FIRST, sequence: AFTER, epoch: EPOCH };
+
 fn disk() -> (PowerLossDirectory, Arc<dyn Directory>) {
     let disk = PowerLossDirectory::new("/disk");
     let directory: Arc<dyn Directory> = Arc::new(disk.clone());
@@ -43,7 +52,7 @@ fn body(sequence: u64) -> Vec<u8> {
 
 /// Reads all logs after the commit at `sequence`. Returns the batches, which must be those after it.
 fn read_after(directory: &dyn Directory, sequence: u64) -> Result<(u64, LogEnd)> {
-    let start = LogStart { first_log: FIRST, sequence, epoch: EPOCH };
+    let start = LogStart { sequence, ..START };
     let mut last = sequence;
     let end = read_logs(directory, start, |found, bytes| {
         assert_eq!((found, bytes), (last + 1, body(found)));
@@ -138,7 +147,7 @@ fn run(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn what_was_written_is_read(steps in steps()) {
@@ -170,7 +179,7 @@ proptest! {
 
 /// The frames of all logs.
 fn list(directory: &dyn Directory) -> Result<Vec<FrameInfo>> {
-    LogFrames::of(directory)?.collect()
+    LogFrames::open(directory, START)?.collect()
 }
 
 #[test]
@@ -188,7 +197,7 @@ fn many_frames_and_long_ones() {
         writer.append(last, long.clone()).unwrap();
         writer.sync_to(last - round).unwrap();
     }
-    let mut reader = LogReader::open(&*directory, None).unwrap();
+    let mut reader = LogReader::open(&*directory, FIRST).unwrap();
     let mut found = AFTER;
     while let Some(frame) = reader.next_frame().unwrap() {
         found += 1;

@@ -39,15 +39,15 @@ fn check_error(error: &Error, number: u64) {
 
 #[test]
 fn every_flipped_bit_is_damage_but_in_the_last_frame() {
-    let mut damaged = 0;
+    let (whole, last_frame, mut damaged) = (logs(), last_frame(), 0);
     for place in 0..3 {
-        let len = logs()[place].1.len();
+        let len = whole[place].1.len();
         for bit in 0..len * 8 {
-            let mut logs = logs();
+            let mut logs = whole.clone();
             logs[place].1[bit / 8] ^= 1 << (bit % 8);
             let disk = folder(&borrowed(&logs));
             match read(&disk) {
-                Ok(111) => assert!(place == 2 && bit / 8 >= last_frame(), "log {place}, bit {bit}"),
+                Ok(111) => assert!(place == 2 && bit / 8 >= last_frame, "log {place}, bit {bit}"),
                 Ok(found) => panic!("log {place}, bit {bit}: {found} is the last"),
                 Err(error) => {
                     damaged += 1;
@@ -69,7 +69,7 @@ fn cut_logs() {
         .collect();
     for place in 0..3 {
         for len in 0..whole[place].1.len() {
-            let mut logs = logs();
+            let mut logs = whole.clone();
             logs[place].1.truncate(len);
             match read(&folder(&borrowed(&logs))) {
                 Err(error) => {
@@ -88,12 +88,12 @@ fn cut_logs() {
 
 #[test]
 fn zeros_in_place_of_frames() {
-    let whole = logs();
+    let (whole, last_frame) = (logs(), last_frame());
     for place in 0..3 {
         let end = whole[place].1.len();
         for offset in (LOG_HEADER..end).step_by(8) {
-            let mut logs = logs();
-            let last = if place == 2 { last_frame() } else { end };
+            let mut logs = whole.clone();
+            let last = if place == 2 { last_frame } else { end };
             logs[place].1[offset..last.max(offset + 8)].fill(0);
             match read(&folder(&borrowed(&logs))) {
                 Err(error) => check_error(&error, logs[place].0),
@@ -123,7 +123,7 @@ fn missing_logs_are_damage() {
 fn gaps_and_other_epochs_are_damage() {
     let logs = logs();
     let disk = folder(&borrowed(&logs));
-    let start = LogStart { first_log: FIRST, sequence: AFTER, epoch: EPOCH };
+    let start = START;
     let read = |start| read_logs(&disk, start, |_, _| Ok(())).map(|end| end.sequence);
     assert_eq!(read(start).unwrap(), 112);
     assert_eq!(read(LogStart { first_log: 9, sequence: 107, ..start }).unwrap(), 112);
@@ -175,12 +175,11 @@ fn bodies_may_contain_the_log() {
         writer.append(last, bytes_of(&*directory, FIRST)).unwrap();
         writer.sync_to(last).unwrap();
     }
-    let start = LogStart { first_log: FIRST, sequence: AFTER, epoch: EPOCH };
-    assert_eq!(read_logs(&*directory, start, |_, _| Ok(())).unwrap().sequence, last);
+    assert_eq!(read_logs(&*directory, START, |_, _| Ok(())).unwrap().sequence, last);
     // The last frame is torn, and its body has headers of all others.
     let mut bytes = frames_of(&*directory, FIRST);
     let offset = usize::try_from(list(&*directory).unwrap().last().unwrap().offset).unwrap();
     bytes[offset..offset + 48].fill(0);
     let torn = folder(&[(FIRST, &bytes)]);
-    assert_eq!(read_logs(&torn, start, |_, _| Ok(())).unwrap().sequence, last - 1);
+    assert_eq!(read_logs(&torn, START, |_, _| Ok(())).unwrap().sequence, last - 1);
 }

@@ -96,8 +96,7 @@ fn appends_and_syncs() {
     writer.write_to(100_000).unwrap();
     println!("writing a frame of 148 bytes {:.1} ns", start.elapsed().as_secs_f64() * 1e9 / 1e5);
     let start = Instant::now();
-    drop(LogReader::open(&*directory, Some(30)).unwrap());
-    let mut reader = LogReader::open(&*directory, Some(30)).unwrap();
+    let mut reader = LogReader::open(&*directory, 30).unwrap();
     let mut count = 0;
     while reader.next_frame().unwrap().is_some() {
         count += 1;
