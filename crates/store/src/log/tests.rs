@@ -15,8 +15,12 @@ use proptest::prelude::*;
 use super::frame::{FRAME_HEADER, LOG_HEADER, MAX_BODY, padded};
 use super::log_reader::LogReader;
 use super::{FrameInfo, LogEnd, LogFrames, LogStart, LogStats, LogWriter, read_logs};
+use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
 use crate::names::FileName;
+use crate::schema::StoreSchema;
+use crate::store::{Store, StoreOptions};
+use crate::store_reader::StoreReader;
 
 /// The number of the first log, and the epoch of all.
 const FIRST: u64 = 7;
@@ -290,4 +294,29 @@ fn many_callers_on_threads() {
     });
     assert_eq!(read(&*directory).unwrap(), AFTER + 400);
     assert!(writer.stats().syncs <= 400);
+}
+
+/// The frames of a store are those after its newest commit.
+#[test]
+fn a_store_lists_the_frames_after_its_commit() {
+    let (_, directory) = disk();
+    let list = || StoreReader::log_frames_in(directory.clone()).and_then(Iterator::collect::<Result<Vec<_>>>);
+    assert!(matches!(list(), Err(Error::NoStore { .. })));
+    Store::create_in(directory.clone(), StoreSchema::new(), StoreOptions::default()).unwrap();
+    assert!(list().unwrap().is_empty());
+    let commit = CommitFile::read(&*directory, 1).unwrap();
+    let commit = CommitFile { first_log: Some(FIRST), sequence: AFTER + 1, epoch: EPOCH, ..commit };
+    let file = directory.create(OsStr::new("commit-00000002")).unwrap();
+    file.write_at(&commit.encode(), 0).unwrap();
+    assert!(matches!(list(), Err(Error::Damaged { .. })));
+    let writer = create(&directory).unwrap();
+    for sequence in AFTER + 1..AFTER + 4 {
+        writer.append(sequence, body(sequence)).unwrap();
+        writer.sync_to(sequence).unwrap();
+    }
+    let listed: Vec<_> = list().unwrap().iter().map(|frame| (frame.sequence, frame.is_synced)).collect();
+    // Nothing was written after the last one.
+    assert_eq!(listed, [(AFTER + 1, true), (AFTER + 2, true), (AFTER + 3, false)]);
+    writer.rotate(FIRST + 1).unwrap();
+    assert!(list().unwrap().iter().all(|frame| frame.is_synced));
 }
