@@ -46,6 +46,9 @@ fn main() -> Result<()> {
     for (number, made) in docvalues_fuzz::store_inputs().iter().enumerate() {
         save("store", number, made)?;
     }
+    for (number, made) in docvalues_fuzz::log_inputs().iter().enumerate() {
+        save("log", number, made)?;
+    }
     for (number, made) in ids()?.into_iter().enumerate() {
         save("ids", number, &docvalues_fuzz::ids_input(made))?;
     }

@@ -11,6 +11,7 @@
 //! | [`merge`] | small segments with deleted documents | the merge equals a segment built at once |
 //! | [`query`] | text | it parses, or fails with a position; prints and parses back; finds the right documents |
 //! | [`partial`] | a serialised partial result | it is refused, or merges and finishes; merged results can be sent on |
+//! | [`log`] | two logs of a store | they are refused, or list frames that follow each other |
 //! | [`input`] | options, a schema file, CSV or NDJSON | an accepted file survives `dv build`, `dv export` and `dv build` |
 //!
 //! `structured` is [`segment`] with files from [`structure::mutate`].
@@ -23,6 +24,7 @@ mod exercise;
 mod feed;
 mod ids;
 mod input;
+mod log;
 mod merge;
 // Shared with the tests of crate `search`.
 #[path = "../../crates/search/tests/query/naive.rs"]
@@ -44,6 +46,7 @@ pub use exercise::{Plan, exercise};
 pub use feed::{give, give_batch};
 pub use ids::{exercise_ids, ids, ids_input, ids_to_ask};
 pub use input::input;
+pub use log::{log, log_inputs};
 pub use merge::merge;
 pub use partial::{partial, partial_inputs};
 pub use program::program;
@@ -56,7 +59,7 @@ pub use store::{store, store_inputs};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets, for the replay of corpora.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [Target; 16] = [
     ("program", program),
     ("merge", merge),
     ("query", query),
@@ -72,6 +75,7 @@ pub const TARGETS: [Target; 15] = [
     ("directory", directory),
     ("partial", partial),
     ("store", store),
+    ("log", log),
 ];
 
 /// Any bytes as a file: opening it and every read of it must return.

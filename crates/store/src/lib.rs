@@ -12,6 +12,7 @@
 //! Directory        files, locks and syncs, of docvalues-storage
 //!
 //! StoreReader      the same snapshots in another process                               store_reader
+//! LogFrames        frames of batches since the last commit                             log
 //! StoreCheck       every byte, and every rule that files keep together                 check
 //! Recovered        back to an older commit, on request                                 recover
 //! ```
@@ -40,6 +41,7 @@ mod error;
 mod files;
 mod flush;
 mod id_index;
+mod log;
 mod merge;
 mod merge_policy;
 mod names;
@@ -59,6 +61,7 @@ pub use change::{Added, NewSegment};
 pub use check::{StoreCheck, UnnamedFile};
 pub use commit::CommitInfo;
 pub use error::{Error, Result};
+pub use log::{FrameInfo, LogFrames};
 pub use merge_policy::{MergePolicy, SegmentSize};
 pub use recover::{LostCommit, Recovered};
 pub use schema::StoreSchema;

@@ -4,12 +4,12 @@ pub(crate) use std::sync::PoisonError;
 
 #[cfg(not(shuttle))]
 pub(crate) use std::{
-    sync::{Mutex, MutexGuard, RwLock},
+    sync::{Condvar, Mutex, MutexGuard, RwLock},
     thread::yield_now,
 };
 
 #[cfg(shuttle)]
 pub(crate) use shuttle::{
-    sync::{Mutex, MutexGuard, RwLock},
+    sync::{Condvar, Mutex, MutexGuard, RwLock},
     thread::yield_now,
 };

@@ -1,0 +1,164 @@
+//! The file of a log that is being written.
+
+use std::collections::hash_map::RandomState;
+use std::ffi::OsStr;
+use std::hash::{BuildHasher as _, Hasher as _};
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use docvalues_storage::{Directory, DirectoryFile, Error as StorageError, Step};
+
+use super::frame::{FrameHeader, LOG_HEADER, LogHeader, PreviousLog};
+use crate::error::{Error, Result};
+use crate::names::FileName;
+
+/// Frames are written in pieces of about this many bytes.
+const PIECE: usize = 1 << 20;
+
+/// The fewest and the most zeros that are written ahead of the frames.
+const AHEAD: (u64, u64) = (64 << 10, 1 << 20);
+
+/// The zeros of a page, so that they need not be read to be written.
+const PAGE: u64 = 4 << 10;
+
+/// What was written to logs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LogStats {
+    /// The number of frames.
+    pub(crate) frames: u64,
+    /// The bytes of frames, without the zeros ahead of them.
+    pub(crate) bytes: u64,
+    /// The number of times that frames were synced.
+    pub(crate) syncs: u64,
+    /// The time that these syncs took.
+    pub(crate) sync_time: Duration,
+}
+
+/// A batch that waits to be written: its sequence number and its body.
+pub(super) type Queued = (u64, Vec<u8>);
+
+/// The file of a log that is being written.
+#[derive(Debug)]
+pub(super) struct LogFile {
+    directory: Arc<dyn Directory>,
+    file: Box<dyn DirectoryFile>,
+    header: LogHeader,
+    /// The sequence number of the last frame.
+    pub(super) last: u64,
+    /// The end of the last frame.
+    end: u64,
+    /// The length of the file: zeros follow the last frame.
+    len: u64,
+    /// The offset below which all bytes are durable.
+    synced_to: u64,
+    pub(super) stats: LogStats,
+}
+
+impl LogFile {
+    /// Creates log `number`, whose first frame is that of the batch after `after`.
+    pub(super) fn create(
+        directory: &Arc<dyn Directory>,
+        number: u64,
+        epoch: u64,
+        after: u64,
+    ) -> Result<LogFile> {
+        let file = directory.create(OsStr::new(&FileName::Log(number).to_string()))?;
+        let header = LogHeader { number, id: random_id(number), epoch, after, previous: None };
+        let stats = LogStats::default();
+        let directory = directory.clone();
+        Ok(LogFile { directory, file, header, last: after, end: 0, len: 0, synced_to: 0, stats })
+    }
+
+    /// Creates the log after this one, which must be synced.
+    pub(super) fn create_next(&self, number: u64) -> Result<LogFile> {
+        if number <= self.header.number {
+            let last = self.header.number;
+            return Err(Error::Request(format!("expected a log after {last:08x}, found {number:08x}")));
+        }
+        let previous = PreviousLog { number: self.header.number, end: self.end };
+        let mut next = LogFile::create(&self.directory, number, self.header.epoch, self.last)?;
+        next.header.previous = Some(previous);
+        next.stats = self.stats;
+        Ok(next)
+    }
+
+    /// Makes the header and the name durable.
+    pub(super) fn write_header(&mut self) -> Result<()> {
+        self.write(&self.header.encode(), 0)?;
+        self.file.sync().map_err(|error| self.error(Step::Sync, error))?;
+        self.directory.sync()?;
+        self.end = LOG_HEADER as u64;
+        (self.len, self.synced_to) = (self.end, self.end);
+        Ok(())
+    }
+
+    /// Writes frames after the last one.
+    pub(super) fn append(&mut self, batches: Vec<Queued>) -> Result<()> {
+        let mut bytes = Vec::new();
+        let mut left = batches.len();
+        for (sequence, body) in batches {
+            FrameHeader::encode(&self.header, sequence, self.synced_to, &body, &mut bytes);
+            (self.last, left) = (sequence, left - 1);
+            self.stats.frames += 1;
+            if left == 0 || bytes.len() >= PIECE {
+                self.append_bytes(&mut bytes)?;
+                bytes.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes `bytes` after the last frame; if the file becomes longer, with zeros after them.
+    fn append_bytes(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
+        let end = self.end + bytes.len() as u64;
+        self.stats.bytes += bytes.len() as u64;
+        if end > self.len {
+            let ahead = self.len.clamp(AHEAD.0, AHEAD.1);
+            self.len = (end + ahead).next_multiple_of(PAGE);
+            // At most `AHEAD.1` and a page.
+            let zeros = usize::try_from(self.len - end).unwrap_or(0);
+            bytes.resize(bytes.len() + zeros, 0);
+        }
+        self.write(bytes, self.end)?;
+        self.end = end;
+        Ok(())
+    }
+
+    /// Makes all frames durable.
+    pub(super) fn sync(&mut self) -> Result<()> {
+        if self.synced_to < self.end {
+            let start = Instant::now();
+            self.file.sync().map_err(|error| self.error(Step::Sync, error))?;
+            self.stats.syncs += 1;
+            self.stats.sync_time += start.elapsed();
+            self.synced_to = self.end;
+        }
+        Ok(())
+    }
+
+    fn write(&self, bytes: &[u8], offset: u64) -> Result<()> {
+        let mut done = 0;
+        while done < bytes.len() {
+            match self.file.write_at(&bytes[done..], offset + done as u64) {
+                Ok(0) => return Err(self.error(Step::Write, io::ErrorKind::WriteZero.into())),
+                Ok(written) => done += written,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.error(Step::Write, error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn error(&self, step: Step, error: io::Error) -> Error {
+        let path = self.directory.path().join(FileName::Log(self.header.number).to_string());
+        StorageError::new(step, path, error).into()
+    }
+}
+
+/// A number that no other log is likely to have.
+fn random_id(number: u64) -> u64 {
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u64(number);
+    hasher.finish()
+}
