@@ -385,6 +385,21 @@ impl<T> Lists<T> {
         Ok(())
     }
 
+    /// Lists of `items`, each between two of the ascending `offsets`, which begin at 0 and end with the number of items;
+    /// `None` if they do not.
+    ///
+    /// ```
+    /// use docvalues_column::Lists;
+    ///
+    /// let lists = Lists::from_parts(vec![0, 2, 2], b"ab".to_vec()).unwrap();
+    /// assert_eq!((lists.get(0), lists.get(1)), (&b"ab"[..], &b""[..]));
+    /// assert_eq!(Lists::from_parts(vec![0, 9], b"ab".to_vec()), None);
+    /// ```
+    pub fn from_parts(offsets: Vec<u64>, items: Vec<T>) -> Option<Lists<T>> {
+        let ends = (offsets.first() == Some(&0), offsets.last() == Some(&(items.len() as u64)));
+        (ends == (true, true) && offsets.is_sorted()).then_some(Lists { offsets, items })
+    }
+
     /// Where each list begins, and where the last one ends.
     pub fn offsets(&self) -> &[u64] {
         &self.offsets

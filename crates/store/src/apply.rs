@@ -12,19 +12,21 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{DocId, Lists, PlainColumns};
+use docvalues_column::{DocId, Lists, PlainColumns, bits};
 use docvalues_terms::hash::hash;
 
 use crate::batch::{Applied, Condition, Operation, Outcome, What, WriteBatch};
 use crate::buffer::{Buffer, Place};
 use crate::error::{Error, Result};
+use crate::log::MAX_BODY;
+use crate::log::body::{self, BatchBody, Body, Decided};
 use crate::schema::StoreSchema;
 use crate::snapshot::Snapshot;
 use crate::store::{Store, Writer};
 use crate::versions::VersionField;
 
 /// A batch that was checked, and what the segments have of its ids.
-struct Prepared {
+pub(crate) struct Prepared {
     docs: PlainColumns,
     operations: Vec<Operation>,
     deleted: Lists<u8>,
@@ -39,6 +41,8 @@ struct Prepared {
     found: Vec<Option<Found>>,
     /// Of the set of segments that was asked.
     generation: u64,
+    /// The body of its frame, without what is decided in the lock; empty without a log.
+    body: Vec<u8>,
 }
 
 /// A document of a segment.
@@ -131,8 +135,23 @@ impl Store {
     /// ```
     #[doc(alias = "addDocuments")]
     pub fn apply(&self, batch: WriteBatch) -> Result<Applied> {
-        let now = self.snapshot();
         let mut prepared = self.prepare(batch)?;
+        if self.log.is_some() {
+            prepared.encode_body()?;
+        }
+        let applied = self.apply_prepared(prepared, None)?;
+        self.wait_for_log(applied.sequence)?;
+        Ok(applied)
+    }
+
+    /// Applies a batch. `replayed` is the first version that was assigned when it was first applied, before it was read
+    /// from a log.
+    pub(crate) fn apply_prepared(
+        &self,
+        mut prepared: Prepared,
+        replayed: Option<Option<u64>>,
+    ) -> Result<Applied> {
+        let now = self.snapshot();
         prepared.look_up(&now)?;
         self.fill_table(&now, prepared.found.len())?;
         let (applied, is_full) = self.change_quietly(|writer| {
@@ -140,7 +159,11 @@ impl Store {
                 // All changes of the set of segments are published.
                 prepared.look_up(&self.snapshot())?;
             }
-            let applied = writer.apply(prepared, (self.clock)());
+            if let Some(log) = &self.log {
+                log.check()?;
+            }
+            let next = (self.clock)().max(writer.highest_version.saturating_add(1));
+            let applied = writer.apply(prepared, replayed.map_or(next, Option::unwrap_or_default))?;
             Ok((applied, writer.buffer.bytes() > self.options.buffer_bytes))
         })?;
         if is_full {
@@ -163,7 +186,7 @@ impl Store {
         })
     }
 
-    fn prepare(&self, mut batch: WriteBatch) -> Result<Prepared> {
+    pub(crate) fn prepare(&self, mut batch: WriteBatch) -> Result<Prepared> {
         batch.settle(Condition::Always);
         let WriteBatch { schema, docs, operations, deleted, .. } = batch;
         self.check_fields(&schema)?;
@@ -175,6 +198,7 @@ impl Store {
             hashes: Vec::with_capacity(operations.len()),
             found: Vec::new(),
             generation: u64::MAX,
+            body: Vec::new(),
             operations,
             deleted,
         };
@@ -204,6 +228,20 @@ impl Store {
 }
 
 impl Prepared {
+    /// Encodes the body of the frame, so far as it is known outside of the lock.
+    fn encode_body(&mut self) -> Result<()> {
+        let batch = BatchBody::of(&self.docs, &self.operations, &self.deleted);
+        self.body = body::encode(&Body::Batch(batch));
+        // What is decided takes a bit for each operation.
+        if self.body.len() + self.operations.len() > MAX_BODY {
+            let found = self.body.len();
+            return Err(Error::Request(format!(
+                "expected a batch of at most {MAX_BODY} bytes, found {found}"
+            )));
+        }
+        Ok(())
+    }
+
     /// The id of the operation at place `at`.
     fn id(&self, at: usize) -> Option<&[u8]> {
         match self.operations[at].what {
@@ -214,7 +252,7 @@ impl Prepared {
 
     /// Refuses what the store cannot do. Returns what is expected.
     fn check(&self, at: usize, schema: &StoreSchema) -> Result<(), String> {
-        let Operation { what, condition } = self.operations[at];
+        let Operation { what, condition, .. } = self.operations[at];
         let names_version =
             matches!((what, condition), (What::Delete(_, Some(_)), _) | (_, Condition::Version(_)));
         match (schema.id_field(), self.id(at)) {
@@ -270,9 +308,9 @@ impl Prepared {
 }
 
 impl Writer {
-    /// Applies a batch. Cannot fail.
-    fn apply(&mut self, mut batch: Prepared, clock: u64) -> Applied {
-        let first_version = batch.assign_versions(clock.max(self.highest_version.saturating_add(1)));
+    /// Applies a batch, whose first version without one is `next`. Fails only if the log does, and poisons the store.
+    fn apply(&mut self, mut batch: Prepared, next: u64) -> Result<Applied> {
+        let first_version = batch.assign_versions(next);
         let docs = std::mem::take(&mut batch.docs);
         let first = (docs.docs() > 0).then(|| self.buffer.append(docs, &mut self.next_block));
         // The ids of documents that were appended, which cannot be borrowed while the buffer changes.
@@ -299,6 +337,11 @@ impl Writer {
             };
             let id = Id { id, hash: batch.hashes[at], field };
             let found = batch.found.get(at).copied().flatten();
+            if operation.is_refused {
+                place.map(|place| self.buffer.delete(place));
+                outcomes.push(Outcome::Refused { current: None });
+                continue;
+            }
             outcomes.push(self.operate(
                 id,
                 found,
@@ -309,9 +352,20 @@ impl Writer {
         }
         drop(appended);
         if self.changes > changes {
-            self.changed();
+            let mut body = std::mem::take(&mut batch.body);
+            if self.log.is_some() {
+                body.extend(body::encode(&decided(first_version, &outcomes)));
+            }
+            self.applied(body)?;
         }
-        Applied { sequence: self.sequence, outcomes, first_version }
+        Ok(Applied { sequence: self.sequence, outcomes, first_version })
+    }
+
+    /// Counts a batch, and puts its frame into the log.
+    fn applied(&mut self, body: Vec<u8>) -> Result<()> {
+        let sequence = self.count_change();
+        let Some(log) = &self.log else { return Ok(()) };
+        log.append(sequence, body).map_err(|error| self.poison(error.to_string()))
     }
 
     /// Writes the document at `place`, which was appended, or deletes the one with the id.
@@ -390,4 +444,16 @@ impl Writer {
             Current::Segment(segment, doc) => self.segments[segment].live.delete(doc),
         }
     }
+}
+
+/// What the log says of a batch.
+fn decided(first_version: Option<u64>, outcomes: &[Outcome]) -> Decided {
+    let is_refused = |outcome: &Outcome| matches!(outcome, Outcome::Stale { .. } | Outcome::Refused { .. });
+    let mut took_place = Vec::new();
+    if outcomes.iter().any(is_refused) {
+        took_place.resize(outcomes.len().div_ceil(64), 0);
+        let done = outcomes.iter().enumerate().filter(|(_, outcome)| !is_refused(outcome));
+        done.for_each(|(at, _)| bits::set(&mut took_place, at));
+    }
+    Decided { first_version, took_place }
 }

@@ -61,6 +61,8 @@ pub struct Applied {
 pub(crate) struct Operation {
     pub(crate) what: What,
     pub(crate) condition: Condition,
+    /// Whether it did not take place when it was first applied, before it was read from a log.
+    pub(crate) is_refused: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -178,13 +180,19 @@ impl WriteBatch {
         self.settle(Condition::Always);
         let what = What::Delete(self.deleted.len(), version);
         self.deleted.push(id);
-        self.operations.push(Operation { what, condition });
+        self.operations.push(Operation { what, condition, is_refused: false });
+    }
+
+    /// Sets the operations on the documents that were added, in place of writing each.
+    pub(crate) fn set_operations(&mut self, operations: Vec<Operation>, deleted: Lists<u8>) {
+        (self.operations, self.deleted, self.settled) = (operations, deleted, self.docs.docs());
     }
 
     /// Makes operations of the documents that were finished.
     pub(crate) fn settle(&mut self, next: Condition) {
         let (docs, condition) = (self.settled..self.docs.docs(), self.condition);
-        self.operations.extend(docs.map(|doc| Operation { what: What::Write(doc), condition }));
+        let operation = |doc| Operation { what: What::Write(doc), condition, is_refused: false };
+        self.operations.extend(docs.map(operation));
         (self.settled, self.condition) = (self.docs.docs(), next);
     }
 }

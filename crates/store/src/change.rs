@@ -83,7 +83,7 @@ impl NewSegment<'_> {
             return Ok(Added { docs: 0, replaced: 0, sequence: store.snapshot().sequence() });
         }
         let written = writer.finish().map_err(FinishError::into_error).map_err(Error::from);
-        store.change(|writer| {
+        store.change_and_commit(|writer| {
             let file = FileEntry::of(number, &writer.synced(written)?);
             store.add(writer, file)
         })
@@ -135,7 +135,7 @@ impl Store {
         copy(path, &mut to)?;
         let file = FileEntry { number, bytes: to.written(), id: segment.id() };
         let written = to.finish().map_err(Error::from);
-        self.change(|writer| {
+        self.change_and_commit(|writer| {
             writer.synced(written)?;
             self.add(writer, file)
         })
@@ -214,7 +214,7 @@ impl Store {
     ///
     /// As [`Search::filter`](docvalues_search::Search::filter). Nothing is deleted then.
     pub fn delete_where(&self, query: &Query) -> Result<u64> {
-        self.change(|writer| {
+        self.change_and_commit(|writer| {
             let now = self.snapshot();
             let found = now.search().filter(query)?;
             Ok(writer.delete(found.iter().map(|address| (address.part as usize, address.doc))))
@@ -227,7 +227,7 @@ impl Store {
     ///
     /// If there is no such document, or [`Error::Merged`] if its segment was merged since. Nothing is deleted then.
     pub fn delete(&self, snapshot: &Snapshot, docs: &[DocAddress]) -> Result<u64> {
-        self.change(|writer| {
+        self.change_and_commit(|writer| {
             let place = |address: &DocAddress| {
                 let unknown =
                     || Error::Request(format!("expected a document of the snapshot, found {address:?}"));

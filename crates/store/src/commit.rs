@@ -72,6 +72,7 @@ pub(crate) struct Frozen {
     /// Counts changes: see [`Writer::changes`].
     changes: u64,
     highest_version: u64,
+    first_log: Option<u64>,
     schema: Arc<StoreSchema>,
     segments: Vec<SegmentState>,
     deltas: Vec<FileEntry>,
@@ -95,7 +96,12 @@ impl Store {
             .change(|writer| if writer.is_uncommitted() { Ok(None) } else { Ok(Some(writer.commit)) })?
         {
             Some(last) => Ok(last),
-            None => self.write_commit(),
+            None => {
+                self.rotate_log()?;
+                let number = self.write_commit()?;
+                self.change_quietly(|writer| self.remove_unnamed(writer))?;
+                Ok(number)
+            }
         }
     }
 
@@ -103,6 +109,22 @@ impl Store {
     pub(crate) fn commit_now(&self) -> Result<u64> {
         let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         self.write_commit()
+    }
+
+    /// Begins a new log, so that the commit needs none before. What is applied meanwhile may be in both.
+    fn rotate_log(&self) -> Result<()> {
+        let Some(log) = &self.log else { return Ok(()) };
+        let number = self.change_quietly(|writer| {
+            let number = writer.next_number();
+            writer.commits_file(FileName::Log(number));
+            Ok(number)
+        })?;
+        let rotated = log.rotate(number);
+        self.change_quietly(|writer| {
+            writer.synced(rotated)?;
+            writer.log_number = Some(number);
+            Ok(())
+        })
     }
 
     /// Commits. The caller holds `flushing`.
@@ -116,6 +138,7 @@ impl Store {
             sequence: frozen.sequence,
             next_number: self.change_quietly(|writer| Ok(writer.files.next_number()))?,
             highest_version: frozen.highest_version,
+            first_log: frozen.first_log,
             schema: (*frozen.schema).clone(),
             segments: frozen.segments.iter().map(SegmentState::entry).collect(),
             deltas: frozen.deltas.clone(),
@@ -136,7 +159,6 @@ impl Store {
             let changes = frozen.changes;
             self.ids.remove(&writer.adopt(frozen));
             writer.committed_as(number, commit, changes);
-            self.remove_unnamed(writer)?;
             Ok(number)
         })
     }
@@ -208,7 +230,12 @@ impl Store {
     pub(crate) fn remove_unnamed(&self, writer: &mut Writer) -> Result<()> {
         writer.require_lock()?;
         let used = writer.used();
-        writer.files.remove_unnamed(&*self.directory, self.options.keep_commits, &used);
+        writer.files.remove_unnamed(
+            &*self.directory,
+            self.options.keep_commits,
+            &used,
+            writer.committed.first_log,
+        );
         Ok(())
     }
 }
@@ -228,6 +255,7 @@ impl Writer {
             sequence: self.sequence,
             changes: self.changes,
             highest_version: self.highest_version,
+            first_log: self.log_number,
             schema: self.schema.clone(),
             segments: self.segments.clone(),
             deltas: self.deltas.clone(),

@@ -107,6 +107,7 @@ impl Files {
         directory: &dyn Directory,
         keep: usize,
         used: &HashSet<FileName>,
+        first_log: Option<u64>,
     ) {
         self.temporary.retain(|name| directory.remove(OsStr::new(name)).is_err());
         let older = self.commits.len().saturating_sub(keep.max(1));
@@ -128,7 +129,10 @@ impl Files {
         }
         let named = &self.named;
         self.numbered.retain(|file| {
-            let is_named = used.contains(file) || named.values().any(|files| files.contains(file));
+            // Logs after the first one that the newest commit needs may be needed, too.
+            let is_log =
+                matches!(file, FileName::Log(number) if first_log.is_some_and(|first| first <= *number));
+            let is_named = is_log || used.contains(file) || named.values().any(|files| files.contains(file));
             is_named || directory.remove(OsStr::new(&file.to_string())).is_err()
         });
     }

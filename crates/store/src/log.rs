@@ -44,11 +44,13 @@
 //!
 //! | module | |
 //! | --- | --- |
+//! | `body` | the bytes of a change |
 //! | `frame` | the bytes of headers and frames |
 //! | `log_writer` | appends frames; callers share syncs |
 //! | `log_reader` | reads the frames of all logs after a commit |
 //! | `log_frames` | lists the frames of a store |
 
+pub(crate) mod body;
 mod frame;
 mod log_file;
 mod log_frames;
@@ -59,7 +61,7 @@ mod schedules;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use log_file::LogStats;
+pub(crate) use frame::MAX_BODY;
 pub use log_frames::{FrameInfo, LogFrames};
-pub(crate) use log_reader::{LogEnd, LogStart, read_logs};
+pub(crate) use log_reader::{LogStart, read_logs};
 pub(crate) use log_writer::LogWriter;

@@ -98,6 +98,8 @@ impl Store {
             lost.push(LostCommit { number, info: commit.map(|commit| CommitInfo::of(number, &commit)) });
         }
         state.file.epoch += 1;
+        // The logs are of the history that ends.
+        state.file.first_log = None;
         let store = Store::of(directory, lock, files, state, options);
         store.commit_now()?;
         let commit = store.change(|writer| Ok(writer.info()))?;

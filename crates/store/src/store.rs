@@ -5,6 +5,7 @@ use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use docvalues_reader::OpenOptions;
 use docvalues_storage::{Directory, FsDirectory};
@@ -16,8 +17,11 @@ use crate::commit_file::{CommitFile, FileEntry};
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::id_index::IdIndex;
+use crate::log::LogWriter;
+use crate::log::body::{self, Body};
 use crate::names::FileName;
-use crate::schema::StoreSchema;
+use crate::replay::Durability;
+use crate::schema::{SchemaEntry, StoreSchema};
 use crate::snapshot::{Contents, Snapshot};
 use crate::state::{CommitState, SegmentState};
 use crate::sync::{Mutex, MutexGuard, PoisonError, RwLock};
@@ -43,6 +47,8 @@ pub struct StoreOptions {
     /// The number of batches for which the versions of deleted documents are remembered, so that a document that arrives
     /// later with a lower version stays deleted.
     pub remember_deletes: u64,
+    /// When batches survive.
+    pub durability: Durability,
     /// How segments are opened.
     pub open: OpenOptions,
     /// How segments are written and merged.
@@ -52,8 +58,15 @@ pub struct StoreOptions {
 impl Default for StoreOptions {
     /// One commit, 64 MiB, 1,000,000 batches; segments as [`OpenOptions`] and [`WriterOptions`] are by default.
     fn default() -> StoreOptions {
-        let (open, writer) = (OpenOptions::new(), WriterOptions::default());
-        StoreOptions { keep_commits: 1, buffer_bytes: 64 << 20, remember_deletes: 1_000_000, open, writer }
+        let (durability, open, writer) = (Durability::OnCommit, OpenOptions::new(), WriterOptions::default());
+        StoreOptions {
+            keep_commits: 1,
+            buffer_bytes: 64 << 20,
+            remember_deletes: 1_000_000,
+            durability,
+            open,
+            writer,
+        }
     }
 }
 
@@ -108,6 +121,10 @@ pub struct Store {
     pub(crate) merging: Mutex<()>,
     /// Held by the commit, or the writing of a full buffer, that runs.
     pub(crate) flushing: Mutex<()>,
+    /// The log, unless batches survive on commit only.
+    pub(crate) log: Option<Arc<LogWriter>>,
+    /// When the log was last synced.
+    log_synced: Mutex<Instant>,
     /// The ids of all segments.
     pub(crate) ids: IdIndex,
     /// The seed of the hash of ids in the buffer.
@@ -133,6 +150,9 @@ pub(crate) struct Writer {
     /// Those that are being written to a segment.
     pub(crate) sealed: Option<Buffer>,
     pub(crate) next_block: u64,
+    /// The log, and its number.
+    pub(crate) log: Option<Arc<LogWriter>>,
+    pub(crate) log_number: Option<u64>,
     pub(crate) highest_version: u64,
     pub(crate) tombstones: Tombstones,
     pub(crate) sequence: u64,
@@ -201,7 +221,8 @@ impl Store {
         };
         let (segments, tombstones) = (Vec::new(), Tombstones::default());
         let state = CommitState { number: 0, file: committed, segments, tombstones };
-        let store = Store::of(directory, lock, files, state, options);
+        let mut store = Store::of(directory, lock, files, state, options);
+        store.begin_log()?;
         store.commit_now()?;
         Ok(store)
     }
@@ -234,8 +255,14 @@ impl Store {
         // The newest commit may have been renamed by a process that was killed before it synced the folder. Then an
         // older one must not be removed before this one is durable.
         directory.sync()?;
-        let store = Store::of(directory, lock, files, state, options);
+        let mut store = Store::of(directory, lock, files, state, options);
         store.change(|writer| store.remove_unnamed(writer))?;
+        let replayed = store.replay()?;
+        store.begin_log()?;
+        if replayed > 0 || store.log.is_some() {
+            store.commit_now()?;
+            store.change(|writer| store.remove_unnamed(writer))?;
+        }
         Ok(store)
     }
 
@@ -270,6 +297,8 @@ impl Store {
             buffer: Buffer::default(),
             sealed: None,
             next_block: 0,
+            log: None,
+            log_number: None,
             highest_version: committed.highest_version,
             tombstones,
             sequence,
@@ -289,6 +318,8 @@ impl Store {
             writer: Mutex::new(writer),
             merging: Mutex::new(()),
             flushing: Mutex::new(()),
+            log: None,
+            log_synced: Mutex::new(Instant::now()),
             ids: IdIndex::default(),
             seed: RandomState::new().hash_one(0_u64),
             clock: versions::clock,
@@ -340,7 +371,7 @@ impl Store {
     ///
     /// As [`StoreSchema::with_field`].
     pub fn add_field(&self, field: docvalues_column::Field) -> Result<()> {
-        self.change(|writer| {
+        self.change_and_commit(|writer| {
             let schema = (*writer.schema).clone().with_field(field)?;
             if schema != *writer.schema {
                 writer.schema = Arc::new(schema);
@@ -357,6 +388,55 @@ impl Store {
         let changed = change(&mut writer);
         self.publish_changes(&mut writer);
         changed
+    }
+
+    /// As [`change`](Self::change), for changes that the log does not hold.
+    pub(crate) fn change_and_commit<R>(&self, change: impl FnOnce(&mut Writer) -> Result<R>) -> Result<R> {
+        let changed = self.change(change)?;
+        if self.log.is_some() {
+            self.commit()?;
+        }
+        Ok(changed)
+    }
+
+    /// Begins a log, if the options ask for one. The next commit names it.
+    fn begin_log(&mut self) -> Result<()> {
+        if self.options.durability == Durability::OnCommit {
+            return Ok(());
+        }
+        let (number, epoch, sequence) = self.change(|writer| {
+            let number = writer.next_number();
+            writer.commits_file(FileName::Log(number));
+            Ok((number, writer.committed.epoch, writer.sequence))
+        })?;
+        let log = Arc::new(LogWriter::create(&self.directory, number, epoch, sequence)?);
+        self.log = Some(log.clone());
+        self.change(|writer| {
+            (writer.log, writer.log_number) = (Some(log), Some(number));
+            Ok(())
+        })
+    }
+
+    /// Waits until a batch is as durable as the options ask.
+    pub(crate) fn wait_for_log(&self, sequence: u64) -> Result<()> {
+        let Some(log) = &self.log else { return Ok(()) };
+        let is_due = match self.options.durability {
+            Durability::OnCommit => false,
+            Durability::EachBatch => true,
+            Durability::Within(time) => {
+                let mut last = self.log_synced.lock().unwrap_or_else(PoisonError::into_inner);
+                let is_due = last.elapsed() >= time;
+                if is_due {
+                    *last = Instant::now();
+                }
+                is_due
+            }
+        };
+        let waited = if is_due { log.sync_to(sequence) } else { log.write_to(sequence) };
+        if let Err(error) = &waited {
+            self.change_quietly(|writer| Ok(drop(writer.poison(error.to_string()))))?;
+        }
+        waited
     }
 
     /// Makes a change that the next [`refresh`](Self::refresh) or other change publishes.
@@ -404,7 +484,21 @@ impl Store {
 
 impl Writer {
     /// Notes that there is something to publish and to commit. Returns the number of the batch of changes.
+    ///
+    /// The log only gets a frame that says so, and the caller must commit.
     pub(crate) fn changed(&mut self) -> u64 {
+        let sequence = self.count_change();
+        if let Some(log) = &self.log {
+            let schema = serde_json::to_vec(&SchemaEntry::from(&*self.schema)).unwrap_or_default();
+            if let Err(error) = log.append(sequence, body::encode(&Body::Other(schema))) {
+                self.poison(error.to_string());
+            }
+        }
+        sequence
+    }
+
+    /// Notes that there is something to publish and to commit, for which the log has a frame.
+    pub(crate) fn count_change(&mut self) -> u64 {
         self.sequence += 1;
         self.rearranged();
         self.sequence

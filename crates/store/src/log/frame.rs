@@ -16,7 +16,7 @@ pub(super) const FRAME_HEADER: usize = 48;
 pub(super) const ALIGNMENT: usize = 8;
 
 /// The longest body of a frame.
-pub(super) const MAX_BODY: usize = 256 << 20;
+pub(crate) const MAX_BODY: usize = 256 << 20;
 
 const LOG_MAGIC: [u8; 4] = *b"dvlg";
 

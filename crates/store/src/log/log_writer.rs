@@ -107,6 +107,15 @@ impl LogWriter {
         Ok(())
     }
 
+    /// Fails if the writer is poisoned.
+    ///
+    /// # Errors
+    ///
+    /// The reason.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.state().check()
+    }
+
     /// Waits until the operating system has all batches up to `sequence`: they survive a kill of this process, and no
     /// power loss. Also waits for a sync that runs.
     ///

@@ -3,6 +3,7 @@
 //! `cargo test` takes a sample, `DOCVALUES_SWEEP=full` a hundred times as many cases; `--nocapture` shows how many.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod acknowledged;
 mod check;
 mod crash;
 mod docs;

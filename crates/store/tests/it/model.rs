@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use docvalues_search::Query;
-use docvalues_store::{MergePolicy, Outcome, Store, StoreOptions, StoreReader};
+use docvalues_store::{Durability, MergePolicy, Outcome, Store, StoreOptions, StoreReader};
 
 use crate::fixture::{Contents, add, apply, contents, id, schema};
 
@@ -40,10 +40,11 @@ fn step() -> impl Strategy<Value = Step> {
 const POLICY: MergePolicy =
     MergePolicy { segments_per_tier: 3, floor_bytes: 1 << 10, max_bytes: 1 << 20, max_deleted_percent: 20 };
 
-/// Some buffers are so small that nearly every batch fills one.
+/// Some buffers are so small that nearly every batch fills one. Some stores have a log.
 fn options(keep_commits: usize) -> StoreOptions {
     let buffer_bytes = if keep_commits == 1 { 2_000 } else { 64 << 20 };
-    StoreOptions { keep_commits, buffer_bytes, ..StoreOptions::default() }
+    let durability = if keep_commits == 2 { Durability::EachBatch } else { Durability::OnCommit };
+    StoreOptions { keep_commits, buffer_bytes, durability, ..StoreOptions::default() }
 }
 
 fn run(keep: usize, steps: &[Step]) {
@@ -116,8 +117,21 @@ fn run(keep: usize, steps: &[Step]) {
             Step::Reopen => {
                 drop(store);
                 store = Store::open(&path, options(keep)).unwrap();
-                now.clone_from(&committed);
+                match options(keep).durability {
+                    Durability::OnCommit => now.clone_from(&committed),
+                    // The log has the batches; other changes were committed.
+                    _ => {
+                        committed.clone_from(&now);
+                        reader.reopen().unwrap();
+                    }
+                }
             }
+        }
+        if options(keep).durability != Durability::OnCommit
+            && !matches!(step, Step::Apply(_) | Step::DeleteIds(_))
+        {
+            reader.reopen().unwrap();
+            committed = contents(&reader.snapshot());
         }
         assert_eq!(contents(&store.snapshot()), now, "{step:?}");
         // Snapshots do not change.

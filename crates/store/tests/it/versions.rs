@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use proptest::prelude::*;
 
 use docvalues_column::{Field, Kind, LogicalType};
-use docvalues_store::{Applied, Condition, MergePolicy, Outcome, Snapshot, Store, StoreOptions, StoreSchema};
+use docvalues_store::{
+    Applied, Condition, Durability, MergePolicy, Outcome, Snapshot, Store, StoreOptions, StoreSchema,
+};
 
 use crate::fixture::id;
 
@@ -149,9 +151,9 @@ fn contents(snapshot: &Snapshot) -> BTreeMap<u32, (i64, u64)> {
     found
 }
 
-fn run(logical: LogicalType, buffer_bytes: usize, steps: &[Step]) {
+fn run(logical: LogicalType, buffer_bytes: usize, durability: Durability, steps: &[Step]) {
     let folder = tempfile::tempdir().unwrap();
-    let options = StoreOptions { buffer_bytes, ..StoreOptions::default() };
+    let options = StoreOptions { buffer_bytes, durability, ..StoreOptions::default() };
     // Versions that are assigned only depend on the highest one.
     let mut store =
         Store::create(folder.path().join("a"), schema(logical), options).unwrap().with_clock(|| 0);
@@ -178,7 +180,9 @@ fn run(logical: LogicalType, buffer_bytes: usize, steps: &[Step]) {
             Step::Reopen => {
                 drop(store);
                 store = Store::open(folder.path().join("a"), options).unwrap().with_clock(|| 0);
-                model.clone_from(&committed);
+                if durability == Durability::OnCommit {
+                    model.clone_from(&committed);
+                }
             }
         }
         assert_eq!(contents(&store.snapshot()), model.docs, "{step:?}");
@@ -192,9 +196,10 @@ proptest! {
     fn the_highest_version_wins(
         logical in prop_oneof![Just(LogicalType::I64), Just(LogicalType::U64)],
         buffer_bytes in prop_oneof![Just(2_000_usize), Just(64 << 20)],
+        durability in prop_oneof![Just(Durability::OnCommit), Just(Durability::EachBatch)],
         steps in prop::collection::vec(step(), 1..40),
     ) {
-        run(logical, buffer_bytes, &steps);
+        run(logical, buffer_bytes, durability, &steps);
     }
 
     #[test]

@@ -1,0 +1,144 @@
+//! The body of a frame: a change, as it was decided.
+//!
+//! A frame holds decisions, not requests: which operations took place, and the versions that were assigned. So a log
+//! that is replayed gives the same store, without comparing versions again.
+//!
+//! ```text
+//! batch      documents, column by column | operations | ids that were deleted      encoded outside of the lock
+//!            first assigned version | a bit for each operation that took place      appended in the lock
+//! other      the schema      a change that the log does not hold: a commit follows
+//! ```
+//!
+//! Encoded by [`postcard`].
+
+use docvalues_column::{Lists, PlainColumn, PlainColumns, PlainValues};
+use serde::{Deserialize, Serialize};
+
+use crate::batch::{Operation, What};
+
+/// A change in a frame.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Body {
+    /// A batch; [`Decided`] follows.
+    Batch(BatchBody),
+    /// Another change, and the schema of the store after it, as in a commit.
+    Other(#[serde(with = "serde_bytes")] Vec<u8>),
+}
+
+/// A batch as it was requested.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct BatchBody {
+    docs: u32,
+    columns: Vec<ColumnBody>,
+    operations: Vec<OperationBody>,
+    #[serde(with = "serde_bytes")]
+    deleted: Vec<u8>,
+    /// Where each id that was deleted begins, and where the last one ends.
+    deleted_offsets: Vec<u64>,
+}
+
+/// What became of a batch.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Decided {
+    /// The first version that was assigned.
+    pub(crate) first_version: Option<u64>,
+    /// A bit for each operation that took place; none if all did.
+    pub(crate) took_place: Vec<u64>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ColumnBody {
+    docs: u32,
+    present: Option<Vec<u64>>,
+    lists: Option<Vec<u64>>,
+    values: ValuesBody,
+}
+
+#[derive(Serialize, Deserialize)]
+enum ValuesBody {
+    Numbers(Vec<i64>),
+    Strings {
+        offsets: Vec<u64>,
+        #[serde(with = "serde_bytes")]
+        bytes: Vec<u8>,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+enum OperationBody {
+    Write(u32),
+    Delete(u32, Option<u64>),
+}
+
+impl BatchBody {
+    pub(crate) fn of(docs: &PlainColumns, operations: &[Operation], deleted: &Lists<u8>) -> BatchBody {
+        let column = |column: &PlainColumn| ColumnBody {
+            docs: column.docs(),
+            present: column.present().map(<[u64]>::to_vec),
+            lists: column.lists().map(<[u64]>::to_vec),
+            values: match column.values() {
+                PlainValues::Numbers(numbers) => ValuesBody::Numbers(numbers.clone()),
+                PlainValues::Strings(strings) => ValuesBody::Strings {
+                    offsets: strings.offsets().to_vec(),
+                    bytes: strings.slices().items().to_vec(),
+                },
+            },
+        };
+        let operation = |operation: &Operation| match operation.what {
+            What::Write(doc) => OperationBody::Write(doc),
+            What::Delete(at, version) => {
+                OperationBody::Delete(u32::try_from(at).unwrap_or(u32::MAX), version)
+            }
+        };
+        BatchBody {
+            docs: docs.docs(),
+            columns: docs.columns().iter().map(column).collect(),
+            operations: operations.iter().map(operation).collect(),
+            deleted: deleted.slices().items().to_vec(),
+            deleted_offsets: deleted.offsets().to_vec(),
+        }
+    }
+
+    /// The batch again; `None` if its parts contradict each other.
+    pub(crate) fn parts(self) -> Option<(PlainColumns, Vec<What>, Lists<u8>)> {
+        let column = |column: ColumnBody| {
+            let values = match column.values {
+                ValuesBody::Numbers(numbers) => PlainValues::Numbers(numbers),
+                ValuesBody::Strings { offsets, bytes } => {
+                    PlainValues::Strings(Lists::from_parts(offsets, bytes)?)
+                }
+            };
+            PlainColumn::new(column.docs, values, column.present, column.lists)
+        };
+        let columns = self.columns.into_iter().map(column).collect::<Option<Vec<_>>>()?;
+        let deleted = Lists::from_parts(self.deleted_offsets, self.deleted)?;
+        let operation = |operation: OperationBody| match operation {
+            OperationBody::Write(doc) => (doc < self.docs).then_some(What::Write(doc)),
+            OperationBody::Delete(at, version) => {
+                ((at as usize) < deleted.len()).then_some(What::Delete(at as usize, version))
+            }
+        };
+        let operations = self.operations.into_iter().map(operation).collect::<Option<Vec<_>>>()?;
+        Some((PlainColumns::new(self.docs, columns)?, operations, deleted))
+    }
+}
+
+/// Encodes a part of a body. Nothing in one can fail to be encoded.
+pub(crate) fn encode(part: &impl Serialize) -> Vec<u8> {
+    postcard::to_allocvec(part).unwrap_or_default()
+}
+
+/// Decodes a body, and what was decided if it is a batch. Returns what is wrong.
+pub(crate) fn decode(bytes: &[u8]) -> Result<(Body, Decided), String> {
+    let wrong = |error: postcard::Error| format!("expected the body of a frame, found {error}");
+    let (body, rest) = postcard::take_from_bytes::<Body>(bytes).map_err(wrong)?;
+    let (decided, rest) = match &body {
+        Body::Batch(_) => postcard::take_from_bytes::<Decided>(rest).map_err(wrong)?,
+        Body::Other(_) => (Decided::default(), rest),
+    };
+    if rest.is_empty() {
+        Ok((body, decided))
+    } else {
+        Err(format!("expected the end of a body, found {} bytes", rest.len()))
+    }
+}

@@ -1,0 +1,98 @@
+//! [`Durability`]: when batches survive, and how they are applied again from the log.
+
+use std::time::Duration;
+
+use crate::batch::{Condition, Operation, WriteBatch};
+use crate::error::{Error, Result};
+use crate::log::body::{self, BatchBody, Body, Decided};
+use crate::log::{LogStart, read_logs};
+use crate::schema::{SchemaEntry, StoreSchema};
+use crate::store::Store;
+
+/// When a batch of [`Store::apply`] survives.
+///
+/// Other changes, such as [`Store::delete_where`] and segments, are committed at once in a store with a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// After the next [`Store::commit`]. There is no log.
+    #[default]
+    OnCommit,
+    /// When `apply` returns: the batch is in the log, which is synced. Callers share syncs.
+    EachBatch,
+    /// When `apply` returns, unless the power fails. The log is synced by the first call after this time has passed
+    /// since the last sync.
+    Within(Duration),
+}
+
+impl Store {
+    /// Applies the batches that the log has after the commit. Returns how many there were.
+    pub(crate) fn replay(&self) -> Result<u64> {
+        let start = self.change(|writer| {
+            let commit = &writer.committed;
+            let start = |first_log| LogStart { first_log, sequence: commit.sequence, epoch: commit.epoch };
+            Ok(commit.first_log.map(start))
+        })?;
+        let Some(start) = start else { return Ok(0) };
+        let end = read_logs(&*self.directory, start, |sequence, bytes| {
+            self.replay_frame(sequence, &bytes).map_err(|what| match what {
+                Wrong::Frame(what) => {
+                    let file = self.directory.path().display().to_string();
+                    Error::Damaged { file, what: format!("batch {sequence} of the log: {what}") }
+                }
+                Wrong::Store(error) => error,
+            })
+        })?;
+        Ok(end.frames)
+    }
+
+    fn replay_frame(&self, sequence: u64, bytes: &[u8]) -> Result<(), Wrong> {
+        let (body, decided) = body::decode(bytes).map_err(Wrong::Frame)?;
+        let now = match body {
+            Body::Batch(batch) => self.replay_batch(batch, &decided)?,
+            Body::Other(schema) => {
+                let entry: SchemaEntry =
+                    serde_json::from_slice(&schema).map_err(|error| Wrong::Frame(error.to_string()))?;
+                let schema = StoreSchema::try_from(entry).map_err(Wrong::Frame)?;
+                self.change(|writer| {
+                    writer.schema = schema.into();
+                    Ok(writer.changed())
+                })?
+            }
+        };
+        match now == sequence {
+            true => Ok(()),
+            false => Err(Wrong::Frame(format!("expected a change, found none: batch {now} is the last"))),
+        }
+    }
+
+    /// Applies a batch as it was decided. Returns the last sequence number.
+    fn replay_batch(&self, batch: BatchBody, decided: &Decided) -> Result<u64, Wrong> {
+        let contradictory = || Wrong::Frame("expected columns that fit each other, found others".to_owned());
+        let (docs, operations, deleted) = batch.parts().ok_or_else(contradictory)?;
+        let mut batch = WriteBatch::new(self.schema())?;
+        // This compares the values with the types of their fields.
+        batch.docs.append_plain(&docs).map_err(|error| Wrong::Frame(error.to_string()))?;
+        let operation = |(at, what)| {
+            let is_refused =
+                !decided.took_place.is_empty() && !docvalues_column::bits::get(&decided.took_place, at);
+            Operation { what, condition: Condition::Always, is_refused }
+        };
+        batch.set_operations(operations.into_iter().enumerate().map(operation).collect(), deleted);
+        let applied = self.apply_prepared(self.prepare(batch)?, Some(decided.first_version))?;
+        Ok(applied.sequence)
+    }
+}
+
+/// What keeps a frame from being applied.
+enum Wrong {
+    /// Its contents.
+    Frame(String),
+    /// The store.
+    Store(Error),
+}
+
+impl From<Error> for Wrong {
+    fn from(error: Error) -> Wrong {
+        Wrong::Store(error)
+    }
+}

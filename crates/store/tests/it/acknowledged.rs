@@ -1,0 +1,226 @@
+//! Batches that were acknowledged survive, with each durability: every kill, every power loss, every call that fails.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+
+use docvalues_storage::{Directory, FaultyDirectory, PowerLossDirectory};
+use docvalues_store::{Durability, Result, Store, StoreOptions};
+
+use crate::fixture::{Contents, apply, contents, schema};
+
+/// Some buffers are filled by a few batches.
+fn options(durability: Durability) -> StoreOptions {
+    StoreOptions { durability, buffer_bytes: 20_000, ..StoreOptions::default() }
+}
+
+/// The operations of batch `round`: documents of two sizes, and some deletes.
+fn batch(round: u32) -> Vec<(u32, Option<i64>)> {
+    let docs = 1 + round * 7 % 40;
+    (0..docs)
+        .map(|i| {
+            (round * 13 % 50 + i, (i == 0 || !(round + i).is_multiple_of(6)).then_some(i64::from(round)))
+        })
+        .collect()
+}
+
+/// What a store contains after each of the first `rounds` batches.
+fn histories(rounds: u32) -> Vec<Contents> {
+    let mut all = vec![Contents::new()];
+    for round in 0..rounds {
+        let mut now = all.last().unwrap().clone();
+        for (id, size) in batch(round) {
+            now.remove(&id);
+            now.extend(size.map(|size| (id, size)));
+        }
+        all.push(now);
+    }
+    all
+}
+
+const ROUNDS: u32 = 30;
+
+/// Applies batches, commits, merges and opens the store again. Calls `at` after each step with how many batches were
+/// acknowledged.
+fn script(disk: &Arc<dyn Directory>, durability: Durability, mut at: impl FnMut(usize, bool)) -> Result<()> {
+    let mut store = Store::create_in(disk.clone(), schema(), options(durability))?;
+    at(0, true);
+    for round in 0..ROUNDS {
+        apply(&store, &batch(round))?;
+        let batches = round as usize + 1;
+        at(batches, false);
+        let reopens = round % 8 == 6;
+        if round % 5 == 4 || reopens && durability == Durability::OnCommit {
+            store.commit()?;
+            at(batches, true);
+        }
+        if round % 9 == 8 {
+            store.merge_to(1)?;
+        }
+        if reopens {
+            drop(store);
+            store = Store::open_in(disk.clone(), options(durability))?;
+            at(batches, true);
+        }
+    }
+    Ok(())
+}
+
+/// Opens what is there, and goes on. Returns how many batches are there.
+fn found(disk: &PowerLossDirectory, durability: Durability, histories: &[Contents]) -> Result<usize, String> {
+    let disk: Arc<dyn Directory> = Arc::new(disk.clone());
+    let store = Store::open_in(disk.clone(), options(durability)).map_err(|error| error.to_string())?;
+    let found = contents(&store.snapshot());
+    let batches = histories.iter().position(|known| *known == found);
+    let batches = batches.unwrap_or_else(|| {
+        let differs = |known: &Contents| {
+            let both = known.keys().chain(found.keys()).filter(|id| known.get(id) != found.get(id));
+            both.map(|id| (*id, known.get(id).copied(), found.get(id).copied())).collect::<Vec<_>>()
+        };
+        let nearest = histories.iter().map(differs).enumerate().min_by_key(|(_, differs)| differs.len());
+        panic!("a part of a batch, nearest: {nearest:?}")
+    });
+    apply(&store, &[(9_999, Some(1))]).unwrap();
+    drop(store);
+    let store = Store::open_in(disk, options(durability)).unwrap();
+    // Without a log, the last batch was not committed.
+    let is_there = store.snapshot().find(b"doc-09999").unwrap().is_some();
+    assert_eq!(is_there, durability != Durability::OnCommit);
+    store.snapshot().segments().try_for_each(|part| part.segment.verify()).unwrap();
+    Ok(batches)
+}
+
+/// What may be lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Loss {
+    /// Nothing that was written: the process was killed.
+    Kill,
+    /// What was not synced.
+    Power,
+}
+
+/// Checks what is there after `acknowledged` batches, of which `committed` were committed.
+fn check(
+    found: Result<usize, String>,
+    (acknowledged, committed): (usize, usize),
+    durability: Durability,
+    loss: Loss,
+) {
+    let least = match (durability, loss) {
+        (Durability::EachBatch, _) | (Durability::Within(_), Loss::Kill) => acknowledged,
+        (Durability::OnCommit, _) | (Durability::Within(_), Loss::Power) => committed,
+    };
+    match found {
+        // The batch that was being applied may be there.
+        Ok(found) => assert!(
+            (least..=acknowledged + 1).contains(&found),
+            "{durability:?}, {loss:?}: {found} batches of {acknowledged}, {committed} committed"
+        ),
+        Err(error) => assert_eq!(acknowledged, 0, "{error}"),
+    }
+}
+
+const ALL: [Durability; 3] =
+    [Durability::EachBatch, Durability::OnCommit, Durability::Within(Duration::from_secs(3_600))];
+
+/// Runs the script on a disk, or over it, and looks at what is left. Without another directory over it, the disk goes down.
+fn run(
+    disk: &PowerLossDirectory,
+    over: Option<Arc<dyn Directory>>,
+    durability: Durability,
+    histories: &[Contents],
+    seed: u64,
+) {
+    let (mut acknowledged, mut committed) = (0, 0);
+    let is_down = over.is_none();
+    let over = over.unwrap_or_else(|| Arc::new(disk.clone()));
+    let _ = script(&over, durability, |batches, is_committed| {
+        acknowledged = batches;
+        committed = if is_committed { batches } else { committed };
+    });
+    drop(over);
+    let counts = (acknowledged, committed);
+    for draw in 0..2 {
+        let image = disk.crash_image(2 * seed + draw);
+        check(found(&image, durability, histories), counts, durability, Loss::Power);
+    }
+    if !is_down {
+        check(found(disk, durability, histories), counts, durability, Loss::Kill);
+    }
+}
+
+#[test]
+fn every_power_loss_keeps_what_was_acknowledged() {
+    let histories = histories(ROUNDS);
+    let mut images = 0;
+    for durability in ALL {
+        let disk = PowerLossDirectory::new("/disk");
+        let over: Arc<dyn Directory> = Arc::new(disk.clone());
+        script(&over, durability, |_, _| {}).unwrap();
+        let syncs = disk.sync_count();
+        drop(over);
+        for n in 0..syncs {
+            let down = PowerLossDirectory::new("/disk").down_at_sync(n);
+            run(&down, None, durability, &histories, n);
+            let failing = PowerLossDirectory::new("/disk").with_failing_sync(n);
+            run(&failing, Some(Arc::new(failing.clone())), durability, &histories, n);
+            images += 4;
+        }
+    }
+    println!("{images} images");
+}
+
+#[test]
+fn every_call_that_fails_keeps_what_was_acknowledged() {
+    let histories = histories(ROUNDS);
+    let step = if crate::cases(1) == 1 { 9 } else { 1 };
+    let mut failures = 0;
+    for durability in ALL {
+        // The number of calls, when none fails.
+        let count = Arc::new(AtomicUsize::new(0));
+        let (disk, counted) = (PowerLossDirectory::new("/disk"), count.clone());
+        let counting = FaultyDirectory::new(Arc::new(disk), move |call| {
+            counted.fetch_add(1, Relaxed);
+            Ok(call.bytes)
+        });
+        script(&(Arc::new(counting) as Arc<dyn Directory>), durability, |_, _| {}).unwrap();
+        for at in (0..count.load(Relaxed)).step_by(step) {
+            for is_lasting in [false, true] {
+                let disk = PowerLossDirectory::new("/disk");
+                let mut calls = 0;
+                let failing = FaultyDirectory::new(Arc::new(disk.clone()), move |call| {
+                    calls += 1;
+                    if calls - 1 == at || is_lasting && calls > at {
+                        return Err(std::io::Error::from_raw_os_error(5));
+                    }
+                    Ok(call.bytes)
+                });
+                run(&disk, Some(Arc::new(failing)), durability, &histories, at as u64);
+                failures += 1;
+            }
+        }
+    }
+    println!("{failures} failures");
+}
+
+#[test]
+fn callers_share_syncs() {
+    let disk = PowerLossDirectory::new("/disk");
+    let directory: Arc<dyn Directory> = Arc::new(disk.clone());
+    let store = Store::create_in(directory, schema(), options(Durability::EachBatch)).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..4_u32 {
+            let store = &store;
+            scope.spawn(move || {
+                for round in 0..25 {
+                    apply(store, &[(thread * 1_000 + round, Some(1))]).unwrap();
+                }
+            });
+        }
+    });
+    drop(store);
+    let store = Store::open_in(Arc::new(disk.crash_image(1)), options(Durability::OnCommit)).unwrap();
+    assert_eq!(contents(&store.snapshot()).len(), 100);
+    // Without a log, the commit of the opening names none.
+    drop(store);
+}
