@@ -146,10 +146,7 @@ impl LogReader {
                 return Ok(Some(frame));
             }
             let Some(next) = self.logs.get(self.at + 1) else { return Ok(None) };
-            if next.header.after != self.sequence {
-                let (expected, found) = (self.sequence + 1, next.header.after + 1);
-                return Err(next.damaged(format!("expected batch {expected} first, found batch {found}")));
-            }
+            next.check_previous(self.offset, self.sequence)?;
             (self.at, self.offset) = (self.at + 1, LOG_HEADER as u64);
         }
         Ok(None)
@@ -257,6 +254,19 @@ impl LogSource {
             }
             None => Ok(()),
         }
+    }
+
+    /// Fails unless the previous log ends at offset `end` with batch `last`.
+    fn check_previous(&self, end: u64, last: u64) -> Result<()> {
+        let stated = self.header.previous.map_or(end, |previous| previous.end);
+        if stated != end {
+            return Err(self.damaged(format!("expected a previous log of {end} bytes, found {stated}")));
+        }
+        if self.header.after != last {
+            let (expected, found) = (last + 1, self.header.after + 1);
+            return Err(self.damaged(format!("expected batch {expected} first, found batch {found}")));
+        }
+        Ok(())
     }
 
     /// An offset below which all bytes were durable, as frames from `offset` on and the next log say. 0 if they say

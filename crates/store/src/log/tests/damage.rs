@@ -1,5 +1,6 @@
 //! Damaged logs: all frames that were durable are returned, or an error with the place.
 
+use super::super::frame::{LogHeader, PreviousLog};
 use super::*;
 
 /// Three logs with frames. The last log has frames that know of each other that they were synced.
@@ -156,12 +157,20 @@ fn frames_and_headers_of_other_logs() {
     let mut longer = two.clone();
     longer.extend(&one[LOG_HEADER..]);
     assert_eq!(read(&folder(&[(7, &one), (9, &longer)])).unwrap(), 108);
-    // The second log begins with the batch after 105.
-    let mut header = super::super::frame::LogHeader::decode(&two, "log").unwrap().unwrap();
-    header.after += 1;
-    let error = read(&folder(&[(7, &one), (9, &header.encode())])).unwrap_err();
-    check_error(&error, 9);
-    assert!(error.to_string().contains("expected batch 105 first, found batch 106"), "{error}");
+    let header = LogHeader::decode(&two, "log").unwrap().unwrap();
+    let end = header.previous.unwrap().end;
+    let shorter = Some(PreviousLog { end: end - 8, ..header.previous.unwrap() });
+    for (header, what) in [
+        (LogHeader { after: 105, ..header }, "expected batch 105 first, found batch 106".to_owned()),
+        (
+            LogHeader { previous: shorter, ..header },
+            format!("expected a previous log of {end} bytes, found {}", end - 8),
+        ),
+    ] {
+        let error = read(&folder(&[(7, &one), (9, &header.encode())])).unwrap_err();
+        check_error(&error, 9);
+        assert!(error.to_string().contains(&what), "{error}");
+    }
 }
 
 /// Bodies that contain logs and frames are only bodies.
