@@ -11,6 +11,7 @@
 //! again.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use docvalues_column::{DocId, Lists, PlainColumns, bits};
 use docvalues_terms::hash::hash;
@@ -135,12 +136,15 @@ impl Store {
     /// ```
     #[doc(alias = "addDocuments")]
     pub fn apply(&self, batch: WriteBatch) -> Result<Applied> {
+        let began = Instant::now();
         let mut prepared = self.prepare(batch)?;
         if self.log.is_some() {
             prepared.encode_body()?;
         }
         let applied = self.apply_prepared(prepared, None)?;
         self.wait_for_log(applied.sequence)?;
+        self.counters.applied.add(began);
+        self.refresh_and_commit()?;
         Ok(applied)
     }
 
@@ -154,7 +158,9 @@ impl Store {
         let now = self.snapshot();
         prepared.look_up(&now)?;
         self.fill_table(&now, prepared.found.len())?;
+        let asked = Instant::now();
         let (applied, is_full) = self.change_quietly(|writer| {
+            self.counters.waited.add(asked);
             if writer.generation != prepared.generation {
                 // All changes of the set of segments are published.
                 prepared.look_up(&self.snapshot())?;

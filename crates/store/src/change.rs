@@ -16,6 +16,7 @@ use crate::batch::Outcome;
 use crate::commit_file::FileEntry;
 use crate::error::{Error, Result};
 use crate::names::FileName;
+use crate::schema::StoreSchema;
 use crate::segment::StoreSegment;
 use crate::snapshot::{Home, Snapshot};
 use crate::state::SegmentState;
@@ -95,10 +96,11 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If its file cannot be created.
+    /// If its file cannot be created, or the store has a version field.
     pub fn new_segment(&self) -> Result<NewSegment<'_>> {
         let (schema, number) = self.change(|writer| {
             writer.require_lock()?;
+            refuse_versions(&writer.schema)?;
             Ok((writer.schema.clone(), writer.next_number()))
         })?;
         let file = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;
@@ -117,12 +119,13 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If the segment is damaged; if a field has another kind or type than in the store; if it lacks the store's index
+    /// If the store has a version field; if the segment is damaged; if a field has another kind or type than in the store; if it lacks the store's index
     /// of ids or its order; or if it cannot be copied.
     pub fn add_segment(&self, path: impl AsRef<Path>) -> Result<Added> {
         let path = path.as_ref();
         let segment = Segment::open_with(path, self.options.open)?;
         segment.verify()?;
+        refuse_versions(&self.schema())?;
         self.snapshot().schema().with_segment(&segment.fields()?)?;
         if segment.docs() == 0 {
             return Ok(Added { docs: 0, replaced: 0, sequence: self.snapshot().sequence() });
@@ -180,8 +183,6 @@ impl Store {
             found?;
         }
         let docs = segment.segment.docs();
-        let highest = segment.highest_version(&schema)?;
-        writer.highest_version = writer.highest_version.max(highest);
         writer.schema = Arc::new(schema);
         for address in &older {
             writer.delete_in_part(address.part as usize, address.doc);
@@ -263,6 +264,16 @@ impl Writer {
         let segments = self.segments.iter().map(|state| Home::Segment(state.number()));
         let blocks = self.sealed.iter().chain([&self.buffer]).flat_map(|buffer| &buffer.blocks);
         segments.chain(blocks.map(|block| Home::Block(block.number))).position(|part| part == home)
+    }
+}
+
+/// Of documents with the same id in a segment the last one stays, whatever its version.
+fn refuse_versions(schema: &StoreSchema) -> Result<()> {
+    match schema.version_field() {
+        None => Ok(()),
+        Some(field) => Err(Error::Request(format!(
+            "expected a store without versions, found the version field \"{field}\": apply batches of documents instead"
+        ))),
     }
 }
 

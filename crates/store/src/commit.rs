@@ -15,6 +15,7 @@
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use docvalues_storage::NewFile;
 
@@ -97,9 +98,11 @@ impl Store {
         {
             Some(last) => Ok(last),
             None => {
+                let began = Instant::now();
                 self.rotate_log()?;
                 let number = self.write_commit()?;
                 self.change_quietly(|writer| self.remove_unnamed(writer))?;
+                self.counters.commits.add(began);
                 Ok(number)
             }
         }

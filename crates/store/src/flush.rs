@@ -6,6 +6,8 @@
 //! swap      the segment takes the place of the blocks; what was deleted meanwhile is deleted in it
 //! ```
 
+use std::time::Instant;
+
 use docvalues_column::DocId;
 use docvalues_storage::{NewFile, Spill};
 use docvalues_writer::{FinishError, SegmentWriter};
@@ -53,6 +55,7 @@ impl Store {
             Ok(Some((blocks, writer.schema.clone(), writer.next_number())))
         })?;
         let Some((blocks, schema, number)) = sealed else { return Ok(None) };
+        let began = Instant::now();
         let written = self.write_segment(number, &blocks, &schema);
         let (file, new_numbers) = self.change_quietly(|writer| writer.synced(written))?;
         // Not in the last step: others wait for that.
@@ -68,6 +71,7 @@ impl Store {
             let fresh = SegmentState::new(opened?);
             writer.commits_file(FileName::Segment(number));
             writer.unseal(fresh.clone(), &blocks, &new_numbers);
+            self.counters.flushes.add(began);
             Ok(Some(fresh))
         })
     }

@@ -98,6 +98,11 @@ impl IdIndex {
         let _ = self.table.remove(&ids);
     }
 
+    /// The memory of the table, in bytes.
+    pub(crate) fn table_bytes(&self) -> usize {
+        self.table.snapshot().fingerprint_bytes()
+    }
+
     /// Notes look-ups of `ids` ids by filters. Returns whether a table of all ids of `segments` would pay by now.
     pub(crate) fn would_pay(&self, ids: usize, segments: &[Arc<StoreSegment>]) -> bool {
         let asked = self.asked.fetch_add(ids as u64, Ordering::Relaxed) + ids as u64;

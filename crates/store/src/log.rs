@@ -62,6 +62,9 @@ mod schedules;
 mod tests;
 
 pub(crate) use frame::MAX_BODY;
+pub use log_file::LogStats;
 pub use log_frames::{FrameInfo, LogFrames};
+#[cfg(test)]
+pub(crate) use log_reader::LogEnd;
 pub(crate) use log_reader::{LogStart, read_logs};
 pub(crate) use log_writer::LogWriter;

@@ -4,6 +4,7 @@
 //! are deleted in the merged segment, too, by the numbers that they got there.
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use docvalues_column::{ColumnSource, DocId};
 use docvalues_storage::{NewFile, Spill};
@@ -76,6 +77,7 @@ impl Store {
         if states.is_empty() {
             return Ok(false);
         }
+        let began = Instant::now();
         let mut new_numbers: Vec<Vec<u32>> =
             states.iter().map(|state| vec![GONE; state.live.docs() as usize]).collect();
         let written = self.write_merged(&states, number, &mut new_numbers);
@@ -89,6 +91,7 @@ impl Store {
             let merged = merged?;
             let old: Vec<u64> = states.iter().map(SegmentState::number).collect();
             self.ids.replace(&old, &merged);
+            self.counters.merges.add(began);
             writer.replace(&states, SegmentState::new(merged), &new_numbers);
             Ok(true)
         })

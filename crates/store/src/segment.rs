@@ -70,16 +70,6 @@ impl StoreSegment {
         Ok(stored.and_then(|stored| field.version(stored)))
     }
 
-    /// The highest version of all documents; 0 without versions. O(1).
-    pub(crate) fn highest_version(&self, schema: &StoreSchema) -> Result<u64> {
-        let Some((name, field)) = schema.version_field().zip(VersionField::of(schema)) else { return Ok(0) };
-        if !self.segment.fields()?.iter().any(|field| field.name == name) {
-            return Ok(0);
-        }
-        let bounds = self.segment.column(name)?.info().bounds.range();
-        Ok(if bounds.is_empty() { 0 } else { field.version(*bounds.end()).unwrap_or(0) })
-    }
-
     /// The index of its ids, which every segment of a store with ids has.
     pub(crate) fn require_ids(&self) -> Result<Arc<IdReader>> {
         self.ids()?.ok_or_else(|| {

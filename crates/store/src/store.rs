@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use docvalues_reader::OpenOptions;
 use docvalues_storage::{Directory, FsDirectory};
@@ -24,6 +24,7 @@ use crate::replay::Durability;
 use crate::schema::{SchemaEntry, StoreSchema};
 use crate::snapshot::{Contents, Snapshot};
 use crate::state::{CommitState, SegmentState};
+use crate::stats::Counters;
 use crate::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use crate::versions::{self, Tombstones};
 use crate::writer_lock::WriterLock;
@@ -49,6 +50,11 @@ pub struct StoreOptions {
     pub remember_deletes: u64,
     /// When batches survive.
     pub durability: Durability,
+    /// A batch that is applied this long after the last refresh is followed by one, so that no thread is needed for it.
+    /// `None` leaves it to the caller.
+    pub refresh_every: Option<Duration>,
+    /// As `refresh_every`, for commits.
+    pub commit_every: Option<Duration>,
     /// How segments are opened.
     pub open: OpenOptions,
     /// How segments are written and merged.
@@ -64,6 +70,8 @@ impl Default for StoreOptions {
             buffer_bytes: 64 << 20,
             remember_deletes: 1_000_000,
             durability,
+            refresh_every: None,
+            commit_every: None,
             open,
             writer,
         }
@@ -123,8 +131,11 @@ pub struct Store {
     pub(crate) flushing: Mutex<()>,
     /// The log, unless batches survive on commit only.
     pub(crate) log: Option<Arc<LogWriter>>,
-    /// When the log was last synced.
+    /// When the log was last synced, a batch last followed by a refresh, and by a commit.
     log_synced: Mutex<Instant>,
+    refreshed: Mutex<Instant>,
+    committed: Mutex<Instant>,
+    pub(crate) counters: Counters,
     /// The ids of all segments.
     pub(crate) ids: IdIndex,
     /// The seed of the hash of ids in the buffer.
@@ -320,6 +331,9 @@ impl Store {
             flushing: Mutex::new(()),
             log: None,
             log_synced: Mutex::new(Instant::now()),
+            refreshed: Mutex::new(Instant::now()),
+            committed: Mutex::new(Instant::now()),
+            counters: Counters::default(),
             ids: IdIndex::default(),
             seed: RandomState::new().hash_one(0_u64),
             clock: versions::clock,
@@ -423,20 +437,27 @@ impl Store {
         let is_due = match self.options.durability {
             Durability::OnCommit => false,
             Durability::EachBatch => true,
-            Durability::Within(time) => {
-                let mut last = self.log_synced.lock().unwrap_or_else(PoisonError::into_inner);
-                let is_due = last.elapsed() >= time;
-                if is_due {
-                    *last = Instant::now();
-                }
-                is_due
-            }
+            Durability::Within(time) => is_due(&self.log_synced, time),
         };
         let waited = if is_due { log.sync_to(sequence) } else { log.write_to(sequence) };
         if let Err(error) = &waited {
-            self.change_quietly(|writer| Ok(drop(writer.poison(error.to_string()))))?;
+            self.change_quietly(|writer| {
+                writer.poison(error.to_string());
+                Ok(())
+            })?;
         }
         waited
+    }
+
+    /// Refreshes and commits, if the options say that it is time.
+    pub(crate) fn refresh_and_commit(&self) -> Result<()> {
+        let StoreOptions { refresh_every, commit_every, .. } = self.options;
+        if commit_every.is_some_and(|time| is_due(&self.committed, time)) {
+            self.commit()?;
+        } else if refresh_every.is_some_and(|time| is_due(&self.refreshed, time)) {
+            self.refresh()?;
+        }
+        Ok(())
     }
 
     /// Makes a change that the next [`refresh`](Self::refresh) or other change publishes.
@@ -456,7 +477,9 @@ impl Store {
     fn publish_changes(&self, writer: &mut Writer) -> bool {
         let is_unpublished = std::mem::take(&mut writer.is_unpublished);
         if is_unpublished {
+            let began = Instant::now();
             self.publish(writer);
+            self.counters.refreshes.add(began);
         }
         is_unpublished
     }
@@ -571,6 +594,16 @@ impl Writer {
         let deltas = self.deltas.iter().map(|delta| FileName::Delta(delta.number));
         states.chain(deltas).chain(self.committed.files()).chain(self.committing.iter().copied()).collect()
     }
+}
+
+/// Whether `time` has passed since `last`, which then is now: of several callers, one finds so.
+fn is_due(last: &Mutex<Instant>, time: Duration) -> bool {
+    let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_due = last.elapsed() >= time;
+    if is_due {
+        *last = Instant::now();
+    }
+    is_due
 }
 
 fn is_failed_sync(error: &Error) -> bool {

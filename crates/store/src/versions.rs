@@ -80,6 +80,10 @@ impl Tombstones {
         self.0.retain(|_, tombstone| tombstone.sequence >= sequence);
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// All of them, by id.
     pub(crate) fn sorted(&self) -> Vec<(&[u8], Tombstone)> {
         let mut all: Vec<_> = self.0.iter().map(|(id, tombstone)| (&**id, *tombstone)).collect();

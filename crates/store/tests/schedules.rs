@@ -11,12 +11,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docvalues_column::{DocId, Field, Kind, LogicalType};
+use docvalues_column::{DocAddress, Field, Kind, LogicalType};
 use docvalues_reader::OpenOptions;
+use docvalues_search::Query;
 use docvalues_storage::{
     Directory, DirectoryEntry, DirectoryFile, FileLock, PowerLossDirectory, Result, Source,
 };
-use docvalues_store::{Snapshot, Store, StoreOptions, StoreReader, StoreSchema};
+use docvalues_store::{Durability, Snapshot, Store, StoreOptions, StoreReader, StoreSchema};
 use shuttle::thread;
 
 /// Orders of a sample.
@@ -84,10 +85,14 @@ fn check(body: impl Fn() + Send + Sync + 'static) {
 }
 
 fn store() -> (Arc<dyn Directory>, Arc<Store>) {
+    store_with(StoreOptions::default())
+}
+
+fn store_with(options: StoreOptions) -> (Arc<dyn Directory>, Arc<Store>) {
     let directory: Arc<dyn Directory> = Arc::new(Yielding(PowerLossDirectory::new("/disk")));
     let id = Field::new("id", Kind::Binary, LogicalType::Utf8);
     let schema = StoreSchema::new().with_field(id).unwrap().with_id_field("id").unwrap();
-    let store = Store::create_in(directory.clone(), schema, StoreOptions::default()).unwrap();
+    let store = Store::create_in(directory.clone(), schema, options).unwrap();
     (directory, Arc::new(store))
 }
 
@@ -104,15 +109,14 @@ fn add(store: &Store, ids: &[&str]) {
 
 /// The ids of the live documents, ascending.
 fn ids(snapshot: &Snapshot) -> Vec<String> {
-    let mut found = Vec::new();
-    for part in snapshot.segments() {
-        let ids = part.segment.binary("id").unwrap();
-        let live = (0..part.segment.docs()).map(DocId::new).filter(|doc| part.live.contains(*doc));
-        found.extend(live.map(|doc| {
-            let mut buffer = Vec::new();
-            String::from_utf8(ids.get(doc, &mut buffer).unwrap().unwrap().to_vec()).unwrap()
-        }));
-    }
+    let live = snapshot.search().filter(&Query::all_of([])).unwrap();
+    let id = |address: DocAddress| {
+        let (column, mut id) =
+            (snapshot.parts().source(address.part as usize).column("id").unwrap(), Vec::new());
+        column.values().bytes().unwrap().get(address.doc, &mut id).unwrap();
+        String::from_utf8(id).unwrap()
+    };
+    let mut found: Vec<String> = live.iter().map(id).collect();
     found.sort();
     assert_eq!(found.len() as u64, snapshot.docs());
     found
@@ -187,4 +191,65 @@ fn readers_beside_the_removal_of_files() {
         reader.reopen().unwrap();
         assert_eq!((reader.snapshot().commit(), ids(&reader.snapshot()).len()), (5, 3));
     });
+}
+
+fn apply(store: &Store, write: &[&str], delete: &[&str]) {
+    let mut batch = store.batch().unwrap();
+    let field = batch.field("id").unwrap();
+    for id in write {
+        let mut doc = batch.upsert();
+        doc.str(field, id).unwrap();
+        doc.finish().unwrap();
+    }
+    delete.iter().for_each(|id| batch.delete(id.as_bytes()));
+    store.apply(batch).unwrap();
+}
+
+/// Batches are whole in every snapshot and every commit, and an id has one document, while buffers are written to
+/// segments, merged and committed.
+#[test]
+fn batches_beside_commits_and_merges() {
+    for durability in [Durability::OnCommit, Durability::EachBatch] {
+        check(move || {
+            // Each second batch fills the buffer.
+            let options = StoreOptions { durability, buffer_bytes: 150, ..StoreOptions::default() };
+            let (directory, store) = store_with(options);
+            apply(&store, &["a", "x"], &[]);
+            let spawn = |body: fn(&Store)| {
+                let store = store.clone();
+                thread::spawn(move || body(&store))
+            };
+            let threads = [
+                spawn(|store| {
+                    apply(store, &["a", "y"], &["x"]);
+                    apply(store, &["a", "x"], &["y"]);
+                }),
+                spawn(|store| apply(store, &["z", "a"], &[])),
+                spawn(|store| {
+                    store.commit().unwrap();
+                    store.merge_to(1).unwrap();
+                    store.commit().unwrap();
+                }),
+            ];
+            let is_whole = |found: &[String]| {
+                let count = |id: &str| found.iter().filter(|known| *known == id).count();
+                count("a") == 1 && count("x") + count("y") == 1 && found.len() == 2 + count("z")
+            };
+            for _ in 0..10 {
+                store.refresh().unwrap();
+                let found = ids(&store.snapshot());
+                assert!(is_whole(&found), "{found:?}");
+                thread::sleep(Duration::ZERO);
+            }
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+            store.refresh().unwrap();
+            assert_eq!(ids(&store.snapshot()), ["a", "x", "z"]);
+            if durability == Durability::OnCommit {
+                store.commit().unwrap();
+            }
+            drop(store);
+            let again = Store::open_in(directory, StoreOptions::default()).unwrap();
+            assert_eq!(ids(&again.snapshot()), ["a", "x", "z"]);
+        });
+    }
 }

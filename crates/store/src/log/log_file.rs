@@ -22,17 +22,17 @@ const AHEAD: (u64, u64) = (64 << 10, 1 << 20);
 /// The zeros of a page, so that they need not be read to be written.
 const PAGE: u64 = 4 << 10;
 
-/// What was written to logs.
+/// What was written to the log of a store: [`StoreStats::log`](crate::StoreStats::log).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LogStats {
+pub struct LogStats {
     /// The number of frames.
-    pub(crate) frames: u64,
+    pub frames: u64,
     /// The bytes of frames, without the zeros ahead of them.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// The number of times that frames were synced.
-    pub(crate) syncs: u64,
+    pub syncs: u64,
     /// The time that these syncs took.
-    pub(crate) sync_time: Duration,
+    pub sync_time: Duration,
 }
 
 /// A batch that waits to be written: its sequence number and its body.

@@ -149,6 +149,7 @@ impl LogWriter {
     }
 
     /// The last batch that was appended.
+    #[cfg(test)]
     pub(crate) fn appended(&self) -> u64 {
         self.state().appended
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use docvalues_store::{Store, StoreOptions};
+use docvalues_store::{Durability, Store, StoreOptions};
 
 use crate::fixture::{add, id, schema};
 
@@ -31,7 +31,8 @@ fn files_and_entries_are_those_of_the_page() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/store.md");
     let page = std::fs::read_to_string(page).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::create(folder.path(), schema(), StoreOptions::default()).unwrap();
+    let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
+    let store = Store::create(folder.path(), schema(), options).unwrap();
     for part in 0..2_u32 {
         add(&store, &(0..40).map(|doc| (part * 40 + doc, 0)).collect::<Vec<_>>()).unwrap();
     }

@@ -60,7 +60,7 @@ pub(crate) fn contents(snapshot: &Snapshot) -> Contents {
     }
     assert_eq!(snapshot.docs(), found.len() as u64);
     let stats = snapshot.search();
-    if snapshot.parts().len() > 0 {
+    if !snapshot.parts().is_empty() {
         let stats = stats.stats(Docs::All, &Stats::of("size")).unwrap();
         assert_eq!(stats.docs, found.len() as u64);
     }

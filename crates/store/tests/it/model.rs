@@ -80,7 +80,7 @@ fn run(keep: usize, steps: &[Step]) {
                 let known = ids.iter().filter(|number| now.remove(number).is_some()).count() as u64;
                 assert_eq!(store.delete_ids(ids.iter().map(|number| id(*number))).unwrap(), known);
             }
-            Step::DeleteBelow(size) if store.snapshot().parts().len() > 0 => {
+            Step::DeleteBelow(size) if !store.snapshot().parts().is_empty() => {
                 let all = now.len();
                 now.retain(|_, value| *value >= *size);
                 let deleted = store.delete_where(&Query::range("size", ..*size)).unwrap();

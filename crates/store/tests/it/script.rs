@@ -34,7 +34,7 @@ pub(crate) fn script(seed: u64, commits: u32) -> Vec<Operation> {
         if commit % 2 == 1 {
             let first = random.below(1_000);
             let docs = first..=first + random.below(20);
-            let is_written = |number: u32| (number % 5 > 0).then_some(-i64::from(commit));
+            let is_written = |number: u32| (!number.is_multiple_of(5)).then_some(-i64::from(commit));
             script.push(Operation::Apply(docs.map(|number| (number, is_written(number))).collect()));
         }
         let gone = if random.below(3) == 0 { random.below(1_000) } else { commit };
