@@ -3,6 +3,7 @@ import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,7 +11,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.lucene.document.BinaryDocValuesField;
-import org.apache.lucene.document.Document;
 import org.apache.lucene.document.Field;
 import org.apache.lucene.document.NumericDocValuesField;
 import org.apache.lucene.document.SortedDocValuesField;
@@ -18,6 +18,7 @@ import org.apache.lucene.document.StringField;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.IndexableField;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.MergePolicy;
@@ -119,12 +120,11 @@ final class IngestIndex implements Closeable {
   /** The document and the look-up of one thread. */
   static final class Worker {
     private final boolean withId;
-    private final Document document = new Document();
+    private final List<IndexableField> document = new ArrayList<>();
     private final NumericDocValuesField[] numbers = new NumericDocValuesField[IngestDocs.NUMBERS.length];
     private final SortedDocValuesField host = new SortedDocValuesField("host", new BytesRef());
     private final SortedDocValuesField status = new SortedDocValuesField("status", new BytesRef());
     private final BinaryDocValuesField paths = new BinaryDocValuesField("path", new BytesRef());
-    private final StringField ids = new StringField(ID, new BytesRef(), Field.Store.NO);
     private final NumericDocValuesField versions = new NumericDocValuesField(VERSION, 0);
     private final Lookup lookup = new Lookup();
 
@@ -138,8 +138,9 @@ final class IngestIndex implements Closeable {
       document.add(status);
       document.add(paths);
       if (withId) {
-        document.add(ids);
         document.add(versions);
+        // Before Lucene 10, the value of an indexed field of bytes cannot be set.
+        document.add(null);
       }
     }
 
@@ -155,7 +156,7 @@ final class IngestIndex implements Closeable {
         return null;
       }
       BytesRef id = new BytesRef(docs.ids, at * IngestDocs.ID_LEN, IngestDocs.ID_LEN);
-      ids.setBytesValue(id);
+      document.set(document.size() - 1, new StringField(ID, id, Field.Store.NO));
       versions.setLongValue(version);
       return id;
     }
