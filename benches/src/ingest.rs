@@ -44,7 +44,8 @@ impl IngestDoc {
         let price = (next() >> 44) as f64 / 100.0;
         let flag = next() & 7 == 0;
         let host = next();
-        let host = ((host >> 32) * HOSTS >> 32) * ((host & 0xffff_ffff) * HOSTS >> 32) / HOSTS;
+        let (high, low) = (host >> 32, host & 0xffff_ffff);
+        let host = ((high * HOSTS) >> 32) * ((low * HOSTS) >> 32) / HOSTS;
         let status = STATUSES[(next() | 1 << 9).trailing_zeros() as usize];
         let path = next();
         IngestDoc {
