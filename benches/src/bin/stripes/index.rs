@@ -26,7 +26,7 @@ pub(crate) struct Index {
 impl Index {
     pub(crate) fn new(args: &Args) -> Index {
         let segment = |at: u32| {
-            let mut writer = Writer::new(u32::MAX);
+            let mut writer = Writer::new(usize::MAX);
             let each = u64::from(args.docs) * u64::from(at) / u64::from(SEGMENTS);
             let end = u64::from(args.docs) * u64::from(at + 1) / u64::from(SEGMENTS);
             for doc in each..end {
@@ -45,7 +45,7 @@ impl Index {
         store.add_all(&ids.collect::<Vec<_>>()).expect("few segments");
         let next = args.docs..args.docs + args.operations;
         let docs: Vec<_> = next.map(|doc| (IngestDoc::id(doc), IngestDoc::new(doc))).collect();
-        let mut writer = Writer::new(u32::MAX);
+        let mut writer = Writer::new(usize::MAX);
         docs.iter().take(args.flush as usize).for_each(|(id, doc)| writer.add(id, doc, 0));
         let start = Instant::now();
         writer.finish();
@@ -68,11 +68,11 @@ pub(crate) struct Writer {
     writer: SegmentWriter<Vec<u8>>,
     fields: ([FieldId; 8], FieldId, FieldId),
     /// Documents of a segment.
-    flush: u32,
+    flush: usize,
 }
 
 impl Writer {
-    pub(crate) fn new(flush: u32) -> Writer {
+    pub(crate) fn new(flush: usize) -> Writer {
         let (mut schema, fields) = schema();
         let id = FieldSpec::new("_id", LogicalType::Utf8).kind(BytesKind::Binary);
         let id = schema.add(id).expect("names differ");
@@ -90,7 +90,7 @@ impl Writer {
         doc.str(*id_field, id).and_then(|doc| doc.i64(*version_field, version)).expect("good values");
         values.add_to(&mut doc, fields).expect("good values");
         doc.finish().expect("good values");
-        if self.writer.docs() >= self.flush {
+        if self.writer.docs() as usize >= self.flush {
             std::mem::replace(self, Writer::new(self.flush)).finish();
         }
     }

@@ -111,7 +111,7 @@ fn work(args: &Args, index: &Index, load: &Load<'_>, shared: &Shared) {
         skipped: 0,
         blocked: Duration::ZERO,
     };
-    let mut writer = Writer::new(args.flush);
+    let mut writer = Writer::new((args.flush as usize / load.threads).max(1));
     let mut accepted = Vec::new();
     loop {
         let first = shared.next.fetch_add(args.batch, Ordering::Relaxed);
