@@ -6,6 +6,7 @@
 //! | [`data`] | columns and documents, from fixed seeds |
 //! | [`archive`] | synthetic documents of a web archive |
 //! | [`ids`] | random, time-based and consecutive ids |
+//! | [`ingest`] | documents of eight fields with an id |
 //! | [`lucene`] | the versions of Lucene, and the JDKs that run them |
 //! | [`column_input`] | these columns as input of a writer |
 //! | [`segment`] | these columns in a segment in memory |
@@ -23,6 +24,7 @@ pub mod clock;
 pub mod column_input;
 pub mod data;
 pub mod ids;
+pub mod ingest;
 pub mod lucene;
 pub mod segment;
 

@@ -234,16 +234,16 @@ final class Ids {
 
   // The ids of benches/src/ids.rs.
 
-  private static final long GAMMA = 0x9e3779b97f4a7c15L;
+  static final long GAMMA = 0x9e3779b97f4a7c15L;
 
-  private static long mix(long z) {
+  static long mix(long z) {
     z = (z ^ (z >>> 30)) * 0xbf58476d1ce4e5b9L;
     z = (z ^ (z >>> 27)) * 0x94d049bb133111ebL;
     return z ^ (z >>> 31);
   }
 
   /** Numbers below this, in random order: each once before any repeats. */
-  private static void random(int below, int[] numbers) {
+  static void random(int below, int[] numbers) {
     int bits = Math.max(2, 32 - Integer.numberOfLeadingZeros(below - 1));
     long all = (1L << bits) - 1;
     int filled = 0;
@@ -259,7 +259,7 @@ final class Ids {
     }
   }
 
-  private static BytesRef id(String kind, int i) {
+  static BytesRef id(String kind, int i) {
     switch (kind) {
       case "uuid":
         {

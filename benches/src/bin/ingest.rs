@@ -1,0 +1,215 @@
+//! Measures adds, versioned upserts, refreshes and a mixed load, as in docs/benchmarks/ingest.md: of Lucene with
+//! `--lucene`.
+//!
+//! Prints a table for each work and number of segments. With `--json`, also a line for each case.
+#![expect(clippy::expect_used, clippy::print_stdout, reason = "a measurement")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::{Parser, ValueEnum};
+use docvalues_benches::ingest;
+use docvalues_benches::lucene::{self, Lucene};
+
+/// Measure adds, upserts, refreshes and a mixed load
+#[derive(Parser)]
+struct Args {
+    /// Number of documents that are there before upserts, refreshes and the mixed load
+    #[arg(long, value_name = "N", default_value = "200_000", value_parser = docvalues_benches::count)]
+    docs: u32,
+
+    /// Number of documents that are added or upserted in a round
+    #[arg(long, value_name = "N", default_value = "20_000", value_parser = docvalues_benches::count)]
+    operations: u32,
+
+    /// Length of a round of the mixed load
+    #[arg(long, value_name = "SECONDS", default_value_t = 2)]
+    seconds: u32,
+
+    /// Numbers of segments of these documents; more than 100 are never merged
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [13, 400])]
+    segments: Vec<u32>,
+
+    /// Works to measure
+    #[arg(long, value_name = "WORK,…", value_delimiter = ',', value_enum, default_values_t = Work::ALL)]
+    only: Vec<Work>,
+
+    /// Also measure Lucene: needs Maven and a JDK from 21 on
+    #[arg(long)]
+    lucene: bool,
+
+    /// Versions of Lucene
+    #[arg(long, value_name = "VERSION,…", value_delimiter = ',', default_value = "10.5.0")]
+    versions: Vec<String>,
+
+    /// Folder for indexes, which are kept
+    #[arg(long, value_name = "DIR")]
+    folder: Option<PathBuf>,
+
+    /// Also print a line of JSON for each case
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Work {
+    /// Documents without and with ids, into an empty index
+    Adds,
+    /// Documents with versions, the ids looked up in the segments that are there
+    Upserts,
+    /// Making documents visible
+    Refresh,
+    /// Upserts in small batches, while another thread searches
+    Mixed,
+}
+
+impl Work {
+    const ALL: [Work; 4] = [Work::Adds, Work::Upserts, Work::Refresh, Work::Mixed];
+
+    fn name(self) -> &'static str {
+        match self {
+            Work::Adds => "adds",
+            Work::Upserts => "upserts",
+            Work::Refresh => "refresh",
+            Work::Mixed => "mixed",
+        }
+    }
+}
+
+/// The figures of a case by name: as in the JSON of `Ingest.java`.
+type Figures = BTreeMap<String, String>;
+
+/// The figures of one program.
+struct Peer {
+    name: String,
+    cases: Vec<Figures>,
+}
+
+fn main() {
+    let args = Args::parse();
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = args.folder.clone().unwrap_or_else(|| here.join("../target/ingest"));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let wanted = |version: &str| args.lucene && args.versions.iter().any(|wanted| wanted == version);
+    let lucenes = lucene::find(&here.join("peers/lucene"), &here.join("../target/lucene"), wanted);
+    for &work in &args.only {
+        // Adds begin without segments.
+        let shapes = if work == Work::Adds { &args.segments[..1] } else { &args.segments };
+        for &segments in shapes {
+            let mut peers: Vec<Peer> = ours(&args, work, segments).into_iter().collect();
+            peers.extend(lucenes.iter().map(|lucene| theirs(&args, &folder, lucene, work, segments)));
+            if peers.is_empty() {
+                continue;
+            }
+            match work {
+                Work::Adds => println!("\n## {}, {} documents\n", work.name(), args.operations),
+                _ => println!("\n## {}, {segments} segments, {} documents\n", work.name(), args.docs),
+            }
+            print(&peers);
+            if args.json {
+                peers.iter().for_each(print_json);
+            }
+        }
+    }
+}
+
+/// The store's figures, for each case of the work in the order of `Ingest.java`. Not there yet.
+fn ours(args: &Args, work: Work, segments: u32) -> Option<Peer> {
+    let cases = match work {
+        Work::Adds => adds(args),
+        Work::Upserts => upserts(args, segments),
+        Work::Refresh => refresh(args, segments),
+        Work::Mixed => mixed(args, segments),
+    };
+    (!cases.is_empty()).then(|| Peer { name: "docvalues".to_owned(), cases })
+}
+
+/// `docs_s` and `ns_cpu` of the cases `without ids` and `with ids`.
+fn adds(_args: &Args) -> Vec<Figures> {
+    Vec::new()
+}
+
+/// `docs_s` and `ns_cpu` of the cases of `Ingest.upserts`.
+fn upserts(_args: &Args, _segments: u32) -> Vec<Figures> {
+    Vec::new()
+}
+
+/// `ms_wall` and `ms_cpu` of the cases of `Ingest.refreshes`.
+fn refresh(_args: &Args, _segments: u32) -> Vec<Figures> {
+    Vec::new()
+}
+
+/// The figures of `IngestMixed.phase` for each of its cases.
+fn mixed(_args: &Args, _segments: u32) -> Vec<Figures> {
+    Vec::new()
+}
+
+/// The figures of a version of Lucene.
+fn theirs(args: &Args, folder: &Path, lucene: &Lucene, work: Work, segments: u32) -> Peer {
+    let mut command = lucene.command_of("Ingest");
+    command.args([work.name(), &args.docs.to_string()]).arg(folder);
+    command.args([args.operations, args.seconds, segments].map(|number| number.to_string()));
+    let output = command.output().expect("a JVM");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut cases: Vec<Figures> = String::from_utf8_lossy(&output.stdout).lines().filter_map(parse).collect();
+    let checksums = cases.extract_if(.., |case| case["work"] == "documents");
+    for checksum in checksums {
+        let same = ingest::checksum(12_345, 1_000) & 0xffff_ffff_ffff;
+        assert_eq!(checksum["checksum"].split('.').next(), Some(&*same.to_string()), "the same documents");
+    }
+    Peer { name: format!("Lucene {}, {}", lucene.version, lucene.jvm), cases }
+}
+
+/// The pairs of a flat object of JSON, without commas or colons in names and texts of Lucene's side.
+fn parse(line: &str) -> Option<Figures> {
+    let object = line.strip_prefix('{')?.strip_suffix('}')?;
+    let pair = |pair: &str| {
+        let (name, value) = pair.split_once(':')?;
+        Some((name.trim_matches('"').to_owned(), value.trim_matches('"').to_owned()))
+    };
+    // A comma in a text is followed by a space.
+    let mut parts: Vec<String> = Vec::new();
+    for part in object.split(',') {
+        match parts.last_mut() {
+            Some(last) if part.starts_with(' ') => {
+                last.push(',');
+                last.push_str(part);
+            }
+            _ => parts.push(part.to_owned()),
+        }
+    }
+    parts.iter().map(|part| pair(part)).collect()
+}
+
+/// Columns that are in a heading, or not for people.
+const HIDDEN: [&str; 6] = ["peer", "version", "work", "case", "docs", "segments"];
+
+fn print(peers: &[Peer]) {
+    let Some(first) = peers.iter().find_map(|peer| peer.cases.first()) else { return };
+    let columns: Vec<&String> = first.keys().filter(|name| !HIDDEN.contains(&name.as_str())).collect();
+    let names: String = columns.iter().map(|name| format!(" {} |", name.replace('_', " "))).collect();
+    println!("| | |{names}\n| --- | --- |{}", " ---: |".repeat(columns.len()));
+    for peer in peers {
+        for case in &peer.cases {
+            let cells = columns.iter().map(|column| format!(" {} |", rounded(&case[*column])));
+            println!("| {} | {} |{}", case["case"], peer.name, cells.collect::<String>());
+        }
+    }
+}
+
+/// A number with about three digits, or a text as it is.
+fn rounded(value: &str) -> String {
+    match value.parse::<f64>() {
+        Ok(number) if number >= 100.0 => format!("{number:.0}"),
+        Ok(number) => format!("{number:.2}"),
+        Err(_) => value.to_owned(),
+    }
+}
+
+fn print_json(peer: &Peer) {
+    for case in &peer.cases {
+        let pairs: Vec<String> = case.iter().map(|(name, value)| format!("\"{name}\":\"{value}\"")).collect();
+        println!("{{{}}}", pairs.join(","));
+    }
+}
