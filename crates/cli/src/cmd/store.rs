@@ -30,7 +30,12 @@ fn create(args: &CreateArgs, console: &mut Console<'_>) -> Result<Exit, CliError
 
 /// Opens a store to change it.
 pub(super) fn open(folder: &Path, commit: &CommitArgs, writer: WriterOptions) -> Result<Store, CliError> {
-    let options = StoreOptions { keep_commits: commit.keep_commits, open: read::open_options(), writer };
+    let options = StoreOptions {
+        keep_commits: commit.keep_commits,
+        open: read::open_options(),
+        writer,
+        ..StoreOptions::default()
+    };
     Ok(Store::open(folder, options)?)
 }
 

@@ -1,8 +1,10 @@
-//! Measures adds, versioned upserts, refreshes and a mixed load, as in docs/benchmarks/ingest.md: of Lucene with
-//! `--lucene`.
+//! Measures adds, versioned upserts, refreshes and a mixed load of the store, as in docs/benchmarks/ingest.md; of Lucene,
+//! too, with `--lucene`.
 //!
 //! Prints a table for each work and number of segments. With `--json`, also a line for each case.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a measurement")]
+
+mod ours;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -97,11 +99,9 @@ fn main() {
         // Adds begin without segments.
         let shapes = if work == Work::Adds { &args.segments[..1] } else { &args.segments };
         for &segments in shapes {
-            let mut peers: Vec<Peer> = ours(&args, work, segments).into_iter().collect();
+            let cases = ours::cases(&args, &folder, work, segments);
+            let mut peers = vec![Peer { name: "docvalues".to_owned(), cases }];
             peers.extend(lucenes.iter().map(|lucene| theirs(&args, &folder, lucene, work, segments)));
-            if peers.is_empty() {
-                continue;
-            }
             match work {
                 Work::Adds => println!("\n## {}, {} documents\n", work.name(), args.operations),
                 _ => println!("\n## {}, {segments} segments, {} documents\n", work.name(), args.docs),
@@ -112,37 +112,6 @@ fn main() {
             }
         }
     }
-}
-
-/// The store's figures, for each case of the work in the order of `Ingest.java`. Not there yet.
-fn ours(args: &Args, work: Work, segments: u32) -> Option<Peer> {
-    let cases = match work {
-        Work::Adds => adds(args),
-        Work::Upserts => upserts(args, segments),
-        Work::Refresh => refresh(args, segments),
-        Work::Mixed => mixed(args, segments),
-    };
-    (!cases.is_empty()).then(|| Peer { name: "docvalues".to_owned(), cases })
-}
-
-/// `docs_s` and `ns_cpu` of the cases `without ids` and `with ids`.
-fn adds(_args: &Args) -> Vec<Figures> {
-    Vec::new()
-}
-
-/// `docs_s` and `ns_cpu` of the cases of `Ingest.upserts`.
-fn upserts(_args: &Args, _segments: u32) -> Vec<Figures> {
-    Vec::new()
-}
-
-/// `ms_wall` and `ms_cpu` of the cases of `Ingest.refreshes`.
-fn refresh(_args: &Args, _segments: u32) -> Vec<Figures> {
-    Vec::new()
-}
-
-/// The figures of `IngestMixed.phase` for each of its cases.
-fn mixed(_args: &Args, _segments: u32) -> Vec<Figures> {
-    Vec::new()
 }
 
 /// The figures of a version of Lucene.
