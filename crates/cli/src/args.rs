@@ -26,7 +26,7 @@ pub(crate) use records::{CatArgs, ExportArgs, GetArgs, HeadArgs, RecordArgs, Rec
 pub(crate) use search::{CountArgs, QueryArgs, SortArgs, WhereArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use store::{
-    CommitArgs, CommitsArgs, CreateArgs, PutArgs, RecoverArgs, RmArgs, StoreArgs, StoreCommand,
+    CommitArgs, CommitsArgs, CreateArgs, LogArgs, PutArgs, RecoverArgs, RmArgs, StoreArgs, StoreCommand,
 };
 pub(crate) use verify::{CheckArgs, DiffArgs};
 
@@ -102,6 +102,7 @@ pub(crate) enum Command {
     Put(PutArgs),
     Rm(RmArgs),
     Commits(CommitsArgs),
+    Log(LogArgs),
     Recover(RecoverArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
@@ -118,6 +119,7 @@ impl Command {
             | Command::Put(_)
             | Command::Rm(_)
             | Command::Commits(_)
+            | Command::Log(_)
             | Command::Recover(_)
             | Command::Completions(_)
             | Command::Man(_) => false,

@@ -14,6 +14,7 @@ pub(crate) mod group;
 pub(crate) mod head;
 pub(crate) mod histogram;
 pub(crate) mod info;
+pub(crate) mod log;
 pub(crate) mod lookup;
 pub(crate) mod man;
 pub(crate) mod merge;

@@ -97,6 +97,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, CliErr
         Command::Put(args) => cmd::put::run(args, console),
         Command::Rm(args) => cmd::rm::run(args, console),
         Command::Commits(args) => cmd::commits::run(args, console),
+        Command::Log(args) => cmd::log::run(args, console),
         Command::Recover(args) => cmd::recover::run(args, console),
         Command::Completions(args) => cmd::completions::run(args, console),
         Command::Man(args) => cmd::man::run(args, console),

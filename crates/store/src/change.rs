@@ -20,7 +20,8 @@ use crate::schema::StoreSchema;
 use crate::segment::StoreSegment;
 use crate::snapshot::{Home, Snapshot};
 use crate::state::SegmentState;
-use crate::store::{Store, Writer};
+use crate::store::Store;
+use crate::writer::Writer;
 
 /// Bytes that are copied at once.
 const COPIED: usize = 1 << 20;
@@ -262,7 +263,7 @@ impl Writer {
     /// The part that a segment or block is, if it is still there.
     fn part_of(&self, home: Home) -> Option<usize> {
         let segments = self.segments.iter().map(|state| Home::Segment(state.number()));
-        let blocks = self.sealed.iter().chain([&self.buffer]).flat_map(|buffer| &buffer.blocks);
+        let blocks = self.blocks();
         segments.chain(blocks.map(|block| Home::Block(block.number))).position(|part| part == home)
     }
 }

@@ -13,6 +13,7 @@ use docvalues_storage::{Directory, DirectoryFile, FileLock, FsDirectory};
 use crate::commit_file::{CommitFile, FileEntry};
 use crate::error::{Error, Result};
 use crate::files::Files;
+use crate::log::LogFrames;
 use crate::names::{FileName, LOCK, LOCK_INFO};
 use crate::segment;
 use crate::snapshot::Snapshot;
@@ -92,6 +93,7 @@ impl StoreReader {
             found: StoreCheck::default(),
             files: BTreeMap::new(),
             named: HashSet::new(),
+            first_log: None,
         };
         let newest = held.last().map(|(number, _)| *number);
         let mut locks = Vec::with_capacity(held.len());
@@ -144,6 +146,8 @@ struct Checker<'a> {
     files: BTreeMap<FileName, bool>,
     /// The files that commits name.
     named: HashSet<FileName>,
+    /// The log that the newest commit names. It also needs those after it.
+    first_log: Option<u64>,
 }
 
 impl Checker<'_> {
@@ -164,6 +168,8 @@ impl Checker<'_> {
         }
         let state = CommitState::open(self.directory, number, self.options, &[])?;
         if is_newest {
+            self.first_log = commit.first_log;
+            self.log(&commit)?;
             let snapshot = snapshot(state, None);
             self.found.docs = snapshot.docs();
             self.ids(&snapshot)?;
@@ -192,6 +198,17 @@ impl Checker<'_> {
         let is_sound = self.found.problems == before;
         self.files.insert(name, is_sound);
         is_sound
+    }
+
+    /// Reads the frames of the logs after a commit.
+    fn log(&mut self, commit: &CommitFile) -> Result<()> {
+        for frame in LogFrames::after(self.directory, commit)? {
+            match frame {
+                Ok(frame) => self.found.bytes += frame.bytes,
+                Err(problem) => self.report(problem),
+            }
+        }
+        Ok(())
     }
 
     /// Checks that no two live documents have the same id: each is found by its own.
@@ -227,6 +244,7 @@ impl Checker<'_> {
             let file = FileName::parse(&name);
             let is_known = match file {
                 Some(FileName::Commit(_)) => true,
+                Some(FileName::Log(number)) => self.first_log.is_some_and(|first| first <= number),
                 Some(file) => self.named.contains(&file),
                 None => [LOCK, LOCK_INFO].contains(&name.as_str()),
             };

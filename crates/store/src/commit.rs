@@ -25,9 +25,10 @@ use crate::error::{Error, Result};
 use crate::names::FileName;
 use crate::schema::StoreSchema;
 use crate::state::SegmentState;
-use crate::store::{Store, Writer};
+use crate::store::Store;
 use crate::sync::PoisonError;
 use crate::versions::Tombstones;
+use crate::writer::Writer;
 
 /// The most deltas of a commit.
 const MAX_DELTAS: usize = 8;

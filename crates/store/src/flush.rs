@@ -20,8 +20,9 @@ use crate::names::FileName;
 use crate::schema::StoreSchema;
 use crate::segment::StoreSegment;
 use crate::state::SegmentState;
-use crate::store::{Store, Writer};
+use crate::store::Store;
 use crate::sync::PoisonError;
+use crate::writer::Writer;
 
 /// The number of a document that is not in the segment.
 const GONE: u32 = u32::MAX;

@@ -1,7 +1,9 @@
 //! A store: a directory of segments that changes.
 //!
 //! ```text
-//! Store            the writer: adds segments, deletes documents, merges, commits       store, change, commit, merge
+//! Store            the writer: applies batches, adds segments, merges, commits         store, apply, change, commit, merge
+//!   |
+//! Writer           what is locked while it changes; the buffer and the log            writer, buffer, log
 //!   |
 //! Snapshot         what a reader sees, as long as it likes: parts to search            snapshot
 //!   |
@@ -37,6 +39,7 @@ mod check;
 mod commit;
 mod commit_file;
 mod delta;
+mod durability;
 mod error;
 mod files;
 mod flush;
@@ -45,6 +48,8 @@ mod log;
 mod merge;
 mod merge_policy;
 mod names;
+mod options;
+mod prepare;
 mod recover;
 mod replay;
 mod schema;
@@ -56,19 +61,21 @@ mod store;
 mod store_reader;
 mod sync;
 mod versions;
+mod writer;
 mod writer_lock;
 
 pub use batch::{Applied, Condition, Outcome, WriteBatch};
 pub use change::{Added, NewSegment};
 pub use check::{StoreCheck, UnnamedFile};
 pub use commit::CommitInfo;
+pub use durability::Durability;
 pub use error::{Error, Result};
 pub use log::{FrameInfo, LogFrames, LogStats};
 pub use merge_policy::{MergePolicy, SegmentSize};
+pub use options::StoreOptions;
 pub use recover::{LostCommit, Recovered};
-pub use replay::Durability;
 pub use schema::StoreSchema;
 pub use snapshot::{Snapshot, SnapshotSegment};
 pub use stats::{StoreStats, Work};
-pub use store::{Store, StoreOptions};
+pub use store::Store;
 pub use store_reader::StoreReader;

@@ -17,8 +17,9 @@ use crate::merge_policy::{MergePolicy, SegmentSize};
 use crate::names::FileName;
 use crate::segment::StoreSegment;
 use crate::state::SegmentState;
-use crate::store::{Store, Writer};
+use crate::store::Store;
 use crate::sync::PoisonError;
+use crate::writer::Writer;
 
 /// The number of a document that is not in the merged segment.
 const GONE: u32 = u32::MAX;

@@ -9,8 +9,9 @@ use crate::commit::CommitInfo;
 use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
 use crate::files::Files;
+use crate::options::StoreOptions;
 use crate::state::CommitState;
-use crate::store::{Store, StoreOptions};
+use crate::store::Store;
 use crate::writer_lock::WriterLock;
 
 /// The result of [`Store::recover`].

@@ -1,6 +1,4 @@
-//! [`Durability`]: when batches survive, and how they are applied again from the log.
-
-use std::time::Duration;
+//! Applying the batches of a log again.
 
 use crate::batch::{Condition, Operation, WriteBatch};
 use crate::error::{Error, Result};
@@ -8,21 +6,6 @@ use crate::log::body::{self, BatchBody, Body, Decided};
 use crate::log::{LogStart, read_logs};
 use crate::schema::{SchemaEntry, StoreSchema};
 use crate::store::Store;
-
-/// When a batch of [`Store::apply`] survives.
-///
-/// Other changes, such as [`Store::delete_where`] and segments, are committed at once in a store with a log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Durability {
-    /// After the next [`Store::commit`]. There is no log.
-    #[default]
-    OnCommit,
-    /// When `apply` returns: the batch is in the log, which is synced. Callers share syncs.
-    EachBatch,
-    /// When `apply` returns, unless the power fails. The log is synced by the first call after this time has passed
-    /// since the last sync.
-    Within(Duration),
-}
 
 impl Store {
     /// Applies the batches that the log has after the commit. Returns how many there were.

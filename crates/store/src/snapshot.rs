@@ -9,10 +9,10 @@ use docvalues_reader::{IdReader, Segment};
 use docvalues_search::{PartChange, Parts, Search};
 use docvalues_terms::lookup::{Hit, SeekError, Seeker};
 
-use crate::apply::Found;
 use crate::buffer::Block;
 use crate::error::{Error, Result};
 use crate::id_index::{IdIndex, SnapshotIds};
+use crate::prepare::Found;
 use crate::schema::StoreSchema;
 use crate::segment::StoreSegment;
 use crate::state::SegmentState;

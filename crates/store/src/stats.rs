@@ -113,7 +113,7 @@ impl Store {
         let published = self.snapshot();
         let counters = &self.counters;
         self.change_quietly(|writer| {
-            let blocks = || writer.sealed.iter().chain([&writer.buffer]).flat_map(|buffer| &buffer.blocks);
+            let blocks = || writer.blocks();
             let live =
                 writer.segments.iter().map(|state| &state.live).chain(blocks().map(|block| &block.live));
             Ok(StoreStats {

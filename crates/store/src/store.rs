@@ -1,82 +1,28 @@
 //! [`Store`]: the writer of a store.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use docvalues_reader::OpenOptions;
 use docvalues_storage::{Directory, FsDirectory};
-use docvalues_writer::WriterOptions;
 
-use crate::buffer::Buffer;
-use crate::commit::CommitInfo;
-use crate::commit_file::{CommitFile, FileEntry};
+use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::id_index::IdIndex;
 use crate::log::LogWriter;
-use crate::log::body::{self, Body};
 use crate::names::FileName;
-use crate::replay::Durability;
-use crate::schema::{SchemaEntry, StoreSchema};
-use crate::snapshot::{Contents, Snapshot};
-use crate::state::{CommitState, SegmentState};
+use crate::options::StoreOptions;
+use crate::schema::StoreSchema;
+use crate::snapshot::Snapshot;
+use crate::state::CommitState;
 use crate::stats::Counters;
 use crate::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use crate::versions::{self, Tombstones};
+use crate::writer::Writer;
 use crate::writer_lock::WriterLock;
-
-/// Options of a [`Store`].
-///
-/// ```
-/// use docvalues_store::StoreOptions;
-///
-/// // The last three commits stay, so that a bad import can be undone.
-/// let options = StoreOptions { keep_commits: 3, ..StoreOptions::default() };
-/// assert_eq!(StoreOptions::default().keep_commits, 1);
-/// # drop(options);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StoreOptions {
-    /// The number of newest commits whose files are kept, at least 1.
-    pub keep_commits: usize,
-    /// The memory for documents of [`Store::apply`], in bytes. When they take more, they are written to a segment.
-    pub buffer_bytes: usize,
-    /// The number of batches for which the versions of deleted documents are remembered, so that a document that arrives
-    /// later with a lower version stays deleted.
-    pub remember_deletes: u64,
-    /// When batches survive.
-    pub durability: Durability,
-    /// A batch that is applied this long after the last refresh is followed by one, so that no thread is needed for it.
-    /// `None` leaves it to the caller.
-    pub refresh_every: Option<Duration>,
-    /// As `refresh_every`, for commits.
-    pub commit_every: Option<Duration>,
-    /// How segments are opened.
-    pub open: OpenOptions,
-    /// How segments are written and merged.
-    pub writer: WriterOptions,
-}
-
-impl Default for StoreOptions {
-    /// One commit, 64 MiB, 1,000,000 batches; segments as [`OpenOptions`] and [`WriterOptions`] are by default.
-    fn default() -> StoreOptions {
-        let (durability, open, writer) = (Durability::OnCommit, OpenOptions::new(), WriterOptions::default());
-        StoreOptions {
-            keep_commits: 1,
-            buffer_bytes: 64 << 20,
-            remember_deletes: 1_000_000,
-            durability,
-            refresh_every: None,
-            commit_every: None,
-            open,
-            writer,
-        }
-    }
-}
 
 /// A directory of segments that changes: the writer of a store, of which there is one at a time.
 ///
@@ -132,7 +78,7 @@ pub struct Store {
     /// The log, unless batches survive on commit only.
     pub(crate) log: Option<Arc<LogWriter>>,
     /// When the log was last synced, a batch last followed by a refresh, and by a commit.
-    log_synced: Mutex<Instant>,
+    pub(crate) log_synced: Mutex<Instant>,
     refreshed: Mutex<Instant>,
     committed: Mutex<Instant>,
     pub(crate) counters: Counters,
@@ -144,44 +90,6 @@ pub struct Store {
     pub(crate) clock: fn() -> u64,
     /// Locked only to clone the pointer.
     published: RwLock<Snapshot>,
-}
-
-/// The state of the writer.
-#[derive(Debug)]
-pub(crate) struct Writer {
-    lock: WriterLock,
-    pub(crate) schema: Arc<StoreSchema>,
-    /// From the oldest to the newest.
-    pub(crate) segments: Vec<SegmentState>,
-    pub(crate) deltas: Vec<FileEntry>,
-    /// Counts the sets of segments, so that look-ups know whether what they found still holds.
-    pub(crate) generation: u64,
-    /// The documents that were applied and are in no segment yet.
-    pub(crate) buffer: Buffer,
-    /// Those that are being written to a segment.
-    pub(crate) sealed: Option<Buffer>,
-    pub(crate) next_block: u64,
-    /// The log, and its number.
-    pub(crate) log: Option<Arc<LogWriter>>,
-    pub(crate) log_number: Option<u64>,
-    pub(crate) highest_version: u64,
-    pub(crate) tombstones: Tombstones,
-    pub(crate) sequence: u64,
-    pub(crate) files: Files,
-    /// The files of the commit that is being written.
-    pub(crate) committing: HashSet<FileName>,
-    /// As [`StoreOptions::remember_deletes`].
-    pub(crate) remember_deletes: u64,
-    /// The last commit, and its content.
-    pub(crate) commit: u64,
-    pub(crate) committed: CommitFile,
-    /// Counts changes. The last commit has those up to `committed_changes`.
-    pub(crate) changes: u64,
-    pub(crate) committed_changes: u64,
-    /// Whether there are changes since the last snapshot.
-    is_unpublished: bool,
-    /// The reason that nothing can be written any more.
-    poisoned: Option<String>,
 }
 
 impl fmt::Debug for Store {
@@ -284,45 +192,10 @@ impl Store {
         state: CommitState,
         options: StoreOptions,
     ) -> Store {
-        let CommitState { number: commit, file: committed, segments, tombstones } = state;
-        files.reserve_below(committed.next_number);
-        let (schema, sequence) = (Arc::new(committed.schema.clone()), committed.sequence);
-        let deltas = committed.deltas.clone();
-        let generation = 0;
-        let contents = Contents {
-            sequence,
-            commit,
-            generation,
-            schema: schema.clone(),
-            segments: &segments,
-            blocks: Vec::new(),
-            ids: None,
-        };
-        let published = RwLock::new(Snapshot::of(contents, None));
-        let writer = Writer {
-            lock,
-            schema,
-            segments,
-            deltas,
-            generation,
-            buffer: Buffer::default(),
-            sealed: None,
-            next_block: 0,
-            log: None,
-            log_number: None,
-            highest_version: committed.highest_version,
-            tombstones,
-            sequence,
-            files,
-            committing: HashSet::new(),
-            remember_deletes: options.remember_deletes,
-            commit,
-            committed,
-            changes: 0,
-            committed_changes: 0,
-            is_unpublished: false,
-            poisoned: None,
-        };
+        files.reserve_below(state.file.next_number);
+        let writer = Writer::new(lock, files, state, options.remember_deletes);
+        let published = RwLock::new(Snapshot::of(writer.contents(None), None));
+        let now = || Mutex::new(Instant::now());
         Store {
             directory,
             options,
@@ -330,9 +203,9 @@ impl Store {
             merging: Mutex::new(()),
             flushing: Mutex::new(()),
             log: None,
-            log_synced: Mutex::new(Instant::now()),
-            refreshed: Mutex::new(Instant::now()),
-            committed: Mutex::new(Instant::now()),
+            log_synced: now(),
+            refreshed: now(),
+            committed: now(),
             counters: Counters::default(),
             ids: IdIndex::default(),
             seed: RandomState::new().hash_one(0_u64),
@@ -413,42 +286,6 @@ impl Store {
         Ok(changed)
     }
 
-    /// Begins a log, if the options ask for one. The next commit names it.
-    fn begin_log(&mut self) -> Result<()> {
-        if self.options.durability == Durability::OnCommit {
-            return Ok(());
-        }
-        let (number, epoch, sequence) = self.change(|writer| {
-            let number = writer.next_number();
-            writer.commits_file(FileName::Log(number));
-            Ok((number, writer.committed.epoch, writer.sequence))
-        })?;
-        let log = Arc::new(LogWriter::create(&self.directory, number, epoch, sequence)?);
-        self.log = Some(log.clone());
-        self.change(|writer| {
-            (writer.log, writer.log_number) = (Some(log), Some(number));
-            Ok(())
-        })
-    }
-
-    /// Waits until a batch is as durable as the options ask.
-    pub(crate) fn wait_for_log(&self, sequence: u64) -> Result<()> {
-        let Some(log) = &self.log else { return Ok(()) };
-        let is_due = match self.options.durability {
-            Durability::OnCommit => false,
-            Durability::EachBatch => true,
-            Durability::Within(time) => is_due(&self.log_synced, time),
-        };
-        let waited = if is_due { log.sync_to(sequence) } else { log.write_to(sequence) };
-        if let Err(error) = &waited {
-            self.change_quietly(|writer| {
-                writer.poison(error.to_string());
-                Ok(())
-            })?;
-        }
-        waited
-    }
-
     /// Refreshes and commits, if the options say that it is time.
     pub(crate) fn refresh_and_commit(&self) -> Result<()> {
         let StoreOptions { refresh_every, commit_every, .. } = self.options;
@@ -486,17 +323,7 @@ impl Store {
 
     fn publish(&self, writer: &Writer) {
         let before = self.snapshot();
-        let blocks = writer.sealed.iter().chain([&writer.buffer]).flat_map(|buffer| &buffer.blocks);
-        let contents = Contents {
-            sequence: writer.sequence,
-            commit: writer.commit,
-            generation: writer.generation,
-            schema: writer.schema.clone(),
-            segments: &writer.segments,
-            blocks: blocks.collect(),
-            ids: Some(&self.ids),
-        };
-        let snapshot = Snapshot::of(contents, Some(&before));
+        let snapshot = Snapshot::of(writer.contents(Some(&self.ids)), Some(&before));
         let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
         let last = std::mem::replace(&mut *published, snapshot);
         drop(published);
@@ -505,116 +332,12 @@ impl Store {
     }
 }
 
-impl Writer {
-    /// Notes that there is something to publish and to commit. Returns the number of the batch of changes.
-    ///
-    /// The log only gets a frame that says so, and the caller must commit.
-    pub(crate) fn changed(&mut self) -> u64 {
-        let sequence = self.count_change();
-        if let Some(log) = &self.log {
-            let schema = serde_json::to_vec(&SchemaEntry::from(&*self.schema)).unwrap_or_default();
-            if let Err(error) = log.append(sequence, body::encode(&Body::Other(schema))) {
-                self.poison(error.to_string());
-            }
-        }
-        sequence
-    }
-
-    /// Notes that there is something to publish and to commit, for which the log has a frame.
-    pub(crate) fn count_change(&mut self) -> u64 {
-        self.sequence += 1;
-        self.rearranged();
-        self.sequence
-    }
-
-    /// As [`changed`](Self::changed), if the same documents are in other files.
-    pub(crate) fn rearranged(&mut self) {
-        self.changes += 1;
-        self.is_unpublished = true;
-    }
-
-    /// Notes that there are other segments than before.
-    pub(crate) fn segments_changed(&mut self) {
-        self.generation += 1;
-        self.is_unpublished = true;
-    }
-
-    /// The last commit.
-    pub(crate) fn info(&self) -> CommitInfo {
-        CommitInfo::of(self.commit, &self.committed)
-    }
-
-    /// Notes that a commit is durable.
-    pub(crate) fn committed_as(&mut self, number: u64, commit: CommitFile, changes: u64) {
-        (self.commit, self.committed, self.committed_changes) = (number, commit, changes);
-        self.committing.clear();
-        self.is_unpublished = true;
-    }
-
-    /// The number of the next file, which nothing ever had.
-    pub(crate) fn next_number(&mut self) -> u64 {
-        self.files.take_number()
-    }
-
-    /// Refuses to write if another process may have taken over the store.
-    pub(crate) fn require_lock(&mut self) -> Result<()> {
-        if self.lock.is_held() { Ok(()) } else { Err(self.poison("its lock was removed or replaced")) }
-    }
-
-    /// Refuses everything from now on.
-    pub(crate) fn poison(&mut self, why: impl Into<String>) -> Error {
-        let why = why.into();
-        self.poisoned = Some(why.clone());
-        Error::Poisoned { why }
-    }
-
-    /// The result of a sync. After a failed one, the cache may show what the disk does not have, and a later sync does
-    /// not tell.
-    pub(crate) fn synced<T>(&mut self, synced: Result<T>) -> Result<T> {
-        if let Err(error) = &synced
-            && is_failed_sync(error)
-        {
-            self.poison(error.to_string());
-        }
-        synced
-    }
-
-    /// Notes a file that the commit being written will name.
-    pub(crate) fn commits_file(&mut self, name: FileName) {
-        self.files.add(name);
-        self.committing.insert(name);
-    }
-
-    /// The names of all files in use: of the last commit, of the one being written, and those written since.
-    pub(crate) fn used(&self) -> HashSet<FileName> {
-        let states = self.segments.iter().flat_map(|state| {
-            let fold = state.fold.map(|fold| FileName::Fold { segment: state.number(), number: fold.number });
-            [FileName::Segment(state.number())].into_iter().chain(fold)
-        });
-        let deltas = self.deltas.iter().map(|delta| FileName::Delta(delta.number));
-        states.chain(deltas).chain(self.committed.files()).chain(self.committing.iter().copied()).collect()
-    }
-}
-
 /// Whether `time` has passed since `last`, which then is now: of several callers, one finds so.
-fn is_due(last: &Mutex<Instant>, time: Duration) -> bool {
+pub(crate) fn is_due(last: &Mutex<Instant>, time: Duration) -> bool {
     let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
     let is_due = last.elapsed() >= time;
     if is_due {
         *last = Instant::now();
     }
     is_due
-}
-
-fn is_failed_sync(error: &Error) -> bool {
-    use docvalues_storage::Step;
-    let step = match error {
-        Error::Storage(error) => Some(error.step()),
-        Error::Write(error) => match error.kind() {
-            docvalues_writer::ErrorKind::Storage(error) => Some(error.step()),
-            _ => None,
-        },
-        _ => None,
-    };
-    matches!(step, Some(Step::Sync | Step::SyncFolder))
 }

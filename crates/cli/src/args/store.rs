@@ -193,6 +193,32 @@ pub(crate) struct CommitsArgs {
     pub(crate) json: bool,
 }
 
+const LOG_LONG: &str = "\
+List the batches in the log of a store: those that were applied since its newest commit, by a program that keeps a log. \
+Whoever opens the store to write it applies them again.
+
+\"durable\" is \"yes\" if the log says so. The last batches may be durable, too, which only what follows would tell.";
+
+const LOG_EXAMPLES: &str = "\
+Examples:
+  dv log packages
+  dv log packages --json | jq 'length'
+
+Exit codes: 0 done, 1 a batch that was durable is damaged, 3 the folder has no store.";
+
+/// List the batches in the log of a store
+#[derive(Debug, Args)]
+#[command(long_about = LOG_LONG, after_long_help = LOG_EXAMPLES)]
+pub(crate) struct LogArgs {
+    /// The folder of the store
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 const RECOVER_LONG: &str = "\
 Go back to an older commit of a store, whose newest one is damaged or contains what it should not.
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use docvalues::store::{Durability, Store, StoreOptions};
 use serde_json::Value;
 
 use crate::sandbox::{Run, Sandbox, packages};
@@ -311,4 +312,34 @@ fn a_damaged_store_is_checked_and_recovered() {
     assert!(!sandbox.exists("st/commit-00000003") && !sandbox.exists("st/seg-0000ff.dv"));
     let check = json(&sandbox.ok(&["check", "st", "--json"]));
     assert_eq!((&check["clean"], &check["documents"]), (&true.into(), &3.into()));
+}
+
+#[test]
+fn a_log_is_listed() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
+    assert_eq!(json(&sandbox.ok(&["log", "st", "--json"])), Value::Array(Vec::new()));
+    let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
+    let store = Store::open(sandbox.path("st"), options).unwrap();
+    for id in ["a", "b"] {
+        let mut batch = store.batch().unwrap();
+        let field = batch.field("id").unwrap();
+        let mut doc = batch.upsert();
+        doc.str(field, id).unwrap();
+        doc.finish().unwrap();
+        store.apply(batch).unwrap();
+    }
+    drop(store);
+    let listed = json(&sandbox.ok(&["log", "st", "--json"]));
+    let durable: Vec<&Value> =
+        listed.as_array().unwrap().iter().map(|frame| &frame["known_durable"]).collect();
+    assert_eq!(durable, [true, false]);
+    let table = sandbox.ok(&["log", "st"]);
+    assert!(table.starts_with("batch") && table.lines().count() >= 3, "{table}");
+    // The next writer applies them.
+    assert_eq!(sandbox.ok(&["count", "st"]), "0\n");
+    sandbox.write("c.csv", "id\nc\n");
+    sandbox.ok(&["put", "st", "c.csv", "-q"]);
+    assert_eq!(sandbox.ok(&["count", "st"]), "3\n");
+    assert_eq!(sandbox.dv(&["log", "nothing"]).code, 3);
 }

@@ -97,7 +97,7 @@ impl StoreReader {
 
 impl LogFrames {
     /// The frames of the logs after a commit.
-    fn after(directory: &dyn Directory, commit: &CommitFile) -> Result<LogFrames> {
+    pub(crate) fn after(directory: &dyn Directory, commit: &CommitFile) -> Result<LogFrames> {
         let &CommitFile { first_log, sequence, epoch, .. } = commit;
         match first_log {
             Some(first_log) => LogFrames::open(directory, LogStart { first_log, sequence, epoch }),

@@ -18,8 +18,9 @@ use super::{FrameInfo, LogEnd, LogFrames, LogStart, LogStats, LogWriter, read_lo
 use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
 use crate::names::FileName;
+use crate::options::StoreOptions;
 use crate::schema::StoreSchema;
-use crate::store::{Store, StoreOptions};
+use crate::store::Store;
 use crate::store_reader::StoreReader;
 
 /// The number of the first log, and the epoch of all.

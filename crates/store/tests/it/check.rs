@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use docvalues_reader::OpenOptions;
-use docvalues_store::{Error, Store, StoreCheck, StoreOptions, StoreReader, UnnamedFile};
+use docvalues_store::{Durability, Error, Store, StoreCheck, StoreOptions, StoreReader, UnnamedFile};
 
-use crate::fixture::{Stop, add, contents, id, schema};
+use crate::fixture::{Stop, add, apply, contents, id, schema};
 
 const KEEP_ALL: usize = 100;
 
@@ -222,4 +222,27 @@ fn a_store_does_not_go_anywhere_else() {
     fs::remove_file(folder.path().join("seg-000000.dv")).unwrap();
     assert!(recover(2).to_string().contains("seg-000000.dv"));
     assert_eq!(StoreReader::commits(folder.path()).unwrap().len(), 13);
+}
+
+#[test]
+fn a_check_reads_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
+    let store = Store::create(folder.path(), schema(), options).unwrap();
+    for number in 0..3 {
+        apply(&store, &[(number, Some(1))]).unwrap();
+    }
+    let frames: Vec<_> = StoreReader::log_frames(folder.path()).unwrap().map(Result::unwrap).collect();
+    assert_eq!(
+        frames.iter().map(|frame| (frame.sequence, frame.is_synced)).collect::<Vec<_>>(),
+        [(1, true), (2, true), (3, false)]
+    );
+    let (found, problems) = check(folder.path());
+    assert!(problems.is_empty() && found.unnamed.is_empty(), "{problems:?}, {:?}", found.unnamed);
+    let path = folder.path().join(format!("log-{:08x}", frames[1].log));
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[usize::try_from(frames[1].offset).unwrap() + 50] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let (_, problems) = check(folder.path());
+    assert!(problems.len() == 1 && problems[0].contains("log-"), "{problems:?}");
 }

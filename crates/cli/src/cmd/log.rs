@@ -1,0 +1,51 @@
+//! `dv log`: lists the batches in the log of a store.
+
+use crate::api::store::{FrameInfo, StoreReader};
+use crate::args::LogArgs;
+use crate::console::Console;
+use crate::error::{CliError, Exit};
+use crate::output::json::Json;
+use crate::output::table::{Align, Table};
+use crate::output::text::thousands;
+
+pub(crate) fn run(args: &LogArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let (mut frames, mut damage) = (Vec::new(), None);
+    for frame in StoreReader::log_frames(&args.folder)? {
+        match frame {
+            Ok(frame) => frames.push(frame),
+            Err(error) => damage = Some(error.to_string()),
+        }
+    }
+    if args.json {
+        console.json(&frames.iter().map(json).collect::<Json>())?;
+    } else {
+        let heading = [
+            ("batch", Align::Right),
+            ("log", Align::Right),
+            ("offset", Align::Right),
+            ("bytes", Align::Right),
+            ("durable", Align::Left),
+        ];
+        let mut table = Table::new(&heading);
+        for frame in &frames {
+            let durable = if frame.is_synced { "yes" } else { "unknown" };
+            let numbers = [frame.sequence, frame.log, frame.offset, frame.bytes].map(thousands);
+            table.row(numbers.into_iter().chain([durable.to_owned()]).collect());
+        }
+        write!(console.out, "{table}")?;
+    }
+    console.out.flush()?;
+    damage.iter().for_each(|damage| console.note(&format!("dv: {damage}")));
+    Ok(if damage.is_none() { Exit::Ok } else { Exit::Failed })
+}
+
+fn json(frame: &FrameInfo) -> Json {
+    Json::object([
+        ("batch", frame.sequence.into()),
+        ("log", frame.log.into()),
+        ("epoch", frame.epoch.into()),
+        ("offset", frame.offset.into()),
+        ("bytes", frame.bytes.into()),
+        ("known_durable", frame.is_synced.into()),
+    ])
+}

@@ -1,0 +1,62 @@
+//! [`Durability`]: when batches survive.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::log::LogWriter;
+use crate::names::FileName;
+use crate::store::{Store, is_due};
+
+/// When a batch of [`Store::apply`] survives.
+///
+/// Other changes, such as [`Store::delete_where`] and segments, are committed at once in a store with a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// After the next [`Store::commit`]. There is no log.
+    #[default]
+    OnCommit,
+    /// When `apply` returns: the batch is in the log, which is synced. Callers share syncs.
+    EachBatch,
+    /// When `apply` returns, unless the power fails. The log is synced by the first call after this time has passed
+    /// since the last sync.
+    Within(Duration),
+}
+
+impl Store {
+    /// Begins a log, if the options ask for one. The next commit names it.
+    pub(crate) fn begin_log(&mut self) -> Result<()> {
+        if self.options.durability == Durability::OnCommit {
+            return Ok(());
+        }
+        let (number, epoch, sequence) = self.change(|writer| {
+            let number = writer.next_number();
+            writer.commits_file(FileName::Log(number));
+            Ok((number, writer.committed.epoch, writer.sequence))
+        })?;
+        let log = Arc::new(LogWriter::create(&self.directory, number, epoch, sequence)?);
+        self.log = Some(log.clone());
+        self.change(|writer| {
+            (writer.log, writer.log_number) = (Some(log), Some(number));
+            Ok(())
+        })
+    }
+
+    /// Waits until a batch is as durable as the options ask.
+    pub(crate) fn wait_for_log(&self, sequence: u64) -> Result<()> {
+        let Some(log) = &self.log else { return Ok(()) };
+        let is_due = match self.options.durability {
+            Durability::OnCommit => false,
+            Durability::EachBatch => true,
+            Durability::Within(time) => is_due(&self.log_synced, time),
+        };
+        let waited = if is_due { log.sync_to(sequence) } else { log.write_to(sequence) };
+        if let Err(error) = &waited {
+            self.change_quietly(|writer| {
+                writer.poison(error.to_string());
+                Ok(())
+            })?;
+        }
+        waited
+    }
+}

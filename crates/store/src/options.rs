@@ -1,0 +1,57 @@
+//! [`StoreOptions`].
+
+use std::time::Duration;
+
+use docvalues_reader::OpenOptions;
+use docvalues_writer::WriterOptions;
+
+use crate::durability::Durability;
+
+/// Options of a [`Store`](crate::Store).
+///
+/// ```
+/// use docvalues_store::StoreOptions;
+///
+/// // The last three commits stay, so that a bad import can be undone.
+/// let options = StoreOptions { keep_commits: 3, ..StoreOptions::default() };
+/// assert_eq!(StoreOptions::default().keep_commits, 1);
+/// # drop(options);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreOptions {
+    /// The number of newest commits whose files are kept, at least 1.
+    pub keep_commits: usize,
+    /// The memory for documents of [`Store::apply`], in bytes. When they take more, they are written to a segment.
+    pub buffer_bytes: usize,
+    /// The number of batches for which the versions of deleted documents are remembered, so that a document that arrives
+    /// later with a lower version stays deleted.
+    pub remember_deletes: u64,
+    /// When batches survive.
+    pub durability: Durability,
+    /// A batch that is applied this long after the last refresh is followed by one, so that no thread is needed for it.
+    /// `None` leaves it to the caller.
+    pub refresh_every: Option<Duration>,
+    /// As `refresh_every`, for commits.
+    pub commit_every: Option<Duration>,
+    /// How segments are opened.
+    pub open: OpenOptions,
+    /// How segments are written and merged.
+    pub writer: WriterOptions,
+}
+
+impl Default for StoreOptions {
+    /// One commit, 64 MiB, 1,000,000 batches; segments as [`OpenOptions`] and [`WriterOptions`] are by default.
+    fn default() -> StoreOptions {
+        let (durability, open, writer) = (Durability::OnCommit, OpenOptions::new(), WriterOptions::default());
+        StoreOptions {
+            keep_commits: 1,
+            buffer_bytes: 64 << 20,
+            remember_deletes: 1_000_000,
+            durability,
+            refresh_every: None,
+            commit_every: None,
+            open,
+            writer,
+        }
+    }
+}

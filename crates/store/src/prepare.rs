@@ -1,0 +1,167 @@
+//! [`Prepared`]: a batch before it is applied: what can be done without a lock.
+
+use std::sync::Arc;
+
+use docvalues_column::{DocId, Lists, PlainColumns};
+use docvalues_terms::hash::hash;
+
+use crate::batch::{Condition, Operation, What, WriteBatch};
+use crate::error::{Error, Result};
+use crate::log::MAX_BODY;
+use crate::log::body::{self, BatchBody, Body};
+use crate::schema::StoreSchema;
+use crate::snapshot::Snapshot;
+use crate::store::Store;
+use crate::versions::VersionField;
+
+/// A batch that was checked, and what the segments have of its ids.
+pub(crate) struct Prepared {
+    pub(crate) docs: PlainColumns,
+    pub(crate) operations: Vec<Operation>,
+    pub(crate) deleted: Lists<u8>,
+    /// The places of the fields of ids and of versions.
+    pub(crate) id_field: Option<usize>,
+    pub(crate) version_field: Option<VersionField>,
+    /// The version of each operation that has one.
+    pub(crate) versions: Vec<Option<u64>>,
+    /// The hash of the id of each operation.
+    pub(crate) hashes: Vec<u64>,
+    /// The live document of each id in the segments.
+    pub(crate) found: Vec<Option<Found>>,
+    /// Of the set of segments that was asked.
+    pub(crate) generation: u64,
+    /// The body of its frame, without what is decided in the lock; empty without a log.
+    pub(crate) body: Vec<u8>,
+}
+
+/// A document of a segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    /// The index of its segment.
+    pub(crate) segment: usize,
+    pub(crate) doc: DocId,
+    pub(crate) version: Option<u64>,
+}
+
+impl Store {
+    /// Checks a batch, and hashes its ids.
+    pub(crate) fn prepare(&self, mut batch: WriteBatch) -> Result<Prepared> {
+        batch.settle(Condition::Always);
+        let WriteBatch { schema, docs, operations, deleted, .. } = batch;
+        self.check_fields(&schema)?;
+        let mut prepared = Prepared {
+            docs: docs.into_plain()?,
+            id_field: schema.id_place(),
+            version_field: VersionField::of(&schema),
+            versions: Vec::with_capacity(operations.len()),
+            hashes: Vec::with_capacity(operations.len()),
+            found: Vec::new(),
+            generation: u64::MAX,
+            body: Vec::new(),
+            operations,
+            deleted,
+        };
+        for at in 0..prepared.operations.len() {
+            let refused = |why| Error::Request(format!("operation {at} of the batch: expected {why}"));
+            prepared.check(at, &schema).map_err(refused)?;
+            let version = prepared.version(at).map_err(refused)?;
+            prepared.versions.push(version);
+            prepared.hashes.push(prepared.id(at).map_or(0, |id| hash(id, self.seed)));
+        }
+        Ok(prepared)
+    }
+
+    /// A batch has the fields of the store, or of the store as it was.
+    fn check_fields(&self, schema: &Arc<StoreSchema>) -> Result<()> {
+        let now = self.schema();
+        let is_same = Arc::ptr_eq(&now, schema)
+            || now.fields().starts_with(schema.fields())
+                && (now.id_field(), now.version_field()) == (schema.id_field(), schema.version_field());
+        match is_same {
+            true => Ok(()),
+            false => {
+                Err(Error::Request("expected a batch of this store, found one with other fields".to_owned()))
+            }
+        }
+    }
+}
+
+impl Prepared {
+    /// Encodes the body of the frame, so far as it is known outside of the lock.
+    pub(crate) fn encode_body(&mut self) -> Result<()> {
+        let batch = BatchBody::of(&self.docs, &self.operations, &self.deleted);
+        self.body = body::encode(&Body::Batch(batch));
+        // What is decided takes a bit for each operation.
+        if self.body.len() + self.operations.len() > MAX_BODY {
+            let found = self.body.len();
+            return Err(Error::Request(format!(
+                "expected a batch of at most {MAX_BODY} bytes, found {found}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// The id of the operation at place `at`.
+    pub(crate) fn id(&self, at: usize) -> Option<&[u8]> {
+        match self.operations[at].what {
+            What::Write(doc) => self.docs.column(self.id_field?)?.string(doc),
+            What::Delete(place, _) => Some(self.deleted.get(place)),
+        }
+    }
+
+    /// Refuses what the store cannot do. Returns what is expected.
+    pub(crate) fn check(&self, at: usize, schema: &StoreSchema) -> Result<(), String> {
+        let Operation { what, condition, .. } = self.operations[at];
+        let names_version =
+            matches!((what, condition), (What::Delete(_, Some(_)), _) | (_, Condition::Version(_)));
+        match (schema.id_field(), self.id(at)) {
+            (Some(field), None) => Err(format!("an id in the field \"{field}\", found none")),
+            (None, id) if id.is_some() || condition != Condition::Always => {
+                Err("a store with an id field, found one without".to_owned())
+            }
+            _ if names_version && self.version_field.is_none() => {
+                Err("a store with a version field, found one without".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The version that an operation was given.
+    pub(crate) fn version(&self, at: usize) -> Result<Option<u64>, String> {
+        let Some(field) = &self.version_field else { return Ok(None) };
+        let stored = match self.operations[at].what {
+            What::Delete(_, version) => return Ok(version),
+            What::Write(doc) => self.docs.column(field.place).and_then(|column| column.numbers(doc).first()),
+        };
+        let below_zero = |stored: &i64| format!("a version of at least 0, found {stored}");
+        stored.map(|stored| field.version(*stored).ok_or_else(|| below_zero(stored))).transpose()
+    }
+
+    /// Looks all ids up in the segments of a snapshot.
+    pub(crate) fn look_up(&mut self, now: &Snapshot) -> Result<()> {
+        if self.id_field.is_some() {
+            let ids: Vec<&[u8]> = (0..self.operations.len()).filter_map(|at| self.id(at)).collect();
+            self.found = now.find_in_segments(&ids)?;
+        }
+        self.generation = now.generation();
+        Ok(())
+    }
+
+    /// Gives the next versions to the operations that have none. Returns the first.
+    pub(crate) fn assign_versions(&mut self, next: u64) -> Option<u64> {
+        let field = self.version_field?;
+        let (mut free, mut given, mut first) = (next..field.highest(), Vec::new(), None);
+        for (operation, version) in self.operations.iter().zip(&mut self.versions) {
+            if version.is_none() {
+                let next = free.next().unwrap_or(field.highest());
+                *version = Some(next);
+                first.get_or_insert(next);
+                if let What::Write(doc) = operation.what {
+                    given.push((doc, field.stored(next)));
+                }
+            }
+        }
+        self.docs.set_numbers(field.place, &given);
+        first
+    }
+}

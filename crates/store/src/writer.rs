@@ -1,0 +1,208 @@
+//! [`Writer`]: the state of a store that is locked while it changes.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::buffer::{Block, Buffer};
+use crate::commit::CommitInfo;
+use crate::commit_file::{CommitFile, FileEntry};
+use crate::error::{Error, Result};
+use crate::files::Files;
+use crate::id_index::IdIndex;
+use crate::log::LogWriter;
+use crate::log::body::{self, Body};
+use crate::names::FileName;
+use crate::schema::{SchemaEntry, StoreSchema};
+use crate::snapshot::Contents;
+use crate::state::{CommitState, SegmentState};
+use crate::versions::Tombstones;
+use crate::writer_lock::WriterLock;
+
+/// The state of the writer.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    lock: WriterLock,
+    pub(crate) schema: Arc<StoreSchema>,
+    /// From the oldest to the newest.
+    pub(crate) segments: Vec<SegmentState>,
+    pub(crate) deltas: Vec<FileEntry>,
+    /// Counts the sets of segments, so that look-ups know whether what they found still holds.
+    pub(crate) generation: u64,
+    /// The documents that were applied and are in no segment yet.
+    pub(crate) buffer: Buffer,
+    /// Those that are being written to a segment.
+    pub(crate) sealed: Option<Buffer>,
+    pub(crate) next_block: u64,
+    /// The log, and its number.
+    pub(crate) log: Option<Arc<LogWriter>>,
+    pub(crate) log_number: Option<u64>,
+    pub(crate) highest_version: u64,
+    pub(crate) tombstones: Tombstones,
+    pub(crate) sequence: u64,
+    pub(crate) files: Files,
+    /// The files of the commit that is being written.
+    pub(crate) committing: HashSet<FileName>,
+    /// As [`StoreOptions::remember_deletes`].
+    pub(crate) remember_deletes: u64,
+    /// The last commit, and its content.
+    pub(crate) commit: u64,
+    pub(crate) committed: CommitFile,
+    /// Counts changes. The last commit has those up to `committed_changes`.
+    pub(crate) changes: u64,
+    pub(crate) committed_changes: u64,
+    /// Whether there are changes since the last snapshot.
+    pub(crate) is_unpublished: bool,
+    /// The reason that nothing can be written any more.
+    pub(crate) poisoned: Option<String>,
+}
+
+impl Writer {
+    /// The writer of a commit that was opened.
+    pub(crate) fn new(lock: WriterLock, files: Files, state: CommitState, remember_deletes: u64) -> Writer {
+        let CommitState { number: commit, file: committed, segments, tombstones } = state;
+        Writer {
+            lock,
+            schema: Arc::new(committed.schema.clone()),
+            segments,
+            deltas: committed.deltas.clone(),
+            generation: 0,
+            buffer: Buffer::default(),
+            sealed: None,
+            next_block: 0,
+            log: None,
+            log_number: None,
+            highest_version: committed.highest_version,
+            tombstones,
+            sequence: committed.sequence,
+            files,
+            committing: HashSet::new(),
+            remember_deletes,
+            commit,
+            committed,
+            changes: 0,
+            committed_changes: 0,
+            is_unpublished: false,
+            poisoned: None,
+        }
+    }
+
+    /// The blocks of documents that are in no segment, in the order of the parts of a snapshot.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.sealed.iter().chain([&self.buffer]).flat_map(|buffer| &buffer.blocks)
+    }
+
+    /// What a snapshot is made of.
+    pub(crate) fn contents<'w>(&'w self, ids: Option<&'w IdIndex>) -> Contents<'w> {
+        Contents {
+            sequence: self.sequence,
+            commit: self.commit,
+            generation: self.generation,
+            schema: self.schema.clone(),
+            segments: &self.segments,
+            blocks: self.blocks().collect(),
+            ids,
+        }
+    }
+
+    /// Notes that there is something to publish and to commit. Returns the number of the batch of changes.
+    ///
+    /// The log only gets a frame that says so, and the caller must commit.
+    pub(crate) fn changed(&mut self) -> u64 {
+        let sequence = self.count_change();
+        if let Some(log) = &self.log {
+            let schema = serde_json::to_vec(&SchemaEntry::from(&*self.schema)).unwrap_or_default();
+            if let Err(error) = log.append(sequence, body::encode(&Body::Other(schema))) {
+                self.poison(error.to_string());
+            }
+        }
+        sequence
+    }
+
+    /// Notes that there is something to publish and to commit, for which the log has a frame.
+    pub(crate) fn count_change(&mut self) -> u64 {
+        self.sequence += 1;
+        self.rearranged();
+        self.sequence
+    }
+
+    /// As [`changed`](Self::changed), if the same documents are in other files.
+    pub(crate) fn rearranged(&mut self) {
+        self.changes += 1;
+        self.is_unpublished = true;
+    }
+
+    /// Notes that there are other segments than before.
+    pub(crate) fn segments_changed(&mut self) {
+        self.generation += 1;
+        self.is_unpublished = true;
+    }
+
+    /// The last commit.
+    pub(crate) fn info(&self) -> CommitInfo {
+        CommitInfo::of(self.commit, &self.committed)
+    }
+
+    /// Notes that a commit is durable.
+    pub(crate) fn committed_as(&mut self, number: u64, commit: CommitFile, changes: u64) {
+        (self.commit, self.committed, self.committed_changes) = (number, commit, changes);
+        self.committing.clear();
+        self.is_unpublished = true;
+    }
+
+    /// The number of the next file, which nothing ever had.
+    pub(crate) fn next_number(&mut self) -> u64 {
+        self.files.take_number()
+    }
+
+    /// Refuses to write if another process may have taken over the store.
+    pub(crate) fn require_lock(&mut self) -> Result<()> {
+        if self.lock.is_held() { Ok(()) } else { Err(self.poison("its lock was removed or replaced")) }
+    }
+
+    /// Refuses everything from now on.
+    pub(crate) fn poison(&mut self, why: impl Into<String>) -> Error {
+        let why = why.into();
+        self.poisoned = Some(why.clone());
+        Error::Poisoned { why }
+    }
+
+    /// The result of a sync. After a failed one, the cache may show what the disk does not have, and a later sync does
+    /// not tell.
+    pub(crate) fn synced<T>(&mut self, synced: Result<T>) -> Result<T> {
+        if let Err(error) = &synced
+            && is_failed_sync(error)
+        {
+            self.poison(error.to_string());
+        }
+        synced
+    }
+
+    /// Notes a file that the commit being written will name.
+    pub(crate) fn commits_file(&mut self, name: FileName) {
+        self.files.add(name);
+        self.committing.insert(name);
+    }
+
+    /// The names of all files in use: of the last commit, of the one being written, and those written since.
+    pub(crate) fn used(&self) -> HashSet<FileName> {
+        let states = self.segments.iter().flat_map(|state| {
+            let fold = state.fold.map(|fold| FileName::Fold { segment: state.number(), number: fold.number });
+            [FileName::Segment(state.number())].into_iter().chain(fold)
+        });
+        let deltas = self.deltas.iter().map(|delta| FileName::Delta(delta.number));
+        states.chain(deltas).chain(self.committed.files()).chain(self.committing.iter().copied()).collect()
+    }
+}
+
+fn is_failed_sync(error: &Error) -> bool {
+    use docvalues_storage::Step;
+    let step = match error {
+        Error::Storage(error) => Some(error.step()),
+        Error::Write(error) => match error.kind() {
+            docvalues_writer::ErrorKind::Storage(error) => Some(error.step()),
+            _ => None,
+        },
+        _ => None,
+    };
+    matches!(step, Some(Step::Sync | Step::SyncFolder))
+}
