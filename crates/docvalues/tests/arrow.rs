@@ -55,3 +55,30 @@ fn exported_batches_give_the_same_segment() {
         assert!(again == file, "dictionaries: {dictionaries}");
     }
 }
+
+/// Record batches are applied to a store as documents are.
+#[cfg(feature = "store")]
+#[test]
+fn exported_batches_are_applied_to_a_store() {
+    use docvalues::store::{Store, StoreOptions, StoreSchema};
+
+    let dataset = shapes::small_of_every_kind();
+    let file = write::in_batches(&dataset, 10_000, &[Compression::Auto], WriterOptions::default());
+    let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
+    let names: Vec<String> = dataset.columns.iter().map(|(field, _)| field.name.clone()).collect();
+    let fields = dataset.columns.iter().map(|(field, _)| field.clone());
+    let schema = fields.fold(StoreSchema::new(), |schema, field| schema.with_field(field).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path().join("a"), schema, StoreOptions::default()).unwrap();
+    for batch in Search::new(&segment).export(Docs::All, &names).unwrap().batches() {
+        let mut documents = store.batch().unwrap();
+        documents.upsert_record_batch(&batch.unwrap()).unwrap();
+        store.apply(documents).unwrap();
+    }
+    store.refresh().unwrap();
+    let snapshot = store.snapshot();
+    assert_eq!(snapshot.docs(), u64::from(dataset.docs));
+    let columns = dataset.columns.iter().filter(|(_, column)| column.has_values());
+    let model = docvalues_testkit::model::MemSource::new(dataset.docs, columns.cloned());
+    docvalues_testkit::conformance::check_source(&**snapshot.parts().source(0), &model);
+}

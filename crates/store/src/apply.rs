@@ -62,7 +62,7 @@ impl Store {
     ///
     /// # Versions
     ///
-    /// If the schema has a [version field](StoreSchema::with_version_field), the highest version of an id wins, in any
+    /// If the schema has a [version field](crate::StoreSchema::with_version_field), the highest version of an id wins, in any
     /// order of arrival. The version is the value of that field. A document without one is given the next one: the
     /// microseconds since 1970, or one more than the highest that the store ever had, whichever is more.
     ///

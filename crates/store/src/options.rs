@@ -21,7 +21,7 @@ use crate::durability::Durability;
 pub struct StoreOptions {
     /// The number of newest commits whose files are kept, at least 1.
     pub keep_commits: usize,
-    /// The memory for documents of [`Store::apply`], in bytes. When they take more, they are written to a segment.
+    /// The memory for documents of [`Store::apply`](crate::Store::apply), in bytes. When they take more, they are written to a segment.
     pub buffer_bytes: usize,
     /// The number of batches for which the versions of deleted documents are remembered, so that a document that arrives
     /// later with a lower version stays deleted.

@@ -4,6 +4,7 @@
 //! Prints a table for each work and number of segments. With `--json`, also a line for each case.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a measurement")]
 
+mod alone;
 mod ours;
 
 use std::collections::BTreeMap;
@@ -64,10 +65,15 @@ enum Work {
     Refresh,
     /// Upserts in small batches, while another thread searches
     Mixed,
+    /// Upserts by 1 to 16 threads; of the store only
+    Threads,
+    /// Batches that are durable when they are acknowledged, beside bare syncs; of the store only
+    Durable,
 }
 
 impl Work {
-    const ALL: [Work; 4] = [Work::Adds, Work::Upserts, Work::Refresh, Work::Mixed];
+    const ALL: [Work; 6] =
+        [Work::Adds, Work::Upserts, Work::Refresh, Work::Mixed, Work::Threads, Work::Durable];
 
     fn name(self) -> &'static str {
         match self {
@@ -75,6 +81,8 @@ impl Work {
             Work::Upserts => "upserts",
             Work::Refresh => "refresh",
             Work::Mixed => "mixed",
+            Work::Threads => "threads",
+            Work::Durable => "durable",
         }
     }
 }
@@ -96,14 +104,17 @@ fn main() {
     let wanted = |version: &str| args.lucene && args.versions.iter().any(|wanted| wanted == version);
     let lucenes = lucene::find(&here.join("peers/lucene"), &here.join("../target/lucene"), wanted);
     for &work in &args.only {
-        // Adds begin without segments.
-        let shapes = if work == Work::Adds { &args.segments[..1] } else { &args.segments };
+        // These begin without segments.
+        let is_empty = matches!(work, Work::Adds | Work::Threads | Work::Durable);
+        let is_alone = matches!(work, Work::Threads | Work::Durable);
+        let shapes = if is_empty { &args.segments[..1] } else { &args.segments };
         for &segments in shapes {
             let cases = ours::cases(&args, &folder, work, segments);
             let mut peers = vec![Peer { name: "docvalues".to_owned(), cases }];
+            let lucenes = if is_alone { &[] } else { &lucenes[..] };
             peers.extend(lucenes.iter().map(|lucene| theirs(&args, &folder, lucene, work, segments)));
             match work {
-                Work::Adds => println!("\n## {}, {} documents\n", work.name(), args.operations),
+                _ if is_empty => println!("\n## {}, {} documents\n", work.name(), args.operations),
                 _ => println!("\n## {}, {segments} segments, {} documents\n", work.name(), args.docs),
             }
             print(&peers);

@@ -14,7 +14,7 @@ use docvalues_benches::ingest::IngestDoc;
 
 use super::{Args, Figures, Work};
 
-const ROUNDS: usize = 3;
+pub(super) const ROUNDS: usize = 3;
 const THREADS: usize = 2;
 const BATCH: usize = 1_000;
 
@@ -29,23 +29,25 @@ pub(super) fn cases(args: &Args, folder: &Path, work: Work, segments: u32) -> Ve
         Work::Upserts => ours.upserts(),
         Work::Refresh => [false, true].into_iter().flat_map(|half| ours.refreshes(half)).collect(),
         Work::Mixed => ours.mixed(),
+        Work::Threads => ours.threads(),
+        Work::Durable => ours.durable(),
     }
 }
 
-struct Ours<'a> {
-    args: &'a Args,
-    folder: &'a Path,
+pub(super) struct Ours<'a> {
+    pub(super) args: &'a Args,
+    pub(super) folder: &'a Path,
     segments: u32,
 }
 
 /// Documents with their ids and versions.
-type Versioned = (IngestDoc, String, i64);
+pub(super) type Versioned = (IngestDoc, String, i64);
 
-fn docs(numbers: impl Iterator<Item = u32>, version: impl Fn(u32) -> i64) -> Vec<Versioned> {
+pub(super) fn docs(numbers: impl Iterator<Item = u32>, version: impl Fn(u32) -> i64) -> Vec<Versioned> {
     numbers.map(|number| (IngestDoc::new(number), IngestDoc::id(number), version(number))).collect()
 }
 
-fn schema(with_ids: bool) -> StoreSchema {
+pub(super) fn schema(with_ids: bool) -> StoreSchema {
     let field = |(name, kind, logical)| Field::new(name, kind, logical);
     let numbers = [("ts", LogicalType::I64), ("size", LogicalType::I64), ("code", LogicalType::I64)];
     let numbers = numbers.into_iter().chain([("price", LogicalType::F64), ("flag", LogicalType::Bool)]);
@@ -66,7 +68,7 @@ fn schema(with_ids: bool) -> StoreSchema {
 }
 
 /// Applies documents as one batch. Returns the outcomes.
-fn apply(store: &Store, docs: &[Versioned], with_ids: bool) -> Vec<Outcome> {
+pub(super) fn apply(store: &Store, docs: &[Versioned], with_ids: bool) -> Vec<Outcome> {
     let mut batch = store.batch().expect("a schema");
     let names = ["ts", "size", "code", "price", "flag", "host", "status", "path"];
     let fields: [FieldId; 8] = names.map(|name| batch.field(name).expect("a field"));
@@ -86,9 +88,20 @@ fn apply(store: &Store, docs: &[Versioned], with_ids: bool) -> Vec<Outcome> {
 
 /// Applies documents in batches taken by two threads in turn.
 fn parallel(store: &Store, docs: &[Versioned], with_ids: bool, check: impl Fn(&[Outcome]) + Sync) {
+    parallel_by(THREADS, store, docs, with_ids, check);
+}
+
+/// As [`parallel`], by any number of threads.
+pub(super) fn parallel_by(
+    threads: usize,
+    store: &Store,
+    docs: &[Versioned],
+    with_ids: bool,
+    check: impl Fn(&[Outcome]) + Sync,
+) {
     let next = Mutex::new(docs.chunks(BATCH));
     std::thread::scope(|scope| {
-        for _ in 0..THREADS {
+        for _ in 0..threads {
             scope.spawn(|| {
                 while let Some(docs) = { next.lock().expect("no panic").next() } {
                     check(&apply(store, docs, with_ids));
@@ -99,7 +112,7 @@ fn parallel(store: &Store, docs: &[Versioned], with_ids: bool, check: impl Fn(&[
 }
 
 impl Ours<'_> {
-    fn figures(&self, work: &str, case: &str, figures: &[(&str, f64)]) -> Figures {
+    pub(super) fn figures(&self, work: &str, case: &str, figures: &[(&str, f64)]) -> Figures {
         let mut all: Figures =
             [("peer", "docvalues"), ("version", env!("CARGO_PKG_VERSION")), ("work", work), ("case", case)]
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -277,7 +290,7 @@ struct Run<'a> {
     next: AtomicU32,
     ended: AtomicBool,
     start: Instant,
-    batches: Mutex<Vec<(f64, f64)>>,
+    batches: Mutex<Vec<(Duration, f64)>>,
     queries: Mutex<Vec<f64>>,
 }
 
@@ -311,19 +324,20 @@ impl<'a> Run<'a> {
         let batches = self.batches.into_inner().expect("no panic");
         let mut in_second = BTreeMap::new();
         for (done, _) in &batches {
-            *in_second.entry(*done as u32).or_insert(0_u32) += SMALL;
+            *in_second.entry(done.as_secs()).or_insert(0_u32) += SMALL;
         }
-        let over_time: Vec<String> =
-            (0..seconds).map(|second| in_second.get(&second).copied().unwrap_or(0).to_string()).collect();
+        let over_time: Vec<String> = (0..u64::from(seconds))
+            .map(|second| in_second.get(&second).copied().unwrap_or(0).to_string())
+            .collect();
         let rate = (batches.len() * SMALL as usize) as f64 / f64::from(seconds);
         let times: Vec<f64> = batches.iter().map(|(_, time)| *time).collect();
         let queries = self.queries.into_inner().expect("no panic");
         let of = [
             rate,
-            quantile(&times, 0.5),
-            quantile(&times, 0.99),
-            quantile(&queries, 0.5),
-            quantile(&queries, 0.99),
+            quantile(&times, 50),
+            quantile(&times, 99),
+            quantile(&queries, 50),
+            quantile(&queries, 99),
         ];
         (of, over_time.join(" "))
     }
@@ -341,7 +355,7 @@ impl<'a> Run<'a> {
             let outcomes = apply(&self.store, &some, true);
             assert!(outcomes.iter().all(|outcome| *outcome == Outcome::Added), "another outcome");
             let time = due.elapsed().as_secs_f64() * 1e3;
-            self.batches.lock().expect("no panic").push((self.start.elapsed().as_secs_f64(), time));
+            self.batches.lock().expect("no panic").push((self.start.elapsed(), time));
         }
     }
 
@@ -356,23 +370,23 @@ impl<'a> Run<'a> {
     }
 }
 
-fn quantile(values: &[f64], of: f64) -> f64 {
+fn quantile(values: &[f64], percent: usize) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let last = sorted.len().saturating_sub(1);
-    sorted.get(last.min((sorted.len() as f64 * of) as usize)).copied().unwrap_or(0.0)
+    sorted.get(last.min(sorted.len() * percent / 100)).copied().unwrap_or(0.0)
 }
 
-fn median(values: Vec<f64>) -> f64 {
-    quantile(&values, 0.5)
+pub(super) fn median(values: Vec<f64>) -> f64 {
+    quantile(&values, 50)
 }
 
-fn remove(folder: &Path) {
+pub(super) fn remove(folder: &Path) {
     let _ = std::fs::remove_dir_all(folder);
 }
 
 /// The CPU time of the process, in seconds.
-fn cpu() -> f64 {
+pub(super) fn cpu() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::try_from(time).unwrap_or_default().as_secs_f64()
 }

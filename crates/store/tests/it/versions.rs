@@ -293,3 +293,93 @@ fn what_cannot_be_compared_is_refused() {
     assert_eq!(error, "operation 0 of the batch: expected a version of at least 0, found -1");
     assert_eq!(store.snapshot().docs() + other.snapshot().docs(), 0);
 }
+
+/// Several threads, while others commit, merge and refresh: the store ends as the versions say, also when it is opened
+/// again.
+#[test]
+fn threads_end_as_the_versions_say() {
+    const THREADS: u64 = 4;
+    let rounds = u64::from(crate::cases(60));
+    for durability in [Durability::OnCommit, Durability::EachBatch] {
+        let folder = tempfile::tempdir().unwrap();
+        let options = StoreOptions { buffer_bytes: 30_000, durability, ..StoreOptions::default() };
+        let store = Store::create(folder.path().join("a"), schema(LogicalType::U64), options).unwrap();
+        // Operation `number` has this version, and one of 300 ids; each tenth is a deletion.
+        let operation = |number: u64| {
+            let mixed = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let size = (!(mixed >> 20).is_multiple_of(10)).then_some(number.cast_signed());
+            let id = u32::try_from((mixed >> 40) % 300).unwrap();
+            Operation { id, size, version: Some(number), condition: Condition::Always }
+        };
+        let batch = |thread: u64, round: u64| -> Vec<Operation> {
+            // Threads take the versions in turn, so that each often loses.
+            (0..25).map(|i| operation((round * 25 + i) * THREADS + thread)).collect()
+        };
+        let is_done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let writers: Vec<_> = (0..THREADS)
+                .map(|thread| {
+                    let store = &store;
+                    scope.spawn(move || {
+                        for round in 0..rounds {
+                            apply(store, &batch(thread, round));
+                        }
+                    })
+                })
+                .collect();
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    store.commit().unwrap();
+                    store.merge_to(2).unwrap();
+                }
+            });
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    store.refresh().unwrap();
+                    // This also compares that each id has one document.
+                    contents(&store.snapshot());
+                }
+            });
+            writers.into_iter().for_each(|writer| writer.join().unwrap());
+            is_done.store(true, Ordering::Relaxed);
+        });
+        let mut model = Model::default();
+        for number in 0..rounds * 25 * THREADS {
+            model.apply(&operation(number), &mut 0);
+        }
+        store.refresh().unwrap();
+        assert!(contents(&store.snapshot()) == model.docs);
+        let stats = store.stats().unwrap();
+        assert_eq!(stats.applied.count, rounds * THREADS);
+        assert!(stats.commits.count > 0 && stats.merges.count > 0 && stats.flushes.count > 0);
+        if durability == Durability::OnCommit {
+            store.commit().unwrap();
+        }
+        drop(store);
+        let store = Store::open(folder.path().join("a"), StoreOptions::default()).unwrap();
+        assert!(contents(&store.snapshot()) == model.docs);
+    }
+}
+
+#[test]
+fn columns_are_written_as_documents_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let store =
+        Store::create(folder.path().join("a"), schema(LogicalType::I64), StoreOptions::default()).unwrap();
+    let mut batch = store.batch().unwrap();
+    let fields = ["id", "size", "version"].map(|name| batch.field(name).unwrap());
+    let mut columns = batch.upsert_columns(3).unwrap();
+    columns.bytes(fields[0], &[0, 5, 10, 15], b"doc-1doc-2doc-1", None).unwrap();
+    columns.i64(fields[1], &[7, 8, 9], None).unwrap();
+    columns.i64(fields[2], &[4, 4, 5], Some(&[0b101])).unwrap();
+    columns.finish();
+    batch.delete(b"doc-2");
+    assert_eq!((batch.len(), batch.is_empty()), (4, false));
+    let applied = store.with_clock(|| 100);
+    let outcomes = applied.apply(batch).unwrap();
+    // The second document and the deletion had no version.
+    assert_eq!(outcomes.first_version, Some(100));
+    assert_eq!(outcomes.outcomes, [Outcome::Added, Outcome::Added, Outcome::Replaced, Outcome::Deleted]);
+    applied.refresh().unwrap();
+    assert_eq!(contents(&applied.snapshot()), BTreeMap::from([(1, (9, 5))]));
+}
