@@ -1,15 +1,17 @@
 //! [`Store::apply`]: batches of documents that are written and deleted.
 //!
 //! ```text
-//! outside of the lock   check the batch; hash its ids; look them up in the segments of the last snapshot
+//! outside of the lock   make room: write a segment, if the buffer is full
+//!                       check the batch; hash its ids; look them up in the segments of the last snapshot
 //! in the lock           look the ids up in the buffer; compare versions; append the documents; note where they are
-//! outside again         write a segment, if the buffer is full
+//! outside again         wait until the log is durable, if there is one
 //! ```
 //!
 //! What a look-up found in a segment still holds in the lock if the store has the same segments: documents of a segment
 //! may have been deleted since, which is tested, and none appears. If the segments are others, the ids are looked up
 //! again.
 
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use docvalues_column::{DocId, bits};
@@ -54,9 +56,9 @@ impl Store {
     /// Writes and deletes documents, all together: an error leaves the store as it was.
     ///
     /// The documents are visible in the snapshots taken after the next [`refresh`](Self::refresh) or any other change,
-    /// and durable after the next [`commit`](Self::commit). Any number of threads may call this at a time; they wait for
-    /// each other only while a batch is put into the buffer. If the buffer is full
-    /// ([`buffer_bytes`](crate::StoreOptions::buffer_bytes)), the call writes it to a segment.
+    /// and durable as [`Durability`](crate::Durability) says. Any number of threads may call this at a time; they wait
+    /// for each other only while a batch is put into the buffer. If the buffer is full
+    /// ([`buffer_bytes`](crate::StoreOptions::buffer_bytes)), the call first writes it to a segment.
     ///
     /// O(operations), and for each id the look-up in the segments.
     ///
@@ -69,8 +71,9 @@ impl Store {
     /// # Errors
     ///
     /// If the batch has fields that the store has not, a document without an id in a store with ids, or a condition or
-    /// version that the store cannot compare; or if a segment is damaged. Nothing is changed then. An error of writing a
-    /// full buffer says so: the batch was applied, and the next call tries again.
+    /// version that the store cannot compare; if a segment is damaged; or if a full buffer cannot be written. Nothing is
+    /// changed then. If the log cannot be written, the batch may be there when the store is opened again, which it must
+    /// be.
     ///
     /// # Examples
     ///
@@ -106,6 +109,8 @@ impl Store {
     #[doc(alias = "addDocuments")]
     pub fn apply(&self, batch: WriteBatch) -> Result<Applied> {
         let began = Instant::now();
+        self.refresh_and_commit()?;
+        self.flush_full()?;
         let mut prepared = self.prepare(batch)?;
         if self.log.is_some() {
             prepared.encode_body()?;
@@ -113,7 +118,6 @@ impl Store {
         let applied = self.apply_prepared(prepared, None)?;
         self.wait_for_log(applied.sequence)?;
         self.counters.applied.add(began);
-        self.refresh_and_commit()?;
         Ok(applied)
     }
 
@@ -128,7 +132,7 @@ impl Store {
         prepared.look_up(&now)?;
         self.fill_table(&now, prepared.found.len())?;
         let asked = Instant::now();
-        let (applied, is_full) = self.change_quietly(|writer| {
+        self.change_quietly(|writer| {
             self.counters.waited.add(asked);
             if writer.generation != prepared.generation {
                 // All changes of the set of segments are published.
@@ -139,12 +143,11 @@ impl Store {
             }
             let next = (self.clock)().max(writer.highest_version.saturating_add(1));
             let applied = writer.apply(prepared, replayed.map_or(next, Option::unwrap_or_default))?;
-            Ok((applied, writer.buffer.bytes() > self.options.buffer_bytes))
-        })?;
-        if is_full {
-            self.flush()?;
-        }
-        Ok(applied)
+            if writer.buffer.bytes() > self.options.buffer_bytes {
+                self.is_full.store(true, Ordering::Relaxed);
+            }
+            Ok(applied)
+        })
     }
 
     /// Fills the table of all ids, if that pays after another `ids` ids were looked up without it.

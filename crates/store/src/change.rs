@@ -104,6 +104,12 @@ impl Store {
             refuse_versions(&writer.schema)?;
             Ok((writer.schema.clone(), writer.next_number()))
         })?;
+        let writer = self.segment_writer(number, &schema)?;
+        Ok(NewSegment { store: self, number, writer })
+    }
+
+    /// Begins the file of segment `number`, with the fields, ids and order of the store.
+    pub(crate) fn segment_writer(&self, number: u64, schema: &StoreSchema) -> Result<SegmentWriter<NewFile>> {
         let file = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;
         let spill = Spill::in_directory(self.directory.clone());
         let mut writer =
@@ -112,7 +118,7 @@ impl Store {
         if let Some(id) = schema.id_field().and_then(|name| writer.schema().field(name)) {
             writer.id_field(id, id_options())?;
         }
-        Ok(NewSegment { store: self, number, writer })
+        Ok(writer)
     }
 
     /// Copies the segment in the file `path` into the store, and adds it. Fields that the store does not have are
@@ -120,8 +126,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If the store has a version field; if the segment is damaged; if a field has another kind or type than in the store; if it lacks the store's index
-    /// of ids or its order; or if it cannot be copied.
+    /// If the store has a version field; if the segment is damaged; if a field has another kind or type than in the
+    /// store; if it lacks the store's index of ids or its order; or if it cannot be copied.
     pub fn add_segment(&self, path: impl AsRef<Path>) -> Result<Added> {
         let path = path.as_ref();
         let segment = Segment::open_with(path, self.options.open)?;

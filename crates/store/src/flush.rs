@@ -6,14 +6,13 @@
 //! swap      the segment takes the place of the blocks; what was deleted meanwhile is deleted in it
 //! ```
 
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use docvalues_column::DocId;
-use docvalues_storage::{NewFile, Spill};
-use docvalues_writer::{FinishError, SegmentWriter};
+use docvalues_writer::FinishError;
 
 use crate::buffer::{Block, Buffer};
-use crate::change::id_options;
 use crate::commit_file::FileEntry;
 use crate::error::Result;
 use crate::names::FileName;
@@ -28,14 +27,18 @@ use crate::writer::Writer;
 const GONE: u32 = u32::MAX;
 
 impl Store {
-    /// Writes a full buffer to a segment. Other callers go on, until the next buffer is full, too.
-    pub(crate) fn flush(&self) -> Result<()> {
+    /// Writes the buffer to a segment if it is full. Other callers go on, until the next buffer is full, too.
+    pub(crate) fn flush_full(&self) -> Result<()> {
+        if !self.is_full.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         let is_full = self.change_quietly(|writer| {
             let is_full = writer.sealed.is_some() || writer.buffer.bytes() > self.options.buffer_bytes;
             if is_full {
                 writer.seal();
             }
+            self.is_full.store(false, Ordering::Relaxed);
             Ok(is_full)
         })?;
         if is_full {
@@ -47,12 +50,12 @@ impl Store {
     /// Writes what is sealed to a segment. Returns it as it was written. The caller holds `flushing`.
     pub(crate) fn flush_sealed(&self) -> Result<Option<SegmentState>> {
         let sealed = self.change_quietly(|writer| {
-            let Some(sealed) = writer.sealed.take_if(|sealed| sealed.has_live_docs()) else {
-                writer.sealed = None;
+            let Some(sealed) = &writer.sealed else { return Ok(None) };
+            if !sealed.has_live_docs() {
+                writer.unseal(None, &[], &[]);
                 return Ok(None);
-            };
+            }
             let blocks = sealed.blocks.clone();
-            writer.sealed = Some(sealed);
             Ok(Some((blocks, writer.schema.clone(), writer.next_number())))
         })?;
         let Some((blocks, schema, number)) = sealed else { return Ok(None) };
@@ -71,7 +74,7 @@ impl Store {
             writer.files.add(FileName::Segment(number));
             let fresh = SegmentState::new(opened?);
             writer.commits_file(FileName::Segment(number));
-            writer.unseal(fresh.clone(), &blocks, &new_numbers);
+            writer.unseal(Some(fresh.clone()), &blocks, &new_numbers);
             self.counters.flushes.add(began);
             Ok(Some(fresh))
         })
@@ -84,14 +87,7 @@ impl Store {
         blocks: &[Block],
         schema: &StoreSchema,
     ) -> Result<(FileEntry, Vec<u32>)> {
-        let file = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;
-        let spill = Spill::in_directory(self.directory.clone());
-        let mut writer =
-            SegmentWriter::to_new_file(file, Some(spill), schema.for_writer()?, self.options.writer);
-        writer.sort_by(schema.sort().iter().cloned())?;
-        if let Some(id) = schema.id_field().and_then(|name| writer.schema().field(name)) {
-            writer.id_field(id, id_options())?;
-        }
+        let mut writer = self.segment_writer(number, schema)?;
         for Block { docs, live, .. } in blocks {
             let first = writer.append_plain(docs)?.get();
             for doc in (0..docs.docs()).filter(|doc| !live.contains(DocId::new(*doc))) {
@@ -113,17 +109,20 @@ impl Writer {
         }
     }
 
-    /// Puts a segment in the place of the sealed blocks. `then` are the blocks as they were when it was written.
-    fn unseal(&mut self, mut segment: SegmentState, then: &[Block], new_numbers: &[u32]) {
+    /// Puts a segment in the place of the sealed blocks, or nothing if none of their documents are live. `then` are the
+    /// blocks as they were when it was written.
+    fn unseal(&mut self, segment: Option<SegmentState>, then: &[Block], new_numbers: &[u32]) {
         let Buffer { blocks: now, .. } = self.sealed.take().unwrap_or_default();
-        let mut first = 0;
-        for (now, then) in now.iter().zip(then) {
-            for doc in now.live.deleted_since(&then.live) {
-                segment.live.delete(DocId::new(new_numbers[first + doc.get() as usize]));
+        if let Some(mut segment) = segment {
+            let mut first = 0;
+            for (now, then) in now.iter().zip(then) {
+                for doc in now.live.deleted_since(&then.live) {
+                    segment.live.delete(DocId::new(new_numbers[first + doc.get() as usize]));
+                }
+                first += then.docs.docs() as usize;
             }
-            first += then.docs.docs() as usize;
+            self.segments.push(segment);
         }
-        self.segments.push(segment);
         self.segments_changed();
     }
 }

@@ -21,14 +21,15 @@ use crate::durability::Durability;
 pub struct StoreOptions {
     /// The number of newest commits whose files are kept, at least 1.
     pub keep_commits: usize,
-    /// The memory for documents of [`Store::apply`](crate::Store::apply), in bytes. When they take more, they are written to a segment.
+    /// The memory for documents of [`Store::apply`](crate::Store::apply), in bytes. When they take more, the next
+    /// batch first writes them to a segment.
     pub buffer_bytes: usize,
     /// The number of batches for which the versions of deleted documents are remembered, so that a document that arrives
     /// later with a lower version stays deleted.
     pub remember_deletes: u64,
     /// When batches survive.
     pub durability: Durability,
-    /// A batch that is applied this long after the last refresh is followed by one, so that no thread is needed for it.
+    /// A batch this long after the last refresh of this kind first makes another one, so that no thread is needed for it.
     /// `None` leaves it to the caller.
     pub refresh_every: Option<Duration>,
     /// As `refresh_every`, for commits.

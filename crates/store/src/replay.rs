@@ -61,6 +61,7 @@ impl Store {
             Operation { what, condition: Condition::Always, is_refused }
         };
         batch.set_operations(operations.into_iter().enumerate().map(operation).collect(), deleted);
+        self.flush_full()?;
         let applied = self.apply_prepared(self.prepare(batch)?, Some(decided.first_version))?;
         Ok(applied.sequence)
     }

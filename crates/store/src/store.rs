@@ -4,6 +4,7 @@ use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use docvalues_storage::{Directory, FsDirectory};
@@ -81,6 +82,8 @@ pub struct Store {
     pub(crate) log_synced: Mutex<Instant>,
     refreshed: Mutex<Instant>,
     committed: Mutex<Instant>,
+    /// Whether the buffer was full after the last batch.
+    pub(crate) is_full: AtomicBool,
     pub(crate) counters: Counters,
     /// The ids of all segments.
     pub(crate) ids: IdIndex,
@@ -206,6 +209,7 @@ impl Store {
             log_synced: now(),
             refreshed: now(),
             committed: now(),
+            is_full: AtomicBool::new(false),
             counters: Counters::default(),
             ids: IdIndex::default(),
             seed: RandomState::new().hash_one(0_u64),

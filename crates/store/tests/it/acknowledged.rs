@@ -224,3 +224,33 @@ fn callers_share_syncs() {
     // Without a log, the commit of the opening names none.
     drop(store);
 }
+
+#[test]
+fn batches_refresh_and_commit_when_it_is_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let every =
+        |refresh_every, commit_every| StoreOptions { refresh_every, commit_every, ..StoreOptions::default() };
+    let path = folder.path().join("a");
+    let store = Store::create(&path, schema(), every(Some(Duration::ZERO), None)).unwrap();
+    apply(&store, &[(1, Some(1))]).unwrap();
+    assert_eq!(store.snapshot().docs(), 0);
+    apply(&store, &[(2, Some(2))]).unwrap();
+    assert_eq!((store.snapshot().docs(), store.snapshot().commit()), (1, 1));
+    drop(store);
+    let store = Store::open(&path, every(None, Some(Duration::ZERO))).unwrap();
+    for number in [3, 4] {
+        apply(&store, &[(number, Some(1))]).unwrap();
+    }
+    drop(store);
+    let store = Store::open(&path, every(None, Some(Duration::from_secs(3_600)))).unwrap();
+    assert_eq!(
+        contents(&store.snapshot()),
+        Contents::from([(3, 1)]),
+        "the first of two batches was committed"
+    );
+    for number in [5, 6] {
+        apply(&store, &[(number, Some(1))]).unwrap();
+    }
+    assert_eq!(store.snapshot().docs(), 1, "it is not time");
+    assert_eq!(store.stats().unwrap().unpublished, 2);
+}
