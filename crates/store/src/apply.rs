@@ -17,8 +17,9 @@ use std::time::Instant;
 use docvalues_column::{DocId, bits};
 
 use crate::batch::{Applied, Condition, Outcome, What, WriteBatch};
-use crate::buffer::{Buffer, Place};
+use crate::buffer::Place;
 use crate::error::Result;
+use crate::flush::Sealed;
 use crate::log::body::{self, Decided};
 use crate::prepare::{Found, Prepared};
 use crate::snapshot::Snapshot;
@@ -32,6 +33,17 @@ struct Id<'a> {
     id: &'a [u8],
     hash: u64,
     field: usize,
+}
+
+/// What is to be done with an id.
+#[derive(Clone, Copy, Debug)]
+struct Request {
+    /// The document that was appended; none to delete.
+    place: Option<Place>,
+    version: Option<u64>,
+    condition: Condition,
+    /// Whether it takes place whatever the versions are.
+    is_decided: bool,
 }
 
 /// The document with an id, now.
@@ -115,19 +127,14 @@ impl Store {
         if self.log.is_some() {
             prepared.encode_body()?;
         }
-        let applied = self.apply_prepared(prepared, None)?;
+        let applied = self.apply_prepared(prepared)?;
         self.wait_for_log(applied.sequence)?;
         self.counters.applied.add(began);
         Ok(applied)
     }
 
-    /// Applies a batch. `replayed` is the first version that was assigned when it was first applied, before it was read
-    /// from a log.
-    pub(crate) fn apply_prepared(
-        &self,
-        mut prepared: Prepared,
-        replayed: Option<Option<u64>>,
-    ) -> Result<Applied> {
+    /// Applies a batch, also one that is read from a log.
+    pub(crate) fn apply_prepared(&self, mut prepared: Prepared) -> Result<Applied> {
         let now = self.snapshot();
         prepared.look_up(&now)?;
         self.fill_table(&now, prepared.found.len())?;
@@ -142,7 +149,7 @@ impl Store {
                 log.check()?;
             }
             let next = (self.clock)().max(writer.highest_version.saturating_add(1));
-            let applied = writer.apply(prepared, replayed.map_or(next, Option::unwrap_or_default))?;
+            let applied = writer.apply(prepared, next)?;
             if writer.buffer.bytes() > self.options.buffer_bytes {
                 self.is_full.store(true, Ordering::Relaxed);
             }
@@ -168,6 +175,7 @@ impl Store {
 impl Writer {
     /// Applies a batch, whose first version without one is `next`. Fails only if the log does, and poisons the store.
     fn apply(&mut self, mut batch: Prepared, next: u64) -> Result<Applied> {
+        let next = batch.replayed.as_ref().map_or(next, |decided| decided.first_version.unwrap_or_default());
         let first_version = batch.assign_versions(next);
         let docs = std::mem::take(&mut batch.docs);
         let first = (docs.docs() > 0).then(|| self.buffer.append(docs, &mut self.next_block));
@@ -200,16 +208,14 @@ impl Writer {
                 outcomes.push(Outcome::Refused { current: None });
                 continue;
             }
-            outcomes.push(self.operate(
-                id,
-                found,
-                place,
-                batch.versions[at],
-                (operation.condition, batch.version_field),
-            ));
+            // What a log says took place, does again.
+            let is_decided = batch.replayed.is_some();
+            let request =
+                Request { place, version: batch.versions[at], condition: operation.condition, is_decided };
+            outcomes.push(self.operate(id, found, request, batch.version_field));
         }
         drop(appended);
-        if self.changes > changes {
+        if self.changes > changes || batch.replayed.is_some() {
             let mut body = std::mem::take(&mut batch.body);
             if self.log.is_some() {
                 body.extend(body::encode(&decided(first_version, &outcomes)));
@@ -231,19 +237,19 @@ impl Writer {
         &mut self,
         id: Id<'_>,
         found: Option<Found>,
-        place: Option<Place>,
-        version: Option<u64>,
-        (condition, field): (Condition, Option<VersionField>),
+        Request { place, version, condition, is_decided }: Request,
+        field: Option<VersionField>,
     ) -> Outcome {
         let current = self.current(id, found);
         let current_version = current.and_then(|current| self.version_of(current, found, field));
         let refused = match condition {
+            _ if is_decided => false,
             Condition::Always => false,
             Condition::Absent => current.is_some(),
             Condition::Version(expected) => current_version != Some(expected),
         };
         let highest = current_version.or_else(|| self.tombstones.version(id.id));
-        let stale = version.zip(highest).filter(|(version, highest)| version <= highest);
+        let stale = version.zip(highest).filter(|(version, highest)| version <= highest && !is_decided);
         if refused || stale.is_some() {
             // The document that was appended is none.
             place.map(|place| self.buffer.delete(place));
@@ -257,12 +263,12 @@ impl Writer {
         self.changes += u64::from(place.is_some() || was_there || version.is_some());
         match place {
             Some(place) => {
-                self.tombstones.remove(id.id);
                 self.buffer.put(id.hash, id.id, id.field, place);
                 if was_there { Outcome::Replaced } else { Outcome::Added }
             }
             None => {
-                if let Some(version) = version {
+                // A deletion without a version has that of the document.
+                if let Some(version) = version.or(current_version) {
                     self.tombstones.insert(id.id, version, self.sequence + 1);
                 }
                 if was_there { Outcome::Deleted } else { Outcome::NotFound }
@@ -275,7 +281,9 @@ impl Writer {
         if let Some(place) = self.buffer.find(hash, id, field).filter(|place| self.buffer.is_live(*place)) {
             return Some(Current::Buffer(place));
         }
-        let in_sealed = |sealed: &Buffer| sealed.find(hash, id, field).filter(|place| sealed.is_live(*place));
+        let in_sealed = |Sealed { buffer, .. }: &Sealed| {
+            buffer.find(hash, id, field).filter(|place| buffer.is_live(*place))
+        };
         if let Some(place) = self.sealed.as_ref().and_then(in_sealed) {
             return Some(Current::Sealed(place));
         }
@@ -288,7 +296,7 @@ impl Writer {
         let stored = match current {
             Current::Buffer(place) => self.buffer.number(place, field.place),
             Current::Sealed(place) => {
-                self.sealed.as_ref().and_then(|sealed| sealed.number(place, field.place))
+                self.sealed.as_ref().and_then(|sealed| sealed.buffer.number(place, field.place))
             }
             Current::Segment(..) => return found.and_then(|found| found.version),
         };
@@ -298,7 +306,7 @@ impl Writer {
     fn delete_current(&mut self, current: Current) -> bool {
         match current {
             Current::Buffer(place) => self.buffer.delete(place),
-            Current::Sealed(place) => self.sealed.as_mut().is_some_and(|sealed| sealed.delete(place)),
+            Current::Sealed(place) => self.sealed.as_mut().is_some_and(|sealed| sealed.buffer.delete(place)),
             Current::Segment(segment, doc) => self.segments[segment].live.delete(doc),
         }
     }

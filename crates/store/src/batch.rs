@@ -160,7 +160,7 @@ impl WriteBatch {
         Ok(())
     }
 
-    /// Deletes the document with this id.
+    /// Deletes the document with this id. In a store with versions, the deletion has that of the document.
     pub fn delete(&mut self, id: &[u8]) {
         self.delete_if(id, Condition::Always);
     }

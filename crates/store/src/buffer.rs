@@ -5,16 +5,17 @@
 //!          places    hash of an id -> block, document: the last document that has the id
 //! ```
 //!
-//! Blocks are shared with snapshots. Appending to a block that a snapshot has copies it, once after each refresh: blocks
-//! are small.
+//! Blocks are shared with snapshots. Appending to a block that a snapshot has copies it, once after each refresh: so a block
+//! ends after 8,192 documents or 2 MiB, though one batch is never cut.
 
 use std::sync::Arc;
 
 use docvalues_column::{DocId, LiveDocs, PlainColumns};
 use hashbrown::HashTable;
 
-/// A block with this many documents does not grow.
+/// A block with this many documents, or bytes, does not grow.
 const BLOCK_DOCS: u32 = 8_192;
+const BLOCK_BYTES: usize = 2 << 20;
 
 /// Consecutive documents of a buffer.
 #[derive(Clone, Debug)]
@@ -54,8 +55,9 @@ impl Buffer {
 
     /// Appends documents. Returns the place of the first; the others follow. `number` gives numbers of blocks.
     pub(crate) fn append(&mut self, docs: PlainColumns, number: &mut u64) -> Place {
-        self.bytes += docs.heap();
-        let grows = |block: &&mut Block| block.docs.docs() < BLOCK_DOCS;
+        // A document without values takes a bit, but also a number.
+        self.bytes += docs.heap() + docs.docs() as usize;
+        let grows = |block: &&mut Block| block.docs.docs() < BLOCK_DOCS && block.docs.heap() < BLOCK_BYTES;
         let first = match self.blocks.last_mut().filter(grows) {
             Some(block) => {
                 let first = block.docs.docs();
@@ -106,10 +108,6 @@ impl Buffer {
     pub(crate) fn number(&self, place: Place, field: usize) -> Option<i64> {
         let block = self.blocks.get(place.block as usize)?;
         block.docs.column(field)?.numbers(place.doc.get()).first().copied()
-    }
-
-    pub(crate) fn has_live_docs(&self) -> bool {
-        self.blocks.iter().any(|block| block.live.count() > 0)
     }
 }
 

@@ -10,7 +10,7 @@ use docvalues_column::{DocAddress, DocId};
 use docvalues_reader::Segment;
 use docvalues_search::Query;
 use docvalues_storage::{Error as StorageError, NewFile, Spill, Step};
-use docvalues_writer::{Document, Duplicates, FieldId, FinishError, IdOptions, SegmentWriter};
+use docvalues_writer::{Document, Duplicates, FieldId, FinishError, IdOptions, SegmentWriter, WriterOptions};
 
 use crate::batch::Outcome;
 use crate::commit_file::FileEntry;
@@ -104,16 +104,20 @@ impl Store {
             refuse_versions(&writer.schema)?;
             Ok((writer.schema.clone(), writer.next_number()))
         })?;
-        let writer = self.segment_writer(number, &schema)?;
+        let writer = self.segment_writer(number, &schema, self.options.writer)?;
         Ok(NewSegment { store: self, number, writer })
     }
 
     /// Begins the file of segment `number`, with the fields, ids and order of the store.
-    pub(crate) fn segment_writer(&self, number: u64, schema: &StoreSchema) -> Result<SegmentWriter<NewFile>> {
+    pub(crate) fn segment_writer(
+        &self,
+        number: u64,
+        schema: &StoreSchema,
+        options: WriterOptions,
+    ) -> Result<SegmentWriter<NewFile>> {
         let file = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;
         let spill = Spill::in_directory(self.directory.clone());
-        let mut writer =
-            SegmentWriter::to_new_file(file, Some(spill), schema.for_writer()?, self.options.writer);
+        let mut writer = SegmentWriter::to_new_file(file, Some(spill), schema.for_writer()?, options);
         writer.sort_by(schema.sort().iter().cloned())?;
         if let Some(id) = schema.id_field().and_then(|name| writer.schema().field(name)) {
             writer.id_field(id, id_options())?;
@@ -260,7 +264,12 @@ impl Writer {
 
     /// Parts are the segments, the sealed blocks, and those of the buffer.
     fn delete_in_part(&mut self, part: usize, doc: DocId) -> bool {
-        let blocks = self.sealed.iter_mut().chain([&mut self.buffer]).flat_map(|buffer| &mut buffer.blocks);
+        let blocks = self
+            .sealed
+            .iter_mut()
+            .map(|sealed| &mut sealed.buffer)
+            .chain([&mut self.buffer])
+            .flat_map(|buffer| &mut buffer.blocks);
         let blocks = blocks.map(|block| &mut block.live);
         let mut parts = self.segments.iter_mut().map(|state| &mut state.live).chain(blocks);
         parts.nth(part).is_some_and(|live| live.delete(doc))

@@ -10,7 +10,8 @@ use crate::store::{Store, is_due};
 
 /// When a batch of [`Store::apply`] survives.
 ///
-/// Other changes, such as [`Store::delete_where`] and segments, are committed at once in a store with a log.
+/// Other changes, such as [`Store::delete_where`] and segments, are committed at once in a store with a log. If that
+/// fails, the call says so, though the change is visible; the next commit tries again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
     /// After the next [`Store::commit`]. There is no log.

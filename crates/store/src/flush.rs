@@ -6,11 +6,12 @@
 //! swap      the segment takes the place of the blocks; what was deleted meanwhile is deleted in it
 //! ```
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use docvalues_column::DocId;
-use docvalues_writer::FinishError;
+use docvalues_writer::{FinishError, WriterOptions};
 
 use crate::buffer::{Block, Buffer};
 use crate::commit_file::FileEntry;
@@ -25,6 +26,16 @@ use crate::writer::Writer;
 
 /// The number of a document that is not in the segment.
 const GONE: u32 = u32::MAX;
+
+/// A buffer that is being written to a segment.
+#[derive(Debug)]
+pub(crate) struct Sealed {
+    /// Documents are still deleted in it.
+    pub(crate) buffer: Buffer,
+    /// Its blocks, and the fields, at the moment when it was sealed, which is that of a commit.
+    then: Vec<Block>,
+    schema: Arc<StoreSchema>,
+}
 
 impl Store {
     /// Writes the buffer to a segment if it is full. Other callers go on, until the next buffer is full, too.
@@ -41,8 +52,10 @@ impl Store {
             self.is_full.store(false, Ordering::Relaxed);
             Ok(is_full)
         })?;
-        if is_full {
-            self.flush_sealed()?;
+        if is_full && let Err(error) = self.flush_sealed() {
+            // The next call tries again, before it adds to what is in memory.
+            self.is_full.store(true, Ordering::Relaxed);
+            return Err(error);
         }
         Ok(())
     }
@@ -51,16 +64,16 @@ impl Store {
     pub(crate) fn flush_sealed(&self) -> Result<Option<SegmentState>> {
         let sealed = self.change_quietly(|writer| {
             let Some(sealed) = &writer.sealed else { return Ok(None) };
-            if !sealed.has_live_docs() {
-                writer.unseal(None, &[], &[]);
+            if !sealed.then.iter().any(|block| block.live.count() > 0) {
+                writer.unseal(None, &[]);
                 return Ok(None);
             }
-            let blocks = sealed.blocks.clone();
-            Ok(Some((blocks, writer.schema.clone(), writer.next_number())))
+            let (then, schema, bytes) = (sealed.then.clone(), sealed.schema.clone(), sealed.buffer.bytes());
+            Ok(Some((then, schema, bytes, writer.next_number())))
         })?;
-        let Some((blocks, schema, number)) = sealed else { return Ok(None) };
+        let Some((then, schema, bytes, number)) = sealed else { return Ok(None) };
         let began = Instant::now();
-        let written = self.write_segment(number, &blocks, &schema);
+        let written = self.write_segment((number, bytes), &then, &schema);
         let (file, new_numbers) = self.change_quietly(|writer| writer.synced(written))?;
         // Not in the last step: others wait for that.
         let opened = StoreSegment::open(&*self.directory, file, self.options.open);
@@ -74,7 +87,7 @@ impl Store {
             writer.files.add(FileName::Segment(number));
             let fresh = SegmentState::new(opened?);
             writer.commits_file(FileName::Segment(number));
-            writer.unseal(Some(fresh.clone()), &blocks, &new_numbers);
+            writer.unseal(Some(fresh.clone()), &new_numbers);
             self.counters.flushes.add(began);
             Ok(Some(fresh))
         })
@@ -83,11 +96,14 @@ impl Store {
     /// Writes the live documents of blocks. Returns the file, and the number of each document in it.
     fn write_segment(
         &self,
-        number: u64,
+        (number, bytes): (u64, usize),
         blocks: &[Block],
         schema: &StoreSchema,
     ) -> Result<(FileEntry, Vec<u32>)> {
-        let mut writer = self.segment_writer(number, schema)?;
+        // Values that were in memory fit once more, whatever the budget.
+        let budget = self.options.writer.budget.max(bytes.saturating_mul(4));
+        let mut writer =
+            self.segment_writer(number, schema, WriterOptions { budget, ..self.options.writer })?;
         for Block { docs, live, .. } in blocks {
             let first = writer.append_plain(docs)?.get();
             for doc in (0..docs.docs()).filter(|doc| !live.contains(DocId::new(*doc))) {
@@ -105,17 +121,19 @@ impl Writer {
     /// Sets the blocks of the buffer aside, unless some are already.
     pub(crate) fn seal(&mut self) {
         if self.sealed.is_none() {
-            self.sealed = Some(std::mem::take(&mut self.buffer));
+            let buffer = std::mem::take(&mut self.buffer);
+            self.sealed = Some(Sealed { then: buffer.blocks.clone(), schema: self.schema.clone(), buffer });
         }
     }
 
-    /// Puts a segment in the place of the sealed blocks, or nothing if none of their documents are live. `then` are the
-    /// blocks as they were when it was written.
-    fn unseal(&mut self, segment: Option<SegmentState>, then: &[Block], new_numbers: &[u32]) {
-        let Buffer { blocks: now, .. } = self.sealed.take().unwrap_or_default();
+    /// Puts a segment in the place of the sealed blocks, or nothing if none of their documents were live.
+    fn unseal(&mut self, segment: Option<SegmentState>, new_numbers: &[u32]) {
+        let Some(Sealed { buffer: Buffer { blocks: now, .. }, then, .. }) = self.sealed.take() else {
+            return;
+        };
         if let Some(mut segment) = segment {
             let mut first = 0;
-            for (now, then) in now.iter().zip(then) {
+            for (now, then) in now.iter().zip(&then) {
                 for doc in now.live.deleted_since(&then.live) {
                     segment.live.delete(DocId::new(new_numbers[first + doc.get() as usize]));
                 }

@@ -4,7 +4,7 @@
 //! them, and takes 5 to 8 bytes an id. A store that was opened begins with the filters, and fills the table once it was
 //! asked for enough ids that the table will pay. Readers in other processes never do.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -81,12 +81,15 @@ impl IdIndex {
     /// Puts a merged segment in the place of those that it was made of.
     pub(crate) fn replace(&self, old: &[u64], merged: &StoreSegment) {
         let mut members = self.members();
-        let ids: Option<Vec<SegmentId>> = old.iter().map(|number| members.get(number).copied()).collect();
-        if let (Some(ids), Ok(Some(reader))) = (ids, merged.ids())
+        let ids: Vec<SegmentId> = old.iter().filter_map(|number| members.remove(number)).collect();
+        // If the table lacks one of them, it cannot have the merged one, either: the next time, it is filled again.
+        if ids.len() == old.len()
+            && let Ok(Some(reader)) = merged.ids()
             && let Ok(id) = self.table.replace(&ids, reader)
         {
-            members.retain(|number, _| !old.contains(number));
             members.insert(merged.number, id);
+        } else {
+            let _ = self.table.remove(&ids);
         }
     }
 
@@ -110,10 +113,14 @@ impl IdIndex {
         asked.saturating_mul(PAYS_AT) >= there
     }
 
-    /// Adds the segments that the table lacks. O(ids).
+    /// Adds the segments that the table lacks, and removes others. O(ids).
     pub(crate) fn fill(&self, segments: &[Arc<StoreSegment>]) {
         let lacking: Vec<_> = {
-            let members = self.members();
+            let mut members = self.members();
+            let now: HashSet<u64> = segments.iter().map(|segment| segment.number).collect();
+            let gone: Vec<SegmentId> =
+                members.extract_if(|number, _| !now.contains(number)).map(|(_, id)| id).collect();
+            let _ = self.table.remove(&gone);
             segments.iter().filter(|segment| !members.contains_key(&segment.number)).collect()
         };
         lacking.into_iter().for_each(|segment| self.add(segment));

@@ -22,7 +22,7 @@
 //! | guarantee | |
 //! | --- | --- |
 //! | committed is durable | after [`Store::commit`] returned, neither a kill nor a power loss loses what it contains, unless the disk lies about syncs |
-//! | all or nothing | after a crash, the store is as one of its commits: the last one that returned, or one after it |
+//! | all or nothing | after a crash, the store is as one of its commits: the last one that returned, or one after it; then come the batches of the log, if there is one, each whole |
 //! | readers never wait | a [`Snapshot`] is one pointer; files are removed only under their names |
 //! | one writer | a lock of the operating system, which ends with its process |
 //! | damage is named | every file is compared with its length, content id and checksums |

@@ -24,8 +24,8 @@ pub struct StoreOptions {
     /// The memory for documents of [`Store::apply`](crate::Store::apply), in bytes. When they take more, the next
     /// batch first writes them to a segment.
     pub buffer_bytes: usize,
-    /// The number of batches for which the versions of deleted documents are remembered, so that a document that arrives
-    /// later with a lower version stays deleted.
+    /// The number of batches for which the versions of deleted documents are remembered at least, so that a document that
+    /// arrives later with a lower version stays deleted. Commits forget older ones.
     pub remember_deletes: u64,
     /// When batches survive.
     pub durability: Durability,

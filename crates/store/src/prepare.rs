@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use docvalues_column::{DocId, Lists, PlainColumns};
 use docvalues_terms::hash::hash;
+use docvalues_terms::ids::MAX_ID_LEN;
 
 use crate::batch::{Condition, Operation, What, WriteBatch};
 use crate::error::{Error, Result};
 use crate::log::MAX_BODY;
-use crate::log::body::{self, BatchBody, Body};
+use crate::log::body::{self, BatchBody, Body, Decided};
 use crate::schema::StoreSchema;
 use crate::snapshot::Snapshot;
 use crate::store::Store;
@@ -32,6 +33,8 @@ pub(crate) struct Prepared {
     pub(crate) generation: u64,
     /// The body of its frame, without what is decided in the lock; empty without a log.
     pub(crate) body: Vec<u8>,
+    /// What was decided of a batch that is read from a log.
+    pub(crate) replayed: Option<Decided>,
 }
 
 /// A document of a segment.
@@ -58,6 +61,7 @@ impl Store {
             found: Vec::new(),
             generation: u64::MAX,
             body: Vec::new(),
+            replayed: None,
             operations,
             deleted,
         };
@@ -74,9 +78,7 @@ impl Store {
     /// A batch has the fields of the store, or of the store as it was.
     fn check_fields(&self, schema: &Arc<StoreSchema>) -> Result<()> {
         let now = self.schema();
-        let is_same = Arc::ptr_eq(&now, schema)
-            || now.fields().starts_with(schema.fields())
-                && (now.id_field(), now.version_field()) == (schema.id_field(), schema.version_field());
+        let is_same = Arc::ptr_eq(&now, schema) || now.extends(schema);
         match is_same {
             true => Ok(()),
             false => {
@@ -91,8 +93,9 @@ impl Prepared {
     pub(crate) fn encode_body(&mut self) -> Result<()> {
         let batch = BatchBody::of(&self.docs, &self.operations, &self.deleted);
         self.body = body::encode(&Body::Batch(batch));
-        // What is decided takes a bit for each operation.
-        if self.body.len() + self.operations.len() > MAX_BODY {
+        // What is decided takes a bit for each operation, and a version.
+        const DECIDED: usize = 32;
+        if self.body.len() + self.operations.len() + DECIDED > MAX_BODY {
             let found = self.body.len();
             return Err(Error::Request(format!(
                 "expected a batch of at most {MAX_BODY} bytes, found {found}"
@@ -116,6 +119,9 @@ impl Prepared {
             matches!((what, condition), (What::Delete(_, Some(_)), _) | (_, Condition::Version(_)));
         match (schema.id_field(), self.id(at)) {
             (Some(field), None) => Err(format!("an id in the field \"{field}\", found none")),
+            (Some(_), Some(id)) if id.len() > MAX_ID_LEN => {
+                Err(format!("an id of at most {MAX_ID_LEN} bytes, found {}", id.len()))
+            }
             (None, id) if id.is_some() || condition != Condition::Always => {
                 Err("a store with an id field, found one without".to_owned())
             }
@@ -147,18 +153,16 @@ impl Prepared {
         Ok(())
     }
 
-    /// Gives the next versions to the operations that have none. Returns the first.
+    /// Gives the next versions to the documents that have none. Returns the first.
     pub(crate) fn assign_versions(&mut self, next: u64) -> Option<u64> {
         let field = self.version_field?;
         let (mut free, mut given, mut first) = (next..field.highest(), Vec::new(), None);
         for (operation, version) in self.operations.iter().zip(&mut self.versions) {
-            if version.is_none() {
+            if let (What::Write(doc), None) = (operation.what, *version) {
                 let next = free.next().unwrap_or(field.highest());
                 *version = Some(next);
                 first.get_or_insert(next);
-                if let What::Write(doc) = operation.what {
-                    given.push((doc, field.stored(next)));
-                }
+                given.push((doc, field.stored(next)));
             }
         }
         self.docs.set_numbers(field.place, &given);

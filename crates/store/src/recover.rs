@@ -95,6 +95,7 @@ impl Store {
                 // Its numbers are not used again, and its history ends.
                 files.reserve_below(commit.next_number);
                 state.file.epoch = state.file.epoch.max(commit.epoch);
+                state.file.highest_version = state.file.highest_version.max(commit.highest_version);
             }
             lost.push(LostCommit { number, info: commit.map(|commit| CommitInfo::of(number, &commit)) });
         }

@@ -4,6 +4,7 @@ use crate::batch::{Condition, Operation, WriteBatch};
 use crate::error::{Error, Result};
 use crate::log::body::{self, BatchBody, Body, Decided};
 use crate::log::{LogStart, read_logs};
+use crate::prepare::Prepared;
 use crate::schema::{SchemaEntry, StoreSchema};
 use crate::store::Store;
 
@@ -31,11 +32,14 @@ impl Store {
     fn replay_frame(&self, sequence: u64, bytes: &[u8]) -> Result<(), Wrong> {
         let (body, decided) = body::decode(bytes).map_err(Wrong::Frame)?;
         let now = match body {
-            Body::Batch(batch) => self.replay_batch(batch, &decided)?,
+            Body::Batch(batch) => self.replay_batch(batch, decided)?,
             Body::Other(schema) => {
                 let entry: SchemaEntry =
                     serde_json::from_slice(&schema).map_err(|error| Wrong::Frame(error.to_string()))?;
                 let schema = StoreSchema::try_from(entry).map_err(Wrong::Frame)?;
+                if !schema.extends(&self.schema()) {
+                    return Err(Wrong::Frame("expected the fields of the store, found others".to_owned()));
+                }
                 self.change(|writer| {
                     writer.schema = schema.into();
                     Ok(writer.changed())
@@ -49,7 +53,7 @@ impl Store {
     }
 
     /// Applies a batch as it was decided. Returns the last sequence number.
-    fn replay_batch(&self, batch: BatchBody, decided: &Decided) -> Result<u64, Wrong> {
+    fn replay_batch(&self, batch: BatchBody, decided: Decided) -> Result<u64, Wrong> {
         let contradictory = || Wrong::Frame("expected columns that fit each other, found others".to_owned());
         let (docs, operations, deleted) = batch.parts().ok_or_else(contradictory)?;
         let mut batch = WriteBatch::new(self.schema())?;
@@ -62,8 +66,8 @@ impl Store {
         };
         batch.set_operations(operations.into_iter().enumerate().map(operation).collect(), deleted);
         self.flush_full()?;
-        let applied = self.apply_prepared(self.prepare(batch)?, Some(decided.first_version))?;
-        Ok(applied.sequence)
+        let prepared = Prepared { replayed: Some(decided), ..self.prepare(batch)? };
+        Ok(self.apply_prepared(prepared)?.sequence)
     }
 }
 

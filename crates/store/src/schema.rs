@@ -148,6 +148,13 @@ impl StoreSchema {
         self.id_field.as_deref()
     }
 
+    /// Whether this is `other`, perhaps with fields added.
+    pub(crate) fn extends(&self, other: &StoreSchema) -> bool {
+        let StoreSchema { fields, id_field, version_field, sort } = other;
+        self.fields.starts_with(fields)
+            && (&self.id_field, &self.version_field, &self.sort) == (id_field, version_field, sort)
+    }
+
     /// The place of the field of ids.
     pub(crate) fn id_place(&self) -> Option<usize> {
         self.fields.iter().position(|field| Some(&field.name) == self.id_field.as_ref())

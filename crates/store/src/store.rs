@@ -27,8 +27,9 @@ use crate::writer_lock::WriterLock;
 
 /// A directory of segments that changes: the writer of a store, of which there is one at a time.
 ///
-/// Changes are visible in the [`Snapshot`]s taken after them, and durable after the next [`commit`](Self::commit).
-/// What was not committed is lost when the store is dropped, or the process ends.
+/// Changes are visible in the [`Snapshot`]s taken after them, those of [`apply`](Self::apply) after the next
+/// [`refresh`](Self::refresh), and durable after the next [`commit`](Self::commit). What was not committed is lost when the
+/// store is dropped, or the process ends, unless a log has it: [`Durability`](crate::Durability).
 ///
 /// All methods take `&self`: a store is shared by threads. Readers never wait for a writer.
 ///

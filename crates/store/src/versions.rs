@@ -1,6 +1,7 @@
 //! Versions of documents: their field, and those of documents that were deleted.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use docvalues_column::LogicalType;
@@ -53,9 +54,10 @@ pub(crate) struct Tombstone {
     pub(crate) sequence: u64,
 }
 
-/// The versions of ids that were deleted, so that documents that arrive late stay deleted.
+/// The versions of ids that were deleted, so that documents that arrive late stay deleted. Shared with a commit that is being
+/// written, until the next deletion.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tombstones(HashMap<Box<[u8]>, Tombstone>);
+pub(crate) struct Tombstones(Arc<HashMap<Box<[u8]>, Tombstone>>);
 
 impl Tombstones {
     /// The version of the deletion of `id`.
@@ -65,19 +67,14 @@ impl Tombstones {
     }
 
     pub(crate) fn insert(&mut self, id: &[u8], version: u64, sequence: u64) {
-        self.0.insert(id.into(), Tombstone { version, sequence });
-    }
-
-    /// Forgets the deletion of `id`, which is there again.
-    pub(crate) fn remove(&mut self, id: &[u8]) {
-        if !self.0.is_empty() {
-            self.0.remove(id);
-        }
+        Arc::make_mut(&mut self.0).insert(id.into(), Tombstone { version, sequence });
     }
 
     /// Forgets the deletions before batch `sequence`.
     pub(crate) fn forget_before(&mut self, sequence: u64) {
-        self.0.retain(|_, tombstone| tombstone.sequence >= sequence);
+        if self.0.values().any(|tombstone| tombstone.sequence < sequence) {
+            Arc::make_mut(&mut self.0).retain(|_, tombstone| tombstone.sequence >= sequence);
+        }
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -8,6 +8,7 @@ use crate::commit::CommitInfo;
 use crate::commit_file::{CommitFile, FileEntry};
 use crate::error::{Error, Result};
 use crate::files::Files;
+use crate::flush::Sealed;
 use crate::id_index::IdIndex;
 use crate::log::LogWriter;
 use crate::log::body::{self, Body};
@@ -31,7 +32,7 @@ pub(crate) struct Writer {
     /// The documents that were applied and are in no segment yet.
     pub(crate) buffer: Buffer,
     /// Those that are being written to a segment.
-    pub(crate) sealed: Option<Buffer>,
+    pub(crate) sealed: Option<Sealed>,
     pub(crate) next_block: u64,
     /// The log, and its number.
     pub(crate) log: Option<Arc<LogWriter>>,
@@ -59,7 +60,8 @@ pub(crate) struct Writer {
 impl Writer {
     /// The writer of a commit that was opened.
     pub(crate) fn new(lock: WriterLock, files: Files, state: CommitState, remember_deletes: u64) -> Writer {
-        let CommitState { number: commit, file: committed, segments, tombstones } = state;
+        let CommitState { number: commit, file: committed, segments, mut tombstones } = state;
+        tombstones.forget_before(committed.sequence.saturating_sub(remember_deletes));
         Writer {
             lock,
             schema: Arc::new(committed.schema.clone()),
@@ -88,7 +90,11 @@ impl Writer {
 
     /// The blocks of documents that are in no segment, in the order of the parts of a snapshot.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = &Block> {
-        self.sealed.iter().chain([&self.buffer]).flat_map(|buffer| &buffer.blocks)
+        self.sealed
+            .iter()
+            .map(|sealed| &sealed.buffer)
+            .chain([&self.buffer])
+            .flat_map(|buffer| &buffer.blocks)
     }
 
     /// What a snapshot is made of.

@@ -205,6 +205,12 @@ fn apply(store: &Store, write: &[&str], delete: &[&str]) {
     store.apply(batch).unwrap();
 }
 
+/// One `a`, one of `x` and `y`, and perhaps `z`.
+fn is_whole(found: &[String]) -> bool {
+    let count = |id: &str| found.iter().filter(|known| *known == id).count();
+    count("a") == 1 && count("x") + count("y") == 1 && found.len() == 2 + count("z")
+}
+
 /// Batches are whole in every snapshot and every commit, and an id has one document, while buffers are written to
 /// segments, merged and committed.
 #[test]
@@ -226,15 +232,17 @@ fn batches_beside_commits_and_merges() {
                 }),
                 spawn(|store| apply(store, &["z", "a"], &[])),
                 spawn(|store| {
-                    store.commit().unwrap();
-                    store.merge_to(1).unwrap();
-                    store.commit().unwrap();
+                    for _ in 0..2 {
+                        store.commit().unwrap();
+                        // A commit is one moment, whatever is applied meanwhile.
+                        let directory = store.directory().clone();
+                        let reader = StoreReader::open_in(directory, OpenOptions::new()).unwrap();
+                        let found = ids(&reader.snapshot());
+                        assert!(is_whole(&found), "{found:?} in commit {}", reader.snapshot().commit());
+                        store.merge_to(1).unwrap();
+                    }
                 }),
             ];
-            let is_whole = |found: &[String]| {
-                let count = |id: &str| found.iter().filter(|known| *known == id).count();
-                count("a") == 1 && count("x") + count("y") == 1 && found.len() == 2 + count("z")
-            };
             for _ in 0..10 {
                 store.refresh().unwrap();
                 let found = ids(&store.snapshot());

@@ -119,6 +119,14 @@ impl BatchBody {
             }
         };
         let operations = self.operations.into_iter().map(operation).collect::<Option<Vec<_>>>()?;
+        // Each document is written once, so a body has at least a byte for each.
+        let written = operations.iter().filter_map(|operation| match operation {
+            What::Write(doc) => Some(*doc),
+            What::Delete(..) => None,
+        });
+        if !written.eq(0..self.docs) {
+            return None;
+        }
         Some((PlainColumns::new(self.docs, columns)?, operations, deleted))
     }
 }
@@ -140,5 +148,46 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<(Body, Decided), String> {
         Ok((body, decided))
     } else {
         Err(format!("expected the end of a body, found {} bytes", rest.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(docs: u32, operations: Vec<OperationBody>) -> BatchBody {
+        let values = ValuesBody::Numbers(vec![7; docs.min(9) as usize]);
+        let columns = vec![ColumnBody { docs: docs.min(9), present: None, lists: None, values }];
+        BatchBody { docs, columns, operations, deleted: b"ab".to_vec(), deleted_offsets: vec![0, 1, 2] }
+    }
+
+    #[test]
+    fn parts_that_contradict_each_other_are_refused() {
+        let all = |docs: u32| (0..docs).map(OperationBody::Write).collect::<Vec<_>>();
+        assert!(body(3, all(3)).parts().is_some());
+        // A few bytes that claim many documents.
+        assert!(body(u32::MAX, all(3)).parts().is_none());
+        assert!(body(3, all(4)).parts().is_none());
+        assert!(body(3, Vec::new()).parts().is_none());
+        assert!(body(0, vec![OperationBody::Delete(1, None)]).parts().is_some());
+        assert!(body(0, vec![OperationBody::Delete(2, None)]).parts().is_none());
+        let deleted_offsets = vec![0, 9];
+        assert!(BatchBody { deleted_offsets, ..body(0, Vec::new()) }.parts().is_none());
+        let mut longer = body(2, all(2));
+        longer.columns[0].docs = 3;
+        assert!(longer.parts().is_none());
+    }
+
+    #[test]
+    fn every_cut_of_a_body_is_refused() {
+        let mut bytes = encode(&Body::Batch(body(2, vec![OperationBody::Write(0), OperationBody::Write(1)])));
+        bytes.extend(encode(&Decided { first_version: Some(300), took_place: vec![1] }));
+        let (_, decided) = decode(&bytes).unwrap();
+        assert_eq!((decided.first_version, decided.took_place), (Some(300), vec![1]));
+        for len in 0..bytes.len() {
+            assert!(decode(&bytes[..len]).is_err(), "{len}");
+        }
+        bytes.push(0);
+        assert!(decode(&bytes).is_err());
     }
 }

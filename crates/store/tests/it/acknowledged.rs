@@ -1,13 +1,14 @@
 //! Batches that were acknowledged survive, with each durability: every kill, every power loss, every call that fails.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-use docvalues_storage::{Directory, FaultyDirectory, PowerLossDirectory};
-use docvalues_store::{Durability, Result, Store, StoreOptions};
+use docvalues_search::Query;
+use docvalues_storage::{Directory, FaultyDirectory, PowerLossDirectory, Step};
+use docvalues_store::{Durability, Outcome, Result, Store, StoreOptions};
 
-use crate::fixture::{Contents, apply, contents, schema};
+use crate::fixture::{Contents, add, apply, contents, schema};
 
 /// Some buffers are filled by a few batches.
 fn options(durability: Durability) -> StoreOptions {
@@ -253,4 +254,54 @@ fn batches_refresh_and_commit_when_it_is_time() {
     }
     assert_eq!(store.snapshot().docs(), 1, "it is not time");
     assert_eq!(store.stats().unwrap().unpublished, 2);
+}
+
+/// A change that the log does not hold could not be committed; batches that build on it are acknowledged.
+#[test]
+fn batches_after_a_change_that_was_lost_are_applied_again() {
+    let disk = PowerLossDirectory::new("/disk");
+    let is_full = Arc::new(AtomicBool::new(false));
+    let full = is_full.clone();
+    let directory: Arc<dyn Directory> = Arc::new(FaultyDirectory::new(Arc::new(disk.clone()), move |call| {
+        let is_commit = call.name.to_str().unwrap().contains("commit-");
+        let no_space = || std::io::Error::from_raw_os_error(28);
+        if full.load(Relaxed) && is_commit && call.step == Step::Create {
+            Err(no_space())
+        } else {
+            Ok(call.bytes)
+        }
+    }));
+    let store = Store::create_in(directory, schema(), options(Durability::EachBatch)).unwrap();
+    apply(&store, &[(1, Some(1)), (2, Some(2))]).unwrap();
+    is_full.store(true, Relaxed);
+    add(&store, &[(3, 3)]).unwrap_err();
+    store.delete_where(&Query::range("size", 1..2)).unwrap_err();
+    assert_eq!(contents(&store.snapshot()), Contents::from([(2, 2), (3, 3)]));
+    // The first deletes what only the lost segment has; the second adds what the lost deletion had removed.
+    assert_eq!(apply(&store, &[(3, None)]).unwrap(), [Outcome::Deleted]);
+    assert_eq!(apply(&store, &[(1, Some(7)), (4, Some(4))]).unwrap(), [Outcome::Added, Outcome::Added]);
+    drop(store);
+    let again = Store::open_in(Arc::new(disk), options(Durability::OnCommit)).unwrap();
+    assert_eq!(contents(&again.snapshot()), Contents::from([(1, 7), (2, 2), (4, 4)]));
+}
+
+#[test]
+fn what_no_segment_can_hold_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut small = options(Durability::OnCommit);
+    (small.buffer_bytes, small.writer.budget) = (64 << 20, 10_000);
+    let store = Store::create(folder.path().join("a"), schema(), small).unwrap();
+    // Far above the memory for values of a segment.
+    let docs: Vec<_> = (0..5_000).map(|number| (number, Some(i64::from(number) << 20))).collect();
+    apply(&store, &docs).unwrap();
+    let long = "x".repeat(70_000);
+    let mut batch = store.batch().unwrap();
+    let (id, size) = (batch.field("id").unwrap(), batch.field("size").unwrap());
+    let mut doc = batch.upsert();
+    doc.str(id, &long).unwrap().i64(size, 1).unwrap();
+    doc.finish().unwrap();
+    let error = store.apply(batch).unwrap_err().to_string();
+    assert_eq!(error, "operation 0 of the batch: expected an id of at most 65535 bytes, found 70000");
+    store.commit().unwrap();
+    assert_eq!(contents(&store.snapshot()).len(), 5_000);
 }

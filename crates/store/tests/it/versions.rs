@@ -97,9 +97,10 @@ struct Model {
 
 impl Model {
     fn apply(&mut self, Operation { id, size, version, condition }: &Operation, next: &mut u64) -> Outcome {
-        let version = version.unwrap_or_else(|| {
-            *next += 1;
-            *next - 1
+        // A document without a version is given one; a deletion has that of the document.
+        let version = version.or_else(|| {
+            *next += u64::from(size.is_some());
+            size.map(|_| *next - 1)
         });
         let current = self.docs.get(id).map(|(_, version)| *version);
         let holds = match condition {
@@ -110,20 +111,19 @@ impl Model {
         if !holds {
             return Outcome::Refused { current };
         }
-        if let Some(current) = current.or(self.deleted.get(id).copied()).filter(|current| version <= *current)
-        {
+        let highest = current.or(self.deleted.get(id).copied());
+        if let Some(current) = highest.filter(|current| version.is_some_and(|version| version <= *current)) {
             return Outcome::Stale { current };
         }
-        self.highest = self.highest.max(version);
+        self.highest = self.highest.max(version.unwrap_or(0));
         match (size, current) {
             (Some(size), current) => {
-                self.deleted.remove(id);
-                self.docs.insert(*id, (*size, version));
+                self.docs.insert(*id, (*size, version.unwrap()));
                 if current.is_some() { Outcome::Replaced } else { Outcome::Added }
             }
             (None, current) => {
                 self.docs.remove(id);
-                self.deleted.insert(*id, version);
+                self.deleted.extend(version.or(current).map(|version| (*id, version)));
                 if current.is_some() { Outcome::Deleted } else { Outcome::NotFound }
             }
         }
@@ -244,7 +244,8 @@ fn assigned_versions_only_rise() {
     NOW.store(10, Ordering::Relaxed); // The clock is set back.
     assert_eq!(apply(&store, &[new(3)]).first_version, Some(1_002));
     // The document with the highest version is deleted with a higher one, which nothing shows after a commit.
-    assert_eq!(apply(&store, &[Operation { size: None, ..new(3) }]).first_version, Some(1_003));
+    let delete = Operation { size: None, version: Some(1_003), ..new(3) };
+    assert_eq!(apply(&store, &[delete]).first_version, None);
     store.commit().unwrap();
     drop(store);
     let store = Store::open(&path, StoreOptions::default()).unwrap().with_clock(clock);
@@ -377,9 +378,47 @@ fn columns_are_written_as_documents_are() {
     assert_eq!((batch.len(), batch.is_empty()), (4, false));
     let applied = store.with_clock(|| 100);
     let outcomes = applied.apply(batch).unwrap();
-    // The second document and the deletion had no version.
+    // The second document had no version. The deletion has that of the document.
     assert_eq!(outcomes.first_version, Some(100));
     assert_eq!(outcomes.outcomes, [Outcome::Added, Outcome::Added, Outcome::Replaced, Outcome::Deleted]);
     applied.refresh().unwrap();
     assert_eq!(contents(&applied.snapshot()), BTreeMap::from([(1, (9, 5))]));
+}
+
+#[test]
+fn a_deletion_without_a_version_has_that_of_the_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let store =
+        Store::create(folder.path().join("a"), schema(LogicalType::I64), StoreOptions::default()).unwrap();
+    let write =
+        |version| Operation { id: 1, size: Some(0), version: Some(version), condition: Condition::Always };
+    let delete = Operation { size: None, version: None, ..write(0) };
+    let outcomes = |operations: &[Operation]| apply(&store, operations).outcomes;
+    assert_eq!(
+        outcomes(&[delete.clone(), write(7), delete]),
+        [Outcome::NotFound, Outcome::Added, Outcome::Deleted]
+    );
+    assert_eq!(outcomes(&[write(7), write(8)]), [Outcome::Stale { current: 7 }, Outcome::Added]);
+}
+
+#[test]
+fn deletions_are_forgotten_alike_after_a_kill() {
+    let folder = tempfile::tempdir().unwrap();
+    let options =
+        StoreOptions { durability: Durability::EachBatch, remember_deletes: 5, ..StoreOptions::default() };
+    let path = folder.path().join("a");
+    let store = Store::create(&path, schema(LogicalType::I64), options).unwrap();
+    let write =
+        |id, version| Operation { id, size: Some(0), version: Some(version), condition: Condition::Always };
+    apply(&store, &[Operation { size: None, ..write(1, 9) }]);
+    store.commit().unwrap();
+    for other in 2..12 {
+        apply(&store, &[write(other, 1)]);
+    }
+    store.commit().unwrap();
+    assert_eq!(apply(&store, &[write(1, 5)]).outcomes, [Outcome::Added]);
+    drop(store);
+    // The delta still has the deletion; the log says that the document was added.
+    let store = Store::open(&path, options).unwrap();
+    assert_eq!(contents(&store.snapshot()).get(&1), Some(&(0, 5)));
 }
