@@ -29,7 +29,7 @@ pub(crate) struct Prepared {
     pub(crate) hashes: Vec<u64>,
     /// The live document of each id in the segments.
     pub(crate) found: Vec<Option<Found>>,
-    /// Of the set of segments that was asked.
+    /// That of the segments that were asked: see [`Writer::generation`](crate::writer::Writer::generation).
     pub(crate) generation: u64,
     /// The body of its frame, without what is decided in the lock; empty without a log.
     pub(crate) body: Vec<u8>,

@@ -84,3 +84,45 @@ impl From<Error> for Wrong {
         Wrong::Store(error)
     }
 }
+
+#[cfg(all(test, not(shuttle)))]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::sync::Arc;
+
+    use docvalues_column::{Field, Kind, LogicalType};
+    use docvalues_storage::PowerLossDirectory;
+
+    use super::*;
+    use crate::options::StoreOptions;
+
+    fn schema(names: &[&str]) -> StoreSchema {
+        let field = |name: &&str| Field::new(*name, Kind::Numeric, LogicalType::I64);
+        names.iter().map(field).try_fold(StoreSchema::new(), StoreSchema::with_field).unwrap()
+    }
+
+    /// The frame of a change that gives the store these fields.
+    fn other(names: &[&str]) -> Vec<u8> {
+        body::encode(&Body::Other(serde_json::to_vec(&SchemaEntry::from(&schema(names))).unwrap()))
+    }
+
+    #[test]
+    fn frames_that_do_not_fit_are_refused() {
+        let disk = Arc::new(PowerLossDirectory::new("/disk"));
+        let store = Store::create_in(disk, schema(&["a", "b"]), StoreOptions::default()).unwrap();
+        let replay = |sequence, bytes: &[u8]| match store.replay_frame(sequence, bytes) {
+            Ok(()) => None,
+            Err(Wrong::Frame(what)) => Some(what),
+            Err(Wrong::Store(error)) => panic!("{error}"),
+        };
+        assert_eq!(replay(1, &other(&["a", "b", "c"])), None);
+        // A frame that was left out.
+        assert!(replay(3, &other(&["a", "b", "c"])).unwrap().contains("expected a change"));
+        let fields = Some("expected the fields of the store, found others".to_owned());
+        assert_eq!(replay(3, &other(&["a", "b"])), fields);
+        assert_eq!(replay(3, &other(&["b", "a", "c"])), fields);
+        assert!(replay(3, &body::encode(&Body::Other(b"{}".to_vec()))).is_some());
+        assert!(replay(3, &[9]).unwrap().contains("expected the body of a frame"));
+        assert_eq!(store.snapshot().schema().fields().len(), 3);
+    }
+}

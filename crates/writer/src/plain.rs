@@ -15,7 +15,7 @@ impl SegmentWriter<Vec<u8>> {
     /// The documents so far, as a column for each field of the [schema](Self::schema), instead of a segment.
     ///
     /// Numbers of a document ascend, and its terms are distinct. Deleted documents are still there.
-    /// O(values); values with slots for all documents are moved.
+    /// O(values).
     ///
     /// ```
     /// use docvalues_writer::{BytesKind, FieldSpec, LogicalType, Schema, SegmentWriter, WriterOptions};
@@ -38,7 +38,7 @@ impl SegmentWriter<Vec<u8>> {
     ///
     /// # Errors
     ///
-    /// If the writer was given a temporary file by [`spill_to`](Self::spill_to), and values are in it.
+    /// If the writer was given a temporary file by [`spill_to`](Self::spill_to), and numbers or terms are in it.
     pub fn into_plain(mut self) -> Result<PlainColumns> {
         self.fields.roll_back();
         let docs = self.fields.docs;
@@ -95,6 +95,7 @@ fn plain(buffer: FieldBuffer, docs: u32) -> Result<PlainColumn, ErrorKind> {
     });
     let (values, lists) = match values {
         Values::Numbers(mut numbers) => {
+            require_memory(&numbers)?;
             numbers.normalize()?;
             let lists = lists(&numbers, gaps.as_deref(), docs);
             (PlainValues::Numbers(numbers.values.in_memory), lists)
@@ -108,6 +109,7 @@ fn plain(buffer: FieldBuffer, docs: u32) -> Result<PlainColumn, ErrorKind> {
             (PlainValues::Strings(strings), None)
         }
         Values::Terms { mut ids, terms } => {
+            require_memory(&ids)?;
             ids.normalize()?;
             let mut strings = Lists::new();
             ids.values.in_memory.iter().for_each(|id| strings.push(terms.get(*id)));
@@ -119,6 +121,10 @@ fn plain(buffer: FieldBuffer, docs: u32) -> Result<PlainColumn, ErrorKind> {
         _ => (values, None),
     };
     PlainColumn::new(docs, values, present, lists).ok_or(ErrorKind::Plain)
+}
+
+fn require_memory<T: FixedWidth>(items: &Items<T>) -> Result<(), ErrorKind> {
+    if items.values.on_disk_len() > 0 { Err(ErrorKind::Plain) } else { Ok(()) }
 }
 
 /// The offsets of all documents' lists, of which the buffer has those that are not empty.

@@ -256,21 +256,26 @@ fn batches_refresh_and_commit_when_it_is_time() {
     assert_eq!(store.stats().unwrap().unpublished, 2);
 }
 
+/// The disk, on which no file with `part` in its name can be created while the flag is set.
+pub(crate) fn filling_up(
+    disk: &PowerLossDirectory,
+    part: &'static str,
+) -> (Arc<dyn Directory>, Arc<AtomicBool>) {
+    let is_full = Arc::new(AtomicBool::new(false));
+    let full = is_full.clone();
+    let directory = FaultyDirectory::new(Arc::new(disk.clone()), move |call| {
+        let is_refused =
+            full.load(Relaxed) && call.step == Step::Create && call.name.to_str().unwrap().contains(part);
+        if is_refused { Err(std::io::Error::from_raw_os_error(28)) } else { Ok(call.bytes) }
+    });
+    (Arc::new(directory), is_full)
+}
+
 /// A change that the log does not hold could not be committed; batches that build on it are acknowledged.
 #[test]
 fn batches_after_a_change_that_was_lost_are_applied_again() {
     let disk = PowerLossDirectory::new("/disk");
-    let is_full = Arc::new(AtomicBool::new(false));
-    let full = is_full.clone();
-    let directory: Arc<dyn Directory> = Arc::new(FaultyDirectory::new(Arc::new(disk.clone()), move |call| {
-        let is_commit = call.name.to_str().unwrap().contains("commit-");
-        let no_space = || std::io::Error::from_raw_os_error(28);
-        if full.load(Relaxed) && is_commit && call.step == Step::Create {
-            Err(no_space())
-        } else {
-            Ok(call.bytes)
-        }
-    }));
+    let (directory, is_full) = filling_up(&disk, "commit-");
     let store = Store::create_in(directory, schema(), options(Durability::EachBatch)).unwrap();
     apply(&store, &[(1, Some(1)), (2, Some(2))]).unwrap();
     is_full.store(true, Relaxed);
@@ -304,4 +309,22 @@ fn what_no_segment_can_hold_is_refused() {
     assert_eq!(error, "operation 0 of the batch: expected an id of at most 65535 bytes, found 70000");
     store.commit().unwrap();
     assert_eq!(contents(&store.snapshot()).len(), 5_000);
+}
+
+#[test]
+fn a_full_disk_bounds_the_buffer() {
+    let disk = PowerLossDirectory::new("/disk");
+    let (directory, is_full) = filling_up(&disk, "seg-");
+    let store = Store::create_in(directory, schema(), options(Durability::OnCommit)).unwrap();
+    is_full.store(true, Relaxed);
+    let batch = |first: u32| (first..first + 1_500).map(|number| (number, Some(1))).collect::<Vec<_>>();
+    apply(&store, &batch(0)).unwrap();
+    assert!(store.stats().unwrap().buffer_bytes > 20_000);
+    for _ in 0..3 {
+        apply(&store, &batch(1_500)).unwrap_err();
+        assert_eq!(store.stats().unwrap().docs, 1_500);
+    }
+    is_full.store(false, Relaxed);
+    apply(&store, &batch(1_500)).unwrap();
+    assert_eq!((store.stats().unwrap().docs, store.stats().unwrap().segments), (3_000, 1));
 }

@@ -6,10 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use proptest::prelude::*;
 
 use docvalues_column::{Field, Kind, LogicalType};
+use docvalues_storage::PowerLossDirectory;
 use docvalues_store::{
     Applied, Condition, Durability, MergePolicy, Outcome, Snapshot, Store, StoreOptions, StoreSchema,
 };
 
+use crate::acknowledged::filling_up;
 use crate::fixture::id;
 
 fn schema(logical: LogicalType) -> StoreSchema {
@@ -421,4 +423,22 @@ fn deletions_are_forgotten_alike_after_a_kill() {
     // The delta still has the deletion; the log says that the document was added.
     let store = Store::open(&path, options).unwrap();
     assert_eq!(contents(&store.snapshot()).get(&1), Some(&(0, 5)));
+}
+
+/// The log says what took place, whatever the versions are when it is read.
+#[test]
+fn a_document_below_one_whose_deletion_was_lost_stays() {
+    let disk = PowerLossDirectory::new("/disk");
+    let (directory, is_full) = filling_up(&disk, "commit-");
+    let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
+    let store = Store::create_in(directory, schema(LogicalType::I64), options).unwrap();
+    let write =
+        |version| Operation { id: 1, size: Some(0), version: Some(version), condition: Condition::Always };
+    apply(&store, &[write(9)]);
+    is_full.store(true, Ordering::Relaxed);
+    store.delete_where(&docvalues_search::Query::range("version", 9..10)).unwrap_err();
+    assert_eq!(apply(&store, &[write(5)]).outcomes, [Outcome::Added]);
+    drop(store);
+    let store = Store::open_in(std::sync::Arc::new(disk), options).unwrap();
+    assert_eq!(contents(&store.snapshot()), BTreeMap::from([(1, (0, 5))]));
 }

@@ -190,3 +190,30 @@ fn when_the_disk_is_full_nothing_stays_and_the_file_is_named() {
     }
     assert!(failed >= 28, "{failed} calls failed");
 }
+
+/// Plain columns are in memory; a part of the values would be taken for all of them.
+#[test]
+fn values_in_a_temporary_file_are_no_plain_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let number = || FieldSpec::new("n", LogicalType::I64);
+    let term = || FieldSpec::new("n", LogicalType::Utf8).kind(BytesKind::Sorted);
+    for spec in [number(), number().multi_valued(), term()] {
+        let (schema, [field]) = schema([spec]);
+        let mut writer =
+            SegmentWriter::in_memory(schema, WriterOptions { budget: 40_000, ..WriterOptions::default() });
+        writer.spill_to(docvalues_storage::Spill::in_folder(folder.path()));
+        let is_term = writer.schema().get(field).unwrap().logical() == LogicalType::Utf8;
+        for doc in 0..20_000_u32 {
+            let mut document = writer.document();
+            // Some documents have no value, so that values do not lie at the places of their documents.
+            match doc % 3 {
+                0 => {}
+                _ if is_term => drop(document.str(field, &doc.to_string()).unwrap()),
+                _ => drop(document.i64(field, doc.into()).unwrap()),
+            }
+            document.finish().unwrap();
+        }
+        let expected = "expected all values in memory, found some in the temporary file";
+        assert!(message(writer.into_plain()).ends_with(expected));
+    }
+}
