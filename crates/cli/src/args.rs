@@ -6,6 +6,7 @@ mod ids;
 mod inspect;
 mod lookup;
 mod merge;
+mod put;
 mod records;
 mod search;
 mod shell;
@@ -22,11 +23,12 @@ pub(crate) use ids::IdArgs;
 pub(crate) use inspect::{InfoArgs, StatsArgs, TermsArgs};
 pub(crate) use lookup::LookupArgs;
 pub(crate) use merge::MergeArgs;
+pub(crate) use put::{ProgressFormat, PutArgs};
 pub(crate) use records::{CatArgs, ExportArgs, GetArgs, HeadArgs, RecordArgs, RecordFormat, SampleArgs};
 pub(crate) use search::{CountArgs, QueryArgs, SortArgs, WhereArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use store::{
-    CommitArgs, CommitsArgs, CreateArgs, LogArgs, PutArgs, RecoverArgs, RmArgs, StoreArgs, StoreCommand,
+    CommitArgs, CommitsArgs, CreateArgs, LogArgs, RecoverArgs, RmArgs, StoreArgs, StoreCommand,
 };
 pub(crate) use verify::{CheckArgs, DiffArgs};
 
@@ -48,6 +50,7 @@ Exit codes:
   1  a segment is damaged, a row is bad, something was not found, or two segments differ
   2  the command line is wrong
   3  a file cannot be read or written, or is not a segment that this release can read
+  130, 143  `dv put` was ended by Ctrl-C or SIGTERM, and has committed what it had read
 
 Data goes to standard output, everything else to standard error.";
 

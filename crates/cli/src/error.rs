@@ -19,6 +19,10 @@ pub enum Exit {
     Usage = 2,
     /// A file cannot be read or written.
     Unreadable = 3,
+    /// Ended by SIGINT, as of Ctrl-C.
+    Interrupted = 130,
+    /// Ended by SIGTERM.
+    Terminated = 143,
 }
 
 /// An error with a hint on how to resolve it, and an exit code.

@@ -44,8 +44,10 @@ impl Progress {
             _ => String::new(),
         };
         let millis = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let each_second = thousands(documents.saturating_mul(1000) / millis.max(1));
         let rate = decimal(bytes / 1000, millis, 1);
-        write_over(&format!("{percent}{} documents  {rate} MB/s", thousands(documents)), err);
+        let documents = thousands(documents);
+        write_over(&format!("{percent}{documents} documents  {each_second} documents/s  {rate} MB/s"), err);
     }
 
     /// Shows the current part of several, if an update is due.

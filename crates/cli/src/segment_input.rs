@@ -1,6 +1,8 @@
 //! Adds the documents of an import to the writer of a segment.
 
-use crate::api::writer::{BytesKind, FieldId, FieldSpec, SegmentWriter};
+#[cfg(feature = "parquet")]
+use crate::api::writer::ColumnBatch;
+use crate::api::writer::{self, BytesKind, FieldId, FieldSpec, SegmentWriter};
 use crate::api::{Compression, LogicalType};
 use crate::console::Console;
 use crate::error::CliError;
@@ -17,25 +19,17 @@ use crate::text_format::TextFormat;
 /// The segment to write, and its field for each column of the import.
 pub(crate) struct SegmentInput<'w, T> {
     writer: &'w mut SegmentWriter<T>,
-    /// The index of ids to build; `None` if the writer has it already.
+    /// The index of ids to build.
     ids: Option<&'w IdIndexPlan>,
-    /// Whether the segment is one of a store: fields may exist, have fixed kinds, and the order of the store's schema.
-    in_store: bool,
     fields: Vec<Option<FieldId>>,
 }
 
 impl<'w, T> SegmentInput<'w, T> {
-    /// The input of a segment in a file of its own.
-    pub(crate) fn of_file(
+    pub(crate) fn new(
         writer: &'w mut SegmentWriter<T>,
         ids: Option<&'w IdIndexPlan>,
     ) -> SegmentInput<'w, T> {
-        SegmentInput { writer, ids, in_store: false, fields: Vec::new() }
-    }
-
-    /// The input of a segment of a store, whose writer has the fields, the ids and the order of the store.
-    pub(crate) fn of_store(writer: &'w mut SegmentWriter<T>) -> SegmentInput<'w, T> {
-        SegmentInput { writer, ids: None, in_store: true, fields: Vec::new() }
+        SegmentInput { writer, ids, fields: Vec::new() }
     }
 
     /// Adds all documents.
@@ -51,6 +45,7 @@ impl<'w, T> SegmentInput<'w, T> {
                 Imported::Document(document) => self.add(import, document),
                 #[cfg(feature = "parquet")]
                 Imported::DocBatch(table) => self.add_batch(import, table),
+                Imported::Pause => Ok(()),
             }
         })?;
         progress.show_step("writing", console.err);
@@ -62,31 +57,16 @@ impl<'w, T> SegmentInput<'w, T> {
         for (column, _) in document.values() {
             self.field(import, column)?;
         }
-        let fields = &self.fields;
-        let mut target = self.writer.document();
-        for (column, value) in document.values() {
-            let Some(Some(field)) = fields.get(column) else { continue };
-            match value {
-                StoredRef::Number(number) => target.stored(*field, number)?,
-                StoredRef::Bytes(bytes) => target.stored_bytes(*field, bytes)?,
-            };
-        }
-        target.finish()?;
-        Ok(())
+        write_document(document, &self.fields, self.writer.document())
     }
 
     /// Adds several documents.
     #[cfg(feature = "parquet")]
     fn add_batch(&mut self, import: &Import, table: &DocBatch) -> Result<(), CliError> {
-        let fields = table.columns.iter().map(|(column, _)| self.field(import, *column));
-        let fields: Vec<FieldId> = fields.collect::<Result<_, _>>()?;
-        let mut batch = self.writer.batch(table.docs)?;
-        for (field, (_, filled)) in fields.into_iter().zip(&table.columns) {
-            let (lists, validity) = (filled.lists.as_deref(), filled.validity.as_deref());
-            filled.stored.add_to(&mut batch, field, lists, validity)?;
+        for (column, _) in &table.columns {
+            self.field(import, *column)?;
         }
-        batch.finish();
-        Ok(())
+        write_columns(table, &self.fields, self.writer.batch(table.docs)?)
     }
 
     /// The field of a column; adds it if necessary.
@@ -102,7 +82,7 @@ impl<'w, T> SegmentInput<'w, T> {
             Some(field) => field,
             None => {
                 let ty = column.ty.unwrap_or(ColumnType::single(LogicalType::Utf8));
-                self.writer.add_field(spec(&column.name, ty, self.in_store))?
+                self.writer.add_field(spec(&column.name, ty, false))?
             }
         };
         if let Some(ids) = self.ids.filter(|ids| ids.column == column.name) {
@@ -123,19 +103,45 @@ impl<'w, T> SegmentInput<'w, T> {
             }
             let field = self.field(import, index)?;
             let (text_format, lost) = column.text_format(import.documents(), import.missing_tokens());
-            let order = u32::try_from(index).ok().filter(|_| !self.in_store);
-            self.set_format(field, TextFormat { order, ..text_format })?;
+            let text_format = TextFormat { order: u32::try_from(index).ok(), ..text_format };
+            self.writer.set_format(field, text_format.to_format().unwrap_or_default())?;
             notes.extend(note(column, lost));
         }
         Ok(notes)
     }
+}
 
-    /// Sets the format of a column; of a field that has one already, what both have in common.
-    fn set_format(&mut self, field: FieldId, text_format: TextFormat) -> Result<(), CliError> {
-        let known = self.writer.schema().get(field).and_then(FieldSpec::spelling).map(TextFormat::parse);
-        let text_format = known.into_iter().fold(text_format, |own, known| known.common(own));
-        Ok(self.writer.set_format(field, text_format.to_format().unwrap_or_default())?)
+/// Writes a document, given the field of each column.
+pub(crate) fn write_document(
+    document: &Document,
+    fields: &[Option<FieldId>],
+    mut target: writer::Document<'_>,
+) -> Result<(), CliError> {
+    for (column, value) in document.values() {
+        let Some(Some(field)) = fields.get(column) else { continue };
+        match value {
+            StoredRef::Number(number) => target.stored(*field, number)?,
+            StoredRef::Bytes(bytes) => target.stored_bytes(*field, bytes)?,
+        };
     }
+    target.finish()?;
+    Ok(())
+}
+
+/// Writes several documents, given the field of each column.
+#[cfg(feature = "parquet")]
+pub(crate) fn write_columns(
+    table: &DocBatch,
+    fields: &[Option<FieldId>],
+    mut target: ColumnBatch<'_>,
+) -> Result<(), CliError> {
+    for (column, filled) in &table.columns {
+        let Some(Some(field)) = fields.get(*column) else { continue };
+        let (lists, validity) = (filled.lists.as_deref(), filled.validity.as_deref());
+        filled.stored.add_to(&mut target, *field, lists, validity)?;
+    }
+    target.finish();
+    Ok(())
 }
 
 /// The declaration of a column. In a store, byte strings get a dictionary if nothing else is said, because the kind of a
@@ -152,7 +158,7 @@ pub(crate) fn spec(name: &str, ty: ColumnType, in_store: bool) -> FieldSpec {
 }
 
 /// Fails if every row was skipped, because the format or the delimiter is probably wrong.
-fn refuse_nothing(import: &Import) -> Result<(), CliError> {
+pub(crate) fn refuse_nothing(import: &Import) -> Result<(), CliError> {
     match import.skipped() {
         (skipped, [first, ..]) if import.documents() == 0 => {
             Err(CliError::failed(format!("all {} rows are bad; the first: {first}", thousands(skipped)))
@@ -163,7 +169,7 @@ fn refuse_nothing(import: &Import) -> Result<(), CliError> {
 }
 
 /// A note on something unexpected about a column.
-fn note(column: &Column, lost: bool) -> Option<String> {
+pub(crate) fn note(column: &Column, lost: bool) -> Option<String> {
     let name = &column.name;
     if lost {
         return Some(format!(

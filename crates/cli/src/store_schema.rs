@@ -3,6 +3,7 @@
 use crate::api::store::StoreSchema;
 use crate::api::writer::{BytesKind, FieldSpec};
 use crate::api::{Compression, Field, Kind, LogicalType};
+use crate::args::CreateArgs;
 use crate::error::CliError;
 use crate::input::column_type::{BaseType, ColumnType, Layout, TypeRequest, unit_of};
 use crate::input::schema::{ColumnRequest, Schema, TimeRequest};
@@ -11,12 +12,9 @@ use crate::sort;
 use crate::text_format::TextFormat;
 
 /// The schema of a new store.
-pub(crate) fn of_requests(
-    requests: &Schema,
-    id_field: Option<&str>,
-    sort_by: &[String],
-) -> Result<StoreSchema, CliError> {
-    let mut schema = StoreSchema::new();
+pub(crate) fn of_requests(requests: &Schema, args: &CreateArgs) -> Result<StoreSchema, CliError> {
+    let CreateArgs { id_field, version_field, sort_by, .. } = args;
+    let (id_field, mut schema) = (id_field.as_deref(), StoreSchema::new());
     for (name, request) in requests.iter() {
         let is_id = id_field == Some(name);
         let field = field_of_request(name, request, is_id)
@@ -28,6 +26,12 @@ pub(crate) fn of_requests(
             schema = schema.with_field(Field::new(id_field, Kind::Binary, LogicalType::Utf8))?;
         }
         schema = schema.with_id_field(id_field)?;
+    }
+    if let Some(version_field) = version_field {
+        if schema.field(version_field).is_none() {
+            schema = schema.with_field(Field::new(version_field, Kind::Numeric, LogicalType::U64))?;
+        }
+        schema = schema.with_version_field(version_field)?;
     }
     let fields = schema.fields().iter();
     let columns: Vec<_> = fields.map(|field| (field.name.as_str(), field.kind.is_multi_valued())).collect();

@@ -76,6 +76,20 @@ impl StoreSchema {
         Ok(self)
     }
 
+    /// As [`with_fields`](Self::with_fields), but fields that are there already get the formats of these.
+    pub(crate) fn with_formats(self, fields: impl IntoIterator<Item = Field>) -> Result<StoreSchema> {
+        let fields: Vec<Field> = fields.into_iter().collect();
+        let mut schema = self.with_fields(fields.iter().cloned())?;
+        let mut formats: HashMap<String, Option<String>> =
+            fields.into_iter().map(|field| (field.name, field.format)).collect();
+        for field in &mut schema.fields {
+            if let Some(format) = formats.remove(&field.name) {
+                field.format = format;
+            }
+        }
+        Ok(schema)
+    }
+
     /// Sets the field whose values identify documents.
     ///
     /// # Errors
@@ -148,10 +162,12 @@ impl StoreSchema {
         self.id_field.as_deref()
     }
 
-    /// Whether this is `other`, perhaps with fields added.
+    /// Whether this is `other`, perhaps with fields added, and other formats.
     pub(crate) fn extends(&self, other: &StoreSchema) -> bool {
         let StoreSchema { fields, id_field, version_field, sort } = other;
-        self.fields.starts_with(fields)
+        let same = |(a, b): (&Field, &Field)| (&a.name, a.kind, a.logical) == (&b.name, b.kind, b.logical);
+        self.fields.len() >= fields.len()
+            && self.fields.iter().zip(fields).all(same)
             && (&self.id_field, &self.version_field, &self.sort) == (id_field, version_field, sort)
     }
 

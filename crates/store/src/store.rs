@@ -273,6 +273,23 @@ impl Store {
         })
     }
 
+    /// Adds fields, and gives those that are there already the [format](docvalues_column::Field::format) of these, for
+    /// segments that are written from now on. In a store with a log, this is as durable as the next batch.
+    ///
+    /// # Errors
+    ///
+    /// As [`StoreSchema::with_field`]; nothing is changed then.
+    pub fn set_fields(&self, fields: impl IntoIterator<Item = docvalues_column::Field>) -> Result<()> {
+        self.change(|writer| {
+            let schema = (*writer.schema).clone().with_formats(fields)?;
+            if schema != *writer.schema {
+                writer.schema = Arc::new(schema);
+                writer.changed();
+            }
+            Ok(())
+        })
+    }
+
     /// Makes a change, and publishes it. All that was applied before is published first. Changes wait for each other.
     pub(crate) fn change<R>(&self, change: impl FnOnce(&mut Writer) -> Result<R>) -> Result<R> {
         let mut writer = self.writer()?;

@@ -1,10 +1,8 @@
-//! Arguments of `store`, `put`, `rm`, `commits` and `recover`.
+//! Arguments of `store`, `rm`, `commits` and `recover`.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-
-use super::build::{InputArgs, WriteArgs, parse_size};
 
 const STORE_LONG: &str = "\
 Create a store: a folder of segments that changes.
@@ -44,6 +42,7 @@ its type. Columns of strings get a dictionary, unless the type says :binary.";
 const CREATE_EXAMPLES: &str = "\
 Examples:
   dv store create packages --id-field id
+  dv store create users --id-field key --version-field changed
   dv store create hits --type at=timestamp[ms],url=string:binary --sort-by -at
   dv schema hits.csv > hits.toml && dv store create hits --schema hits.toml
 
@@ -63,6 +62,13 @@ pub(crate) struct CreateArgs {
     /// Its type is string, unless --type or --schema says bytes, ip or uuid.
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) id_field: Option<String>,
+
+    /// The column of versions: of the documents with an id, the one with the highest version wins
+    ///
+    /// Whatever the order in which they arrive. A document with a lower version is stale, and changes nothing; one
+    /// without a version gets the time, in microseconds since 1970. Its type is u64, unless --type or --schema says i64.
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true, requires = "id_field")]
+    pub(crate) version_field: Option<String>,
 
     /// Types of columns, as in dv build --help
     #[arg(long = "type", value_name = "NAME=TYPE,…")]
@@ -91,48 +97,6 @@ pub(super) fn parse_count(text: &str) -> Result<usize, String> {
         .ok()
         .filter(|commits| *commits > 0)
         .ok_or_else(|| "expected a number of at least 1".to_owned())
-}
-
-const PUT_LONG: &str = "\
-Put documents from CSV, TSV, NDJSON, Parquet or Arrow IPC files into a store, as one segment and one commit.
-
-In a store with a column of ids, a document replaces the one with the same id, and the last one of the input stays. Every \
-document must have an id.
-
-Inputs are read as `dv build` reads them. Columns that the store has keep their types; others are added with the type \
-that the input gives them, for good.";
-
-const PUT_EXAMPLES: &str = "\
-Examples:
-  dv store create packages --id-field id
-  dv put packages packages.ndjson.gz
-  psql -c 'copy hits to stdout csv header' | dv put hits - --input-format csv
-  dv put hits today.csv --type code=string && dv count hits --where 'code = \"007\"'
-
-Exit codes: 0 committed, 1 a bad row or value, or a column has another type, 2 wrong command line,
-3 a file cannot be read or written, or another process writes the store.
-If it fails, the store stays as it was.";
-
-/// Put documents into a store
-#[derive(Debug, Args)]
-#[command(long_about = PUT_LONG, after_long_help = PUT_EXAMPLES)]
-pub(crate) struct PutArgs {
-    /// The folder of the store
-    #[arg(value_name = "DIR")]
-    pub(crate) folder: PathBuf,
-
-    #[command(flatten)]
-    pub(crate) input: InputArgs,
-
-    #[command(flatten)]
-    pub(crate) commit: CommitArgs,
-
-    /// Memory for values, such as 64MiB or 8GiB; beyond it they spill to a temporary file in the folder
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
-    pub(crate) memory: usize,
-
-    #[command(flatten)]
-    pub(crate) write: WriteArgs,
 }
 
 const RM_EXAMPLES: &str = "\

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, C
     let options = args.write.options(args.memory);
     let mut writer = SegmentWriter::create(output, writer::Schema::new(), options)?;
     let mut progress = Progress::new(console.err_is_terminal && !args.write.quiet, import.input_size());
-    let mut input = SegmentInput::of_file(&mut writer, ids.as_ref());
+    let mut input = SegmentInput::new(&mut writer, ids.as_ref());
     let notes = input.add_all(&mut import, &mut progress, console).and_then(|()| input.finish(&import));
     let notes = notes.and_then(|notes| {
         finish(writer, &import, ids.as_ref(), &args.sort_by)?;
@@ -82,27 +82,32 @@ fn finish(
 
 /// Opens the inputs and chooses the types of their columns; `memory` is the budget for values.
 pub(super) fn prepare(args: &InputArgs, memory: usize) -> Result<Import, CliError> {
-    let schema = requested(args.schema.as_deref(), &args.types)?;
-    prepare_with(schema, args, memory)
+    Ok(Import::prepare(sources(args), options(args, memory)?)?)
 }
 
-/// As [`prepare`], with these types instead of those of `args`.
-pub(super) fn prepare_with(schema: Schema, args: &InputArgs, memory: usize) -> Result<Import, CliError> {
-    let sources = args.inputs.iter().map(|path| Source::new(path)).collect();
-    let options = ImportOptions {
+/// The inputs.
+pub(super) fn sources(args: &InputArgs) -> Vec<Source> {
+    args.inputs.iter().map(|path| Source::new(path)).collect()
+}
+
+/// The options of the inputs; `memory` is the budget for values.
+pub(super) fn options(args: &InputArgs, memory: usize) -> Result<ImportOptions, CliError> {
+    Ok(ImportOptions {
         format: args.input_format,
         delimiter: args.delimiter,
         quotes: !args.no_quotes,
         header: !args.no_header,
         missing: MissingTokens::new(args.no_default_missing, &args.missing),
-        schema,
+        schema: requested(args.schema.as_deref(), &args.types)?,
         exclude: Exclude::new(&args.exclude),
         sample: args.sample,
         skip_bad: args.skip_bad,
         shown: SHOWN,
         batch_bytes: MAX_BATCH_BYTES.min(memory / 16),
-    };
-    Ok(Import::prepare(sources, options)?)
+        batch_rows: usize::MAX,
+        ids: None,
+        end: None,
+    })
 }
 
 /// The types of `--schema` and `--type`.

@@ -1,106 +1,117 @@
-//! `dv put`: adds documents to a store.
+//! `dv put`: adds documents to a store, batch by batch.
 
-use super::build::{prepare_with, requested, tell_notes};
-use super::store::{commit_json, commit_line, open};
-use crate::api::store::{Added, NewSegment, Store};
-use crate::args::PutArgs;
+use std::time::Duration;
+
+use super::build::{options, sources, tell_notes};
+use super::store::{self, commit_json, commit_line};
+use crate::api::store::{Durability, Store, StoreOptions};
+use crate::args::{ProgressFormat, PutArgs};
 use crate::console::Console;
+use crate::end_signal::EndSignal;
 use crate::error::{CliError, Exit};
-use crate::input::import::Import;
+use crate::input::import::{Import, ImportOptions};
 use crate::output::json::Json;
 use crate::output::text::thousands;
 use crate::progress::Progress;
-use crate::segment_input::SegmentInput;
+use crate::store_input::{Outcomes, PutPlan, StoreInput};
 use crate::store_schema;
 
+/// The time between commits, if an input is a pipe.
+const COMMIT_EVERY: Duration = Duration::from_secs(1);
+
 pub(crate) fn run(args: &PutArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
     // The store first: another writer would make the work in vain.
-    let store = open(&args.folder, &args.commit, args.write.options(args.memory))?;
-    let mut requests = requested(args.input.schema.as_deref(), &args.input.types)?;
-    store_schema::require(store.snapshot().schema(), &mut requests)?;
-    let mut import = prepare_with(requests, &args.input, args.memory)?;
-    let mut progress = Progress::new(console.err_is_terminal && !args.write.quiet, import.input_size());
-    let added = put(&store, &mut import, &mut progress, console);
+    let store = open(args)?;
+    require_versions(args, &store)?;
+    let sources = sources(&args.input);
+    let has_pipe = sources.iter().any(|source| !source.is_replayable());
+    let tells_durable = args.progress == ProgressFormat::Json;
+    let plan = PutPlan {
+        batch: args.batch,
+        commit_every: args.commit_every.map_or(has_pipe.then_some(COMMIT_EVERY), |every| every.0),
+        has_log: args.durability != Durability::OnCommit,
+        tells_durable,
+        end: end.clone(),
+    };
+    let mut import = match Import::prepare(sources, import_options(args, &store, &end)?) {
+        Err(_) if let Some(exit) = end.exit() => return Ok(exit),
+        import => import?,
+    };
+    let wants_progress = console.err_is_terminal && !args.write.quiet && !tells_durable;
+    let mut progress = Progress::new(wants_progress, import.input_size());
+    let mut input = StoreInput::new(&store, plan)?;
+    let put = input.add_all(&mut import, &mut progress, console);
+    let notes = put.and_then(|()| input.finish(&import, console));
     progress.clear(console.err);
-    let (added, notes) = added?;
+    let notes = notes.map_err(|failure| input.fail(failure))?;
     if !args.write.quiet {
-        report(args, &store, &import, (added, &notes), console)?;
+        report(args, &store, &import, (input.outcomes(), &notes), console)?;
     }
-    Ok(Exit::Ok)
+    Ok(end.exit().unwrap_or(Exit::Ok))
 }
 
-/// Writes a segment and commits it. Returns notes for the user.
-fn put(
-    store: &Store,
-    import: &mut Import,
-    progress: &mut Progress,
-    console: &mut Console<'_>,
-) -> Result<(Added, Vec<String>), CliError> {
-    let mut segment = store.new_segment()?;
-    let mut input = SegmentInput::of_store(segment.writer());
-    input.add_all(import, progress, console)?;
-    let notes = input.finish(import)?;
-    require_ids(store, import)?;
-    add_fields(store, import, &mut segment)?;
-    let added = segment.finish()?;
-    store.commit()?;
-    Ok((added, notes))
+fn open(args: &PutArgs) -> Result<Store, CliError> {
+    let options = StoreOptions {
+        durability: args.durability,
+        // Writing the buffer to a segment takes the rest.
+        buffer_bytes: args.memory / 4,
+        ..store::options(&args.commit, args.write.options(args.memory))
+    };
+    Ok(Store::open(&args.folder, options)?)
 }
 
-/// Fails if a document has no id, because none could replace it.
-fn require_ids(store: &Store, import: &Import) -> Result<(), CliError> {
+/// Fails if the store does not have the field of versions that the user expects.
+fn require_versions(args: &PutArgs, store: &Store) -> Result<(), CliError> {
+    let Some(asked) = &args.version_field else { return Ok(()) };
     let snapshot = store.snapshot();
-    let Some(id_field) = snapshot.schema().id_field() else { return Ok(()) };
-    let ids = import.columns().iter().find(|column| column.name == id_field && !column.excluded);
-    match import.documents() - ids.map_or(0, |column| column.values) {
-        0 => Ok(()),
-        lacking => {
-            let (lacking, all) = (thousands(lacking), thousands(import.documents()));
-            let message = format!("column {id_field:?}: {lacking} of {all} documents have no id");
-            Err(CliError::failed(message)
-                .hint("leave them out of the input, or put them into a store without ids"))
-        }
+    let expected = format!("{}: expected the version field {asked:?}", args.folder.display());
+    match snapshot.schema().version_field() {
+        Some(found) if found == asked => Ok(()),
+        Some(found) => Err(CliError::failed(format!("{expected}, found {found:?}"))
+            .hint(format!("put with --version-field {found}, or without it"))),
+        None => Err(CliError::failed(format!("{expected}, found a store without versions"))
+            .hint(format!("create another store with --version-field {asked}, and put the documents of this one there"))),
     }
 }
 
-/// Adds new columns to the schema of the store, in the order of the input.
-fn add_fields(store: &Store, import: &Import, segment: &mut NewSegment<'_>) -> Result<(), CliError> {
-    for column in import.columns().iter().filter(|column| column.is_stored()) {
-        let schema = segment.writer().schema();
-        let spec = schema.field(&column.name).and_then(|field| schema.get(field));
-        if let Some(field) = spec.map(store_schema::field)
-            && store.snapshot().schema().field(&column.name).is_none()
-        {
-            store.add_field(field)?;
-        }
-    }
-    Ok(())
+fn import_options(args: &PutArgs, store: &Store, end: &EndSignal) -> Result<ImportOptions, CliError> {
+    let snapshot = store.snapshot();
+    let mut options = options(&args.input, args.memory)?;
+    store_schema::require(snapshot.schema(), &mut options.schema)?;
+    let ids = snapshot.schema().id_field().map(str::to_owned);
+    Ok(ImportOptions { batch_rows: args.batch, ids, end: Some(end.clone()), ..options })
 }
 
 fn report(
     args: &PutArgs,
     store: &Store,
     import: &Import,
-    (added, notes): (Added, &[String]),
+    (outcomes, notes): (Outcomes, &[String]),
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
+    let Outcomes { added, replaced, stale } = outcomes;
+    let put = added + replaced;
     if args.write.json {
         let (skipped, first) = import.skipped();
         let more = [
-            ("put", added.docs.into()),
-            ("replaced", added.replaced.into()),
+            ("put", put.into()),
+            ("added", added.into()),
+            ("replaced", replaced.into()),
+            ("stale", stale.into()),
             ("skipped_rows", skipped.into()),
             ("first_skipped", first.iter().map(|row| row.to_string().into()).collect()),
             ("notes", notes.into()),
         ];
         return Ok(console.json(&Json::object(commit_json(&args.folder, store).into_iter().chain(more)))?);
     }
-    let plural = if added.docs == 1 { "" } else { "s" };
-    let (put, replaced) = (thousands(added.docs.into()), thousands(added.replaced));
+    let plural = if put == 1 { "" } else { "s" };
+    let [put, added, replaced] = [put, added, replaced].map(thousands);
+    let stale = if stale > 0 { format!(", {} stale", thousands(stale)) } else { String::new() };
     let folder = args.folder.display();
     writeln!(
         console.out,
-        "{folder}: {put} document{plural} put, {replaced} replaced; {}",
+        "{folder}: {put} document{plural} put, {added} added, {replaced} replaced{stale}; {}",
         commit_line(store)
     )?;
     console.out.flush()?;

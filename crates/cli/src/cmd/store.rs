@@ -21,7 +21,7 @@ pub(crate) fn run(args: &StoreArgs, console: &mut Console<'_>) -> Result<Exit, C
 
 fn create(args: &CreateArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let requests = requested(args.schema.as_deref(), &args.types)?;
-    let schema = store_schema::of_requests(&requests, args.id_field.as_deref(), &args.sort_by)?;
+    let schema = store_schema::of_requests(&requests, args)?;
     let store = Store::create(&args.folder, schema, StoreOptions::default())?;
     let (snapshot, folder) = (store.snapshot(), args.folder.display());
     console.note(&format!("{folder}: commit {}, a store without documents", snapshot.commit()));
@@ -30,13 +30,17 @@ fn create(args: &CreateArgs, console: &mut Console<'_>) -> Result<Exit, CliError
 
 /// Opens a store to change it.
 pub(super) fn open(folder: &Path, commit: &CommitArgs, writer: WriterOptions) -> Result<Store, CliError> {
-    let options = StoreOptions {
+    Ok(Store::open(folder, options(commit, writer))?)
+}
+
+/// The options of a store to change.
+pub(super) fn options(commit: &CommitArgs, writer: WriterOptions) -> StoreOptions {
+    StoreOptions {
         keep_commits: commit.keep_commits,
         open: read::open_options(),
         writer,
         ..StoreOptions::default()
-    };
-    Ok(Store::open(folder, options)?)
+    }
 }
 
 /// The number of the last commit, of documents and of segments, for messages.

@@ -33,6 +33,8 @@ pub(crate) struct CsvRows {
     columns: Vec<FieldId>,
     /// The lines read so far: those of the record, and after a bad quote some lines after it.
     lines: Vec<u8>,
+    /// Whether the input paused within the last of them.
+    is_cut: bool,
     /// The range of the record in `lines`; the next record begins at its end.
     record: Range<usize>,
     /// The lines on which the record and the next one begin, from 1.
@@ -81,6 +83,7 @@ impl CsvRows {
             dialect,
             columns: Vec::new(),
             lines: Vec::new(),
+            is_cut: false,
             record: 0..0,
             line: 1,
             next_line: 1,
@@ -131,7 +134,8 @@ impl CsvRows {
     ///
     /// # Errors
     ///
-    /// After [`InputError::Bad`], the next call reads the row after the bad one.
+    /// After [`InputError::Bad`], the next call reads the row after the bad one; after a
+    /// [pause](InputError::is_pause), the same row.
     pub(crate) fn next(&mut self, row: &mut Row) -> Result<bool> {
         if !self.read_record()? {
             return Ok(false);
@@ -212,12 +216,8 @@ impl CsvRows {
     fn read_record(&mut self) -> Result<bool> {
         self.cells.clear();
         loop {
-            if self.record.end == self.lines.len() {
-                self.lines.clear();
-                self.record = 0..0;
-                if !self.read_line()? {
-                    return Ok(false);
-                }
+            if (self.is_cut || self.record.end == self.lines.len()) && !self.read_first_line()? {
+                return Ok(false);
             }
             self.record.start = self.record.end;
             self.line = self.next_line;
@@ -257,9 +257,30 @@ impl CsvRows {
         Ok(true)
     }
 
-    fn read_line(&mut self) -> Result<bool> {
+    /// Reads a line in place of those before, or on after a pause. Returns `false` at the end.
+    fn read_first_line(&mut self) -> Result<bool> {
+        if !std::mem::replace(&mut self.is_cut, true) {
+            self.lines.clear();
+            self.record = 0..0;
+        }
+        self.read_line()?;
+        self.is_cut = false;
+        Ok(!self.lines.is_empty())
+    }
+
+    fn read_line(&mut self) -> Result<()> {
         let read = self.reader.read_until(b'\n', &mut self.lines);
-        read.map(|read| read > 0).map_err(|e| InputError::unreadable(&self.file, e))
+        read.map(drop).map_err(|e| InputError::unreadable(&self.file, e))
+    }
+
+    /// Reads another line of a record. Within one, a pause is waited for.
+    fn read_next_line(&mut self) -> Result<()> {
+        loop {
+            match self.read_line() {
+                Err(error) if error.is_pause() => {}
+                read => return read,
+            }
+        }
     }
 
     /// Reads the cell at byte `begin` of the lines, and more lines if it spans several.
@@ -278,7 +299,7 @@ impl CsvRows {
                 ReadFieldResult::End => true,
                 ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {
                     // At the end of the file, the next call gets no bytes and ends the cell.
-                    self.read_line()?;
+                    self.read_next_line()?;
                     continue;
                 }
             };

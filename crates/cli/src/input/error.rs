@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::source::is_pause;
 use crate::output::text::printable;
 
 /// The length to which messages cut text in error, in characters.
@@ -52,6 +53,11 @@ impl InputError {
 
     pub(crate) fn unreadable(file: &Arc<str>, source: std::io::Error) -> InputError {
         InputError::Unreadable { file: file.clone(), source }
+    }
+
+    /// Whether the input pauses. The next call reads on.
+    pub(crate) fn is_pause(&self) -> bool {
+        matches!(self, InputError::Unreadable { source, .. } if is_pause(source))
     }
 
     /// The hint for the user.

@@ -7,6 +7,7 @@ mod document;
 mod exclude;
 mod hints;
 mod open_input;
+mod sample;
 
 #[cfg(feature = "parquet")]
 pub(crate) use self::arrow_rows::DocBatch;
@@ -19,11 +20,11 @@ pub(crate) use self::hints::type_flag;
 use self::open_input::{OpenInput, Rows};
 use super::column::{Column, MissingTokens};
 use super::error::{BadRow, InputError, Result};
-use super::infer_types::Evidence;
 use super::parse_cell::TypeMismatch;
-use super::row::{Cell, Fields, Row};
+use super::row::{Fields, Row};
 use super::schema::Schema;
 use super::source::{InputFormat, Source};
+use crate::end_signal::EndSignal;
 
 /// The options of the command line on inputs.
 #[derive(Clone, Debug)]
@@ -41,9 +42,15 @@ pub(crate) struct ImportOptions {
     pub(crate) skip_bad: bool,
     /// The number of bad rows to keep for the report.
     pub(crate) shown: usize,
-    /// The approximate size of a batch of rows, in bytes.
+    /// The approximate size of a batch of rows, in bytes, and the most rows.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "rows come one by one"))]
     pub(crate) batch_bytes: usize,
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "rows come one by one"))]
+    pub(crate) batch_rows: usize,
+    /// The column of ids, of which every row must have one.
+    pub(crate) ids: Option<String>,
+    /// Reports pauses of pipes until this signal, which ends them.
+    pub(crate) end: Option<EndSignal>,
 }
 
 /// An item for the caller's sink.
@@ -52,6 +59,8 @@ pub(crate) enum Imported<'a> {
     /// Several documents, column by column.
     #[cfg(feature = "parquet")]
     DocBatch(&'a DocBatch),
+    /// The input pauses.
+    Pause,
 }
 
 /// Inputs, and the types of their columns as far as samples give them.
@@ -60,6 +69,8 @@ pub(crate) struct Import {
     inputs: Vec<Input>,
     fields: Fields,
     columns: Vec<Column>,
+    /// The index of the column of ids, once an input has it.
+    ids: Option<usize>,
     sampled: u64,
     documents: u64,
     skipped: u64,
@@ -90,6 +101,7 @@ impl Import {
             inputs: Vec::new(),
             fields: Fields::default(),
             columns: Vec::new(),
+            ids: None,
             sampled: 0,
             documents: 0,
             skipped: 0,
@@ -169,56 +181,12 @@ impl Import {
     /// Adds a column for every field without one.
     fn add_columns(&mut self) {
         for name in self.fields.names().skip(self.columns.len()) {
+            if self.options.ids.as_deref() == Some(name) {
+                self.ids = Some(self.columns.len());
+            }
             let mut column = Column::new(name, self.options.schema.get(name));
             column.excluded = self.options.exclude.has(name);
             self.columns.push(column);
-        }
-    }
-
-    /// Reads the first rows of an input, and keeps them if the input cannot be read again.
-    fn sample(
-        &mut self,
-        source: &Source,
-        mut rows: Rows,
-        evidence: &mut Vec<Evidence>,
-    ) -> Result<Option<OpenInput>> {
-        let mut kept = (!source.is_replayable()).then(Vec::new);
-        let mut row = Row::default();
-        for _ in 0..self.options.sample {
-            match rows.next(&mut self.fields, &mut row) {
-                Ok(false) => break,
-                Ok(true) => {
-                    self.sampled += 1;
-                    evidence.resize_with(self.fields.len().max(evidence.len()), Evidence::default);
-                    for cell in &row.cells {
-                        self.add_evidence(source, &row, cell, evidence);
-                    }
-                    if let Some(kept) = &mut kept {
-                        kept.push(Ok(row.clone()));
-                    }
-                }
-                Err(InputError::Bad(bad)) if self.options.skip_bad => {
-                    if let Some(kept) = &mut kept {
-                        kept.push(Err(bad));
-                    }
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(kept.map(|sample| OpenInput::Rows(sample, rows)))
-    }
-
-    fn add_evidence(&self, source: &Source, row: &Row, cell: &Cell, evidence: &mut [Evidence]) {
-        let text = row.text(cell);
-        if cell.form.is_csv() && self.options.missing.find(text).is_some() {
-            return;
-        }
-        let place = || {
-            let (line, column) = row.place(cell);
-            (source.name.to_string(), line, column)
-        };
-        if let Some(evidence) = evidence.get_mut(cell.field.index()) {
-            evidence.add(cell.form, cell.element, text, place);
         }
     }
 
@@ -253,6 +221,10 @@ impl Import {
                     Ok(false) => break,
                     Ok(true) => Ok(&row),
                     Err(InputError::Bad(bad)) => Err(bad),
+                    Err(error) if error.is_pause() => {
+                        sink(self, Imported::Pause)?;
+                        continue;
+                    }
                     Err(error) => return Err(error.into()),
                 };
                 self.add(&source, row, &mut document, &mut sink)?;
@@ -324,8 +296,25 @@ impl Import {
                 document.push(column, index, ty, cell.form, text).map_err(|c| fault((c, None)))?;
             }
         }
-        Ok(())
+        self.require_id(source, row, document)
     }
+
+    /// Fails if the document must have an id and has none.
+    fn require_id(&self, source: &Source, row: &Row, document: &Document) -> Result<(), BadRow> {
+        let Some(name) = &self.options.ids else { return Ok(()) };
+        if self.ids.is_some_and(|index| document.values().any(|(column, _)| column == index)) {
+            return Ok(());
+        }
+        let cell = row.cells.iter().find(|cell| Some(cell.field.index()) == self.ids);
+        let (line, at) = cell.map_or((row.line, 1), |cell| row.place(cell));
+        Err(without_id(name, BadRow::new(&source.name, line, at, "")))
+    }
+}
+
+/// The error for a row without an id.
+fn without_id(name: &str, bad: BadRow) -> BadRow {
+    BadRow { problem: format!("column {name:?}: expected an id, found none"), ..bad }
+        .hint("a store with ids has no documents without one")
 }
 
 #[cfg(test)]

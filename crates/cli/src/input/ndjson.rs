@@ -25,6 +25,8 @@ pub(crate) struct NdjsonRows {
     file: Arc<str>,
     reader: Box<dyn BufRead>,
     bytes: Vec<u8>,
+    /// Whether the input paused within the line.
+    is_cut: bool,
     line: u64,
     /// For each field, the last line that had it.
     seen: Vec<u64>,
@@ -35,20 +37,25 @@ pub(crate) struct NdjsonRows {
 impl NdjsonRows {
     pub(crate) fn open(file: &Arc<str>, reader: Box<dyn BufRead>) -> NdjsonRows {
         let file = file.clone();
-        NdjsonRows { file, reader, bytes: Vec::new(), line: 0, seen: Vec::new(), name: String::new() }
+        let (bytes, seen, name) = (Vec::new(), Vec::new(), String::new());
+        NdjsonRows { file, reader, bytes, is_cut: false, line: 0, seen, name }
     }
 
     /// Reads the next row. Returns `false` at the end of the file.
     ///
     /// # Errors
     ///
-    /// After [`InputError::Bad`], the next call reads the row after the bad one.
+    /// After [`InputError::Bad`], the next call reads the row after the bad one; after a
+    /// [pause](InputError::is_pause), the same row.
     pub(crate) fn next(&mut self, fields: &mut Fields, row: &mut Row) -> Result<bool> {
         loop {
-            self.bytes.clear();
+            if !std::mem::replace(&mut self.is_cut, true) {
+                self.bytes.clear();
+            }
             self.reader
                 .read_until(b'\n', &mut self.bytes)
                 .map_err(|e| InputError::unreadable(&self.file, e))?;
+            self.is_cut = false;
             if self.bytes.is_empty() {
                 return Ok(false);
             }

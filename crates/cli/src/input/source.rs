@@ -1,11 +1,14 @@
 //! Opening an input: its location, compression and format.
 
 mod counting_reader;
+mod live;
 mod zstd;
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,8 +16,11 @@ use clap::ValueEnum;
 use flate2::bufread::MultiGzDecoder;
 
 use self::counting_reader::{Counted, Peeked, peek};
+use self::live::LiveReader;
+pub(crate) use self::live::is_pause;
 use self::zstd::Zstd;
 use super::error::{InputError, Result, file_name};
+use crate::end_signal::EndSignal;
 
 /// The magic bytes of a Parquet file.
 const PARQUET: &[u8] = b"PAR1";
@@ -79,6 +85,8 @@ pub(crate) struct Opened {
     pub(crate) head: Vec<u8>,
     /// Whether the whole input is compressed.
     pub(crate) packed: bool,
+    /// Set it to make pauses errors, see [`is_pause`]. Only an input that is opened until a signal has them.
+    pub(crate) reports_pauses: Rc<Cell<bool>>,
 }
 
 impl Source {
@@ -100,20 +108,28 @@ impl Source {
         std::fs::metadata(&self.path).ok().filter(|meta| meta.is_file()).map(|meta| meta.len())
     }
 
-    /// Opens the input; `format` is the user's choice.
+    /// Opens the input; `format` is the user's choice. A pipe ends at a signal, if that is given.
     ///
     /// # Errors
     ///
     /// If the input cannot be opened, or its compression or format is unknown.
-    pub(crate) fn open(&self, format: Option<InputFormat>) -> Result<Opened> {
-        let raw: Box<dyn Read> = if self.is_stdin() {
-            Box::new(io::stdin().lock())
+    pub(crate) fn open(&self, format: Option<InputFormat>, end: Option<&EndSignal>) -> Result<Opened> {
+        let raw: Box<dyn Read + Send> = if self.is_stdin() {
+            Box::new(io::stdin())
         } else {
             Box::new(File::open(&self.path).map_err(|e| InputError::unreadable(&self.name, e))?)
         };
+        let reports_pauses = Rc::default();
+        let raw: Box<dyn Read> = match end {
+            Some(end) if !self.is_replayable() => {
+                Box::new(LiveReader::new(raw, end.clone(), Rc::clone(&reports_pauses)))
+            }
+            _ => raw,
+        };
         self.read.store(0, Ordering::Relaxed);
         self.text.store(0, Ordering::Relaxed);
-        self.open_bytes(Box::new(Counted { reader: raw, read: self.read.clone() }), format)
+        let opened = self.open_bytes(Box::new(Counted { reader: raw, read: self.read.clone() }), format)?;
+        Ok(Opened { reports_pauses, ..opened })
     }
 
     /// Bytes read since the input was last opened, before decompression.
@@ -155,7 +171,7 @@ impl Source {
             }
         };
         let reader = Box::new(Counted { reader, read: self.text.clone() });
-        Ok(Opened { reader, format, head, packed })
+        Ok(Opened { reader, format, head, packed, reports_pauses: Rc::default() })
     }
 
     /// The input as a file, for formats with a footer, which need to seek.
@@ -347,7 +363,7 @@ mod tests {
 
     #[test]
     fn missing_files_are_unreadable() {
-        let error = Source::new(Path::new("/no/such/file.csv")).open(None).err().unwrap();
+        let error = Source::new(Path::new("/no/such/file.csv")).open(None, None).err().unwrap();
         assert!(matches!(error, InputError::Unreadable { .. }));
         assert!(error.to_string().starts_with("/no/such/file.csv: "));
     }

@@ -37,6 +37,9 @@ pub(super) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Cl
     if let Some(id_field) = schema.id_field() {
         writeln!(console.out, "ids in {}", printable(id_field))?;
     }
+    if let Some(version_field) = schema.version_field() {
+        writeln!(console.out, "versions in {}", printable(version_field))?;
+    }
     if !schema.sort().is_empty() {
         let keys: Vec<_> = schema.sort().iter().map(|key| printable(&key.to_string())).collect();
         writeln!(console.out, "sorted by {}", keys.join(", then "))?;
@@ -138,6 +141,7 @@ fn json(file: &str, snapshot: &Snapshot, usage: &[SegmentUsage], columns: &[Colu
         ("documents", snapshot.docs().into()),
         ("bytes", usage.iter().map(|usage| usage.bytes).sum::<u64>().into()),
         ("id_field", schema.id_field().into()),
+        ("version_field", schema.version_field().into()),
         ("sort", Json::any(schema.sort().iter().map(|key| key.to_string().into()))),
         ("columns", columns.iter().map(column).collect()),
         ("segments", snapshot.segments().map(segment).collect()),

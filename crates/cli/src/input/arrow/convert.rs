@@ -27,6 +27,14 @@ pub(crate) struct ConvertedColumn {
     pub(crate) seen: Styles,
 }
 
+impl ConvertedColumn {
+    /// Whether a row has a value.
+    pub(crate) fn has_value(&self, row: usize) -> bool {
+        let word = |words: &Vec<u64>| words.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1);
+        self.validity.as_ref().is_none_or(word)
+    }
+}
+
 /// The formats of values.
 #[derive(Debug)]
 pub(crate) enum Styles {

@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, BooleanArray};
 use arrow_select::filter::filter;
 
 use super::hints::{describe, quoted, type_flag};
-use super::{Import, Imported};
+use super::{Import, Imported, without_id};
 use crate::api::{Holds, LogicalType, MAX_NAME, weight};
 use crate::input::arrow::{ArrowFile, ConvertedColumn, Styles, ValueError, convert, guarded};
 use crate::input::column::{Column, DeclaredType};
@@ -83,7 +83,8 @@ impl Import {
                 let arrays: Vec<ArrayRef> =
                     arrays.iter().map(|a| a.slice(piece.start, piece.len())).collect();
                 let bytes = guarded(&source.name, || Ok(arrays.iter().map(|a| weight(a)).sum::<usize>()))?;
-                if bytes > self.options.batch_bytes && piece.len() > 1 {
+                let is_large = bytes > self.options.batch_bytes || piece.len() > self.options.batch_rows;
+                if is_large && piece.len() > 1 {
                     let middle = start.midpoint(end);
                     pieces.extend([(middle, end), (start, middle)]);
                     continue;
@@ -106,11 +107,19 @@ impl Import {
         sink: &mut impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let (mut filled, faults) = self.convert_arrays(source, columns, &arrays)?;
+        let arrays_len = usize::try_from(rows.end - rows.start).unwrap_or(usize::MAX);
         let mut bad = BTreeMap::new();
         for (index, fault) in faults {
             let place = Place::Row(rows.start + fault.row as u64);
             bad.entry(fault.row)
                 .or_insert_with(|| self.bad_row(index, fault, BadRow::at(&source.name, place, "")));
+        }
+        if let Some(name) = &self.options.ids {
+            let ids = filled.iter().find(|(index, _)| Some(*index) == self.ids).map(|(_, ids)| ids);
+            for row in (0..arrays_len).filter(|row| !ids.is_some_and(|ids| ids.has_value(*row))) {
+                let place = Place::Row(rows.start + row as u64);
+                bad.entry(row).or_insert_with(|| without_id(name, BadRow::at(&source.name, place, "")));
+            }
         }
         let docs =
             u32::try_from(rows.end - rows.start).unwrap_or(u32::MAX) - u32::try_from(bad.len()).unwrap_or(0);

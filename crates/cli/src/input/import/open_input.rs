@@ -39,12 +39,16 @@ impl Rows {
 impl Import {
     /// Opens an input and adds the columns of its header.
     pub(super) fn open(&mut self, source: &Source) -> Result<OpenInput> {
-        let opened = source.open(self.options.format)?;
+        let opened = source.open(self.options.format, self.options.end.as_ref())?;
+        let reports_pauses = opened.reports_pauses.clone();
+        // A decompressor may not read on after an error.
+        let may_pause = !opened.packed;
         let name: &Arc<str> = &source.name;
         match opened.format {
             InputFormat::Parquet | InputFormat::Arrow => return open_columns(source, opened),
             InputFormat::Ndjson => {
                 let rows = NdjsonRows::open(name, opened.reader);
+                reports_pauses.set(may_pause);
                 return Ok(OpenInput::Rows(Vec::new(), Rows::Ndjson(rows)));
             }
             InputFormat::Csv | InputFormat::Tsv => {}
@@ -56,6 +60,7 @@ impl Import {
             header: self.options.header,
         };
         let rows = CsvRows::open(name, opened.reader, dialect, &mut self.fields)?;
+        reports_pauses.set(may_pause);
         self.add_columns();
         for field in rows.columns() {
             if let Some(column) = self.columns.get_mut(field.index()) {

@@ -21,6 +21,9 @@ fn options() -> ImportOptions {
         skip_bad: false,
         shown: 5,
         batch_bytes: 1 << 20,
+        batch_rows: usize::MAX,
+        ids: None,
+        end: None,
     }
 }
 
@@ -78,6 +81,7 @@ fn import_files(paths: &[PathBuf], options: ImportOptions) -> Result<ImportResul
             Imported::Document(document) => documents.push(keep(document)),
             #[cfg(feature = "parquet")]
             Imported::DocBatch(_) => panic!("no file here has columns"),
+            Imported::Pause => panic!("no file pauses"),
         }
         Ok::<(), InputError>(())
     })?;
@@ -375,7 +379,7 @@ fn packages_come_out_document_by_document() {
     let Some(path) = data("debian-packages.ndjson.gz") else { return };
     let imported = import_files(std::slice::from_ref(&path), options()).unwrap();
     let mut text = String::new();
-    let mut opened = Source::new(&path).open(None).unwrap();
+    let mut opened = Source::new(&path).open(None, None).unwrap();
     std::io::Read::read_to_string(&mut opened.reader, &mut text).unwrap();
     let exported = imported.ndjson();
     assert_eq!(exported.lines().count(), 63_440);

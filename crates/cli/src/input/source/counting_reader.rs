@@ -32,10 +32,22 @@ impl<R: BufRead> BufRead for Counted<R> {
 /// A reader whose first bytes were peeked.
 pub(super) type Peeked = io::Chain<Cursor<Vec<u8>>, Box<dyn BufRead>>;
 
-/// The first bytes, at most `wanted`, and a reader that returns them again.
+/// The first bytes, at most `wanted`, and a reader that returns them again. Of a text, the first line that is not blank
+/// suffices, so that an input which pauses after it can be read.
 pub(super) fn peek(mut reader: impl BufRead + 'static, wanted: usize) -> io::Result<(Vec<u8>, Peeked)> {
     let mut head = Vec::with_capacity(wanted);
-    reader.by_ref().take(wanted as u64).read_to_end(&mut head)?;
+    while head.len() < wanted && !head.trim_ascii_start().contains(&b'\n') {
+        let bytes = match reader.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            bytes => bytes?,
+        };
+        let taken = bytes.len().min(wanted - head.len());
+        if taken == 0 {
+            break;
+        }
+        head.extend_from_slice(&bytes[..taken]);
+        reader.consume(taken);
+    }
     let rest: Box<dyn BufRead> = Box::new(reader);
     Ok((head.clone(), Cursor::new(head).chain(rest)))
 }

@@ -1,0 +1,157 @@
+//! Arguments of `put`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use super::build::{InputArgs, WriteArgs, parse_size};
+use super::store::{CommitArgs, parse_count};
+use crate::api::store::Durability;
+
+const LONG: &str = "\
+Put documents from CSV, TSV, NDJSON, Parquet or Arrow IPC files into a store, batch by batch.
+
+In a store with a column of ids, a document replaces the one with the same id, and the last one of the input stays. Every \
+document must have an id. In a store with a column of versions, the highest version stays, and documents with a lower one \
+are counted as stale.
+
+Inputs are read as `dv build` reads them. Columns that the store has keep their types; others are added with the type \
+that the input gives them, for good.
+
+Files are committed at the end, so an error leaves the store as it was. A pipe, such as standard input, is committed \
+every second, also while it pauses (--commit-every), until it ends. Its sample (--sample) ends a second after its first \
+row, unless it is to have all rows. After an error, what was committed before it stays, and the message says how many \
+documents that are; the same is true of --durability other than commit.
+
+Ctrl-C (SIGINT) and SIGTERM end the input: what was read is committed and reported. A second one ends dv at once.";
+
+const EXAMPLES: &str = "\
+Examples:
+  dv store create packages --id-field id
+  dv put packages packages.ndjson.gz
+  psql -c 'copy hits to stdout csv header' | dv put hits - --input-format csv --commit-every end
+  dv put hits today.csv --type code=string && dv count hits --where 'code = \"007\"'
+  tail -n +1 -f hits.ndjson | dv put hits - --input-format ndjson
+  tail -n +1 -f hits.ndjson | dv put hits - --durability batch --progress json 2>> hits.progress
+
+Exit codes: 0 committed, 1 a bad row or value, or a column has another type, 2 wrong command line,
+3 a file cannot be read or written, or another process writes the store, 130 or 143 ended by SIGINT or SIGTERM.";
+
+/// Put documents into a store
+#[derive(Debug, Args)]
+#[command(long_about = LONG, after_long_help = EXAMPLES)]
+pub(crate) struct PutArgs {
+    /// The folder of the store
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// The most documents of a batch
+    ///
+    /// A batch is applied whole or not at all. It ends earlier at 4 MiB, before a document with a new column, and when a
+    /// pipe pauses.
+    #[arg(long, value_name = "DOCUMENTS", default_value_t = 1000, value_parser = parse_count)]
+    pub(crate) batch: usize,
+
+    /// When documents survive a crash: `commit`, `batch`, or a time such as 200ms
+    ///
+    /// `commit`: after the next commit. `batch`: when their batch is applied; it is in the log of the store then, which
+    /// is synced. A time: as `batch`, but the log is synced only after this time has passed, so a loss of power may lose
+    /// the batches since; the end of dv loses none.
+    #[arg(long, value_name = "WHEN", default_value = "commit", value_parser = parse_durability)]
+    pub(crate) durability: Durability,
+
+    /// The time between commits, such as 5s or 500ms, or `end` [default: 1s if an input is a pipe, otherwise end]
+    ///
+    /// A commit is durable, and other commands see what it contains.
+    #[arg(long, value_name = "TIME", value_parser = parse_commit_every)]
+    pub(crate) commit_every: Option<CommitEvery>,
+
+    /// The column of versions that the store must have; see dv store create --help
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub(crate) version_field: Option<String>,
+
+    /// Progress: a line on a terminal, or one JSON object a line on standard error
+    ///
+    /// `json` writes a line when more documents of the input are as durable as --durability says, or committed:
+    /// {\"documents\":3000,\"skipped_rows\":0}. The input can go on after these rows.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = ProgressFormat::Auto, conflicts_with = "quiet")]
+    pub(crate) progress: ProgressFormat,
+
+    #[command(flatten)]
+    pub(crate) commit: CommitArgs,
+
+    /// Memory, such as 64MiB or 8GiB: documents that take a quarter of it are written to a segment
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
+    pub(crate) memory: usize,
+
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+}
+
+/// How to show progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProgressFormat {
+    /// A line that changes, if standard error is a terminal
+    Auto,
+    /// A line of JSON when documents have become durable
+    Json,
+}
+
+/// The time between commits; `None` commits at the end only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CommitEvery(pub(crate) Option<Duration>);
+
+fn parse_commit_every(text: &str) -> Result<CommitEvery, String> {
+    match text {
+        "end" => Ok(CommitEvery(None)),
+        text => parse_time(text)
+            .map(|time| CommitEvery(Some(time)))
+            .ok_or_else(|| "expected `end`, or a time such as 5s or 500ms".to_owned()),
+    }
+}
+
+fn parse_durability(text: &str) -> Result<Durability, String> {
+    match text {
+        "commit" => Ok(Durability::OnCommit),
+        "batch" => Ok(Durability::EachBatch),
+        text => parse_time(text)
+            .map(Durability::Within)
+            .ok_or_else(|| "expected commit, batch, or a time such as 200ms or 2s".to_owned()),
+    }
+}
+
+/// Parses `500ms`, `2s`, `5m` or a number of seconds, above 0.
+fn parse_time(text: &str) -> Option<Duration> {
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[number.len()..] {
+        "ms" => 1,
+        "" | "s" => 1000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    let number: u64 = number.parse().ok().filter(|number| *number > 0)?;
+    number.checked_mul(unit).map(Duration::from_millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        let every = |text| parse_commit_every(text).map(|every| every.0);
+        assert_eq!(every("end"), Ok(None));
+        assert_eq!(every("500ms"), Ok(Some(Duration::from_millis(500))));
+        assert_eq!(every("2"), Ok(Some(Duration::from_secs(2))));
+        assert_eq!(parse_durability("2s"), Ok(Durability::Within(Duration::from_secs(2))));
+        assert_eq!(parse_durability("5m"), Ok(Durability::Within(Duration::from_secs(300))));
+        for wrong in ["", "0", "0s", "-1s", "1.5s", "1d", "s", "99999999999999999999", "18446744073709551615h"] {
+            assert!(every(wrong).is_err() && parse_durability(wrong).is_err(), "{wrong}");
+        }
+    }
+}

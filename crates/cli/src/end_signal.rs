@@ -1,0 +1,34 @@
+//! Signals that ask a command to end: SIGINT (Ctrl-C) and SIGTERM.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+use crate::error::Exit;
+
+/// The first signal that asked the command to end, if one did.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EndSignal(Arc<AtomicUsize>);
+
+impl EndSignal {
+    /// Notes the first signal from now on. The second one ends the process at once.
+    pub(crate) fn watch() -> io::Result<EndSignal> {
+        let (signal, is_second) = (EndSignal::default(), Arc::new(AtomicBool::new(false)));
+        for (number, exit) in [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated)] {
+            flag::register_conditional_shutdown(number, i32::from(exit as u8), is_second.clone())?;
+            flag::register(number, is_second.clone())?;
+            flag::register_usize(number, signal.0.clone(), usize::from(exit as u8))?;
+        }
+        Ok(signal)
+    }
+
+    /// The exit code after the signal; `None` if there was none.
+    pub(crate) fn exit(&self) -> Option<Exit> {
+        let exits = [Exit::Interrupted, Exit::Terminated];
+        let noted = self.0.load(Ordering::Relaxed);
+        exits.into_iter().find(|exit| usize::from(*exit as u8) == noted)
+    }
+}

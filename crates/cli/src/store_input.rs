@@ -1,0 +1,299 @@
+//! Adds the documents of an import to a store, batch by batch.
+
+use std::time::{Duration, Instant};
+
+use crate::api::Field;
+use crate::api::store::{Outcome, Store, WriteBatch};
+use crate::api::writer::FieldId;
+use crate::api::LogicalType;
+use crate::console::Console;
+use crate::end_signal::EndSignal;
+use crate::error::CliError;
+use crate::input::column::Column;
+use crate::input::column_type::ColumnType;
+#[cfg(feature = "parquet")]
+use crate::input::import::DocBatch;
+use crate::input::import::{Document, Import, Imported};
+use crate::output::json::Json;
+use crate::output::text::thousands;
+use crate::progress::Progress;
+#[cfg(feature = "parquet")]
+use crate::segment_input::write_columns;
+use crate::segment_input::{note, refuse_nothing, spec, write_document};
+use crate::store_schema;
+use crate::text_format::TextFormat;
+
+/// A batch ends at this many bytes of memory.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// How documents are put.
+#[derive(Clone, Debug)]
+pub(crate) struct PutPlan {
+    /// The most documents of a batch.
+    pub(crate) batch: usize,
+    /// The time between commits; `None` commits at the end only.
+    pub(crate) commit_every: Option<Duration>,
+    /// Whether batches survive when they are applied, because the store has a log.
+    pub(crate) has_log: bool,
+    /// Whether to print a line of JSON when documents have become durable.
+    pub(crate) tells_durable: bool,
+    pub(crate) end: EndSignal,
+}
+
+/// What became of the documents.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Outcomes {
+    pub(crate) added: u64,
+    pub(crate) replaced: u64,
+    pub(crate) stale: u64,
+}
+
+impl Outcomes {
+    /// The number of documents.
+    pub(crate) fn documents(&self) -> u64 {
+        self.added + self.replaced + self.stale
+    }
+
+    fn add(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Replaced => self.replaced += 1,
+            Outcome::Stale { .. } => self.stale += 1,
+            _ => self.added += 1,
+        }
+    }
+}
+
+/// A column of the import as a field of the store.
+#[derive(Debug)]
+struct StoreColumn {
+    /// The field now.
+    field: Field,
+    /// The format before the import; `None` if the store did not have the field.
+    before: Option<TextFormat>,
+    is_there: bool,
+}
+
+/// The store, and the batch of documents that comes next.
+pub(crate) struct StoreInput<'s> {
+    store: &'s Store,
+    plan: PutPlan,
+    batch: WriteBatch,
+    /// The field of each column in the batch.
+    fields: Vec<Option<FieldId>>,
+    columns: Vec<Option<StoreColumn>>,
+    /// Of the documents that were applied, and the number of bad rows that were skipped before the last one.
+    outcomes: Outcomes,
+    skipped: u64,
+    /// The number of documents that are durable, and how many of them were told.
+    durable: u64,
+    told: u64,
+    /// When the first document after the last commit was added.
+    uncommitted_since: Option<Instant>,
+}
+
+impl<'s> StoreInput<'s> {
+    pub(crate) fn new(store: &'s Store, plan: PutPlan) -> Result<StoreInput<'s>, CliError> {
+        Ok(StoreInput {
+            store,
+            plan,
+            batch: store.batch()?,
+            fields: Vec::new(),
+            columns: Vec::new(),
+            outcomes: Outcomes::default(),
+            skipped: 0,
+            durable: 0,
+            told: 0,
+            uncommitted_since: None,
+        })
+    }
+
+    /// What became of the documents so far.
+    pub(crate) fn outcomes(&self) -> Outcomes {
+        self.outcomes
+    }
+
+    /// Adds all documents, or those up to a signal.
+    pub(crate) fn add_all(
+        &mut self,
+        import: &mut Import,
+        progress: &mut Progress,
+        console: &mut Console<'_>,
+    ) -> Result<(), CliError> {
+        let added = import.run(|import, added| {
+            progress.show(import.documents(), import.bytes_read(), console.err);
+            match added {
+                Imported::Document(document) => self.add(import, document)?,
+                #[cfg(feature = "parquet")]
+                Imported::DocBatch(table) => self.add_columns(import, table)?,
+                Imported::Pause if self.batch.is_empty() => {}
+                Imported::Pause => self.apply(import)?,
+            }
+            self.keep_up(import, console)
+        });
+        match added {
+            Err(_) if self.plan.end.exit().is_some() => Ok(()),
+            added => {
+                progress.show_step("committing", console.err);
+                added.and_then(|()| refuse_nothing(import))
+            }
+        }
+    }
+
+    fn add(&mut self, import: &Import, document: &Document) -> Result<(), CliError> {
+        self.require_fields(import, document.values().map(|(column, _)| column))?;
+        write_document(document, &self.fields, self.batch.upsert())
+    }
+
+    /// Adds several documents.
+    #[cfg(feature = "parquet")]
+    fn add_columns(&mut self, import: &Import, table: &DocBatch) -> Result<(), CliError> {
+        if self.batch.len() + table.docs as usize > self.plan.batch {
+            self.apply(import)?;
+        }
+        self.require_fields(import, table.columns.iter().map(|(column, _)| *column))?;
+        write_columns(table, &self.fields, self.batch.upsert_columns(table.docs)?)
+    }
+
+    /// Begins another batch if this one lacks the field of a column.
+    fn require_fields(
+        &mut self,
+        import: &Import,
+        mut columns: impl Iterator<Item = usize>,
+    ) -> Result<(), CliError> {
+        let is_new = |column| !matches!(self.fields.get(column), Some(Some(_)));
+        if columns.any(is_new) { self.apply(import) } else { Ok(()) }
+    }
+
+    /// Applies and commits, if it is time. Fails after a signal.
+    fn keep_up(&mut self, import: &Import, console: &mut Console<'_>) -> Result<(), CliError> {
+        if !self.batch.is_empty() && self.plan.commit_every.is_some() {
+            self.uncommitted_since.get_or_insert_with(Instant::now);
+        }
+        if self.batch.len() >= self.plan.batch || self.batch.bytes() >= BATCH_BYTES {
+            self.apply(import)?;
+        }
+        let due = self.plan.commit_every.zip(self.uncommitted_since);
+        if due.is_some_and(|(time, since)| since.elapsed() >= time) {
+            self.apply(import)?;
+            self.commit()?;
+        }
+        self.tell_durable(console);
+        match self.plan.end.exit() {
+            Some(exit) => Err(CliError::new(exit, "interrupted")),
+            None => Ok(()),
+        }
+    }
+
+    /// Applies the batch, and begins another one with the fields of all columns so far.
+    fn apply(&mut self, import: &Import) -> Result<(), CliError> {
+        self.set_fields(import)?;
+        let batch = std::mem::replace(&mut self.batch, self.store.batch()?);
+        if !batch.is_empty() {
+            let first = self.outcomes.documents() + 1;
+            let last = first + batch.len() as u64 - 1;
+            let applied = self.store.apply(batch).map_err(|error| {
+                let failure = CliError::from(error);
+                let (first, last) = (thousands(first), thousands(last));
+                let message = format!("documents {first} to {last} of the input: {}", failure.message);
+                CliError { message, ..failure }
+            })?;
+            applied.outcomes.into_iter().for_each(|outcome| self.outcomes.add(outcome));
+        }
+        (self.skipped, _) = import.skipped();
+        if self.plan.has_log {
+            self.durable = self.outcomes.documents();
+        }
+        let names = self.columns.iter().map(|column| column.as_ref().map(|column| &column.field.name));
+        let fields = names.map(|name| name.map(|name| self.batch.field(name)).transpose());
+        self.fields = fields.collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
+    /// Adds the fields of columns that the store does not have, in the order of the input, and sets the formats that
+    /// all values so far have in common.
+    fn set_fields(&mut self, import: &Import) -> Result<(), CliError> {
+        let snapshot = self.store.snapshot();
+        self.columns.resize_with(import.columns().len(), || None);
+        let mut changed = Vec::new();
+        for (column, known) in import.columns().iter().zip(&mut self.columns) {
+            if !column.is_stored() {
+                continue;
+            }
+            let known = known.get_or_insert_with(|| {
+                StoreColumn::of(column, snapshot.schema().field(&column.name))
+            });
+            let (own, _) = column.text_format(import.documents(), import.missing_tokens());
+            let format = match &known.before {
+                Some(before) if column.values > 0 => before.clone().common(own),
+                Some(before) => before.clone(),
+                None => own,
+            };
+            let format = format.to_format();
+            if !known.is_there || known.field.format != format {
+                (known.is_there, known.field.format) = (true, format);
+                changed.push(known.field.clone());
+            }
+        }
+        if !changed.is_empty() {
+            self.store.set_fields(changed)?;
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), CliError> {
+        self.store.commit()?;
+        (self.durable, self.uncommitted_since) = (self.outcomes.documents(), None);
+        Ok(())
+    }
+
+    /// Applies and commits what was added. Returns notes for the user.
+    pub(crate) fn finish(
+        &mut self,
+        import: &Import,
+        console: &mut Console<'_>,
+    ) -> Result<Vec<String>, CliError> {
+        self.apply(import)?;
+        self.commit()?;
+        self.tell_durable(console);
+        let stored = import.columns().iter().filter(|column| column.is_stored());
+        let note_of = |column: &Column| {
+            let (_, lost) = column.text_format(import.documents(), import.missing_tokens());
+            note(column, lost)
+        };
+        Ok(stored.filter_map(note_of).collect())
+    }
+
+    /// Drops the documents that the store need not keep after a failure, and says in the message how many it keeps.
+    pub(crate) fn fail(&mut self, failure: CliError) -> CliError {
+        if self.durable == 0 {
+            return failure;
+        }
+        // So that readers see all of them. The number says so if this fails, too.
+        let _ = self.commit();
+        let plural = if self.durable == 1 { "" } else { "s" };
+        let durable = thousands(self.durable);
+        let were = if self.durable == 1 { "was" } else { "were" };
+        let message = format!("{}; {durable} document{plural} {were} put before", failure.message);
+        CliError { message, ..failure }
+    }
+
+    /// Prints the number of documents that are durable, if it has changed.
+    fn tell_durable(&mut self, console: &mut Console<'_>) {
+        if self.plan.tells_durable && self.told < self.durable {
+            self.told = self.durable;
+            let counts = [("documents", self.durable), ("skipped_rows", self.skipped)];
+            let line = Json::object(counts.map(|(name, count)| (name, count.into())));
+            console.note(&serde_json::to_string(&line).unwrap_or_default());
+        }
+    }
+}
+
+impl StoreColumn {
+    /// The column as the field of the store, if that is there, or as a new one.
+    fn of(column: &Column, known: Option<&Field>) -> StoreColumn {
+        let ty = column.ty.unwrap_or(ColumnType::single(LogicalType::Utf8));
+        let field = known.cloned().unwrap_or_else(|| store_schema::field(&spec(&column.name, ty, true)));
+        let before = known.map(|known| known.format.as_deref().map(TextFormat::parse).unwrap_or_default());
+        StoreColumn { field, before, is_there: known.is_some() }
+    }
+}
