@@ -25,10 +25,7 @@ pub(crate) struct SegmentInput<'w, T> {
 }
 
 impl<'w, T> SegmentInput<'w, T> {
-    pub(crate) fn new(
-        writer: &'w mut SegmentWriter<T>,
-        ids: Option<&'w IdIndexPlan>,
-    ) -> SegmentInput<'w, T> {
+    pub(crate) fn new(writer: &'w mut SegmentWriter<T>, ids: Option<&'w IdIndexPlan>) -> SegmentInput<'w, T> {
         SegmentInput { writer, ids, fields: Vec::new() }
     }
 

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use crate::api::Field;
+use crate::api::LogicalType;
 use crate::api::store::{Outcome, Store, WriteBatch};
 use crate::api::writer::FieldId;
-use crate::api::LogicalType;
 use crate::console::Console;
 use crate::end_signal::EndSignal;
 use crate::error::CliError;
@@ -216,12 +216,13 @@ impl<'s> StoreInput<'s> {
         self.columns.resize_with(import.columns().len(), || None);
         let mut changed = Vec::new();
         for (column, known) in import.columns().iter().zip(&mut self.columns) {
-            if !column.is_stored() {
+            // The values of the sample are still to come.
+            let is_sampled = column.example.is_some() && !column.excluded;
+            if !is_sampled && !column.is_stored() {
                 continue;
             }
-            let known = known.get_or_insert_with(|| {
-                StoreColumn::of(column, snapshot.schema().field(&column.name))
-            });
+            let known =
+                known.get_or_insert_with(|| StoreColumn::of(column, snapshot.schema().field(&column.name)));
             let (own, _) = column.text_format(import.documents(), import.missing_tokens());
             let format = match &known.before {
                 Some(before) if column.values > 0 => before.clone().common(own),

@@ -70,8 +70,9 @@ fn require_versions(args: &PutArgs, store: &Store) -> Result<(), CliError> {
         Some(found) if found == asked => Ok(()),
         Some(found) => Err(CliError::failed(format!("{expected}, found {found:?}"))
             .hint(format!("put with --version-field {found}, or without it"))),
-        None => Err(CliError::failed(format!("{expected}, found a store without versions"))
-            .hint(format!("create another store with --version-field {asked}, and put the documents of this one there"))),
+        None => Err(CliError::failed(format!("{expected}, found a store without versions")).hint(format!(
+            "create another store with --version-field {asked}, and put the documents of this one there"
+        ))),
     }
 }
 

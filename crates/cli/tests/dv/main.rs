@@ -18,6 +18,7 @@ mod ids;
 mod json;
 mod merge;
 mod pipes;
+mod put;
 mod query_errors;
 #[cfg(unix)]
 mod readme;

@@ -95,7 +95,7 @@ impl Sandbox {
 }
 
 impl Run {
-    fn new(output: std::process::Output) -> Run {
+    pub(crate) fn new(output: std::process::Output) -> Run {
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Run { out: text(output.stdout), err: text(output.stderr), code: output.status.code().unwrap_or(-1) }
     }

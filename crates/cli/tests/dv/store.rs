@@ -218,7 +218,7 @@ fn types_are_fixed_by_the_first_put() {
                     hint: the type of a store's column never changes\n";
     assert_eq!((exit, err.as_str()), (1, expected));
     let (exit, err) = code(put("id,size\n,7\nd,1\n", &[]));
-    assert!(exit == 1 && err.contains("column \"id\": 1 of 2 documents have no id"), "{err}");
+    assert!(exit == 1 && err.contains("<stdin>:2:1: column \"id\": expected an id, found none"), "{err}");
     let (exit, err) = code(put("id\nc\n", &["--type", "size=i64"]));
     assert!(exit == 1 && err.contains("--type: no input has a column \"size\""), "{err}");
     assert_eq!(sandbox.ok(&["count", "st"]), "2\n", "what fails changes nothing");

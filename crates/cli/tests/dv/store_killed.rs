@@ -1,6 +1,7 @@
 //! A store that is filled, thinned and merged by processes that are killed now and then, while another process counts.
 
-use std::io::Write as _;
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -106,7 +107,7 @@ fn fill(sandbox: &Sandbox, source: &str, runs: usize, each: u64) {
         });
         let _stop = Stop(&is_done);
         for (run, after) in lines.chunks(size).zip(&steps[1..]) {
-            let put = ["put", "st", "-", "--input-format", "ndjson", "-q"];
+            let put = ["put", "st", "-", "--input-format", "ndjson", "--commit-every", "end", "-q"];
             killer.run(&put, &run.join("\n"), *after);
         }
         let ids = gone.iter().map(|(_, line)| {
@@ -137,6 +138,74 @@ fn fill(sandbox: &Sandbox, source: &str, runs: usize, each: u64) {
     assert!(sorted == kept, "documents differ");
     sandbox.write("kept.ndjson", &found);
     compare(&sandbox.path("st"), &sandbox.path("kept.ndjson"));
+}
+
+/// The documents of the store by id.
+fn contents(sandbox: &Sandbox) -> BTreeMap<String, String> {
+    sandbox.ok(&["cat", "st"]).lines().map(|line| (id(line), line.to_owned())).collect()
+}
+
+fn id(line: &str) -> String {
+    let object: Value = serde_json::from_str(line).unwrap();
+    object["id"].as_str().unwrap().to_owned()
+}
+
+/// Puts all packages again and again, each time with another change, and kills it when `nth` of `of` parts are durable.
+/// All documents that were said to be durable are there, and of the others a beginning.
+#[test]
+fn what_is_durable_survives_a_kill() {
+    const KILLS: usize = 20;
+    let sandbox = Sandbox::with("p.ndjson.gz", packages());
+    sandbox.ok(&["build", "p.ndjson.gz", "-o", "all.dv", "-q"]);
+    let lines: Vec<String> = sandbox.ok(&["cat", "all.dv"]).lines().map(str::to_owned).collect();
+    sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
+    sandbox.write("none.ndjson", "");
+    let (mut before, mut durable_each) = (BTreeMap::new(), Vec::new());
+    for kill in 0..KILLS {
+        let change = |line: &String| line.replace("\"priority\":\"", &format!("\"priority\":\"{kill}-"));
+        let changed: Vec<String> = lines.iter().map(change).collect();
+        sandbox.write("p.ndjson", changed.join("\n"));
+        let args = [
+            "put",
+            "st",
+            "p.ndjson",
+            "--durability",
+            "batch",
+            "--batch",
+            "50",
+            "--progress",
+            "json",
+            "--json",
+        ];
+        let mut child = sandbox.command(&args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut told = BufReader::new(child.stderr.take().unwrap()).lines();
+        let documents = |line: String| {
+            let line: Value = serde_json::from_str(&line).unwrap();
+            usize::try_from(line["documents"].as_u64().unwrap()).unwrap()
+        };
+        let wanted = kill * lines.len() / KILLS;
+        let mut durable = 0;
+        while durable < wanted {
+            durable = documents(told.next().unwrap().unwrap());
+        }
+        std::thread::sleep(Duration::from_micros(kill as u64 % 5 * 300));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        durable = told.map(|line| documents(line.unwrap())).last().unwrap_or(durable);
+        let check: Value = serde_json::from_str(&sandbox.ok(&["check", "st", "--json"])).unwrap();
+        assert_eq!(check["clean"], true, "{check}");
+        // The next writer applies what is in the log.
+        sandbox.ok(&["put", "st", "none.ndjson", "-q"]);
+        let after = contents(&sandbox);
+        let is_put = |line: &String| after.get(&id(line)) == Some(line);
+        let put = changed.iter().take_while(|line| is_put(line)).count();
+        assert!(put >= durable, "kill {kill}: {durable} were durable, found {put}");
+        before.extend(changed[..put].iter().map(|line| (id(line), line.clone())));
+        assert!(after == before, "kill {kill}: after {put} documents");
+        durable_each.push(durable);
+    }
+    println!("durable when killed: {durable_each:?} of {}", lines.len());
+    assert!(durable_each.iter().any(|durable| (1..lines.len()).contains(durable)));
 }
 
 #[test]
