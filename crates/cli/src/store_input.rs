@@ -31,6 +31,8 @@ const BATCH_BYTES: usize = 4 << 20;
 pub(crate) struct PutPlan {
     /// The most documents of a batch.
     pub(crate) batch: usize,
+    /// The longest that a document waits for others of its batch; `None` if the input ends anyway.
+    pub(crate) apply_every: Option<Duration>,
     /// The time between commits; `None` commits at the end only.
     pub(crate) commit_every: Option<Duration>,
     /// Whether batches survive when they are applied, because the store has a log.
@@ -87,7 +89,8 @@ pub(crate) struct StoreInput<'s> {
     /// The number of documents that are durable, and how many of them were told.
     durable: u64,
     told: u64,
-    /// When the first document after the last commit was added.
+    /// When the first document of the batch, and the first after the last commit, was added.
+    batch_since: Option<Instant>,
     uncommitted_since: Option<Instant>,
 }
 
@@ -103,6 +106,7 @@ impl<'s> StoreInput<'s> {
             skipped: 0,
             durable: 0,
             told: 0,
+            batch_since: None,
             uncommitted_since: None,
         })
     }
@@ -166,14 +170,16 @@ impl<'s> StoreInput<'s> {
 
     /// Applies and commits, if it is time. Fails after a signal.
     fn keep_up(&mut self, import: &Import, console: &mut Console<'_>) -> Result<(), CliError> {
-        if !self.batch.is_empty() && self.plan.commit_every.is_some() {
-            self.uncommitted_since.get_or_insert_with(Instant::now);
+        let PutPlan { batch, apply_every, commit_every, .. } = self.plan;
+        if !self.batch.is_empty() {
+            begin(apply_every, &mut self.batch_since);
+            begin(commit_every, &mut self.uncommitted_since);
         }
-        if self.batch.len() >= self.plan.batch || self.batch.bytes() >= BATCH_BYTES {
+        let is_full = self.batch.len() >= batch || self.batch.bytes() >= BATCH_BYTES;
+        if is_full || is_due(apply_every, self.batch_since) {
             self.apply(import)?;
         }
-        let due = self.plan.commit_every.zip(self.uncommitted_since);
-        if due.is_some_and(|(time, since)| since.elapsed() >= time) {
+        if is_due(commit_every, self.uncommitted_since) {
             self.apply(import)?;
             self.commit()?;
         }
@@ -199,6 +205,7 @@ impl<'s> StoreInput<'s> {
             })?;
             applied.outcomes.into_iter().for_each(|outcome| self.outcomes.add(outcome));
         }
+        self.batch_since = None;
         (self.skipped, _) = import.skipped();
         if self.plan.has_log {
             self.durable = self.outcomes.documents();
@@ -287,6 +294,18 @@ impl<'s> StoreInput<'s> {
             console.note(&serde_json::to_string(&line).unwrap_or_default());
         }
     }
+}
+
+/// Notes when a time begins, unless it has begun.
+fn begin(time: Option<Duration>, since: &mut Option<Instant>) {
+    if time.is_some() {
+        since.get_or_insert_with(Instant::now);
+    }
+}
+
+/// Whether a time has passed.
+fn is_due(time: Option<Duration>, since: Option<Instant>) -> bool {
+    time.zip(since).is_some_and(|(time, since)| since.elapsed() >= time)
 }
 
 impl StoreColumn {

@@ -118,6 +118,16 @@ mod tests {
         assert_eq!(replay(1, &other(&["a", "b", "c"])), None);
         // A frame that was left out.
         assert!(replay(3, &other(&["a", "b", "c"])).unwrap().contains("expected a change"));
+        // A format may be another one.
+        let mut formatted = schema(&["a", "b", "c"]);
+        formatted = formatted
+            .clone()
+            .with_formats([Field { format: Some("%F".into()), ..formatted.fields()[0].clone() }])
+            .unwrap();
+        let formatted =
+            body::encode(&Body::Other(serde_json::to_vec(&SchemaEntry::from(&formatted)).unwrap()));
+        assert_eq!(replay(3, &formatted), None);
+        assert_eq!(store.snapshot().schema().fields()[0].format.as_deref(), Some("%F"));
         let fields = Some("expected the fields of the store, found others".to_owned());
         assert_eq!(replay(3, &other(&["a", "b"])), fields);
         assert_eq!(replay(3, &other(&["b", "a", "c"])), fields);

@@ -279,6 +279,22 @@ impl Store {
     /// # Errors
     ///
     /// As [`StoreSchema::with_field`]; nothing is changed then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues_column::{Field, Kind, LogicalType};
+    /// use docvalues_store::{Store, StoreOptions, StoreSchema};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("hits");
+    /// let store = Store::create(&path, StoreSchema::new(), StoreOptions::default())?;
+    /// let day = Field::new("day", Kind::Numeric, LogicalType::Date);
+    /// store.set_fields([day.clone()])?;
+    /// store.set_fields([Field { format: Some("%d.%m.%Y".to_owned()), ..day }])?;
+    /// assert_eq!(store.snapshot().schema().fields()[0].format.as_deref(), Some("%d.%m.%Y"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn set_fields(&self, fields: impl IntoIterator<Item = docvalues_column::Field>) -> Result<()> {
         self.change(|writer| {
             let schema = (*writer.schema).clone().with_formats(fields)?;

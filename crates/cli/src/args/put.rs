@@ -20,9 +20,10 @@ Inputs are read as `dv build` reads them. Columns that the store has keep their 
 that the input gives them, for good.
 
 Files are committed at the end, so an error leaves the store as it was. A pipe, such as standard input, is committed \
-every second, also while it pauses (--commit-every), until it ends. Its sample (--sample) ends a second after its first \
-row, unless it is to have all rows. After an error, what was committed before it stays, and the message says how many \
-documents that are; the same is true of --durability other than commit.
+every second, also while it pauses (--commit-every), until it ends; if it is compressed, or an Arrow stream, only as rows \
+arrive. Its sample (--sample) ends a second after its first row, unless that is to have all rows. After an error, what was \
+committed before it stays, and the message says how many documents that are; so do batches if --durability is not \
+`commit`.
 
 Ctrl-C (SIGINT) and SIGTERM end the input: what was read is committed and reported. A second one ends dv at once.";
 
@@ -51,8 +52,8 @@ pub(crate) struct PutArgs {
 
     /// The most documents of a batch
     ///
-    /// A batch is applied whole or not at all. It ends earlier at 4 MiB, before a document with a new column, and when a
-    /// pipe pauses.
+    /// A batch is applied whole or not at all. It ends earlier at 4 MiB, before a document with a new column, and if it
+    /// comes from a pipe, when that pauses, and after a second.
     #[arg(long, value_name = "DOCUMENTS", default_value_t = 1000, value_parser = parse_count)]
     pub(crate) batch: usize,
 
@@ -77,7 +78,7 @@ pub(crate) struct PutArgs {
     /// Progress: a line on a terminal, or one JSON object a line on standard error
     ///
     /// `json` writes a line when more documents of the input are as durable as --durability says, or committed:
-    /// {\"documents\":3000,\"skipped_rows\":0}. The input can go on after these rows.
+    /// {\"documents\":3000,\"skipped_rows\":0}. These are the first rows of the input.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = ProgressFormat::Auto, conflicts_with = "quiet")]
     pub(crate) progress: ProgressFormat,
 

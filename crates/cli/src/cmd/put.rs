@@ -16,8 +16,8 @@ use crate::progress::Progress;
 use crate::store_input::{Outcomes, PutPlan, StoreInput};
 use crate::store_schema;
 
-/// The time between commits, if an input is a pipe.
-const COMMIT_EVERY: Duration = Duration::from_secs(1);
+/// If an input is a pipe, the longest that a document waits for others of its batch, and the time between commits.
+const SECOND: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(args: &PutArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
@@ -29,7 +29,8 @@ pub(crate) fn run(args: &PutArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     let tells_durable = args.progress == ProgressFormat::Json;
     let plan = PutPlan {
         batch: args.batch,
-        commit_every: args.commit_every.map_or(has_pipe.then_some(COMMIT_EVERY), |every| every.0),
+        apply_every: has_pipe.then_some(SECOND),
+        commit_every: args.commit_every.map_or(has_pipe.then_some(SECOND), |every| every.0),
         has_log: args.durability != Durability::OnCommit,
         tells_durable,
         end: end.clone(),
