@@ -26,7 +26,7 @@ use crate::text_format::TextFormat;
 /// A batch ends at this many bytes of memory.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// How documents are put.
+/// The options of a put.
 #[derive(Clone, Debug)]
 pub(crate) struct PutPlan {
     /// The most documents of a batch.
@@ -35,14 +35,14 @@ pub(crate) struct PutPlan {
     pub(crate) apply_every: Option<Duration>,
     /// The time between commits; `None` commits at the end only.
     pub(crate) commit_every: Option<Duration>,
-    /// Whether batches survive when they are applied, because the store has a log.
+    /// Whether the store has a log, so that batches survive when they are applied.
     pub(crate) has_log: bool,
     /// Whether to print a line of JSON when documents have become durable.
-    pub(crate) tells_durable: bool,
+    pub(crate) reports_durable: bool,
     pub(crate) end: EndSignal,
 }
 
-/// What became of the documents.
+/// The number of documents with each outcome.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Outcomes {
     pub(crate) added: u64,
@@ -83,13 +83,13 @@ pub(crate) struct StoreInput<'s> {
     /// The field of each column in the batch.
     fields: Vec<Option<FieldId>>,
     columns: Vec<Option<StoreColumn>>,
-    /// Of the documents that were applied, and the number of bad rows that were skipped before the last one.
+    /// The outcomes of the documents that were applied, and the number of bad rows skipped before the last of them.
     outcomes: Outcomes,
     skipped: u64,
-    /// The number of documents that are durable, and how many of them were told.
+    /// The number of documents that are durable, now and at the last report.
     durable: u64,
-    told: u64,
-    /// When the first document of the batch, and the first after the last commit, was added.
+    reported: u64,
+    /// The time of the first document of the batch, and of the first one after the last commit.
     batch_since: Option<Instant>,
     uncommitted_since: Option<Instant>,
 }
@@ -105,13 +105,13 @@ impl<'s> StoreInput<'s> {
             outcomes: Outcomes::default(),
             skipped: 0,
             durable: 0,
-            told: 0,
+            reported: 0,
             batch_since: None,
             uncommitted_since: None,
         })
     }
 
-    /// What became of the documents so far.
+    /// The outcomes so far.
     pub(crate) fn outcomes(&self) -> Outcomes {
         self.outcomes
     }
@@ -183,7 +183,7 @@ impl<'s> StoreInput<'s> {
             self.apply(import)?;
             self.commit()?;
         }
-        self.tell_durable(console);
+        self.report_durable(console);
         match self.plan.end.exit() {
             Some(exit) => Err(CliError::new(exit, "interrupted")),
             None => Ok(()),
@@ -262,7 +262,7 @@ impl<'s> StoreInput<'s> {
     ) -> Result<Vec<String>, CliError> {
         self.apply(import)?;
         self.commit()?;
-        self.tell_durable(console);
+        self.report_durable(console);
         let stored = import.columns().iter().filter(|column| column.is_stored());
         let note_of = |column: &Column| {
             let (_, lost) = column.text_format(import.documents(), import.missing_tokens());
@@ -271,12 +271,13 @@ impl<'s> StoreInput<'s> {
         Ok(stored.filter_map(note_of).collect())
     }
 
-    /// Drops the documents that the store need not keep after a failure, and says in the message how many it keeps.
+    /// Ends after a failure. If some documents are durable, commits all that were applied, and adds their number to the
+    /// message.
     pub(crate) fn fail(&mut self, failure: CliError) -> CliError {
         if self.durable == 0 {
             return failure;
         }
-        // So that readers see all of them. The number says so if this fails, too.
+        // If this fails, the number stays that of the documents that were durable before.
         let _ = self.commit();
         let plural = if self.durable == 1 { "" } else { "s" };
         let durable = thousands(self.durable);
@@ -286,9 +287,9 @@ impl<'s> StoreInput<'s> {
     }
 
     /// Prints the number of documents that are durable, if it has changed.
-    fn tell_durable(&mut self, console: &mut Console<'_>) {
-        if self.plan.tells_durable && self.told < self.durable {
-            self.told = self.durable;
+    fn report_durable(&mut self, console: &mut Console<'_>) {
+        if self.plan.reports_durable && self.reported < self.durable {
+            self.reported = self.durable;
             let counts = [("documents", self.durable), ("skipped_rows", self.skipped)];
             let line = Json::object(counts.map(|(name, count)| (name, count.into())));
             console.note(&serde_json::to_string(&line).unwrap_or_default());
@@ -296,7 +297,7 @@ impl<'s> StoreInput<'s> {
     }
 }
 
-/// Notes when a time begins, unless it has begun.
+/// Begins to measure a time, unless it has begun.
 fn begin(time: Option<Duration>, since: &mut Option<Instant>) {
     if time.is_some() {
         since.get_or_insert_with(Instant::now);

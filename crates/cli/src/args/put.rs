@@ -57,12 +57,12 @@ pub(crate) struct PutArgs {
     #[arg(long, value_name = "DOCUMENTS", default_value_t = 1000, value_parser = parse_count)]
     pub(crate) batch: usize,
 
-    /// When documents survive a crash: `commit`, `batch`, or a time such as 200ms
+    /// The moment from which documents survive a crash: `commit`, `batch`, or a time such as 200ms
     ///
-    /// `commit`: after the next commit. `batch`: when their batch is applied; it is in the log of the store then, which
-    /// is synced. A time: as `batch`, but the log is synced only after this time has passed, so a loss of power may lose
-    /// the batches since; the end of dv loses none.
-    #[arg(long, value_name = "WHEN", default_value = "commit", value_parser = parse_durability)]
+    /// `commit`: the next commit. `batch`: their batch is in the log of the store, which is synced after each batch. A
+    /// time: as `batch`, but the log is synced only after this time; batches survive the end of dv, but a loss of power
+    /// may lose those since the last sync.
+    #[arg(long, value_name = "MOMENT", default_value = "commit", value_parser = parse_durability)]
     pub(crate) durability: Durability,
 
     /// The time between commits, such as 5s or 500ms, or `end` [default: 1s if an input is a pipe, otherwise end]
@@ -77,7 +77,7 @@ pub(crate) struct PutArgs {
 
     /// Progress: a line on a terminal, or one JSON object a line on standard error
     ///
-    /// `json` writes a line when more documents of the input are as durable as --durability says, or committed:
+    /// `json` writes a line when more documents are committed, or as durable as --durability says:
     /// {\"documents\":3000,\"skipped_rows\":0}. These are the first rows of the input.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = ProgressFormat::Auto, conflicts_with = "quiet")]
     pub(crate) progress: ProgressFormat,
@@ -93,7 +93,7 @@ pub(crate) struct PutArgs {
     pub(crate) write: WriteArgs,
 }
 
-/// How to show progress.
+/// The format of progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProgressFormat {
     /// A line that changes, if standard error is a terminal

@@ -26,20 +26,20 @@ pub(crate) fn run(args: &PutArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     require_versions(args, &store)?;
     let sources = sources(&args.input);
     let has_pipe = sources.iter().any(|source| !source.is_replayable());
-    let tells_durable = args.progress == ProgressFormat::Json;
+    let reports_durable = args.progress == ProgressFormat::Json;
     let plan = PutPlan {
         batch: args.batch,
         apply_every: has_pipe.then_some(SECOND),
         commit_every: args.commit_every.map_or(has_pipe.then_some(SECOND), |every| every.0),
         has_log: args.durability != Durability::OnCommit,
-        tells_durable,
+        reports_durable,
         end: end.clone(),
     };
     let mut import = match Import::prepare(sources, import_options(args, &store, &end)?) {
         Err(_) if let Some(exit) = end.exit() => return Ok(exit),
         import => import?,
     };
-    let wants_progress = console.err_is_terminal && !args.write.quiet && !tells_durable;
+    let wants_progress = console.err_is_terminal && !args.write.quiet && !reports_durable;
     let mut progress = Progress::new(wants_progress, import.input_size());
     let mut input = StoreInput::new(&store, plan)?;
     let put = input.add_all(&mut import, &mut progress, console);

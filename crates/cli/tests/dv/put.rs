@@ -179,15 +179,15 @@ fn progress_names_the_documents_that_are_durable() {
     let sandbox = store(&[]);
     let rows: String = (0..25).map(|n| format!("x{n},{n}\n")).collect();
     let rows = format!("id,n\n1,2,3\n{rows}");
-    let told = |more: &[&str]| {
+    let progress = |more: &[&str]| {
         let args = [&["--batch", "10", "--skip-bad", "--progress", "json", "--json"], more].concat();
         let run = put(&sandbox, "csv", &rows, &args);
         assert_eq!(run.code, 0, "{run:?}");
         run.err
     };
     let line = |documents: u64| format!("{{\"documents\":{documents},\"skipped_rows\":1}}\n");
-    assert_eq!(told(&["--durability", "batch"]), line(10) + &line(20) + &line(25));
-    assert_eq!(told(&["--commit-every", "end"]), line(25));
+    assert_eq!(progress(&["--durability", "batch"]), line(10) + &line(20) + &line(25));
+    assert_eq!(progress(&["--commit-every", "end"]), line(25));
     let run = put(&sandbox, "csv", &rows, &["--progress", "json", "-q"]);
     assert_eq!(run.code, 2);
 }
@@ -242,6 +242,7 @@ fn columns_are_put_in_batches() {
 mod pipes {
     use std::io::{BufRead as _, BufReader, Write as _};
     use std::process::{Child, ChildStdin, Command, Stdio};
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::{Duration, Instant};
 
     use super::*;
@@ -335,17 +336,45 @@ mod pipes {
         }
     }
 
+    /// A pipe that never pauses has a durable batch after a second, though it is not full.
+    #[test]
+    fn a_slow_pipe_fills_no_batch() {
+        let sandbox = store(&[]);
+        let more =
+            ["--durability", "batch", "--commit-every", "1h", "--batch", "1000000", "--progress", "json"];
+        let (mut child, mut stdin) = start(&sandbox, &more);
+        let mut reports = BufReader::new(child.stderr.take().unwrap()).lines();
+        let is_done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for n in 0.. {
+                    if is_done.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    stdin.write_all(format!("{{\"id\":\"x{n}\"}}\n").as_bytes()).unwrap();
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+            });
+            let durable = json(&reports.next().unwrap().unwrap())["documents"].as_u64().unwrap();
+            is_done.store(true, Ordering::Relaxed);
+            assert!(durable > 0);
+        });
+        drop(stdin);
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success());
+    }
+
     #[test]
     fn batches_of_a_pipe_are_durable_when_it_pauses() {
         let sandbox = store(&[]);
         let more = ["--durability", "batch", "--commit-every", "1h", "--progress", "json"];
         let (mut child, mut stdin) = start(&sandbox, &more);
-        let mut told = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut reports = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut durable = 0;
         for (rows, docs) in [("{\"id\":\"a\"}\n{\"id\":\"b\"}\n", 2), ("{\"id\":\"c\"}\n", 3)] {
             stdin.write_all(rows.as_bytes()).unwrap();
             while durable < docs {
-                durable = json(&told.next().unwrap().unwrap())["documents"].as_u64().unwrap();
+                durable = json(&reports.next().unwrap().unwrap())["documents"].as_u64().unwrap();
             }
         }
         assert_eq!(sandbox.ok(&["count", "st"]), "0\n", "nothing is committed");

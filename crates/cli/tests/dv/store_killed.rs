@@ -150,13 +150,11 @@ fn id(line: &str) -> String {
     object["id"].as_str().unwrap().to_owned()
 }
 
-/// Puts all packages again and again, each time with another change, and kills it when `nth` of `of` parts are durable.
-/// All documents that were said to be durable are there, and of the others a beginning.
-#[test]
-fn what_is_durable_survives_a_kill() {
+/// Puts all packages again and again, each time with another change, and kills it when a part of
+/// them is durable. All documents that were reported durable are there, and of the others the first ones.
+fn kill_puts(sandbox: &Sandbox, source: &str, batch: &str) {
     const KILLS: usize = 20;
-    let sandbox = Sandbox::with("p.ndjson.gz", packages());
-    sandbox.ok(&["build", "p.ndjson.gz", "-o", "all.dv", "-q"]);
+    sandbox.ok(&["build", source, "-o", "all.dv", "-q"]);
     let lines: Vec<String> = sandbox.ok(&["cat", "all.dv"]).lines().map(str::to_owned).collect();
     sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
     sandbox.write("none.ndjson", "");
@@ -172,13 +170,13 @@ fn what_is_durable_survives_a_kill() {
             "--durability",
             "batch",
             "--batch",
-            "50",
+            batch,
             "--progress",
             "json",
             "--json",
         ];
         let mut child = sandbox.command(&args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut told = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut reports = BufReader::new(child.stderr.take().unwrap()).lines();
         let documents = |line: String| {
             let line: Value = serde_json::from_str(&line).unwrap();
             usize::try_from(line["documents"].as_u64().unwrap()).unwrap()
@@ -186,17 +184,17 @@ fn what_is_durable_survives_a_kill() {
         let wanted = kill * lines.len() / KILLS;
         let mut durable = 0;
         while durable < wanted {
-            durable = documents(told.next().unwrap().unwrap());
+            durable = documents(reports.next().unwrap().unwrap());
         }
         std::thread::sleep(Duration::from_micros(kill as u64 % 5 * 300));
         child.kill().unwrap();
         child.wait().unwrap();
-        durable = told.map(|line| documents(line.unwrap())).last().unwrap_or(durable);
+        durable = reports.map(|line| documents(line.unwrap())).last().unwrap_or(durable);
         let check: Value = serde_json::from_str(&sandbox.ok(&["check", "st", "--json"])).unwrap();
         assert_eq!(check["clean"], true, "{check}");
         // The next writer applies what is in the log.
         sandbox.ok(&["put", "st", "none.ndjson", "-q"]);
-        let after = contents(&sandbox);
+        let after = contents(sandbox);
         let is_put = |line: &String| after.get(&id(line)) == Some(line);
         let put = changed.iter().take_while(|line| is_put(line)).count();
         assert!(put >= durable, "kill {kill}: {durable} were durable, found {put}");
@@ -206,6 +204,20 @@ fn what_is_durable_survives_a_kill() {
     }
     println!("durable when killed: {durable_each:?} of {}", lines.len());
     assert!(durable_each.iter().any(|durable| (1..lines.len()).contains(durable)));
+}
+
+#[test]
+fn durable_packages_survive_a_kill() {
+    let sandbox = Sandbox::with("p.ndjson.gz", packages());
+    kill_puts(&sandbox, "p.ndjson.gz", "50");
+}
+
+#[test]
+fn all_durable_packages_survive_a_kill() {
+    let name = "debian-packages.ndjson.gz";
+    if let Some(sandbox) = data(name) {
+        kill_puts(&sandbox, name, "1000");
+    }
 }
 
 #[test]

@@ -16,8 +16,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 const CHUNKS: usize = 4;
 const CHUNK: usize = 64 * 1024;
 
-/// The bytes of a pipe. A thread reads them, so that waiting for them ends when the input pauses, or the command has to
-/// end.
+/// The bytes of a pipe. A thread reads them, so that a wait for them ends when the input pauses, or at a signal.
 pub(super) struct LiveReader {
     chunks: Receiver<io::Result<Vec<u8>>>,
     chunk: Vec<u8>,
