@@ -273,14 +273,14 @@ impl CsvRows {
         read.map(drop).map_err(|e| InputError::unreadable(&self.file, e))
     }
 
-    /// Reads another line of a record. Within one, a pause is waited for.
+    /// Reads another line of the record. After a pause, the record is read again from its first line.
     fn read_next_line(&mut self) -> Result<()> {
-        loop {
-            match self.read_line() {
-                Err(error) if error.is_pause() => {}
-                read => return read,
-            }
+        let read = self.read_line();
+        if read.is_err() {
+            self.is_cut = true;
+            self.resume_at(self.record.start, self.line);
         }
+        read
     }
 
     /// Reads the cell at byte `begin` of the lines, and more lines if it spans several.

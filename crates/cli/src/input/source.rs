@@ -17,6 +17,8 @@ use flate2::bufread::MultiGzDecoder;
 
 use self::counting_reader::{Counted, Peeked, peek};
 use self::live::LiveReader;
+#[cfg(test)]
+pub(crate) use self::live::PausingReader;
 pub(crate) use self::live::is_pause;
 use self::zstd::Zstd;
 use super::error::{InputError, Result, file_name};

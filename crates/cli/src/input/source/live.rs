@@ -70,7 +70,7 @@ impl Read for LiveReader {
                     return Err(io::Error::other("interrupted"));
                 }
                 Err(RecvTimeoutError::Timeout) if self.reports_pauses.get() => {
-                    return Err(io::Error::new(io::ErrorKind::TimedOut, Paused));
+                    return Err(pause());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -81,7 +81,7 @@ impl Read for LiveReader {
     }
 }
 
-/// The error of a pause. Reading goes on after it.
+/// The input pauses. Reading goes on after this error.
 #[derive(Debug)]
 struct Paused;
 
@@ -93,7 +93,52 @@ impl fmt::Display for Paused {
 
 impl std::error::Error for Paused {}
 
+/// The error of a pause.
+fn pause() -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, Paused)
+}
+
 /// Whether an error is a pause of the input.
 pub(crate) fn is_pause(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|source| source.is::<Paused>())
+}
+
+/// A reader that pauses before each byte, once `reports_pauses` is set.
+#[cfg(test)]
+pub(crate) struct PausingReader {
+    bytes: Vec<u8>,
+    read: usize,
+    is_awake: bool,
+    reports_pauses: Rc<Cell<bool>>,
+}
+
+#[cfg(test)]
+impl PausingReader {
+    pub(crate) fn new(bytes: &[u8], reports_pauses: Rc<Cell<bool>>) -> PausingReader {
+        PausingReader { bytes: bytes.to_owned(), read: 0, is_awake: false, reports_pauses }
+    }
+}
+
+#[cfg(test)]
+impl Read for PausingReader {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("expected calls of fill_buf"))
+    }
+}
+
+#[cfg(test)]
+impl io::BufRead for PausingReader {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        let rest = &self.bytes[self.read..];
+        self.is_awake = !self.is_awake;
+        // As a pipe that was closed, it does not pause at the end.
+        if !self.is_awake && !rest.is_empty() && self.reports_pauses.get() {
+            return Err(pause());
+        }
+        Ok(&rest[..rest.len().min(1)])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.read += amount;
+    }
 }
