@@ -13,8 +13,8 @@ const LONG: &str = "\
 Put documents from CSV, TSV, NDJSON, Parquet or Arrow IPC files into a store, batch by batch.
 
 In a store with a column of ids, a document replaces the one with the same id, and the last one of the input stays. Every \
-document must have an id. In a store with a column of versions, the highest version stays, and documents with a lower one \
-are counted as stale.
+document must have an id. In a store with a column of versions, the highest version stays, and other documents are \
+counted as stale.
 
 Inputs are read as `dv build` reads them. Columns that the store has keep their types; others are added with the type \
 that the input gives them, for good.
@@ -22,8 +22,7 @@ that the input gives them, for good.
 Files are committed at the end, so an error leaves the store as it was. A pipe, such as standard input, is committed \
 every second, also while it pauses (--commit-every), until it ends; if it is compressed, or an Arrow stream, only as rows \
 arrive. Its sample (--sample) ends a second after its first row, unless that is to have all rows. After an error, what was \
-committed before it stays, and the message says how many documents that are; so do batches if --durability is not \
-`commit`.
+committed before it stays, and so do the batches in a log (--durability). The message says how many documents that are.
 
 Ctrl-C (SIGINT) and SIGTERM end the input: what was read is committed and reported. A second one ends dv at once.";
 
@@ -78,7 +77,7 @@ pub(crate) struct PutArgs {
     /// Progress: a line on a terminal, or one JSON object a line on standard error
     ///
     /// `json` writes a line when more documents are committed, or as durable as --durability says:
-    /// {\"documents\":3000,\"skipped_rows\":0}. These are the first rows of the input.
+    /// {"documents":3000,"skipped_rows":0}. These are the first rows of the input.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = ProgressFormat::Auto, conflicts_with = "quiet")]
     pub(crate) progress: ProgressFormat,
 

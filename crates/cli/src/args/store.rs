@@ -65,8 +65,9 @@ pub(crate) struct CreateArgs {
 
     /// The column of versions: of the documents with an id, the one with the highest version wins
     ///
-    /// Whatever the order in which they arrive. A document with a lower version is stale, and changes nothing; one
-    /// without a version gets the time, in microseconds since 1970. Its type is u64, unless --type or --schema says i64.
+    /// They may arrive in any order: a document is stale, and changes nothing, if its version is not higher than that of
+    /// the document with its id. A document without a version gets the time, in microseconds since 1970. The type is u64,
+    /// unless --type or --schema says i64.
     #[arg(long, value_name = "NAME", allow_hyphen_values = true, requires = "id_field")]
     pub(crate) version_field: Option<String>,
 
