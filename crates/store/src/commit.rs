@@ -19,6 +19,7 @@ use std::time::Instant;
 
 use docvalues_storage::NewFile;
 
+use crate::background::Task;
 use crate::commit_file::{CommitFile, FileEntry};
 use crate::delta::{self, Row};
 use crate::error::{Error, Result};
@@ -104,6 +105,7 @@ impl Store {
                 let number = self.write_commit()?;
                 self.change_quietly(|writer| self.remove_unnamed(writer))?;
                 self.counters.commits.add(began);
+                self.tasks.want(Task::Merge);
                 Ok(number)
             }
         }
@@ -135,7 +137,11 @@ impl Store {
     fn write_commit(&self) -> Result<u64> {
         // Of an attempt that failed.
         self.flush_sealed()?;
-        let mut frozen = self.change(Writer::freeze)?;
+        let mut frozen = self.change(|writer| {
+            let frozen = writer.freeze()?;
+            self.note_room(writer);
+            Ok(frozen)
+        })?;
         frozen.segments.extend(self.flush_sealed()?);
         self.write_deltas(&mut frozen)?;
         let commit = CommitFile {

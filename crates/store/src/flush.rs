@@ -38,6 +38,14 @@ pub(crate) struct Sealed {
 }
 
 impl Store {
+    /// Notes whether the buffer is to be written, and whether the next batch must wait for that. A buffer may take half
+    /// of the memory, and the one that is being written the other half.
+    pub(crate) fn note_room(&self, writer: &Writer) {
+        let (buffer, sealed) = (writer.buffer.bytes(), writer.sealed_bytes());
+        self.is_full.store(buffer > self.options.buffer_bytes / 2, Ordering::Relaxed);
+        self.is_over.store(buffer.saturating_add(sealed) > self.options.buffer_bytes, Ordering::Relaxed);
+    }
+
     /// Writes the buffer to a segment if it is full. Other callers go on, until the next buffer is full, too.
     pub(crate) fn flush_full(&self) -> Result<()> {
         if !self.is_full.load(Ordering::Relaxed) {
@@ -45,11 +53,12 @@ impl Store {
         }
         let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         let is_full = self.change_quietly(|writer| {
-            let is_full = writer.sealed.is_some() || writer.buffer.bytes() > self.options.buffer_bytes;
+            self.note_room(writer);
+            let is_full = writer.sealed.is_some() || self.is_full.load(Ordering::Relaxed);
             if is_full {
                 writer.seal();
+                self.note_room(writer);
             }
-            self.is_full.store(false, Ordering::Relaxed);
             Ok(is_full)
         })?;
         if is_full && let Err(error) = self.flush_sealed() {
@@ -88,6 +97,7 @@ impl Store {
             let fresh = SegmentState::new(opened?);
             writer.commits_file(FileName::Segment(number));
             writer.unseal(Some(fresh.clone()), &new_numbers);
+            self.note_room(writer);
             self.counters.flushes.add(began);
             Ok(Some(fresh))
         })
@@ -124,6 +134,11 @@ impl Writer {
             let buffer = std::mem::take(&mut self.buffer);
             self.sealed = Some(Sealed { then: buffer.blocks.clone(), schema: self.schema.clone(), buffer });
         }
+    }
+
+    /// The memory of what is being written to a segment, in bytes.
+    pub(crate) fn sealed_bytes(&self) -> usize {
+        self.sealed.as_ref().map_or(0, |sealed| sealed.buffer.bytes())
     }
 
     /// Puts a segment in the place of the sealed blocks, or nothing if none of their documents were live.

@@ -121,7 +121,7 @@ impl Store {
                 docs: live.map(|live| u64::from(live.count())).sum(),
                 buffered_docs: blocks().map(|block| u64::from(block.docs.docs())).sum(),
                 buffer_bytes: writer.buffer.bytes(),
-                sealed_bytes: writer.sealed.as_ref().map_or(0, |sealed| sealed.buffer.bytes()),
+                sealed_bytes: writer.sealed_bytes(),
                 table_bytes: self.ids.table_bytes(),
                 remembered_deletes: writer.tombstones.len(),
                 unpublished: writer.sequence - published.sequence(),

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use docvalues_storage::{Directory, FsDirectory};
 
+use crate::background::{Task, Tasks};
 use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
 use crate::files::Files;
@@ -83,8 +84,10 @@ pub struct Store {
     pub(crate) log_synced: Mutex<Instant>,
     refreshed: Mutex<Instant>,
     committed: Mutex<Instant>,
-    /// Whether the buffer was full after the last batch.
+    /// Whether the buffer was full after the last batch, and whether it and what is being written exceed their memory.
     pub(crate) is_full: AtomicBool,
+    pub(crate) is_over: AtomicBool,
+    pub(crate) tasks: Tasks,
     pub(crate) counters: Counters,
     /// The ids of all segments.
     pub(crate) ids: IdIndex,
@@ -211,6 +214,8 @@ impl Store {
             refreshed: now(),
             committed: now(),
             is_full: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
+            tasks: Tasks::default(),
             counters: Counters::default(),
             ids: IdIndex::default(),
             seed: RandomState::new().hash_one(0_u64),
@@ -291,7 +296,7 @@ impl Store {
         Ok(changed)
     }
 
-    /// Refreshes and commits, if the options say that it is time.
+    /// Refreshes and commits, if the options say that it is time. The call of a store without background threads.
     pub(crate) fn refresh_and_commit(&self) -> Result<()> {
         let StoreOptions { refresh_every, commit_every, .. } = self.options;
         if commit_every.is_some_and(|time| is_due(&self.committed, time)) {
@@ -332,6 +337,9 @@ impl Store {
         let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
         let last = std::mem::replace(&mut *published, snapshot);
         drop(published);
+        if before.generation() != writer.generation {
+            self.tasks.want(Task::Merge);
+        }
         // This may unmap files, for which no reader should wait.
         drop((before, last));
     }
