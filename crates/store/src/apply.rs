@@ -130,7 +130,7 @@ impl Store {
         }
         let applied = self.apply_prepared(prepared)?;
         self.wait_for_log(applied.sequence)?;
-        self.counters.applied.add(began);
+        self.note_done(&self.counters.applied, began);
         Ok(applied)
     }
 

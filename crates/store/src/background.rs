@@ -20,6 +20,7 @@ use crate::durability::Durability;
 use crate::error::{Error, Result};
 use crate::merge_policy::MergePolicy;
 use crate::store::Store;
+use crate::trace;
 
 /// Ids that are moved to a smaller table before the thread looks whether it should stop.
 const UPKEEP_STEPS: usize = 10_000;
@@ -123,9 +124,9 @@ impl Store {
     fn write_when_asked(&self) {
         let mut commits = Timer::new(self.options.commit_every);
         while self.tasks.wait(Task::Write, commits.next) {
-            self.tasks.note("write", self.flush_full());
+            self.note("write", self.flush_full());
             if commits.is_due() {
-                self.tasks.note("commit", self.commit().map(drop));
+                self.note("commit", self.commit().map(drop));
             }
         }
     }
@@ -139,11 +140,19 @@ impl Store {
         });
         while self.tasks.wait(Task::Publish, [refreshes.next, syncs.next].into_iter().flatten().min()) {
             if refreshes.is_due() {
-                self.tasks.note("refresh", self.refresh().map(drop));
+                self.note("refresh", self.refresh().map(drop));
             }
             if syncs.is_due() {
-                self.tasks.note("sync", self.sync_log());
+                self.note("sync", self.sync_log());
             }
+        }
+    }
+
+    /// Keeps an error for the next batch.
+    fn note(&self, work: &'static str, done: Result<()>) {
+        if let Err(error) = done {
+            trace::failed(self.directory.path(), work, &error);
+            self.tasks.fail(Error::Background { work, error: Box::new(error) });
         }
     }
 
@@ -153,7 +162,7 @@ impl Store {
         while self.tasks.wait(Task::Merge, None) {
             let merged = self.fill_table_if_it_pays().and_then(|()| self.merge_until(policy, stop).map(drop));
             if !stop.load(Ordering::Acquire) {
-                self.tasks.note("merge", merged);
+                self.note("merge", merged);
             }
             while !stop.load(Ordering::Acquire) && self.ids.maintain(UPKEEP_STEPS) == Upkeep::More {}
         }
@@ -220,11 +229,9 @@ impl Tasks {
         self.state().failed.take().map_or(Ok(()), Err)
     }
 
-    fn note(&self, work: &'static str, done: Result<()>) {
-        if let Err(error) = done {
-            self.state().failed = Some(Error::Background { work, error: Box::new(error) });
-            self.has_failed.store(true, Ordering::Release);
-        }
+    fn fail(&self, error: Error) {
+        self.state().failed = Some(error);
+        self.has_failed.store(true, Ordering::Release);
     }
 
     /// Waits until `task` is asked for, or until a time. Returns whether to go on.

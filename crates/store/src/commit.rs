@@ -104,7 +104,7 @@ impl Store {
                 self.rotate_log()?;
                 let number = self.write_commit()?;
                 self.change_quietly(|writer| self.remove_unnamed(writer))?;
-                self.counters.commits.add(began);
+                self.note_done(&self.counters.commits, began);
                 self.tasks.want(Task::Merge);
                 Ok(number)
             }

@@ -98,7 +98,7 @@ impl Store {
             writer.commits_file(FileName::Segment(number));
             writer.unseal(Some(fresh.clone()), &new_numbers);
             self.note_room(writer);
-            self.counters.flushes.add(began);
+            self.note_done(&self.counters.flushes, began);
             Ok(Some(fresh))
         })
     }

@@ -62,6 +62,7 @@ mod stats;
 mod store;
 mod store_reader;
 mod sync;
+mod trace;
 mod versions;
 mod writer;
 mod writer_lock;

@@ -101,7 +101,7 @@ impl Store {
             let merged = merged?;
             let old: Vec<u64> = states.iter().map(SegmentState::number).collect();
             self.ids.replace(&old, &merged);
-            self.counters.merges.add(began);
+            self.note_done(&self.counters.merges, began);
             writer.replace(&states, SegmentState::new(merged), &new_numbers);
             Ok(true)
         })

@@ -22,6 +22,7 @@ use crate::snapshot::Snapshot;
 use crate::state::CommitState;
 use crate::stats::Counters;
 use crate::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use crate::trace;
 use crate::versions::{self, Tombstones};
 use crate::writer::Writer;
 use crate::writer_lock::WriterLock;
@@ -184,6 +185,7 @@ impl Store {
         let mut store = Store::of(directory, lock, files, state, options);
         store.change(|writer| store.remove_unnamed(writer))?;
         let replayed = store.replay()?;
+        trace::replayed(store.directory.path(), replayed);
         store.begin_log()?;
         if replayed > 0 || store.log.is_some() {
             store.commit_now()?;
@@ -326,7 +328,7 @@ impl Store {
         if is_unpublished {
             let began = Instant::now();
             self.publish(writer);
-            self.counters.refreshes.add(began);
+            self.note_done(&self.counters.refreshes, began);
         }
         is_unpublished
     }
