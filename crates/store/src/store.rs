@@ -231,8 +231,7 @@ impl Store {
         self.published.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Makes all that was applied visible. Returns whether anything has changed since the last snapshot. O(segments), and
-    /// O(documents / 64) for each segment in which documents were deleted.
+    /// Makes all that was applied visible. Returns whether anything has changed since the last snapshot. O(segments).
     ///
     /// # Errors
     ///
