@@ -253,7 +253,8 @@ fn print(peers: &[Peer]) {
     println!("| | |{names}\n| --- | --- |{}", " ---: |".repeat(columns.len()));
     for peer in peers {
         for case in &peer.cases {
-            let cells = columns.iter().map(|column| format!(" {} |", rounded(&case[*column])));
+            let cell = |column: &&String| case.get(*column).map(|value| rounded(value)).unwrap_or_default();
+            let cells = columns.iter().map(|column| format!(" {} |", cell(column)));
             println!("| {} | {} |{}", case["case"], peer.name, cells.collect::<String>());
         }
     }

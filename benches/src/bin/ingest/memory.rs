@@ -21,7 +21,7 @@ impl Ours<'_> {
         let store = Store::create(&path, schema(true), options).expect("a folder");
         let (next, writers, ended) = (AtomicU32::new(0), AtomicUsize::new(THREADS), AtomicBool::new(false));
         let begun = Instant::now();
-        let (mut anonymous, mut table) = (0.0_f64, 0);
+        let (mut anonymous, mut buffers, mut table) = (0.0_f64, 0, 0);
         std::thread::scope(|scope| {
             for _ in 0..THREADS {
                 scope.spawn(|| {
@@ -39,6 +39,8 @@ impl Ours<'_> {
             }
             while writers.load(Relaxed) > 0 {
                 anonymous = anonymous.max(mib("RssAnon"));
+                let stats = store.stats().expect("a store");
+                buffers = buffers.max(stats.buffer_bytes + stats.sealed_bytes);
                 std::thread::sleep(Duration::from_millis(5));
             }
             ended.store(true, Relaxed);
@@ -49,13 +51,14 @@ impl Ours<'_> {
         let (stats, to_mib) =
             (store.stats().expect("a store"), |bytes: usize| bytes as f64 / f64::from(1 << 20));
         assert_eq!(stats.docs, u64::from(self.args.docs));
-        let (buffer, table) = (to_mib(options.buffer_bytes), to_mib(table.max(stats.table_bytes)));
+        let (budget, table) = (to_mib(options.buffer_bytes), to_mib(table.max(stats.table_bytes)));
         let figures = [
             ("mib_resident_peak", mib("VmHWM")),
             ("mib_anonymous_peak", anonymous.max(mib("RssAnon"))),
-            ("mib_buffer", buffer),
+            ("mib_budget", budget),
+            ("mib_buffers_peak", to_mib(buffers)),
             ("mib_table", table),
-            ("mib_goal", buffer + table + 64.0),
+            ("mib_goal", budget + table + 64.0),
             ("segments", stats.segments as f64),
             ("merges", stats.merges.count as f64),
             ("docs_s", f64::from(self.args.docs) / wall),
