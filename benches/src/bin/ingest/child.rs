@@ -8,7 +8,7 @@ use super::{Args, Figures, Work, parse, print_json};
 
 /// The figures of a case that runs in a new process of this program.
 pub(super) fn child(ours: &Ours<'_>, work: Work, case: usize) -> Vec<Figures> {
-    let Args { docs, operations, stores, .. } = ours.args;
+    let Args { docs, operations, stores, segment_docs, .. } = ours.args;
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     command.args([
         "--only",
@@ -19,6 +19,7 @@ pub(super) fn child(ours: &Ours<'_>, work: Work, case: usize) -> Vec<Figures> {
         &ours.segments.to_string(),
     ]);
     command.args(["--docs", &docs.to_string(), "--operations", &operations.to_string()]);
+    command.args(["--segment-docs", &segment_docs.to_string()]);
     command.args(["--stores", &stores.to_string(), "--folder"]).arg(ours.folder);
     let output = command.output().expect("a process");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

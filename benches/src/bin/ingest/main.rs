@@ -49,6 +49,10 @@ struct Args {
     #[arg(long, value_name = "N", default_value_t = 192)]
     stores: u32,
 
+    /// Number of documents in each of their segments
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    segment_docs: u32,
+
     /// Works to measure
     #[arg(long, value_name = "WORK,…", value_delimiter = ',', value_enum, default_values_t = Work::ALL)]
     only: Vec<Work>,
@@ -155,11 +159,11 @@ impl Work {
 
     /// What it is measured with.
     fn heading(self, args: &Args, segments: u32) -> String {
-        let Args { docs, operations, .. } = args;
+        let Args { docs, operations, segment_docs, .. } = args;
         match self {
             Work::Adds | Work::Threads | Work::Durable => format!("{operations} documents"),
             Work::Memory => format!("{docs} documents"),
-            Work::Many => format!("{segments} segments of {} documents", mixed::SMALL),
+            Work::Many => format!("{segments} segments of {segment_docs} documents"),
             Work::Million => format!("{segments} segments, {operations} new ids"),
             _ => format!("{segments} segments, {docs} documents"),
         }

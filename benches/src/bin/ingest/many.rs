@@ -14,9 +14,9 @@ use super::ours::{Ours, apply, docs, remove};
 use super::process::{cpu, handles, maps, mib};
 
 impl Ours<'_> {
-    /// The number of documents in a store whose segments have [`SMALL`] documents each.
+    /// The number of documents in each store.
     pub(super) fn small(&self) -> u32 {
-        SMALL * self.segments
+        self.args.segment_docs * self.segments
     }
 
     /// To be run in a process of its own.
