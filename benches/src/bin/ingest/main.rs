@@ -41,7 +41,7 @@ struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 2)]
     seconds: u32,
 
-    /// Numbers of segments of these documents; more than 100 are never merged
+    /// Numbers of segments of these documents; Lucene merges more than 100 only in million
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [13, 400])]
     segments: Vec<u32>,
 
