@@ -183,13 +183,13 @@ impl Store {
         // older one must not be removed before this one is durable.
         directory.sync()?;
         let mut store = Store::of(directory, lock, files, state, options);
-        store.change(|writer| store.remove_unnamed(writer))?;
+        store.remove_unnamed()?;
         let replayed = store.replay()?;
         trace::replayed(store.directory.path(), replayed);
         store.begin_log()?;
         if replayed > 0 || store.log.is_some() {
             store.commit_now()?;
-            store.change(|writer| store.remove_unnamed(writer))?;
+            store.remove_unnamed()?;
         }
         Ok(store)
     }
