@@ -1,6 +1,6 @@
-//! The times of single batches while another thread merges and a third one commits.
+//! The times of single batches, alone and beside threads that write, commit, refresh and merge.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use docvalues::store::{MergePolicy, Outcome, StoreOptions};
@@ -10,37 +10,9 @@ use super::Figures;
 use super::ours::{BATCH, Ours, ROUNDS, batch, docs, per_mille};
 use super::process::waited;
 
-/// What runs beside the batches.
-#[derive(Clone, Copy)]
-struct Load {
-    name: &'static str,
-    with_commits: bool,
-    with_merges: bool,
-    buffer_bytes: usize,
-}
-
-/// A full buffer is written by the batch that finds it so. One that is never full leaves that to the commits.
-const LOADS: [Load; 4] = [
-    Load { name: "buffer of 64 MiB, alone", with_commits: false, with_merges: false, buffer_bytes: 64 << 20 },
-    Load {
-        name: "buffer of 64 MiB, commits, merges",
-        with_commits: true,
-        with_merges: true,
-        buffer_bytes: 64 << 20,
-    },
-    Load {
-        name: "buffer never full, commits",
-        with_commits: true,
-        with_merges: false,
-        buffer_bytes: usize::MAX,
-    },
-    Load {
-        name: "buffer never full, commits, merges",
-        with_commits: true,
-        with_merges: true,
-        buffer_bytes: usize::MAX,
-    },
-];
+/// What runs beside the batches: nothing, so that the batch that finds the buffer full writes it; or threads that write
+/// full buffers, commit each second, refresh four times as often, and merge.
+const LOADS: [(&str, bool); 2] = [("alone", false), ("background threads", true)];
 
 /// The times of the batches of a round, in ms.
 #[derive(Default)]
@@ -55,8 +27,8 @@ struct Times {
 impl Ours<'_> {
     /// Of rounds the one with the shortest longest batch.
     pub(super) fn beside_merges(&self) -> Vec<Figures> {
-        let case = |load: Load| {
-            let rounds = (0..ROUNDS).map(|_| self.times(load));
+        let case = |(name, has_background): (&str, bool)| {
+            let rounds = (0..ROUNDS).map(|_| self.times(has_background));
             let longest = |times: &Times| times.running.iter().copied().fold(0.0, f64::max);
             let best = rounds.min_by(|a, b| longest(a).total_cmp(&longest(b))).unwrap_or_default();
             let row = |clock: &str, times: &[f64]| {
@@ -70,7 +42,7 @@ impl Ours<'_> {
                     ("merges", best.merges),
                     ("flushes", best.flushes),
                 ];
-                self.figures("beside-merges", &format!("{}: {clock}", load.name), &figures)
+                self.figures("beside-merges", &format!("{name}: {clock}"), &figures)
             };
             [row("wall-clock time", &best.wall), row("less waits for a core", &best.running)]
         };
@@ -78,52 +50,39 @@ impl Ours<'_> {
     }
 
     /// Applies batches of upserts, half of their ids there, as fast as one thread makes them.
-    fn times(&self, load: Load) -> Times {
-        let store = self.open(StoreOptions { buffer_bytes: load.buffer_bytes, ..StoreOptions::default() });
-        let ended = AtomicBool::new(false);
+    fn times(&self, has_background: bool) -> Times {
+        let options = StoreOptions {
+            refresh_every: Some(Duration::from_millis(250)),
+            commit_every: has_background.then_some(Duration::from_secs(1)),
+            ..StoreOptions::default()
+        };
+        let store = Arc::new(self.open(options));
+        let background = has_background
+            .then(|| store.start_background(MergePolicy::default()).expect("threads can be started"));
         let mut times = Times::default();
-        std::thread::scope(|scope| {
-            if load.with_merges {
-                scope.spawn(|| {
-                    while !ended.load(Relaxed) {
-                        store.merge(&MergePolicy::default()).expect("a disk with room");
-                    }
-                });
-            }
-            if load.with_commits {
-                scope.spawn(|| {
-                    let mut next = Instant::now();
-                    while !ended.load(Relaxed) {
-                        next += Duration::from_secs(1);
-                        std::thread::sleep(next.saturating_duration_since(Instant::now()));
-                        store.commit().expect("a disk with room");
-                    }
-                });
-            }
-            let end = Instant::now() + Duration::from_secs(self.args.seconds.into());
-            let mut present =
-                std::iter::repeat_with(|| random(self.args.docs, self.args.docs as usize)).flatten();
-            let (mut absent, mut version) = (self.args.docs.., 1_000_000_000_000);
-            while Instant::now() < end {
-                let numbers = (0..BATCH).map(|at| {
-                    let number = if at % 2 == 0 { present.next() } else { absent.next() };
-                    number.expect("enough numbers")
-                });
-                let some = docs(numbers, |_| version);
-                version += 1;
-                let batch = batch(&store, &some, true);
-                let (begun, before) = (Instant::now(), waited());
-                let applied = store.apply(batch).expect("a disk with room");
-                let (wall, waited) = (begun.elapsed().as_secs_f64(), waited() - before);
-                let half =
-                    |outcome| applied.outcomes.iter().filter(|other| **other == outcome).count() == BATCH / 2;
-                assert!(half(Outcome::Added) && half(Outcome::Replaced), "another outcome");
-                times.wall.push(wall * 1e3);
-                times.running.push((wall - waited).max(0.0) * 1e3);
-            }
-            ended.store(true, Relaxed);
-        });
+        let end = Instant::now() + Duration::from_secs(self.args.seconds.into());
+        let mut present =
+            std::iter::repeat_with(|| random(self.args.docs, self.args.docs as usize)).flatten();
+        let (mut absent, mut version) = (self.args.docs.., 1_000_000_000_000);
+        while Instant::now() < end {
+            let numbers = (0..BATCH).map(|at| {
+                let number = if at % 2 == 0 { present.next() } else { absent.next() };
+                number.expect("enough numbers")
+            });
+            let some = docs(numbers, |_| version);
+            version += 1;
+            let batch = batch(&store, &some, true);
+            let (begun, before) = (Instant::now(), waited());
+            let applied = store.apply(batch).expect("a disk with room");
+            let (wall, waited) = (begun.elapsed().as_secs_f64(), waited() - before);
+            let half =
+                |outcome| applied.outcomes.iter().filter(|other| **other == outcome).count() == BATCH / 2;
+            assert!(half(Outcome::Added) && half(Outcome::Replaced), "another outcome");
+            times.wall.push(wall * 1e3);
+            times.running.push((wall - waited).max(0.0) * 1e3);
+        }
         let stats = store.stats().expect("a store");
+        drop(background);
         (times.merges, times.flushes) = (stats.merges.count as f64, stats.flushes.count as f64);
         times
     }

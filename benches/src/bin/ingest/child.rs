@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::memory::WITH_MERGES;
+use super::memory::HAS_BACKGROUND;
 use super::ours::Ours;
 use super::{Args, Figures, Work, parse, print_json};
 
@@ -30,7 +30,7 @@ pub(super) fn child(ours: &Ours<'_>, work: Work, case: usize) -> Vec<Figures> {
 pub(super) fn run(ours: &Ours<'_>, work: Work, case: usize) {
     let cases = match work {
         Work::Many => ours.many(),
-        _ => vec![ours.memory(WITH_MERGES[case])],
+        _ => vec![ours.memory(HAS_BACKGROUND[case])],
     };
     print_json(&cases);
 }

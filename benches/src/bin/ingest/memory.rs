@@ -1,6 +1,7 @@
 //! Memory of upserts in a process of its own, sampled while they run.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use docvalues::store::{MergePolicy, Outcome, Store, StoreOptions};
@@ -9,17 +10,19 @@ use super::Figures;
 use super::ours::{BATCH, Ours, THREADS, apply, docs, remove, schema};
 use super::process::mib;
 
-/// Whether merges run beside, of each case.
-pub(super) const WITH_MERGES: [bool; 2] = [false, true];
+/// Whether background threads write and merge, of each case.
+pub(super) const HAS_BACKGROUND: [bool; 2] = [false, true];
 
 impl Ours<'_> {
     /// Upserts as many new ids as there are documents. To be run in a process of its own.
-    pub(super) fn memory(&self, with_merges: bool) -> Figures {
+    pub(super) fn memory(&self, has_background: bool) -> Figures {
         let path = self.folder.join("memory.docvalues");
         remove(&path);
         let options = StoreOptions::default();
-        let store = Store::create(&path, schema(true), options).expect("a folder");
-        let (next, writers, ended) = (AtomicU32::new(0), AtomicUsize::new(THREADS), AtomicBool::new(false));
+        let store = Arc::new(Store::create(&path, schema(true), options).expect("a folder"));
+        let background = has_background
+            .then(|| store.start_background(MergePolicy::default()).expect("threads can be started"));
+        let (next, writers) = (AtomicU32::new(0), AtomicUsize::new(THREADS));
         let begun = Instant::now();
         let (mut anonymous, mut buffers, mut table) = (0.0_f64, 0, 0);
         std::thread::scope(|scope| {
@@ -29,21 +32,12 @@ impl Ours<'_> {
                     writers.fetch_sub(1, Relaxed);
                 });
             }
-            if with_merges {
-                scope.spawn(|| {
-                    while !ended.load(Relaxed) {
-                        store.merge(&MergePolicy::default()).expect("a disk with room");
-                        std::thread::sleep(Duration::from_millis(10));
-                    }
-                });
-            }
             while writers.load(Relaxed) > 0 {
                 anonymous = anonymous.max(mib("RssAnon"));
                 let stats = store.stats().expect("a store");
                 buffers = buffers.max(stats.buffer_bytes + stats.sealed_bytes);
                 std::thread::sleep(Duration::from_millis(5));
             }
-            ended.store(true, Relaxed);
             table = store.stats().expect("a store").table_bytes;
         });
         let wall = begun.elapsed().as_secs_f64();
@@ -63,8 +57,8 @@ impl Ours<'_> {
             ("merges", stats.merges.count as f64),
             ("docs_s", f64::from(self.args.docs) / wall),
         ];
-        let name = if with_merges { "merges beside" } else { "no merges" };
-        drop(store);
+        let name = if has_background { "background threads" } else { "alone" };
+        drop((background, store));
         remove(&path);
         self.figures("memory", name, &figures)
     }

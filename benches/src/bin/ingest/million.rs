@@ -1,7 +1,7 @@
 //! Documents a second over time: new ids in small batches, while another thread scans, with merges and without.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use docvalues::SortKey;
@@ -19,7 +19,7 @@ pub(super) const STEPS: u32 = 20;
 /// One run.
 struct Run<'a> {
     ours: &'a Ours<'a>,
-    store: Store,
+    store: Arc<Store>,
     with_merges: bool,
     next: AtomicU32,
     done: Mutex<Done>,
@@ -38,7 +38,7 @@ impl Ours<'_> {
         let case = |with_merges: bool| {
             let run = Run {
                 ours: self,
-                store: self.open(refreshed(1)),
+                store: Arc::new(self.open(refreshed(1))),
                 with_merges,
                 next: AtomicU32::new(0),
                 done: Mutex::new(Done { docs: 0, steps: vec![Instant::now()] }),
@@ -58,12 +58,13 @@ impl Run<'_> {
     }
 
     fn run(self) -> Figures {
+        let segments_per_tier =
+            if self.with_merges { MergePolicy::default().segments_per_tier } else { usize::MAX };
+        let policy = MergePolicy { segments_per_tier, ..MergePolicy::default() };
+        let background = self.store.start_background(policy).expect("threads can be started");
         std::thread::scope(|scope| {
             let writers: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| self.write())).collect();
             scope.spawn(|| self.search());
-            if self.with_merges {
-                scope.spawn(|| self.merge());
-            }
             writers.into_iter().for_each(|writer| writer.join().expect("no panic"));
             self.ended.store(true, Relaxed);
         });
@@ -72,6 +73,7 @@ impl Run<'_> {
         let times = steps.windows(2).map(|ends| (ends[1] - ends[0]).as_secs_f64());
         let rates: Vec<f64> = times.map(|time| f64::from(step) / time).collect();
         let wall = (steps[steps.len() - 1] - steps[0]).as_secs_f64();
+        background.stop().expect("a disk with room");
         let stats = self.store.stats().expect("a store");
         let figures = [
             ("docs_s", f64::from(step * STEPS) / wall),
@@ -116,15 +118,6 @@ impl Run<'_> {
             let found = snapshot.search().top(Docs::All, &keys, 20).expect("good bytes");
             assert_eq!(found.len(), 20);
             self.searches.fetch_add(1, Relaxed);
-        }
-    }
-
-    fn merge(&self) {
-        while !self.ended.load(Relaxed) {
-            let merges = self.store.merge(&MergePolicy::default()).expect("a disk with room");
-            if merges == 0 {
-                std::thread::sleep(Duration::from_millis(10));
-            }
         }
     }
 }

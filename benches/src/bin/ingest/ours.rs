@@ -35,7 +35,7 @@ pub(super) fn cases(args: &Args, folder: &Path, work: Work, segments: u32) -> Ve
         Work::Million => ours.million(),
         Work::Check => ours.check(),
         Work::BesideMerges => ours.beside_merges(),
-        Work::Memory => (0..memory::WITH_MERGES.len()).flat_map(|case| child(&ours, work, case)).collect(),
+        Work::Memory => (0..memory::HAS_BACKGROUND.len()).flat_map(|case| child(&ours, work, case)).collect(),
         Work::Many => {
             ours.base(ours.small());
             child(&ours, work, 0)
