@@ -13,11 +13,10 @@
 
 use std::sync::TryLockError;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use docvalues_column::{DocId, bits};
 
-use crate::background::Task;
 use crate::batch::{Applied, Condition, Outcome, What, WriteBatch};
 use crate::buffer::Place;
 use crate::error::Result;
@@ -26,8 +25,12 @@ use crate::log::body::{self, Decided};
 use crate::prepare::{Found, Prepared};
 use crate::snapshot::Snapshot;
 use crate::store::Store;
+use crate::tasks::Task;
 use crate::versions::VersionField;
 use crate::writer::Writer;
+
+/// The time to wait until the buffers of other stores are written.
+const SHARED_WAIT: Duration = Duration::from_secs(1);
 
 /// An id, its hash, and the place of the field of ids.
 #[derive(Clone, Copy, Debug)]
@@ -141,10 +144,18 @@ impl Store {
             return self.flush_full();
         }
         self.tasks.check()?;
-        if self.is_full.load(Ordering::Relaxed) {
+        let shared = self.tasks.shared_memory();
+        if shared.as_ref().is_some_and(|shared| shared.is_full()) || self.is_full.load(Ordering::Relaxed) {
             self.tasks.want(Task::Write);
         }
-        if self.is_over.load(Ordering::Relaxed) { self.flush_full() } else { Ok(()) }
+        if self.is_over.load(Ordering::Relaxed) {
+            return self.flush_full();
+        }
+        match shared.is_none_or(|shared| shared.wait_for_room(SHARED_WAIT)) {
+            true => Ok(()),
+            // The threads do not get ahead, perhaps as the disk is full, which this call then reports.
+            false => self.flush(0),
+        }
     }
 
     /// Applies a batch, also one that is read from a log.

@@ -7,144 +7,265 @@
 //! merge     another set of segments, a commit           fills the table of ids; merges; frees memory of the table
 //! ```
 //!
-//! Without these threads, the call that finds a full buffer, or that a time has passed, does the work itself.
+//! Any number of stores share the threads, and the memory for their buffers. Without threads, the call that finds a full
+//! buffer, or that a time has passed, does the work itself.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use docvalues_terms::lookup::Upkeep;
 
 use crate::durability::Durability;
 use crate::error::{Error, Result};
 use crate::merge_policy::MergePolicy;
-use crate::store::Store;
+use crate::store::{Store, due_at, is_due};
+use crate::tasks::{Signal, Task};
 use crate::trace;
 
 /// Ids that are moved to a smaller table before the thread looks whether it should stop.
 const UPKEEP_STEPS: usize = 10_000;
 
-/// Threads that work for a store until this is dropped: [`Store::start_background`].
+/// Options of a [`Background`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BackgroundOptions {
+    /// Which segments are merged.
+    pub merges: MergePolicy,
+    /// The memory for the buffers of all stores together, in bytes. When they take half of it, the largest is written;
+    /// batches wait when they take all. Each store also has its own
+    /// [`buffer_bytes`](crate::StoreOptions::buffer_bytes).
+    pub buffer_bytes: usize,
+}
+
+impl Default for BackgroundOptions {
+    /// The default merges; memory as each store has it.
+    fn default() -> BackgroundOptions {
+        BackgroundOptions { merges: MergePolicy::default(), buffer_bytes: usize::MAX }
+    }
+}
+
+/// Three threads that work for stores: one writes buffers that are full, and commits; one refreshes, and syncs logs; one
+/// merges.
 ///
-/// Dropping it stops them. A merge that runs is given up, a segment or commit that is being written is finished. What was
-/// not committed stays so.
+/// Calls of [`Store::apply`] do none of that for a store that was [added](Self::add), and wait only if buffers fill faster
+/// than they are written. Refreshes and commits take place if [`refresh_every`](crate::StoreOptions::refresh_every) and
+/// [`commit_every`](crate::StoreOptions::commit_every) say so. If work for a store fails, its next call of `apply` returns
+/// the error, and changes nothing; the thread tries again the next time.
+///
+/// Dropping it ends the threads. A merge that runs is given up; a segment or commit that is being written is finished. What
+/// was not committed stays so.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::time::Duration;
+///
+/// use docvalues_column::{Field, Kind, LogicalType};
+/// use docvalues_store::{Background, BackgroundOptions, Store, StoreOptions, StoreSchema};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("hits");
+/// let schema = StoreSchema::new().with_field(Field::new("size", Kind::Numeric, LogicalType::I64))?;
+/// let refresh_every = Some(Duration::from_millis(1));
+/// let options = StoreOptions { refresh_every, ..StoreOptions::default() };
+/// let store = Arc::new(Store::create(&path, schema, options)?);
+///
+/// let background = Background::start(BackgroundOptions::default())?;
+/// background.add(&store)?;
+///
+/// let mut batch = store.batch()?;
+/// let size = batch.field("size")?;
+/// let mut doc = batch.upsert();
+/// doc.i64(size, 7)?;
+/// doc.finish()?;
+/// store.apply(batch)?;
+/// while store.snapshot().docs() == 0 {
+///     std::thread::yield_now();
+/// }
+/// background.remove(&store)?;
+/// store.commit()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
+#[doc(alias = "ConcurrentMergeScheduler")]
 pub struct Background {
-    store: Arc<Store>,
+    pool: Arc<Pool>,
     threads: Vec<JoinHandle<()>>,
 }
 
-/// A thread, by what it does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Task {
-    Write,
-    Publish,
-    Merge,
+/// What the threads share.
+#[derive(Debug)]
+struct Pool {
+    merges: MergePolicy,
+    signal: Arc<Signal>,
+    /// Those that are dropped elsewhere are closed.
+    stores: Mutex<Vec<Weak<Store>>>,
 }
 
-/// What the threads of a store are asked to do.
-#[derive(Debug, Default)]
-pub(crate) struct Tasks {
-    state: Mutex<State>,
-    /// Notified when something is asked for.
-    asked: Condvar,
-    /// Whether threads run, and whether they are to stop.
-    is_running: AtomicBool,
-    is_stopping: AtomicBool,
-    /// Whether a thread has failed.
-    has_failed: AtomicBool,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    /// Whether each task is asked for.
-    wanted: [bool; 3],
-    failed: Option<Error>,
-}
-
-impl Store {
-    /// Starts three threads: one writes the buffer when it is full, and commits; one refreshes, and syncs the log; one
-    /// merges. Until they stop, calls of [`apply`](Store::apply) do none of that, and wait only if the buffer fills faster
-    /// than it is written.
-    ///
-    /// Refreshes and commits take place if [`refresh_every`](crate::StoreOptions::refresh_every) and
-    /// [`commit_every`](crate::StoreOptions::commit_every) say so. If a thread fails, the next call of `apply` returns its
-    /// error, and changes nothing; the thread tries again the next time.
+impl Background {
+    /// Starts the threads.
     ///
     /// # Errors
     ///
-    /// If such threads run, or cannot be started.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use std::time::Duration;
-    ///
-    /// use docvalues_column::{Field, Kind, LogicalType};
-    /// use docvalues_store::{MergePolicy, Store, StoreOptions, StoreSchema};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("hits");
-    /// let schema = StoreSchema::new().with_field(Field::new("size", Kind::Numeric, LogicalType::I64))?;
-    /// let refresh_every = Some(Duration::from_millis(1));
-    /// let options = StoreOptions { refresh_every, ..StoreOptions::default() };
-    /// let store = Arc::new(Store::create(&path, schema, options)?);
-    /// let background = store.start_background(MergePolicy::default())?;
-    ///
-    /// let mut batch = store.batch()?;
-    /// let size = batch.field("size")?;
-    /// let mut doc = batch.upsert();
-    /// doc.i64(size, 7)?;
-    /// doc.finish()?;
-    /// store.apply(batch)?;
-    /// while store.snapshot().docs() == 0 {
-    ///     std::thread::yield_now();
-    /// }
-    /// background.stop()?;
-    /// store.commit()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[doc(alias = "ConcurrentMergeScheduler")]
-    pub fn start_background(self: &Arc<Self>, policy: MergePolicy) -> Result<Background> {
-        if self.tasks.is_running.swap(true, Ordering::AcqRel) {
-            return Err(Error::Request("expected a store without background threads, found some".to_owned()));
+    /// If a thread cannot be started.
+    pub fn start(options: BackgroundOptions) -> Result<Background> {
+        let signal = Arc::new(Signal::new(options.buffer_bytes));
+        let pool = Arc::new(Pool { merges: options.merges, signal, stores: Mutex::default() });
+        let mut background = Background { pool, threads: Vec::new() };
+        for (name, task) in
+            [("dv-write", Task::Write), ("dv-publish", Task::Publish), ("dv-merge", Task::Merge)]
+        {
+            let pool = background.pool.clone();
+            let thread = thread::Builder::new().name(name.to_owned()).spawn(move || pool.run(task));
+            let failed = |error| Error::Request(format!("expected another thread, found none: {error}"));
+            background.threads.push(thread.map_err(failed)?);
         }
-        self.tasks.is_stopping.store(false, Ordering::Release);
-        self.tasks.want(Task::Merge);
-        let mut background = Background { store: self.clone(), threads: Vec::new() };
-        background.start("dv-write", Store::write_when_asked)?;
-        background.start("dv-publish", Store::publish_when_due)?;
-        background.start("dv-merge", move |store| store.merge_when_asked(&policy))?;
         Ok(background)
     }
 
-    /// Writes full buffers and commits until it is to stop.
-    fn write_when_asked(&self) {
-        let mut commits = Timer::new(self.options.commit_every);
-        while self.tasks.wait(Task::Write, commits.next) {
-            self.note("write", self.flush_full());
-            if commits.is_due() {
-                self.note("commit", self.commit().map(drop));
+    /// Begins to work for a store, until it is removed or dropped. A dropped store closes when the work on it is done.
+    ///
+    /// # Errors
+    ///
+    /// If threads work for it.
+    pub fn add(&self, store: &Arc<Store>) -> Result<()> {
+        store.tasks.begin(&self.pool.signal)?;
+        self.pool.stores().push(Arc::downgrade(store));
+        store.tasks.want(Task::Merge);
+        // Its times are to be waited for.
+        self.pool.signal.wake();
+        Ok(())
+    }
+
+    /// Ends the work for a store, as for all when this is dropped.
+    ///
+    /// # Errors
+    ///
+    /// If these threads do not work for it; or the last failure of this work that no call of [`Store::apply`] has
+    /// returned.
+    pub fn remove(&self, store: &Store) -> Result<()> {
+        if !store.tasks.is_of(&self.pool.signal) {
+            return Err(Error::Request(
+                "expected a store of these background threads, found another".to_owned(),
+            ));
+        }
+        self.pool.stores().retain(|other| !std::ptr::eq(other.as_ptr(), store));
+        store.tasks.end();
+        store.tasks.check()
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        self.pool.signal.stop();
+        let stores = std::mem::take(&mut *self.pool.stores());
+        stores.iter().filter_map(Weak::upgrade).for_each(|store| store.tasks.end());
+        for thread in self.threads.drain(..) {
+            // A panic of a thread was printed, and left the stores consistent.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Pool {
+    /// Does the work of a task until it is to stop.
+    fn run(&self, task: Task) {
+        let (mut seen, mut next) = (0, None);
+        while self.signal.wait(&mut seen, next) {
+            next = None;
+            for store in self.open_stores() {
+                store.tasks.work(task, || match task {
+                    Task::Write => store.write_in_background(),
+                    Task::Publish => store.publish_in_background(),
+                    Task::Merge => store.merge_in_background(&self.merges),
+                });
+                next = next.into_iter().chain(store.next_time(task)).min();
+            }
+            if task == Task::Write {
+                self.write_largest();
             }
         }
     }
 
-    /// Refreshes and syncs until it is to stop.
-    fn publish_when_due(&self) {
-        let mut refreshes = Timer::new(self.options.refresh_every);
-        let mut syncs = Timer::new(match self.options.durability {
+    /// Writes the largest buffers until all take at most half of their memory.
+    fn write_largest(&self) {
+        while self.signal.is_full() {
+            let stores = self.open_stores();
+            let sizes = stores.iter().map(|store| (store.buffered(), store));
+            let Some((size, store)) = sizes.max_by_key(|(size, _)| *size).filter(|(size, _)| *size > 0)
+            else {
+                return;
+            };
+            store.tasks.work(Task::Write, || store.note("write", store.flush(0)));
+            if store.buffered() >= size {
+                // It was not written. Its next batch reports that.
+                return;
+            }
+        }
+    }
+
+    fn open_stores(&self) -> Vec<Arc<Store>> {
+        let mut stores = self.stores();
+        stores.retain(|store| store.strong_count() > 0);
+        stores.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Also after a panic: each change is one call.
+    fn stores(&self) -> MutexGuard<'_, Vec<Weak<Store>>> {
+        self.stores.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store {
+    fn write_in_background(&self) {
+        if self.tasks.take(Task::Write) {
+            self.note("write", self.flush_full());
+        }
+        if self.options.commit_every.is_some_and(|time| is_due(&self.committed, time)) {
+            self.note("commit", self.commit().map(drop));
+        }
+    }
+
+    fn publish_in_background(&self) {
+        if self.options.refresh_every.is_some_and(|time| is_due(&self.refreshed, time)) {
+            self.note("refresh", self.refresh().map(drop));
+        }
+        if self.sync_every().is_some_and(|time| is_due(&self.log_synced, time)) {
+            self.note("sync", self.sync_log());
+        }
+    }
+
+    fn merge_in_background(&self, policy: &MergePolicy) {
+        if !self.tasks.take(Task::Merge) {
+            return;
+        }
+        let stop = self.tasks.stop();
+        let merged = self.fill_table_if_it_pays().and_then(|()| self.merge_until(policy, stop));
+        if !stop.load(Ordering::Acquire) {
+            self.note("merge", merged.map(drop));
+        }
+        while !stop.load(Ordering::Acquire) && self.ids.maintain(UPKEEP_STEPS) == Upkeep::More {}
+    }
+
+    /// When a task is next due that is done again and again.
+    fn next_time(&self, task: Task) -> Option<Instant> {
+        let of = |last, every: Option<_>| every.and_then(|every| due_at(last, every));
+        match task {
+            Task::Write => of(&self.committed, self.options.commit_every),
+            Task::Publish => {
+                let refresh = of(&self.refreshed, self.options.refresh_every);
+                refresh.into_iter().chain(of(&self.log_synced, self.sync_every())).min()
+            }
+            Task::Merge => None,
+        }
+    }
+
+    fn sync_every(&self) -> Option<std::time::Duration> {
+        match self.options.durability {
             Durability::Within(time) => Some(time),
             Durability::OnCommit | Durability::EachBatch => None,
-        });
-        while self.tasks.wait(Task::Publish, [refreshes.next, syncs.next].into_iter().flatten().min()) {
-            if refreshes.is_due() {
-                self.note("refresh", self.refresh().map(drop));
-            }
-            if syncs.is_due() {
-                self.note("sync", self.sync_log());
-            }
         }
     }
 
@@ -154,131 +275,5 @@ impl Store {
             trace::failed(self.directory.path(), work, &error);
             self.tasks.fail(Error::Background { work, error: Box::new(error) });
         }
-    }
-
-    /// Merges until it is to stop.
-    fn merge_when_asked(&self, policy: &MergePolicy) {
-        let stop = &self.tasks.is_stopping;
-        while self.tasks.wait(Task::Merge, None) {
-            let merged = self.fill_table_if_it_pays().and_then(|()| self.merge_until(policy, stop).map(drop));
-            if !stop.load(Ordering::Acquire) {
-                self.note("merge", merged);
-            }
-            while !stop.load(Ordering::Acquire) && self.ids.maintain(UPKEEP_STEPS) == Upkeep::More {}
-        }
-    }
-}
-
-impl Background {
-    /// Stops the threads, as dropping does. Returns the last failure that no call of [`Store::apply`] has returned.
-    ///
-    /// # Errors
-    ///
-    /// That failure.
-    pub fn stop(self) -> Result<()> {
-        let store = self.store.clone();
-        drop(self);
-        store.tasks.check()
-    }
-
-    fn start(&mut self, name: &str, work: impl FnOnce(&Store) + Send + 'static) -> Result<()> {
-        let store = self.store.clone();
-        let thread = thread::Builder::new().name(name.to_owned()).spawn(move || work(&store));
-        let failed = |error| Error::Request(format!("expected another thread, found none: {error}"));
-        self.threads.push(thread.map_err(failed)?);
-        Ok(())
-    }
-}
-
-impl Drop for Background {
-    fn drop(&mut self) {
-        let tasks = &self.store.tasks;
-        tasks.is_stopping.store(true, Ordering::Release);
-        // In the lock, so that no thread misses it between its test and its wait.
-        drop(tasks.state());
-        tasks.asked.notify_all();
-        for thread in self.threads.drain(..) {
-            // A panic of a thread was printed, and left the store consistent.
-            let _ = thread.join();
-        }
-        tasks.is_running.store(false, Ordering::Release);
-    }
-}
-
-impl Tasks {
-    /// Whether threads run.
-    pub(crate) fn is_running(&self) -> bool {
-        self.is_running.load(Ordering::Acquire)
-    }
-
-    /// Asks for a task, if threads run. Returns whether they do.
-    pub(crate) fn want(&self, task: Task) -> bool {
-        let is_running = self.is_running();
-        if is_running {
-            self.state().wanted[task as usize] = true;
-            self.asked.notify_all();
-        }
-        is_running
-    }
-
-    /// The last failure of a thread, which is returned once.
-    pub(crate) fn check(&self) -> Result<()> {
-        if !self.has_failed.swap(false, Ordering::AcqRel) {
-            return Ok(());
-        }
-        self.state().failed.take().map_or(Ok(()), Err)
-    }
-
-    fn fail(&self, error: Error) {
-        self.state().failed = Some(error);
-        self.has_failed.store(true, Ordering::Release);
-    }
-
-    /// Waits until `task` is asked for, or until a time. Returns whether to go on.
-    fn wait(&self, task: Task, until: Option<Instant>) -> bool {
-        let mut state = self.state();
-        loop {
-            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-            if self.is_stopping.load(Ordering::Acquire) {
-                return false;
-            }
-            if std::mem::take(&mut state.wanted[task as usize]) || left.is_some_and(|left| left.is_zero()) {
-                return true;
-            }
-            state = match left {
-                Some(left) => {
-                    let waited = self.asked.wait_timeout(state, left);
-                    waited.unwrap_or_else(PoisonError::into_inner).0
-                }
-                None => self.asked.wait(state).unwrap_or_else(PoisonError::into_inner),
-            };
-        }
-    }
-
-    /// Also after a panic: each change is one assignment.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// When something is due that is done again and again.
-struct Timer {
-    every: Option<Duration>,
-    next: Option<Instant>,
-}
-
-impl Timer {
-    fn new(every: Option<Duration>) -> Timer {
-        Timer { every, next: every.and_then(|every| Instant::now().checked_add(every)) }
-    }
-
-    /// Whether the time has come. The next one is counted from now.
-    fn is_due(&mut self) -> bool {
-        let now = Instant::now();
-        let is_due = self.next.is_some_and(|next| now >= next);
-        if is_due {
-            self.next = self.every.and_then(|every| now.checked_add(every));
-        }
-        is_due
     }
 }

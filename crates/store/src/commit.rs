@@ -19,7 +19,6 @@ use std::time::Instant;
 
 use docvalues_storage::{FileLock, NewFile};
 
-use crate::background::Task;
 use crate::commit_file::{CommitFile, FileEntry};
 use crate::delta::{self, Row};
 use crate::error::{Error, Result};
@@ -28,6 +27,7 @@ use crate::schema::StoreSchema;
 use crate::state::SegmentState;
 use crate::store::Store;
 use crate::sync::PoisonError;
+use crate::tasks::Task;
 use crate::versions::Tombstones;
 use crate::writer::Writer;
 

@@ -20,7 +20,7 @@ pub enum Durability {
     /// When `apply` returns: the batch is in the log, which is synced. Callers share syncs.
     EachBatch,
     /// When `apply` returns, unless the power fails. The log is synced by the first call after this time has passed
-    /// since the last sync, or by a [background](Store::start_background) thread as often.
+    /// since the last sync, or by a [background](crate::Background) thread as often.
     Within(Duration),
 }
 

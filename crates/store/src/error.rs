@@ -90,7 +90,7 @@ pub enum Error {
     /// A part of the snapshot was merged since it was taken.
     #[error("the segment of a document was merged since the snapshot was taken: take a new snapshot")]
     Merged,
-    /// A background thread failed: see [`Store::start_background`](crate::Store::start_background).
+    /// A background thread failed: see [`Background`](crate::Background).
     #[error("a {work} in the background failed: {error}")]
     Background {
         /// "write", "commit", "refresh", "sync" or "merge".

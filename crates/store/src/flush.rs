@@ -44,21 +44,29 @@ impl Store {
         let (buffer, sealed) = (writer.buffer.bytes(), writer.sealed_bytes());
         self.is_full.store(buffer > self.options.buffer_bytes / 2, Ordering::Relaxed);
         self.is_over.store(buffer.saturating_add(sealed) > self.options.buffer_bytes, Ordering::Relaxed);
+        self.buffered.store(buffer, Ordering::Relaxed);
+        self.tasks.note_buffered(buffer.saturating_add(sealed));
     }
 
     /// Writes the buffer to a segment if it is full. Other callers go on, until the next buffer is full, too.
     pub(crate) fn flush_full(&self) -> Result<()> {
-        if !self.is_full.load(Ordering::Relaxed) {
-            return Ok(());
-        }
+        if self.is_full.load(Ordering::Relaxed) { self.flush(self.options.buffer_bytes / 2) } else { Ok(()) }
+    }
+
+    /// The memory of the buffer, in bytes.
+    pub(crate) fn buffered(&self) -> usize {
+        self.buffered.load(Ordering::Relaxed)
+    }
+
+    /// Writes the buffer to a segment if it takes more than so many bytes, and what was to be written before.
+    pub(crate) fn flush(&self, most: usize) -> Result<()> {
         let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         let is_full = self.change_quietly(|writer| {
-            self.note_room(writer);
-            let is_full = writer.sealed.is_some() || self.is_full.load(Ordering::Relaxed);
+            let is_full = writer.sealed.is_some() || writer.buffer.bytes() > most;
             if is_full {
                 writer.seal();
-                self.note_room(writer);
             }
+            self.note_room(writer);
             Ok(is_full)
         })?;
         if is_full && let Err(error) = self.flush_sealed() {
@@ -75,6 +83,7 @@ impl Store {
             let Some(sealed) = &writer.sealed else { return Ok(None) };
             if !sealed.then.iter().any(|block| block.live.count() > 0) {
                 writer.unseal(None, &[]);
+                self.note_room(writer);
                 return Ok(None);
             }
             let (then, schema, bytes) = (sealed.then.clone(), sealed.schema.clone(), sealed.buffer.bytes());

@@ -4,12 +4,11 @@ use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::{Duration, Instant};
 
 use docvalues_storage::{Directory, FsDirectory};
 
-use crate::background::{Task, Tasks};
 use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
 use crate::files::Files;
@@ -22,6 +21,7 @@ use crate::snapshot::Snapshot;
 use crate::state::CommitState;
 use crate::stats::Counters;
 use crate::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use crate::tasks::{Task, Tasks};
 use crate::trace;
 use crate::versions::{self, Tombstones};
 use crate::writer::Writer;
@@ -83,11 +83,13 @@ pub struct Store {
     pub(crate) log: Option<Arc<LogWriter>>,
     /// When the log was last synced, a batch last followed by a refresh, and by a commit.
     pub(crate) log_synced: Mutex<Instant>,
-    refreshed: Mutex<Instant>,
-    committed: Mutex<Instant>,
+    pub(crate) refreshed: Mutex<Instant>,
+    pub(crate) committed: Mutex<Instant>,
     /// Whether the buffer was full after the last batch, and whether it and what is being written exceed their memory.
     pub(crate) is_full: AtomicBool,
     pub(crate) is_over: AtomicBool,
+    /// The memory of the buffer, in bytes.
+    pub(crate) buffered: AtomicUsize,
     pub(crate) tasks: Tasks,
     pub(crate) counters: Counters,
     /// The ids of all segments.
@@ -217,6 +219,7 @@ impl Store {
             committed: now(),
             is_full: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
+            buffered: AtomicUsize::new(0),
             tasks: Tasks::default(),
             counters: Counters::default(),
             ids: IdIndex::default(),
@@ -344,6 +347,11 @@ impl Store {
         // This may unmap files, for which no reader should wait.
         drop((before, last));
     }
+}
+
+/// When `time` will have passed since `last`.
+pub(crate) fn due_at(last: &Mutex<Instant>, time: Duration) -> Option<Instant> {
+    last.lock().unwrap_or_else(PoisonError::into_inner).checked_add(time)
 }
 
 /// Whether `time` has passed since `last`, which then is now: of several callers, one finds so.

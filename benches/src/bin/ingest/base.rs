@@ -1,15 +1,29 @@
 //! Stores that are there before a measurement: built once, and linked for each round.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use docvalues::store::{Store, StoreOptions};
+use docvalues::store::{Background, BackgroundOptions, MergePolicy, Store, StoreOptions};
 
 use super::ours::{Ours, apply, docs, remove, schema};
 
 /// Options of a store that is refreshed after so many seconds.
 pub(super) fn refreshed(seconds: u64) -> StoreOptions {
     StoreOptions { refresh_every: Some(Duration::from_secs(seconds)), ..StoreOptions::default() }
+}
+
+/// Threads for a store.
+pub(super) fn background(store: &Arc<Store>, merges: MergePolicy) -> Background {
+    let options = BackgroundOptions { merges, ..BackgroundOptions::default() };
+    let background = Background::start(options).expect("threads can be started");
+    background.add(store).expect("a store without threads");
+    background
+}
+
+/// A policy that merges nothing.
+pub(super) fn no_merges() -> MergePolicy {
+    MergePolicy { segments_per_tier: usize::MAX, ..MergePolicy::default() }
 }
 
 impl Ours<'_> {

@@ -7,6 +7,7 @@ use docvalues::store::{MergePolicy, Outcome, StoreOptions};
 use docvalues_benches::ids::random;
 
 use super::Figures;
+use super::base::background;
 use super::ours::{BATCH, Ours, ROUNDS, batch, docs, per_mille};
 use super::process::waited;
 
@@ -57,8 +58,7 @@ impl Ours<'_> {
             ..StoreOptions::default()
         };
         let store = Arc::new(self.open(options));
-        let background = has_background
-            .then(|| store.start_background(MergePolicy::default()).expect("threads can be started"));
+        let background = has_background.then(|| background(&store, MergePolicy::default()));
         let mut times = Times::default();
         let end = Instant::now() + Duration::from_secs(self.args.seconds.into());
         let mut present =

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use docvalues::store::{MergePolicy, Outcome, Store, StoreOptions};
 
 use super::Figures;
+use super::base::background;
 use super::ours::{BATCH, Ours, THREADS, apply, docs, remove, schema};
 use super::process::mib;
 
@@ -20,8 +21,7 @@ impl Ours<'_> {
         remove(&path);
         let options = StoreOptions::default();
         let store = Arc::new(Store::create(&path, schema(true), options).expect("a folder"));
-        let background = has_background
-            .then(|| store.start_background(MergePolicy::default()).expect("threads can be started"));
+        let background = has_background.then(|| background(&store, MergePolicy::default()));
         let (next, writers) = (AtomicU32::new(0), AtomicUsize::new(THREADS));
         let begun = Instant::now();
         let (mut anonymous, mut buffers, mut table) = (0.0_f64, 0, 0);

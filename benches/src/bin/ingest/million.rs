@@ -9,7 +9,7 @@ use docvalues::search::Docs;
 use docvalues::store::{MergePolicy, Outcome, Store};
 
 use super::Figures;
-use super::base::refreshed;
+use super::base::{background, no_merges, refreshed};
 use super::mixed::SMALL;
 use super::ours::{Ours, THREADS, apply, docs};
 
@@ -58,10 +58,8 @@ impl Run<'_> {
     }
 
     fn run(self) -> Figures {
-        let segments_per_tier =
-            if self.with_merges { MergePolicy::default().segments_per_tier } else { usize::MAX };
-        let policy = MergePolicy { segments_per_tier, ..MergePolicy::default() };
-        let background = self.store.start_background(policy).expect("threads can be started");
+        let policy = if self.with_merges { MergePolicy::default() } else { no_merges() };
+        let background = background(&self.store, policy);
         std::thread::scope(|scope| {
             let writers: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| self.write())).collect();
             scope.spawn(|| self.search());
@@ -73,7 +71,7 @@ impl Run<'_> {
         let times = steps.windows(2).map(|ends| (ends[1] - ends[0]).as_secs_f64());
         let rates: Vec<f64> = times.map(|time| f64::from(step) / time).collect();
         let wall = (steps[steps.len() - 1] - steps[0]).as_secs_f64();
-        background.stop().expect("a disk with room");
+        background.remove(&self.store).expect("a disk with room");
         let stats = self.store.stats().expect("a store");
         let figures = [
             ("docs_s", f64::from(step * STEPS) / wall),

@@ -37,6 +37,11 @@ pub(super) fn maps() -> usize {
     fs::read_to_string("/proc/self/maps").unwrap_or_default().lines().count()
 }
 
+/// The number of threads.
+pub(super) fn threads() -> usize {
+    fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
+}
+
 /// The number of open files, of which a process often may have 1,024.
 pub(super) fn handles() -> usize {
     // One is the folder that is read.

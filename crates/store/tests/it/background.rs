@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use docvalues_storage::{Directory, FaultyDirectory, PowerLossDirectory, Step};
-use docvalues_store::{Durability, MergePolicy, Store, StoreOptions};
+use docvalues_store::{Background, BackgroundOptions, Durability, MergePolicy, Store, StoreOptions};
 
 use crate::acknowledged::filling_up;
 use crate::fixture::{apply, contents, schema};
@@ -15,6 +15,13 @@ const POLICY: MergePolicy =
 
 fn create(directory: Arc<dyn Directory>, options: StoreOptions) -> Arc<Store> {
     Arc::new(Store::create_in(directory, schema(), options).unwrap())
+}
+
+fn background(stores: &[&Arc<Store>]) -> Background {
+    let options = BackgroundOptions { merges: POLICY, ..BackgroundOptions::default() };
+    let background = Background::start(options).unwrap();
+    stores.iter().for_each(|store| background.add(store).unwrap());
+    background
 }
 
 /// Waits until something is so, for a minute at most.
@@ -41,8 +48,8 @@ fn changes_become_visible_and_durable_and_segments_are_merged() {
         ..StoreOptions::default()
     };
     let store = create(Arc::new(disk.clone()), options);
-    let background = store.start_background(POLICY).unwrap();
-    let again = store.start_background(POLICY).unwrap_err().to_string();
+    let background = background(&[&store]);
+    let again = background.add(&store).unwrap_err().to_string();
     assert_eq!(again, "expected a store without background threads, found some");
     for batch in 0..50 {
         apply(&store, &docs(batch * 100..batch * 100 + 200)).unwrap();
@@ -56,10 +63,11 @@ fn changes_become_visible_and_durable_and_segments_are_merged() {
     assert!(stats.merges.count > 0 && stats.flushes.count > 1 && stats.refreshes.count > 0, "{stats:?}");
     // Ids were looked up often enough for the table to pay.
     assert!(stats.table_bytes > 0);
-    background.stop().unwrap();
+    background.remove(&store).unwrap();
     let found = contents(&store.snapshot());
     assert_eq!(found.len(), 5_100);
-    drop(store.start_background(POLICY).unwrap());
+    background.add(&store).unwrap();
+    drop(background);
     drop(store);
     assert!(contents(&Store::open_in(Arc::new(disk), options).unwrap().snapshot()) == found);
 }
@@ -69,7 +77,7 @@ fn a_log_is_synced_in_time() {
     let disk = PowerLossDirectory::new("/disk");
     let durability = Durability::Within(Duration::from_millis(1));
     let store = create(Arc::new(disk.clone()), StoreOptions { durability, ..StoreOptions::default() });
-    let background = store.start_background(POLICY).unwrap();
+    let background = background(&[&store]);
     let syncs = store.stats().unwrap().log.syncs;
     apply(&store, &docs(0..10)).unwrap();
     wait_until(|| store.stats().unwrap().log.syncs > syncs);
@@ -82,7 +90,7 @@ fn a_failure_is_returned_by_the_next_batch() {
     let disk = PowerLossDirectory::new("/disk");
     let (directory, is_full) = filling_up(&disk, "seg-");
     let store = create(directory, StoreOptions { buffer_bytes: 20_000, ..StoreOptions::default() });
-    let background = store.start_background(POLICY).unwrap();
+    let background = background(&[&store]);
     is_full.store(true, Relaxed);
     let (mut applied, mut error) = (0, None);
     wait_until(|| {
@@ -126,9 +134,9 @@ fn a_merge_is_given_up() {
         store.commit().unwrap();
     }
     is_slow.store(true, Relaxed);
-    let background = store.start_background(POLICY).unwrap();
+    let background = background(&[&store]);
     wait_until(|| is_merging.load(Relaxed));
-    background.stop().unwrap();
+    background.remove(&store).unwrap();
     assert_eq!((store.stats().unwrap().merges.count, store.stats().unwrap().segments), (0, 6));
     let segments =
         disk.list().unwrap().into_iter().filter(|entry| entry.name.to_str().unwrap().starts_with("seg-"));
@@ -136,4 +144,60 @@ fn a_merge_is_given_up() {
     is_slow.store(false, Relaxed);
     store.merge(&POLICY).unwrap();
     assert_eq!(store.snapshot().docs(), 60);
+}
+
+/// Stores that share threads also share memory: the largest buffer is written.
+#[test]
+fn memory_is_shared() {
+    let options = StoreOptions { refresh_every: Some(Duration::from_millis(1)), ..StoreOptions::default() };
+    let stores: Vec<Arc<Store>> =
+        (0..20).map(|_| create(Arc::new(PowerLossDirectory::new("/disk")), options)).collect();
+    let shared = Background::start(BackgroundOptions { merges: POLICY, buffer_bytes: 100_000 }).unwrap();
+    stores.iter().for_each(|store| shared.add(store).unwrap());
+    std::thread::scope(|scope| {
+        for part in stores.chunks(5) {
+            scope.spawn(move || {
+                for batch in 0..20 {
+                    // The first of them grows four times as fast.
+                    for (at, store) in part.iter().enumerate() {
+                        let docs = if at == 0 {
+                            batch * 100..batch * 100 + 100
+                        } else {
+                            batch * 25..batch * 25 + 25
+                        };
+                        apply(store, &self::docs(docs)).unwrap();
+                    }
+                }
+            });
+        }
+        scope.spawn(|| {
+            for _ in 0..100 {
+                let bytes: usize = stores
+                    .iter()
+                    .map(|store| store.stats().unwrap())
+                    .map(|stats| stats.buffer_bytes + stats.sealed_bytes)
+                    .sum();
+                // Each of the four threads may be one batch, and the growth of a table of ids, ahead.
+                assert!(bytes < 100_000 + 4 * 20_000, "{bytes}");
+            }
+        });
+    });
+    let flushes = |store: &Arc<Store>| store.stats().unwrap().flushes.count;
+    assert!(stores.iter().step_by(5).all(|store| flushes(store) > 0));
+    for (at, store) in stores.iter().enumerate() {
+        let docs = if at % 5 == 0 { 2_000 } else { 500 };
+        wait_until(|| store.snapshot().docs() == docs);
+    }
+    // One that is dropped is closed; the others go on.
+    let mut stores = stores.into_iter();
+    let first = stores.next().unwrap();
+    let last = stores.next_back().unwrap();
+    drop(first);
+    apply(&last, &docs(9_000..9_001)).unwrap();
+    wait_until(|| last.snapshot().docs() == 501);
+    let other = background(&[]);
+    let error = other.remove(&last).unwrap_err().to_string();
+    assert_eq!(error, "expected a store of these background threads, found another");
+    drop(shared);
+    other.add(&last).unwrap();
 }

@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use docvalues_column::{Field, Kind, LogicalType};
 use docvalues_storage::PowerLossDirectory;
 use docvalues_store::{
-    Applied, Condition, Durability, MergePolicy, Outcome, Snapshot, Store, StoreOptions, StoreSchema,
+    Applied, Background, BackgroundOptions, Condition, Durability, MergePolicy, Outcome, Snapshot, Store,
+    StoreOptions, StoreSchema,
 };
 
 use crate::acknowledged::filling_up;
@@ -318,7 +319,13 @@ fn threads_end_as_the_versions_say() {
         let store = Store::create(folder.path().join("a"), schema(LogicalType::U64), options).unwrap();
         let store = Arc::new(store);
         let policy = MergePolicy { segments_per_tier: 2, ..MergePolicy::default() };
-        let background = has_background.then(|| store.start_background(policy).unwrap());
+        let background = has_background.then(|| {
+            let background =
+                Background::start(BackgroundOptions { merges: policy, ..BackgroundOptions::default() })
+                    .unwrap();
+            background.add(&store).unwrap();
+            background
+        });
         // Operation `number` has this version, and one of 300 ids; each tenth is a deletion.
         let operation = |number: u64| {
             let mixed = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -361,7 +368,7 @@ fn threads_end_as_the_versions_say() {
             is_done.store(true, Ordering::Relaxed);
         });
         if let Some(background) = background {
-            background.stop().unwrap();
+            background.remove(&store).unwrap();
         }
         let mut model = Model::default();
         for number in 0..rounds * 25 * THREADS {
