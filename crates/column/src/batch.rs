@@ -400,6 +400,12 @@ impl<T> Lists<T> {
         (ends == (true, true) && offsets.is_sorted()).then_some(Lists { offsets, items })
     }
 
+    /// Frees spare capacity. O(lists + items).
+    pub fn shrink_to_fit(&mut self) {
+        self.offsets.shrink_to_fit();
+        self.items.shrink_to_fit();
+    }
+
     /// Where each list begins, and where the last one ends.
     pub fn offsets(&self) -> &[u64] {
         &self.offsets

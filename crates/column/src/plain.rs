@@ -74,6 +74,13 @@ impl PlainValues {
         }
     }
 
+    fn shrink_to_fit(&mut self) {
+        match self {
+            PlainValues::Numbers(numbers) => numbers.shrink_to_fit(),
+            PlainValues::Strings(strings) => strings.shrink_to_fit(),
+        }
+    }
+
     fn heap(&self) -> usize {
         match self {
             PlainValues::Numbers(numbers) => size_of_val(&numbers[..]),
@@ -327,6 +334,14 @@ impl PlainColumns {
             }
             let all = |present: &mut Vec<u64>| bits::count(present) == self.docs as usize;
             column.present.take_if(all);
+        }
+    }
+
+    /// Frees spare capacity, for documents to which none will be added. O(documents).
+    pub fn shrink_to_fit(&mut self) {
+        for column in &mut self.columns {
+            column.present.iter_mut().chain(&mut column.lists).for_each(Vec::shrink_to_fit);
+            column.values.shrink_to_fit();
         }
     }
 

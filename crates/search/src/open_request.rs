@@ -44,7 +44,7 @@ impl Search<'_> {
         let mut hits = 0;
         let part = |part: usize| {
             let total = self.parts[part].source.docs();
-            let (given, chosen) = match (docs.of_part(part, self.parts.len())?, &self.parts[part].live) {
+            let (given, chosen) = match (docs.of_part(part, self.parts.len())?, self.parts[part].live()) {
                 (Docs::All, Some(live)) => (Docs::Bits(live), None),
                 (given, _) => (given, self.live_among(part, given)?),
             };
@@ -59,7 +59,7 @@ impl Search<'_> {
     pub(crate) fn live_among(&self, part: usize, docs: Docs<'_>) -> Result<Option<Bitset>> {
         let part = &self.parts[part];
         let total = part.source.docs();
-        let mut chosen = match (docs, &part.live) {
+        let mut chosen = match (docs, part.live()) {
             (Docs::Bits(bits), None) if bits.docs() == total => return Ok(None),
             // The documents that a filter found are live.
             (Docs::Bits(bits), Some(live)) if bits.docs() == total && live.contains_all(bits) => {
@@ -68,7 +68,7 @@ impl Search<'_> {
             (Docs::All | Docs::Range(..) | Docs::List(_), None) => return Ok(None),
             (docs, _) => docs.try_bits(total, self.most_memory())?,
         };
-        if let Some(live) = &part.live {
+        if let Some(live) = part.live() {
             chosen.intersect(live);
         }
         Ok(Some(chosen))

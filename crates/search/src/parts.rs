@@ -1,7 +1,7 @@
 //! [`Parts`]: sources that are searched together, with what searches keep about them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use docvalues_column::{Bitset, Column, ColumnSource, LiveDocs, Part, Result as ColumnResult, SortKey, bits};
 
@@ -71,7 +71,9 @@ pub struct TermMemory {
 pub(crate) struct OpenPart<'s> {
     pub(crate) source: Arc<dyn ColumnSource + Send + Sync + 's>,
     /// The live documents; `None` if none is deleted.
-    pub(crate) live: Option<Arc<Bitset>>,
+    live: Option<LiveDocs>,
+    /// The same as bits, which the first search makes.
+    live_bits: OnceLock<Arc<Bitset>>,
     opened: Arc<Mutex<Opened>>,
 }
 
@@ -168,8 +170,8 @@ impl Parts {
         self.changed(before.chain([change]).chain((part + 1..self.len()).map(PartChange::Kept)))
     }
 
-    /// The set of these parts, some of which are of this set. As a sequence of the other methods, in one step: O(parts),
-    /// and O(documents / 64) for each part with other live documents.
+    /// The set of these parts, some of which are of this set. As a sequence of the other methods, in one step: O(parts).
+    /// The first search of a part with other live documents takes O(documents / 64) more.
     ///
     /// # Panics
     ///
@@ -194,7 +196,8 @@ impl Parts {
 
 impl OpenPart<'static> {
     fn new(part: Part) -> OpenPart<'static> {
-        let open = OpenPart { source: part.source, live: None, opened: Arc::default() };
+        let open =
+            OpenPart { source: part.source, live: None, live_bits: OnceLock::new(), opened: Arc::default() };
         part.live
             .map_or_else(|| open.with_live(&LiveDocs::all(open.source.docs())), |live| open.with_live(&live))
     }
@@ -203,15 +206,28 @@ impl OpenPart<'static> {
 impl<'s> OpenPart<'s> {
     /// A source of which nothing is deleted.
     pub(crate) fn of(source: &'s (dyn ColumnSource + Sync)) -> OpenPart<'s> {
-        OpenPart { source: Arc::new(Borrowed(source)), live: None, opened: Arc::default() }
+        let source = Arc::new(Borrowed(source));
+        OpenPart { source, live: None, live_bits: OnceLock::new(), opened: Arc::default() }
     }
 
-    /// The same source with other live documents. O(documents / 64) if some are deleted.
+    /// The same source with other live documents.
     pub(crate) fn with_live(&self, live: &LiveDocs) -> OpenPart<'s> {
-        let docs = self.source.docs();
-        let some = !live.are_all() || live.docs() != docs;
-        let live = some.then(|| Arc::new(live.to_bitset().resized(docs)));
-        OpenPart { source: self.source.clone(), live, opened: self.opened.clone() }
+        let some = !live.are_all() || live.docs() != self.source.docs();
+        OpenPart {
+            source: self.source.clone(),
+            live: some.then(|| live.clone()),
+            live_bits: OnceLock::new(),
+            opened: self.opened.clone(),
+        }
+    }
+
+    /// The live documents; `None` if none is deleted. O(documents / 64) the first time.
+    pub(crate) fn live(&self) -> Option<&Arc<Bitset>> {
+        let (live, docs) = (self.live.as_ref()?, self.source.docs());
+        Some(self.live_bits.get_or_init(|| {
+            let bits = live.to_bitset();
+            Arc::new(if bits.docs() == docs { bits } else { bits.resized(docs) })
+        }))
     }
 
     /// The column `name`, which is opened once.

@@ -11,8 +11,9 @@
 //! may have been deleted since, which is tested, and none appears. If the segments are others, the ids are looked up
 //! again.
 
+use std::sync::TryLockError;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use docvalues_column::{DocId, bits};
 
@@ -24,8 +25,12 @@ use crate::log::body::{self, Decided};
 use crate::prepare::{Found, Prepared};
 use crate::snapshot::Snapshot;
 use crate::store::Store;
+use crate::tasks::Task;
 use crate::versions::VersionField;
 use crate::writer::Writer;
+
+/// The time to wait until the buffers of other stores are written.
+const SHARED_WAIT: Duration = Duration::from_secs(1);
 
 /// An id, its hash, and the place of the field of ids.
 #[derive(Clone, Copy, Debug)]
@@ -121,16 +126,36 @@ impl Store {
     #[doc(alias = "addDocuments")]
     pub fn apply(&self, batch: WriteBatch) -> Result<Applied> {
         let began = Instant::now();
-        self.refresh_and_commit()?;
-        self.flush_full()?;
+        self.make_room()?;
         let mut prepared = self.prepare(batch)?;
         if self.log.is_some() {
             prepared.encode_body()?;
         }
         let applied = self.apply_prepared(prepared)?;
         self.wait_for_log(applied.sequence)?;
-        self.counters.applied.add(began);
+        self.note_done(&self.counters.applied, began);
         Ok(applied)
+    }
+
+    /// Writes, refreshes and commits what is due before a batch, unless background threads do.
+    fn make_room(&self) -> Result<()> {
+        if !self.tasks.is_running() {
+            self.refresh_and_commit()?;
+            return self.flush_full();
+        }
+        self.tasks.check()?;
+        let shared = self.tasks.shared_memory();
+        if shared.as_ref().is_some_and(|shared| shared.is_full()) || self.is_full.load(Ordering::Relaxed) {
+            self.tasks.want(Task::Write);
+        }
+        if self.is_over.load(Ordering::Relaxed) {
+            return self.flush_full();
+        }
+        match shared.is_none_or(|shared| shared.wait_for_room(SHARED_WAIT)) {
+            true => Ok(()),
+            // The threads do not get ahead, perhaps as the disk is full, which this call then reports.
+            false => self.flush(0),
+        }
     }
 
     /// Applies a batch, also one that is read from a log.
@@ -150,20 +175,31 @@ impl Store {
             }
             let next = (self.clock)().max(writer.highest_version.saturating_add(1));
             let applied = writer.apply(prepared, next)?;
-            if writer.buffer.bytes() > self.options.buffer_bytes {
-                self.is_full.store(true, Ordering::Relaxed);
-            }
+            self.note_room(writer);
             Ok(applied)
         })
     }
 
-    /// Fills the table of all ids, if that pays after another `ids` ids were looked up without it.
+    /// Fills the table of all ids, or has it filled, if that pays after another `ids` ids were looked up without it.
     fn fill_table(&self, now: &Snapshot, ids: usize) -> Result<()> {
         if ids == 0 || now.has_table() || !self.ids.would_pay(ids, now.opened()) {
             return Ok(());
         }
+        if self.tasks.want(Task::Merge) { Ok(()) } else { self.fill_table_if_it_pays() }
+    }
+
+    /// Fills the table of all ids, if that pays.
+    pub(crate) fn fill_table_if_it_pays(&self) -> Result<()> {
+        let now = self.snapshot();
+        if now.has_table() || now.opened().is_empty() || !self.ids.would_pay(0, now.opened()) {
+            return Ok(());
+        }
         // A merge would replace segments meanwhile. Another caller may be filling it, too.
-        let Ok(_no_merge) = self.merging.try_lock() else { return Ok(()) };
+        let _no_merge = match self.merging.try_lock() {
+            Ok(lock) => lock,
+            Err(TryLockError::Poisoned(lock)) => lock.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(()),
+        };
         self.ids.fill(self.snapshot().opened());
         self.change(|writer| {
             writer.segments_changed();

@@ -66,6 +66,10 @@ impl Buffer {
                 first
             }
             None => {
+                // Unless a snapshot has it, in which case it was copied, and has little.
+                if let Some(full) = self.blocks.last_mut().and_then(|block| Arc::get_mut(&mut block.docs)) {
+                    full.shrink_to_fit();
+                }
                 let live = LiveDocs::all(docs.docs());
                 self.blocks.push(Block { number: *number, docs: Arc::new(docs), live });
                 *number += 1;

@@ -1,5 +1,6 @@
 //! Changes of a store: segments that are added, documents that are deleted.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read as _;
 use std::ops::ControlFlow;
@@ -157,11 +158,12 @@ impl Store {
 
     /// Adds a segment whose file is complete.
     fn add(&self, writer: &mut Writer, file: FileEntry) -> Result<Added> {
-        writer.files.add(FileName::Segment(file.number));
+        let name = FileName::Segment(file.number);
         let added = self.add_to(writer, file);
-        if added.is_err() {
-            // Errors are ignored: the next commit, or the next writer, tries again.
-            let _ = self.remove_unnamed(writer);
+        // If the file cannot be removed, the next commit, or the next writer, tries again.
+        let stays = added.is_ok() || writer.require_lock().is_err();
+        if stays || self.directory.remove(OsStr::new(&name.to_string())).is_err() {
+            writer.files.add(name);
         }
         added
     }

@@ -17,7 +17,7 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use docvalues_storage::NewFile;
+use docvalues_storage::{FileLock, NewFile};
 
 use crate::commit_file::{CommitFile, FileEntry};
 use crate::delta::{self, Row};
@@ -27,6 +27,7 @@ use crate::schema::StoreSchema;
 use crate::state::SegmentState;
 use crate::store::Store;
 use crate::sync::PoisonError;
+use crate::tasks::Task;
 use crate::versions::Tombstones;
 use crate::writer::Writer;
 
@@ -102,8 +103,9 @@ impl Store {
                 let began = Instant::now();
                 self.rotate_log()?;
                 let number = self.write_commit()?;
-                self.change_quietly(|writer| self.remove_unnamed(writer))?;
-                self.counters.commits.add(began);
+                self.remove_unnamed()?;
+                self.note_done(&self.counters.commits, began);
+                self.tasks.want(Task::Merge);
                 Ok(number)
             }
         }
@@ -135,7 +137,11 @@ impl Store {
     fn write_commit(&self) -> Result<u64> {
         // Of an attempt that failed.
         self.flush_sealed()?;
-        let mut frozen = self.change(Writer::freeze)?;
+        let mut frozen = self.change(|writer| {
+            let frozen = writer.freeze()?;
+            self.note_room(writer);
+            Ok(frozen)
+        })?;
         frozen.segments.extend(self.flush_sealed()?);
         self.write_deltas(&mut frozen)?;
         let commit = CommitFile {
@@ -230,17 +236,33 @@ impl Store {
         })
     }
 
-    /// Removes what no kept commit needs. The newest commit is durable.
-    pub(crate) fn remove_unnamed(&self, writer: &mut Writer) -> Result<()> {
-        writer.require_lock()?;
-        let used = writer.used();
-        writer.files.remove_unnamed(
-            &*self.directory,
-            self.options.keep_commits,
-            &used,
-            writer.committed.first_log,
-        );
-        Ok(())
+    /// Removes older commits than are kept, and the files that neither a commit that is left nor the store needs. The newest
+    /// commit is durable. The caller holds `flushing`, or has the store for itself.
+    ///
+    /// A commit that a reader is opening stays, and so do files that cannot be removed; the next call tries again. Files
+    /// are removed outside of the lock: a file that is not needed never will be.
+    pub(crate) fn remove_unnamed(&self) -> Result<()> {
+        let remove = |name: &str| self.directory.remove(OsStr::new(name)).is_ok();
+        let (mut temporary, mut commits) = self.change_quietly(|writer| {
+            writer.require_lock()?;
+            Ok((writer.files.take_temporary(), writer.files.older_commits(self.options.keep_commits)))
+        })?;
+        temporary.retain(|name| !remove(name));
+        commits.retain(|number| {
+            let name = FileName::Commit(*number).to_string();
+            self.directory.hold(OsStr::new(&name), FileLock::Exclusive).is_ok_and(|_held| remove(&name))
+        });
+        let mut files = self.change_quietly(|writer| {
+            writer.files.keep_temporary(temporary);
+            writer.files.forget_commits(&commits);
+            let used = writer.used();
+            Ok(writer.files.unnamed(&*self.directory, &used, writer.committed.first_log))
+        })?;
+        files.retain(|file| remove(&file.to_string()));
+        self.change_quietly(|writer| {
+            writer.files.forget(&files);
+            Ok(())
+        })
     }
 }
 

@@ -20,7 +20,7 @@ pub enum Durability {
     /// When `apply` returns: the batch is in the log, which is synced. Callers share syncs.
     EachBatch,
     /// When `apply` returns, unless the power fails. The log is synced by the first call after this time has passed
-    /// since the last sync.
+    /// since the last sync, or by a [background](crate::Background) thread as often.
     Within(Duration),
 }
 
@@ -49,9 +49,20 @@ impl Store {
         let is_due = match self.options.durability {
             Durability::OnCommit => false,
             Durability::EachBatch => true,
-            Durability::Within(time) => is_due(&self.log_synced, time),
+            Durability::Within(time) => !self.tasks.is_running() && is_due(&self.log_synced, time),
         };
-        let waited = if is_due { log.sync_to(sequence) } else { log.write_to(sequence) };
+        self.note_written(if is_due { log.sync_to(sequence) } else { log.write_to(sequence) })
+    }
+
+    /// Makes all batches so far durable in the log, if there is one.
+    pub(crate) fn sync_log(&self) -> Result<()> {
+        let Some(log) = &self.log else { return Ok(()) };
+        let last = self.change_quietly(|writer| Ok(writer.sequence))?;
+        self.note_written(log.sync_to(last))
+    }
+
+    /// The store cannot go on after the log failed.
+    fn note_written(&self, waited: Result<()>) -> Result<()> {
         if let Err(error) = &waited {
             self.change_quietly(|writer| {
                 writer.poison(error.to_string());

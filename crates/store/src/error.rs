@@ -90,6 +90,14 @@ pub enum Error {
     /// A part of the snapshot was merged since it was taken.
     #[error("the segment of a document was merged since the snapshot was taken: take a new snapshot")]
     Merged,
+    /// A background thread failed: see [`Background`](crate::Background).
+    #[error("a {work} in the background failed: {error}")]
+    Background {
+        /// "write", "commit", "refresh", "sync" or "merge".
+        work: &'static str,
+        /// The failure.
+        error: Box<Error>,
+    },
     /// An earlier call left the disk in an unknown state, or another writer took over the store.
     #[error("the store cannot be written any more, because {why}: open it again")]
     Poisoned {

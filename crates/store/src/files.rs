@@ -2,9 +2,8 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
 
-use docvalues_storage::{Directory, FileLock};
+use docvalues_storage::Directory;
 
 use crate::commit_file::CommitFile;
 use crate::error::Result;
@@ -96,44 +95,50 @@ impl Files {
         self.named.insert(number, commit.files().collect());
     }
 
-    /// Removes all commits but the newest `keep`, and the files that neither a commit that is left nor `used` names.
-    ///
-    /// A commit that a reader is opening stays, and so do files that cannot be removed; the next call tries again. If
-    /// an older commit is damaged, so that its files are not known, no file is removed.
-    ///
-    /// The newest commit must be durable.
-    pub(crate) fn remove_unnamed(
+    /// The temporary files of attempts to commit that failed, which are no longer known.
+    pub(crate) fn take_temporary(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.temporary)
+    }
+
+    /// Temporary files that could not be removed.
+    pub(crate) fn keep_temporary(&mut self, names: Vec<String>) {
+        self.temporary.extend(names);
+    }
+
+    /// All commits but the newest `keep`.
+    pub(crate) fn older_commits(&self, keep: usize) -> Vec<u64> {
+        self.commits[..self.commits.len().saturating_sub(keep.max(1))].to_vec()
+    }
+
+    /// Forgets commits that were removed.
+    pub(crate) fn forget_commits(&mut self, removed: &[u64]) {
+        self.commits.retain(|number| !removed.contains(number));
+        self.named.retain(|number, _| !removed.contains(number));
+    }
+
+    /// The files that neither a commit nor `used` names, nor the newest commit may need as a log from `first_log` on. None
+    /// if a commit is damaged, so that its files are not known.
+    pub(crate) fn unnamed(
         &mut self,
         directory: &dyn Directory,
-        keep: usize,
         used: &HashSet<FileName>,
         first_log: Option<u64>,
-    ) {
-        self.temporary.retain(|name| directory.remove(OsStr::new(name)).is_err());
-        let older = self.commits.len().saturating_sub(keep.max(1));
-        let remove = |number: &u64| {
-            let name = FileName::Commit(*number).to_string();
-            match directory.hold(OsStr::new(&name), FileLock::Exclusive) {
-                Ok(_held) => directory.remove(OsStr::new(&name)).is_ok(),
-                Err(_) => false,
-            }
-        };
-        let mut places = 0..;
-        self.commits.retain(|number| places.next().is_none_or(|place| place >= older) || !remove(number));
-        self.named.retain(|number, _| self.commits.contains(number));
+    ) -> Vec<FileName> {
         for &number in &self.commits {
             if let Entry::Vacant(unknown) = self.named.entry(number) {
-                let Ok(commit) = CommitFile::read(directory, number) else { return };
+                let Ok(commit) = CommitFile::read(directory, number) else { return Vec::new() };
                 unknown.insert(commit.files().collect());
             }
         }
-        let named = &self.named;
-        self.numbered.retain(|file| {
-            // Logs after the first one that the newest commit needs may be needed, too.
-            let is_log =
-                matches!(file, FileName::Log(number) if first_log.is_some_and(|first| first <= *number));
-            let is_named = is_log || used.contains(file) || named.values().any(|files| files.contains(file));
-            is_named || directory.remove(OsStr::new(&file.to_string())).is_err()
-        });
+        let is_log = |file: &FileName| matches!(file, FileName::Log(number) if first_log.is_some_and(|first| first <= *number));
+        let is_named = |file: &FileName| self.named.values().any(|files| files.contains(file));
+        let numbered =
+            self.numbered.iter().filter(|file| !is_log(file) && !used.contains(file) && !is_named(file));
+        numbered.copied().collect()
+    }
+
+    /// Forgets files that were removed.
+    pub(crate) fn forget(&mut self, removed: &[FileName]) {
+        self.numbered.retain(|file| !removed.contains(file));
     }
 }

@@ -38,18 +38,35 @@ pub(crate) struct Sealed {
 }
 
 impl Store {
+    /// Notes whether the buffer is to be written, and whether the next batch must wait for that. A buffer may take half
+    /// of the memory, and the one that is being written the other half.
+    pub(crate) fn note_room(&self, writer: &Writer) {
+        let (buffer, sealed) = (writer.buffer.bytes(), writer.sealed_bytes());
+        self.is_full.store(buffer > self.options.buffer_bytes / 2, Ordering::Relaxed);
+        self.is_over.store(buffer.saturating_add(sealed) > self.options.buffer_bytes, Ordering::Relaxed);
+        self.buffered.store(buffer, Ordering::Relaxed);
+        self.tasks.note_buffered(buffer.saturating_add(sealed));
+    }
+
     /// Writes the buffer to a segment if it is full. Other callers go on, until the next buffer is full, too.
     pub(crate) fn flush_full(&self) -> Result<()> {
-        if !self.is_full.load(Ordering::Relaxed) {
-            return Ok(());
-        }
+        if self.is_full.load(Ordering::Relaxed) { self.flush(self.options.buffer_bytes / 2) } else { Ok(()) }
+    }
+
+    /// The memory of the buffer, in bytes.
+    pub(crate) fn buffered(&self) -> usize {
+        self.buffered.load(Ordering::Relaxed)
+    }
+
+    /// Writes the buffer to a segment if it takes more than so many bytes, and what was to be written before.
+    pub(crate) fn flush(&self, most: usize) -> Result<()> {
         let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         let is_full = self.change_quietly(|writer| {
-            let is_full = writer.sealed.is_some() || writer.buffer.bytes() > self.options.buffer_bytes;
+            let is_full = writer.sealed.is_some() || writer.buffer.bytes() > most;
             if is_full {
                 writer.seal();
             }
-            self.is_full.store(false, Ordering::Relaxed);
+            self.note_room(writer);
             Ok(is_full)
         })?;
         if is_full && let Err(error) = self.flush_sealed() {
@@ -66,6 +83,7 @@ impl Store {
             let Some(sealed) = &writer.sealed else { return Ok(None) };
             if !sealed.then.iter().any(|block| block.live.count() > 0) {
                 writer.unseal(None, &[]);
+                self.note_room(writer);
                 return Ok(None);
             }
             let (then, schema, bytes) = (sealed.then.clone(), sealed.schema.clone(), sealed.buffer.bytes());
@@ -88,7 +106,8 @@ impl Store {
             let fresh = SegmentState::new(opened?);
             writer.commits_file(FileName::Segment(number));
             writer.unseal(Some(fresh.clone()), &new_numbers);
-            self.counters.flushes.add(began);
+            self.note_room(writer);
+            self.note_done(&self.counters.flushes, began);
             Ok(Some(fresh))
         })
     }
@@ -124,6 +143,11 @@ impl Writer {
             let buffer = std::mem::take(&mut self.buffer);
             self.sealed = Some(Sealed { then: buffer.blocks.clone(), schema: self.schema.clone(), buffer });
         }
+    }
+
+    /// The memory of what is being written to a segment, in bytes.
+    pub(crate) fn sealed_bytes(&self) -> usize {
+        self.sealed.as_ref().map_or(0, |sealed| sealed.buffer.bytes())
     }
 
     /// Puts a segment in the place of the sealed blocks, or nothing if none of their documents were live.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use docvalues_reader::IdReader;
-use docvalues_terms::lookup::{IdLookup, IdStore, SegmentId};
+use docvalues_terms::lookup::{IdLookup, IdStore, SegmentId, Upkeep};
 
 use crate::error::Result;
 use crate::segment::StoreSegment;
@@ -95,10 +95,20 @@ impl IdIndex {
 
     /// Removes segments.
     pub(crate) fn remove(&self, gone: &[u64]) {
-        let mut members = self.members();
-        let ids: Vec<SegmentId> = gone.iter().filter_map(|number| members.remove(number)).collect();
-        // They are members, so the table has them.
-        let _ = self.table.remove(&ids);
+        let ids: Vec<SegmentId> = {
+            let mut members = self.members();
+            gone.iter().filter_map(|number| members.remove(number)).collect()
+        };
+        if !ids.is_empty() {
+            // They are members, so the table has them. This waits for segments that are being added.
+            let _ = self.table.remove(&ids);
+        }
+    }
+
+    /// Does up to `steps` steps of the table's upkeep, which frees memory after merges.
+    pub(crate) fn maintain(&self, steps: usize) -> Upkeep {
+        // A damaged segment is reported by the look-up.
+        self.table.maintain(steps).unwrap_or(Upkeep::Done)
     }
 
     /// The memory of the table, in bytes.

@@ -15,6 +15,7 @@
 //!
 //! StoreReader      the same snapshots in another process                               store_reader
 //! LogFrames        frames of batches since the last commit                             log
+//! Background       threads that write, refresh, commit and merge, for any stores       background, tasks
 //! StoreCheck       every byte, and every rule that files keep together                 check
 //! Recovered        back to an older commit, on request                                 recover
 //! ```
@@ -32,6 +33,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod apply;
+mod background;
 mod batch;
 mod buffer;
 mod change;
@@ -60,10 +62,13 @@ mod stats;
 mod store;
 mod store_reader;
 mod sync;
+mod tasks;
+mod trace;
 mod versions;
 mod writer;
 mod writer_lock;
 
+pub use background::{Background, BackgroundOptions};
 pub use batch::{Applied, Condition, Outcome, WriteBatch};
 pub use change::{Added, NewSegment};
 pub use check::{StoreCheck, UnnamedFile};

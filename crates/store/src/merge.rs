@@ -4,11 +4,13 @@
 //! are deleted in the merged segment, too, by the numbers that they got there.
 
 use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use docvalues_column::{ColumnSource, DocId};
-use docvalues_storage::{NewFile, Spill};
-use docvalues_writer::Merger;
+use docvalues_storage::{Error as StorageError, NewFile, Spill, Step};
+use docvalues_writer::{Merger, Summary, Target};
 
 use crate::change::id_options;
 use crate::commit_file::FileEntry;
@@ -33,8 +35,13 @@ impl Store {
     ///
     /// If a segment is damaged, or the merged one cannot be written. Merges before stay.
     pub fn merge(&self, policy: &MergePolicy) -> Result<usize> {
+        self.merge_until(policy, &AtomicBool::new(false))
+    }
+
+    /// As [`merge`](Self::merge), until `stop` is set.
+    pub(crate) fn merge_until(&self, policy: &MergePolicy, stop: &AtomicBool) -> Result<usize> {
         let mut merges = 0;
-        while self.merge_some(|sizes| policy.choose(sizes))? {
+        while !stop.load(Ordering::Relaxed) && self.merge_some(stop, |sizes| policy.choose(sizes))? {
             merges += 1;
         }
         Ok(merges)
@@ -48,7 +55,7 @@ impl Store {
     #[doc(alias = "forceMerge")]
     pub fn merge_to(&self, segments: usize) -> Result<()> {
         let most = segments.max(1);
-        self.merge_some(|sizes| match sizes {
+        self.merge_some(&AtomicBool::new(false), |sizes| match sizes {
             [only] if most == 1 && only.live < only.docs => vec![0],
             sizes if sizes.len() <= most => Vec::new(),
             // The smallest, so that each document is merged once.
@@ -63,25 +70,27 @@ impl Store {
         Ok(())
     }
 
-    /// Merges the segments that `choose` chooses by their indexes. Returns whether there were any.
-    fn merge_some(&self, choose: impl FnOnce(&[SegmentSize]) -> Vec<usize>) -> Result<bool> {
+    /// Merges the segments that `choose` chooses by their indexes. Returns whether there were any. Fails when `stop` is
+    /// set.
+    fn merge_some(
+        &self,
+        stop: &AtomicBool,
+        choose: impl FnOnce(&[SegmentSize]) -> Vec<usize>,
+    ) -> Result<bool> {
         // One merge at a time: no segment is merged twice.
         let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
-        let (states, number) = self.change(|writer| {
+        let chosen = self.change_quietly(|writer| {
             writer.require_lock()?;
             let sizes: Vec<SegmentSize> = writer.segments.iter().map(size).collect();
-            let chosen = choose(&sizes);
-            let states: Vec<SegmentState> =
-                chosen.into_iter().map(|at| writer.segments[at].clone()).collect();
-            Ok((states, writer.next_number()))
+            let chosen = choose(&sizes).into_iter();
+            let states: Vec<SegmentState> = chosen.map(|at| writer.segments[at].clone()).collect();
+            Ok((!states.is_empty()).then(|| (states, writer.next_number())))
         })?;
-        if states.is_empty() {
-            return Ok(false);
-        }
+        let Some((states, number)) = chosen else { return Ok(false) };
         let began = Instant::now();
         let mut new_numbers: Vec<Vec<u32>> =
             states.iter().map(|state| vec![GONE; state.live.docs() as usize]).collect();
-        let written = self.write_merged(&states, number, &mut new_numbers);
+        let written = self.write_merged(&states, number, &mut new_numbers, stop);
         let file = self.change(|writer| writer.synced(written))?;
         // Not in the last step: others wait for that.
         let merged = StoreSegment::open(&*self.directory, file, self.options.open);
@@ -92,7 +101,7 @@ impl Store {
             let merged = merged?;
             let old: Vec<u64> = states.iter().map(SegmentState::number).collect();
             self.ids.replace(&old, &merged);
-            self.counters.merges.add(began);
+            self.note_done(&self.counters.merges, began);
             writer.replace(&states, SegmentState::new(merged), &new_numbers);
             Ok(true)
         })
@@ -103,6 +112,7 @@ impl Store {
         states: &[SegmentState],
         number: u64,
         new_numbers: &mut [Vec<u32>],
+        stop: &AtomicBool,
     ) -> Result<FileEntry> {
         let schema = self.snapshot().schema().clone();
         let note =
@@ -116,8 +126,31 @@ impl Store {
             merger.add_live(segment.file(), segment as &dyn ColumnSource, &state.live)?;
         }
         let file = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;
+        let file = Stoppable { file, stop };
         let summary = merger.finish_into(file, Some(Spill::in_directory(self.directory.clone())))?;
         Ok(FileEntry::of(number, &summary))
+    }
+}
+
+/// A file of which no more is written once `stop` is set.
+struct Stoppable<'a> {
+    file: NewFile,
+    stop: &'a AtomicBool,
+}
+
+impl Target for Stoppable<'_> {
+    type Finished = Summary;
+
+    fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
+        if self.stop.load(Ordering::Relaxed) {
+            let stopped = io::Error::new(io::ErrorKind::Interrupted, "the merge was stopped");
+            return Err(StorageError::new(Step::Write, self.file.path(), stopped));
+        }
+        self.file.append(bytes)
+    }
+
+    fn finish(self, summary: Summary) -> docvalues_writer::Result<Summary> {
+        Target::finish(self.file, summary)
     }
 }
 

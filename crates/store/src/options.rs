@@ -21,16 +21,17 @@ use crate::durability::Durability;
 pub struct StoreOptions {
     /// The number of newest commits whose files are kept, at least 1.
     pub keep_commits: usize,
-    /// The memory for documents of [`Store::apply`](crate::Store::apply), in bytes. When they take more, the next
-    /// batch first writes them to a segment.
+    /// The memory for documents of [`Store::apply`](crate::Store::apply), in bytes. When they take half of it, they are
+    /// written to a segment, by the next batch or a background thread. Others fill the other half meanwhile, and then
+    /// wait.
     pub buffer_bytes: usize,
     /// The number of batches for which the versions of deleted documents are remembered at least, so that a document that
     /// arrives later with a lower version stays deleted. Commits forget older ones.
     pub remember_deletes: u64,
     /// When batches survive.
     pub durability: Durability,
-    /// A batch this long after the last refresh of this kind first makes another one, so that no thread is needed for it.
-    /// `None` leaves it to the caller.
+    /// How often changes become visible. Without [background](crate::Background) threads, a batch this long
+    /// after the last refresh of this kind first makes another one. `None` leaves it to the caller.
     pub refresh_every: Option<Duration>,
     /// As `refresh_every`, for commits.
     pub commit_every: Option<Duration>,

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::error::Result;
 use crate::log::LogStats;
 use crate::store::Store;
+use crate::trace;
 
 /// How often something was done, and the time that it took altogether.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,8 +56,10 @@ pub struct StoreStats {
 }
 
 /// Counts something that is done by several threads.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Counter {
+    /// A verb.
+    work: &'static str,
     count: AtomicU64,
     nanoseconds: AtomicU64,
 }
@@ -69,6 +72,10 @@ impl Counter {
         self.nanoseconds.fetch_add(elapsed, Relaxed);
     }
 
+    fn of(work: &'static str) -> Counter {
+        Counter { work, count: AtomicU64::new(0), nanoseconds: AtomicU64::new(0) }
+    }
+
     fn work(&self) -> Work {
         let time = Duration::from_nanos(self.nanoseconds.load(Relaxed));
         Work { count: self.count.load(Relaxed), time }
@@ -76,7 +83,7 @@ impl Counter {
 }
 
 /// The counters of a store.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Counters {
     pub(crate) applied: Counter,
     pub(crate) waited: Counter,
@@ -86,7 +93,26 @@ pub(crate) struct Counters {
     pub(crate) commits: Counter,
 }
 
+impl Default for Counters {
+    fn default() -> Counters {
+        Counters {
+            applied: Counter::of("apply"),
+            waited: Counter::of("wait"),
+            refreshes: Counter::of("refresh"),
+            flushes: Counter::of("flush"),
+            merges: Counter::of("merge"),
+            commits: Counter::of("commit"),
+        }
+    }
+}
+
 impl Store {
+    /// Counts work that began at `since` and is done.
+    pub(crate) fn note_done(&self, counter: &Counter, since: Instant) {
+        counter.add(since);
+        trace::done(self.directory.path(), counter.work, since);
+    }
+
     /// What the store holds now, and what its work took since it was opened. O(segments).
     ///
     /// # Errors
@@ -121,7 +147,7 @@ impl Store {
                 docs: live.map(|live| u64::from(live.count())).sum(),
                 buffered_docs: blocks().map(|block| u64::from(block.docs.docs())).sum(),
                 buffer_bytes: writer.buffer.bytes(),
-                sealed_bytes: writer.sealed.as_ref().map_or(0, |sealed| sealed.buffer.bytes()),
+                sealed_bytes: writer.sealed_bytes(),
                 table_bytes: self.ids.table_bytes(),
                 remembered_deletes: writer.tombstones.len(),
                 unpublished: writer.sequence - published.sequence(),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::{Duration, Instant};
 
 use docvalues_storage::{Directory, FsDirectory};
@@ -21,6 +21,8 @@ use crate::snapshot::Snapshot;
 use crate::state::CommitState;
 use crate::stats::Counters;
 use crate::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use crate::tasks::{Task, Tasks};
+use crate::trace;
 use crate::versions::{self, Tombstones};
 use crate::writer::Writer;
 use crate::writer_lock::WriterLock;
@@ -81,10 +83,14 @@ pub struct Store {
     pub(crate) log: Option<Arc<LogWriter>>,
     /// When the log was last synced, a batch last followed by a refresh, and by a commit.
     pub(crate) log_synced: Mutex<Instant>,
-    refreshed: Mutex<Instant>,
-    committed: Mutex<Instant>,
-    /// Whether the buffer was full after the last batch.
+    pub(crate) refreshed: Mutex<Instant>,
+    pub(crate) committed: Mutex<Instant>,
+    /// Whether the buffer was full after the last batch, and whether it and what is being written exceed their memory.
     pub(crate) is_full: AtomicBool,
+    pub(crate) is_over: AtomicBool,
+    /// The memory of the buffer, in bytes.
+    pub(crate) buffered: AtomicUsize,
+    pub(crate) tasks: Tasks,
     pub(crate) counters: Counters,
     /// The ids of all segments.
     pub(crate) ids: IdIndex,
@@ -179,12 +185,13 @@ impl Store {
         // older one must not be removed before this one is durable.
         directory.sync()?;
         let mut store = Store::of(directory, lock, files, state, options);
-        store.change(|writer| store.remove_unnamed(writer))?;
+        store.remove_unnamed()?;
         let replayed = store.replay()?;
+        trace::replayed(store.directory.path(), replayed);
         store.begin_log()?;
         if replayed > 0 || store.log.is_some() {
             store.commit_now()?;
-            store.change(|writer| store.remove_unnamed(writer))?;
+            store.remove_unnamed()?;
         }
         Ok(store)
     }
@@ -211,6 +218,9 @@ impl Store {
             refreshed: now(),
             committed: now(),
             is_full: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
+            buffered: AtomicUsize::new(0),
+            tasks: Tasks::default(),
             counters: Counters::default(),
             ids: IdIndex::default(),
             seed: RandomState::new().hash_one(0_u64),
@@ -224,8 +234,7 @@ impl Store {
         self.published.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Makes all that was applied visible. Returns whether anything has changed since the last snapshot. O(segments), and
-    /// O(documents / 64) for each segment in which documents were deleted.
+    /// Makes all that was applied visible. Returns whether anything has changed since the last snapshot. O(segments).
     ///
     /// # Errors
     ///
@@ -324,7 +333,7 @@ impl Store {
         Ok(changed)
     }
 
-    /// Refreshes and commits, if the options say that it is time.
+    /// Refreshes and commits, if the options say that it is time. The call of a store without background threads.
     pub(crate) fn refresh_and_commit(&self) -> Result<()> {
         let StoreOptions { refresh_every, commit_every, .. } = self.options;
         if commit_every.is_some_and(|time| is_due(&self.committed, time)) {
@@ -354,7 +363,7 @@ impl Store {
         if is_unpublished {
             let began = Instant::now();
             self.publish(writer);
-            self.counters.refreshes.add(began);
+            self.note_done(&self.counters.refreshes, began);
         }
         is_unpublished
     }
@@ -365,9 +374,17 @@ impl Store {
         let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
         let last = std::mem::replace(&mut *published, snapshot);
         drop(published);
+        if before.generation() != writer.generation {
+            self.tasks.want(Task::Merge);
+        }
         // This may unmap files, for which no reader should wait.
         drop((before, last));
     }
+}
+
+/// When `time` will have passed since `last`.
+pub(crate) fn due_at(last: &Mutex<Instant>, time: Duration) -> Option<Instant> {
+    last.lock().unwrap_or_else(PoisonError::into_inner).checked_add(time)
 }
 
 /// Whether `time` has passed since `last`, which then is now: of several callers, one finds so.

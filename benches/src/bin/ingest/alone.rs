@@ -7,7 +7,8 @@ use std::time::Instant;
 use docvalues::store::{Durability, Store, StoreOptions};
 
 use super::Figures;
-use super::ours::{Ours, ROUNDS, apply, cpu, docs, median, parallel_by, remove, schema};
+use super::ours::{Ours, ROUNDS, apply, docs, median, parallel_by, remove, schema};
+use super::process::cpu;
 
 /// Documents of a durable batch.
 const DURABLE: usize = 100;

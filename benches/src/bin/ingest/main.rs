@@ -1,11 +1,21 @@
 //! Measures adds, versioned upserts, refreshes and a mixed load of the store, as in docs/benchmarks/ingest.md; of Lucene,
-//! too, with `--lucene`.
+//! too, with `--lucene`. Other works are of the store only: see `--help`.
 //!
 //! Prints a table for each work and number of segments. With `--json`, also a line for each case.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a measurement")]
 
 mod alone;
+mod base;
+mod beside_merges;
+mod check;
+mod child;
+mod many;
+mod memory;
+mod million;
+mod mixed;
 mod ours;
+mod plot;
+mod process;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,6 +23,8 @@ use std::path::{Path, PathBuf};
 use clap::{Parser, ValueEnum};
 use docvalues_benches::ingest;
 use docvalues_benches::lucene::{self, Lucene};
+
+use ours::Ours;
 
 /// Measure adds, upserts, refreshes and a mixed load
 #[derive(Parser)]
@@ -25,13 +37,21 @@ struct Args {
     #[arg(long, value_name = "N", default_value = "20_000", value_parser = docvalues_benches::count)]
     operations: u32,
 
-    /// Length of a round of the mixed load
+    /// Length of a round of the mixed load, and of batches beside merges
     #[arg(long, value_name = "SECONDS", default_value_t = 2)]
     seconds: u32,
 
-    /// Numbers of segments of these documents; more than 100 are never merged
+    /// Numbers of segments of these documents; Lucene merges more than 100 only in million
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [13, 400])]
     segments: Vec<u32>,
+
+    /// Number of stores that are open at a time, for many
+    #[arg(long, value_name = "N", default_value_t = 192)]
+    stores: u32,
+
+    /// Number of documents in each of their segments
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    segment_docs: u32,
 
     /// Works to measure
     #[arg(long, value_name = "WORK,…", value_delimiter = ',', value_enum, default_values_t = Work::ALL)]
@@ -49,9 +69,17 @@ struct Args {
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
 
+    /// Folder for plots of documents a second over time
+    #[arg(long, value_name = "DIR")]
+    plots: Option<PathBuf>,
+
     /// Also print a line of JSON for each case
     #[arg(long)]
     json: bool,
+
+    /// Run this case of the one work, and print its figures
+    #[arg(long, value_name = "CASE", hide = true)]
+    case: Option<usize>,
 }
 
 /// What is measured.
@@ -65,15 +93,37 @@ enum Work {
     Refresh,
     /// Upserts in small batches, while another thread searches
     Mixed,
+    /// Documents a second over time: new ids in small batches beside searches, as many as --operations, with merges and
+    /// without, also into an empty index
+    Million,
     /// Upserts by 1 to 16 threads; of the store only
     Threads,
     /// Batches that are durable when they are acknowledged, beside bare syncs; of the store only
     Durable,
+    /// CPU time of the id check, and its share of a core at 640 documents a second; of the store only
+    Check,
+    /// The times of batches while other threads merge and commit; of the store only
+    BesideMerges,
+    /// The peak memory of as many upserts as there are documents, in a process of its own; of the store only
+    Memory,
+    /// Mappings, open files and memory of many stores of small segments; of the store only
+    Many,
 }
 
 impl Work {
-    const ALL: [Work; 6] =
-        [Work::Adds, Work::Upserts, Work::Refresh, Work::Mixed, Work::Threads, Work::Durable];
+    const ALL: [Work; 11] = [
+        Work::Adds,
+        Work::Upserts,
+        Work::Refresh,
+        Work::Mixed,
+        Work::Million,
+        Work::Threads,
+        Work::Durable,
+        Work::Check,
+        Work::BesideMerges,
+        Work::Memory,
+        Work::Many,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -81,8 +131,41 @@ impl Work {
             Work::Upserts => "upserts",
             Work::Refresh => "refresh",
             Work::Mixed => "mixed",
+            Work::Million => "million",
             Work::Threads => "threads",
             Work::Durable => "durable",
+            Work::Check => "check",
+            Work::BesideMerges => "beside-merges",
+            Work::Memory => "memory",
+            Work::Many => "many",
+        }
+    }
+
+    /// Whether Lucene is measured, too.
+    fn has_peer(self) -> bool {
+        matches!(self, Work::Adds | Work::Upserts | Work::Refresh | Work::Mixed | Work::Million)
+    }
+
+    /// The numbers of segments with which it is measured.
+    fn shapes(self, segments: &[u32]) -> Vec<u32> {
+        match self {
+            // These begin without segments.
+            Work::Adds | Work::Threads | Work::Durable | Work::Memory => segments[..1].to_vec(),
+            Work::Many => segments.iter().copied().max().into_iter().collect(),
+            Work::Million => [0].into_iter().chain(segments.iter().copied()).collect(),
+            _ => segments.to_vec(),
+        }
+    }
+
+    /// What it is measured with.
+    fn heading(self, args: &Args, segments: u32) -> String {
+        let Args { docs, operations, segment_docs, .. } = args;
+        match self {
+            Work::Adds | Work::Threads | Work::Durable => format!("{operations} documents"),
+            Work::Memory => format!("{docs} documents"),
+            Work::Many => format!("{segments} segments of {segment_docs} documents"),
+            Work::Million => format!("{segments} segments, {operations} new ids"),
+            _ => format!("{segments} segments, {docs} documents"),
         }
     }
 }
@@ -104,22 +187,24 @@ fn main() {
     let wanted = |version: &str| args.lucene && args.versions.iter().any(|wanted| wanted == version);
     let lucenes = lucene::find(&here.join("peers/lucene"), &here.join("../target/lucene"), wanted);
     for &work in &args.only {
-        // These begin without segments.
-        let is_empty = matches!(work, Work::Adds | Work::Threads | Work::Durable);
-        let is_alone = matches!(work, Work::Threads | Work::Durable);
-        let shapes = if is_empty { &args.segments[..1] } else { &args.segments };
-        for &segments in shapes {
+        for segments in work.shapes(&args.segments) {
+            if let Some(case) = args.case {
+                child::run(&Ours { args: &args, folder: &folder, segments }, work, case);
+                continue;
+            }
             let cases = ours::cases(&args, &folder, work, segments);
             let mut peers = vec![Peer { name: "docvalues".to_owned(), cases }];
-            let lucenes = if is_alone { &[] } else { &lucenes[..] };
+            let lucenes = if work.has_peer() { &lucenes[..] } else { &[] };
             peers.extend(lucenes.iter().map(|lucene| theirs(&args, &folder, lucene, work, segments)));
-            match work {
-                _ if is_empty => println!("\n## {}, {} documents\n", work.name(), args.operations),
-                _ => println!("\n## {}, {segments} segments, {} documents\n", work.name(), args.docs),
-            }
+            println!("\n## {}, {}\n", work.name(), work.heading(&args, segments));
             print(&peers);
+            if let (Work::Million, Some(plots)) = (work, &args.plots) {
+                std::fs::create_dir_all(plots).expect("a folder");
+                let svg = plot::draw(&args, segments, &peers).expect("rates");
+                std::fs::write(plots.join(format!("million-{segments}.svg")), svg).expect("a disk with room");
+            }
             if args.json {
-                peers.iter().for_each(print_json);
+                peers.iter().for_each(|peer| print_json(&peer.cases));
             }
         }
     }
@@ -172,7 +257,8 @@ fn print(peers: &[Peer]) {
     println!("| | |{names}\n| --- | --- |{}", " ---: |".repeat(columns.len()));
     for peer in peers {
         for case in &peer.cases {
-            let cells = columns.iter().map(|column| format!(" {} |", rounded(&case[*column])));
+            let cell = |column: &&String| case.get(*column).map(|value| rounded(value)).unwrap_or_default();
+            let cells = columns.iter().map(|column| format!(" {} |", cell(column)));
             println!("| {} | {} |{}", case["case"], peer.name, cells.collect::<String>());
         }
     }
@@ -187,8 +273,8 @@ fn rounded(value: &str) -> String {
     }
 }
 
-fn print_json(peer: &Peer) {
-    for case in &peer.cases {
+fn print_json(cases: &[Figures]) {
+    for case in cases {
         let pairs: Vec<String> = case.iter().map(|(name, value)| format!("\"{name}\":\"{value}\"")).collect();
         println!("{{{}}}", pairs.join(","));
     }

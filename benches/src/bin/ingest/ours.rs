@@ -1,22 +1,23 @@
 //! The store's side: the cases of `Ingest.java`, with the names of its figures.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use docvalues::search::Docs;
-use docvalues::store::{Outcome, Store, StoreOptions, StoreSchema};
-use docvalues::{Field, FieldId, Kind, LogicalType, SortKey};
+use docvalues::store::{Outcome, Store, StoreOptions, StoreSchema, WriteBatch};
+use docvalues::{Field, FieldId, Kind, LogicalType};
 use docvalues_benches::ids::random;
 use docvalues_benches::ingest::IngestDoc;
 
+use super::base::refreshed;
+use super::child::child;
+use super::memory;
+use super::process::cpu;
 use super::{Args, Figures, Work};
 
 pub(super) const ROUNDS: usize = 3;
-const THREADS: usize = 2;
-const BATCH: usize = 1_000;
+pub(super) const THREADS: usize = 2;
+pub(super) const BATCH: usize = 1_000;
 
 /// Refreshes of which the median counts.
 const REFRESHES: usize = 15;
@@ -31,13 +32,21 @@ pub(super) fn cases(args: &Args, folder: &Path, work: Work, segments: u32) -> Ve
         Work::Mixed => ours.mixed(),
         Work::Threads => ours.threads(),
         Work::Durable => ours.durable(),
+        Work::Million => ours.million(),
+        Work::Check => ours.check(),
+        Work::BesideMerges => ours.beside_merges(),
+        Work::Memory => (0..memory::HAS_BACKGROUND.len()).flat_map(|case| child(&ours, work, case)).collect(),
+        Work::Many => {
+            ours.base(ours.small());
+            child(&ours, work, 0)
+        }
     }
 }
 
 pub(super) struct Ours<'a> {
     pub(super) args: &'a Args,
     pub(super) folder: &'a Path,
-    segments: u32,
+    pub(super) segments: u32,
 }
 
 /// Documents with their ids and versions.
@@ -48,27 +57,31 @@ pub(super) fn docs(numbers: impl Iterator<Item = u32>, version: impl Fn(u32) -> 
 }
 
 pub(super) fn schema(with_ids: bool) -> StoreSchema {
-    let field = |(name, kind, logical)| Field::new(name, kind, logical);
+    if !with_ids {
+        return fields(false);
+    }
+    fields(true)
+        .with_id_field("id")
+        .and_then(|schema| schema.with_version_field("version"))
+        .expect("these fields")
+}
+
+/// The fields of documents, with those of ids and versions as plain values.
+pub(super) fn fields(with_ids: bool) -> StoreSchema {
     let numbers = [("ts", LogicalType::I64), ("size", LogicalType::I64), ("code", LogicalType::I64)];
     let numbers = numbers.into_iter().chain([("price", LogicalType::F64), ("flag", LogicalType::Bool)]);
     let numbers = numbers.map(|(name, logical)| (name, Kind::Numeric, logical));
     let strings = [("host", Kind::Sorted), ("status", Kind::Sorted), ("path", Kind::Binary)];
     let strings = strings.map(|(name, kind)| (name, kind, LogicalType::Utf8));
-    let fields = numbers.chain(strings).map(field);
-    let schema =
-        fields.fold(StoreSchema::new(), |schema, field| schema.with_field(field).expect("names differ"));
-    if !with_ids {
-        return schema;
-    }
-    let ids = [("_id", Kind::Binary, LogicalType::Utf8), ("_version", Kind::Numeric, LogicalType::I64)];
-    let ids = ids.map(|(name, kind, logical)| (name.trim_start_matches('_'), kind, logical)).map(field);
-    let schema =
-        ids.into_iter().fold(schema, |schema, field| schema.with_field(field).expect("names differ"));
-    schema.with_id_field("id").and_then(|schema| schema.with_version_field("version")).expect("these fields")
+    let ids = [("id", Kind::Binary, LogicalType::Utf8), ("version", Kind::Numeric, LogicalType::I64)];
+    let ids = ids.into_iter().filter(|_| with_ids);
+    let fields = numbers.chain(strings).chain(ids);
+    let fields = fields.map(|(name, kind, logical)| Field::new(name, kind, logical));
+    fields.fold(StoreSchema::new(), |schema, field| schema.with_field(field).expect("names differ"))
 }
 
-/// Applies documents as one batch. Returns the outcomes.
-pub(super) fn apply(store: &Store, docs: &[Versioned], with_ids: bool) -> Vec<Outcome> {
+/// A batch of documents.
+pub(super) fn batch(store: &Store, docs: &[Versioned], with_ids: bool) -> WriteBatch {
     let mut batch = store.batch().expect("a schema");
     let names = ["ts", "size", "code", "price", "flag", "host", "status", "path"];
     let fields: [FieldId; 8] = names.map(|name| batch.field(name).expect("a field"));
@@ -83,7 +96,12 @@ pub(super) fn apply(store: &Store, docs: &[Versioned], with_ids: bool) -> Vec<Ou
         }
         doc.finish().expect("a document");
     }
-    store.apply(batch).expect("a disk with room").outcomes
+    batch
+}
+
+/// Applies documents as one batch. Returns the outcomes.
+pub(super) fn apply(store: &Store, docs: &[Versioned], with_ids: bool) -> Vec<Outcome> {
+    store.apply(batch(store, docs, with_ids)).expect("a disk with room").outcomes
 }
 
 /// Applies documents in batches taken by two threads in turn.
@@ -163,7 +181,7 @@ impl Ours<'_> {
     fn upsert(&self, name: &str, some: &[Versioned], expected: impl Fn(&Outcome) -> bool + Sync) -> Figures {
         let (mut rates, mut cpus) = (Vec::new(), Vec::new());
         for round in 0..=ROUNDS {
-            let store = self.open(Some(Duration::from_secs(1)));
+            let store = self.open(refreshed(1));
             let (wall, start) = (Instant::now(), cpu());
             parallel(&store, some, true, |outcomes| {
                 assert!(outcomes.iter().all(&expected), "another outcome")
@@ -180,7 +198,7 @@ impl Ours<'_> {
     }
 
     fn refreshes(&self, with_present: bool) -> Vec<Figures> {
-        let store = self.open(None);
+        let store = self.open(StoreOptions::default());
         let mut present = random(self.args.docs, 3 * REFRESHES * 10_000);
         let mut absent = self.args.docs..;
         let counts: &[u32] = if self.segments > 100 { &[20] } else { &[20, 1_000, 10_000] };
@@ -208,185 +226,20 @@ impl Ours<'_> {
         };
         counts.iter().map(case).collect()
     }
-
-    fn mixed(&self) -> Vec<Figures> {
-        let phases = [
-            ("queries alone", Some(0.0), true),
-            ("32 batches a second", Some(32.0), true),
-            ("as fast as it goes", None, true),
-            ("as fast as it goes, no queries", None, false),
-        ];
-        let phase = |(name, rate, queries): (&str, Option<f64>, bool)| {
-            let mut runs: Vec<[f64; 5]> = Vec::new();
-            let mut over_time = String::new();
-            for _ in 0..ROUNDS {
-                let run = Run::new(self, rate, queries).run();
-                over_time = run.1;
-                runs.push(run.0);
-            }
-            let names = ["docs_s", "batch_p50_ms", "batch_p99_ms", "query_p50_ms", "query_p99_ms"];
-            let medians: Vec<(&str, f64)> = (0..)
-                .zip(names)
-                .map(|(at, name)| (name, median(runs.iter().map(|run| run[at]).collect())))
-                .collect();
-            let mut figures = self.figures("mixed", name, &medians);
-            figures.insert("docs_s_over_time".to_owned(), over_time);
-            figures
-        };
-        phases.into_iter().map(phase).collect()
-    }
-
-    /// A copy of the store with all documents, in as many segments.
-    fn open(&self, refresh_every: Option<Duration>) -> Store {
-        let Ours { args, folder, segments } = self;
-        let built = folder.join(format!("base-{}-{segments}.docvalues", args.docs));
-        if !built.join("built").exists() {
-            remove(&built);
-            build(&built, args.docs, *segments);
-        }
-        let copy = folder.join("copy.docvalues");
-        remove(&copy);
-        std::fs::create_dir(&copy).expect("a folder");
-        for entry in std::fs::read_dir(&built).expect("a folder") {
-            let entry = entry.expect("a folder");
-            // No file of a store changes, apart from its lock.
-            if !entry.file_name().to_string_lossy().starts_with("LOCK") && entry.file_name() != "built" {
-                std::fs::hard_link(entry.path(), copy.join(entry.file_name())).expect("one file system");
-            }
-        }
-        let options = StoreOptions { refresh_every, ..StoreOptions::default() };
-        let store = Store::open(&copy, options).expect("a store");
-        let snapshot = store.snapshot();
-        assert!(snapshot.segments().len() == *segments as usize && snapshot.docs() == u64::from(args.docs));
-        store
-    }
 }
 
-/// A store of `docs` documents in `segments` segments of one size.
-fn build(path: &PathBuf, docs: u32, segments: u32) {
-    let options = StoreOptions { buffer_bytes: usize::MAX, ..StoreOptions::default() };
-    let store = Store::create(path, schema(true), options).expect("a folder");
-    for segment in 0..u64::from(segments) {
-        let at = |segment: u64| {
-            u32::try_from(segment * u64::from(docs) / u64::from(segments)).expect("below docs")
-        };
-        let numbers: Vec<u32> = (at(segment)..at(segment + 1)).collect();
-        for numbers in numbers.chunks(10_000) {
-            let some = self::docs(numbers.iter().copied(), |number| i64::from(number) + 2);
-            apply(&store, &some, true);
-        }
-        store.commit().expect("a disk with room");
-    }
-    std::fs::write(path.join("built"), "").expect("a disk with room");
-}
-
-/// One run of a mixed load.
-struct Run<'a> {
-    ours: &'a Ours<'a>,
-    /// Batches a second; as many as possible without.
-    rate: Option<f64>,
-    with_queries: bool,
-    store: Store,
-    next: AtomicU32,
-    ended: AtomicBool,
-    start: Instant,
-    batches: Mutex<Vec<(Duration, f64)>>,
-    queries: Mutex<Vec<f64>>,
-}
-
-/// Documents of a batch of the mixed load.
-const SMALL: u32 = 20;
-
-impl<'a> Run<'a> {
-    fn new(ours: &'a Ours<'a>, rate: Option<f64>, with_queries: bool) -> Run<'a> {
-        Run {
-            ours,
-            rate,
-            with_queries,
-            store: ours.open(Some(Duration::from_secs(1))),
-            next: AtomicU32::new(0),
-            ended: AtomicBool::new(false),
-            start: Instant::now(),
-            batches: Mutex::default(),
-            queries: Mutex::default(),
-        }
-    }
-
-    /// The figures, and the documents in each second.
-    fn run(self) -> ([f64; 5], String) {
-        let seconds = self.ours.args.seconds;
-        std::thread::scope(|scope| {
-            (0..THREADS).for_each(|_| drop(scope.spawn(|| self.write())));
-            scope.spawn(|| self.query());
-            std::thread::sleep(Duration::from_secs(seconds.into()));
-            self.ended.store(true, Relaxed);
-        });
-        let batches = self.batches.into_inner().expect("no panic");
-        let mut in_second = BTreeMap::new();
-        for (done, _) in &batches {
-            *in_second.entry(done.as_secs()).or_insert(0_u32) += SMALL;
-        }
-        let over_time: Vec<String> = (0..u64::from(seconds))
-            .map(|second| in_second.get(&second).copied().unwrap_or(0).to_string())
-            .collect();
-        let rate = (batches.len() * SMALL as usize) as f64 / f64::from(seconds);
-        let times: Vec<f64> = batches.iter().map(|(_, time)| *time).collect();
-        let queries = self.queries.into_inner().expect("no panic");
-        let of = [
-            rate,
-            quantile(&times, 50),
-            quantile(&times, 99),
-            quantile(&queries, 50),
-            quantile(&queries, 99),
-        ];
-        (of, over_time.join(" "))
-    }
-
-    fn write(&self) {
-        while !self.ended.load(Relaxed) && self.rate != Some(0.0) {
-            let batch = self.next.fetch_add(1, Relaxed);
-            let first = self.ours.args.docs + batch * SMALL;
-            let some = docs(first..first + SMALL, |number| 3 * i64::from(number));
-            let mut due = Instant::now();
-            if let Some(rate) = self.rate {
-                due = self.start + Duration::from_secs_f64(f64::from(batch) / rate);
-                std::thread::sleep(due.saturating_duration_since(Instant::now()));
-            }
-            let outcomes = apply(&self.store, &some, true);
-            assert!(outcomes.iter().all(|outcome| *outcome == Outcome::Added), "another outcome");
-            let time = due.elapsed().as_secs_f64() * 1e3;
-            self.batches.lock().expect("no panic").push((self.start.elapsed(), time));
-        }
-    }
-
-    fn query(&self) {
-        let keys = [SortKey::new("size").descending()];
-        while !self.ended.load(Relaxed) && self.with_queries {
-            let from = Instant::now();
-            let found = self.store.snapshot().search().top(Docs::All, &keys, 20).expect("good bytes");
-            assert_eq!(found.len(), 20);
-            self.queries.lock().expect("no panic").push(from.elapsed().as_secs_f64() * 1e3);
-        }
-    }
-}
-
-fn quantile(values: &[f64], percent: usize) -> f64 {
+/// The value that so many of a thousand are not above.
+pub(super) fn per_mille(values: &[f64], of: usize) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let last = sorted.len().saturating_sub(1);
-    sorted.get(last.min(sorted.len() * percent / 100)).copied().unwrap_or(0.0)
+    sorted.get(last.min(sorted.len() * of / 1_000)).copied().unwrap_or(0.0)
 }
 
 pub(super) fn median(values: Vec<f64>) -> f64 {
-    quantile(&values, 50)
+    per_mille(&values, 500)
 }
 
 pub(super) fn remove(folder: &Path) {
     let _ = std::fs::remove_dir_all(folder);
-}
-
-/// The CPU time of the process, in seconds.
-pub(super) fn cpu() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Duration::try_from(time).unwrap_or_default().as_secs_f64()
 }

@@ -75,7 +75,7 @@ impl Search<'_> {
     }
 
     fn bind_part(&self, query: &Query, part: usize) -> Result<BoundQuery> {
-        let bound = query.bind(&self.source(part))?.live(self.parts[part].live.clone());
+        let bound = query.bind(&self.source(part))?.live(self.parts[part].live().cloned());
         Ok(bound.threads(self.threads).limited(&self.stop, self.most_memory()))
     }
 

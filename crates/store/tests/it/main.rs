@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod acknowledged;
+mod background;
 mod check;
 mod crash;
 mod docs;

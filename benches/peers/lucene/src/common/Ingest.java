@@ -58,6 +58,9 @@ final class Ingest {
       case "mixed":
         new IngestMixed(ingest, Double.parseDouble(args[5])).run();
         break;
+      case "million":
+        new IngestMillion(ingest, ingest.ops).run();
+        break;
       default:
         throw new IllegalArgumentException(args[1]);
     }
@@ -169,21 +172,34 @@ final class Ingest {
     }
   }
 
-  /** A copy of the index with all documents. */
+  /** A copy of the index with all documents, whose segments stay as many as they are. */
   IngestIndex open() throws IOException {
+    MergePolicy policy =
+        segments > 100 ? NoMergePolicy.INSTANCE : IngestIndex.tiered(IngestIndex.bytes(base()) / segments);
+    IngestIndex index = open(policy);
+    DirectoryReader reader = index.acquire();
+    check(reader.leaves().size() == segments);
+    reader.decRef();
+    return index;
+  }
+
+  private Path base() throws IOException {
     Path built = path("base-" + docs + "-" + segments);
     IngestIndex.build(built, docs, segments);
+    return built;
+  }
+
+  /** A copy of the index with all documents; an empty one for no segments. */
+  IngestIndex open(MergePolicy policy) throws IOException {
     Path copy = path("copy");
     IngestIndex.remove(copy);
-    IngestIndex.link(built, copy);
-    // The segments that are there stay as many as they are.
-    MergePolicy policy =
-        segments > 100
-            ? NoMergePolicy.INSTANCE
-            : IngestIndex.tiered(IngestIndex.bytes(built) / segments);
+    if (segments == 0) {
+      return new IngestIndex(copy, policy);
+    }
+    IngestIndex.link(base(), copy);
     IngestIndex index = new IngestIndex(copy, policy);
     DirectoryReader reader = index.acquire();
-    check(reader.leaves().size() == segments && reader.numDocs() == docs);
+    check(reader.numDocs() == docs);
     reader.decRef();
     return index;
   }

@@ -14,10 +14,10 @@ import org.apache.lucene.search.SortField;
 
 /** Upserts of new ids in small batches while one thread searches and another refreshes each second. */
 final class IngestMixed {
-  private static final int BATCH = 20;
+  static final int BATCH = 20;
   private static final double BATCHES_A_SECOND = 32;
-  private static final int THREADS = 2;
-  private static final Sort SORT = new Sort(new SortField("size", SortField.Type.LONG, true));
+  static final int THREADS = 2;
+  static final Sort SORT = new Sort(new SortField("size", SortField.Type.LONG, true));
 
   private final Ingest ingest;
   private final double seconds;

@@ -1,0 +1,203 @@
+//! Background threads: what they do, what they report, and how they stop.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use docvalues_storage::{Directory, FaultyDirectory, PowerLossDirectory, Step};
+use docvalues_store::{Background, BackgroundOptions, Durability, MergePolicy, Store, StoreOptions};
+
+use crate::acknowledged::filling_up;
+use crate::fixture::{apply, contents, schema};
+
+const POLICY: MergePolicy =
+    MergePolicy { segments_per_tier: 2, floor_bytes: 1, max_bytes: 1 << 30, max_deleted_percent: 20 };
+
+fn create(directory: Arc<dyn Directory>, options: StoreOptions) -> Arc<Store> {
+    Arc::new(Store::create_in(directory, schema(), options).unwrap())
+}
+
+fn background(stores: &[&Arc<Store>]) -> Background {
+    let options = BackgroundOptions { merges: POLICY, ..BackgroundOptions::default() };
+    let background = Background::start(options).unwrap();
+    stores.iter().for_each(|store| background.add(store).unwrap());
+    background
+}
+
+/// Waits until something is so, for a minute at most.
+fn wait_until(mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < Duration::from_secs(60), "it is not so after a minute");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn docs(range: std::ops::Range<u32>) -> Vec<(u32, Option<i64>)> {
+    range.map(|number| (number, Some(1))).collect()
+}
+
+#[test]
+fn changes_become_visible_and_durable_and_segments_are_merged() {
+    let disk = PowerLossDirectory::new("/disk");
+    let every = Some(Duration::from_millis(1));
+    let options = StoreOptions {
+        buffer_bytes: 20_000,
+        refresh_every: every,
+        commit_every: every,
+        ..StoreOptions::default()
+    };
+    let store = create(Arc::new(disk.clone()), options);
+    let background = background(&[&store]);
+    let again = background.add(&store).unwrap_err().to_string();
+    assert_eq!(again, "expected a store without background threads, found some");
+    for batch in 0..50 {
+        apply(&store, &docs(batch * 100..batch * 100 + 200)).unwrap();
+    }
+    wait_until(|| {
+        let stats = store.stats().unwrap();
+        (stats.unpublished, stats.uncommitted, stats.segments <= 8) == (0, 0, true)
+    });
+    assert_eq!(store.snapshot().docs(), 5_100);
+    let stats = store.stats().unwrap();
+    assert!(stats.merges.count > 0 && stats.flushes.count > 1 && stats.refreshes.count > 0, "{stats:?}");
+    // Ids were looked up often enough for the table to pay.
+    assert!(stats.table_bytes > 0);
+    background.remove(&store).unwrap();
+    let found = contents(&store.snapshot());
+    assert_eq!(found.len(), 5_100);
+    background.add(&store).unwrap();
+    drop(background);
+    drop(store);
+    assert!(contents(&Store::open_in(Arc::new(disk), options).unwrap().snapshot()) == found);
+}
+
+#[test]
+fn a_log_is_synced_in_time() {
+    let disk = PowerLossDirectory::new("/disk");
+    let durability = Durability::Within(Duration::from_millis(1));
+    let store = create(Arc::new(disk.clone()), StoreOptions { durability, ..StoreOptions::default() });
+    let background = background(&[&store]);
+    let syncs = store.stats().unwrap().log.syncs;
+    apply(&store, &docs(0..10)).unwrap();
+    wait_until(|| store.stats().unwrap().log.syncs > syncs);
+    drop((background, store));
+}
+
+/// The next batch returns the error and changes nothing. When there is room again, nothing was lost.
+#[test]
+fn a_failure_is_returned_by_the_next_batch() {
+    let disk = PowerLossDirectory::new("/disk");
+    let (directory, is_full) = filling_up(&disk, "seg-");
+    let store = create(directory, StoreOptions { buffer_bytes: 20_000, ..StoreOptions::default() });
+    let background = background(&[&store]);
+    is_full.store(true, Relaxed);
+    let (mut applied, mut error) = (0, None);
+    wait_until(|| {
+        match apply(&store, &docs(applied..applied + 100)) {
+            Ok(_) => applied += 100,
+            Err(failed) => error = Some(failed.to_string()),
+        }
+        let bytes = store.stats().unwrap();
+        // The memory is bounded: by one batch, and the growth of the table of ids, more than there may be.
+        assert!(bytes.buffer_bytes + bytes.sealed_bytes < 2 * 20_000, "{bytes:?}");
+        error.as_ref().is_some_and(|error| error.contains("in the background"))
+    });
+    let error = error.unwrap();
+    assert!(error.contains("/disk/seg-"), "{error}");
+    assert_eq!(store.stats().unwrap().docs, u64::from(applied));
+    is_full.store(false, Relaxed);
+    wait_until(|| apply(&store, &docs(applied..applied + 100)).is_ok());
+    drop(background);
+    store.commit().unwrap();
+    assert_eq!(store.snapshot().docs(), u64::from(applied) + 100);
+}
+
+/// A merge that takes for ever is given up, and its file is removed.
+#[test]
+fn a_merge_is_given_up() {
+    let disk = PowerLossDirectory::new("/disk");
+    let (is_slow, is_merging) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (slow, merging) = (is_slow.clone(), is_merging.clone());
+    let directory = FaultyDirectory::new(Arc::new(disk.clone()), move |call| {
+        if slow.load(Relaxed) && call.step == Step::Create && call.name.to_str().unwrap().starts_with("seg-")
+        {
+            merging.store(true, Relaxed);
+            // Until it is to stop, which sets no flag that a test could see.
+            std::thread::sleep(Duration::from_secs(1));
+        }
+        Ok(call.bytes)
+    });
+    let store = create(Arc::new(directory), StoreOptions::default());
+    for batch in 0..6 {
+        apply(&store, &docs(batch * 10..batch * 10 + 10)).unwrap();
+        store.commit().unwrap();
+    }
+    is_slow.store(true, Relaxed);
+    let background = background(&[&store]);
+    wait_until(|| is_merging.load(Relaxed));
+    background.remove(&store).unwrap();
+    assert_eq!((store.stats().unwrap().merges.count, store.stats().unwrap().segments), (0, 6));
+    let segments =
+        disk.list().unwrap().into_iter().filter(|entry| entry.name.to_str().unwrap().starts_with("seg-"));
+    assert_eq!(segments.count(), 6);
+    is_slow.store(false, Relaxed);
+    store.merge(&POLICY).unwrap();
+    assert_eq!(store.snapshot().docs(), 60);
+}
+
+/// Stores that share threads also share memory: the largest buffer is written.
+#[test]
+fn memory_is_shared() {
+    let options = StoreOptions { refresh_every: Some(Duration::from_millis(1)), ..StoreOptions::default() };
+    let stores: Vec<Arc<Store>> =
+        (0..20).map(|_| create(Arc::new(PowerLossDirectory::new("/disk")), options)).collect();
+    let shared = Background::start(BackgroundOptions { merges: POLICY, buffer_bytes: 100_000 }).unwrap();
+    stores.iter().for_each(|store| shared.add(store).unwrap());
+    std::thread::scope(|scope| {
+        for part in stores.chunks(5) {
+            scope.spawn(move || {
+                for batch in 0..20 {
+                    // The first of them grows four times as fast.
+                    for (at, store) in part.iter().enumerate() {
+                        let docs = if at == 0 {
+                            batch * 100..batch * 100 + 100
+                        } else {
+                            batch * 25..batch * 25 + 25
+                        };
+                        apply(store, &self::docs(docs)).unwrap();
+                    }
+                }
+            });
+        }
+        scope.spawn(|| {
+            for _ in 0..100 {
+                let bytes: usize = stores
+                    .iter()
+                    .map(|store| store.stats().unwrap())
+                    .map(|stats| stats.buffer_bytes + stats.sealed_bytes)
+                    .sum();
+                // Each of the four threads may be one batch, and the growth of a table of ids, ahead.
+                assert!(bytes < 100_000 + 4 * 20_000, "{bytes}");
+            }
+        });
+    });
+    let flushes = |store: &Arc<Store>| store.stats().unwrap().flushes.count;
+    assert!(stores.iter().step_by(5).all(|store| flushes(store) > 0));
+    for (at, store) in stores.iter().enumerate() {
+        let docs = if at % 5 == 0 { 2_000 } else { 500 };
+        wait_until(|| store.snapshot().docs() == docs);
+    }
+    // One that is dropped is closed; the others go on.
+    let mut stores = stores.into_iter();
+    let first = stores.next().unwrap();
+    let last = stores.next_back().unwrap();
+    drop(first);
+    apply(&last, &docs(9_000..9_001)).unwrap();
+    wait_until(|| last.snapshot().docs() == 501);
+    let other = background(&[]);
+    let error = other.remove(&last).unwrap_err().to_string();
+    assert_eq!(error, "expected a store of these background threads, found another");
+    drop(shared);
+    other.add(&last).unwrap();
+}
