@@ -55,8 +55,8 @@ pub(crate) fn run(args: &PutArgs, console: &mut Console<'_>) -> Result<Exit, Cli
 fn open(args: &PutArgs) -> Result<Store, CliError> {
     let options = StoreOptions {
         durability: args.durability,
-        // Writing the buffer to a segment takes the rest.
-        buffer_bytes: args.memory / 4,
+        // When half of it is used, it is written to a segment, which takes the rest.
+        buffer_bytes: args.memory / 2,
         ..store::options(&args.commit, args.write.options(args.memory))
     };
     Ok(Store::open(&args.folder, options)?)
