@@ -21,8 +21,9 @@ that the input gives them, for good.
 
 Files are committed at the end, so an error leaves the store as it was. A pipe, such as standard input, is committed \
 every second, also while it pauses (--commit-every), until it ends; if it is compressed, or an Arrow stream, only as rows \
-arrive. Its sample (--sample) ends a second after its first row, unless that is to have all rows. After an error, what was \
-committed before it stays, and so do the batches in a log (--durability). The message says how many documents that are.
+arrive. Its segments are merged meanwhile. Its sample (--sample) ends a second after its first row, unless that is to have \
+all rows. After an error, what was committed before it stays, and the message says how many documents that are; so do \
+batches if --durability is not `commit`.
 
 Ctrl-C (SIGINT) and SIGTERM end the input: what was read is committed and reported. A second one ends dv at once.";
 

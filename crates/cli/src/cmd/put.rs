@@ -1,10 +1,11 @@
 //! `dv put`: adds documents to a store, batch by batch.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::build::{options, sources, tell_notes};
 use super::store::{self, commit_json, commit_line};
-use crate::api::store::{Durability, Store, StoreOptions};
+use crate::api::store::{Background, BackgroundOptions, Durability, Store, StoreOptions};
 use crate::args::{ProgressFormat, PutArgs};
 use crate::console::Console;
 use crate::end_signal::EndSignal;
@@ -22,7 +23,7 @@ const SECOND: Duration = Duration::from_secs(1);
 pub(crate) fn run(args: &PutArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
     // The store first: another writer would make the work in vain.
-    let store = open(args)?;
+    let store = Arc::new(open(args)?);
     require_versions(args, &store)?;
     let sources = sources(&args.input);
     let has_pipe = sources.iter().any(|source| !source.is_replayable());
@@ -42,7 +43,9 @@ pub(crate) fn run(args: &PutArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     let wants_progress = console.err_is_terminal && !args.write.quiet && !reports_durable;
     let mut progress = Progress::new(wants_progress, import.input_size());
     let mut input = StoreInput::new(&store, plan)?;
+    let merges = has_pipe.then(|| merge_beside(&store)).transpose()?;
     let put = input.add_all(&mut import, &mut progress, console);
+    drop(merges);
     let notes = put.and_then(|()| input.finish(&import, console));
     progress.clear(console.err);
     let notes = notes.map_err(|failure| input.fail(failure))?;
@@ -60,6 +63,13 @@ fn open(args: &PutArgs) -> Result<Store, CliError> {
         ..store::options(&args.commit, args.write.options(args.memory))
     };
     Ok(Store::open(&args.folder, options)?)
+}
+
+/// Merges segments, of which a pipe that goes on adds one with each commit.
+fn merge_beside(store: &Arc<Store>) -> Result<Background, CliError> {
+    let background = Background::start(BackgroundOptions::default())?;
+    background.add(store)?;
+    Ok(background)
 }
 
 /// Fails if the store does not have the field of versions that the user expects.

@@ -306,6 +306,25 @@ mod pipes {
     }
 
     #[test]
+    fn segments_of_an_open_pipe_are_merged() {
+        let sandbox = store(&[]);
+        let (child, mut stdin) =
+            start(&sandbox, &["--input-format", "ndjson", "--batch", "1", "--commit-every", "1ms"]);
+        let mut put = 0;
+        wait_until("merged segments", || {
+            put += 1;
+            writeln!(stdin, "{{\"id\":\"{put}\"}}").unwrap();
+            let commits = json(&sandbox.ok(&["commits", "st", "--json"]));
+            let last = commits.as_array().unwrap().last().unwrap();
+            let [number, segments] = ["commit", "segments"].map(|key| last[key].as_u64().unwrap());
+            number > 40 && segments < 20
+        });
+        let run = end(child, "-INT", stdin);
+        assert_eq!((run.code, outcomes(&run)), (130, [put, put, 0, 0]), "{run:?}");
+        assert_eq!(sandbox.ok(&["count", "st"]), format!("{put}\n"));
+    }
+
+    #[test]
     fn a_signal_commits_what_was_read() {
         let sandbox = store(&[]);
         // The first line tells the format, though fewer bytes come than are looked at.
