@@ -13,8 +13,8 @@ use super::process::cpu;
 /// Documents of a durable batch.
 const DURABLE: usize = 100;
 
-/// Durable batches of a round.
-const BATCHES: usize = 500;
+/// Durable batches of a caller in a round: so few that no buffer is full.
+const BATCHES: usize = 200;
 
 impl Ours<'_> {
     /// Upserts of new ids into an empty store.
