@@ -272,14 +272,7 @@ impl Store {
     ///
     /// As [`StoreSchema::with_field`].
     pub fn add_field(&self, field: docvalues_column::Field) -> Result<()> {
-        self.change_and_commit(|writer| {
-            let schema = (*writer.schema).clone().with_field(field)?;
-            if schema != *writer.schema {
-                writer.schema = Arc::new(schema);
-                writer.changed();
-            }
-            Ok(())
-        })
+        self.change_and_commit(|writer| writer.change_schema(|schema| schema.with_field(field)))
     }
 
     /// Adds fields, and gives those that are there already the [format](docvalues_column::Field::format) of these, for
@@ -305,14 +298,7 @@ impl Store {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn set_fields(&self, fields: impl IntoIterator<Item = docvalues_column::Field>) -> Result<()> {
-        self.change(|writer| {
-            let schema = (*writer.schema).clone().with_formats(fields)?;
-            if schema != *writer.schema {
-                writer.schema = Arc::new(schema);
-                writer.changed();
-            }
-            Ok(())
-        })
+        self.change(|writer| writer.change_schema(|schema| schema.with_formats(fields)))
     }
 
     /// Makes a change, and publishes it. All that was applied before is published first. Changes wait for each other.

@@ -124,6 +124,19 @@ impl Writer {
         sequence
     }
 
+    /// Changes the schema.
+    pub(crate) fn change_schema(
+        &mut self,
+        change: impl FnOnce(StoreSchema) -> Result<StoreSchema>,
+    ) -> Result<()> {
+        let schema = change((*self.schema).clone())?;
+        if schema != *self.schema {
+            self.schema = Arc::new(schema);
+            self.changed();
+        }
+        Ok(())
+    }
+
     /// Notes that there is something to publish and to commit, for which the log has a frame.
     pub(crate) fn count_change(&mut self) -> u64 {
         self.sequence += 1;

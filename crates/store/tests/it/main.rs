@@ -22,6 +22,7 @@ mod model;
 mod readers;
 mod refusals;
 mod script;
+mod threads;
 mod versions;
 
 /// A number of cases in a sample, or in the full sweep.

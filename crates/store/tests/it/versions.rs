@@ -3,21 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use proptest::prelude::*;
 
 use docvalues_column::{Field, Kind, LogicalType};
 use docvalues_storage::PowerLossDirectory;
 use docvalues_store::{
-    Applied, Background, BackgroundOptions, Condition, Durability, MergePolicy, Outcome, Snapshot, Store,
-    StoreOptions, StoreSchema,
+    Applied, Condition, Durability, MergePolicy, Outcome, Snapshot, Store, StoreOptions, StoreSchema,
 };
 
 use crate::acknowledged::filling_up;
 use crate::fixture::id;
 
-fn schema(logical: LogicalType) -> StoreSchema {
+pub(crate) fn schema(logical: LogicalType) -> StoreSchema {
     let id = Field::new("id", Kind::Binary, LogicalType::Utf8);
     let version = Field::new("version", Kind::Numeric, logical);
     let size = Field::new("size", Kind::Numeric, LogicalType::I64);
@@ -28,11 +26,11 @@ fn schema(logical: LogicalType) -> StoreSchema {
 
 /// An operation on an id: a size to write, or none to delete.
 #[derive(Clone, Debug)]
-struct Operation {
-    id: u32,
-    size: Option<i64>,
-    version: Option<u64>,
-    condition: Condition,
+pub(crate) struct Operation {
+    pub(crate) id: u32,
+    pub(crate) size: Option<i64>,
+    pub(crate) version: Option<u64>,
+    pub(crate) condition: Condition,
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
@@ -68,7 +66,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn apply(store: &Store, operations: &[Operation]) -> Applied {
+pub(crate) fn apply(store: &Store, operations: &[Operation]) -> Applied {
     let mut batch = store.batch().unwrap();
     let (id_field, size_field) = (batch.field("id").unwrap(), batch.field("size").unwrap());
     let version_field = batch.field("version").unwrap();
@@ -94,14 +92,18 @@ fn apply(store: &Store, operations: &[Operation]) -> Applied {
 
 /// What a store should contain: size and version of each document, and the versions of deleted ones.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Model {
-    docs: BTreeMap<u32, (i64, u64)>,
+pub(crate) struct Model {
+    pub(crate) docs: BTreeMap<u32, (i64, u64)>,
     deleted: BTreeMap<u32, u64>,
     highest: u64,
 }
 
 impl Model {
-    fn apply(&mut self, Operation { id, size, version, condition }: &Operation, next: &mut u64) -> Outcome {
+    pub(crate) fn apply(
+        &mut self,
+        Operation { id, size, version, condition }: &Operation,
+        next: &mut u64,
+    ) -> Outcome {
         // A document without a version is given one; a deletion has that of the document.
         let version = version.or_else(|| {
             *next += u64::from(size.is_some());
@@ -136,7 +138,7 @@ impl Model {
 }
 
 /// Size and version of each live document.
-fn contents(snapshot: &Snapshot) -> BTreeMap<u32, (i64, u64)> {
+pub(crate) fn contents(snapshot: &Snapshot) -> BTreeMap<u32, (i64, u64)> {
     let mut found = BTreeMap::new();
     let live = snapshot.search().filter(&docvalues_search::Query::all_of([])).unwrap();
     let is_unsigned = snapshot.schema().field("version").unwrap().logical == LogicalType::U64;
@@ -298,98 +300,6 @@ fn what_cannot_be_compared_is_refused() {
     };
     assert_eq!(error, "operation 0 of the batch: expected a version of at least 0, found -1");
     assert_eq!(store.snapshot().docs() + other.snapshot().docs(), 0);
-}
-
-/// Several threads, while others commit, merge and refresh, or background threads do: the store ends as the versions say,
-/// also when it is opened again.
-#[test]
-fn threads_end_as_the_versions_say() {
-    const THREADS: u64 = 4;
-    let rounds = u64::from(crate::cases(60));
-    let [on_commit, each_batch] = [Durability::OnCommit, Durability::EachBatch];
-    let within = Durability::Within(Duration::from_millis(2));
-    let cases = [(on_commit, false), (each_batch, false), (on_commit, true), (within, true)];
-    for (durability, has_background) in cases {
-        let folder = tempfile::tempdir().unwrap();
-        let mut options = StoreOptions { buffer_bytes: 60_000, durability, ..StoreOptions::default() };
-        if has_background {
-            options.refresh_every = Some(Duration::from_millis(1));
-            options.commit_every = Some(Duration::from_millis(1));
-        }
-        let store = Store::create(folder.path().join("a"), schema(LogicalType::U64), options).unwrap();
-        let store = Arc::new(store);
-        let policy = MergePolicy { segments_per_tier: 2, ..MergePolicy::default() };
-        let background = has_background.then(|| {
-            let background =
-                Background::start(BackgroundOptions { merges: policy, ..BackgroundOptions::default() })
-                    .unwrap();
-            background.add(&store).unwrap();
-            background
-        });
-        // Operation `number` has this version, and one of 300 ids; each tenth is a deletion.
-        let operation = |number: u64| {
-            let mixed = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            let size = (!(mixed >> 20).is_multiple_of(10)).then_some(number.cast_signed());
-            let id = u32::try_from((mixed >> 40) % 300).unwrap();
-            Operation { id, size, version: Some(number), condition: Condition::Always }
-        };
-        let batch = |thread: u64, round: u64| -> Vec<Operation> {
-            // Threads take the versions in turn, so that each often loses.
-            (0..25).map(|i| operation((round * 25 + i) * THREADS + thread)).collect()
-        };
-        let is_done = std::sync::atomic::AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            let writers: Vec<_> = (0..THREADS)
-                .map(|thread| {
-                    let store = &store;
-                    scope.spawn(move || {
-                        for round in 0..rounds {
-                            apply(store, &batch(thread, round));
-                        }
-                    })
-                })
-                .collect();
-            scope.spawn(|| {
-                while !has_background && !is_done.load(Ordering::Relaxed) {
-                    store.commit().unwrap();
-                    store.merge_to(2).unwrap();
-                }
-            });
-            scope.spawn(|| {
-                while !is_done.load(Ordering::Relaxed) {
-                    if !has_background {
-                        store.refresh().unwrap();
-                    }
-                    // This also compares that each id has one document.
-                    contents(&store.snapshot());
-                }
-            });
-            writers.into_iter().for_each(|writer| writer.join().unwrap());
-            is_done.store(true, Ordering::Relaxed);
-        });
-        if let Some(background) = background {
-            background.remove(&store).unwrap();
-        }
-        let mut model = Model::default();
-        for number in 0..rounds * 25 * THREADS {
-            model.apply(&operation(number), &mut 0);
-        }
-        store.refresh().unwrap();
-        assert!(contents(&store.snapshot()) == model.docs);
-        if !has_background {
-            store.merge_to(1).unwrap();
-        }
-        let stats = store.stats().unwrap();
-        assert_eq!(stats.applied.count, rounds * THREADS);
-        assert!(stats.commits.count > 0 && stats.flushes.count > 0);
-        assert!(has_background || stats.merges.count > 0);
-        if durability == Durability::OnCommit {
-            store.commit().unwrap();
-        }
-        drop(store);
-        let store = Store::open(folder.path().join("a"), StoreOptions::default()).unwrap();
-        assert!(contents(&store.snapshot()) == model.docs);
-    }
 }
 
 #[test]

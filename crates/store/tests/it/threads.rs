@@ -1,0 +1,104 @@
+//! Documents with versions, applied by several threads while the store commits, merges and refreshes.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use docvalues_column::LogicalType;
+use docvalues_store::{
+    Background, BackgroundOptions, Condition, Durability, MergePolicy, Store, StoreOptions,
+};
+
+use crate::versions::{Model, Operation, apply, contents, schema};
+
+/// Several threads, while others commit, merge and refresh, or background threads do: the store ends as the versions say,
+/// also when it is opened again.
+#[test]
+fn threads_end_as_the_versions_say() {
+    const THREADS: u64 = 4;
+    let rounds = u64::from(crate::cases(60));
+    let [on_commit, each_batch] = [Durability::OnCommit, Durability::EachBatch];
+    let within = Durability::Within(Duration::from_millis(2));
+    let cases = [(on_commit, false), (each_batch, false), (on_commit, true), (within, true)];
+    for (durability, has_background) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        let mut options = StoreOptions { buffer_bytes: 60_000, durability, ..StoreOptions::default() };
+        if has_background {
+            options.refresh_every = Some(Duration::from_millis(1));
+            options.commit_every = Some(Duration::from_millis(1));
+        }
+        let store = Store::create(folder.path().join("a"), schema(LogicalType::U64), options).unwrap();
+        let store = Arc::new(store);
+        let policy = MergePolicy { segments_per_tier: 2, ..MergePolicy::default() };
+        let background = has_background.then(|| {
+            let background =
+                Background::start(BackgroundOptions { merges: policy, ..BackgroundOptions::default() })
+                    .unwrap();
+            background.add(&store).unwrap();
+            background
+        });
+        // Operation `number` has this version, and one of 300 ids; each tenth is a deletion.
+        let operation = |number: u64| {
+            let mixed = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let size = (!(mixed >> 20).is_multiple_of(10)).then_some(number.cast_signed());
+            let id = u32::try_from((mixed >> 40) % 300).unwrap();
+            Operation { id, size, version: Some(number), condition: Condition::Always }
+        };
+        let batch = |thread: u64, round: u64| -> Vec<Operation> {
+            // Threads take the versions in turn, so that each often loses.
+            (0..25).map(|i| operation((round * 25 + i) * THREADS + thread)).collect()
+        };
+        let is_done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let writers: Vec<_> = (0..THREADS)
+                .map(|thread| {
+                    let store = &store;
+                    scope.spawn(move || {
+                        for round in 0..rounds {
+                            apply(store, &batch(thread, round));
+                        }
+                    })
+                })
+                .collect();
+            scope.spawn(|| {
+                while !has_background && !is_done.load(Ordering::Relaxed) {
+                    store.commit().unwrap();
+                    store.merge_to(2).unwrap();
+                }
+            });
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    if !has_background {
+                        store.refresh().unwrap();
+                    }
+                    // This also compares that each id has one document.
+                    contents(&store.snapshot());
+                }
+            });
+            writers.into_iter().for_each(|writer| writer.join().unwrap());
+            is_done.store(true, Ordering::Relaxed);
+        });
+        if let Some(background) = background {
+            background.remove(&store).unwrap();
+        }
+        let mut model = Model::default();
+        for number in 0..rounds * 25 * THREADS {
+            model.apply(&operation(number), &mut 0);
+        }
+        store.refresh().unwrap();
+        assert!(contents(&store.snapshot()) == model.docs);
+        if !has_background {
+            store.merge_to(1).unwrap();
+        }
+        let stats = store.stats().unwrap();
+        assert_eq!(stats.applied.count, rounds * THREADS);
+        assert!(stats.commits.count > 0 && stats.flushes.count > 0);
+        assert!(has_background || stats.merges.count > 0);
+        if durability == Durability::OnCommit {
+            store.commit().unwrap();
+        }
+        drop(store);
+        let store = Store::open(folder.path().join("a"), StoreOptions::default()).unwrap();
+        assert!(contents(&store.snapshot()) == model.docs);
+    }
+}
