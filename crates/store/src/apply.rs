@@ -12,8 +12,7 @@
 //! again.
 
 use std::sync::TryLockError;
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use docvalues_column::{DocId, bits};
 
@@ -29,8 +28,8 @@ use crate::tasks::Task;
 use crate::versions::VersionField;
 use crate::writer::Writer;
 
-/// The time to wait until the buffers of other stores are written.
-const SHARED_WAIT: Duration = Duration::from_secs(1);
+/// The most times that the table is filled at once.
+const FILLS: usize = 3;
 
 /// An id, its hash, and the place of the field of ids.
 #[derive(Clone, Copy, Debug)]
@@ -137,27 +136,6 @@ impl Store {
         Ok(applied)
     }
 
-    /// Writes, refreshes and commits what is due before a batch, unless background threads do.
-    fn make_room(&self) -> Result<()> {
-        if !self.tasks.is_running() {
-            self.refresh_and_commit()?;
-            return self.flush_full();
-        }
-        self.tasks.check()?;
-        let shared = self.tasks.shared_memory();
-        if shared.as_ref().is_some_and(|shared| shared.is_full()) || self.is_full.load(Ordering::Relaxed) {
-            self.tasks.want(Task::Write);
-        }
-        if self.is_over.load(Ordering::Relaxed) {
-            return self.flush_full();
-        }
-        match shared.is_none_or(|shared| shared.wait_for_room(SHARED_WAIT)) {
-            true => Ok(()),
-            // The threads do not get ahead, perhaps as the disk is full, which this call then reports.
-            false => self.flush(0),
-        }
-    }
-
     /// Applies a batch, also one that is read from a log.
     pub(crate) fn apply_prepared(&self, mut prepared: Prepared) -> Result<Applied> {
         let now = self.snapshot();
@@ -200,11 +178,21 @@ impl Store {
             Err(TryLockError::Poisoned(lock)) => lock.into_inner(),
             Err(TryLockError::WouldBlock) => return Ok(()),
         };
-        self.ids.fill(self.snapshot().opened());
-        self.change(|writer| {
-            writer.segments_changed();
-            Ok(())
-        })
+        // Segments that are added meanwhile are added to the table the next time.
+        for _ in 0..FILLS {
+            let filled = self.snapshot();
+            self.ids.fill(filled.opened());
+            let gone = self.change(|writer| {
+                writer.segments_changed();
+                let is_gone = |number: &u64| !writer.segments.iter().any(|state| state.number() == *number);
+                Ok(filled.opened().iter().map(|segment| segment.number).filter(is_gone).collect::<Vec<_>>())
+            })?;
+            self.ids.remove(&gone);
+            if self.snapshot().has_table() {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 

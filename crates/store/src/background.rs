@@ -3,17 +3,19 @@
 //! ```text
 //! thread    waits for                                   does
 //! write     a full buffer; `commit_every`               writes the buffer to a segment; commits
-//! publish   `refresh_every`; `Durability::Within`       refreshes; syncs the log
-//! merge     another set of segments, a commit           fills the table of ids; merges; frees memory of the table
+//! refresh   `refresh_every`; `Durability::Within`       refreshes; syncs the log
+//! merge     another set of segments                     fills the table of ids; merges; frees memory of the table
 //! ```
 //!
-//! Any number of stores share the threads, and the memory for their buffers. Without threads, the call that finds a full
-//! buffer, or that a time has passed, does the work itself.
+//! Any number of stores share the threads, and the memory for their buffers. In each pass, a thread does one piece of work
+//! for each store that has some. Without threads, the call that finds a full buffer, or that a time has passed, does the
+//! work itself.
 
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use docvalues_terms::lookup::Upkeep;
 
@@ -21,10 +23,13 @@ use crate::durability::Durability;
 use crate::error::{Error, Result};
 use crate::merge_policy::MergePolicy;
 use crate::store::{Store, due_at, is_due};
-use crate::tasks::{Signal, Task};
+use crate::tasks::{Member, Shared, Task};
 use crate::trace;
 
-/// Ids that are moved to a smaller table before the thread looks whether it should stop.
+/// The least time between two passes for work that is due again and again.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+/// Ids that are moved to a smaller table in a pass.
 const UPKEEP_STEPS: usize = 10_000;
 
 /// Options of a [`Background`].
@@ -53,8 +58,8 @@ impl Default for BackgroundOptions {
 /// [`commit_every`](crate::StoreOptions::commit_every) say so. If work for a store fails, its next call of `apply` returns
 /// the error, and changes nothing; the thread tries again the next time.
 ///
-/// Dropping it ends the threads. A merge that runs is given up; a segment or commit that is being written is finished. What
-/// was not committed stays so.
+/// Dropping it ends the threads. A merge that runs is cancelled at its next write; a segment or commit that is being written
+/// is finished. What was not committed stays so.
 ///
 /// # Examples
 ///
@@ -99,9 +104,8 @@ pub struct Background {
 #[derive(Debug)]
 struct Pool {
     merges: MergePolicy,
-    signal: Arc<Signal>,
-    /// Those that are dropped elsewhere are closed.
-    stores: Mutex<Vec<Weak<Store>>>,
+    shared: Arc<Shared>,
+    members: Mutex<Vec<Arc<Member>>>,
 }
 
 impl Background {
@@ -111,15 +115,14 @@ impl Background {
     ///
     /// If a thread cannot be started.
     pub fn start(options: BackgroundOptions) -> Result<Background> {
-        let signal = Arc::new(Signal::new(options.buffer_bytes));
-        let pool = Arc::new(Pool { merges: options.merges, signal, stores: Mutex::default() });
+        let shared = Arc::new(Shared::new(options.buffer_bytes));
+        let pool = Arc::new(Pool { merges: options.merges, shared, members: Mutex::default() });
         let mut background = Background { pool, threads: Vec::new() };
-        for (name, task) in
-            [("dv-write", Task::Write), ("dv-publish", Task::Publish), ("dv-merge", Task::Merge)]
-        {
+        let tasks = [("dv-write", Task::Write), ("dv-refresh", Task::Refresh), ("dv-merge", Task::Merge)];
+        for (name, task) in tasks {
             let pool = background.pool.clone();
             let thread = thread::Builder::new().name(name.to_owned()).spawn(move || pool.run(task));
-            let failed = |error| Error::Request(format!("expected another thread, found none: {error}"));
+            let failed = |error| Error::Request(format!("cannot start a thread: {error}"));
             background.threads.push(thread.map_err(failed)?);
         }
         Ok(background)
@@ -129,42 +132,50 @@ impl Background {
     ///
     /// # Errors
     ///
-    /// If threads work for it.
+    /// If threads work for it, or it cannot be written any more.
     pub fn add(&self, store: &Arc<Store>) -> Result<()> {
-        store.tasks.begin(&self.pool.signal)?;
-        self.pool.stores().push(Arc::downgrade(store));
-        store.tasks.want(Task::Merge);
-        // Its times are to be waited for.
-        self.pool.signal.wake();
+        let member = Arc::new(Member::new(store, self.pool.shared.clone()));
+        store.tasks.join(&member)?;
+        self.pool.lock_members().push(member.clone());
+        store.change_quietly(|writer| {
+            store.note_room(writer);
+            Ok(())
+        })?;
+        [Task::Write, Task::Refresh, Task::Merge].into_iter().for_each(|task| member.want(task));
         Ok(())
     }
 
-    /// Ends the work for a store, as for all when this is dropped.
+    /// Ends the work for a store, as for all when this is dropped. Then no thread has it.
     ///
     /// # Errors
     ///
     /// If these threads do not work for it; or the last failure of this work that no call of [`Store::apply`] has
     /// returned.
     pub fn remove(&self, store: &Store) -> Result<()> {
-        if !store.tasks.is_of(&self.pool.signal) {
-            return Err(Error::Request(
-                "expected a store of these background threads, found another".to_owned(),
-            ));
-        }
-        self.pool.stores().retain(|other| !std::ptr::eq(other.as_ptr(), store));
-        store.tasks.end();
+        let removed = self.pool.lock_members().extract_if(.., |member| member.is(store)).next();
+        let Some(member) = removed else {
+            let why = "expected a store of these background threads, found another";
+            return Err(Error::Request(why.to_owned()));
+        };
+        member.leave();
+        store.tasks.leave(&member);
         store.tasks.check()
     }
 }
 
 impl Drop for Background {
     fn drop(&mut self) {
-        self.pool.signal.stop();
-        let stores = std::mem::take(&mut *self.pool.stores());
-        stores.iter().filter_map(Weak::upgrade).for_each(|store| store.tasks.end());
+        self.pool.shared.stop();
+        let members = std::mem::take(&mut *self.pool.lock_members());
+        members.iter().for_each(|member| member.is_leaving().store(true, Ordering::Release));
         for thread in self.threads.drain(..) {
-            // A panic of a thread was printed, and left the stores consistent.
+            // It catches panics.
             let _ = thread.join();
+        }
+        for member in members {
+            if let Some(store) = member.store() {
+                store.tasks.leave(&member);
+            }
         }
     }
 }
@@ -173,62 +184,98 @@ impl Pool {
     /// Does the work of a task until it is to stop.
     fn run(&self, task: Task) {
         let (mut seen, mut next) = (0, None);
-        while self.signal.wait(&mut seen, next) {
+        while self.shared.wait(&mut seen, next) {
             next = None;
-            for store in self.open_stores() {
-                store.tasks.work(task, || match task {
-                    Task::Write => store.write_in_background(),
-                    Task::Publish => store.publish_in_background(),
-                    Task::Merge => store.merge_in_background(&self.merges),
+            for member in self.open_members() {
+                let time = member.work(task, |store, is_wanted| {
+                    store.work(task, is_wanted, self.merges, &member);
+                    store.next_time(task)
                 });
-                next = next.into_iter().chain(store.next_time(task)).min();
+                next = next.into_iter().chain(time.flatten()).min();
             }
-            if task == Task::Write {
-                self.write_largest();
-            }
-        }
-    }
-
-    /// Writes the largest buffers until all take at most half of their memory.
-    fn write_largest(&self) {
-        while self.signal.is_full() {
-            let stores = self.open_stores();
-            let sizes = stores.iter().map(|store| (store.buffered(), store));
-            let Some((size, store)) = sizes.max_by_key(|(size, _)| *size).filter(|(size, _)| *size > 0)
-            else {
-                return;
-            };
-            store.tasks.work(Task::Write, || store.note("write", store.flush(0)));
-            if store.buffered() >= size {
-                // It was not written. Its next batch reports that.
-                return;
+            if task == Task::Write && self.write_largest() {
+                next = Some(Instant::now());
             }
         }
     }
 
-    fn open_stores(&self) -> Vec<Arc<Store>> {
-        let mut stores = self.stores();
-        stores.retain(|store| store.strong_count() > 0);
-        stores.iter().filter_map(Weak::upgrade).collect()
+    /// Writes the largest buffer if all take more than half of their memory. Returns whether the next one is to be written,
+    /// too.
+    fn write_largest(&self) -> bool {
+        if !self.shared.should_flush() {
+            return false;
+        }
+        let mut members: Vec<(usize, Arc<Member>)> =
+            self.open_members().into_iter().map(|member| (member.buffered(), member)).collect();
+        members.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
+        for (bytes, member) in members.into_iter().filter(|(bytes, _)| *bytes > 0) {
+            let is_busy = member.work(Task::Write, |store, _| store.write_in_background(0));
+            if is_busy == Some(true) {
+                // Others write it. Its next batch asks again.
+                return false;
+            }
+            if member.buffered() < bytes {
+                return self.shared.should_flush();
+            }
+            // It was not written, which its next batch reports.
+        }
+        false
+    }
+
+    fn open_members(&self) -> Vec<Arc<Member>> {
+        let mut members = self.lock_members();
+        members.retain(|member| member.is_open());
+        members.clone()
     }
 
     /// Also after a panic: each change is one call.
-    fn stores(&self) -> MutexGuard<'_, Vec<Weak<Store>>> {
-        self.stores.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_members(&self) -> MutexGuard<'_, Vec<Arc<Member>>> {
+        self.members.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Store {
-    fn write_in_background(&self) {
-        if self.tasks.take(Task::Write) {
-            self.note("write", self.flush_full());
+    /// Does a piece of work of a task. A panic is an error.
+    fn work(&self, task: Task, is_wanted: bool, merges: MergePolicy, member: &Member) {
+        let work = || match task {
+            Task::Write => {
+                if is_wanted {
+                    self.write_in_background(self.options.buffer_bytes / 2);
+                }
+                self.commit_in_background();
+            }
+            Task::Refresh => self.refresh_in_background(),
+            Task::Merge if is_wanted => self.merge_in_background(&merges, member),
+            Task::Merge => {}
+        };
+        if catch_unwind(AssertUnwindSafe(work)).is_err() {
+            // Each step of a change leaves a state that is consistent.
+            self.note("task", Err(Error::Request("a thread panicked".to_owned())));
         }
-        if self.options.commit_every.is_some_and(|time| is_due(&self.committed, time)) {
+    }
+
+    /// Writes the buffer if it takes more than so many bytes. Returns whether others write it.
+    fn write_in_background(&self, most: usize) -> bool {
+        let is_busy = self.is_flushing();
+        if !is_busy {
+            self.note("flush", self.flush(most));
+        }
+        is_busy
+    }
+
+    fn commit_in_background(&self) {
+        let is_due = |time| !self.is_flushing() && is_due(&self.committed, time);
+        if self.options.commit_every.is_some_and(is_due) {
             self.note("commit", self.commit().map(drop));
         }
     }
 
-    fn publish_in_background(&self) {
+    /// Whether a call writes the buffer or commits, which may take long.
+    fn is_flushing(&self) -> bool {
+        matches!(self.flushing.try_lock(), Err(TryLockError::WouldBlock))
+    }
+
+    fn refresh_in_background(&self) {
         if self.options.refresh_every.is_some_and(|time| is_due(&self.refreshed, time)) {
             self.note("refresh", self.refresh().map(drop));
         }
@@ -237,32 +284,35 @@ impl Store {
         }
     }
 
-    fn merge_in_background(&self, policy: &MergePolicy) {
-        if !self.tasks.take(Task::Merge) {
-            return;
-        }
-        let stop = self.tasks.stop();
-        let merged = self.fill_table_if_it_pays().and_then(|()| self.merge_until(policy, stop));
+    /// One merge, so that other stores have their turn. It changes the segments, which asks for another one.
+    fn merge_in_background(&self, policy: &MergePolicy, member: &Member) {
+        let stop: &AtomicBool = member.is_leaving();
+        let merged = self
+            .fill_table_if_it_pays()
+            .and_then(|()| self.merge_some(stop, |sizes| policy.choose(sizes)).map(drop));
         if !stop.load(Ordering::Acquire) {
-            self.note("merge", merged.map(drop));
+            self.note("merge", merged);
         }
-        while !stop.load(Ordering::Acquire) && self.ids.maintain(UPKEEP_STEPS) == Upkeep::More {}
+        if self.ids.maintain(UPKEEP_STEPS) == Upkeep::More {
+            member.want(Task::Merge);
+        }
     }
 
     /// When a task is next due that is done again and again.
     fn next_time(&self, task: Task) -> Option<Instant> {
         let of = |last, every: Option<_>| every.and_then(|every| due_at(last, every));
-        match task {
+        let next = match task {
             Task::Write => of(&self.committed, self.options.commit_every),
-            Task::Publish => {
+            Task::Refresh => {
                 let refresh = of(&self.refreshed, self.options.refresh_every);
                 refresh.into_iter().chain(of(&self.log_synced, self.sync_every())).min()
             }
             Task::Merge => None,
-        }
+        };
+        next.map(|next| next.max(Instant::now() + SHORTEST))
     }
 
-    fn sync_every(&self) -> Option<std::time::Duration> {
+    fn sync_every(&self) -> Option<Duration> {
         match self.options.durability {
             Durability::Within(time) => Some(time),
             Durability::OnCommit | Durability::EachBatch => None,
@@ -271,9 +321,12 @@ impl Store {
 
     /// Keeps an error for the next batch.
     fn note(&self, work: &'static str, done: Result<()>) {
-        if let Err(error) = done {
-            trace::failed(self.directory.path(), work, &error);
-            self.tasks.fail(Error::Background { work, error: Box::new(error) });
+        let Err(error) = done else { return };
+        trace::failed(self.directory.path(), work, &error);
+        if let (Error::Poisoned { .. }, Some(member)) = (&error, self.tasks.member()) {
+            // It can never be written.
+            member.note_buffered(0);
         }
+        self.tasks.fail(Error::Background { work, error: Box::new(error) });
     }
 }

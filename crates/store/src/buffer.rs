@@ -66,7 +66,7 @@ impl Buffer {
                 first
             }
             None => {
-                // Unless a snapshot has it, in which case it was copied, and has little.
+                // Unless a snapshot has it.
                 if let Some(full) = self.blocks.last_mut().and_then(|block| Arc::get_mut(&mut block.docs)) {
                     full.shrink_to_fit();
                 }

@@ -27,7 +27,6 @@ use crate::schema::StoreSchema;
 use crate::state::SegmentState;
 use crate::store::Store;
 use crate::sync::PoisonError;
-use crate::tasks::Task;
 use crate::versions::Tombstones;
 use crate::writer::Writer;
 
@@ -105,7 +104,6 @@ impl Store {
                 let number = self.write_commit()?;
                 self.remove_unnamed()?;
                 self.note_done(&self.counters.commits, began);
-                self.tasks.want(Task::Merge);
                 Ok(number)
             }
         }

@@ -20,7 +20,8 @@ pub enum Durability {
     /// When `apply` returns: the batch is in the log, which is synced. Callers share syncs.
     EachBatch,
     /// When `apply` returns, unless the power fails. The log is synced by the first call after this time has passed
-    /// since the last sync, or by a [background](crate::Background) thread as often.
+    /// since the last sync, or by a [background](crate::Background) thread as often, but not later than by the first call after
+    /// twice this time.
     Within(Duration),
 }
 
@@ -49,7 +50,9 @@ impl Store {
         let is_due = match self.options.durability {
             Durability::OnCommit => false,
             Durability::EachBatch => true,
-            Durability::Within(time) => !self.tasks.is_running() && is_due(&self.log_synced, time),
+            // A thread syncs it in time, unless it has much to do.
+            Durability::Within(time) if self.tasks.member().is_some() => is_due(&self.log_synced, 2 * time),
+            Durability::Within(time) => is_due(&self.log_synced, time),
         };
         self.note_written(if is_due { log.sync_to(sequence) } else { log.write_to(sequence) })
     }

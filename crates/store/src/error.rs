@@ -93,9 +93,10 @@ pub enum Error {
     /// A background thread failed: see [`Background`](crate::Background).
     #[error("a {work} in the background failed: {error}")]
     Background {
-        /// "write", "commit", "refresh", "sync" or "merge".
+        /// "flush", "commit", "refresh", "sync", "merge", or "task" after a panic.
         work: &'static str,
         /// The failure.
+        #[source]
         error: Box<Error>,
     },
     /// An earlier call left the disk in an unknown state, or another writer took over the store.

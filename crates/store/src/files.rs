@@ -139,6 +139,8 @@ impl Files {
 
     /// Forgets files that were removed.
     pub(crate) fn forget(&mut self, removed: &[FileName]) {
-        self.numbered.retain(|file| !removed.contains(file));
+        for file in removed {
+            self.numbered.remove(file);
+        }
     }
 }

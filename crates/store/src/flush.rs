@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use docvalues_column::DocId;
 use docvalues_writer::{FinishError, WriterOptions};
@@ -22,7 +22,11 @@ use crate::segment::StoreSegment;
 use crate::state::SegmentState;
 use crate::store::Store;
 use crate::sync::PoisonError;
+use crate::tasks::Task;
 use crate::writer::Writer;
+
+/// The time to wait until the buffers of other stores are written.
+const SHARED_WAIT: Duration = Duration::from_secs(1);
 
 /// The number of a document that is not in the segment.
 const GONE: u32 = u32::MAX;
@@ -38,43 +42,57 @@ pub(crate) struct Sealed {
 }
 
 impl Store {
-    /// Notes whether the buffer is to be written, and whether the next batch must wait for that. A buffer may take half
-    /// of the memory, and the one that is being written the other half.
+    /// Writes, refreshes and commits what is due before a batch, unless background threads do.
+    pub(crate) fn make_room(&self) -> Result<()> {
+        self.tasks.check()?;
+        let most = self.options.buffer_bytes;
+        let (buffer, sealed) = (self.buffered.load(Ordering::Relaxed), self.sealed.load(Ordering::Relaxed));
+        let should_flush = buffer > most / 2 || self.has_failed_flush.load(Ordering::Relaxed);
+        let Some(member) = self.tasks.member() else {
+            self.refresh_and_commit()?;
+            return if should_flush { self.flush(most / 2) } else { Ok(()) };
+        };
+        let shared = member.shared();
+        if should_flush || shared.should_flush() {
+            member.want(Task::Write);
+        }
+        if buffer.saturating_add(sealed) > most {
+            self.flush(most / 2)?;
+        }
+        if shared.wait_for_room(SHARED_WAIT) {
+            return Ok(());
+        }
+        // Threads write less than is applied, or cannot write, perhaps as the disk is full: then this call fails, too.
+        self.flush(0)
+    }
+
+    /// Notes the memory of the buffers. One that is filled may take half of the memory, and one that is being written the
+    /// other half.
     pub(crate) fn note_room(&self, writer: &Writer) {
         let (buffer, sealed) = (writer.buffer.bytes(), writer.sealed_bytes());
-        self.is_full.store(buffer > self.options.buffer_bytes / 2, Ordering::Relaxed);
-        self.is_over.store(buffer.saturating_add(sealed) > self.options.buffer_bytes, Ordering::Relaxed);
         self.buffered.store(buffer, Ordering::Relaxed);
-        self.tasks.note_buffered(buffer.saturating_add(sealed));
+        self.sealed.store(sealed, Ordering::Relaxed);
+        if let Some(member) = self.tasks.member() {
+            member.note_buffered(buffer.saturating_add(sealed));
+        }
     }
 
-    /// Writes the buffer to a segment if it is full. Other callers go on, until the next buffer is full, too.
-    pub(crate) fn flush_full(&self) -> Result<()> {
-        if self.is_full.load(Ordering::Relaxed) { self.flush(self.options.buffer_bytes / 2) } else { Ok(()) }
-    }
-
-    /// The memory of the buffer, in bytes.
-    pub(crate) fn buffered(&self) -> usize {
-        self.buffered.load(Ordering::Relaxed)
-    }
-
-    /// Writes the buffer to a segment if it takes more than so many bytes, and what was to be written before.
+    /// Writes the buffer to a segment if it takes more than so many bytes, and one that could not be written before. Other
+    /// callers go on, until the next buffer is full, too.
     pub(crate) fn flush(&self, most: usize) -> Result<()> {
         let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_full = self.change_quietly(|writer| {
-            let is_full = writer.sealed.is_some() || writer.buffer.bytes() > most;
-            if is_full {
+        let has_some = self.change_quietly(|writer| {
+            let has_some = writer.sealed.is_some() || writer.buffer.bytes() > most;
+            if has_some {
                 writer.seal();
             }
             self.note_room(writer);
-            Ok(is_full)
+            Ok(has_some)
         })?;
-        if is_full && let Err(error) = self.flush_sealed() {
-            // The next call tries again, before it adds to what is in memory.
-            self.is_full.store(true, Ordering::Relaxed);
-            return Err(error);
-        }
-        Ok(())
+        let flushed = if has_some { self.flush_sealed().map(drop) } else { Ok(()) };
+        // The next call tries again, before it adds to what is in memory.
+        self.has_failed_flush.store(flushed.is_err(), Ordering::Relaxed);
+        flushed
     }
 
     /// Writes what is sealed to a segment. Returns it as it was written. The caller holds `flushing`.
@@ -107,8 +125,11 @@ impl Store {
             writer.commits_file(FileName::Segment(number));
             writer.unseal(Some(fresh.clone()), &new_numbers);
             self.note_room(writer);
+            Ok(fresh)
+        })
+        .map(|fresh| {
             self.note_done(&self.counters.flushes, began);
-            Ok(Some(fresh))
+            Some(fresh)
         })
     }
 

@@ -35,13 +35,8 @@ impl Store {
     ///
     /// If a segment is damaged, or the merged one cannot be written. Merges before stay.
     pub fn merge(&self, policy: &MergePolicy) -> Result<usize> {
-        self.merge_until(policy, &AtomicBool::new(false))
-    }
-
-    /// As [`merge`](Self::merge), until `stop` is set.
-    pub(crate) fn merge_until(&self, policy: &MergePolicy, stop: &AtomicBool) -> Result<usize> {
         let mut merges = 0;
-        while !stop.load(Ordering::Relaxed) && self.merge_some(stop, |sizes| policy.choose(sizes))? {
+        while self.merge_some(&AtomicBool::new(false), |sizes| policy.choose(sizes))? {
             merges += 1;
         }
         Ok(merges)
@@ -72,7 +67,7 @@ impl Store {
 
     /// Merges the segments that `choose` chooses by their indexes. Returns whether there were any. Fails when `stop` is
     /// set.
-    fn merge_some(
+    pub(crate) fn merge_some(
         &self,
         stop: &AtomicBool,
         choose: impl FnOnce(&[SegmentSize]) -> Vec<usize>,

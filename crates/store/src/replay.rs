@@ -65,7 +65,7 @@ impl Store {
             Operation { what, condition: Condition::Always, is_refused }
         };
         batch.set_operations(operations.into_iter().enumerate().map(operation).collect(), deleted);
-        self.flush_full()?;
+        self.flush(self.options.buffer_bytes / 2)?;
         let prepared = Prepared { replayed: Some(decided), ..self.prepare(batch)? };
         Ok(self.apply_prepared(prepared)?.sequence)
     }

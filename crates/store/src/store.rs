@@ -85,11 +85,11 @@ pub struct Store {
     pub(crate) log_synced: Mutex<Instant>,
     pub(crate) refreshed: Mutex<Instant>,
     pub(crate) committed: Mutex<Instant>,
-    /// Whether the buffer was full after the last batch, and whether it and what is being written exceed their memory.
-    pub(crate) is_full: AtomicBool,
-    pub(crate) is_over: AtomicBool,
-    /// The memory of the buffer, in bytes.
+    /// The memory of the buffer, and of the one that is being written, in bytes.
     pub(crate) buffered: AtomicUsize,
+    pub(crate) sealed: AtomicUsize,
+    /// Whether a buffer could not be written the last time.
+    pub(crate) has_failed_flush: AtomicBool,
     pub(crate) tasks: Tasks,
     pub(crate) counters: Counters,
     /// The ids of all segments.
@@ -217,9 +217,9 @@ impl Store {
             log_synced: now(),
             refreshed: now(),
             committed: now(),
-            is_full: AtomicBool::new(false),
-            is_over: AtomicBool::new(false),
             buffered: AtomicUsize::new(0),
+            sealed: AtomicUsize::new(0),
+            has_failed_flush: AtomicBool::new(false),
             tasks: Tasks::default(),
             counters: Counters::default(),
             ids: IdIndex::default(),
@@ -319,7 +319,7 @@ impl Store {
         Ok(changed)
     }
 
-    /// Refreshes and commits, if the options say that it is time. The call of a store without background threads.
+    /// Refreshes and commits, if the options say that it is time.
     pub(crate) fn refresh_and_commit(&self) -> Result<()> {
         let StoreOptions { refresh_every, commit_every, .. } = self.options;
         if commit_every.is_some_and(|time| is_due(&self.committed, time)) {
@@ -373,7 +373,7 @@ pub(crate) fn due_at(last: &Mutex<Instant>, time: Duration) -> Option<Instant> {
     last.lock().unwrap_or_else(PoisonError::into_inner).checked_add(time)
 }
 
-/// Whether `time` has passed since `last`, which then is now: of several callers, one finds so.
+/// Whether `time` has passed since `last`. If so, `last` becomes now, so that one of several callers does what is due.
 pub(crate) fn is_due(last: &Mutex<Instant>, time: Duration) -> bool {
     let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
     let is_due = last.elapsed() >= time;

@@ -1,130 +1,82 @@
-//! [`Tasks`]: what a store asks its background threads to do.
+//! [`Member`]: a store among those that share background threads, and memory for their buffers.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
+use crate::store::Store;
 
-/// The work of a thread.
+/// The task of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
     Write,
-    Publish,
+    Refresh,
     Merge,
 }
 
 /// The tasks of a store.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
-    /// Whether threads work for the store.
-    is_running: AtomicBool,
-    /// Whether they are to stop.
-    is_stopping: AtomicBool,
-    /// Whether each task is asked for.
-    wanted: [AtomicBool; 3],
-    /// Held by the thread of each task while it works.
-    working: [Mutex<()>; 3],
-    member: Mutex<Option<Member>>,
+    member: Mutex<Option<Arc<Member>>>,
     has_failed: AtomicBool,
     failed: Mutex<Option<Error>>,
 }
 
-/// A store among those that share threads and memory.
+/// A store for which threads work.
 #[derive(Debug)]
-struct Member {
-    signal: Arc<Signal>,
-    /// The bytes of this store in `signal.buffered`.
-    buffered: usize,
+pub(crate) struct Member {
+    store: Weak<Store>,
+    shared: Arc<Shared>,
+    /// Whether threads are to stop.
+    is_leaving: AtomicBool,
+    /// Whether each task is asked for.
+    wanted: [AtomicBool; 3],
+    /// Held by the thread of each task while it works, and has the store.
+    working: [Mutex<()>; 3],
+    /// The bytes of this store in `shared.buffered`.
+    buffered: AtomicUsize,
 }
 
-/// What the threads wait for, and the memory of all their stores.
+/// The tasks and the memory of several stores.
 #[derive(Debug)]
-pub(crate) struct Signal {
-    /// Counts what was asked for.
+pub(crate) struct Shared {
+    /// Counts the requests to threads.
     asked: Mutex<u64>,
     changed: Condvar,
     is_stopping: AtomicBool,
-    /// The memory of all buffers, and how much they may take.
+    /// The memory of all buffers, and its limit.
     buffered: AtomicUsize,
     buffer_bytes: usize,
 }
 
 impl Tasks {
-    /// Whether threads work for the store.
-    pub(crate) fn is_running(&self) -> bool {
-        self.is_running.load(Ordering::Acquire)
-    }
-
-    /// Whether threads are to stop.
-    pub(crate) fn stop(&self) -> &AtomicBool {
-        &self.is_stopping
-    }
-
     /// Begins to ask threads. Fails if others work for the store.
-    pub(crate) fn begin(&self, signal: &Arc<Signal>) -> Result<()> {
-        let mut member = lock(&self.member);
-        if member.is_some() {
+    pub(crate) fn join(&self, member: &Arc<Member>) -> Result<()> {
+        let mut now = lock(&self.member);
+        if now.is_some() {
             return Err(Error::Request("expected a store without background threads, found some".to_owned()));
         }
-        *member = Some(Member { signal: signal.clone(), buffered: 0 });
-        self.is_stopping.store(false, Ordering::Release);
-        self.is_running.store(true, Ordering::Release);
+        *now = Some(member.clone());
         Ok(())
     }
 
-    /// Gives up the merge that runs, and waits until no thread works for the store.
-    pub(crate) fn end(&self) {
-        self.is_stopping.store(true, Ordering::Release);
-        self.is_running.store(false, Ordering::Release);
-        self.working.iter().for_each(|working| drop(lock(working)));
-        *lock(&self.member) = None;
+    /// No longer asks the threads of `member`.
+    pub(crate) fn leave(&self, member: &Arc<Member>) {
+        lock(&self.member).take_if(|now| Arc::ptr_eq(now, member));
     }
 
-    /// Whether these threads work for the store.
-    pub(crate) fn is_of(&self, signal: &Arc<Signal>) -> bool {
-        lock(&self.member).as_ref().is_some_and(|member| Arc::ptr_eq(&member.signal, signal))
-    }
-
-    /// Works, unless the threads are to stop. Others wait for that in [`end`](Self::end).
-    pub(crate) fn work(&self, task: Task, work: impl FnOnce()) {
-        let _working = lock(&self.working[task as usize]);
-        if !self.is_stopping.load(Ordering::Acquire) {
-            work();
-        }
+    /// The store as its threads know it, if some work for it.
+    pub(crate) fn member(&self) -> Option<Arc<Member>> {
+        lock(&self.member).clone()
     }
 
     /// Asks for a task, if threads work for the store. Returns whether they do.
     pub(crate) fn want(&self, task: Task) -> bool {
-        let is_running = self.is_running();
-        if is_running
-            && !self.wanted[task as usize].swap(true, Ordering::AcqRel)
-            && let Some(member) = &*lock(&self.member)
-        {
-            member.signal.wake();
-        }
-        is_running
-    }
-
-    /// Whether a task is asked for, which is answered once.
-    pub(crate) fn take(&self, task: Task) -> bool {
-        self.wanted[task as usize].swap(false, Ordering::AcqRel)
-    }
-
-    /// Notes the memory of the store's buffers.
-    pub(crate) fn note_buffered(&self, bytes: usize) {
-        if self.is_running()
-            && let Some(member) = &mut *lock(&self.member)
-        {
-            member.note_buffered(bytes);
-        }
-    }
-
-    /// The memory of all stores with the same threads, if it is bounded.
-    pub(crate) fn shared_memory(&self) -> Option<Arc<Signal>> {
-        let member = lock(&self.member);
-        let signal = member.as_ref().map(|member| &member.signal);
-        signal.filter(|signal| signal.buffer_bytes < usize::MAX).cloned()
+        self.member().is_some_and(|member| {
+            member.want(task);
+            true
+        })
     }
 
     /// Keeps an error for the next call of [`check`](Self::check).
@@ -135,22 +87,89 @@ impl Tasks {
 
     /// The last failure of a thread, which is returned once.
     pub(crate) fn check(&self) -> Result<()> {
-        if !self.has_failed.swap(false, Ordering::AcqRel) {
+        if !self.has_failed.load(Ordering::Acquire) {
             return Ok(());
         }
-        lock(&self.failed).take().map_or(Ok(()), Err)
+        let mut failed = lock(&self.failed);
+        self.has_failed.store(false, Ordering::Release);
+        failed.take().map_or(Ok(()), Err)
     }
 }
 
 impl Member {
-    fn note_buffered(&mut self, bytes: usize) {
-        let before = std::mem::replace(&mut self.buffered, bytes);
-        self.signal.buffered.fetch_add(bytes, Ordering::Relaxed);
-        self.signal.buffered.fetch_sub(before, Ordering::Relaxed);
+    pub(crate) fn new(store: &Arc<Store>, shared: Arc<Shared>) -> Member {
+        Member {
+            store: Arc::downgrade(store),
+            shared,
+            is_leaving: AtomicBool::new(false),
+            wanted: Default::default(),
+            working: Default::default(),
+            buffered: AtomicUsize::new(0),
+        }
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    /// Whether this is `store`.
+    pub(crate) fn is(&self, store: &Store) -> bool {
+        std::ptr::eq(self.store.as_ptr(), store)
+    }
+
+    /// The store, unless it was dropped.
+    pub(crate) fn store(&self) -> Option<Arc<Store>> {
+        self.store.upgrade()
+    }
+
+    /// Whether the store was not dropped.
+    pub(crate) fn is_open(&self) -> bool {
+        self.store.strong_count() > 0
+    }
+
+    /// Set when threads are to stop.
+    pub(crate) fn is_leaving(&self) -> &AtomicBool {
+        &self.is_leaving
+    }
+
+    /// Cancels the merge that runs, and waits until no thread works for the store, or has it.
+    pub(crate) fn leave(&self) {
+        self.is_leaving.store(true, Ordering::Release);
+        self.working.iter().for_each(|working| drop(lock(working)));
+    }
+
+    /// Works for the store, unless it was dropped or leaves. The argument is whether the task was asked for.
+    pub(crate) fn work<R>(&self, task: Task, work: impl FnOnce(&Store, bool) -> R) -> Option<R> {
+        let _working = lock(&self.working[task as usize]);
+        if self.is_leaving.load(Ordering::Acquire) {
+            return None;
+        }
+        let store = self.store()?;
+        let is_wanted = self.wanted[task as usize].swap(false, Ordering::AcqRel);
+        Some(work(&store, is_wanted))
+    }
+
+    /// Asks for a task.
+    pub(crate) fn want(&self, task: Task) {
+        if !self.wanted[task as usize].swap(true, Ordering::AcqRel) {
+            self.shared.wake();
+        }
+    }
+
+    /// The memory of the store's buffers.
+    pub(crate) fn buffered(&self) -> usize {
+        self.buffered.load(Ordering::Relaxed)
+    }
+
+    /// Notes the memory of the store's buffers.
+    pub(crate) fn note_buffered(&self, bytes: usize) {
+        let before = self.buffered.swap(bytes, Ordering::Relaxed);
+        self.shared.buffered.fetch_add(bytes, Ordering::Relaxed);
+        self.shared.buffered.fetch_sub(before, Ordering::Relaxed);
         if bytes < before {
             // In the lock, so that no call misses it between its test and its wait.
-            drop(lock(&self.signal.asked));
-            self.signal.changed.notify_all();
+            drop(lock(&self.shared.asked));
+            self.shared.changed.notify_all();
         }
     }
 }
@@ -161,10 +180,10 @@ impl Drop for Member {
     }
 }
 
-impl Signal {
+impl Shared {
     /// For stores whose buffers may take so much memory together.
-    pub(crate) fn new(buffer_bytes: usize) -> Signal {
-        Signal {
+    pub(crate) fn new(buffer_bytes: usize) -> Shared {
+        Shared {
             asked: Mutex::new(0),
             changed: Condvar::new(),
             is_stopping: AtomicBool::new(false),
@@ -174,7 +193,7 @@ impl Signal {
     }
 
     /// Whether the buffers exceed half of their memory.
-    pub(crate) fn is_full(&self) -> bool {
+    pub(crate) fn should_flush(&self) -> bool {
         self.buffered.load(Ordering::Relaxed) > self.buffer_bytes / 2
     }
 

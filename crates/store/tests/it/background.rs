@@ -113,9 +113,9 @@ fn a_failure_is_returned_by_the_next_batch() {
     assert_eq!(store.snapshot().docs(), u64::from(applied) + 100);
 }
 
-/// A merge that takes for ever is given up, and its file is removed.
+/// A merge that takes for ever is cancelled, and its file is removed.
 #[test]
-fn a_merge_is_given_up() {
+fn a_merge_is_cancelled() {
     let disk = PowerLossDirectory::new("/disk");
     let (is_slow, is_merging) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     let (slow, merging) = (is_slow.clone(), is_merging.clone());
@@ -200,4 +200,107 @@ fn memory_is_shared() {
     assert_eq!(error, "expected a store of these background threads, found another");
     drop(shared);
     other.add(&last).unwrap();
+}
+
+/// The disk, on which a call panics once while the flag is set.
+fn panicking(disk: &PowerLossDirectory, part: &'static str) -> (Arc<dyn Directory>, Arc<AtomicBool>) {
+    let panics = Arc::new(AtomicBool::new(false));
+    let flag = panics.clone();
+    let directory = FaultyDirectory::new(Arc::new(disk.clone()), move |call| {
+        let is_part = call.step == Step::Create && call.name.to_str().unwrap().contains(part);
+        assert!(!(is_part && flag.swap(false, Relaxed)), "a test panics here");
+        Ok(call.bytes)
+    });
+    (Arc::new(directory), panics)
+}
+
+/// The next batch returns it as an error, and the threads go on.
+#[test]
+fn a_panic_is_an_error() {
+    let (directory, panics) = panicking(&PowerLossDirectory::new("/disk"), "commit-");
+    let every = Some(Duration::from_millis(1));
+    let store = create(directory, StoreOptions { commit_every: every, ..StoreOptions::default() });
+    let _background = background(&[&store]);
+    panics.store(true, Relaxed);
+    let (mut applied, mut error) = (0, String::new());
+    wait_until(|| {
+        match apply(&store, &docs(applied..applied + 1)) {
+            Ok(_) => applied += 1,
+            Err(failed) => error = failed.to_string(),
+        }
+        !error.is_empty()
+    });
+    assert_eq!(error, "a task in the background failed: a thread panicked");
+    apply(&store, &docs(applied..applied + 1)).unwrap();
+    wait_until(|| store.stats().unwrap().uncommitted == 0);
+    assert_eq!(store.snapshot().docs(), u64::from(applied) + 1);
+}
+
+/// A buffer that could not be written is written when the disk has room, as the memory is shared: no batch need follow.
+#[test]
+fn a_failed_write_is_tried_again() {
+    let disk = PowerLossDirectory::new("/disk");
+    let (directory, is_full) = filling_up(&disk, "seg-");
+    let failing = create(directory, StoreOptions::default());
+    let other = create(Arc::new(PowerLossDirectory::new("/other")), StoreOptions::default());
+    // What is there before is counted, too.
+    apply(&failing, &docs(0..2_000)).unwrap();
+    is_full.store(true, Relaxed);
+    let shared = Background::start(BackgroundOptions { merges: POLICY, buffer_bytes: 100_000 }).unwrap();
+    for store in [&failing, &other] {
+        shared.add(store).unwrap();
+    }
+    let held = || {
+        let stats = failing.stats().unwrap();
+        (stats.buffer_bytes, stats.sealed_bytes > 0)
+    };
+    wait_until(|| held() == (0, true));
+    is_full.store(false, Relaxed);
+    wait_until(|| {
+        apply(&other, &docs(0..1)).unwrap();
+        held() == (0, false)
+    });
+    let error = apply(&failing, &docs(0..1)).unwrap_err().to_string();
+    assert!(error.starts_with("a flush in the background failed: "), "{error}");
+    assert_eq!(failing.stats().unwrap().docs, 2_000);
+}
+
+/// A batch that exceeds the memory is written before the next one.
+#[test]
+fn a_large_batch_is_written_before_the_next() {
+    let options = StoreOptions { buffer_bytes: 50_000, ..StoreOptions::default() };
+    let store = create(Arc::new(PowerLossDirectory::new("/disk")), options);
+    let _background = background(&[&store]);
+    for batch in 0..10 {
+        apply(&store, &docs(batch * 2_000..batch * 2_000 + 2_000)).unwrap();
+        apply(&store, &docs(0..1)).unwrap();
+        let stats = store.stats().unwrap();
+        assert!(stats.buffer_bytes + stats.sealed_bytes < 10_000, "{stats:?}");
+    }
+}
+
+/// Though a thread works for another store that was added with it.
+#[test]
+fn a_store_that_is_removed_can_be_opened_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let is_merging = Arc::new(AtomicBool::new(false));
+    let merging = is_merging.clone();
+    let directory = FaultyDirectory::new(Arc::new(PowerLossDirectory::new("/disk")), move |call| {
+        if std::thread::current().name() == Some("dv-merge") && call.step == Step::Create {
+            merging.store(true, Relaxed);
+            std::thread::sleep(Duration::from_secs(1));
+        }
+        Ok(call.bytes)
+    });
+    let slow = create(Arc::new(directory), StoreOptions::default());
+    for batch in 0..6 {
+        apply(&slow, &docs(batch * 10..batch * 10 + 10)).unwrap();
+        slow.commit().unwrap();
+    }
+    let store = Arc::new(Store::create(folder.path(), schema(), StoreOptions::default()).unwrap());
+    let background = background(&[&slow, &store]);
+    wait_until(|| is_merging.load(Relaxed));
+    background.remove(&store).unwrap();
+    drop(store);
+    drop(Store::open(folder.path(), StoreOptions::default()).unwrap());
 }
