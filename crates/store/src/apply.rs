@@ -73,8 +73,9 @@ impl Store {
     ///
     /// The documents are visible in the snapshots taken after the next [`refresh`](Self::refresh) or any other change,
     /// and durable as [`Durability`](crate::Durability) says. Any number of threads may call this at a time; they wait
-    /// for each other only while a batch is put into the buffer. If the buffer is full
-    /// ([`buffer_bytes`](crate::StoreOptions::buffer_bytes)), the call first writes it to a segment.
+    /// for each other only while a batch is put into the buffer. If the buffer takes half of
+    /// [`buffer_bytes`](crate::StoreOptions::buffer_bytes), the call first writes it to a segment, unless a
+    /// [`Background`](crate::Background) does.
     ///
     /// O(operations), and for each id the look-up in the segments.
     ///

@@ -100,7 +100,7 @@ pub struct Background {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// What the threads share.
+/// The state that the threads share.
 #[derive(Debug)]
 struct Pool {
     merges: MergePolicy,

@@ -1,4 +1,4 @@
-//! [`StoreStats`]: what a store holds, and what its work took.
+//! [`StoreStats`]: the contents of a store, and the time of its work.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ pub struct Work {
     pub time: Duration,
 }
 
-/// What a store holds, and what its work took since it was opened: [`Store::stats`].
+/// The contents of a store, and the time of its work since it was opened: [`Store::stats`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreStats {
@@ -27,7 +27,7 @@ pub struct StoreStats {
     pub docs: u64,
     /// The number of documents in memory that are in no segment, live or not.
     pub buffered_docs: u64,
-    /// The memory of the buffer, in bytes. Above [`buffer_bytes`](crate::StoreOptions::buffer_bytes), it is written.
+    /// The memory of the buffer, in bytes. Above half of [`buffer_bytes`](crate::StoreOptions::buffer_bytes), it is written.
     pub buffer_bytes: usize,
     /// The memory of what is being written to a segment, in bytes.
     pub sealed_bytes: usize,
@@ -113,7 +113,7 @@ impl Store {
         trace::done(self.directory.path(), counter.work, since);
     }
 
-    /// What the store holds now, and what its work took since it was opened. O(segments).
+    /// The contents of the store now, and the time of its work since it was opened. O(segments).
     ///
     /// # Errors
     ///

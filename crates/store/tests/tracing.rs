@@ -50,7 +50,7 @@ impl Subscriber for Listener {
 }
 
 #[test]
-fn work_is_told() {
+fn work_emits_events() {
     let listener = Listener::default();
     let folder = tempfile::tempdir().unwrap();
     let schema = StoreSchema::new().with_field(Field::new("size", Kind::Numeric, LogicalType::I64)).unwrap();
