@@ -123,11 +123,13 @@ impl Store {
             writer.files.add(FileName::Segment(number));
             let fresh = SegmentState::new(opened?);
             writer.commits_file(FileName::Segment(number));
-            writer.unseal(Some(fresh.clone()), &new_numbers);
+            let sealed = writer.unseal(Some(fresh.clone()), &new_numbers);
             self.note_room(writer);
-            Ok(fresh)
+            Ok((fresh, sealed))
         })
-        .map(|fresh| {
+        .map(|(fresh, sealed)| {
+            // Others need not wait until the memory is freed.
+            drop(sealed);
             self.note_done(&self.counters.flushes, began);
             Some(fresh)
         })
@@ -171,14 +173,12 @@ impl Writer {
         self.sealed.as_ref().map_or(0, |sealed| sealed.buffer.bytes())
     }
 
-    /// Puts a segment in the place of the sealed blocks, or nothing if none of their documents were live.
-    fn unseal(&mut self, segment: Option<SegmentState>, new_numbers: &[u32]) {
-        let Some(Sealed { buffer: Buffer { blocks: now, .. }, then, .. }) = self.sealed.take() else {
-            return;
-        };
+    /// Puts a segment in the place of the sealed blocks, or nothing if none of their documents were live. Returns them.
+    fn unseal(&mut self, segment: Option<SegmentState>, new_numbers: &[u32]) -> Option<Sealed> {
+        let sealed = self.sealed.take()?;
         if let Some(mut segment) = segment {
             let mut first = 0;
-            for (now, then) in now.iter().zip(&then) {
+            for (now, then) in sealed.buffer.blocks.iter().zip(&sealed.then) {
                 for doc in now.live.deleted_since(&then.live) {
                     segment.live.delete(DocId::new(new_numbers[first + doc.get() as usize]));
                 }
@@ -187,5 +187,6 @@ impl Writer {
             self.segments.push(segment);
         }
         self.segments_changed();
+        Some(sealed)
     }
 }

@@ -242,7 +242,10 @@ impl Store {
     #[doc(alias = "maybeRefresh")]
     pub fn refresh(&self) -> Result<bool> {
         let mut writer = self.writer()?;
-        Ok(self.publish_changes(&mut writer))
+        let before = self.publish_changes(&mut writer);
+        // Others need not wait until the memory is freed.
+        drop(writer);
+        Ok(before.is_some())
     }
 
     /// The fields of the store now.
@@ -304,9 +307,12 @@ impl Store {
     /// Makes a change, and publishes it. All that was applied before is published first. Changes wait for each other.
     pub(crate) fn change<R>(&self, change: impl FnOnce(&mut Writer) -> Result<R>) -> Result<R> {
         let mut writer = self.writer()?;
-        self.publish_changes(&mut writer);
+        let before = self.publish_changes(&mut writer);
         let changed = change(&mut writer);
-        self.publish_changes(&mut writer);
+        let between = self.publish_changes(&mut writer);
+        // Others need not wait until the memory is freed, and files are unmapped.
+        drop(writer);
+        drop((before, between));
         changed
     }
 
@@ -344,17 +350,17 @@ impl Store {
         }
     }
 
-    fn publish_changes(&self, writer: &mut Writer) -> bool {
-        let is_unpublished = std::mem::take(&mut writer.is_unpublished);
-        if is_unpublished {
+    /// Publishes all changes. Returns the snapshot before, if there are any.
+    fn publish_changes(&self, writer: &mut Writer) -> Option<Snapshot> {
+        std::mem::take(&mut writer.is_unpublished).then(|| {
             let began = Instant::now();
-            self.publish(writer);
+            let before = self.publish(writer);
             self.note_done(&self.counters.refreshes, began);
-        }
-        is_unpublished
+            before
+        })
     }
 
-    fn publish(&self, writer: &Writer) {
+    fn publish(&self, writer: &Writer) -> Snapshot {
         let before = self.snapshot();
         let snapshot = Snapshot::of(writer.contents(Some(&self.ids)), Some(&before));
         let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
@@ -363,8 +369,7 @@ impl Store {
         if before.generation() != writer.generation {
             self.tasks.want(Task::Merge);
         }
-        // This may unmap files, for which no reader should wait.
-        drop((before, last));
+        last
     }
 }
 
