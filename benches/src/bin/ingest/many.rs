@@ -66,7 +66,7 @@ impl Ours<'_> {
         for some in some.chunks(BATCH) {
             opened.iter().for_each(|(store, _)| drop(apply(store, some, true)));
         }
-        self.held("10,000 new ids in each, 64 MiB of buffers shared", wall, start)
+        self.held("ten thousand new ids in each, 64 MiB of buffers shared", wall, start)
     }
 
     /// What the process has, and what a step took.
