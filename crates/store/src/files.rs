@@ -116,8 +116,8 @@ impl Files {
         self.named.retain(|number, _| !removed.contains(number));
     }
 
-    /// The files that neither a commit nor `used` names, nor the newest commit may need as a log from `first_log` on. None
-    /// if a commit is damaged, so that its files are not known.
+    /// The files that neither a commit nor `used` names, without the logs from `first_log` on, which the newest commit may
+    /// need. No file if a commit is damaged, so that its files are not known.
     pub(crate) fn unnamed(
         &mut self,
         directory: &dyn Directory,
@@ -130,7 +130,10 @@ impl Files {
                 unknown.insert(commit.files().collect());
             }
         }
-        let is_log = |file: &FileName| matches!(file, FileName::Log(number) if first_log.is_some_and(|first| first <= *number));
+        let is_log = |file: &FileName| match file {
+            FileName::Log(number) => first_log.is_some_and(|first| first <= *number),
+            _ => false,
+        };
         let is_named = |file: &FileName| self.named.values().any(|files| files.contains(file));
         let numbered =
             self.numbered.iter().filter(|file| !is_log(file) && !used.contains(file) && !is_named(file));

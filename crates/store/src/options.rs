@@ -30,8 +30,8 @@ pub struct StoreOptions {
     pub remember_deletes: u64,
     /// When batches survive.
     pub durability: Durability,
-    /// How often changes become visible. Without [background](crate::Background) threads, a batch this long
-    /// after the last refresh of this kind first makes another one. `None` leaves it to the caller.
+    /// The time between refreshes, which make changes visible. Without [background](crate::Background) threads, a batch
+    /// this long after the last refresh of this kind first makes another one. `None` leaves it to the caller.
     pub refresh_every: Option<Duration>,
     /// As `refresh_every`, for commits.
     pub commit_every: Option<Duration>,

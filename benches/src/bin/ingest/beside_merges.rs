@@ -11,8 +11,8 @@ use super::base::background;
 use super::ours::{BATCH, Ours, ROUNDS, batch, docs, per_mille};
 use super::process::waited;
 
-/// What runs beside the batches: nothing, so that the batch that finds the buffer full writes it; or threads that write
-/// full buffers, commit each second, refresh four times as often, and merge.
+/// The loads beside the batches. Alone, the batch that finds the buffer full writes it. Background threads write full
+/// buffers, commit each second, refresh four times as often, and merge.
 const LOADS: [(&str, bool); 2] = [("alone", false), ("background threads", true)];
 
 /// The times of the batches of a round, in ms.

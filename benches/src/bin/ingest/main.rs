@@ -82,7 +82,7 @@ struct Args {
     case: Option<usize>,
 }
 
-/// What is measured.
+/// A work to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Work {
     /// Documents without and with ids, into an empty index
@@ -146,7 +146,7 @@ impl Work {
         matches!(self, Work::Adds | Work::Upserts | Work::Refresh | Work::Mixed | Work::Million)
     }
 
-    /// The numbers of segments with which it is measured.
+    /// The heading of its table: the sizes with which it is measured.
     fn shapes(self, segments: &[u32]) -> Vec<u32> {
         match self {
             // These begin without segments.
@@ -157,7 +157,7 @@ impl Work {
         }
     }
 
-    /// What it is measured with.
+    /// The numbers of segments with which it is measured.
     fn heading(self, args: &Args, segments: u32) -> String {
         let Args { docs, operations, segment_docs, .. } = args;
         match self {

@@ -69,7 +69,7 @@ impl Ours<'_> {
         self.held("ten thousand new ids in each, 64 MiB of buffers shared", wall, start)
     }
 
-    /// What the process has, and what a step took.
+    /// The time of a step, and the mappings, files, threads and memory of the process after it.
     fn held(&self, step: &str, wall: Instant, start: f64) -> Figures {
         let figures = [
             ("ms_wall", wall.elapsed().as_secs_f64() * 1e3),

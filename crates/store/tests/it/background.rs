@@ -8,7 +8,7 @@ use docvalues_storage::{Directory, FaultyDirectory, PowerLossDirectory, Step};
 use docvalues_store::{Background, BackgroundOptions, Durability, MergePolicy, Store, StoreOptions};
 
 use crate::acknowledged::filling_up;
-use crate::fixture::{apply, contents, schema};
+use crate::fixture::{Stop, apply, contents, schema};
 
 const POLICY: MergePolicy =
     MergePolicy { segments_per_tier: 2, floor_bytes: 1, max_bytes: 1 << 30, max_deleted_percent: 20 };
@@ -82,6 +82,35 @@ fn a_log_is_synced_in_time() {
     apply(&store, &docs(0..10)).unwrap();
     wait_until(|| store.stats().unwrap().log.syncs > syncs);
     drop((background, store));
+}
+
+/// A batch syncs its log if the thread is busy with another store.
+#[test]
+fn a_log_is_synced_beside_a_slow_one() {
+    let (is_done, is_syncing) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (done, syncing) = (is_done.clone(), is_syncing.clone());
+    let directory = FaultyDirectory::new(Arc::new(PowerLossDirectory::new("/slow")), move |call| {
+        if std::thread::current().name() == Some("dv-refresh") && call.step == Step::Sync {
+            syncing.store(true, Relaxed);
+            while !done.load(Relaxed) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        Ok(call.bytes)
+    });
+    let durability = Durability::Within(Duration::from_millis(1));
+    let options = StoreOptions { durability, ..StoreOptions::default() };
+    let busy = create(Arc::new(directory), options);
+    let store = create(Arc::new(PowerLossDirectory::new("/disk")), options);
+    apply(&busy, &docs(0..1)).unwrap();
+    let _background = background(&[&busy, &store]);
+    let _stop = Stop(&is_done);
+    wait_until(|| is_syncing.load(Relaxed));
+    let syncs = store.stats().unwrap().log.syncs;
+    wait_until(|| {
+        apply(&store, &docs(0..1)).unwrap();
+        store.stats().unwrap().log.syncs > syncs
+    });
 }
 
 /// The next batch returns the error and changes nothing. When there is room again, nothing was lost.
@@ -243,7 +272,7 @@ fn a_failed_write_is_tried_again() {
     let (directory, is_full) = filling_up(&disk, "seg-");
     let failing = create(directory, StoreOptions::default());
     let other = create(Arc::new(PowerLossDirectory::new("/other")), StoreOptions::default());
-    // What is there before is counted, too.
+    // Documents from before the store was added count, too.
     apply(&failing, &docs(0..2_000)).unwrap();
     is_full.store(true, Relaxed);
     let shared = Background::start(BackgroundOptions { merges: POLICY, buffer_bytes: 100_000 }).unwrap();
