@@ -149,7 +149,7 @@ pub trait DirectoryFile: fmt::Debug + Send + Sync {
     /// If the call fails.
     fn clear(&self) -> io::Result<()>;
 
-    /// Waits until the disk has all bytes.
+    /// Waits until the disk has all bytes, and the length. Times of the file may be lost.
     ///
     /// # Errors
     ///

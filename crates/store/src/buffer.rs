@@ -44,6 +44,9 @@ struct Entry {
 pub(crate) struct Buffer {
     pub(crate) blocks: Vec<Block>,
     places: HashTable<Entry>,
+    /// How many ids will come, as many as the last time. Growing a large table would hold the lock for milliseconds, so it
+    /// grows to this size while there are few.
+    expected: usize,
     bytes: usize,
 }
 
@@ -53,8 +56,16 @@ impl Buffer {
         self.bytes + self.places.allocation_size()
     }
 
+    /// An empty buffer, to be filled after this one.
+    pub(crate) fn next(&self) -> Buffer {
+        Buffer { expected: self.places.len(), ..Buffer::default() }
+    }
+
     /// Appends documents. Returns the place of the first; the others follow. `number` gives numbers of blocks.
     pub(crate) fn append(&mut self, docs: PlainColumns, number: &mut u64) -> Place {
+        if self.places.len() > self.expected / 8 {
+            self.places.reserve(std::mem::take(&mut self.expected), |entry| entry.hash);
+        }
         // A document without values takes a bit, but also a number.
         self.bytes += docs.heap() + docs.docs() as usize;
         let grows = |block: &&mut Block| block.docs.docs() < BLOCK_DOCS && block.docs.heap() < BLOCK_BYTES;

@@ -163,7 +163,8 @@ impl Writer {
     /// Sets the blocks of the buffer aside, unless some are already.
     pub(crate) fn seal(&mut self) {
         if self.sealed.is_none() {
-            let buffer = std::mem::take(&mut self.buffer);
+            let next = self.buffer.next();
+            let buffer = std::mem::replace(&mut self.buffer, next);
             self.sealed = Some(Sealed { then: buffer.blocks.clone(), schema: self.schema.clone(), buffer });
         }
     }

@@ -185,7 +185,7 @@ impl DirectoryFile for FsFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.file.with(File::sync_all)
+        self.file.with(File::sync_data)
     }
 
     fn is_named(&self, name: &OsStr) -> io::Result<bool> {
