@@ -65,6 +65,10 @@ struct Args {
     #[arg(long, value_name = "VERSION,…", value_delimiter = ',', default_value = "10.5.0")]
     versions: Vec<String>,
 
+    /// Also measure Lucene with a Bloom filter on the ids
+    #[arg(long, requires = "lucene")]
+    bloom: bool,
+
     /// Folder for indexes, which are kept
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
@@ -195,7 +199,12 @@ fn main() {
             let cases = ours::cases(&args, &folder, work, segments);
             let mut peers = vec![Peer { name: "docvalues".to_owned(), cases }];
             let lucenes = if work.has_peer() { &lucenes[..] } else { &[] };
-            peers.extend(lucenes.iter().map(|lucene| theirs(&args, &folder, lucene, work, segments)));
+            for lucene in lucenes {
+                peers.push(theirs(&args, &folder, lucene, work, segments, false));
+                if args.bloom {
+                    peers.push(theirs(&args, &folder, lucene, work, segments, true));
+                }
+            }
             println!("\n## {}, {}\n", work.name(), work.heading(&args, segments));
             print(&peers);
             if let (Work::Million, Some(plots)) = (work, &args.plots) {
@@ -211,10 +220,11 @@ fn main() {
 }
 
 /// The figures of a version of Lucene.
-fn theirs(args: &Args, folder: &Path, lucene: &Lucene, work: Work, segments: u32) -> Peer {
+fn theirs(args: &Args, folder: &Path, lucene: &Lucene, work: Work, segments: u32, bloom: bool) -> Peer {
     let mut command = lucene.command_of("Ingest");
     command.args([work.name(), &args.docs.to_string()]).arg(folder);
     command.args([args.operations, args.seconds, segments].map(|number| number.to_string()));
+    command.args(bloom.then_some("bloom"));
     let output = command.output().expect("a JVM");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut cases: Vec<Figures> = String::from_utf8_lossy(&output.stdout).lines().filter_map(parse).collect();
@@ -223,7 +233,8 @@ fn theirs(args: &Args, folder: &Path, lucene: &Lucene, work: Work, segments: u32
         let same = ingest::checksum(12_345, 1_000) & 0xffff_ffff_ffff;
         assert_eq!(checksum["checksum"].split('.').next(), Some(&*same.to_string()), "the same documents");
     }
-    Peer { name: format!("Lucene {}, {}", lucene.version, lucene.jvm), cases }
+    let filter = if bloom { ", Bloom filter" } else { "" };
+    Peer { name: format!("Lucene {}{filter} ({})", lucene.version, lucene.jvm), cases }
 }
 
 /// The pairs of a flat object of JSON, without commas or colons in names and texts of Lucene's side.

@@ -10,8 +10,14 @@ use super::{Args, Peer};
 const SIZE: (u32, u32) = (860, 420);
 
 /// Colours that are distinct for colour-blind readers and in grey (Okabe and Ito).
-const COLOURS: [RGBColor; 4] =
-    [RGBColor(0, 114, 178), RGBColor(0, 158, 115), RGBColor(230, 159, 0), RGBColor(213, 94, 0)];
+const COLOURS: [RGBColor; 6] = [
+    RGBColor(0, 114, 178),
+    RGBColor(0, 158, 115),
+    RGBColor(230, 159, 0),
+    RGBColor(213, 94, 0),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+];
 
 /// The rates of all cases over the documents that were added.
 pub(super) fn draw(args: &Args, segments: u32, peers: &[Peer]) -> Result<String, Box<dyn Error>> {
@@ -22,7 +28,7 @@ pub(super) fn draw(args: &Args, segments: u32, peers: &[Peer]) -> Result<String,
             let rates = case["docs_s_by_step"].split(' ').map(|rate| rate.parse::<f64>().unwrap_or(1.0));
             let points = (1..).zip(rates).map(|(at, rate)| (f64::from(at) * step, rate / 1e3)).collect();
             // Without the JVM.
-            let name = peer.name.split(',').next().unwrap_or_default();
+            let name = peer.name.split(" (").next().unwrap_or_default();
             lines.push((format!("{name}, {}", case["case"]), points));
         }
     }

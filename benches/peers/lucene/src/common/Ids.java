@@ -167,15 +167,15 @@ final class Ids {
     Files.move(making, folder);
   }
 
-  /** A codec under its own name, which readers find by themselves. */
-  private static Codec withBloom(Codec codec) {
+  /** A codec with a Bloom filter on the ids, under its own name: readers find the filter by themselves. */
+  static Codec withBloom(Codec codec) {
     PostingsFormat plain = ((PerFieldPostingsFormat) codec.postingsFormat()).getPostingsFormatForField(ID);
     PostingsFormat filtering = new BloomFilteringPostingsFormat(plain);
     PostingsFormat format =
         new PerFieldPostingsFormat() {
           @Override
           public PostingsFormat getPostingsFormatForField(String field) {
-            return filtering;
+            return field.equals(ID) ? filtering : plain;
           }
         };
     return new FilterCodec(codec.getName(), codec) {

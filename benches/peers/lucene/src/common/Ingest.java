@@ -4,6 +4,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -33,13 +34,15 @@ final class Ingest {
   final int segments;
   private final int ops;
   private final Path folder;
+  /** Whether the ids have a Bloom filter. */
+  private final boolean bloom;
 
   /** What a thread does with a document. */
   interface Operation {
     void run(IngestIndex index, IngestIndex.Worker worker, IngestDocs docs, int at) throws IOException;
   }
 
-  /** VERSION WORK DOCS FOLDER OPERATIONS SECONDS SEGMENTS */
+  /** VERSION WORK DOCS FOLDER OPERATIONS SECONDS SEGMENTS [bloom] */
   public static void main(String[] args) throws Exception {
     Ingest ingest = new Ingest(args);
     switch (args[1]) {
@@ -72,6 +75,8 @@ final class Ingest {
     folder = Path.of(args[3]);
     ops = Integer.parseInt(args[4]);
     segments = Integer.parseInt(args[6]);
+    List<String> options = Arrays.asList(args).subList(7, args.length);
+    bloom = options.contains("bloom");
   }
 
   /** Shows that both programs generate the same documents. */
@@ -88,7 +93,7 @@ final class Ingest {
       IngestIndex.remove(path);
       long wall = System.nanoTime();
       double start = cpu();
-      IngestIndex index = new IngestIndex(path, IngestIndex.tiered(0));
+      IngestIndex index = new IngestIndex(path, IngestIndex.tiered(0), bloom);
       parallel(index, some, withId, (to, worker, docs, at) -> to.add(worker, docs, at, at + 1L));
       index.writer.flush();
       wall = System.nanoTime() - wall;
@@ -185,7 +190,7 @@ final class Ingest {
 
   private Path base() throws IOException {
     Path built = path("base-" + docs + "-" + segments);
-    IngestIndex.build(built, docs, segments);
+    IngestIndex.build(built, docs, segments, bloom);
     return built;
   }
 
@@ -194,10 +199,10 @@ final class Ingest {
     Path copy = path("copy");
     IngestIndex.remove(copy);
     if (segments == 0) {
-      return new IngestIndex(copy, policy);
+      return new IngestIndex(copy, policy, bloom);
     }
     IngestIndex.link(base(), copy);
-    IngestIndex index = new IngestIndex(copy, policy);
+    IngestIndex index = new IngestIndex(copy, policy, bloom);
     DirectoryReader reader = index.acquire();
     check(reader.numDocs() == docs);
     reader.decRef();
@@ -205,7 +210,7 @@ final class Ingest {
   }
 
   private Path path(String name) {
-    return folder.resolve(name + ".lucene-" + version);
+    return folder.resolve(name + ".lucene-" + version + (bloom ? "-bloom" : ""));
   }
 
   /** Runs an operation for each document, in batches taken by two threads in turn. */
@@ -292,7 +297,7 @@ final class Ingest {
   /** Prints a case with names and values in turn. */
   void tell(String work, String name, Object... values) {
     Map<String, String> line = new LinkedHashMap<>();
-    line.put("peer", "\"lucene\"");
+    line.put("peer", bloom ? "\"lucene-bloom\"" : "\"lucene\"");
     line.put("version", '"' + version + '"');
     line.put("work", '"' + work + '"');
     line.put("case", '"' + name + '"');

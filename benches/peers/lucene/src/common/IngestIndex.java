@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
+import org.apache.lucene.codecs.Codec;
 import org.apache.lucene.document.BinaryDocValuesField;
 import org.apache.lucene.document.Field;
 import org.apache.lucene.document.NumericDocValuesField;
@@ -48,16 +49,23 @@ final class IngestIndex implements Closeable {
   /** The versions that a running refresh makes visible. */
   private volatile Map<BytesRef, Long> refreshing = new ConcurrentHashMap<>();
 
-  IngestIndex(Path folder, MergePolicy policy) throws IOException {
-    IndexWriterConfig config = new IndexWriterConfig();
-    config.setRAMBufferSizeMB(64);
-    config.setMergePolicy(policy);
-    config.setUseCompoundFile(false);
-    writer = new IndexWriter(new MMapDirectory(folder), config);
+  IngestIndex(Path folder, MergePolicy policy, boolean bloom) throws IOException {
+    writer = new IndexWriter(new MMapDirectory(folder), config(64, policy, bloom));
     reader.set(DirectoryReader.open(writer));
     for (int i = 0; i < STRIPES; i++) {
       stripes[i] = new ReentrantLock();
     }
+  }
+
+  private static IndexWriterConfig config(int bufferMb, MergePolicy policy, boolean bloom) {
+    IndexWriterConfig config = new IndexWriterConfig();
+    config.setRAMBufferSizeMB(bufferMb);
+    config.setMergePolicy(policy);
+    config.setUseCompoundFile(false);
+    if (bloom) {
+      config.setCodec(Ids.withBloom(Codec.getDefault()));
+    }
+    return config;
   }
 
   /** The default policy, which leaves segments alone that have this many bytes or more. */
@@ -254,16 +262,13 @@ final class IngestIndex implements Closeable {
   }
 
   /** An index with the documents of the numbers below docs and their numbers plus 1 as versions. */
-  static void build(Path folder, int docs, int segments) throws IOException {
+  static void build(Path folder, int docs, int segments, boolean bloom) throws IOException {
     if (Files.exists(folder)) {
       return;
     }
     Path making = folder.resolveSibling(folder.getFileName() + ".tmp");
     remove(making);
-    IndexWriterConfig config = new IndexWriterConfig();
-    config.setRAMBufferSizeMB(1_900);
-    config.setMergePolicy(NoMergePolicy.INSTANCE);
-    config.setUseCompoundFile(false);
+    IndexWriterConfig config = config(1_900, NoMergePolicy.INSTANCE, bloom);
     Worker worker = new Worker(true);
     try (IndexWriter writer = new IndexWriter(new MMapDirectory(making), config)) {
       for (int segment = 0; segment < segments; segment++) {
