@@ -45,6 +45,10 @@ struct Args {
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [13, 400])]
     segments: Vec<u32>,
 
+    /// Number of threads that search in mixed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    searchers: u32,
+
     /// Number of stores that are open at a time, for many
     #[arg(long, value_name = "N", default_value_t = 192)]
     stores: u32,
@@ -95,7 +99,7 @@ enum Work {
     Upserts,
     /// Making documents visible
     Refresh,
-    /// Upserts in small batches, while another thread searches
+    /// Upserts in small batches, while other threads search
     Mixed,
     /// Documents a second over time: new ids in small batches beside searches, as many as --operations, with merges and
     /// without, also into an empty index
@@ -163,12 +167,13 @@ impl Work {
 
     /// The numbers of segments with which it is measured.
     fn heading(self, args: &Args, segments: u32) -> String {
-        let Args { docs, operations, segment_docs, .. } = args;
+        let Args { docs, operations, segment_docs, searchers, .. } = args;
         match self {
             Work::Adds | Work::Threads | Work::Durable => format!("{operations} documents"),
             Work::Memory => format!("{docs} documents"),
             Work::Many => format!("{segments} segments of {segment_docs} documents"),
             Work::Million => format!("{segments} segments, {operations} new ids"),
+            Work::Mixed => format!("{segments} segments, {docs} documents, {searchers} searching"),
             _ => format!("{segments} segments, {docs} documents"),
         }
     }
@@ -223,7 +228,7 @@ fn main() {
 fn theirs(args: &Args, folder: &Path, lucene: &Lucene, work: Work, segments: u32, bloom: bool) -> Peer {
     let mut command = lucene.command_of("Ingest");
     command.args([work.name(), &args.docs.to_string()]).arg(folder);
-    command.args([args.operations, args.seconds, segments].map(|number| number.to_string()));
+    command.args([args.operations, args.seconds, segments, args.searchers].map(|number| number.to_string()));
     command.args(bloom.then_some("bloom"));
     let output = command.output().expect("a JVM");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

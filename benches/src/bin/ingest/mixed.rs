@@ -1,4 +1,4 @@
-//! A mixed load: upserts of new ids in small batches, while another thread searches.
+//! A mixed load: upserts of new ids in small batches, while other threads search.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -79,7 +79,7 @@ impl<'a> Run<'a> {
         let seconds = self.ours.args.seconds;
         std::thread::scope(|scope| {
             (0..THREADS).for_each(|_| drop(scope.spawn(|| self.write())));
-            scope.spawn(|| self.query());
+            (0..self.ours.args.searchers).for_each(|_| drop(scope.spawn(|| self.query())));
             std::thread::sleep(Duration::from_secs(seconds.into()));
             self.ended.store(true, Relaxed);
         });

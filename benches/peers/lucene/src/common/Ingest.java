@@ -32,6 +32,8 @@ final class Ingest {
   final String version;
   final int docs;
   final int segments;
+  /** The number of threads that search in the mixed load. */
+  final int searchers;
   private final int ops;
   private final Path folder;
   /** Whether the ids have a Bloom filter. */
@@ -42,7 +44,7 @@ final class Ingest {
     void run(IngestIndex index, IngestIndex.Worker worker, IngestDocs docs, int at) throws IOException;
   }
 
-  /** VERSION WORK DOCS FOLDER OPERATIONS SECONDS SEGMENTS [bloom] */
+  /** VERSION WORK DOCS FOLDER OPERATIONS SECONDS SEGMENTS SEARCHERS [bloom] */
   public static void main(String[] args) throws Exception {
     Ingest ingest = new Ingest(args);
     switch (args[1]) {
@@ -75,7 +77,8 @@ final class Ingest {
     folder = Path.of(args[3]);
     ops = Integer.parseInt(args[4]);
     segments = Integer.parseInt(args[6]);
-    List<String> options = Arrays.asList(args).subList(7, args.length);
+    searchers = Integer.parseInt(args[7]);
+    List<String> options = Arrays.asList(args).subList(8, args.length);
     bloom = options.contains("bloom");
   }
 

@@ -12,7 +12,7 @@ import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.Sort;
 import org.apache.lucene.search.SortField;
 
-/** Upserts of new ids in small batches while one thread searches and another refreshes each second. */
+/** Upserts of new ids in small batches while threads search and another one refreshes each second. */
 final class IngestMixed {
   static final int BATCH = 20;
   private static final double BATCHES_A_SECOND = 32;
@@ -102,11 +102,8 @@ final class IngestMixed {
       try (IngestIndex index = ingest.open();
           Ingest.Refresher refresher = new Ingest.Refresher(index)) {
         start = System.nanoTime();
-        Thread[] threads = new Thread[THREADS + 1];
-        for (int i = 0; i < THREADS; i++) {
-          threads[i] = Ingest.start(() -> write(index));
-        }
-        threads[THREADS] = Ingest.start(() -> query(index));
+        Thread[] threads = new Thread[THREADS + ingest.searchers];
+        Arrays.setAll(threads, i -> Ingest.start(i < THREADS ? () -> write(index) : () -> query(index)));
         Thread.sleep((long) (seconds * 1e3));
         ended.set(true);
         for (Thread thread : threads) {
