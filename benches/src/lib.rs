@@ -28,7 +28,10 @@ pub mod ingest;
 pub mod lucene;
 pub mod segment;
 
+use std::fs::File;
+use std::io;
 use std::num::ParseIntError;
+use std::path::Path;
 use std::time::Duration;
 
 use criterion::Criterion;
@@ -72,4 +75,18 @@ pub fn docs() -> u32 {
 /// If it is no number, or too large.
 pub fn count(text: &str) -> Result<u32, ParseIntError> {
     text.replace('_', "").parse()
+}
+
+/// Drops a file from the page cache, apart from pages that a process has mapped. Does so on Linux only.
+///
+/// # Errors
+///
+/// If it cannot be opened or synced.
+pub fn forget(path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
+    // Dirty pages cannot be dropped.
+    file.sync_all()?;
+    #[cfg(target_os = "linux")]
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
+    Ok(())
 }

@@ -64,6 +64,13 @@ pub(super) fn link(built: &Path, copy: &Path) {
     }
 }
 
+/// Drops the files of an index from the page cache.
+pub(super) fn forget_all(folder: &Path) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        docvalues_benches::forget(&entry.expect("a folder").path()).expect("a file");
+    }
+}
+
 /// A store of `docs` documents in `segments` segments of one size.
 fn build(path: &Path, docs: u32, segments: u32) {
     let options = StoreOptions { buffer_bytes: usize::MAX, ..StoreOptions::default() };

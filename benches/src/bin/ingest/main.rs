@@ -49,6 +49,10 @@ struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     searchers: u32,
 
+    /// Drop the files of the index from the page cache before each round of mixed
+    #[arg(long)]
+    cold: bool,
+
     /// Number of stores that are open at a time, for many
     #[arg(long, value_name = "N", default_value_t = 192)]
     stores: u32,
@@ -88,6 +92,10 @@ struct Args {
     /// Run this case of the one work, and print its figures
     #[arg(long, value_name = "CASE", hide = true)]
     case: Option<usize>,
+
+    /// Drop the files in a folder from the page cache, and do nothing else: for Lucene's side
+    #[arg(long, value_name = "DIR", hide = true)]
+    forget: Option<PathBuf>,
 }
 
 /// A work to measure.
@@ -167,13 +175,16 @@ impl Work {
 
     /// The numbers of segments with which it is measured.
     fn heading(self, args: &Args, segments: u32) -> String {
-        let Args { docs, operations, segment_docs, searchers, .. } = args;
+        let Args { docs, operations, segment_docs, searchers, cold, .. } = args;
         match self {
             Work::Adds | Work::Threads | Work::Durable => format!("{operations} documents"),
             Work::Memory => format!("{docs} documents"),
             Work::Many => format!("{segments} segments of {segment_docs} documents"),
             Work::Million => format!("{segments} segments, {operations} new ids"),
-            Work::Mixed => format!("{segments} segments, {docs} documents, {searchers} searching"),
+            Work::Mixed => {
+                let pages = if *cold { "cold" } else { "warm" };
+                format!("{segments} segments, {docs} documents, {searchers} searching, {pages}")
+            }
             _ => format!("{segments} segments, {docs} documents"),
         }
     }
@@ -190,6 +201,9 @@ struct Peer {
 
 fn main() {
     let args = Args::parse();
+    if let Some(folder) = &args.forget {
+        return base::forget_all(folder);
+    }
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = args.folder.clone().unwrap_or_else(|| here.join("../target/ingest"));
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -230,6 +244,10 @@ fn theirs(args: &Args, folder: &Path, lucene: &Lucene, work: Work, segments: u32
     command.args([work.name(), &args.docs.to_string()]).arg(folder);
     command.args([args.operations, args.seconds, segments, args.searchers].map(|number| number.to_string()));
     command.args(bloom.then_some("bloom"));
+    if args.cold {
+        let program = std::env::current_exe().expect("this program");
+        command.arg(format!("cold={}", program.display()));
+    }
     let output = command.output().expect("a JVM");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut cases: Vec<Figures> = String::from_utf8_lossy(&output.stdout).lines().filter_map(parse).collect();

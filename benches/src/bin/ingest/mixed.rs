@@ -10,7 +10,7 @@ use docvalues::search::Docs;
 use docvalues::store::{Outcome, Store};
 
 use super::Figures;
-use super::base::refreshed;
+use super::base::{forget_all, refreshed};
 use super::ours::{Ours, ROUNDS, THREADS, apply, docs, median, per_mille};
 
 impl Ours<'_> {
@@ -22,14 +22,22 @@ impl Ours<'_> {
             ("as fast as it goes, no queries", None, false),
         ];
         let phase = |(name, rate, queries): (&str, Option<f64>, bool)| {
-            let mut runs: Vec<[f64; 5]> = Vec::new();
+            let mut runs: Vec<[f64; 7]> = Vec::new();
             let mut over_time = String::new();
             for _ in 0..ROUNDS {
                 let run = Run::new(self, rate, queries).run();
                 over_time = run.1;
                 runs.push(run.0);
             }
-            let names = ["docs_s", "batch_p50_ms", "batch_p99_ms", "query_p50_ms", "query_p99_ms"];
+            let names = [
+                "docs_s",
+                "batch_p50_ms",
+                "batch_p99_ms",
+                "batch_longest_ms",
+                "query_p50_ms",
+                "query_p99_ms",
+                "query_longest_ms",
+            ];
             let medians: Vec<(&str, f64)> = (0..)
                 .zip(names)
                 .map(|(at, name)| (name, median(runs.iter().map(|run| run[at]).collect())))
@@ -61,6 +69,9 @@ pub(super) const SMALL: u32 = 20;
 
 impl<'a> Run<'a> {
     fn new(ours: &'a Ours<'a>, rate: Option<f64>, with_queries: bool) -> Run<'a> {
+        if ours.args.cold {
+            forget_all(&ours.base(ours.args.docs));
+        }
         Run {
             ours,
             rate,
@@ -75,7 +86,7 @@ impl<'a> Run<'a> {
     }
 
     /// The figures, and the documents in each second.
-    fn run(self) -> ([f64; 5], String) {
+    fn run(self) -> ([f64; 7], String) {
         let seconds = self.ours.args.seconds;
         std::thread::scope(|scope| {
             (0..THREADS).for_each(|_| drop(scope.spawn(|| self.write())));
@@ -98,8 +109,10 @@ impl<'a> Run<'a> {
             rate,
             per_mille(&times, 500),
             per_mille(&times, 990),
+            per_mille(&times, 1_000),
             per_mille(&queries, 500),
             per_mille(&queries, 990),
+            per_mille(&queries, 1_000),
         ];
         (of, over_time.join(" "))
     }

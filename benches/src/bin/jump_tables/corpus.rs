@@ -8,6 +8,7 @@ use docvalues::{
     BytesKind, DocId, JumpTables, LogicalType, OpenOptions, Schema, Segment, SegmentWriter, WriterOptions,
 };
 use docvalues_benches::archive::{Archive, Document, FIELDS, add, field};
+use docvalues_benches::forget;
 use docvalues_testkit::rng::SplitMix64;
 
 use crate::work::Asked;
@@ -199,14 +200,4 @@ fn peak() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib << 10)
-}
-
-/// Drops a file from the page cache.
-pub(crate) fn forget(path: &Path) -> Outcome {
-    let file = fs::File::open(path)?;
-    // Dirty pages cannot be dropped.
-    file.sync_all()?;
-    #[cfg(target_os = "linux")]
-    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
-    Ok(())
 }

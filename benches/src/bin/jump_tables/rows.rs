@@ -11,10 +11,10 @@ use docvalues::{
     WriterOptions,
 };
 use docvalues_benches::archive::{Archive, Document, FIELDS, Value, add_values, json, like};
+use docvalues_benches::forget;
 use docvalues_testkit::rng::SplitMix64;
 
 use crate::Outcome;
-use crate::corpus::forget;
 use crate::measure::Sample;
 use crate::more::PAGE;
 use crate::work::RETRIEVED;

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -38,13 +39,15 @@ final class Ingest {
   private final Path folder;
   /** Whether the ids have a Bloom filter. */
   private final boolean bloom;
+  /** The program that drops files from the page cache, if rounds of the mixed load are cold. */
+  private final Optional<String> forget;
 
   /** What a thread does with a document. */
   interface Operation {
     void run(IngestIndex index, IngestIndex.Worker worker, IngestDocs docs, int at) throws IOException;
   }
 
-  /** VERSION WORK DOCS FOLDER OPERATIONS SECONDS SEGMENTS SEARCHERS [bloom] */
+  /** VERSION WORK DOCS FOLDER OPERATIONS SECONDS SEGMENTS SEARCHERS [bloom] [cold=PROGRAM] */
   public static void main(String[] args) throws Exception {
     Ingest ingest = new Ingest(args);
     switch (args[1]) {
@@ -80,6 +83,7 @@ final class Ingest {
     searchers = Integer.parseInt(args[7]);
     List<String> options = Arrays.asList(args).subList(8, args.length);
     bloom = options.contains("bloom");
+    forget = options.stream().filter(option -> option.startsWith("cold=")).map(option -> option.substring(5)).findAny();
   }
 
   /** Shows that both programs generate the same documents. */
@@ -189,6 +193,14 @@ final class Ingest {
     check(reader.leaves().size() == segments);
     reader.decRef();
     return index;
+  }
+
+  /** Drops the files of the index with all documents from the page cache, if rounds are cold. */
+  void forget() throws Exception {
+    if (forget.isPresent()) {
+      ProcessBuilder program = new ProcessBuilder(forget.get(), "--forget", base().toString());
+      check(program.inheritIO().start().waitFor() == 0);
+    }
   }
 
   private Path base() throws IOException {

@@ -37,7 +37,7 @@ final class IngestMixed {
   }
 
   private void phase(String name, double rate, boolean queries) throws Exception {
-    double[][] of = new double[5][Ingest.ROUNDS];
+    double[][] of = new double[7][Ingest.ROUNDS];
     String overTime = "";
     for (int round = 0; round < Ingest.ROUNDS; round++) {
       Run run = new Run(rate, queries);
@@ -45,8 +45,10 @@ final class IngestMixed {
       of[0][round] = run.batches.count * BATCH / seconds;
       of[1][round] = run.batches.quantile(0.5);
       of[2][round] = run.batches.quantile(0.99);
-      of[3][round] = run.queries.quantile(0.5);
-      of[4][round] = run.queries.quantile(0.99);
+      of[3][round] = run.batches.quantile(1);
+      of[4][round] = run.queries.quantile(0.5);
+      of[5][round] = run.queries.quantile(0.99);
+      of[6][round] = run.queries.quantile(1);
       overTime = run.overTime();
     }
     ingest.tell(
@@ -54,8 +56,10 @@ final class IngestMixed {
         "docs_s", Ingest.median(of[0]),
         "batch_p50_ms", Ingest.median(of[1]),
         "batch_p99_ms", Ingest.median(of[2]),
-        "query_p50_ms", Ingest.median(of[3]),
-        "query_p99_ms", Ingest.median(of[4]),
+        "batch_longest_ms", Ingest.median(of[3]),
+        "query_p50_ms", Ingest.median(of[4]),
+        "query_p99_ms", Ingest.median(of[5]),
+        "query_longest_ms", Ingest.median(of[6]),
         "docs_s_over_time", overTime);
   }
 
@@ -99,6 +103,7 @@ final class IngestMixed {
     }
 
     void run() throws Exception {
+      ingest.forget();
       try (IngestIndex index = ingest.open();
           Ingest.Refresher refresher = new Ingest.Refresher(index)) {
         start = System.nanoTime();
