@@ -30,13 +30,15 @@ struct Version {
     jdks: (u32, u32),
 }
 
-/// A JDK.
+/// A JDK, or a runtime of one.
 #[derive(Clone, Debug)]
 struct Jdk {
     home: PathBuf,
     major: u32,
     /// The name and version that it prints.
     name: String,
+    has_compiler: bool,
+    has_vectors: bool,
 }
 
 /// A compiled version of Lucene.
@@ -107,37 +109,53 @@ pub fn newest() -> Option<Lucene> {
 
 /// Compiles every version that has a JDK, and reports the others.
 pub fn find(folder: &Path, target: &Path, wanted: impl Fn(&str) -> bool) -> Vec<Lucene> {
+    find_on(None, folder, target, wanted)
+}
+
+/// As [`find`], to run on the JDK of this major version. The newest one still compiles.
+pub fn find_on(
+    major: Option<u32>,
+    folder: &Path,
+    target: &Path,
+    wanted: impl Fn(&str) -> bool,
+) -> Vec<Lucene> {
     let jdks = jdks();
     let mut found = Vec::new();
     for version in VERSIONS.iter().filter(|version| wanted(version.number)) {
         let (oldest, newest) = version.jdks;
-        let Some(jdk) =
-            jdks.iter().filter(|jdk| (oldest..=newest).contains(&jdk.major)).max_by_key(|jdk| jdk.major)
-        else {
+        let fit = || jdks.iter().filter(|jdk| (oldest..=newest).contains(&jdk.major));
+        let compiler = fit().filter(|jdk| jdk.has_compiler).max_by_key(|jdk| jdk.major);
+        let runtime = major.map_or(compiler, |major| fit().find(|jdk| jdk.major == major));
+        let (Some(compiler), Some(runtime)) = (compiler, runtime) else {
             let upto = if newest == u32::MAX { "or newer".to_owned() } else { format!("to {newest}") };
+            let one = major.map(|major| format!(" with major version {major}")).unwrap_or_default();
             eprintln!(
-                "Lucene {}: left out, found no JDK {oldest} {upto} in JAVA_HOME or /usr/lib/jvm",
+                "Lucene {}: left out, found no JDK {oldest} {upto}{one} in JAVA_HOME or /usr/lib/jvm",
                 version.number
             );
             continue;
         };
         let output = target.join(format!("lucene-{}", version.number));
-        match compile(folder, version, jdk, &output) {
+        match compile(folder, version, compiler, &output) {
             Ok(()) => found.push(Lucene {
                 version: version.number,
-                jvm: jdk.name.clone(),
-                java: jdk.home.join("bin/java"),
-                options: if version.release >= 21 {
-                    &["--add-modules", "jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED"]
-                } else {
-                    &[]
-                },
+                jvm: runtime.name.clone(),
+                java: runtime.home.join("bin/java"),
+                options: options(version, runtime),
                 classes: format!("{0}/classes:{0}/lib/*", output.display()),
             }),
             Err(message) => eprintln!("Lucene {}: left out, {message}", version.number),
         }
     }
     found
+}
+
+fn options(version: &Version, runtime: &Jdk) -> &'static [&'static str] {
+    match (version.release >= 21, runtime.has_vectors) {
+        (true, true) => &["--enable-native-access=ALL-UNNAMED", "--add-modules", "jdk.incubator.vector"],
+        (true, false) => &["--enable-native-access=ALL-UNNAMED"],
+        (false, _) => &[],
+    }
 }
 
 fn compile(folder: &Path, version: &Version, jdk: &Jdk, output: &Path) -> Result<(), String> {
@@ -168,14 +186,16 @@ fn jdks() -> Vec<Jdk> {
 }
 
 fn jdk(home: PathBuf) -> Option<Jdk> {
-    // It must have a compiler.
-    if !home.join("bin/javac").exists() {
-        return None;
-    }
     let output = Command::new(home.join("bin/java")).arg("-version").output().ok()?;
     let output = String::from_utf8_lossy(&output.stderr).into_owned();
     let number = output.split('"').nth(1)?;
     let major = number.split(['.', '-']).next()?.parse().ok()?;
     let vendor = output.lines().nth(1).unwrap_or_default().split(" Runtime").next().unwrap_or_default();
-    Some(Jdk { home, major, name: format!("{vendor} {number}") })
+    let mut name = format!("{vendor} {number}");
+    let modules = std::fs::read_to_string(home.join("release")).unwrap_or_default();
+    let has_vectors = modules.contains("jdk.incubator.vector");
+    if major >= 21 && !has_vectors {
+        name.push_str(" without jdk.incubator.vector");
+    }
+    Some(Jdk { major, name, has_compiler: home.join("bin/javac").exists(), has_vectors, home })
 }

@@ -73,6 +73,10 @@ struct Args {
     #[arg(long, value_name = "VERSION,…", value_delimiter = ',', default_value = "10.5.0")]
     versions: Vec<String>,
 
+    /// Major version of the JDK that runs Lucene, such as 21: in JAVA_HOME or /usr/lib/jvm, also one without a compiler
+    #[arg(long, value_name = "MAJOR", requires = "lucene")]
+    jdk: Option<u32>,
+
     /// Also measure Lucene with a Bloom filter on the ids
     #[arg(long, requires = "lucene")]
     bloom: bool,
@@ -208,7 +212,8 @@ fn main() {
     let folder = args.folder.clone().unwrap_or_else(|| here.join("../target/ingest"));
     std::fs::create_dir_all(&folder).expect("a folder");
     let wanted = |version: &str| args.lucene && args.versions.iter().any(|wanted| wanted == version);
-    let lucenes = lucene::find(&here.join("peers/lucene"), &here.join("../target/lucene"), wanted);
+    let lucenes =
+        lucene::find_on(args.jdk, &here.join("peers/lucene"), &here.join("../target/lucene"), wanted);
     for &work in &args.only {
         for segments in work.shapes(&args.segments) {
             if let Some(case) = args.case {
