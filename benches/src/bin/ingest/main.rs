@@ -81,6 +81,10 @@ struct Args {
     #[arg(long, requires = "lucene")]
     bloom: bool,
 
+    /// Also measure million with Lucene's throttled merges
+    #[arg(long, requires = "lucene")]
+    throttle: bool,
+
     /// Folder for indexes, which are kept
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
@@ -249,6 +253,7 @@ fn theirs(args: &Args, folder: &Path, lucene: &Lucene, work: Work, segments: u32
     command.args([work.name(), &args.docs.to_string()]).arg(folder);
     command.args([args.operations, args.seconds, segments, args.searchers].map(|number| number.to_string()));
     command.args(bloom.then_some("bloom"));
+    command.args(args.throttle.then_some("throttle"));
     if args.cold {
         let program = std::env::current_exe().expect("this program");
         command.arg(format!("cold={}", program.display()));

@@ -10,13 +10,15 @@ use super::{Args, Peer};
 const SIZE: (u32, u32) = (860, 420);
 
 /// Colours that are distinct for colour-blind readers and in grey (Okabe and Ito).
-const COLOURS: [RGBColor; 6] = [
+const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(0, 158, 115),
     RGBColor(230, 159, 0),
     RGBColor(213, 94, 0),
     RGBColor(204, 121, 167),
     RGBColor(86, 180, 233),
+    RGBColor(240, 228, 66),
+    RGBColor(0, 0, 0),
 ];
 
 /// The rates of all cases over the documents that were added.

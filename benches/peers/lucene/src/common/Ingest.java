@@ -39,6 +39,8 @@ final class Ingest {
   private final Path folder;
   /** Whether the ids have a Bloom filter. */
   private final boolean bloom;
+  /** Whether throttled merges are measured, too. */
+  final boolean throttle;
   /** The program that drops files from the page cache, if rounds of the mixed load are cold. */
   private final Optional<String> forget;
 
@@ -47,7 +49,7 @@ final class Ingest {
     void run(IngestIndex index, IngestIndex.Worker worker, IngestDocs docs, int at) throws IOException;
   }
 
-  /** VERSION WORK DOCS FOLDER OPERATIONS SECONDS SEGMENTS SEARCHERS [bloom] [cold=PROGRAM] */
+  /** VERSION WORK DOCS FOLDER OPERATIONS SECONDS SEGMENTS SEARCHERS [bloom] [throttle] [cold=PROGRAM] */
   public static void main(String[] args) throws Exception {
     Ingest ingest = new Ingest(args);
     switch (args[1]) {
@@ -83,6 +85,7 @@ final class Ingest {
     searchers = Integer.parseInt(args[7]);
     List<String> options = Arrays.asList(args).subList(8, args.length);
     bloom = options.contains("bloom");
+    throttle = options.contains("throttle");
     forget = options.stream().filter(option -> option.startsWith("cold=")).map(option -> option.substring(5)).findAny();
   }
 

@@ -2,6 +2,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.lucene.index.ConcurrentMergeScheduler;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.MergePolicy;
 import org.apache.lucene.index.NoMergePolicy;
@@ -26,9 +27,12 @@ final class IngestMillion {
 
   void run() throws Exception {
     // The compiler warms up.
-    new Run(NoMergePolicy.INSTANCE, 2).run();
-    tell("merges", new Run(IngestIndex.tiered(0), STEPS).run());
-    tell("no merges", new Run(NoMergePolicy.INSTANCE, STEPS).run());
+    new Run(NoMergePolicy.INSTANCE, false, 2).run();
+    tell("merges", new Run(IngestIndex.tiered(0), false, STEPS).run());
+    if (ingest.throttle) {
+      tell("throttled merges", new Run(IngestIndex.tiered(0), true, STEPS).run());
+    }
+    tell("no merges", new Run(NoMergePolicy.INSTANCE, false, STEPS).run());
   }
 
   private void tell(String name, Run run) {
@@ -52,6 +56,7 @@ final class IngestMillion {
   /** One run of the load. */
   private final class Run {
     private final MergePolicy policy;
+    private final boolean throttled;
     /** The number of steps. */
     private final int count;
     private final AtomicInteger next = new AtomicInteger();
@@ -63,14 +68,18 @@ final class IngestMillion {
     /** The number of segments at the end. */
     private int segments;
 
-    Run(MergePolicy policy, int count) {
+    Run(MergePolicy policy, boolean throttled, int count) {
       this.policy = policy;
+      this.throttled = throttled;
       this.count = count;
       steps = new long[count + 1];
     }
 
     Run run() throws Exception {
       try (IngestIndex index = ingest.open(policy)) {
+        if (throttled) {
+          ((ConcurrentMergeScheduler) index.writer.getConfig().getMergeScheduler()).enableAutoIOThrottle();
+        }
         try (Ingest.Refresher refresher = new Ingest.Refresher(index)) {
           steps[0] = System.nanoTime();
           Thread[] writers = new Thread[IngestMixed.THREADS];
