@@ -315,6 +315,13 @@ impl<T> Lists<T> {
         Lists { offsets: vec![0], items: Vec::new() }
     }
 
+    /// No lists, with room for the offsets of `len`.
+    pub fn with_capacity(len: usize) -> Lists<T> {
+        let mut offsets = Vec::with_capacity(len + 1);
+        offsets.push(0);
+        Lists { offsets, items: Vec::new() }
+    }
+
     /// The number of lists.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
@@ -344,6 +351,26 @@ impl<T> Lists<T> {
         let result = fill(&mut self.items);
         self.offsets.push(self.items.len() as u64);
         result
+    }
+
+    /// The items of all lists, to be replaced.
+    pub(crate) fn items_mut(&mut self) -> &mut [T] {
+        &mut self.items
+    }
+
+    /// Sorts each list that is not sorted. O(items) if all are.
+    pub(crate) fn sort(&mut self)
+    where
+        T: Ord,
+    {
+        for ends in self.offsets.windows(2) {
+            // Offsets into items, which are in memory.
+            let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+            let list = &mut self.items[place(ends[0])..place(ends[1])];
+            if !list.is_sorted() {
+                list.sort_unstable();
+            }
+        }
     }
 
     /// Appends all of `lists`.

@@ -2,9 +2,10 @@
 
 mod retain;
 
+use std::mem;
 use std::ops::ControlFlow;
 
-use crate::batch::{BatchDocs, Lists, Slices, View};
+use crate::batch::{Batch, BatchDocs, Lists, Slices, View};
 use crate::rows::{Each, Element};
 use crate::{DocRange, Result, bits};
 
@@ -100,6 +101,11 @@ impl<T: Copy + Default> Gathered<T> {
     #[inline]
     pub fn values(&self) -> &[T] {
         if self.is_many { &[] } else { &self.values }
+    }
+
+    /// The values of single-valued rows, to be replaced; empty if rows are lists.
+    pub(crate) fn values_mut(&mut self) -> &mut [T] {
+        if self.is_many { &mut [] } else { &mut self.values }
     }
 
     /// The lists; none if rows are single-valued.
@@ -201,6 +207,90 @@ impl<T: Element> Gathered<T> {
         self.values[at] = value.unwrap_or(self.fill);
         let (has_gaps, bits) = (&mut self.has_gaps, &mut self.present);
         Presence { len: self.values.len(), tracks: self.tracks, has_gaps, bits }.mark(at, value.is_some());
+    }
+
+    /// Replaces the rows at ascending places; `None` is no value. An overlay of changed rows calls it. O(changed rows); O(rows
+    /// and items) of lists.
+    ///
+    /// # Panics
+    ///
+    /// If there is no row at a place, places of lists do not ascend, or rows are single-valued and a new one is empty.
+    pub fn replace<'r>(&mut self, rows: impl IntoIterator<Item = (usize, Option<&'r [T]>)>) {
+        let mut rows = rows.into_iter();
+        if !self.is_many {
+            return rows.for_each(|(at, row)| self.set(at, row.map(|row| row[0])));
+        }
+        let Some(mut next) = rows.next() else { return };
+        let len = self.lists.len();
+        let before = mem::replace(&mut self.lists, Lists::with_capacity(len));
+        let (has_gaps, bits) = (&mut self.has_gaps, &mut self.present);
+        let mut presence = Presence { len, tracks: T::EMPTY_IS_VALUE, has_gaps, bits };
+        let mut copied = 0;
+        loop {
+            let (at, row) = next;
+            self.lists.extend_from(before.slices().part(copied..at));
+            self.lists.push(row.unwrap_or_default());
+            presence.mark(at, row.is_some());
+            copied = at + 1;
+            match rows.next() {
+                Some(row) => next = row,
+                None => break,
+            }
+        }
+        self.lists.extend_from(before.slices().part(copied..len));
+    }
+
+    /// Gathers, and replaces each value by `map` of it. `absent` is no value that the source has.
+    pub(crate) fn gather_as(
+        &mut self,
+        absent: T,
+        map: impl Fn(T) -> T,
+        gather: impl FnOnce(&mut Gathered<T>) -> Result<()>,
+    ) -> Result<()> {
+        let fill = mem::replace(&mut self.fill, absent);
+        let outcome = gather(self);
+        self.fill = fill;
+        if self.is_many {
+            self.lists.items_mut().iter_mut().for_each(|value| *value = map(*value));
+        } else {
+            let map = |value: T| if value == absent { fill } else { map(value) };
+            self.values.iter_mut().for_each(|value| *value = map(*value));
+        }
+        outcome
+    }
+
+    /// Sorts each list.
+    pub(crate) fn sort_lists(&mut self) {
+        if self.is_many {
+            self.lists.sort();
+        }
+    }
+
+    /// Calls `each` with those of these rows that have a value, if there are any. They are the rows of the documents `docs`.
+    pub(crate) fn each_with_value(&mut self, docs: DocRange, each: &mut Each<'_, T>) -> ControlFlow<()> {
+        if self.is_many && !T::EMPTY_IS_VALUE {
+            let lens = || self.lists.slices().lens();
+            self.has_gaps = lens().any(|len| len == 0);
+            self.present.clear();
+            self.present.resize(docs.words(), 0);
+            lens()
+                .enumerate()
+                .filter(|(_, len)| *len > 0)
+                .for_each(|(at, _)| bits::set(&mut self.present, at));
+        }
+        if !self.has_gaps {
+            return each(Batch { docs: BatchDocs::Run(docs), values: self.view() });
+        }
+        let present = mem::take(&mut self.present);
+        let mut some = Vec::with_capacity(docs.len() + bits::PUSH_DOCS_SPARE);
+        bits::push_docs(&present[..docs.words()], docs.start, &mut some);
+        self.has_gaps = false;
+        self.retain(&present);
+        self.present = present;
+        if some.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        each(Batch { docs: BatchDocs::List(&some), values: self.view() })
     }
 
     /// For sources: replaces the rows by those of the range `docs`, taken from a scan.

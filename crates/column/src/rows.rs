@@ -7,10 +7,11 @@ use docvalues_format::bits::Lane;
 use docvalues_format::id::{DocId, TermOrd};
 
 use crate::batch::{Batch, BatchDocs, View};
+use crate::column::Values;
 use crate::{DocRange, Gathered, OrdRange, Pruning, Result, bits};
 
 /// An element of a row: a number, an ord, or a byte of a byte string.
-pub trait Element: Lane + Default + PartialEq + fmt::Debug + Send + Sync + 'static {
+pub trait Element: Lane + Default + Ord + fmt::Debug + Send + Sync + 'static {
     /// The range of values that a filter matches.
     type Range: Clone + fmt::Debug + Send + Sync;
 
@@ -19,6 +20,9 @@ pub trait Element: Lane + Default + PartialEq + fmt::Debug + Send + Sync + 'stat
 
     /// Whether `row` matches: whether `wanted` contains any of its numbers or ords, or its whole byte string.
     fn is_within(row: &[Self], wanted: &Self::Range) -> bool;
+
+    /// The rows of a column, if they have elements of this type.
+    fn rows_of(values: Values<'_>) -> Option<&dyn Rows<Self>>;
 }
 
 impl Element for i64 {
@@ -27,6 +31,10 @@ impl Element for i64 {
     fn is_within(row: &[i64], wanted: &RangeInclusive<i64>) -> bool {
         row.iter().any(|number| wanted.contains(number))
     }
+
+    fn rows_of(values: Values<'_>) -> Option<&dyn Rows<i64>> {
+        values.numbers()
+    }
 }
 
 impl Element for TermOrd {
@@ -34,6 +42,10 @@ impl Element for TermOrd {
 
     fn is_within(row: &[TermOrd], wanted: &OrdRange) -> bool {
         row.iter().any(|ord| wanted.contains(*ord))
+    }
+
+    fn rows_of(values: Values<'_>) -> Option<&dyn Rows<TermOrd>> {
+        values.ords()
     }
 }
 
@@ -47,6 +59,10 @@ impl Element for u8 {
 
     fn is_within(row: &[u8], (low, high): &ByteRange) -> bool {
         (low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice)).contains(row)
+    }
+
+    fn rows_of(values: Values<'_>) -> Option<&dyn Rows<u8>> {
+        values.bytes()
     }
 }
 

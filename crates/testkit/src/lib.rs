@@ -7,7 +7,6 @@
 //! | [`shapes`] | generators of columns that occur in practice |
 //! | [`conformance`] | a check of every rule that the read traits state |
 //! | [`searches`] | a check of searches against a loop over all documents |
-//! | [`overlay`] | a column with some numbers changed, as an embedder may build on the traits |
 //! | [`concat`](mod@concat) | several columns end to end, likewise |
 //! | [`claims`] | a small file that claims to have many documents |
 //! | [`damage`] | damage to files, and an allocator that counts |
@@ -39,7 +38,6 @@ pub mod concat;
 pub mod conformance;
 pub mod damage;
 pub mod model;
-pub mod overlay;
 pub mod real;
 pub mod rng;
 pub mod searches;

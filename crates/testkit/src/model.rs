@@ -102,6 +102,15 @@ impl ModelColumn {
     ///
     /// If the field does not fit, or there are more slots than documents.
     pub fn open(&self, field: Field, docs: u32) -> Arc<dyn Column> {
+        self.open_with_terms(field, docs, &[])
+    }
+
+    /// As [`open`](Self::open). A dictionary also has `terms` that no document has.
+    ///
+    /// # Panics
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_with_terms(&self, field: Field, docs: u32, terms: &[Vec<u8>]) -> Arc<dyn Column> {
         match self.clone() {
             ModelColumn::Numeric(slots) => Arc::new(Mem::new(field, docs, slots)),
             ModelColumn::Binary(slots) => Arc::new(Mem::new(field, docs, slots)),
@@ -110,13 +119,13 @@ impl ModelColumn {
                 Arc::new(Mem::new(field, docs, slots))
             }
             ModelColumn::Sorted(slots) => {
-                let terms = MemTerms::new(&field.name, slots.iter().flatten());
+                let terms = MemTerms::new(&field.name, slots.iter().flatten().chain(terms));
                 let ord = |slot: &Option<Vec<u8>>| slot.as_ref().and_then(|term| terms.ord_of(term));
                 let ords = slots.iter().map(ord).collect::<Vec<_>>();
                 Arc::new(Mem::with_terms(field, docs, ords, terms))
             }
             ModelColumn::SortedSet(slots) => {
-                let terms = MemTerms::new(&field.name, slots.iter().flatten());
+                let terms = MemTerms::new(&field.name, slots.iter().flatten().chain(terms));
                 let ords =
                     |set: &BTreeSet<_>| set.iter().filter_map(|term: &Vec<u8>| terms.ord_of(term)).collect();
                 let ords = slots.iter().map(ords).collect::<Vec<Vec<_>>>();

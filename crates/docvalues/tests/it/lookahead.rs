@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use docvalues::prelude::*;
-use docvalues::{BytesKind, Element, GatherRows, Gathered, Lists, Lookahead, Numeric, Values};
+use docvalues::{
+    BytesKind, Changes, Element, GatherRows, Gathered, Lists, Lookahead, Numeric, Overlay, Values,
+};
 use docvalues_testkit::concat::Concat;
-use docvalues_testkit::overlay::Overlay;
 use docvalues_testkit::shapes;
 use proptest::prelude::*;
 
@@ -82,8 +83,10 @@ proptest! {
             let column = segment.column(&field.name).unwrap();
             check_column(&*column, &docs);
             if field.kind == Kind::Numeric {
-                let changes = (0..dataset.docs).step_by(5).map(|doc| (doc, (doc % 2 == 0).then_some(doc.into())));
-                check_column(&Overlay::new(Arc::clone(&column), changes.collect()), &docs);
+                let mut changes = Changes::new(dataset.docs, false);
+                let row = |doc: u32| (doc % 2 == 0).then_some(&[7_i64][..]);
+                changes.set((0..dataset.docs).step_by(5).map(|doc| (DocId::new(doc), row(doc))));
+                check_column(&Overlay::<i64>::new(Arc::clone(&column), changes), &docs);
                 check_column(&Concat::new(vec![Arc::clone(&column), column]), &docs);
             }
         }

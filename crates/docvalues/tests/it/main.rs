@@ -18,6 +18,7 @@ mod merge;
 mod moved;
 mod mutants;
 mod numbers;
+mod overlay;
 mod plain;
 mod promote;
 mod query;

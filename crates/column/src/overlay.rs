@@ -1,0 +1,270 @@
+//! [`Overlay`]: a column in which some rows changed.
+//!
+//! The column below keeps its fast paths: rows are read from it, and those that changed are replaced.
+//!
+//! ```text
+//! gather   the column gathers; changed documents are replaced
+//! scan     runs without changes are scanned; in other runs, 1,024 documents are gathered
+//! filter   the column filters; the bits of changed documents are replaced
+//! zones    the column's, extended by the new numbers
+//! ```
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use docvalues_format::id::DocId;
+
+use crate::batch::{Batch, BatchDocs};
+use crate::column::{Bounds, Column, ColumnInfo, Count, Values};
+use crate::rows::{Each, Element, Rows};
+use crate::{DocRange, Gathered, Pruning, Result, SkipIndex, bits};
+
+mod block;
+mod changes;
+mod new_terms;
+mod skip_index;
+mod terms;
+
+pub use changes::Changes;
+pub use new_terms::NewTerms;
+pub use terms::TermOverlay;
+
+/// Documents that are gathered at once if one of them changed.
+const BATCH: usize = 1_024;
+
+/// A column in which some rows changed.
+///
+/// Counts and bounds are no longer exact, as the old rows of changed documents are not looked up.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use docvalues_column::{AbsentColumn, Bounds, Changes, Column, DocId, Overlay};
+///
+/// let absent = Arc::new(AbsentColumn::new("size", 3));
+/// let mut changes = Changes::new(3, false);
+/// changes.set([(DocId::new(1), Some(&[512][..]))]);
+/// let column = Overlay::new(absent, changes);
+///
+/// assert_eq!(column.info().bounds, Bounds::Within(512..=512));
+/// let (rows, mut row) = (column.values().numbers().unwrap(), Vec::new());
+/// assert!(rows.get(DocId::new(1), &mut row)?);
+/// assert_eq!(row, [512]);
+/// # Ok::<(), docvalues_column::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Overlay<T> {
+    base: Arc<dyn Column>,
+    changes: Changes<T>,
+    info: ColumnInfo,
+}
+
+impl Overlay<i64> {
+    /// `base`, whose values are numbers, with the rows of `changes`. O(1).
+    ///
+    /// # Panics
+    ///
+    /// If the column has other values, or another number of documents.
+    pub fn new(base: Arc<dyn Column>, changes: Changes<i64>) -> Overlay<i64> {
+        let mut column = Overlay::over(base, changes);
+        let bounds = &mut column.info.bounds;
+        if *bounds != Bounds::Unknown {
+            let (low, high) = bounds.range().into_inner();
+            let (min, max) = column.changes.bounds().unwrap_or((low, high));
+            *bounds = Bounds::Within(low.min(min)..=high.max(max));
+        }
+        column
+    }
+}
+
+impl Overlay<u8> {
+    /// `base`, whose values are byte strings, with the rows of `changes`. O(1).
+    ///
+    /// # Panics
+    ///
+    /// If the column has other values, or another number of documents.
+    pub fn new(base: Arc<dyn Column>, changes: Changes<u8>) -> Overlay<u8> {
+        Overlay::over(base, changes)
+    }
+}
+
+impl<T: Element> Overlay<T> {
+    fn over(base: Arc<dyn Column>, changes: Changes<T>) -> Overlay<T> {
+        let mut info = base.info().clone();
+        let name = &info.field.name;
+        assert!(T::rows_of(base.values()).is_some(), "the kind of \"{name}\", {:?}", info.kind());
+        assert_eq!(info.docs, changes.docs(), "documents of \"{name}\"");
+        let is_many = info.is_multi_valued() || T::EMPTY_IS_VALUE;
+        assert_eq!(is_many, changes.is_many(), "whether rows of \"{name}\" are lists");
+        let at_most = |count: Count, added: u64| count.most().saturating_add(added);
+        let with_value = at_most(info.with_value, changes.len().into()).min(info.docs.into());
+        info.with_value = Count::AtMost(with_value);
+        let values = at_most(info.value_count, changes.value_count());
+        info.value_count = Count::AtMost(if info.is_multi_valued() { values } else { with_value });
+        info.sum = None;
+        Overlay { base, changes, info }
+    }
+
+    /// Reads the rows of the column below.
+    fn below(&self, read: impl FnOnce(&dyn Rows<T>) -> Result<()>) -> Result<()> {
+        // `over` checked that it has such rows.
+        T::rows_of(self.base.values()).map_or(Ok(()), read)
+    }
+
+    /// Replaces the single values of changed documents of a range.
+    fn put(&self, docs: DocRange, out: &mut Gathered<T>) {
+        for (first, group) in self.changes.groups(docs) {
+            // Below 0 if the range begins within the group.
+            let place = (first as usize).wrapping_sub(docs.start as usize);
+            group.put(out.values_mut(), place);
+            if group.changed & !group.present != 0 || out.present().is_some() {
+                out.replace(group.rows().map(|(bit, row)| (place.wrapping_add(bit), row)));
+            }
+        }
+    }
+
+    /// Adds to `bits` the documents that `run` finds in the column below, except that changed ones are added if their
+    /// new row `is_wanted`.
+    fn add(
+        &self,
+        docs: DocRange,
+        bits: &mut [u64],
+        is_wanted: impl Fn(&[T]) -> bool,
+        run: impl FnOnce(&mut [u64]) -> Result<()>,
+    ) -> Result<()> {
+        bits::check(docs, bits);
+        if !self.changes.may_change(docs) {
+            return run(bits);
+        }
+        let mut found = vec![0; docs.words()];
+        run(&mut found)?;
+        for (first, group) in self.changes.groups(docs) {
+            let changed = group.changed;
+            let is_wanted = |row: Option<&[T]>| row.is_some_and(&is_wanted);
+            let wanted = group.rows().fold(0, |all, (bit, row)| all | u64::from(is_wanted(row)) << bit);
+            replace_bits(&mut found, i64::from(first) - i64::from(docs.start), changed, wanted);
+        }
+        bits.iter_mut().zip(found).for_each(|(word, found)| *word |= found);
+        Ok(())
+    }
+}
+
+impl Column for Overlay<i64> {
+    fn info(&self) -> &ColumnInfo {
+        &self.info
+    }
+
+    fn exists(&self, docs: DocRange, bits: &mut [u64]) -> Result<()> {
+        self.add(docs, bits, |_| true, |found| self.base.exists(docs, found))
+    }
+
+    fn values(&self) -> Values<'_> {
+        Values::Numbers(self)
+    }
+
+    fn skip_index(&self) -> Option<&dyn SkipIndex> {
+        self.base.skip_index().map(|_| self as &dyn SkipIndex)
+    }
+}
+
+impl Column for Overlay<u8> {
+    fn info(&self) -> &ColumnInfo {
+        &self.info
+    }
+
+    fn exists(&self, docs: DocRange, bits: &mut [u64]) -> Result<()> {
+        self.add(docs, bits, |_| true, |found| self.base.exists(docs, found))
+    }
+
+    fn values(&self) -> Values<'_> {
+        Values::Bytes(self)
+    }
+}
+
+impl<T: Element> Rows<T> for Overlay<T> {
+    fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<T>) -> Result<()> {
+        self.below(|rows| rows.gather(docs, out))?;
+        match docs {
+            BatchDocs::Run(run) if out.is_many() => {
+                out.replace(self.changes.rows(run).map(|(doc, row)| (run.place(doc), row)));
+            }
+            BatchDocs::Run(run) => self.put(run, out),
+            BatchDocs::List(list) if out.is_many() => out.replace(self.changes.places(list)),
+            BatchDocs::List(list) => {
+                let mut found = Vec::new();
+                for (list, first) in list.chunks(BATCH).zip((0..).step_by(BATCH)) {
+                    self.changes.find(list, &mut found);
+                    let places = found.iter().map(|at| usize::from(*at));
+                    let row = |at: usize| Some((first + at, self.changes.get(list[at])?));
+                    out.replace(places.filter_map(row));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn scan(&self, docs: DocRange, each: &mut Each<'_, T>) -> Result<()> {
+        let docs = docs.clip(self.info.docs);
+        let (mut gathered, is_done) = (Gathered::new(), Cell::new(false));
+        let mut each = |batch: Batch<'_, T>| {
+            let flow = each(batch);
+            is_done.set(flow.is_break());
+            flow
+        };
+        let mut start = docs.start;
+        for batch in docs.chunks(BATCH).filter(|batch| self.changes.may_change(*batch)) {
+            let unchanged = DocRange::new(start, batch.start);
+            if !unchanged.is_empty() {
+                self.below(|rows| rows.scan(unchanged, &mut each))?;
+            }
+            if is_done.get() {
+                return Ok(());
+            }
+            self.gather(BatchDocs::Run(batch), &mut gathered)?;
+            if gathered.each_with_value(batch, &mut each).is_break() {
+                return Ok(());
+            }
+            start = batch.end;
+        }
+        let unchanged = DocRange::new(start, docs.end);
+        if unchanged.is_empty() { Ok(()) } else { self.below(|rows| rows.scan(unchanged, &mut each)) }
+    }
+
+    fn filter(
+        &self,
+        docs: DocRange,
+        wanted: &T::Range,
+        bits: &mut [u64],
+        pruned: &mut Pruning,
+    ) -> Result<()> {
+        let is_wanted = |row: &[T]| T::is_within(row, wanted);
+        self.add(docs, bits, is_wanted, |found| self.below(|rows| rows.filter(docs, wanted, found, pruned)))
+    }
+
+    fn get(&self, doc: DocId, out: &mut Vec<T>) -> Result<bool> {
+        let Some(row) = self.changes.get(doc) else {
+            let mut is_there = false;
+            self.below(|rows| rows.get(doc, out).map(|found| is_there = found))?;
+            return Ok(is_there);
+        };
+        out.clear();
+        out.extend_from_slice(row.unwrap_or_default());
+        Ok(row.is_some())
+    }
+}
+
+/// Replaces the bits of `mask` by those of `new`: their bit 0 is bit `at` of `bits`, which may be before the first.
+fn replace_bits(bits: &mut [u64], at: i64, mask: u64, new: u64) {
+    let (at, mask, new) = if at < 0 { (0, mask >> -at, new >> -at) } else { (at.cast_unsigned(), mask, new) };
+    let (word, shift) = (usize::try_from(at / 64).unwrap_or(usize::MAX), at % 64);
+    bits[word] = bits[word] & !(mask << shift) | new << shift;
+    let (mask, new) = match shift {
+        0 => (0, 0),
+        shift => (mask >> (64 - shift), new >> (64 - shift)),
+    };
+    if mask != 0 {
+        bits[word + 1] = bits[word + 1] & !mask | new;
+    }
+}

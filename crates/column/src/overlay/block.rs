@@ -1,0 +1,293 @@
+//! [`Block`]: the changed rows of 65,536 consecutive documents.
+
+use std::iter;
+use std::ops::Range;
+
+use crate::Lists;
+use crate::rows::Element;
+
+/// Documents of a block, of a group, and of the groups of a word.
+pub(super) const DOCS: usize = 1 << 16;
+const GROUP: usize = 64;
+const GROUPS: usize = DOCS / GROUP;
+const SPAN: usize = 64 * GROUP;
+
+/// The changed rows of some of 65,536 documents.
+///
+/// ```text
+/// groups    1,024 bits: whether any of 64 documents changed
+/// starts    for each 64 of these bits, the groups before
+/// changed   for each group with changes, a bit for each document
+/// present   the same, set if the new row has a value; not kept if all have one
+/// ranks     for each group with changes, the changed documents before
+/// rows      the new rows, by rank
+/// ```
+///
+/// Most look-ups end at the first bit. The others take three counts of bits to find the rank.
+#[derive(Clone, Debug)]
+pub(super) struct Block<T> {
+    groups: [u64; GROUPS / 64],
+    starts: [u16; GROUPS / 64],
+    changed: Vec<u64>,
+    present: Vec<u64>,
+    ranks: Vec<u16>,
+    rows: NewRows<T>,
+}
+
+/// New rows: one value each, of which those without a value are arbitrary; or a list each.
+#[derive(Clone, Debug)]
+enum NewRows<T> {
+    One(Vec<T>),
+    Many(Lists<T>),
+}
+
+impl<T: Element> Block<T> {
+    /// A block without changes.
+    pub(super) fn new(is_many: bool) -> Block<T> {
+        let rows = if is_many { NewRows::Many(Lists::new()) } else { NewRows::One(Vec::new()) };
+        let (groups, starts) = ([0; GROUPS / 64], [0; GROUPS / 64]);
+        Block { groups, starts, changed: Vec::new(), present: Vec::new(), ranks: Vec::new(), rows }
+    }
+
+    /// The number of changed documents.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The size in memory, in bytes.
+    pub(super) fn heap(&self) -> usize {
+        let of_groups = size_of_val(&self.changed[..]) + size_of_val(&self.present[..]);
+        size_of::<Block<T>>() + of_groups + size_of_val(&self.ranks[..]) + self.rows.heap()
+    }
+
+    /// The new row of a document, if it changed.
+    #[inline]
+    pub(super) fn row(&self, doc: u16) -> Option<Option<&[T]>> {
+        let (group, bit) = (usize::from(doc) / GROUP, usize::from(doc) % GROUP);
+        if self.groups[group / 64] >> (group % 64) & 1 == 0 {
+            return None;
+        }
+        let at = self.group(group);
+        let changed = self.changed[at];
+        if changed >> bit & 1 == 0 {
+            return None;
+        }
+        let is_present = self.present.get(at).is_none_or(|present| present >> bit & 1 == 1);
+        let rank = usize::from(self.ranks[at]) + below(changed, bit);
+        Some(is_present.then(|| self.rows.get(rank)))
+    }
+
+    /// The number of groups with changes before `group`.
+    #[inline]
+    fn group(&self, group: usize) -> usize {
+        usize::from(self.starts[group / 64]) + below(self.groups[group / 64], group % 64)
+    }
+
+    /// Whether a group of some documents, which are not none, has changes: false only if none of the documents changed.
+    #[inline]
+    pub(super) fn may_have_changes(&self, docs: Range<usize>) -> bool {
+        let (first, end) = (docs.start / GROUP, docs.end.div_ceil(GROUP));
+        let mut spans = first / 64..end.div_ceil(64);
+        spans.any(|span| {
+            let start = span * 64;
+            let within = first.max(start)..end.min(start + 64);
+            self.groups[span] & mask(within.start - start, within.len()) != 0
+        })
+    }
+
+    /// The groups of some documents that have changes.
+    #[inline]
+    pub(super) fn groups_in(&self, docs: Range<usize>) -> impl Iterator<Item = Group<'_, T>> {
+        let spans = docs.start / SPAN..docs.end.div_ceil(SPAN);
+        spans.filter(|span| self.groups[*span] != 0).flat_map(move |span| {
+            let docs = docs.clone();
+            ones(self.groups[span]).zip(usize::from(self.starts[span])..).filter_map(move |(group, at)| {
+                let first = (span * 64 + group) * GROUP;
+                let all = self.changed[at];
+                let some = match docs.start <= first && first + GROUP <= docs.end {
+                    true => all,
+                    false => {
+                        let within = first.max(docs.start)..docs.end.min(first + GROUP);
+                        all & mask(within.start - first, within.len())
+                    }
+                };
+                let rank = usize::from(self.ranks[at]) + below(all, some.trailing_zeros() as usize % 64);
+                let present = self.present.get(at).copied().unwrap_or(u64::MAX);
+                (some != 0).then_some(Group { first, changed: some, present, rank, rows: &self.rows })
+            })
+        })
+    }
+
+    /// Whether a document changed, without a branch for each group.
+    #[inline]
+    pub(super) fn has_changed(&self, doc: u16) -> bool {
+        let (group, bit) = (usize::from(doc) / GROUP, usize::from(doc) % GROUP);
+        let groups = self.groups[group / 64];
+        let at = usize::from(self.starts[group / 64]) + below(groups, group % 64);
+        // The place of the last group may follow, if this one has no changes.
+        let changed = self.changed.get(at).copied().unwrap_or_default();
+        (groups >> (group % 64)) & (changed >> bit) & 1 == 1
+    }
+
+    /// This block with more changes, ascending by document. Those of the same documents replace the ones before.
+    pub(super) fn with(&self, changes: &[(u16, Option<&[T]>)]) -> Block<T> {
+        let mut changed = [0_u64; GROUPS];
+        let mut present = [u64::MAX; GROUPS];
+        for group in self.groups_in(0..DOCS) {
+            changed[group.first / GROUP] = group.changed;
+            present[group.first / GROUP] = group.present;
+        }
+        let (mut rows, mut copied) = (self.rows.with_capacity(changes.len()), 0);
+        for (doc, row) in changes {
+            let (group, bit) = (usize::from(*doc) / GROUP, usize::from(*doc) % GROUP);
+            let (rank, is_old) = self.rank(group, bit);
+            rows.extend_from(&self.rows, copied..rank);
+            rows.push(*row);
+            copied = rank + usize::from(is_old);
+            changed[group] |= 1 << bit;
+            present[group] = present[group] & !(1 << bit) | u64::from(row.is_some()) << bit;
+        }
+        rows.extend_from(&self.rows, copied..self.len());
+        Block::of(&changed, &present, rows)
+    }
+
+    /// The number of changed documents before one, and whether it changed itself.
+    fn rank(&self, group: usize, bit: usize) -> (usize, bool) {
+        let at = self.group(group);
+        let before = self.ranks.get(at).map_or(self.len(), |rank| usize::from(*rank));
+        if self.groups[group / 64] >> (group % 64) & 1 == 0 {
+            return (before, false);
+        }
+        (before + below(self.changed[at], bit), self.changed[at] >> bit & 1 == 1)
+    }
+
+    fn of(changed: &[u64; GROUPS], present: &[u64; GROUPS], rows: NewRows<T>) -> Block<T> {
+        let mut block = Block { rows, ..Block::new(false) };
+        let some = changed.iter().filter(|changed| **changed != 0).count();
+        block.changed.reserve_exact(some);
+        block.ranks.reserve_exact(some);
+        let mut rank = 0;
+        for (group, changed) in changed.iter().enumerate().filter(|(_, changed)| **changed != 0) {
+            block.groups[group / 64] |= 1 << (group % 64);
+            block.changed.push(*changed);
+            // At most 65,472 documents lie before the last group.
+            block.ranks.push(u16::try_from(rank).unwrap_or(u16::MAX));
+            rank += changed.count_ones();
+        }
+        let mut start = 0;
+        for (to, groups) in block.starts.iter_mut().zip(&block.groups) {
+            *to = start;
+            start += u16::try_from(groups.count_ones()).unwrap_or(u16::MAX);
+        }
+        let lacks = |(changed, present): (&u64, &u64)| changed & !present != 0;
+        if changed.iter().zip(present).any(lacks) {
+            let some = changed.iter().zip(present).filter(|(changed, _)| **changed != 0);
+            block.present = some.map(|(_, present)| *present).collect();
+        }
+        block
+    }
+}
+
+/// 64 documents of which some changed.
+pub(super) struct Group<'a, T> {
+    /// The first of them.
+    pub(super) first: usize,
+    /// A bit for each that changed, and for each of these that has a value; other bits of these are arbitrary.
+    pub(super) changed: u64,
+    pub(super) present: u64,
+    /// The rank of the first that changed.
+    rank: usize,
+    rows: &'a NewRows<T>,
+}
+
+impl<'a, T: Element> Group<'a, T> {
+    /// The documents that changed, as bits of the group, and their new rows.
+    #[inline]
+    pub(super) fn rows(self) -> impl Iterator<Item = (usize, Option<&'a [T]>)> {
+        ones(self.changed)
+            .zip(self.rank..)
+            .map(move |(bit, rank)| (bit, (self.present >> bit & 1 == 1).then(|| self.rows.get(rank))))
+    }
+
+    /// Puts single values into the places of the documents that changed; the group's first document has the place `first`,
+    /// which may be below 0, and wraps.
+    #[inline]
+    pub(super) fn put(&self, values: &mut [T], first: usize) {
+        if let NewRows::One(new) = self.rows {
+            for (bit, value) in ones(self.changed).zip(&new[self.rank..]) {
+                values[first.wrapping_add(bit)] = *value;
+            }
+        }
+    }
+}
+
+impl<T: Element> NewRows<T> {
+    fn len(&self) -> usize {
+        match self {
+            NewRows::One(values) => values.len(),
+            NewRows::Many(lists) => lists.len(),
+        }
+    }
+
+    #[inline]
+    fn get(&self, rank: usize) -> &[T] {
+        match self {
+            NewRows::One(values) => std::slice::from_ref(&values[rank]),
+            NewRows::Many(lists) => lists.get(rank),
+        }
+    }
+
+    /// No rows, with room for as many as these and some more.
+    fn with_capacity(&self, more: usize) -> NewRows<T> {
+        match self {
+            NewRows::One(values) => NewRows::One(Vec::with_capacity(values.len() + more)),
+            NewRows::Many(lists) => NewRows::Many(Lists::with_capacity(lists.len() + more)),
+        }
+    }
+
+    fn extend_from(&mut self, other: &NewRows<T>, ranks: Range<usize>) {
+        match (self, other) {
+            (NewRows::One(values), NewRows::One(more)) => values.extend_from_slice(&more[ranks]),
+            (NewRows::Many(lists), NewRows::Many(more)) => lists.extend_from(more.slices().part(ranks)),
+            _ => debug_assert!(false, "single values and lists in one column"),
+        }
+    }
+
+    fn push(&mut self, row: Option<&[T]>) {
+        match self {
+            NewRows::One(values) => values.push(row.map_or_else(T::default, |row| row[0])),
+            NewRows::Many(lists) => lists.push(row.unwrap_or_default()),
+        }
+    }
+
+    fn heap(&self) -> usize {
+        match self {
+            NewRows::One(values) => size_of_val(&values[..]),
+            NewRows::Many(lists) => size_of_val(lists.offsets()) + size_of_val(lists.slices().items()),
+        }
+    }
+}
+
+/// The number of bits of `word` below `bit`.
+#[inline]
+fn below(word: u64, bit: usize) -> usize {
+    (word & !(u64::MAX << bit)).count_ones() as usize
+}
+
+/// `len` bits from `first` on, of 64.
+fn mask(first: usize, len: usize) -> u64 {
+    match len {
+        0 => 0,
+        len => u64::MAX >> (64 - len) << first,
+    }
+}
+
+/// The positions of the bits of a word that are set.
+#[inline]
+fn ones(mut left: u64) -> impl Iterator<Item = usize> {
+    iter::from_fn(move || {
+        let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
+        left &= left - 1;
+        Some(bit)
+    })
+}

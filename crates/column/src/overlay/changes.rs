@@ -1,0 +1,222 @@
+//! [`Changes`]: documents and their new rows.
+
+use std::sync::Arc;
+
+use docvalues_format::id::DocId;
+
+use super::block::{Block, DOCS, Group};
+use crate::DocRange;
+use crate::rows::Element;
+
+/// New rows of some documents of a column: an [`Overlay`](super::Overlay) has them in place of the old ones.
+///
+/// Copy-on-write, in blocks of 65,536 documents: a clone shares all blocks, and a change makes its block again. A block
+/// without changes takes no memory. At least 64 bytes a block and, with many changes in it, 10 bytes a number.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_column::{Changes, DocId};
+///
+/// let mut sizes = Changes::<i64>::new(100_000, false);
+/// sizes.set([(DocId::new(7), Some(&[512][..])), (DocId::new(70_000), None)]);
+/// let before = sizes.clone();
+/// sizes.set([(DocId::new(8), Some(&[9][..]))]);
+///
+/// assert_eq!(sizes.get(DocId::new(7)), Some(Some(&[512][..])));
+/// assert_eq!(sizes.get(DocId::new(70_000)), Some(None)); // it has no value any more
+/// assert_eq!(sizes.get(DocId::new(9)), None); // it did not change
+/// assert!(sizes.since(&before).eq([(DocId::new(8), Some(&[9][..]))]));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Changes<T> {
+    docs: u32,
+    is_many: bool,
+    blocks: Vec<Option<Arc<Block<T>>>>,
+    /// The number of changed documents, and an upper bound of their values.
+    len: u32,
+    values: u64,
+    /// No new value lies outside.
+    bounds: Option<(T, T)>,
+    heap: usize,
+}
+
+impl<T: Element> Changes<T> {
+    /// No changes, for a column of `docs` documents whose rows are lists, or byte strings, if `is_many`.
+    pub fn new(docs: u32, is_many: bool) -> Changes<T> {
+        let blocks = vec![None; (docs as usize).div_ceil(DOCS)];
+        Changes { docs, is_many, blocks, len: 0, values: 0, bounds: None, heap: 0 }
+    }
+
+    /// The number of documents of the column, changed or not.
+    pub fn docs(&self) -> u32 {
+        self.docs
+    }
+
+    /// The number of changed documents.
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Whether no document changed.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether rows are lists, or byte strings.
+    pub fn is_many(&self) -> bool {
+        self.is_many
+    }
+
+    /// The size in memory, in bytes.
+    pub fn heap(&self) -> usize {
+        self.heap + size_of_val(&self.blocks[..])
+    }
+
+    /// No new value lies outside of these; `None` if there is none.
+    pub(super) fn bounds(&self) -> Option<(T, T)> {
+        self.bounds
+    }
+
+    /// An upper bound of the number of new values.
+    pub(super) fn value_count(&self) -> u64 {
+        self.values
+    }
+
+    /// Sets the rows of documents, which ascend; `None` is no value. O(rows of the blocks that they lie in).
+    ///
+    /// # Panics
+    ///
+    /// If a document is past the last one, documents do not ascend, or a row of a column of single values has not one
+    /// value.
+    pub fn set<'r>(&mut self, rows: impl IntoIterator<Item = (DocId, Option<&'r [T]>)>) {
+        let (mut of_block, mut block) = (Vec::new(), 0);
+        for (doc, row) in rows {
+            let (this, at) = doc.split();
+            if this != block {
+                self.set_in(block, &mut of_block);
+                block = this;
+            }
+            let row = row.filter(|row| T::EMPTY_IS_VALUE || !row.is_empty());
+            self.note(doc, row);
+            assert!(of_block.last().is_none_or(|(last, _)| *last < at), "document {doc} is out of order");
+            of_block.push((at, row));
+        }
+        self.set_in(block, &mut of_block);
+    }
+
+    /// Checks a row, and notes its values.
+    fn note(&mut self, doc: DocId, row: Option<&[T]>) {
+        assert!(doc.get() < self.docs, "document {doc} of {}", self.docs);
+        let Some(row) = row else { return };
+        assert!(self.is_many || row.len() == 1, "{} values of document {doc}", row.len());
+        self.values += if T::EMPTY_IS_VALUE { 1 } else { row.len() as u64 };
+        for value in row {
+            let (min, max) = self.bounds.unwrap_or((*value, *value));
+            self.bounds = Some((min.min(*value), max.max(*value)));
+        }
+    }
+
+    fn set_in(&mut self, block: u32, rows: &mut Vec<(u16, Option<&[T]>)>) {
+        if rows.is_empty() {
+            return;
+        }
+        let block = &mut self.blocks[block as usize];
+        let (len, heap) = block.as_ref().map_or((0, 0), |block| (block.len(), block.heap()));
+        let changed = match block {
+            Some(block) => block.with(rows),
+            None => Block::new(self.is_many).with(rows),
+        };
+        // A block has at most 65,536 documents.
+        self.len += u32::try_from(changed.len() - len).unwrap_or(0);
+        self.heap = self.heap + changed.heap() - heap;
+        *block = Some(Arc::new(changed));
+        rows.clear();
+    }
+
+    /// The new row of a document, if it changed: `Some(None)` if it has no value any more. O(1).
+    #[inline]
+    pub fn get(&self, doc: DocId) -> Option<Option<&[T]>> {
+        let (block, at) = doc.split();
+        self.blocks.get(block as usize)?.as_ref()?.row(at)
+    }
+
+    /// Whether any of some documents may have changed: false only if none did. O(blocks).
+    #[inline]
+    pub(super) fn may_change(&self, docs: DocRange) -> bool {
+        self.blocks_in(docs).any(|(block, _, docs)| block.may_have_changes(docs))
+    }
+
+    /// The documents of a range that changed, ascending, and their new rows. O(blocks and changes of the range).
+    pub fn rows(&self, docs: DocRange) -> impl Iterator<Item = (DocId, Option<&[T]>)> {
+        self.groups(docs).flat_map(|(first, group)| {
+            group.rows().map(move |(bit, row)| (DocId::new(first | number(bit)), row))
+        })
+    }
+
+    /// The groups of 64 documents with changes of a range, and the first document of each.
+    #[inline]
+    pub(super) fn groups(&self, docs: DocRange) -> impl Iterator<Item = (u32, Group<'_, T>)> {
+        self.blocks_in(docs).flat_map(|(block, first, docs)| {
+            block.groups_in(docs).map(move |group| (first | number(group.first), group))
+        })
+    }
+
+    /// The places in `docs` whose documents changed, ascending, and the new rows.
+    pub(super) fn places(&self, docs: &[DocId]) -> impl Iterator<Item = (usize, Option<&[T]>)> {
+        docs.iter().enumerate().filter_map(|(at, doc)| Some((at, self.get(*doc)?)))
+    }
+
+    /// Replaces `out` by the places in `docs`, at most 65,536, whose documents changed.
+    pub(super) fn find(&self, docs: &[DocId], out: &mut Vec<u16>) {
+        out.clear();
+        out.resize(docs.len(), 0);
+        let mut count = 0;
+        for (at, doc) in (0..=u16::MAX).zip(docs) {
+            let (block, doc) = doc.split();
+            let block = self.blocks.get(block as usize).and_then(Option::as_ref);
+            out[count] = at;
+            count += usize::from(block.is_some_and(|block| block.has_changed(doc)));
+        }
+        out.truncate(count);
+    }
+
+    /// The blocks with changes in a range: each with its first document, and the documents in it.
+    fn blocks_in(&self, docs: DocRange) -> impl Iterator<Item = (&Block<T>, u32, std::ops::Range<usize>)> {
+        let docs = docs.clip(self.docs);
+        let (first, end) = (docs.start as usize, docs.end as usize);
+        let numbers = if docs.is_empty() { 0..0 } else { first / DOCS..end.div_ceil(DOCS) };
+        let blocks = self.blocks[numbers.clone()].iter().zip(numbers);
+        blocks.filter_map(move |(block, number_of)| {
+            let start = number_of * DOCS;
+            let within = first.saturating_sub(start)..(end - start).min(DOCS);
+            Some((&**block.as_ref()?, number(start), within))
+        })
+    }
+
+    /// The documents whose rows are not as in `before`, an older clone of these changes, and their rows now. Blocks that
+    /// both share are skipped.
+    pub fn since<'a>(
+        &'a self,
+        before: &'a Changes<T>,
+    ) -> impl Iterator<Item = (DocId, Option<&'a [T]>)> + 'a {
+        let blocks = self.blocks.iter().zip(&before.blocks).enumerate();
+        let blocks = blocks.filter(|(_, (block, before))| match (block, before) {
+            (Some(block), Some(before)) => !Arc::ptr_eq(block, before),
+            (block, _) => block.is_some(),
+        });
+        let rows = blocks.flat_map(|(at, (block, _))| {
+            let groups = block.iter().flat_map(|block| block.groups_in(0..DOCS));
+            groups.flat_map(move |group| {
+                let first = at * DOCS + group.first;
+                group.rows().map(move |(bit, row)| (DocId::new(number(first + bit)), row))
+            })
+        });
+        rows.filter(|(doc, row)| before.get(*doc) != Some(*row))
+    }
+}
+
+/// A number of a document, which fits.
+fn number(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,261 @@
+//! Overlays: a column with changed rows equals one that was written with them.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use docvalues::column::AbsentColumn;
+use docvalues::{
+    Changes, Column, ColumnSource as _, DocId, Element, Field, NewTerms, OpenOptions, OrdRange, Overlay,
+    Segment, TermOrd, TermOverlay, WriterOptions,
+};
+use docvalues_testkit::concat::Concat;
+use docvalues_testkit::conformance::{check_column, check_panics};
+use docvalues_testkit::model::ModelColumn;
+use docvalues_testkit::shapes::{self, Dataset};
+use proptest::prelude::*;
+
+use crate::write::{COMPRESSIONS, by_document};
+
+/// The columns of a segment of these documents.
+fn columns(dataset: &Dataset) -> Vec<Arc<dyn Column>> {
+    let file = by_document(dataset, &COMPRESSIONS, WriterOptions::default());
+    let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
+    let open = |field: &Field| {
+        let absent = || Arc::new(AbsentColumn::of(field.clone(), dataset.docs)) as Arc<dyn Column>;
+        segment.column(&field.name).unwrap_or_else(|_| absent())
+    };
+    dataset.columns.iter().map(|(field, _)| open(field)).collect()
+}
+
+/// `slots` with those of `docs` from `other`.
+fn changed<S: Clone + Default>(slots: &[S], other: &[S], docs: &[u32]) -> Vec<S> {
+    let mut slots = slots.to_vec();
+    for doc in docs.iter().map(|doc| *doc as usize) {
+        let len = slots.len().max(doc + 1);
+        slots.resize(len, S::default());
+        slots[doc] = other.get(doc).cloned().unwrap_or_default();
+    }
+    slots
+}
+
+/// Sets the rows of `docs`, in two steps, and checks that the second one is known from the first.
+fn set<'r, T: Element>(
+    all: u32,
+    is_many: bool,
+    docs: &[u32],
+    row: impl Fn(u32) -> Option<&'r [T]>,
+) -> Changes<T> {
+    let mut changes = Changes::new(all, is_many);
+    let some: Vec<u32> = docs.iter().copied().filter(|doc| doc % 3 != 0).collect();
+    // Some of the first rows are others.
+    let first = |doc: &u32| (DocId::new(*doc), if doc % 2 == 0 { None } else { row(*doc) });
+    changes.set(some.iter().map(first));
+    let before = changes.clone();
+    changes.set(docs.iter().map(|doc| (DocId::new(*doc), row(*doc))));
+
+    let row = |doc: &u32| row(*doc).filter(|row| T::EMPTY_IS_VALUE || !row.is_empty());
+    let now: BTreeMap<DocId, Option<&[T]>> = docs.iter().map(|doc| (DocId::new(*doc), row(doc))).collect();
+    assert!(changes.rows((0..all).into()).eq(now.iter().map(|(doc, row)| (*doc, *row))));
+    assert_eq!(changes.len() as usize, now.len());
+    for doc in (0..all.min(2_000)).map(DocId::new) {
+        assert_eq!(changes.get(doc), now.get(&doc).copied(), "document {doc}");
+    }
+    let is_new = |doc: &u32| doc % 3 == 0 || doc % 2 == 0 && row(doc).is_some();
+    let new: Vec<_> = docs.iter().filter(|doc| is_new(doc)).map(|doc| (DocId::new(*doc), row(doc))).collect();
+    assert!(changes.since(&before).eq(new), "new rows");
+    assert_eq!(changes.since(&changes.clone()).count(), 0);
+    changes
+}
+
+/// Sets the rows of `docs` to terms, some of them new, in two steps.
+fn with_terms<'r>(
+    base: Arc<dyn Column>,
+    docs: &[u32],
+    row: impl Fn(u32) -> Vec<&'r [u8]>,
+) -> Arc<dyn Column> {
+    let (mut new, mut rows) = (NewTerms::default(), BTreeMap::new());
+    let dictionary = base.values().terms().unwrap();
+    for step in [1, 0] {
+        let some = || docs.iter().filter(|doc| **doc % 2 == step);
+        let terms: Vec<&[u8]> = some().flat_map(|doc| row(*doc)).collect();
+        let before = new.clone();
+        let mut ords = new.add(dictionary, &terms).unwrap().into_iter();
+        some()
+            .for_each(|doc| drop(rows.insert(*doc, ords.by_ref().take(row(*doc).len()).collect::<Vec<_>>())));
+        assert_eq!(new.add(dictionary, &terms).unwrap().len(), terms.len());
+        assert!(before.len() <= new.len());
+    }
+    let is_many = base.info().is_multi_valued();
+    let row = |doc| rows.get(&doc).map(Vec::as_slice).filter(|row: &&[TermOrd]| !row.is_empty());
+    let changes = set(base.info().docs, is_many, docs, row);
+    Arc::new(TermOverlay::new(base, changes, new))
+}
+
+/// The terms of a column.
+fn terms(column: &dyn Column) -> Vec<Vec<u8>> {
+    let (mut all, terms) = (Vec::new(), column.values().terms());
+    let each = &mut |_, term: &[u8]| {
+        all.push(term.to_vec());
+        ControlFlow::Continue(())
+    };
+    terms.map(|terms| terms.each_term(OrdRange::new(0, terms.term_count()), each).unwrap());
+    all
+}
+
+/// The column with the slots of `docs` from `other`, and the model of that.
+fn overlay(
+    slots: &ModelColumn,
+    base: Arc<dyn Column>,
+    other: &ModelColumn,
+    docs: &[u32],
+) -> (Arc<dyn Column>, ModelColumn) {
+    let all = base.info().docs;
+    match (slots, other) {
+        (ModelColumn::Numeric(slots), ModelColumn::Numeric(other)) => {
+            let row = |doc| other.get(doc as usize)?.as_ref().map(std::slice::from_ref);
+            let overlay = Overlay::<i64>::new(base, set(all, false, docs, row));
+            (Arc::new(overlay), ModelColumn::Numeric(changed(slots, other, docs)))
+        }
+        (ModelColumn::SortedNumeric(slots), ModelColumn::SortedNumeric(other)) => {
+            let mut sorted = other.clone();
+            sorted.iter_mut().for_each(|row| row.sort_unstable());
+            let row = |doc| sorted.get(doc as usize).map(Vec::as_slice);
+            let overlay = Overlay::<i64>::new(base, set(all, true, docs, row));
+            (Arc::new(overlay), ModelColumn::SortedNumeric(changed(slots, other, docs)))
+        }
+        (ModelColumn::Binary(slots), ModelColumn::Binary(other)) => {
+            let row = |doc| other.get(doc as usize)?.as_deref();
+            let overlay = Overlay::<u8>::new(base, set(all, true, docs, row));
+            (Arc::new(overlay), ModelColumn::Binary(changed(slots, other, docs)))
+        }
+        (ModelColumn::Sorted(slots), ModelColumn::Sorted(other)) => {
+            let row = |doc: u32| other.get(doc as usize).into_iter().flatten().map(Vec::as_slice).collect();
+            (with_terms(base, docs, row), ModelColumn::Sorted(changed(slots, other, docs)))
+        }
+        (ModelColumn::SortedSet(slots), ModelColumn::SortedSet(other)) => {
+            let row = |doc: u32| other.get(doc as usize).into_iter().flatten().map(Vec::as_slice).collect();
+            (with_terms(base, docs, row), ModelColumn::SortedSet(changed(slots, other, docs)))
+        }
+        _ => panic!("columns of two kinds"),
+    }
+}
+
+/// Checks all columns of `dataset` in which the rows of `docs` are those of `other`, and then changed again.
+fn check(dataset: &Dataset, other: &Dataset, docs: &[u32]) {
+    for (((field, slots), base), (_, other)) in
+        dataset.columns.iter().zip(columns(dataset)).zip(&other.columns)
+    {
+        let mut dictionary = terms(&*base);
+        let (column, model) = overlay(slots, base, other, docs);
+        dictionary.extend(terms(&*other_terms(field, other, dataset.docs, docs)));
+        let open = |model: &ModelColumn| model.open_with_terms(field.clone(), dataset.docs, &dictionary);
+        check_column(&*column, &*open(&model));
+        check_panics(&*column);
+        // An overlay over it.
+        let some: Vec<u32> = docs.iter().copied().step_by(2).collect();
+        let (again, model) = overlay(&model, column, slots, &some);
+        check_column(&*again, &*open(&model));
+    }
+}
+
+/// The column of the slots of `docs` alone.
+fn other_terms(field: &Field, other: &ModelColumn, all: u32, docs: &[u32]) -> Arc<dyn Column> {
+    let only = match other {
+        ModelColumn::Sorted(slots) => ModelColumn::Sorted(changed(&[], slots, docs)),
+        ModelColumn::SortedSet(slots) => ModelColumn::SortedSet(changed(&[], slots, docs)),
+        other => other.clone(),
+    };
+    only.open(field.clone(), all)
+}
+
+/// `dataset` with other values: those of the documents before.
+fn shifted(dataset: &Dataset, by: u32) -> Dataset {
+    fn shift<S: Clone + Default>(slots: &[S], by: u32) -> Vec<S> {
+        let mut shifted = vec![S::default(); by as usize];
+        shifted.extend_from_slice(slots);
+        shifted.truncate(slots.len());
+        shifted
+    }
+    let column = |column: &ModelColumn| match column {
+        ModelColumn::Numeric(slots) => ModelColumn::Numeric(shift(slots, by)),
+        ModelColumn::SortedNumeric(slots) => ModelColumn::SortedNumeric(shift(slots, by)),
+        ModelColumn::Binary(slots) => ModelColumn::Binary(shift(slots, by)),
+        ModelColumn::Sorted(slots) => ModelColumn::Sorted(shift(slots, by)),
+        ModelColumn::SortedSet(slots) => ModelColumn::SortedSet(shift(slots, by)),
+    };
+    let columns = dataset.columns.iter().map(|(field, slots)| (field.clone(), column(slots)));
+    Dataset { docs: dataset.docs, columns: columns.collect() }
+}
+
+#[test]
+fn columns_of_every_kind_with_changed_rows() {
+    let dataset = shapes::small_of_every_kind();
+    let other = shifted(&dataset, 1_001);
+    let last = dataset.docs - 1;
+    let edges = [0, 63, 64, 511, 512, 513, 65_535, 65_536, 65_537, last];
+    let steps = |step| (0..dataset.docs).step_by(step).collect::<Vec<_>>();
+    for docs in [vec![], edges.to_vec(), steps(1_000), steps(7), steps(1)] {
+        check(&dataset, &other, &docs);
+    }
+}
+
+#[test]
+fn changed_rows_of_parts() {
+    let slots: Vec<Option<i64>> = (0..300).map(|doc| (doc % 4 > 0).then_some(doc * 10)).collect();
+    let field = Field::new("size", docvalues::Kind::Numeric, docvalues::LogicalType::I64);
+    let open =
+        |slots: &[Option<i64>]| ModelColumn::Numeric(slots.to_vec()).open(field.clone(), slots.len() as u32);
+    for borders in [vec![0, 100, 300], vec![0, 0, 64, 65, 256, 300]] {
+        let without = |border: &[usize]| -> Arc<dyn Column> {
+            let mut changes = Changes::new((border[1] - border[0]) as u32, false);
+            changes.set((0..changes.docs()).step_by(2).map(|doc| (DocId::new(doc), None)));
+            Arc::new(Overlay::<i64>::new(open(&slots[border[0]..border[1]]), changes))
+        };
+        let mut changed = slots.clone();
+        for border in borders.windows(2) {
+            changed[border[0]..border[1]].iter_mut().step_by(2).for_each(|slot| *slot = None);
+        }
+        let concat = Concat::new(borders.windows(2).map(without).collect());
+        check_column(&concat, &*open(&changed));
+        assert!(concat.info().with_value.exact().is_none());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn columns_with_changed_rows(
+        (dataset, docs) in shapes::any_dataset(3).prop_flat_map(|dataset| {
+            let doc = 0..dataset.docs.max(1);
+            let some = prop_oneof![
+                prop::collection::btree_set(doc.clone(), 0..20),
+                prop::collection::btree_set(doc, 0..2_000),
+            ];
+            (Just(dataset), some)
+        }),
+        by in 1..300_u32,
+    ) {
+        let docs: Vec<u32> = docs.into_iter().filter(|doc| *doc < dataset.docs).collect();
+        check(&dataset, &shifted(&dataset, by), &docs);
+    }
+}
+
+#[test]
+#[should_panic(expected = "document 3 of 3")]
+fn a_document_past_the_end_cannot_change() {
+    Changes::<i64>::new(3, false).set([(DocId::new(3), None)]);
+}
+
+#[test]
+#[should_panic(expected = "document 1 is out of order")]
+fn documents_ascend() {
+    Changes::<i64>::new(3, false).set([2, 1].map(|doc| (DocId::new(doc), None)));
+}
+
+#[test]
+#[should_panic(expected = "2 values of document 1")]
+fn a_single_value_is_one() {
+    Changes::new(3, false).set([(DocId::new(1), Some(&[1_i64, 2][..]))]);
+}
