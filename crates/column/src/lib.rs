@@ -76,7 +76,7 @@ pub use gathered::{Gathered, Presence};
 pub use live::LiveDocs;
 pub use lookahead::{GatherRows, Lookahead};
 pub use number::{Date, Number, TimestampMicros, TimestampMillis, TimestampNanos};
-pub use overlay::{Changes, NewTerms, Overlay, TermOverlay};
+pub use overlay::{Changes, ColumnChanges, NewTerms, Overlay, OverlaySource, TermOverlay};
 pub use plain::{PlainColumn, PlainColumns, PlainSource, PlainValues};
 pub use range::{DocRange, OrdRange};
 pub use rows::{ByteRange, Each, Element, Rows, filter_by_scan, scan_by_gather};

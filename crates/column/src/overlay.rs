@@ -23,10 +23,12 @@ mod block;
 mod changes;
 mod new_terms;
 mod skip_index;
+mod source;
 mod terms;
 
 pub use changes::Changes;
 pub use new_terms::NewTerms;
+pub use source::{ColumnChanges, OverlaySource};
 pub use terms::TermOverlay;
 
 /// Documents that are gathered at once if one of them changed.

@@ -132,12 +132,12 @@ pub use docvalues_writer as writer;
 
 #[doc(inline)]
 pub use docvalues_column::{
-    Batch, BatchDocs, Bitset, Bounds, ByteRange, Changes, Column, ColumnInfo, ColumnSource, Count, Date,
-    DocAddress, DocId, DocRange, Each, Element, Error as ReadError, ErrorKind as ReadErrorKind, Field,
-    Filter, GatherRows, Gathered, Kind, Lists, LiveDocs, LogicalType, Lookahead, MAX_DOCS, NewTerms, Number,
-    OrdRange, Overlay, Part, PlainColumn, PlainColumns, PlainSource, PlainValues, Presence, PruneCounts,
-    Pruning, Rows, SkipIndex, Slices, SortKey, TermOrd, TermOverlay, Terms, TimestampMicros, TimestampMillis,
-    TimestampNanos, Value, Values, View, Zone, bits,
+    Batch, BatchDocs, Bitset, Bounds, ByteRange, Changes, Column, ColumnChanges, ColumnInfo, ColumnSource,
+    Count, Date, DocAddress, DocId, DocRange, Each, Element, Error as ReadError, ErrorKind as ReadErrorKind,
+    Field, Filter, GatherRows, Gathered, Kind, Lists, LiveDocs, LogicalType, Lookahead, MAX_DOCS, NewTerms,
+    Number, OrdRange, Overlay, OverlaySource, Part, PlainColumn, PlainColumns, PlainSource, PlainValues,
+    Presence, PruneCounts, Pruning, Rows, SkipIndex, Slices, SortKey, TermOrd, TermOverlay, Terms,
+    TimestampMicros, TimestampMillis, TimestampNanos, Value, Values, View, Zone, bits,
 };
 #[doc(inline)]
 pub use docvalues_format::error::{Error as FormatError, ErrorKind as FormatErrorKind, Section};

@@ -1,17 +1,18 @@
 //! Overlays: a column with changed rows equals one that was written with them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use docvalues::column::AbsentColumn;
 use docvalues::{
-    Changes, Column, ColumnSource as _, DocId, Element, Field, NewTerms, OpenOptions, OrdRange, Overlay,
-    Segment, TermOrd, TermOverlay, WriterOptions,
+    Changes, Column, ColumnChanges, ColumnSource as _, DocId, Element, Field, NewTerms, OpenOptions,
+    OrdRange, Overlay, OverlaySource, Segment, TermOrd, WriterOptions,
 };
 use docvalues_testkit::concat::Concat;
 use docvalues_testkit::conformance::{check_column, check_panics};
 use docvalues_testkit::model::ModelColumn;
+use docvalues_testkit::searches::check_searches;
 use docvalues_testkit::shapes::{self, Dataset};
 use proptest::prelude::*;
 
@@ -69,11 +70,7 @@ fn set<'r, T: Element>(
 }
 
 /// Sets the rows of `docs` to terms, some of them new, in two steps.
-fn with_terms<'r>(
-    base: Arc<dyn Column>,
-    docs: &[u32],
-    row: impl Fn(u32) -> Vec<&'r [u8]>,
-) -> Arc<dyn Column> {
+fn with_terms<'r>(base: &dyn Column, docs: &[u32], row: impl Fn(u32) -> Vec<&'r [u8]>) -> ColumnChanges {
     let (mut new, mut rows) = (NewTerms::default(), BTreeMap::new());
     let dictionary = base.values().terms().unwrap();
     for step in [1, 0] {
@@ -89,7 +86,7 @@ fn with_terms<'r>(
     let is_many = base.info().is_multi_valued();
     let row = |doc| rows.get(&doc).map(Vec::as_slice).filter(|row: &&[TermOrd]| !row.is_empty());
     let changes = set(base.info().docs, is_many, docs, row);
-    Arc::new(TermOverlay::new(base, changes, new))
+    ColumnChanges::Ords(changes, new)
 }
 
 /// The terms of a column.
@@ -103,31 +100,37 @@ fn terms(column: &dyn Column) -> Vec<Vec<u8>> {
     all
 }
 
-/// The column with the slots of `docs` from `other`, and the model of that.
-fn overlay(
+/// The changes that give a column the slots of `docs` from `other`, and the model of the column then.
+fn changes(
     slots: &ModelColumn,
-    base: Arc<dyn Column>,
+    base: &dyn Column,
     other: &ModelColumn,
     docs: &[u32],
-) -> (Arc<dyn Column>, ModelColumn) {
+) -> (ColumnChanges, ModelColumn) {
     let all = base.info().docs;
     match (slots, other) {
         (ModelColumn::Numeric(slots), ModelColumn::Numeric(other)) => {
             let row = |doc| other.get(doc as usize)?.as_ref().map(std::slice::from_ref);
-            let overlay = Overlay::<i64>::new(base, set(all, false, docs, row));
-            (Arc::new(overlay), ModelColumn::Numeric(changed(slots, other, docs)))
+            (
+                ColumnChanges::Numbers(set(all, false, docs, row)),
+                ModelColumn::Numeric(changed(slots, other, docs)),
+            )
         }
         (ModelColumn::SortedNumeric(slots), ModelColumn::SortedNumeric(other)) => {
             let mut sorted = other.clone();
             sorted.iter_mut().for_each(|row| row.sort_unstable());
             let row = |doc| sorted.get(doc as usize).map(Vec::as_slice);
-            let overlay = Overlay::<i64>::new(base, set(all, true, docs, row));
-            (Arc::new(overlay), ModelColumn::SortedNumeric(changed(slots, other, docs)))
+            (
+                ColumnChanges::Numbers(set(all, true, docs, row)),
+                ModelColumn::SortedNumeric(changed(slots, other, docs)),
+            )
         }
         (ModelColumn::Binary(slots), ModelColumn::Binary(other)) => {
             let row = |doc| other.get(doc as usize)?.as_deref();
-            let overlay = Overlay::<u8>::new(base, set(all, true, docs, row));
-            (Arc::new(overlay), ModelColumn::Binary(changed(slots, other, docs)))
+            (
+                ColumnChanges::Bytes(set(all, true, docs, row)),
+                ModelColumn::Binary(changed(slots, other, docs)),
+            )
         }
         (ModelColumn::Sorted(slots), ModelColumn::Sorted(other)) => {
             let row = |doc: u32| other.get(doc as usize).into_iter().flatten().map(Vec::as_slice).collect();
@@ -147,14 +150,16 @@ fn check(dataset: &Dataset, other: &Dataset, docs: &[u32]) {
         dataset.columns.iter().zip(columns(dataset)).zip(&other.columns)
     {
         let mut dictionary = terms(&*base);
-        let (column, model) = overlay(slots, base, other, docs);
+        let (changed, model) = changes(slots, &*base, other, docs);
+        let column = changed.over(base);
         dictionary.extend(terms(&*other_terms(field, other, dataset.docs, docs)));
         let open = |model: &ModelColumn| model.open_with_terms(field.clone(), dataset.docs, &dictionary);
         check_column(&*column, &*open(&model));
         check_panics(&*column);
         // An overlay over it.
         let some: Vec<u32> = docs.iter().copied().step_by(2).collect();
-        let (again, model) = overlay(&model, column, slots, &some);
+        let (changed, model) = changes(&model, &*column, slots, &some);
+        let again = changed.over(column);
         check_column(&*again, &*open(&model));
     }
 }
@@ -194,10 +199,38 @@ fn columns_of_every_kind_with_changed_rows() {
     let other = shifted(&dataset, 1_001);
     let last = dataset.docs - 1;
     let edges = [0, 63, 64, 511, 512, 513, 65_535, 65_536, 65_537, last];
-    let steps = |step| (0..dataset.docs).step_by(step).collect::<Vec<_>>();
-    for docs in [vec![], edges.to_vec(), steps(1_000), steps(7), steps(1)] {
+    for docs in [edges.to_vec(), (0..dataset.docs).step_by(7).collect()] {
         check(&dataset, &other, &docs);
     }
+}
+
+/// Two columns at a time, and some of all, to bound the time.
+#[test]
+fn searches_of_changed_columns() {
+    let Dataset { docs, columns } = shapes::small_of_every_kind();
+    let other = shifted(&Dataset { docs, columns: columns.clone() }, 1_001);
+    let some: BTreeSet<u32> = (0..docs).step_by(9).chain([docs - 1]).collect();
+    let some: Vec<u32> = some.into_iter().collect();
+    for (columns, other) in columns.chunks(2).zip(other.columns.chunks(2)).step_by(3) {
+        let dataset = |columns: &[_]| Dataset { docs, columns: columns.to_vec() };
+        check_searches_of(&dataset(columns), &dataset(other), &some);
+    }
+}
+
+/// Checks the searches of a source in which the rows of `docs` are those of `other`.
+fn check_searches_of(dataset: &Dataset, other: &Dataset, docs: &[u32]) {
+    let file = by_document(dataset, &COMPRESSIONS, WriterOptions::default());
+    let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
+    let (mut changed, mut model) = (Vec::new(), Vec::new());
+    for (((field, slots), base), (_, other)) in
+        dataset.columns.iter().zip(columns(dataset)).zip(&other.columns)
+    {
+        let (changes, slots) = changes(slots, &*base, other, docs);
+        changed.push((field.clone(), changes));
+        model.push((field.clone(), slots));
+    }
+    let source = OverlaySource::new(Arc::new(segment), changed);
+    check_searches(&source, &Dataset { docs: dataset.docs, columns: model });
 }
 
 #[test]
@@ -223,7 +256,7 @@ fn changed_rows_of_parts() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
     fn columns_with_changed_rows(
@@ -231,7 +264,8 @@ proptest! {
             let doc = 0..dataset.docs.max(1);
             let some = prop_oneof![
                 prop::collection::btree_set(doc.clone(), 0..20),
-                prop::collection::btree_set(doc, 0..2_000),
+                prop::collection::btree_set(doc.clone(), 0..2_000),
+                doc.prop_map(|first| (first..first + 5_000).collect()),
             ];
             (Just(dataset), some)
         }),
@@ -239,6 +273,7 @@ proptest! {
     ) {
         let docs: Vec<u32> = docs.into_iter().filter(|doc| *doc < dataset.docs).collect();
         check(&dataset, &shifted(&dataset, by), &docs);
+        check_searches_of(&dataset, &shifted(&dataset, by), &docs);
     }
 }
 

@@ -1,0 +1,121 @@
+//! [`OverlaySource`]: a source in which some columns changed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use docvalues_format::file::field::Field;
+use docvalues_format::file::sort::SortKey;
+use docvalues_format::id::TermOrd;
+
+use super::{Changes, NewTerms, Overlay, TermOverlay};
+use crate::absent::AbsentColumn;
+use crate::error::ErrorKind;
+use crate::{Column, ColumnSource, Result};
+
+/// The changed rows of a column, by the type of its elements.
+#[derive(Clone, Debug)]
+pub enum ColumnChanges {
+    /// Of a column of numbers.
+    Numbers(Changes<i64>),
+    /// Of a column of byte strings.
+    Bytes(Changes<u8>),
+    /// Of a column of ords: stable ords of its dictionary and of the new terms.
+    Ords(Changes<TermOrd>, NewTerms),
+}
+
+impl ColumnChanges {
+    /// The column `base` with these rows. O(1).
+    ///
+    /// # Panics
+    ///
+    /// If it has values of another type, or another number of documents.
+    pub fn over(&self, base: Arc<dyn Column>) -> Arc<dyn Column> {
+        match self.clone() {
+            ColumnChanges::Numbers(changes) => Arc::new(Overlay::<i64>::new(base, changes)),
+            ColumnChanges::Bytes(changes) => Arc::new(Overlay::<u8>::new(base, changes)),
+            ColumnChanges::Ords(changes, new) => Arc::new(TermOverlay::new(base, changes, new)),
+        }
+    }
+
+    /// The size in memory, in bytes.
+    pub fn heap(&self) -> usize {
+        match self {
+            ColumnChanges::Numbers(changes) => changes.heap(),
+            ColumnChanges::Bytes(changes) => changes.heap(),
+            ColumnChanges::Ords(changes, new) => changes.heap() + new.heap(),
+        }
+    }
+}
+
+/// A source in which some columns changed. It may have columns that the one below lacks.
+///
+/// # Examples
+///
+/// ```
+/// # use docvalues_column::{Kind, LogicalType, PlainColumn, PlainColumns, PlainSource, PlainValues};
+/// use std::sync::Arc;
+///
+/// use docvalues_column::{Changes, ColumnChanges, ColumnSource, DocId, Field, OverlaySource};
+///
+/// # let size = Field::new("size", Kind::Numeric, LogicalType::I64);
+/// # let column = PlainColumn::new(2, PlainValues::Numbers(vec![7, 512]), None, None).unwrap();
+/// # let docs = PlainColumns::new(2, vec![column]).unwrap();
+/// # let source = PlainSource::new(Arc::new(docs), Arc::from([size.clone()]));
+/// let mut sizes = Changes::new(source.docs(), false);
+/// sizes.set([(DocId::new(1), Some(&[9][..]))]);
+/// let changed = OverlaySource::new(Arc::new(source), [(size, ColumnChanges::Numbers(sizes))]);
+///
+/// let mut row = Vec::new();
+/// changed.column("size")?.values().numbers().unwrap().get(DocId::new(1), &mut row)?;
+/// assert_eq!(row, [9]);
+/// # Ok::<(), docvalues_column::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct OverlaySource {
+    base: Arc<dyn ColumnSource + Send + Sync>,
+    changed: BTreeMap<String, (Field, ColumnChanges)>,
+}
+
+impl OverlaySource {
+    /// `base` with the changes of some fields.
+    pub fn new(
+        base: Arc<dyn ColumnSource + Send + Sync>,
+        changes: impl IntoIterator<Item = (Field, ColumnChanges)>,
+    ) -> OverlaySource {
+        let by_name = changes.into_iter().map(|(field, changes)| (field.name.clone(), (field, changes)));
+        OverlaySource { base, changed: by_name.collect() }
+    }
+}
+
+impl ColumnSource for OverlaySource {
+    fn docs(&self) -> u32 {
+        self.base.docs()
+    }
+
+    fn fields(&self) -> Result<Vec<Field>> {
+        let mut fields = self.base.fields()?;
+        for (name, (field, _)) in &self.changed {
+            if let Err(place) = fields.binary_search_by(|other| other.name.cmp(name)) {
+                fields.insert(place, field.clone());
+            }
+        }
+        Ok(fields)
+    }
+
+    fn column(&self, name: &str) -> Result<Arc<dyn Column>> {
+        let base = self.base.column(name);
+        let Some((field, changes)) = self.changed.get(name) else { return base };
+        let base = match base {
+            Err(error) if matches!(error.kind(), ErrorKind::NoSuchColumn { .. }) => {
+                Arc::new(AbsentColumn::of(field.clone(), self.docs()))
+            }
+            base => base?,
+        };
+        Ok(changes.over(base))
+    }
+
+    /// That of the source below: keys of the sort must not change.
+    fn sort(&self) -> &[SortKey] {
+        self.base.sort()
+    }
+}
