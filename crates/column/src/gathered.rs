@@ -5,7 +5,7 @@ mod retain;
 use std::mem;
 use std::ops::ControlFlow;
 
-use crate::batch::{Batch, BatchDocs, Lists, Slices, View};
+use crate::batch::{BatchDocs, Lists, Slices, View};
 use crate::rows::{Each, Element};
 use crate::{DocRange, Result, bits};
 
@@ -264,33 +264,6 @@ impl<T: Element> Gathered<T> {
         if self.is_many {
             self.lists.sort();
         }
-    }
-
-    /// Calls `each` with those of these rows that have a value, if there are any. They are the rows of the documents `docs`.
-    pub(crate) fn each_with_value(&mut self, docs: DocRange, each: &mut Each<'_, T>) -> ControlFlow<()> {
-        if self.is_many && !T::EMPTY_IS_VALUE {
-            let lens = || self.lists.slices().lens();
-            self.has_gaps = lens().any(|len| len == 0);
-            self.present.clear();
-            self.present.resize(docs.words(), 0);
-            lens()
-                .enumerate()
-                .filter(|(_, len)| *len > 0)
-                .for_each(|(at, _)| bits::set(&mut self.present, at));
-        }
-        if !self.has_gaps {
-            return each(Batch { docs: BatchDocs::Run(docs), values: self.view() });
-        }
-        let present = mem::take(&mut self.present);
-        let mut some = Vec::with_capacity(docs.len() + bits::PUSH_DOCS_SPARE);
-        bits::push_docs(&present[..docs.words()], docs.start, &mut some);
-        self.has_gaps = false;
-        self.retain(&present);
-        self.present = present;
-        if some.is_empty() {
-            return ControlFlow::Continue(());
-        }
-        each(Batch { docs: BatchDocs::List(&some), values: self.view() })
     }
 
     /// For sources: replaces the rows by those of the range `docs`, taken from a scan.

@@ -4,17 +4,16 @@
 //!
 //! ```text
 //! gather   the column gathers; changed documents are replaced
-//! scan     runs without changes are scanned; in other runs, 1,024 documents are gathered
+//! scan     the column scans; batches with changed documents are merged with these
 //! filter   the column filters; the bits of changed documents are replaced
 //! zones    the column's, extended by the new numbers
 //! ```
 
-use std::cell::Cell;
 use std::sync::Arc;
 
 use docvalues_format::id::DocId;
 
-use crate::batch::{Batch, BatchDocs};
+use crate::batch::BatchDocs;
 use crate::column::{Bounds, Column, ColumnInfo, Count, Values};
 use crate::rows::{Each, Element, Rows};
 use crate::{DocRange, Gathered, Pruning, Result, SkipIndex, bits};
@@ -22,16 +21,19 @@ use crate::{DocRange, Gathered, Pruning, Result, SkipIndex, bits};
 mod block;
 mod changes;
 mod new_terms;
+mod scan;
 mod skip_index;
 mod source;
 mod terms;
+
+use scan::Scan;
 
 pub use changes::Changes;
 pub use new_terms::NewTerms;
 pub use source::{ColumnChanges, OverlaySource};
 pub use terms::TermOverlay;
 
-/// Documents that are gathered at once if one of them changed.
+/// Documents of a list that are looked for at once.
 const BATCH: usize = 1_024;
 
 /// A column in which some rows changed.
@@ -117,14 +119,14 @@ impl<T: Element> Overlay<T> {
 
     /// Replaces the single values of changed documents of a range.
     fn put(&self, docs: DocRange, out: &mut Gathered<T>) {
-        for (first, group) in self.changes.groups(docs) {
+        self.changes.groups(docs).for_each(|(first, group)| {
             // Below 0 if the range begins within the group.
             let place = (first as usize).wrapping_sub(docs.start as usize);
             group.put(out.values_mut(), place);
             if group.changed & !group.present != 0 || out.present().is_some() {
                 out.replace(group.rows().map(|(bit, row)| (place.wrapping_add(bit), row)));
             }
-        }
+        });
     }
 
     /// Adds to `bits` the documents that `run` finds in the column below, except that changed ones are added if their
@@ -142,12 +144,10 @@ impl<T: Element> Overlay<T> {
         }
         let mut found = vec![0; docs.words()];
         run(&mut found)?;
-        for (first, group) in self.changes.groups(docs) {
-            let changed = group.changed;
-            let is_wanted = |row: Option<&[T]>| row.is_some_and(&is_wanted);
-            let wanted = group.rows().fold(0, |all, (bit, row)| all | u64::from(is_wanted(row)) << bit);
-            replace_bits(&mut found, i64::from(first) - i64::from(docs.start), changed, wanted);
-        }
+        self.changes.groups(docs).for_each(|(first, group)| {
+            let place = i64::from(first) - i64::from(docs.start);
+            replace_bits(&mut found, place, group.changed, group.matches(&is_wanted));
+        });
         bits.iter_mut().zip(found).for_each(|(word, found)| *word |= found);
         Ok(())
     }
@@ -209,29 +209,10 @@ impl<T: Element> Rows<T> for Overlay<T> {
 
     fn scan(&self, docs: DocRange, each: &mut Each<'_, T>) -> Result<()> {
         let docs = docs.clip(self.info.docs);
-        let (mut gathered, is_done) = (Gathered::new(), Cell::new(false));
-        let mut each = |batch: Batch<'_, T>| {
-            let flow = each(batch);
-            is_done.set(flow.is_break());
-            flow
-        };
-        let mut start = docs.start;
-        for batch in docs.chunks(BATCH).filter(|batch| self.changes.may_change(*batch)) {
-            let unchanged = DocRange::new(start, batch.start);
-            if !unchanged.is_empty() {
-                self.below(|rows| rows.scan(unchanged, &mut each))?;
-            }
-            if is_done.get() {
-                return Ok(());
-            }
-            self.gather(BatchDocs::Run(batch), &mut gathered)?;
-            if gathered.each_with_value(batch, &mut each).is_break() {
-                return Ok(());
-            }
-            start = batch.end;
-        }
-        let unchanged = DocRange::new(start, docs.end);
-        if unchanged.is_empty() { Ok(()) } else { self.below(|rows| rows.scan(unchanged, &mut each)) }
+        let mut scan = Scan::new(&self.changes, docs, each);
+        self.below(|rows| rows.scan(docs, &mut |batch| scan.add(batch)))?;
+        scan.finish(docs.end);
+        Ok(())
     }
 
     fn filter(

@@ -1,6 +1,6 @@
 //! Measures changed values: reads of columns in which some rows changed, and what a change costs.
 //!
-//! Prints a table for each work. Times are CPU time of the thread, medians of five rounds.
+//! Prints a table for each work. Times are CPU time of the thread, medians of seven rounds.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a measurement")]
 
 mod reads;
@@ -43,7 +43,7 @@ fn main() {
 }
 
 /// Rounds, of which the median counts.
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 7;
 
 /// The milliseconds of CPU time that `run` takes.
 fn millis(run: impl FnOnce()) -> f64 {

@@ -60,7 +60,7 @@ pub(crate) fn measure(docs: u32) {
         changes.set(some.iter().map(|doc| DocId::new(*doc)).zip(rows.chunks(1).map(Some)));
         print(&format!("time | {} %", part * 100.0), changes.heap(), &some, {
             let changed: Arc<dyn Column> = Arc::new(Overlay::<i64>::new(Arc::clone(&time), changes));
-            ratios(|| (numbers(&changed), numbers(&time)))
+            ratios(|| numbers(&changed), || numbers(&time))
         });
         let mut changes = Changes::<u8>::new(docs, true);
         let rows: Vec<String> = some.iter().map(|_| text(&mut rng)).collect();
@@ -69,7 +69,7 @@ pub(crate) fn measure(docs: u32) {
         );
         print(&format!("title | {} %", part * 100.0), changes.heap(), &some, {
             let changed: Arc<dyn Column> = Arc::new(Overlay::<u8>::new(Arc::clone(&title), changes));
-            ratios(|| (strings(&changed), strings(&title)))
+            ratios(|| strings(&changed), || strings(&title))
         });
     }
 }
@@ -139,9 +139,17 @@ fn reads<T: Element>(column: &Arc<dyn Column>, rows: &dyn Rows<T>) -> [f64; 3] {
     [scan, any, millis(|| gather(&asked))]
 }
 
-/// The medians of the ratios of pairs.
-fn ratios(pair: impl Fn() -> ([f64; 5], [f64; 5])) -> [f64; 5] {
-    let pairs: Vec<_> = (0..ROUNDS).map(|_| pair()).collect();
+/// The medians of the ratios of pairs, of which each is first in turn.
+fn ratios(changed: impl Fn() -> [f64; 5], base: impl Fn() -> [f64; 5]) -> [f64; 5] {
+    let pair = |round| {
+        if round % 2 == 0 {
+            let base = base();
+            (changed(), base)
+        } else {
+            (changed(), base())
+        }
+    };
+    let pairs: Vec<_> = (0..ROUNDS).map(pair).collect();
     std::array::from_fn(|at| median(pairs.iter().map(|(changed, base)| changed[at] / base[at]).collect()))
 }
 

@@ -209,6 +209,24 @@ impl<'a, T: Element> Group<'a, T> {
             .map(move |(bit, rank)| (bit, (self.present >> bit & 1 == 1).then(|| self.rows.get(rank))))
     }
 
+    /// A bit for each document that changed and whose new row is wanted.
+    #[inline]
+    pub(super) fn matches(&self, is_wanted: impl Fn(&[T]) -> bool) -> u64 {
+        let wanted = match self.rows {
+            NewRows::One(values) => {
+                let values = &values[self.rank..];
+                let wanted = |(bit, value)| u64::from(is_wanted(std::slice::from_ref(value))) << bit;
+                ones(self.changed).zip(values).map(wanted).fold(0, |all, bit| all | bit)
+            }
+            NewRows::Many(lists) => {
+                let wanted = |(bit, rank)| u64::from(is_wanted(lists.get(rank))) << bit;
+                ones(self.changed).zip(self.rank..).map(wanted).fold(0, |all, bit| all | bit)
+            }
+        };
+        // An empty list is no value.
+        wanted & self.present
+    }
+
     /// Puts single values into the places of the documents that changed; the group's first document has the place `first`,
     /// which may be below 0, and wraps.
     #[inline]
