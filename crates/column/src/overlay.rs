@@ -33,9 +33,6 @@ pub use new_terms::NewTerms;
 pub use source::{ColumnChanges, OverlaySource};
 pub use terms::TermOverlay;
 
-/// Documents of a list that are looked for at once.
-const BATCH: usize = 1_024;
-
 /// A column in which some rows changed.
 ///
 /// Counts and bounds are no longer exact, as the old rows of changed documents are not looked up.
@@ -193,15 +190,13 @@ impl<T: Element> Rows<T> for Overlay<T> {
                 out.replace(self.changes.rows(run).map(|(doc, row)| (run.place(doc), row)));
             }
             BatchDocs::Run(run) => self.put(run, out),
-            BatchDocs::List(list) if out.is_many() => out.replace(self.changes.places(list)),
+            BatchDocs::List(list) if out.is_many() => {
+                let mut rows = Vec::new();
+                self.changes.find(list, |at, row| rows.push((at, row)));
+                out.replace(rows);
+            }
             BatchDocs::List(list) => {
-                let mut found = Vec::new();
-                for (list, first) in list.chunks(BATCH).zip((0..).step_by(BATCH)) {
-                    self.changes.find(list, &mut found);
-                    let places = found.iter().map(|at| usize::from(*at));
-                    let row = |at: usize| Some((first + at, self.changes.get(list[at])?));
-                    out.replace(places.filter_map(row));
-                }
+                self.changes.find(list, |at, row| out.set(at, row.and_then(|row| row.first().copied())));
             }
         }
         Ok(())

@@ -3,6 +3,8 @@
 use std::iter;
 use std::ops::Range;
 
+use docvalues_format::prefetch::prefetch;
+
 use crate::Lists;
 use crate::rows::Element;
 
@@ -97,36 +99,56 @@ impl<T: Element> Block<T> {
 
     /// The groups of some documents that have changes.
     #[inline]
-    pub(super) fn groups_in(&self, docs: Range<usize>) -> impl Iterator<Item = Group<'_, T>> {
-        let spans = docs.start / SPAN..docs.end.div_ceil(SPAN);
-        spans.filter(|span| self.groups[*span] != 0).flat_map(move |span| {
-            let docs = docs.clone();
-            ones(self.groups[span]).zip(usize::from(self.starts[span])..).filter_map(move |(group, at)| {
-                let first = (span * 64 + group) * GROUP;
-                let all = self.changed[at];
-                let some = match docs.start <= first && first + GROUP <= docs.end {
-                    true => all,
-                    false => {
-                        let within = first.max(docs.start)..docs.end.min(first + GROUP);
-                        all & mask(within.start - first, within.len())
-                    }
-                };
-                let rank = usize::from(self.ranks[at]) + below(all, some.trailing_zeros() as usize % 64);
-                let present = self.present.get(at).copied().unwrap_or(u64::MAX);
-                (some != 0).then_some(Group { first, changed: some, present, rank, rows: &self.rows })
-            })
-        })
+    pub(super) fn groups_in(&self, docs: Range<usize>) -> Groups<'_, T> {
+        let span = docs.start / SPAN;
+        let mut groups = Groups { block: self, span, left: 0, at: 0, docs };
+        if !groups.docs.is_empty() {
+            groups.begin(span);
+        }
+        groups
     }
 
-    /// Whether a document changed, without a branch for each group.
+    /// The place of a document's group, without a branch; any place, perhaps past the last one, if the group has no changes.
+    /// Then the first result is false.
     #[inline]
-    pub(super) fn has_changed(&self, doc: u16) -> bool {
-        let (group, bit) = (usize::from(doc) / GROUP, usize::from(doc) % GROUP);
+    pub(super) fn place(&self, doc: u16) -> (bool, u16) {
+        let group = usize::from(doc) / GROUP;
         let groups = self.groups[group / 64];
-        let at = usize::from(self.starts[group / 64]) + below(groups, group % 64);
-        // The place of the last group may follow, if this one has no changes.
-        let changed = self.changed.get(at).copied().unwrap_or_default();
-        (groups >> (group % 64)) & (changed >> bit) & 1 == 1
+        let before = below(groups, group % 64);
+        #[expect(clippy::cast_possible_truncation, reason = "of 1,024 groups")]
+        let at = self.starts[group / 64] + before as u16;
+        (groups >> (group % 64) & 1 == 1, at)
+    }
+
+    /// Prefetches what [`rank_at`](Self::rank_at) reads.
+    #[inline]
+    pub(super) fn prefetch_place(&self, at: u16) {
+        prefetch(self.changed.as_ptr().wrapping_add(usize::from(at)).cast());
+        prefetch(self.ranks.as_ptr().wrapping_add(usize::from(at)).cast());
+    }
+
+    /// Whether a document changed, and its rank, by the place of its group, without a branch.
+    #[inline]
+    pub(super) fn rank_at(&self, at: u16, doc: u16) -> (bool, usize) {
+        let (at, bit) = (usize::from(at), usize::from(doc) % GROUP);
+        let changed = self.changed[at];
+        (changed >> bit & 1 == 1, usize::from(self.ranks[at]) + below(changed, bit))
+    }
+
+    /// Prefetches a single value.
+    #[inline]
+    pub(super) fn prefetch_row(&self, rank: usize) {
+        if let NewRows::One(values) = &self.rows {
+            prefetch(values.as_ptr().wrapping_add(rank).cast());
+        }
+    }
+
+    /// The new row of a changed document, by the place of its group and its rank.
+    #[inline]
+    pub(super) fn row_at(&self, at: u16, doc: u16, rank: usize) -> Option<&[T]> {
+        let present = self.present.get(usize::from(at));
+        let is_present = present.is_none_or(|present| present >> (usize::from(doc) % GROUP) & 1 == 1);
+        is_present.then(|| self.rows.get(rank))
     }
 
     /// This block with more changes, ascending by document. Those of the same documents replace the ones before.
@@ -185,6 +207,62 @@ impl<T: Element> Block<T> {
             block.present = some.map(|(_, present)| *present).collect();
         }
         block
+    }
+}
+
+/// The groups of some documents of a block that have changes.
+pub(super) struct Groups<'a, T> {
+    block: &'a Block<T>,
+    docs: Range<usize>,
+    /// The span of 64 groups, and those of them that are left.
+    span: usize,
+    left: u64,
+    /// The place of the first of these.
+    at: usize,
+}
+
+impl<T> Groups<'_, T> {
+    fn begin(&mut self, span: usize) {
+        let groups = self.block.groups[span];
+        let before = self.docs.start.saturating_sub(span * SPAN) / GROUP;
+        (self.span, self.left) = (span, groups & u64::MAX << before);
+        self.at = usize::from(self.block.starts[span]) + if before > 0 { below(groups, before) } else { 0 };
+    }
+}
+
+impl<'a, T> Iterator for Groups<'a, T> {
+    type Item = Group<'a, T>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Group<'a, T>> {
+        loop {
+            while self.left == 0 {
+                let span = self.span + 1;
+                if span * SPAN >= self.docs.end {
+                    return None;
+                }
+                self.begin(span);
+            }
+            let (block, at) = (self.block, self.at);
+            let first = (self.span * 64 + self.left.trailing_zeros() as usize) * GROUP;
+            self.left &= self.left - 1;
+            self.at += 1;
+            if first >= self.docs.end {
+                self.left = 0;
+                continue;
+            }
+            let present = block.present.get(at).copied().unwrap_or(u64::MAX);
+            let (all, rank) = (block.changed[at], usize::from(block.ranks[at]));
+            if self.docs.start <= first && first + GROUP <= self.docs.end {
+                return Some(Group { first, changed: all, present, rank, rows: &block.rows });
+            }
+            let start = self.docs.start.saturating_sub(first);
+            let changed = all & mask(start, self.docs.end.min(first + GROUP) - first - start);
+            let rank = rank + below(all, start);
+            if changed != 0 {
+                return Some(Group { first, changed, present, rank, rows: &block.rows });
+            }
+        }
     }
 }
 

@@ -8,6 +8,9 @@ use super::block::{Block, DOCS, Group};
 use crate::DocRange;
 use crate::rows::Element;
 
+/// Documents that are looked for at once.
+const AT_ONCE: usize = 128;
+
 /// New rows of some documents of a column: an [`Overlay`](super::Overlay) has them in place of the old ones.
 ///
 /// Copy-on-write, in blocks of 65,536 documents: a clone shares all blocks, and a change makes its block again. A block
@@ -162,29 +165,52 @@ impl<T: Element> Changes<T> {
         })
     }
 
-    /// The places in `docs` whose documents changed, ascending, and the new rows.
-    pub(super) fn places(&self, docs: &[DocId]) -> impl Iterator<Item = (usize, Option<&[T]>)> {
-        docs.iter().enumerate().filter_map(|(at, doc)| Some((at, self.get(*doc)?)))
-    }
-
-    /// Replaces `out` by the places in `docs`, at most 65,536, whose documents changed.
-    pub(super) fn find(&self, docs: &[DocId], out: &mut Vec<u16>) {
-        out.clear();
-        let places = (0..=u16::MAX).zip(docs);
+    /// Calls `each` with the places in `docs` whose documents changed, ascending, and the new rows.
+    pub(super) fn find<'a>(&'a self, docs: &[DocId], mut each: impl FnMut(usize, Option<&'a [T]>)) {
         // A branch that is mostly not taken is faster than none.
         if self.len < self.docs / 512 {
-            out.extend(places.filter(|(_, doc)| self.get(**doc).is_some()).map(|(at, _)| at));
+            for (at, doc) in docs.iter().enumerate() {
+                if let Some(row) = self.get(*doc) {
+                    each(at, row);
+                }
+            }
             return;
         }
-        out.resize(docs.len(), 0);
-        let mut count = 0;
-        for (at, doc) in places {
-            let (block, doc) = doc.split();
-            let block = self.blocks.get(block as usize).and_then(Option::as_ref);
-            out[count] = at;
-            count += usize::from(block.is_some_and(|block| block.has_changed(doc)));
+        for (docs, first) in docs.chunks(AT_ONCE).zip((0..).step_by(AT_ONCE)) {
+            self.find_some(docs, |at, row| each(first + at, row));
         }
-        out.truncate(count);
+    }
+
+    /// As [`find`](Self::find), for at most [`AT_ONCE`] documents: in steps, so that their cache misses overlap.
+    fn find_some<'a>(&'a self, docs: &[DocId], mut each: impl FnMut(usize, Option<&'a [T]>)) {
+        let block = |doc: DocId| self.blocks.get(doc.split().0 as usize).and_then(Option::as_ref);
+        let mut places = [(0_u8, 0_u16); AT_ONCE];
+        let mut count = 0;
+        for (at, doc) in (0..=u8::MAX).zip(docs) {
+            let Some(block) = block(*doc) else { continue };
+            let (has_changes, place) = block.place(doc.split().1);
+            block.prefetch_place(place);
+            places[count] = (at, place);
+            count += usize::from(has_changes);
+        }
+        let mut rows = [(0_u8, 0_u16, 0_usize); AT_ONCE];
+        let mut found = 0;
+        for (at, place) in &places[..count] {
+            let doc = docs[usize::from(*at)];
+            let Some(block) = block(doc) else { continue };
+            let (has_changed, rank) = block.rank_at(*place, doc.split().1);
+            rows[found] = (*at, *place, rank);
+            found += usize::from(has_changed);
+            if has_changed {
+                block.prefetch_row(rank);
+            }
+        }
+        for (at, place, rank) in &rows[..found] {
+            let doc = docs[usize::from(*at)];
+            if let Some(block) = block(doc) {
+                each(usize::from(*at), block.row_at(*place, doc.split().1, *rank));
+            }
+        }
     }
 
     /// The blocks with changes in a range: each with its first document, and the documents in it.
