@@ -315,7 +315,7 @@ impl<T> Lists<T> {
         Lists { offsets: vec![0], items: Vec::new() }
     }
 
-    /// No lists, with room for the offsets of `len`.
+    /// No lists, with capacity for `len` of them; items are not reserved.
     pub fn with_capacity(len: usize) -> Lists<T> {
         let mut offsets = Vec::with_capacity(len + 1);
         offsets.push(0);
@@ -353,9 +353,21 @@ impl<T> Lists<T> {
         result
     }
 
-    /// The items of all lists, to be replaced.
+    /// The items of all lists, mutable.
     pub(crate) fn items_mut(&mut self) -> &mut [T] {
         &mut self.items
+    }
+
+    /// Sorts the last list.
+    pub(crate) fn sort_last(&mut self)
+    where
+        T: Ord,
+    {
+        let start = self.len().checked_sub(1).map_or(0, |last| self.offsets[last]);
+        let last = &mut self.items[usize::try_from(start).unwrap_or(usize::MAX)..];
+        if !last.is_sorted() {
+            last.sort_unstable();
+        }
     }
 
     /// Sorts each list that is not sorted. O(items) if all are.

@@ -103,7 +103,7 @@ impl<T: Copy + Default> Gathered<T> {
         if self.is_many { &[] } else { &self.values }
     }
 
-    /// The values of single-valued rows, to be replaced; empty if rows are lists.
+    /// The values of single-valued rows, mutable; empty if rows are lists.
     pub(crate) fn values_mut(&mut self) -> &mut [T] {
         if self.is_many { &mut [] } else { &mut self.values }
     }
@@ -114,7 +114,7 @@ impl<T: Copy + Default> Gathered<T> {
         if self.is_many { self.lists.slices() } else { Slices::none() }
     }
 
-    /// A bit for each row, set if the document has a value; `None` if all have one. The row of a missing byte string is
+    /// A bit for each row, set if the document has a value; `None` only if all have one. The row of a missing byte string is
     /// empty. Always `None` for lists of numbers or ords: there, a document without a value has an empty list.
     #[inline]
     pub fn present(&self) -> Option<&[u64]> {
@@ -209,8 +209,7 @@ impl<T: Element> Gathered<T> {
         Presence { len: self.values.len(), tracks: self.tracks, has_gaps, bits }.mark(at, value.is_some());
     }
 
-    /// Replaces the rows at ascending places; `None` is no value. An overlay of changed rows calls it. O(changed rows); O(rows
-    /// and items) of lists.
+    /// Replaces the rows at ascending places; `None` is no value. O(places) for single values; O(all rows and items) for lists.
     ///
     /// # Panics
     ///
@@ -250,13 +249,14 @@ impl<T: Element> Gathered<T> {
         let fill = mem::replace(&mut self.fill, absent);
         let outcome = gather(self);
         self.fill = fill;
+        outcome?;
         if self.is_many {
             self.lists.items_mut().iter_mut().for_each(|value| *value = map(*value));
         } else {
             let map = |value: T| if value == absent { fill } else { map(value) };
             self.values.iter_mut().for_each(|value| *value = map(*value));
         }
-        outcome
+        Ok(())
     }
 
     /// Sorts each list.

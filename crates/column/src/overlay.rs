@@ -35,7 +35,7 @@ pub use terms::TermOverlay;
 
 /// A column in which some rows changed.
 ///
-/// Counts and bounds are no longer exact, as the old rows of changed documents are not looked up.
+/// Counts become upper bounds, and bounds [`Within`](Bounds::Within), because the old rows are not read.
 ///
 /// # Examples
 ///
@@ -67,11 +67,12 @@ impl Overlay<i64> {
     ///
     /// # Panics
     ///
-    /// If the column has other values, or another number of documents.
+    /// If `base` has values of another type, `changes` is for another number of documents, or they disagree on single values
+    /// and lists.
     pub fn new(base: Arc<dyn Column>, changes: Changes<i64>) -> Overlay<i64> {
         let mut column = Overlay::over(base, changes);
         let bounds = &mut column.info.bounds;
-        if *bounds != Bounds::Unknown {
+        if *bounds != Bounds::Unknown && !column.changes.is_empty() {
             let (low, high) = bounds.range().into_inner();
             let (min, max) = column.changes.bounds().unwrap_or((low, high));
             *bounds = Bounds::Within(low.min(min)..=high.max(max));
@@ -85,7 +86,8 @@ impl Overlay<u8> {
     ///
     /// # Panics
     ///
-    /// If the column has other values, or another number of documents.
+    /// If `base` has values of another type, `changes` is for another number of documents, or they disagree on single values
+    /// and lists.
     pub fn new(base: Arc<dyn Column>, changes: Changes<u8>) -> Overlay<u8> {
         Overlay::over(base, changes)
     }
@@ -99,6 +101,9 @@ impl<T: Element> Overlay<T> {
         assert_eq!(info.docs, changes.docs(), "documents of \"{name}\"");
         let is_many = info.is_multi_valued() || T::EMPTY_IS_VALUE;
         assert_eq!(is_many, changes.is_many(), "whether rows of \"{name}\" are lists");
+        if changes.is_empty() {
+            return Overlay { base, changes, info };
+        }
         let at_most = |count: Count, added: u64| count.most().saturating_add(added);
         let with_value = at_most(info.with_value, changes.len().into()).min(info.docs.into());
         info.with_value = Count::AtMost(with_value);

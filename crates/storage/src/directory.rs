@@ -149,7 +149,8 @@ pub trait DirectoryFile: fmt::Debug + Send + Sync {
     /// If the call fails.
     fn clear(&self) -> io::Result<()>;
 
-    /// Waits until the disk has all bytes, and the length. Times of the file may be lost.
+    /// Flushes the contents and the length to the disk, as [`File::sync_data`](std::fs::File::sync_data). Timestamps may be
+    /// lost.
     ///
     /// # Errors
     ///

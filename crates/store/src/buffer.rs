@@ -44,8 +44,8 @@ struct Entry {
 pub(crate) struct Buffer {
     pub(crate) blocks: Vec<Block>,
     places: HashTable<Entry>,
-    /// How many ids will come, as many as the last time. Growing a large table would hold the lock for milliseconds, so it
-    /// grows to this size while there are few.
+    /// The expected number of ids: that of the previous buffer. The table reserves them early, because growing a large table
+    /// holds the lock for milliseconds.
     expected: usize,
     bytes: usize,
 }
@@ -64,7 +64,8 @@ impl Buffer {
     /// Appends documents. Returns the place of the first; the others follow. `number` gives numbers of blocks.
     pub(crate) fn append(&mut self, docs: PlainColumns, number: &mut u64) -> Place {
         if self.places.len() > self.expected / 8 {
-            self.places.reserve(std::mem::take(&mut self.expected), |entry| entry.hash);
+            let more = std::mem::take(&mut self.expected).saturating_sub(self.places.len());
+            self.places.reserve(more, |entry| entry.hash);
         }
         // A document without values takes a bit, but also a number.
         self.bytes += docs.heap() + docs.docs() as usize;

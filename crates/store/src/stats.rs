@@ -31,7 +31,7 @@ pub struct StoreStats {
     pub buffer_bytes: usize,
     /// The memory of what is being written to a segment, in bytes.
     pub sealed_bytes: usize,
-    /// The memory of the table of all ids, in bytes; 0 as long as ids are looked up by the filters of the segments.
+    /// The memory of the table of all ids, in bytes, without that of a larger one that is being prepared; 0 as long as ids are looked up by the filters of the segments.
     pub table_bytes: usize,
     /// The number of deletions that are remembered with their versions.
     pub remembered_deletes: usize,

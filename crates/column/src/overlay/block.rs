@@ -8,10 +8,14 @@ use docvalues_format::prefetch::prefetch;
 use crate::Lists;
 use crate::rows::Element;
 
-/// Documents of a block, of a group, and of the groups of a word.
+/// Documents of a block.
 pub(super) const DOCS: usize = 1 << 16;
+
+/// Documents of a group, and the groups of a block.
 const GROUP: usize = 64;
 const GROUPS: usize = DOCS / GROUP;
+
+/// Documents of 64 groups.
 const SPAN: usize = 64 * GROUP;
 
 /// The changed rows of some of 65,536 documents.
@@ -20,7 +24,7 @@ const SPAN: usize = 64 * GROUP;
 /// groups    1,024 bits: whether any of 64 documents changed
 /// starts    for each 64 of these bits, the groups before
 /// changed   for each group with changes, a bit for each document
-/// present   the same, set if the new row has a value; not kept if all have one
+/// present   the same, set if the new row has a value; empty if every new row has one
 /// ranks     for each group with changes, the changed documents before
 /// rows      the new rows, by rank
 /// ```
@@ -36,7 +40,7 @@ pub(super) struct Block<T> {
     rows: NewRows<T>,
 }
 
-/// New rows: one value each, of which those without a value are arbitrary; or a list each.
+/// New rows: one value each, arbitrary for a document without a value; or a list each.
 #[derive(Clone, Debug)]
 enum NewRows<T> {
     One(Vec<T>),
@@ -54,6 +58,14 @@ impl<T: Element> Block<T> {
     /// The number of changed documents.
     pub(super) fn len(&self) -> usize {
         self.rows.len()
+    }
+
+    /// The number of new values; a byte string is one.
+    pub(super) fn values(&self) -> usize {
+        match &self.rows {
+            NewRows::Many(lists) if !T::EMPTY_IS_VALUE => lists.slices().items().len(),
+            rows => rows.len(),
+        }
     }
 
     /// The size in memory, in bytes.
@@ -85,7 +97,7 @@ impl<T: Element> Block<T> {
         usize::from(self.starts[group / 64]) + below(self.groups[group / 64], group % 64)
     }
 
-    /// Whether a group of some documents, which are not none, has changes: false only if none of the documents changed.
+    /// Whether any group that overlaps `docs`, which must not be empty, has changes.
     #[inline]
     pub(super) fn may_have_changes(&self, docs: Range<usize>) -> bool {
         let (first, end) = (docs.start / GROUP, docs.end.div_ceil(GROUP));
@@ -159,9 +171,15 @@ impl<T: Element> Block<T> {
             changed[group.first / GROUP] = group.changed;
             present[group.first / GROUP] = group.present;
         }
-        let (mut rows, mut copied) = (self.rows.with_capacity(changes.len()), 0);
+        let place = |doc: u16| (usize::from(doc) / GROUP, usize::from(doc) % GROUP);
+        let is_new = |(doc, _): &&(u16, _)| {
+            let (group, bit) = place(*doc);
+            changed[group] >> bit & 1 == 0
+        };
+        let mut rows = self.rows.with_capacity(changes.iter().filter(is_new).count());
+        let mut copied = 0;
         for (doc, row) in changes {
-            let (group, bit) = (usize::from(*doc) / GROUP, usize::from(*doc) % GROUP);
+            let (group, bit) = place(*doc);
             let (rank, is_old) = self.rank(group, bit);
             rows.extend_from(&self.rows, copied..rank);
             rows.push(*row);
@@ -203,8 +221,9 @@ impl<T: Element> Block<T> {
         }
         let lacks = |(changed, present): (&u64, &u64)| changed & !present != 0;
         if changed.iter().zip(present).any(lacks) {
+            block.present.reserve_exact(some);
             let some = changed.iter().zip(present).filter(|(changed, _)| **changed != 0);
-            block.present = some.map(|(_, present)| *present).collect();
+            block.present.extend(some.map(|(_, present)| *present));
         }
         block
     }
@@ -352,7 +371,12 @@ impl<T: Element> NewRows<T> {
     fn push(&mut self, row: Option<&[T]>) {
         match self {
             NewRows::One(values) => values.push(row.map_or_else(T::default, |row| row[0])),
-            NewRows::Many(lists) => lists.push(row.unwrap_or_default()),
+            NewRows::Many(lists) => {
+                lists.push(row.unwrap_or_default());
+                if !T::EMPTY_IS_VALUE {
+                    lists.sort_last();
+                }
+            }
         }
     }
 

@@ -11,10 +11,10 @@ use crate::rows::Element;
 /// Documents that are looked for at once.
 const AT_ONCE: usize = 128;
 
-/// New rows of some documents of a column: an [`Overlay`](super::Overlay) has them in place of the old ones.
+/// New rows of some documents of a column. An [`Overlay`](super::Overlay) returns them instead of the old rows.
 ///
-/// Copy-on-write, in blocks of 65,536 documents: a clone shares all blocks, and a change makes its block again. A block
-/// without changes takes no memory. At least 64 bytes a block and, with many changes in it, 10 bytes a number.
+/// Copy-on-write, in blocks of 65,536 documents: a clone shares all blocks, and a change copies its block. A block with
+/// changes takes about 300 bytes, and 10 to 18 bytes for each single number.
 ///
 /// # Examples
 ///
@@ -27,7 +27,7 @@ const AT_ONCE: usize = 128;
 /// sizes.set([(DocId::new(8), Some(&[9][..]))]);
 ///
 /// assert_eq!(sizes.get(DocId::new(7)), Some(Some(&[512][..])));
-/// assert_eq!(sizes.get(DocId::new(70_000)), Some(None)); // it has no value any more
+/// assert_eq!(sizes.get(DocId::new(70_000)), Some(None)); // its value was removed
 /// assert_eq!(sizes.get(DocId::new(9)), None); // it did not change
 /// assert!(sizes.since(&before).eq([(DocId::new(8), Some(&[9][..]))]));
 /// ```
@@ -35,19 +35,19 @@ const AT_ONCE: usize = 128;
 pub struct Changes<T> {
     docs: u32,
     is_many: bool,
-    blocks: Vec<Option<Arc<Block<T>>>>,
-    /// The number of changed documents, and an upper bound of their values.
+    blocks: Arc<Vec<Option<Arc<Block<T>>>>>,
+    /// The number of changed documents, and of their values; single values that are missing count.
     len: u32,
     values: u64,
-    /// No new value lies outside.
+    /// Of all values ever set.
     bounds: Option<(T, T)>,
     heap: usize,
 }
 
 impl<T: Element> Changes<T> {
-    /// No changes, for a column of `docs` documents whose rows are lists, or byte strings, if `is_many`.
+    /// No changes, for a column of `docs` documents. `is_many` must be true if it is multi-valued or has byte strings.
     pub fn new(docs: u32, is_many: bool) -> Changes<T> {
-        let blocks = vec![None; (docs as usize).div_ceil(DOCS)];
+        let blocks = Arc::new(vec![None; (docs as usize).div_ceil(DOCS)]);
         Changes { docs, is_many, blocks, len: 0, values: 0, bounds: None, heap: 0 }
     }
 
@@ -76,7 +76,7 @@ impl<T: Element> Changes<T> {
         self.heap + size_of_val(&self.blocks[..])
     }
 
-    /// No new value lies outside of these; `None` if there is none.
+    /// Bounds of all values ever set; `None` if none was.
     pub(super) fn bounds(&self) -> Option<(T, T)> {
         self.bounds
     }
@@ -86,15 +86,18 @@ impl<T: Element> Changes<T> {
         self.values
     }
 
-    /// Sets the rows of documents, which ascend; `None` is no value. O(rows of the blocks that they lie in).
+    /// Sets the rows of documents, which ascend; `None`, or an empty list of numbers or ords, is no value. Lists are sorted;
+    /// the ords of one are distinct. O(changed rows of the blocks that it touches).
     ///
     /// # Panics
     ///
-    /// If a document is past the last one, documents do not ascend, or a row of a column of single values has not one
+    /// If a document is past the last one, documents do not ascend, or a row of a single-valued column has more than one
     /// value.
     pub fn set<'r>(&mut self, rows: impl IntoIterator<Item = (DocId, Option<&'r [T]>)>) {
-        let (mut of_block, mut block) = (Vec::new(), 0);
+        let (mut of_block, mut block, mut last) = (Vec::new(), 0, None);
         for (doc, row) in rows {
+            assert!(last.is_none_or(|last| last < doc), "document {doc} is out of order");
+            last = Some(doc);
             let (this, at) = doc.split();
             if this != block {
                 self.set_in(block, &mut of_block);
@@ -102,7 +105,6 @@ impl<T: Element> Changes<T> {
             }
             let row = row.filter(|row| T::EMPTY_IS_VALUE || !row.is_empty());
             self.note(doc, row);
-            assert!(of_block.last().is_none_or(|(last, _)| *last < at), "document {doc} is out of order");
             of_block.push((at, row));
         }
         self.set_in(block, &mut of_block);
@@ -113,7 +115,6 @@ impl<T: Element> Changes<T> {
         assert!(doc.get() < self.docs, "document {doc} of {}", self.docs);
         let Some(row) = row else { return };
         assert!(self.is_many || row.len() == 1, "{} values of document {doc}", row.len());
-        self.values += if T::EMPTY_IS_VALUE { 1 } else { row.len() as u64 };
         for value in row {
             let (min, max) = self.bounds.unwrap_or((*value, *value));
             self.bounds = Some((min.min(*value), max.max(*value)));
@@ -124,20 +125,22 @@ impl<T: Element> Changes<T> {
         if rows.is_empty() {
             return;
         }
-        let block = &mut self.blocks[block as usize];
-        let (len, heap) = block.as_ref().map_or((0, 0), |block| (block.len(), block.heap()));
+        let block = &mut Arc::make_mut(&mut self.blocks)[block as usize];
+        let of = |block: &Block<T>| (block.len(), block.values(), block.heap());
+        let (len, values, heap) = block.as_deref().map_or((0, 0, 0), of);
         let changed = match block {
             Some(block) => block.with(rows),
             None => Block::new(self.is_many).with(rows),
         };
         // A block has at most 65,536 documents.
         self.len += u32::try_from(changed.len() - len).unwrap_or(0);
+        self.values = self.values + changed.values() as u64 - values as u64;
         self.heap = self.heap + changed.heap() - heap;
         *block = Some(Arc::new(changed));
         rows.clear();
     }
 
-    /// The new row of a document, if it changed: `Some(None)` if it has no value any more. O(1).
+    /// The new row of a document, if it changed: `Some(None)` if its value was removed. O(1).
     #[inline]
     pub fn get(&self, doc: DocId) -> Option<Option<&[T]>> {
         let (block, at) = doc.split();
@@ -226,13 +229,13 @@ impl<T: Element> Changes<T> {
         })
     }
 
-    /// The documents whose rows are not as in `before`, an older clone of these changes, and their rows now. Blocks that
-    /// both share are skipped.
+    /// Returns the documents whose rows differ from `before`, an older clone, with their current rows. Blocks that both share
+    /// are skipped.
     pub fn since<'a>(
         &'a self,
         before: &'a Changes<T>,
     ) -> impl Iterator<Item = (DocId, Option<&'a [T]>)> + 'a {
-        let blocks = self.blocks.iter().zip(&before.blocks).enumerate();
+        let blocks = self.blocks.iter().zip(&*before.blocks).enumerate();
         let blocks = blocks.filter(|(_, (block, before))| match (block, before) {
             (Some(block), Some(before)) => !Arc::ptr_eq(block, before),
             (block, _) => block.is_some(),

@@ -14,8 +14,9 @@ const CHUNK: usize = 256;
 
 /// Terms that a dictionary lacks, and their places among its own.
 ///
-/// A term keeps its *stable ord* when others come: a term of the dictionary has its ord there, and a new one a number from
-/// the dictionary's length on, by first sight. [`Changes`](super::Changes) of a column of ords hold these.
+/// A term keeps its *stable ord* when others come. That of a term of the dictionary is its ord there. New terms are numbered
+/// from the dictionary's length on, in the order of the calls that add them, and by their bytes within a call.
+/// [`Changes`](super::Changes) of a column of ords store stable ords.
 ///
 /// ```text
 /// dictionary   ant   cow   fox            stable ords 0 1 2
@@ -52,7 +53,7 @@ const CHUNK: usize = 256;
 #[derive(Clone, Debug, Default)]
 pub struct NewTerms {
     /// By stable ord.
-    chunks: Vec<Arc<Lists<u8>>>,
+    chunks: Arc<Vec<Arc<Lists<u8>>>>,
     order: Arc<Order>,
     bytes: usize,
 }
@@ -84,8 +85,8 @@ impl NewTerms {
         self.bytes + self.len() * (size_of::<u64>() + 3 * size_of::<u32>())
     }
 
-    /// The stable ords of `terms`, of which those that neither this nor `dictionary` has are added. Always the same
-    /// dictionary. O(new terms + terms log n), O(terms log n) if none is added.
+    /// Returns the stable ord of each term, and adds the terms that are in neither. `dictionary` must be the same in every
+    /// call. O(terms log n), and O(new terms) if some are added.
     ///
     /// # Errors
     ///
@@ -148,12 +149,13 @@ impl NewTerms {
 
     fn push(&mut self, term: &[u8]) {
         self.bytes += term.len();
-        match self.chunks.last_mut().filter(|chunk| chunk.len() < CHUNK) {
+        let chunks = Arc::make_mut(&mut self.chunks);
+        match chunks.last_mut().filter(|chunk| chunk.len() < CHUNK) {
             Some(chunk) => Arc::make_mut(chunk).push(term),
             None => {
                 let mut chunk = Lists::new();
                 chunk.push(term);
-                self.chunks.push(Arc::new(chunk));
+                chunks.push(Arc::new(chunk));
             }
         }
     }
@@ -193,7 +195,8 @@ impl NewTerms {
             let is_before = order.ords[middle] - small(middle) <= stable.get();
             (low, high) = if is_before { (middle + 1, high) } else { (low, middle) };
         }
-        TermOrd::new(stable.get() + small(low))
+        // A damaged column may have any ord.
+        TermOrd::new(stable.get().saturating_add(small(low)))
     }
 
     /// The new term of an ord among all terms, or else its ord in the dictionary.
@@ -218,6 +221,6 @@ fn small(number: usize) -> u32 {
 }
 
 fn too_many() -> ErrorKind {
-    let source = io::Error::other(format!("expected fewer than {} terms, found more", u32::MAX));
+    let source = io::Error::other(format!("expected at most {} terms, found more", u32::MAX));
     ErrorKind::Source { name: "a column with new terms".to_owned(), source: Box::new(source) }
 }

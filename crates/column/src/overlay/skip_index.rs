@@ -46,12 +46,21 @@ impl SkipIndex for Overlay<i64> {
         bits: &mut [u64],
         pruned: &mut Pruning,
     ) -> Result<()> {
-        self.index().map_or(Ok(()), |index| index.may_hold(level, docs, wanted, bits, pruned))?;
+        let zones = docs.len().div_ceil(self.levels()[level] as usize);
+        let mut open = vec![0; zones.div_ceil(64)];
+        let mut below = Pruning::default();
+        self.index().map_or(Ok(()), |index| index.may_hold(level, docs, wanted, &mut open, &mut below))?;
+        let decided = if level == 0 { &mut below.zones } else { &mut below.fine_zones };
         for (at, row) in self.zone_changes(level, docs) {
-            if row.is_some_and(|row| row.iter().any(|number| wanted.contains(number))) {
-                bits::set(bits, at);
+            let is_wanted = |row: &[i64]| row.iter().any(|number| wanted.contains(number));
+            if !bits::get(&open, at) && row.is_some_and(is_wanted) {
+                bits::set(&mut open, at);
+                decided.none = decided.none.saturating_sub(1);
+                decided.open += 1;
             }
         }
+        *pruned += below;
+        bits.iter_mut().zip(open).for_each(|(word, open)| *word |= open);
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use docvalues_format::file::field::Field;
+use docvalues_format::file::kind::Kind;
 use docvalues_format::file::sort::SortKey;
 use docvalues_format::id::TermOrd;
 
@@ -28,12 +29,28 @@ impl ColumnChanges {
     ///
     /// # Panics
     ///
-    /// If it has values of another type, or another number of documents.
+    /// If `base` has values of another type, the changes are for another number of documents, or they disagree on single
+    /// values and lists.
     pub fn over(&self, base: Arc<dyn Column>) -> Arc<dyn Column> {
         match self.clone() {
             ColumnChanges::Numbers(changes) => Arc::new(Overlay::<i64>::new(base, changes)),
             ColumnChanges::Bytes(changes) => Arc::new(Overlay::<u8>::new(base, changes)),
             ColumnChanges::Ords(changes, new) => Arc::new(TermOverlay::new(base, changes, new)),
+        }
+    }
+
+    /// The number of documents of the column, and whether these rows are of columns of a kind.
+    fn shape(&self, kind: Kind) -> (u32, bool) {
+        match self {
+            ColumnChanges::Numbers(changes) => {
+                let are_numbers = matches!(kind, Kind::Numeric | Kind::SortedNumeric);
+                (changes.docs(), are_numbers && changes.is_many() == kind.is_multi_valued())
+            }
+            ColumnChanges::Bytes(changes) => (changes.docs(), kind == Kind::Binary && changes.is_many()),
+            ColumnChanges::Ords(changes, _) => {
+                let are_ords = matches!(kind, Kind::Sorted | Kind::SortedSet);
+                (changes.docs(), are_ords && changes.is_many() == kind.is_multi_valued())
+            }
         }
     }
 
@@ -47,7 +64,7 @@ impl ColumnChanges {
     }
 }
 
-/// A source in which some columns changed. It may have columns that the one below lacks.
+/// A source with changes to some of its columns. A changed column that the source below lacks is added.
 ///
 /// # Examples
 ///
@@ -77,13 +94,29 @@ pub struct OverlaySource {
 }
 
 impl OverlaySource {
-    /// `base` with the changes of some fields.
+    /// `base` with the changes of some fields. O(changed fields).
+    ///
+    /// # Panics
+    ///
+    /// If two changes are of one field, a field is a key of the index sort, or changes do not fit the kind of their field or
+    /// the number of documents.
     pub fn new(
         base: Arc<dyn ColumnSource + Send + Sync>,
         changes: impl IntoIterator<Item = (Field, ColumnChanges)>,
     ) -> OverlaySource {
-        let by_name = changes.into_iter().map(|(field, changes)| (field.name.clone(), (field, changes)));
-        OverlaySource { base, changed: by_name.collect() }
+        let mut changed = BTreeMap::new();
+        for (field, changes) in changes {
+            let name = field.name.clone();
+            assert_eq!(changes.shape(field.kind), (base.docs(), true), "documents and kind of \"{name}\"");
+            assert!(base.sort().iter().all(|key| key.column != name), "\"{name}\" is a key of the sort");
+            let before = changed.insert(name, (field, changes));
+            assert!(
+                before.is_none(),
+                "two changes of \"{}\"",
+                before.map_or(String::new(), |(field, _)| field.name)
+            );
+        }
+        OverlaySource { base, changed }
     }
 }
 
@@ -111,10 +144,16 @@ impl ColumnSource for OverlaySource {
             }
             base => base?,
         };
+        if base.info().kind() != field.kind {
+            let (found, asked) = (base.info().kind(), field.kind);
+            return Err(
+                ErrorKind::WrongKind { file: "changes".into(), field: name.into(), found, asked }.into()
+            );
+        }
         Ok(changes.over(base))
     }
 
-    /// That of the source below: keys of the sort must not change.
+    /// The index sort of the source below, of whose keys none changed.
     fn sort(&self) -> &[SortKey] {
         self.base.sort()
     }

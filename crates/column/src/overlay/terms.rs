@@ -8,6 +8,7 @@ use docvalues_format::id::{DocId, TermOrd};
 use super::{Changes, NewTerms, Overlay};
 use crate::batch::{Batch, BatchDocs, Lists, View};
 use crate::column::{Column, ColumnInfo, Values};
+use crate::error::ErrorKind;
 use crate::rows::{Each, Rows};
 use crate::{DocRange, Gathered, OrdRange, Pruning, Result, Terms};
 
@@ -16,8 +17,8 @@ const NONE: TermOrd = TermOrd::new(u32::MAX);
 
 /// A column of ords in which some rows changed, also to terms that its dictionary lacks.
 ///
-/// Ords are those of all terms in their order. So with [`NewTerms`], the ord of each row is looked up among them: a scan
-/// takes about twice as long. Terms that no row has any more stay in the dictionary.
+/// Ords are those of all terms in their order. With new terms, each ord of a row is found by a binary search over them:
+/// O(log new terms). Unused terms stay in the dictionary.
 ///
 /// # Examples
 ///
@@ -55,7 +56,8 @@ impl TermOverlay {
     ///
     /// # Panics
     ///
-    /// If the column has other values, or another number of documents.
+    /// If `base` has values of another type, `changes` is for another number of documents, or they disagree on single values
+    /// and lists.
     pub fn new(base: Arc<dyn Column>, changes: Changes<TermOrd>, new: NewTerms) -> TermOverlay {
         let count = base.values().terms().map_or(0, Terms::term_count);
         TermOverlay { rows: Overlay::over(base, changes), new, count }
@@ -149,6 +151,11 @@ impl Terms for TermOverlay {
     fn gather_terms(&self, ords: &[TermOrd], out: &mut Lists<u8>) -> Result<()> {
         if self.new.is_empty() {
             return self.dictionary(|terms| terms.gather_terms(ords, out));
+        }
+        let len = self.term_count();
+        if let Some(ord) = ords.iter().map(|ord| ord.get()).find(|ord| *ord >= len) {
+            let field = self.rows.info.field.name.clone();
+            return Err(ErrorKind::NoSuchOrd { field, ord, len }.into());
         }
         let of_dictionary = |ord: &TermOrd| self.new.term_of(ord.get()).err();
         let below: Vec<TermOrd> = ords.iter().filter_map(of_dictionary).collect();

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use docvalues::column::AbsentColumn;
 use docvalues::{
-    Changes, Column, ColumnChanges, ColumnSource as _, DocId, Element, Field, NewTerms, OpenOptions,
-    OrdRange, Overlay, OverlaySource, Segment, TermOrd, WriterOptions,
+    BatchDocs, Changes, Column, ColumnChanges, ColumnInfo, ColumnSource as _, Count, DocId, DocRange, Each,
+    Element, Field, Gathered, Lists, NewTerms, OpenOptions, OrdRange, Overlay, OverlaySource, Pruning,
+    ReadError, ReadErrorKind, Rows, Segment, TermOrd, TermOverlay, Terms, Values, WriterOptions, bits,
 };
 use docvalues_testkit::concat::Concat;
 use docvalues_testkit::conformance::{check_column, check_panics};
-use docvalues_testkit::model::ModelColumn;
+use docvalues_testkit::model::{MemSource, ModelColumn};
 use docvalues_testkit::searches::check_searches;
 use docvalues_testkit::shapes::{self, Dataset};
 use proptest::prelude::*;
@@ -78,8 +79,11 @@ fn with_terms<'r>(base: &dyn Column, docs: &[u32], row: impl Fn(u32) -> Vec<&'r 
         let terms: Vec<&[u8]> = some().flat_map(|doc| row(*doc)).collect();
         let before = new.clone();
         let mut ords = new.add(dictionary, &terms).unwrap().into_iter();
-        some()
-            .for_each(|doc| drop(rows.insert(*doc, ords.by_ref().take(row(*doc).len()).collect::<Vec<_>>())));
+        for doc in some() {
+            let mut ords: Vec<TermOrd> = ords.by_ref().take(row(*doc).len()).collect();
+            ords.sort_unstable();
+            rows.insert(*doc, ords);
+        }
         assert_eq!(new.add(dictionary, &terms).unwrap().len(), terms.len());
         assert!(before.len() <= new.len());
     }
@@ -174,7 +178,7 @@ fn other_terms(field: &Field, other: &ModelColumn, all: u32, docs: &[u32]) -> Ar
     only.open(field.clone(), all)
 }
 
-/// `dataset` with other values: those of the documents before.
+/// `dataset` with other values: those of the documents before, and among terms also new ones.
 fn shifted(dataset: &Dataset, by: u32) -> Dataset {
     fn shift<S: Clone + Default>(slots: &[S], by: u32) -> Vec<S> {
         let mut shifted = vec![S::default(); by as usize];
@@ -182,12 +186,25 @@ fn shifted(dataset: &Dataset, by: u32) -> Dataset {
         shifted.truncate(slots.len());
         shifted
     }
+    // Before and after all terms, and between them.
+    let renamed = |(at, term): (usize, Vec<u8>)| match at % 5 {
+        0 => [b"\0new ", &term[..]].concat(),
+        1 => [&[0xff], &term[..]].concat(),
+        2 => [&term[..], b"~"].concat(),
+        _ => term,
+    };
     let column = |column: &ModelColumn| match column {
         ModelColumn::Numeric(slots) => ModelColumn::Numeric(shift(slots, by)),
         ModelColumn::SortedNumeric(slots) => ModelColumn::SortedNumeric(shift(slots, by)),
         ModelColumn::Binary(slots) => ModelColumn::Binary(shift(slots, by)),
-        ModelColumn::Sorted(slots) => ModelColumn::Sorted(shift(slots, by)),
-        ModelColumn::SortedSet(slots) => ModelColumn::SortedSet(shift(slots, by)),
+        ModelColumn::Sorted(slots) => {
+            let slots = shift(slots, by).into_iter().enumerate();
+            ModelColumn::Sorted(slots.map(|(at, term)| Some(renamed((at, term?)))).collect())
+        }
+        ModelColumn::SortedSet(slots) => {
+            let set = |set: BTreeSet<_>| set.into_iter().enumerate().map(renamed).collect();
+            ModelColumn::SortedSet(shift(slots, by).into_iter().map(set).collect())
+        }
     };
     let columns = dataset.columns.iter().map(|(field, slots)| (field.clone(), column(slots)));
     Dataset { docs: dataset.docs, columns: columns.collect() }
@@ -277,6 +294,115 @@ proptest! {
     }
 }
 
+/// A change in the last zone of a range, though past the end of the range.
+#[test]
+fn zones_reach_past_the_end_of_a_range() {
+    let field = Field::new("size", docvalues::Kind::Numeric, docvalues::LogicalType::I64);
+    let base = ModelColumn::Numeric(vec![Some(7); 700]).open(field, 700);
+    let mut changes = Changes::new(700, false);
+    changes.set([(DocId::new(690), Some(&[1_000][..]))]);
+    let column = Overlay::<i64>::new(base, changes);
+    let (index, mut zones) = (column.skip_index().unwrap(), Vec::new());
+    for (level, len) in index.levels().iter().enumerate() {
+        let end = 690 / len * len + 1;
+        index.zones(level, DocRange::new(0, end), &mut zones).unwrap();
+        assert_eq!(zones.last().map(|zone| zone.max), Some(1_000), "zones of {len}");
+        let (mut open, mut pruned) = (vec![0; zones.len().div_ceil(64)], Pruning::default());
+        index.may_hold(level, DocRange::new(0, end), &(1_000..=1_000), &mut open, &mut pruned).unwrap();
+        assert!(bits::ones(&open).eq([zones.len() - 1]));
+        let decided = if level == 0 { pruned.zones } else { pruned.fine_zones };
+        assert_eq!((decided.open, decided.none), (1, zones.len() as u64 - 1));
+    }
+}
+
+/// A source that fails.
+struct Failing(ColumnInfo);
+
+impl Column for Failing {
+    fn info(&self) -> &ColumnInfo {
+        &self.0
+    }
+
+    fn exists(&self, _: DocRange, _: &mut [u64]) -> Result<(), ReadError> {
+        Ok(())
+    }
+
+    fn values(&self) -> Values<'_> {
+        Values::Ords(self, self)
+    }
+}
+
+impl Terms for Failing {
+    fn term_count(&self) -> u32 {
+        0
+    }
+
+    fn gather_terms(&self, _: &[TermOrd], _: &mut Lists<u8>) -> Result<(), ReadError> {
+        Ok(())
+    }
+
+    fn seek_ceil(&self, _: &[u8]) -> Result<TermOrd, ReadError> {
+        Ok(TermOrd::new(0))
+    }
+}
+
+impl Rows<TermOrd> for Failing {
+    fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<TermOrd>) -> Result<(), ReadError> {
+        out.begin_one(docs.len()).0.fill(TermOrd::new(u32::MAX - 1));
+        Err(ReadErrorKind::NoSuchOrd { field: "host".into(), ord: 9, len: 0 }.into())
+    }
+
+    fn scan(&self, _: DocRange, _: &mut Each<'_, TermOrd>) -> Result<(), ReadError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn an_error_of_the_column_below_is_returned() {
+    let field = Field::new("host", docvalues::Kind::Sorted, docvalues::LogicalType::Utf8);
+    let base = Arc::new(Failing(AbsentColumn::of(field, 3).info().clone()));
+    let mut new = NewTerms::default();
+    let ords = new.add(&*base, &[b"b", b"a"]).unwrap();
+    let mut changes = Changes::new(3, false);
+    changes.set([(DocId::new(0), Some(&ords[..1]))]);
+    let column = TermOverlay::new(base, changes, new);
+    let outcome = Rows::gather(&column, DocRange::new(0, 3).into(), &mut Gathered::new());
+    assert!(outcome.unwrap_err().to_string().contains("ord 9"));
+    let outcome = column.gather_terms(&[TermOrd::new(2)], &mut Lists::new());
+    assert_eq!(outcome.unwrap_err().to_string(), "column \"host\": ord 2 of a dictionary with 2 terms");
+}
+
+#[test]
+fn without_changes_nothing_is_unknown() {
+    let field = Field::new("size", docvalues::Kind::Numeric, docvalues::LogicalType::I64);
+    let base = ModelColumn::Numeric(vec![Some(7), None, Some(9)]).open(field, 3);
+    let mut changes = Changes::new(3, false);
+    assert_eq!(Overlay::<i64>::new(base.clone(), changes.clone()).info(), base.info());
+    for _ in 0..3 {
+        changes.set([(DocId::new(0), Some(&[8][..]))]);
+    }
+    let column = Overlay::<i64>::new(base, changes);
+    assert_eq!(column.info().value_count, Count::AtMost(3));
+}
+
+#[test]
+fn lists_are_sorted() {
+    let mut changes = Changes::<i64>::new(3, true);
+    changes.set([(DocId::new(0), Some(&[5, 3, 4][..])), (DocId::new(1), Some(&[][..]))]);
+    assert_eq!(
+        (changes.get(DocId::new(0)), changes.get(DocId::new(1))),
+        (Some(Some(&[3, 4, 5][..])), Some(None))
+    );
+}
+
+#[test]
+#[should_panic(expected = "documents and kind of \"size\"")]
+fn changes_fit_the_field() {
+    let field = Field::new("size", docvalues::Kind::SortedNumeric, docvalues::LogicalType::I64);
+    let base = MemSource::new(3, [(field.clone(), ModelColumn::SortedNumeric(vec![vec![1, 2]]))]);
+    OverlaySource::new(Arc::new(base), [(field, ColumnChanges::Numbers(Changes::new(3, false)))]);
+}
+
 #[test]
 #[should_panic(expected = "document 3 of 3")]
 fn a_document_past_the_end_cannot_change() {
@@ -286,7 +412,8 @@ fn a_document_past_the_end_cannot_change() {
 #[test]
 #[should_panic(expected = "document 1 is out of order")]
 fn documents_ascend() {
-    Changes::<i64>::new(3, false).set([2, 1].map(|doc| (DocId::new(doc), None)));
+    // In two blocks.
+    Changes::<i64>::new(70_000, false).set([69_999, 1].map(|doc| (DocId::new(doc), None)));
 }
 
 #[test]
