@@ -84,7 +84,7 @@ proptest! {
             check_column(&*column, &docs);
             if field.kind == Kind::Numeric {
                 let mut changes = Changes::new(dataset.docs, false);
-                let row = |doc: u32| (doc % 2 == 0).then_some(&[7_i64][..]);
+                let row = |doc: u32| doc.is_multiple_of(2).then_some(&[7_i64][..]);
                 changes.set((0..dataset.docs).step_by(5).map(|doc| (DocId::new(doc), row(doc))));
                 check_column(&Overlay::<i64>::new(Arc::clone(&column), changes), &docs);
                 check_column(&Concat::new(vec![Arc::clone(&column), column]), &docs);
