@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! gather   the column gathers; changed documents are replaced
-//! scan     the column scans; batches with changed documents are merged with these
+//! scan     the column scans; batches with changed documents are merged with these, or gathered if all have one value
 //! filter   the column filters; the bits of changed documents are replaced
 //! zones    the column's, extended by the new numbers
 //! ```
@@ -131,6 +131,11 @@ impl<T: Element> Overlay<T> {
         });
     }
 
+    /// Scans the column below, if there are documents to scan.
+    fn scan_below(&self, docs: DocRange, each: &mut Each<'_, T>) -> Result<()> {
+        if docs.is_empty() { Ok(()) } else { self.below(|rows| rows.scan(docs, each)) }
+    }
+
     /// Adds to `bits` the documents that `run` finds in the column below, except that changed ones are added if their
     /// new row `is_wanted`.
     fn add(
@@ -209,6 +214,9 @@ impl<T: Element> Rows<T> for Overlay<T> {
 
     fn scan(&self, docs: DocRange, each: &mut Each<'_, T>) -> Result<()> {
         let docs = docs.clip(self.info.docs);
+        if !self.changes.is_many() && self.base.info().all_present() {
+            return scan::by_gather(self, docs, each);
+        }
         let mut scan = Scan::new(&self.changes, docs, each);
         self.below(|rows| rows.scan(docs, &mut |batch| scan.add(batch)))?;
         scan.finish(docs.end);
