@@ -45,7 +45,7 @@ pub use terms::TermOverlay;
 /// use docvalues_column::{AbsentColumn, Bounds, Changes, Column, DocId, Overlay};
 ///
 /// let absent = Arc::new(AbsentColumn::new("size", 3));
-/// let mut changes = Changes::new(3, false);
+/// let mut changes = Changes::<i64>::new(3, false);
 /// changes.set([(DocId::new(1), Some(&[512][..]))]);
 /// let column = Overlay::new(absent, changes);
 ///
@@ -62,39 +62,14 @@ pub struct Overlay<T> {
     info: ColumnInfo,
 }
 
-impl Overlay<i64> {
-    /// `base`, whose values are numbers, with the rows of `changes`. O(1).
-    ///
-    /// # Panics
-    ///
-    /// If `base` has values of another type, `changes` is for another number of documents, or they disagree on single values
-    /// and lists.
-    pub fn new(base: Arc<dyn Column>, changes: Changes<i64>) -> Overlay<i64> {
-        let mut column = Overlay::over(base, changes);
-        let bounds = &mut column.info.bounds;
-        if *bounds != Bounds::Unknown && !column.changes.is_empty() {
-            let (low, high) = bounds.range().into_inner();
-            let (min, max) = column.changes.bounds().unwrap_or((low, high));
-            *bounds = Bounds::Within(low.min(min)..=high.max(max));
-        }
-        column
-    }
-}
-
-impl Overlay<u8> {
-    /// `base`, whose values are byte strings, with the rows of `changes`. O(1).
-    ///
-    /// # Panics
-    ///
-    /// If `base` has values of another type, `changes` is for another number of documents, or they disagree on single values
-    /// and lists.
-    pub fn new(base: Arc<dyn Column>, changes: Changes<u8>) -> Overlay<u8> {
-        Overlay::over(base, changes)
-    }
-}
-
 impl<T: Element> Overlay<T> {
-    fn over(base: Arc<dyn Column>, changes: Changes<T>) -> Overlay<T> {
+    /// `base` with the rows of `changes`. O(1).
+    ///
+    /// # Panics
+    ///
+    /// If `base` has values of another type, `changes` is for another number of documents, or they disagree on single values
+    /// and lists.
+    pub fn new(base: Arc<dyn Column>, changes: Changes<T>) -> Overlay<T> {
         let mut info = base.info().clone();
         let name = &info.field.name;
         assert!(T::rows_of(base.values()).is_some(), "the kind of \"{name}\", {:?}", info.kind());
@@ -109,13 +84,18 @@ impl<T: Element> Overlay<T> {
         info.with_value = Count::AtMost(with_value);
         let values = at_most(info.value_count, changes.value_count());
         info.value_count = Count::AtMost(if info.is_multi_valued() { values } else { with_value });
+        if let Some((low, high)) = changes.bounds() {
+            info.bounds = T::widen(&info.bounds, low, high);
+        } else if let Bounds::Exact(range) = info.bounds {
+            info.bounds = Bounds::Within(range);
+        }
         info.sum = None;
         Overlay { base, changes, info }
     }
 
     /// Reads the rows of the column below.
     fn below(&self, read: impl FnOnce(&dyn Rows<T>) -> Result<()>) -> Result<()> {
-        // `over` checked that it has such rows.
+        // `new` checked that it has such rows.
         T::rows_of(self.base.values()).map_or(Ok(()), read)
     }
 

@@ -7,7 +7,7 @@ use docvalues_format::bits::Lane;
 use docvalues_format::id::{DocId, TermOrd};
 
 use crate::batch::{Batch, BatchDocs, View};
-use crate::column::Values;
+use crate::column::{Bounds, Values};
 use crate::{DocRange, Gathered, OrdRange, Pruning, Result, bits};
 
 /// An element of a row: a number, an ord, or a byte of a byte string.
@@ -21,6 +21,12 @@ pub trait Element: Lane + Default + Ord + fmt::Debug + Send + Sync + 'static {
     /// Whether `row` matches: whether `wanted` contains any of its numbers or ords, or its whole byte string.
     fn is_within(row: &[Self], wanted: &Self::Range) -> bool;
 
+    /// The bounds of a column, extended to include all elements from `low` to `high`. Only columns of numbers have bounds.
+    fn widen(bounds: &Bounds, low: Self, high: Self) -> Bounds {
+        let _ = (low, high);
+        bounds.clone()
+    }
+
     /// The rows of a column, if they have elements of this type.
     fn rows_of(values: Values<'_>) -> Option<&dyn Rows<Self>>;
 }
@@ -30,6 +36,14 @@ impl Element for i64 {
 
     fn is_within(row: &[i64], wanted: &RangeInclusive<i64>) -> bool {
         row.iter().any(|number| wanted.contains(number))
+    }
+
+    fn widen(bounds: &Bounds, low: i64, high: i64) -> Bounds {
+        let (first, last) = bounds.range().into_inner();
+        match bounds {
+            Bounds::Unknown => Bounds::Unknown,
+            _ => Bounds::Within(first.min(low)..=last.max(high)),
+        }
     }
 
     fn rows_of(values: Values<'_>) -> Option<&dyn Rows<i64>> {

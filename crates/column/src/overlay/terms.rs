@@ -60,7 +60,7 @@ impl TermOverlay {
     /// and lists.
     pub fn new(base: Arc<dyn Column>, changes: Changes<TermOrd>, new: NewTerms) -> TermOverlay {
         let count = base.values().terms().map_or(0, Terms::term_count);
-        TermOverlay { rows: Overlay::over(base, changes), new, count }
+        TermOverlay { rows: Overlay::new(base, changes), new, count }
     }
 
     #[inline]
@@ -70,7 +70,7 @@ impl TermOverlay {
 
     /// Reads the dictionary below.
     fn dictionary<R: Default>(&self, read: impl FnOnce(&dyn Terms) -> Result<R>) -> Result<R> {
-        // `Overlay::over` checked that it has ords.
+        // `Overlay::new` checked that it has ords.
         self.rows.base.values().terms().map_or_else(|| Ok(R::default()), read)
     }
 }
