@@ -1,4 +1,4 @@
-//! What changing rows takes: the new rows, and the column that is made of them.
+//! The cost of changing rows: setting them, and opening the column with them.
 
 use std::hint::black_box;
 use std::sync::Arc;

@@ -17,7 +17,7 @@ const BATCH: usize = 4_096;
 const GATHERED: usize = 1_024;
 
 /// A scan of a column of single values that all documents below have: where documents changed, values are gathered, so that
-/// they are decoded to where they are replaced. Copying the batches of a scan takes twice as long.
+/// they are decoded to where they are replaced, and need not be copied.
 pub(super) fn by_gather<T: Element>(
     column: &Overlay<T>,
     docs: DocRange,
@@ -53,7 +53,7 @@ pub(super) fn by_gather<T: Element>(
     column.scan_below(DocRange::new(start, docs.end), &mut each)
 }
 
-/// What is left of a scan, and the batch that is being made.
+/// A scan in progress: the documents still to pass on, and the batch that is being built.
 pub(super) struct Scan<'a, 'e, T> {
     changes: &'a Changes<T>,
     each: &'a mut Each<'e, T>,
