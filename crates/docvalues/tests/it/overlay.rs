@@ -189,10 +189,10 @@ fn shifted(dataset: &Dataset, by: u32) -> Dataset {
         shifted
     }
     // Before and after all terms, and between them.
-    let renamed = |(at, term): (usize, Vec<u8>)| match at % 5 {
-        0 => [b"\0new ", &term[..]].concat(),
-        1 => [&[0xff], &term[..]].concat(),
-        2 => [&term[..], b"~"].concat(),
+    let renamed = |(at, term): (usize, Vec<u8>)| match at % 4 {
+        1 => [b"\0new ", &term[..]].concat(),
+        2 => [&[0xff], &term[..]].concat(),
+        3 => [&term[..], b"~"].concat(),
         _ => term,
     };
     let column = |column: &ModelColumn| match column {
@@ -221,6 +221,17 @@ fn columns_of_every_kind_with_changed_rows() {
     for docs in [edges.to_vec(), (0..dataset.docs).step_by(7).collect()] {
         check(&dataset, &other, &docs);
     }
+}
+
+/// The order of new terms is another than that in which they came.
+#[test]
+fn sets_with_new_terms_before_others() {
+    let set = |doc: u8| [b"a", b"b", b"c", b"d"].map(|term| [&term[..], &[doc % 3]].concat()).into();
+    let field = Field::new("tags", docvalues::Kind::SortedSet, docvalues::LogicalType::Bytes);
+    let columns = vec![(field, ModelColumn::SortedSet((0..130).map(set).collect()))];
+    let dataset = Dataset { docs: 130, columns };
+    check(&dataset, &shifted(&dataset, 1), &(0..130).collect::<Vec<_>>());
+    check(&dataset, &shifted(&dataset, 1), &[0, 3, 4, 63, 64, 129]);
 }
 
 /// Two columns at a time, and some of all, to bound the time.
