@@ -184,6 +184,18 @@ impl PlainColumn {
         }
     }
 
+    /// The byte strings of the document; none if these are numbers.
+    pub fn strings(&self, doc: u32) -> impl Iterator<Item = &[u8]> {
+        let places = match &self.values {
+            PlainValues::Strings(_) if self.has_value(doc) => self.places(doc),
+            _ => 0..0,
+        };
+        places.filter_map(|at| match &self.values {
+            PlainValues::Strings(strings) => Some(strings.get(at)),
+            PlainValues::Numbers(_) => None,
+        })
+    }
+
     /// The places of the document's values.
     #[inline]
     fn places(&self, doc: u32) -> std::ops::Range<usize> {
@@ -213,6 +225,58 @@ impl PlainColumn {
         }
         self.values.append(&other.values);
         self.docs += other.docs;
+    }
+
+    /// Appends a document with these numbers, of which there is at most one unless there are lists.
+    ///
+    /// # Panics
+    ///
+    /// If this is a column of strings.
+    pub fn push_numbers(&mut self, row: &[i64]) {
+        let PlainValues::Numbers(numbers) = &mut self.values else {
+            panic!("numbers in a column of strings")
+        };
+        numbers.extend_from_slice(row);
+        self.end_row(row.is_empty());
+    }
+
+    /// As [`push_numbers`](Self::push_numbers), with byte strings.
+    ///
+    /// # Panics
+    ///
+    /// If this is a column of numbers.
+    pub fn push_strings<'v>(&mut self, row: impl IntoIterator<Item = &'v [u8]>) {
+        let PlainValues::Strings(strings) = &mut self.values else {
+            panic!("strings in a column of numbers")
+        };
+        let before = strings.len();
+        row.into_iter().for_each(|string| strings.push(string));
+        let is_empty = strings.len() == before;
+        self.end_row(is_empty);
+    }
+
+    /// Appends a document of a column of the same kind.
+    pub fn push_row(&mut self, from: &PlainColumn, doc: u32) {
+        match &from.values {
+            PlainValues::Numbers(_) => self.push_numbers(from.numbers(doc)),
+            PlainValues::Strings(_) => self.push_strings(from.strings(doc)),
+        }
+    }
+
+    /// Counts a document, whose values were appended.
+    fn end_row(&mut self, is_empty: bool) {
+        let doc = self.docs as usize;
+        match (&mut self.lists, &mut self.present) {
+            (Some(lists), _) => lists.push(self.values.len() as u64),
+            (None, _) if is_empty => return self.append_absent(1),
+            (None, Some(present)) => {
+                present.resize((doc + 1).div_ceil(64), 0);
+                bits::set(present, doc);
+            }
+            (None, None) => {}
+        }
+        self.docs += 1;
+        debug_assert!(self.lists.is_some() || self.values.len() == doc + 1, "several values of a document");
     }
 
     /// Appends `docs` documents without a value.

@@ -81,12 +81,21 @@ pub trait Terms: Send + Sync {
     ///
     /// If bytes of the dictionary are damaged.
     fn seek_exact(&self, term: &[u8]) -> Result<Option<TermOrd>> {
+        Ok(self.place(term)?.ok())
+    }
+
+    /// The ord of `term`; or, as `Err`, that of the first term above it, as [`seek_ceil`](Self::seek_ceil) does. O(log n).
+    ///
+    /// # Errors
+    ///
+    /// If bytes of the dictionary are damaged.
+    fn place(&self, term: &[u8]) -> Result<Result<TermOrd, TermOrd>> {
         let (ceil, mut found) = (self.seek_ceil(term)?, Vec::new());
         if ceil.get() >= self.term_count() {
-            return Ok(None);
+            return Ok(Err(ceil));
         }
         self.term(ceil, &mut found)?;
-        Ok((found == term).then_some(ceil))
+        Ok(if found == term { Ok(ceil) } else { Err(ceil) })
     }
 
     /// The ords of all terms that begin with `prefix`. O(log n).

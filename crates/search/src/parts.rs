@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use docvalues_column::{Bitset, Column, ColumnSource, LiveDocs, Part, Result as ColumnResult, SortKey, bits};
+use docvalues_column::{
+    Bitset, Column, ColumnSource, LiveDocs, Part, Result as ColumnResult, SortKey, Terms, bits,
+};
 
 use crate::columns::ColumnSet;
 use crate::error::{Error, Result};
@@ -51,6 +53,8 @@ pub enum PartChange {
     Kept(usize),
     /// The same, with other live documents.
     Live(usize, LiveDocs),
+    /// The same, with another source, in which some columns have other values. A dictionary may have more terms, and none less.
+    Columns(usize, Part, Vec<String>),
     /// A part that the set before does not have.
     Added(Part),
 }
@@ -81,8 +85,16 @@ pub(crate) struct OpenPart<'s> {
 #[derive(Default)]
 struct Opened {
     columns: HashMap<String, Arc<dyn Column>>,
-    /// The ids of the terms of a column, by name, and the table that they belong to.
-    ids: HashMap<String, (Arc<TermTable>, PartIds)>,
+    /// The ids of the terms of a column, by name.
+    ids: HashMap<String, KnownIds>,
+}
+
+/// The ids of the terms of a column, the table that they belong to, and how many terms there were.
+#[derive(Clone)]
+struct KnownIds {
+    table: Arc<TermTable>,
+    terms: u32,
+    ids: PartIds,
 }
 
 /// The columns and term tables that the searches of a set of parts share.
@@ -184,6 +196,9 @@ impl Parts {
             match change {
                 PartChange::Kept(part) => self.parts[part].clone(),
                 PartChange::Live(part, live) => Arc::new(self.parts[part].with_live(&live)),
+                PartChange::Columns(part, with, columns) => {
+                    Arc::new(self.parts[part].with_columns(with, &columns))
+                }
                 PartChange::Added(part) => Arc::new(OpenPart::new(part)),
             }
         };
@@ -200,6 +215,16 @@ impl OpenPart<'static> {
             OpenPart { source: part.source, live: None, live_bits: OnceLock::new(), opened: Arc::default() };
         part.live
             .map_or_else(|| open.with_live(&LiveDocs::all(open.source.docs())), |live| open.with_live(&live))
+    }
+}
+
+impl OpenPart<'static> {
+    /// The part with another source, in which some columns are others.
+    fn with_columns(&self, with: Part, columns: &[String]) -> OpenPart<'static> {
+        let before = lock(&self.opened);
+        let mut opened = Opened { columns: before.columns.clone(), ids: before.ids.clone() };
+        columns.iter().for_each(|column| drop(opened.columns.remove(column)));
+        OpenPart { opened: Arc::new(Mutex::new(opened)), ..OpenPart::new(with) }
     }
 }
 
@@ -242,13 +267,16 @@ impl<'s> OpenPart<'s> {
     /// The ids of the terms of `column`, which are found once.
     fn ids(&self, column: &dyn Column, table: &Arc<TermTable>, stop: &Interrupt) -> Result<PartIds> {
         let name = &column.info().field.name;
-        if let Some((of, ids)) = lock(&self.opened).ids.get(name)
-            && Arc::ptr_eq(of, table)
+        let terms = column.values().terms().map_or(0, Terms::term_count);
+        if let Some(known) = lock(&self.opened).ids.get(name)
+            && Arc::ptr_eq(&known.table, table)
+            && known.terms == terms
         {
-            return Ok(ids.clone());
+            return Ok(known.ids.clone());
         }
         let ids = table.add(column, stop)?;
-        lock(&self.opened).ids.insert(name.clone(), (table.clone(), ids.clone()));
+        let known = KnownIds { table: table.clone(), terms, ids: ids.clone() };
+        lock(&self.opened).ids.insert(name.clone(), known);
         Ok(ids)
     }
 }

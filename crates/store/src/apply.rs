@@ -1,9 +1,10 @@
-//! [`Store::apply`]: batches of documents that are written and deleted.
+//! [`Store::apply`]: batches of documents that are written, updated and deleted.
 //!
 //! ```text
 //! outside of the lock   make room: write a segment, if the buffer is full
 //!                       check the batch; hash its ids; look them up in the segments of the last snapshot
-//! in the lock           look the ids up in the buffer; compare versions; append the documents; note where they are
+//! in the lock           look the ids up in the buffer; compare versions; append the documents; note where they are;
+//!                       then set the new values of documents in segments
 //! outside again         wait until the log is durable, if there is one
 //! ```
 //!
@@ -15,6 +16,8 @@ use std::sync::TryLockError;
 use std::time::Instant;
 
 use docvalues_column::{DocId, bits};
+
+use crate::apply_updates::Pending;
 
 use crate::batch::{Applied, Condition, Outcome, What, WriteBatch};
 use crate::buffer::Place;
@@ -41,18 +44,27 @@ struct Id<'a> {
 
 /// What is to be done with an id.
 #[derive(Clone, Copy, Debug)]
+enum Action {
+    /// The document there, which was appended, is to take the place of the one with the id.
+    Write(Place),
+    /// The row of the batch's updates.
+    Update(u32),
+    Delete,
+}
+
+/// An action, and when it takes place.
+#[derive(Clone, Copy, Debug)]
 struct Request {
-    /// The document that was appended; none to delete.
-    place: Option<Place>,
+    action: Action,
     version: Option<u64>,
     condition: Condition,
     /// Whether it takes place whatever the versions are.
     is_decided: bool,
 }
 
-/// The document with an id, now.
-#[derive(Clone, Copy, Debug)]
-enum Current {
+/// Where a live document is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Current {
     Buffer(Place),
     /// In the part of the buffer that is being written.
     Sealed(Place),
@@ -69,7 +81,7 @@ impl Store {
         WriteBatch::new(self.schema())
     }
 
-    /// Writes and deletes documents, all together: an error leaves the store as it was.
+    /// Writes, updates and deletes documents, all together: an error leaves the store as it was.
     ///
     /// The documents are visible in the snapshots taken after the next [`refresh`](Self::refresh) or any other change,
     /// and durable as [`Durability`](crate::Durability) says. Any number of threads may call this at a time; they wait
@@ -77,7 +89,8 @@ impl Store {
     /// [`buffer_bytes`](crate::StoreOptions::buffer_bytes), the call first writes it to a segment, unless a
     /// [`Background`](crate::Background) does.
     ///
-    /// O(operations), and for each id the look-up in the segments.
+    /// O(operations), and for each id the look-up in the segments; and for updates, O(changed documents of the blocks of 65,536
+    /// that they touch).
     ///
     /// # Versions
     ///
@@ -149,6 +162,7 @@ impl Store {
                 // All changes of the set of segments are published.
                 prepared.look_up(&self.snapshot())?;
             }
+            prepared.read_again(&writer.segments)?;
             if let Some(log) = &self.log {
                 log.check()?;
             }
@@ -204,42 +218,41 @@ impl Writer {
         let first_version = batch.assign_versions(next);
         let docs = std::mem::take(&mut batch.docs);
         let first = (docs.docs() > 0).then(|| self.buffer.append(docs, &mut self.next_block));
-        // The ids of documents that were appended, which cannot be borrowed while the buffer changes.
-        let appended = first.map(|first| self.buffer.blocks[first.block as usize].docs.clone());
         let (mut outcomes, changes) = (Vec::with_capacity(batch.operations.len()), self.changes);
+        let (mut pending, mut id) = (Pending::default(), Vec::new());
         for (at, operation) in batch.operations.iter().enumerate() {
-            let place = match (operation.what, first) {
+            let action = match (operation.what, first) {
                 (What::Write(doc), Some(first)) => {
-                    Some(Place { doc: DocId::new(first.doc.get() + doc), ..first })
+                    Action::Write(Place { doc: DocId::new(first.doc.get() + doc), ..first })
                 }
-                _ => None,
+                (What::Update(row), _) => Action::Update(row),
+                _ => Action::Delete,
             };
-            let id = match (operation.what, place, &appended, batch.id_field) {
-                (What::Delete(at, _), ..) => Some(batch.deleted.get(at)),
-                (_, Some(place), Some(docs), Some(field)) => {
-                    docs.column(field).and_then(|ids| ids.string(place.doc.get()))
-                }
-                _ => None,
-            };
-            let Some((id, field)) = id.zip(batch.id_field) else {
+            let Some(field) = batch.id_field else {
                 outcomes.push(Outcome::Added);
                 self.changes += 1;
                 continue;
             };
-            let id = Id { id, hash: batch.hashes[at], field };
-            let found = batch.found.get(at).copied().flatten();
             if operation.is_refused {
-                place.map(|place| self.buffer.delete(place));
+                self.withdraw(action);
                 outcomes.push(Outcome::Refused { current: None });
                 continue;
             }
+            // The buffer, of which this is a part, changes meanwhile.
+            id.clear();
+            id.extend_from_slice(match action {
+                Action::Write(place) => self.buffer.id(place, field).unwrap_or_default(),
+                _ => batch.id(at).unwrap_or_default(),
+            });
+            let id = Id { id: &id, hash: batch.hashes[at], field };
+            let found = batch.found.get(at).copied().flatten();
             // What a log says took place, does again.
             let is_decided = batch.replayed.is_some();
             let request =
-                Request { place, version: batch.versions[at], condition: operation.condition, is_decided };
-            outcomes.push(self.operate(id, found, request, batch.version_field));
+                Request { action, version: batch.versions[at], condition: operation.condition, is_decided };
+            outcomes.push(self.operate(id, found, request, (&batch, &mut pending)));
         }
-        drop(appended);
+        self.set_rows(&batch.resolved, pending, &batch.schema)?;
         if self.changes > changes || batch.replayed.is_some() {
             let mut body = std::mem::take(&mut batch.body);
             if self.log.is_some() {
@@ -257,16 +270,17 @@ impl Writer {
         log.append(sequence, body).map_err(|error| self.poison(error.to_string()))
     }
 
-    /// Writes the document at `place`, which was appended, or deletes the one with the id.
+    /// Does what a request asks for, with the document that has the id.
     fn operate(
         &mut self,
         id: Id<'_>,
         found: Option<Found>,
-        Request { place, version, condition, is_decided }: Request,
-        field: Option<VersionField>,
+        Request { action, version, condition, is_decided }: Request,
+        (batch, pending): (&Prepared, &mut Pending),
     ) -> Outcome {
         let current = self.current(id, found);
-        let current_version = current.and_then(|current| self.version_of(current, found, field));
+        let current_version =
+            current.and_then(|current| self.version_of(current, found, batch.version_field, pending));
         let refused = match condition {
             _ if is_decided => false,
             Condition::Always => false,
@@ -276,28 +290,44 @@ impl Writer {
         let highest = current_version.or_else(|| self.tombstones.version(id.id));
         let stale = version.zip(highest).filter(|(version, highest)| version <= highest && !is_decided);
         if refused || stale.is_some() {
-            // The document that was appended is none.
-            place.map(|place| self.buffer.delete(place));
+            self.withdraw(action);
             return match stale {
                 Some((_, current)) if !refused => Outcome::Stale { current },
                 _ => Outcome::Refused { current: current_version },
             };
         }
+        if let (Action::Update(_), None) = (action, current) {
+            return Outcome::NotFound;
+        }
         self.highest_version = self.highest_version.max(version.unwrap_or(0));
+        if let (Action::Update(row), Some(current)) = (action, current) {
+            self.changes += 1;
+            if let Some(place) = self.update(current, row, (&batch.resolved.updates, pending), version) {
+                self.buffer.put(id.hash, id.id, id.field, place);
+            }
+            return Outcome::Updated;
+        }
         let was_there = current.is_some_and(|current| self.delete_current(current));
-        self.changes += u64::from(place.is_some() || was_there || version.is_some());
-        match place {
-            Some(place) => {
+        self.changes += u64::from(matches!(action, Action::Write(_)) || was_there || version.is_some());
+        match action {
+            Action::Write(place) => {
                 self.buffer.put(id.hash, id.id, id.field, place);
                 if was_there { Outcome::Replaced } else { Outcome::Added }
             }
-            None => {
+            _ => {
                 // A deletion without a version has that of the document.
                 if let Some(version) = version.or(current_version) {
                     self.tombstones.insert(id.id, version, self.sequence + 1);
                 }
                 if was_there { Outcome::Deleted } else { Outcome::NotFound }
             }
+        }
+    }
+
+    /// The document that was appended is none.
+    fn withdraw(&mut self, action: Action) {
+        if let Action::Write(place) = action {
+            self.buffer.delete(place);
         }
     }
 
@@ -313,26 +343,39 @@ impl Writer {
             return Some(Current::Sealed(place));
         }
         let Found { segment, doc, .. } = found?;
-        self.segments[segment].live.contains(doc).then_some(Current::Segment(segment, doc))
+        self.segments[segment].now.live.contains(doc).then_some(Current::Segment(segment, doc))
     }
 
-    fn version_of(&self, current: Current, found: Option<Found>, field: Option<VersionField>) -> Option<u64> {
+    pub(crate) fn version_of(
+        &self,
+        current: Current,
+        found: Option<Found>,
+        field: Option<VersionField>,
+        pending: &Pending,
+    ) -> Option<u64> {
         let field = field?;
+        if let Some(version) = pending.version(current) {
+            return Some(version);
+        }
         let stored = match current {
             Current::Buffer(place) => self.buffer.number(place, field.place),
             Current::Sealed(place) => {
                 self.sealed.as_ref().and_then(|sealed| sealed.buffer.number(place, field.place))
             }
-            Current::Segment(..) => return found.and_then(|found| found.version),
+            Current::Segment(segment, doc) => match self.segments[segment].now.number(field.place, doc) {
+                Some(stored) => stored,
+                None => return found.and_then(|found| found.version),
+            },
         };
         field.version(stored?)
     }
 
-    fn delete_current(&mut self, current: Current) -> bool {
+    /// Deletes a document. Returns whether it was live.
+    pub(crate) fn delete_current(&mut self, current: Current) -> bool {
         match current {
             Current::Buffer(place) => self.buffer.delete(place),
             Current::Sealed(place) => self.sealed.as_mut().is_some_and(|sealed| sealed.buffer.delete(place)),
-            Current::Segment(segment, doc) => self.segments[segment].live.delete(doc),
+            Current::Segment(segment, doc) => self.segments[segment].now.live.delete(doc),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! [`WriteBatch`]: documents to write and to delete, applied together.
+//! [`WriteBatch`]: documents to write, to update and to delete, applied together.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use docvalues_writer::{
 
 use crate::error::{Error, Result};
 use crate::schema::StoreSchema;
+use crate::update::{Update, Updates};
 
 /// What must be so that an operation of a [`WriteBatch`] takes place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,9 +30,11 @@ pub enum Outcome {
     Added,
     /// The document was added, and replaced the one with the same id.
     Replaced,
+    /// The document with the id has new values.
+    Updated,
     /// The document with the id was deleted.
     Deleted,
-    /// There was no document with the id to delete.
+    /// There was no document with the id to update or delete.
     NotFound,
     /// Nothing was done: a document with the id, or a deletion of it, has this version, which is at least as high.
     Stale {
@@ -56,7 +59,7 @@ pub struct Applied {
     pub first_version: Option<u64>,
 }
 
-/// An operation: a document to write, or an id to delete.
+/// An operation: a document to write or to update, or an id to delete.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operation {
     pub(crate) what: What,
@@ -69,11 +72,13 @@ pub(crate) struct Operation {
 pub(crate) enum What {
     /// The document of this number in the batch.
     Write(u32),
+    /// The row of this number among the updates.
+    Update(u32),
     /// The id at this place in the list of ids, and the version of the deletion.
     Delete(usize, Option<u64>),
 }
 
-/// Documents to write and to delete, applied together by [`Store::apply`](crate::Store::apply).
+/// Documents to write, to update and to delete, applied together by [`Store::apply`](crate::Store::apply).
 ///
 /// Operations take effect in their order, so the last one of an id wins, unless versions say otherwise.
 ///
@@ -84,20 +89,30 @@ pub(crate) enum What {
 pub struct WriteBatch {
     pub(crate) schema: Arc<StoreSchema>,
     pub(crate) docs: SegmentWriter<Vec<u8>>,
-    /// The operations, without those of the documents since `settled`.
+    /// The new values of updates, a row for each, with the fields to which something else happens than that they are set.
+    pub(crate) rows: Option<SegmentWriter<Vec<u8>>>,
+    pub(crate) updates: Updates,
+    /// The operations, without those of the documents since `settled`, and of the rows that have no changes yet.
     pub(crate) operations: Vec<Operation>,
     settled: u32,
-    /// The condition of the documents since.
+    /// The condition of the documents and rows since.
     condition: Condition,
     pub(crate) deleted: Lists<u8>,
 }
 
 impl WriteBatch {
     pub(crate) fn new(schema: Arc<StoreSchema>) -> Result<WriteBatch> {
-        let options = WriterOptions { budget: usize::MAX, ..WriterOptions::default() };
-        let docs = SegmentWriter::in_memory(plain_schema(&schema)?, options);
-        let (operations, deleted) = (Vec::new(), Lists::new());
-        Ok(WriteBatch { schema, docs, operations, settled: 0, condition: Condition::Always, deleted })
+        let docs = writer(plain_schema(&schema)?);
+        Ok(WriteBatch {
+            schema,
+            docs,
+            rows: None,
+            updates: Updates::default(),
+            operations: Vec::new(),
+            settled: 0,
+            condition: Condition::Always,
+            deleted: Lists::new(),
+        })
     }
 
     /// The field `name` of the store's schema.
@@ -113,7 +128,8 @@ impl WriteBatch {
 
     /// The number of operations.
     pub fn len(&self) -> usize {
-        self.operations.len() + (self.docs.docs() - self.settled) as usize
+        let unsettled = self.docs.docs() - self.settled + (self.row_count() - self.updates.count());
+        self.operations.len() + unsettled as usize
     }
 
     /// Whether there are no operations.
@@ -123,7 +139,7 @@ impl WriteBatch {
 
     /// The memory of the documents, in bytes.
     pub fn bytes(&self) -> usize {
-        self.docs.buffered()
+        self.docs.buffered() + self.rows.as_ref().map_or(0, SegmentWriter::buffered)
     }
 
     /// Begins a document, which will replace the one with the same id. Without an id field, it is added.
@@ -160,6 +176,47 @@ impl WriteBatch {
         Ok(())
     }
 
+    /// Begins an update: the fields that are given values are set to them, in the document with the id that is given, too. Other
+    /// fields stay as they are.
+    ///
+    /// In a store with versions, an update with a version takes place if it is above that of the document; one without
+    /// leaves the version as it is.
+    pub fn update(&mut self) -> Document<'_> {
+        self.update_with(&Update::new())
+    }
+
+    /// As [`update`](Self::update), with options.
+    pub fn update_with(&mut self, update: &Update) -> Document<'_> {
+        self.update_rows(update).document()
+    }
+
+    /// Begins `rows` updates, column by column.
+    ///
+    /// # Errors
+    ///
+    /// If the batch would have too many updates.
+    pub fn update_columns(&mut self, rows: u32, update: &Update) -> Result<ColumnBatch<'_>> {
+        Ok(self.update_rows(update).batch(rows)?)
+    }
+
+    /// The updates of a record batch of Arrow, in which missing values are not changed: see [`SegmentWriter::append`].
+    ///
+    /// # Errors
+    ///
+    /// As [`SegmentWriter::append`]; there is no update then.
+    #[cfg(feature = "arrow")]
+    pub fn update_record_batch(&mut self, batch: &arrow_array::RecordBatch, update: &Update) -> Result<()> {
+        self.update_rows(update).append(batch)?;
+        Ok(())
+    }
+
+    /// The writer of rows, of which the next ones are of these updates.
+    fn update_rows(&mut self, update: &Update) -> &mut SegmentWriter<Vec<u8>> {
+        self.settle(update.condition);
+        self.updates.begin(update);
+        self.rows.get_or_insert_with(|| writer(self.docs.schema().clone()))
+    }
+
     /// Deletes the document with this id. In a store with versions, the deletion has that of the document.
     pub fn delete(&mut self, id: &[u8]) {
         self.delete_if(id, Condition::Always);
@@ -188,13 +245,39 @@ impl WriteBatch {
         (self.operations, self.deleted, self.settled) = (operations, deleted, self.docs.docs());
     }
 
-    /// Makes operations of the documents that were finished.
+    /// Sets the rows of updates, of which there were none. Their operations are set as well.
+    ///
+    /// # Errors
+    ///
+    /// If a value does not fit its field.
+    pub(crate) fn set_updates(&mut self, updates: Updates) -> Result<()> {
+        let rows = self.update_rows(&Update::new());
+        rows.append_plain(&updates.rows)?;
+        self.updates = updates;
+        Ok(())
+    }
+
+    /// Makes operations of the documents and rows that were finished.
     pub(crate) fn settle(&mut self, next: Condition) {
-        let (docs, condition) = (self.settled..self.docs.docs(), self.condition);
-        let operation = |doc| Operation { what: What::Write(doc), condition, is_refused: false };
-        self.operations.extend(docs.map(operation));
+        let condition = self.condition;
+        let operation = |what| Operation { what, condition, is_refused: false };
+        // Only one of them has grown.
+        self.operations.extend((self.settled..self.docs.docs()).map(What::Write).map(operation));
+        let rows = self.row_count();
+        self.operations.extend((self.updates.count()..rows).map(What::Update).map(operation));
+        self.updates.finish(rows);
         (self.settled, self.condition) = (self.docs.docs(), next);
     }
+
+    fn row_count(&self) -> u32 {
+        self.rows.as_ref().map_or(0, SegmentWriter::docs)
+    }
+}
+
+/// A writer that keeps all values in memory.
+fn writer(schema: Schema) -> SegmentWriter<Vec<u8>> {
+    let options = WriterOptions { budget: usize::MAX, ..WriterOptions::default() };
+    SegmentWriter::in_memory(schema, options)
 }
 
 /// The fields of a store, so that all byte strings stay as they are, without a dictionary.

@@ -8,6 +8,7 @@
 //! Blocks are shared with snapshots. Appending to a block that a snapshot has copies it, once after each refresh: so a block
 //! ends after 8,192 documents or 2 MiB, though one batch is never cut.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use docvalues_column::{DocId, LiveDocs, PlainColumns};
@@ -27,7 +28,7 @@ pub(crate) struct Block {
 }
 
 /// A document of a buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
     pub(crate) block: u32,
     pub(crate) doc: DocId,
@@ -48,12 +49,15 @@ pub(crate) struct Buffer {
     /// holds the lock for milliseconds.
     expected: usize,
     bytes: usize,
+    /// Where updates have put copies of documents of blocks, by the numbers of these.
+    moved: HashMap<(u64, DocId), Place>,
 }
 
 impl Buffer {
     /// The memory of the documents and of the places, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes + self.places.allocation_size()
+        let moved = self.moved.capacity() * size_of::<((u64, DocId), Place)>();
+        self.bytes + self.places.allocation_size() + moved
     }
 
     /// An empty buffer, to be filled after this one.
@@ -90,6 +94,21 @@ impl Buffer {
         };
         let block = u32::try_from(self.blocks.len() - 1).unwrap_or(u32::MAX);
         Place { block, doc: DocId::new(first) }
+    }
+
+    /// Notes that the document of a block is at `place` now, with other values.
+    pub(crate) fn note_moved(&mut self, from: (u64, DocId), place: Place) {
+        self.moved.insert(from, place);
+    }
+
+    /// Where an update has put a copy of the document of a block.
+    pub(crate) fn moved(&self, from: (u64, DocId)) -> Option<Place> {
+        self.moved.get(&from).copied()
+    }
+
+    /// The id of a document. `field` is the place of the id field.
+    pub(crate) fn id(&self, place: Place, field: usize) -> Option<&[u8]> {
+        id_of(&self.blocks, place, field)
     }
 
     /// The last document that was written with `id`, live or not. `field` is the place of the id field.

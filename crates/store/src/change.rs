@@ -13,7 +13,9 @@ use docvalues_search::Query;
 use docvalues_storage::{Error as StorageError, NewFile, Spill, Step};
 use docvalues_writer::{Document, Duplicates, FieldId, FinishError, IdOptions, SegmentWriter, WriterOptions};
 
+use crate::apply::Current;
 use crate::batch::Outcome;
+use crate::buffer::{Buffer, Place};
 use crate::commit_file::FileEntry;
 use crate::error::{Error, Result};
 use crate::names::FileName;
@@ -197,13 +199,16 @@ impl Store {
         }
         let docs = segment.segment.docs();
         writer.schema = Arc::new(schema);
-        for address in &older {
-            writer.delete_in_part(address.part as usize, address.doc);
+        let before = self.snapshot();
+        let older: Vec<Current> =
+            older.into_iter().filter_map(|address| writer.locate(&before, address)).collect();
+        for document in &older {
+            writer.delete_current(*document);
         }
         if self.snapshot().has_table() {
             self.ids.add(&segment);
         }
-        writer.segments.push(SegmentState::new(segment));
+        writer.segments.push(SegmentState::new(Arc::new(segment)));
         writer.segments_changed();
         Ok(Added { docs, replaced: older.len() as u64, sequence: writer.changed() })
     }
@@ -231,7 +236,9 @@ impl Store {
         self.change_and_commit(|writer| {
             let now = self.snapshot();
             let found = now.search().filter(query)?;
-            Ok(writer.delete(found.iter().map(|address| (address.part as usize, address.doc))))
+            let found: Vec<Current> =
+                found.iter().filter_map(|address| writer.locate(&now, address)).collect();
+            Ok(writer.delete(found))
         })
     }
 
@@ -242,46 +249,63 @@ impl Store {
     /// If there is no such document, or [`Error::Merged`] if its segment was merged since. Nothing is deleted then.
     pub fn delete(&self, snapshot: &Snapshot, docs: &[DocAddress]) -> Result<u64> {
         self.change_and_commit(|writer| {
-            let place = |address: &DocAddress| {
-                let unknown =
-                    || Error::Request(format!("expected a document of the snapshot, found {address:?}"));
-                let home = snapshot.home_of(*address).ok_or_else(unknown)?;
-                Ok((writer.part_of(home).ok_or(Error::Merged)?, address.doc))
-            };
-            let docs = docs.iter().map(place).collect::<Result<Vec<_>>>()?;
-            Ok(writer.delete(docs.into_iter()))
+            let docs = docs.iter().map(|address| writer.require(snapshot, *address));
+            let docs = docs.collect::<Result<Vec<_>>>()?;
+            Ok(writer.delete(docs))
         })
     }
 }
 
 impl Writer {
-    /// Deletes documents by their part of the snapshot. Returns how many were not deleted before.
-    fn delete(&mut self, docs: impl Iterator<Item = (usize, DocId)>) -> u64 {
-        let deleted = docs.filter(|(part, doc)| self.delete_in_part(*part, *doc)).count() as u64;
+    /// Deletes documents. Returns how many were not deleted before.
+    fn delete(&mut self, docs: impl IntoIterator<Item = Current>) -> u64 {
+        let deleted = docs.into_iter().filter(|doc| self.delete_current(*doc)).count() as u64;
         if deleted > 0 {
             self.changed();
         }
         deleted
     }
 
-    /// Parts are the segments, the sealed blocks, and those of the buffer.
-    fn delete_in_part(&mut self, part: usize, doc: DocId) -> bool {
-        let blocks = self
-            .sealed
-            .iter_mut()
-            .map(|sealed| &mut sealed.buffer)
-            .chain([&mut self.buffer])
-            .flat_map(|buffer| &mut buffer.blocks);
-        let blocks = blocks.map(|block| &mut block.live);
-        let mut parts = self.segments.iter_mut().map(|state| &mut state.live).chain(blocks);
-        parts.nth(part).is_some_and(|live| live.delete(doc))
+    /// Where a document of a snapshot is now.
+    ///
+    /// # Errors
+    ///
+    /// If the snapshot has no such document, or [`Error::Merged`].
+    pub(crate) fn require(&self, snapshot: &Snapshot, address: DocAddress) -> Result<Current> {
+        let unknown = || Error::Request(format!("expected a document of the snapshot, found {address:?}"));
+        snapshot.home_of(address).ok_or_else(unknown)?;
+        self.locate(snapshot, address).ok_or(Error::Merged)
     }
 
-    /// The part that a segment or block is, if it is still there.
-    fn part_of(&self, home: Home) -> Option<usize> {
-        let segments = self.segments.iter().map(|state| Home::Segment(state.number()));
-        let blocks = self.blocks();
-        segments.chain(blocks.map(|block| Home::Block(block.number))).position(|part| part == home)
+    /// Where a document of a snapshot is now, deleted or not; `None` if its segment or block is gone.
+    pub(crate) fn locate(
+        &self,
+        snapshot: &Snapshot,
+        DocAddress { part, doc }: DocAddress,
+    ) -> Option<Current> {
+        match snapshot.home_of(DocAddress { part, doc })? {
+            Home::Segment(number) => {
+                let segment = self.segments.iter().position(|state| state.number() == number)?;
+                Some(Current::Segment(segment, doc))
+            }
+            Home::Block(number) => self.locate_in_buffer((number, doc)),
+        }
+    }
+
+    /// Where a document of the block with a number is now, also if updates moved it.
+    pub(crate) fn locate_in_buffer(&self, mut from: (u64, DocId)) -> Option<Current> {
+        let place_in = |buffer: &Buffer, (number, doc)| {
+            let block = buffer.blocks.iter().position(|block| block.number == number)?;
+            Some(Place { block: u32::try_from(block).ok()?, doc })
+        };
+        let sealed = self.sealed.as_ref().map(|sealed| &sealed.buffer);
+        let in_sealed = |from| sealed.and_then(|sealed| Some((sealed, sealed.moved(from)?)));
+        let moved = |from| in_sealed(from).or_else(|| Some((&self.buffer, self.buffer.moved(from)?)));
+        while let Some((buffer, place)) = moved(from) {
+            from = (buffer.blocks.get(place.block as usize)?.number, place.doc);
+        }
+        let in_sealed = sealed.and_then(|sealed| place_in(sealed, from)).map(Current::Sealed);
+        in_sealed.or_else(|| place_in(&self.buffer, from).map(Current::Buffer))
     }
 }
 

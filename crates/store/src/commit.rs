@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 1  segments that were added: written and synced when they were; and one for what is in the buffer
-//! 2  delta    what was deleted since the last commit, written and synced; every eighth time, deltas are folded
+//! 2  delta    what was deleted or updated since the last commit, written and synced; every eighth time, deltas are folded
 //! 3  folder   synced: the names of all these files are durable
 //! 4  commit   written under a temporary name, synced, renamed to `commit-NNNNNNNN`
 //! 5  folder   synced: the commit is durable
@@ -20,10 +20,11 @@ use std::time::Instant;
 use docvalues_storage::{FileLock, NewFile};
 
 use crate::commit_file::{CommitFile, FileEntry};
-use crate::delta::{self, Row};
+use crate::delta::{self, ChangedSegment};
 use crate::error::{Error, Result};
 use crate::names::FileName;
 use crate::schema::StoreSchema;
+use crate::segment_changes::SegmentChanges;
 use crate::state::SegmentState;
 use crate::store::Store;
 use crate::sync::PoisonError;
@@ -185,51 +186,58 @@ impl Store {
 
     /// Writes what changed since the last commit.
     fn write_deltas(&self, frozen: &mut Frozen) -> Result<()> {
-        frozen.segments.retain(|state| state.live.count() > 0);
-        let mut rows: Vec<Row> =
-            frozen.segments.iter().flat_map(|state| rows(state, state.changed())).collect();
+        frozen.segments.retain(|state| state.now.live.count() > 0);
         // Those that the last commit does not have.
         let mut tombstones = frozen.tombstones.sorted();
         tombstones.retain(|(_, tombstone)| tombstone.sequence > frozen.before.sequence);
-        let is_change = !rows.is_empty() || !tombstones.is_empty();
-        if is_change && frozen.deltas.len() >= MAX_DELTAS {
-            rows = self.fold(&mut frozen.segments)?;
+        let is_changed = |state: &SegmentState| !state.now.changed_since(&state.committed).is_empty();
+        let is_change = !tombstones.is_empty() || frozen.segments.iter().any(is_changed);
+        let folds = is_change && frozen.deltas.len() >= MAX_DELTAS;
+        if folds {
+            self.fold(&frozen.schema, &mut frozen.segments)?;
             tombstones = frozen.tombstones.sorted();
             frozen.deltas.clear();
         }
-        if !rows.is_empty() || !tombstones.is_empty() {
-            rows.sort_unstable();
+        if is_change {
             let number = self.change_quietly(|writer| Ok(writer.next_number()))?;
-            let written = delta::write(&self.directory, number, &rows, &tombstones);
-            frozen.deltas.push(self.commits_file(FileName::Delta(number), written)?);
+            let changed = frozen.segments.iter().map(|state| {
+                let since = if folds { &state.folded } else { &state.committed };
+                ChangedSegment { state, since }
+            });
+            let changed: Vec<_> = changed.collect();
+            let name = FileName::Delta(number);
+            let written = delta::write(&self.directory, name, &frozen.schema, &changed, &tombstones);
+            frozen.deltas.extend(self.commits_file(name, written)?);
         }
-        frozen.segments.iter_mut().for_each(|state| state.committed = state.live.clone());
+        frozen.segments.iter_mut().for_each(|state| state.committed = state.now.clone());
         Ok(())
     }
 
-    /// Gives segments of which much changed a fold. Returns what changed in the others since theirs.
-    fn fold(&self, segments: &mut [SegmentState]) -> Result<Vec<Row>> {
-        let mut left = Vec::new();
+    /// Gives segments of which much changed since their fold another one, with all that changed.
+    fn fold(&self, schema: &StoreSchema, segments: &mut [SegmentState]) -> Result<()> {
         for state in segments {
-            let changed: Vec<_> = state.live.deleted_since(&state.folded).collect();
-            if (changed.len() as u64).saturating_mul(FOLDED_SHARE) < u64::from(state.live.docs()) {
-                left.extend(rows(state, changed));
-            } else if !changed.is_empty() {
-                let segment = state.number();
-                let number = self.change_quietly(|writer| Ok(writer.next_number()))?;
-                let written = delta::write_fold(&self.directory, (segment, number), &state.live);
-                state.fold = Some(self.commits_file(FileName::Fold { segment, number }, written)?);
-                state.folded = state.live.clone();
+            let changed = state.now.changed_since(&state.folded).len() as u64;
+            if changed == 0 || changed.saturating_mul(FOLDED_SHARE) < u64::from(state.now.live.docs()) {
+                continue;
             }
+            let number = self.change_quietly(|writer| Ok(writer.next_number()))?;
+            let name = FileName::Fold { segment: state.number(), number };
+            let since = SegmentChanges::none(state.now.live.docs());
+            let changed = [ChangedSegment { state, since: &since }];
+            let written = delta::write(&self.directory, name, schema, &changed, &[]);
+            state.fold = self.commits_file(name, written)?;
+            state.folded = state.now.clone();
         }
-        Ok(left)
+        Ok(())
     }
 
-    /// Notes a file that was written for the commit.
-    fn commits_file(&self, name: FileName, written: Result<FileEntry>) -> Result<FileEntry> {
+    /// Notes a file that was written for the commit, if one was.
+    fn commits_file(&self, name: FileName, written: Result<Option<FileEntry>>) -> Result<Option<FileEntry>> {
         self.change_quietly(|writer| {
             let written = writer.synced(written)?;
-            writer.commits_file(name);
+            if written.is_some() {
+                writer.commits_file(name);
+            }
             Ok(written)
         })
     }
@@ -299,23 +307,11 @@ impl Writer {
             }
         }
         self.deltas = frozen.deltas;
-        let empty = self.segments.extract_if(.., |state| state.live.count() == 0);
+        let empty = self.segments.extract_if(.., |state| state.now.live.count() == 0);
         let dropped: Vec<u64> = empty.map(|state| state.number()).collect();
         if !dropped.is_empty() {
             self.segments_changed();
         }
         dropped
     }
-}
-
-impl SegmentState {
-    /// The documents that were deleted since the last commit.
-    fn changed(&self) -> Vec<docvalues_column::DocId> {
-        self.live.deleted_since(&self.committed).collect()
-    }
-}
-
-fn rows(state: &SegmentState, docs: Vec<docvalues_column::DocId>) -> impl Iterator<Item = Row> + use<> {
-    let segment = state.number();
-    docs.into_iter().map(move |doc| Row { segment, doc })
 }

@@ -121,7 +121,7 @@ impl Store {
         self.change(|writer| {
             // From now on, a commit removes the file if it is not used, such as one that could not be opened.
             writer.files.add(FileName::Segment(number));
-            let fresh = SegmentState::new(opened?);
+            let fresh = SegmentState::new(Arc::new(opened?));
             writer.commits_file(FileName::Segment(number));
             let sealed = writer.unseal(Some(fresh.clone()), &new_numbers);
             self.note_room(writer);
@@ -181,7 +181,7 @@ impl Writer {
             let mut first = 0;
             for (now, then) in sealed.buffer.blocks.iter().zip(&sealed.then) {
                 for doc in now.live.deleted_since(&then.live) {
-                    segment.live.delete(DocId::new(new_numbers[first + doc.get() as usize]));
+                    segment.now.live.delete(DocId::new(new_numbers[first + doc.get() as usize]));
                 }
                 first += then.docs.docs() as usize;
             }

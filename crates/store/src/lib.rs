@@ -33,6 +33,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod apply;
+mod apply_updates;
 mod background;
 mod batch;
 mod buffer;
@@ -50,12 +51,15 @@ mod log;
 mod merge;
 mod merge_policy;
 mod names;
+mod new_rows;
 mod options;
 mod prepare;
 mod recover;
 mod replay;
+mod resolve;
 mod schema;
 mod segment;
+mod segment_changes;
 mod snapshot;
 mod state;
 mod stats;
@@ -64,6 +68,7 @@ mod store_reader;
 mod sync;
 mod tasks;
 mod trace;
+mod update;
 mod versions;
 mod writer;
 mod writer_lock;
@@ -84,3 +89,4 @@ pub use snapshot::{Snapshot, SnapshotSegment};
 pub use stats::{StoreStats, Work};
 pub use store::Store;
 pub use store_reader::StoreReader;
+pub use update::Update;

@@ -1,10 +1,11 @@
 //! Merges: fewer and larger segments, without the documents that were deleted.
 //!
-//! A merge reads a snapshot, while others go on changing the store. At its end, documents that were deleted meanwhile
-//! are deleted in the merged segment, too, by the numbers that they got there.
+//! A merge reads segments as they are when it begins, while others go on changing the store. At its end, documents that were
+//! deleted or updated meanwhile are so in the merged segment, too, by the numbers that they got there.
 
 use std::collections::HashMap;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -17,7 +18,10 @@ use crate::commit_file::FileEntry;
 use crate::error::Result;
 use crate::merge_policy::{MergePolicy, SegmentSize};
 use crate::names::FileName;
+use crate::new_rows::{Dictionary, NewRows, column_or_absent};
+use crate::schema::StoreSchema;
 use crate::segment::StoreSegment;
+use crate::segment_changes::SegmentChanges;
 use crate::state::SegmentState;
 use crate::store::Store;
 use crate::sync::PoisonError;
@@ -25,6 +29,9 @@ use crate::writer::Writer;
 
 /// The number of a document that is not in the merged segment.
 const GONE: u32 = u32::MAX;
+
+/// How often updates are carried over before the last time, for which others wait.
+const CARRIES: usize = 3;
 
 impl Store {
     /// Merges segments until `policy` finds nothing to merge. Returns the number of merges.
@@ -84,20 +91,31 @@ impl Store {
         let Some((states, number)) = chosen else { return Ok(false) };
         let began = Instant::now();
         let mut new_numbers: Vec<Vec<u32>> =
-            states.iter().map(|state| vec![GONE; state.live.docs() as usize]).collect();
+            states.iter().map(|state| vec![GONE; state.now.live.docs() as usize]).collect();
         let written = self.write_merged(&states, number, &mut new_numbers, stop);
         let file = self.change(|writer| writer.synced(written))?;
         // Not in the last step: others wait for that.
         let merged = StoreSegment::open(&*self.directory, file, self.options.open);
         let merged = merged.and_then(|merged| merged.warm().map(|()| merged));
+        let merged = merged.and_then(|merged| {
+            let mut merged = Merged::new(merged, &states, &new_numbers);
+            for _ in 0..CARRIES {
+                let now = self.change_quietly(|writer| Ok(writer.segments.clone()))?;
+                merged.carry(&now, &self.schema())?;
+            }
+            Ok(merged)
+        });
         self.change(|writer| {
             // From now on, a commit removes the file if it is not used, such as one that could not be opened.
             writer.files.add(FileName::Segment(number));
-            let merged = merged?;
+            let mut merged = merged?;
+            // Few, so that nobody waits for long.
+            merged.carry(&writer.segments, &writer.schema)?;
+            let merged = merged.state;
             let old: Vec<u64> = states.iter().map(SegmentState::number).collect();
-            self.ids.replace(&old, &merged);
+            self.ids.replace(&old, &merged.segment);
             self.note_done(&self.counters.merges, began);
-            writer.replace(&states, SegmentState::new(merged), &new_numbers);
+            writer.replace(&states, merged, &new_numbers);
             Ok(true)
         })
     }
@@ -110,15 +128,17 @@ impl Store {
         stop: &AtomicBool,
     ) -> Result<FileEntry> {
         let schema = self.snapshot().schema().clone();
+        let sources: Vec<_> =
+            states.iter().map(|state| state.now.over(&state.segment.segment, schema.fields())).collect();
         let note =
             |source: usize, old: DocId, new: DocId| new_numbers[source][old.get() as usize] = new.get();
         let mut merger = Merger::new(self.options.writer).sort_by(schema.sort().iter().cloned()).moved(note);
         if let Some(id_field) = schema.id_field() {
             merger = merger.id_field(id_field, id_options());
         }
-        for state in states {
-            let segment = &state.segment.segment;
-            merger.add_live(segment.file(), segment as &dyn ColumnSource, &state.live)?;
+        for (state, source) in states.iter().zip(&sources) {
+            let source: &dyn ColumnSource = &**source;
+            merger.add_live(state.segment.segment.file(), source, &state.now.live)?;
         }
         let file = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;
         let file = Stoppable { file, stop };
@@ -149,6 +169,51 @@ impl Target for Stoppable<'_> {
     }
 }
 
+/// A merged segment, into which what changes in the old ones is carried.
+struct Merged<'a> {
+    state: SegmentState,
+    old: &'a [SegmentState],
+    new_numbers: &'a [Vec<u32>],
+    /// The changes of the old segments that it has.
+    carried: Vec<SegmentChanges>,
+}
+
+impl<'a> Merged<'a> {
+    fn new(merged: StoreSegment, old: &'a [SegmentState], new_numbers: &'a [Vec<u32>]) -> Merged<'a> {
+        let carried = old.iter().map(|state| state.now.clone()).collect();
+        Merged { state: SegmentState::new(Arc::new(merged)), old, new_numbers, carried }
+    }
+
+    /// Carries over the values that documents of the old segments got since the last time.
+    fn carry(&mut self, now: &[SegmentState], schema: &StoreSchema) -> Result<()> {
+        let now: HashMap<u64, &SegmentState> = now.iter().map(|state| (state.number(), state)).collect();
+        for (at, old) in self.old.iter().enumerate() {
+            // A segment without live documents may be gone by now.
+            let Some(SegmentState { now, .. }) = now.get(&old.number()) else { continue };
+            if now.has_values_of(&self.carried[at]) {
+                continue;
+            }
+            let source = now.over(&old.segment.segment, schema.fields());
+            for place in now.fields() {
+                let field = &schema.fields()[place];
+                let new_number = |doc: &DocId| self.new_numbers[at][doc.get() as usize];
+                let mut docs = now.updated_since(&self.carried[at], place);
+                docs.retain(|doc| now.live.contains(*doc) && new_number(doc) != GONE);
+                if docs.is_empty() {
+                    continue;
+                }
+                docs.sort_unstable_by_key(new_number);
+                let new_docs = docs.iter().map(|doc| DocId::new(new_number(doc))).collect();
+                let rows = NewRows::read(&*column_or_absent(&*source, field)?, &docs, new_docs)?;
+                let dictionary = Dictionary::for_rows(&self.state.segment.segment, field, &rows)?;
+                self.state.now.set((place, field), &rows, dictionary.as_ref())?;
+            }
+            self.carried[at] = now.clone();
+        }
+        Ok(())
+    }
+}
+
 impl Writer {
     /// Replaces segments by the merged one, in the place of the first.
     fn replace(&mut self, old: &[SegmentState], mut merged: SegmentState, new_numbers: &[Vec<u32>]) {
@@ -157,13 +222,13 @@ impl Writer {
         for (before, new_numbers) in old.iter().zip(new_numbers) {
             // A segment without live documents may be gone by now.
             let deleted: Vec<DocId> = match now.get(&before.number()) {
-                Some(now) => now.live.deleted_since(&before.live).collect(),
-                None => (0..before.live.docs()).map(DocId::new).collect(),
+                Some(now) => now.now.live.deleted_since(&before.now.live).collect(),
+                None => (0..before.now.live.docs()).map(DocId::new).collect(),
             };
             for doc in deleted {
                 let new = new_numbers[doc.get() as usize];
                 if new != GONE {
-                    merged.live.delete(DocId::new(new));
+                    merged.now.live.delete(DocId::new(new));
                 }
             }
         }
@@ -177,5 +242,6 @@ impl Writer {
 }
 
 fn size(state: &SegmentState) -> SegmentSize {
-    SegmentSize { bytes: state.segment.file.bytes, docs: state.live.docs(), live: state.live.count() }
+    let live = &state.now.live;
+    SegmentSize { bytes: state.segment.file.bytes, docs: live.docs(), live: live.count() }
 }

@@ -5,19 +5,25 @@ use std::sync::Arc;
 use docvalues_column::{DocId, Lists, PlainColumns};
 use docvalues_terms::hash::hash;
 use docvalues_terms::ids::MAX_ID_LEN;
+use docvalues_writer::SegmentWriter;
 
 use crate::batch::{Condition, Operation, What, WriteBatch};
 use crate::error::{Error, Result};
 use crate::log::MAX_BODY;
 use crate::log::body::{self, BatchBody, Body, Decided};
+use crate::resolve::{Resolved, Target};
 use crate::schema::StoreSchema;
 use crate::snapshot::Snapshot;
+use crate::state::SegmentState;
 use crate::store::Store;
 use crate::versions::VersionField;
 
 /// A batch that was checked, and what the segments have of its ids.
 pub(crate) struct Prepared {
+    pub(crate) schema: Arc<StoreSchema>,
     pub(crate) docs: PlainColumns,
+    /// The updates, and what they need to know of the segments.
+    pub(crate) resolved: Resolved,
     pub(crate) operations: Vec<Operation>,
     pub(crate) deleted: Lists<u8>,
     /// The places of the fields of ids and of versions.
@@ -50,10 +56,13 @@ impl Store {
     /// Checks a batch, and hashes its ids.
     pub(crate) fn prepare(&self, mut batch: WriteBatch) -> Result<Prepared> {
         batch.settle(Condition::Always);
-        let WriteBatch { schema, docs, operations, deleted, .. } = batch;
+        let WriteBatch { schema, docs, rows, mut updates, operations, deleted, .. } = batch;
         self.check_fields(&schema)?;
+        updates.rows = rows.map(SegmentWriter::into_plain).transpose()?.unwrap_or_default();
         let mut prepared = Prepared {
+            schema: schema.clone(),
             docs: docs.into_plain()?,
+            resolved: Resolved::new(updates),
             id_field: schema.id_place(),
             version_field: VersionField::of(&schema),
             versions: Vec::with_capacity(operations.len()),
@@ -76,7 +85,7 @@ impl Store {
     }
 
     /// A batch has the fields of the store, or of the store as it was.
-    fn check_fields(&self, schema: &Arc<StoreSchema>) -> Result<()> {
+    pub(crate) fn check_fields(&self, schema: &Arc<StoreSchema>) -> Result<()> {
         let now = self.schema();
         let is_same = Arc::ptr_eq(&now, schema) || now.extends(schema);
         match is_same {
@@ -91,7 +100,7 @@ impl Store {
 impl Prepared {
     /// Encodes the body of the frame, so far as it is known outside of the lock.
     pub(crate) fn encode_body(&mut self) -> Result<()> {
-        let batch = BatchBody::of(&self.docs, &self.operations, &self.deleted);
+        let batch = BatchBody::of(&self.docs, &self.resolved.updates, &self.operations, &self.deleted);
         self.body = body::encode(&Body::Batch(batch));
         // What is decided takes a bit for each operation, and a version.
         const DECIDED: usize = 32;
@@ -108,6 +117,7 @@ impl Prepared {
     pub(crate) fn id(&self, at: usize) -> Option<&[u8]> {
         match self.operations[at].what {
             What::Write(doc) => self.docs.column(self.id_field?)?.string(doc),
+            What::Update(row) => self.resolved.updates.rows.column(self.id_field?)?.string(row),
             What::Delete(place, _) => Some(self.deleted.get(place)),
         }
     }
@@ -115,6 +125,10 @@ impl Prepared {
     /// Refuses what the store cannot do. Returns what is expected.
     pub(crate) fn check(&self, at: usize, schema: &StoreSchema) -> Result<(), String> {
         let Operation { what, condition, .. } = self.operations[at];
+        if let What::Update(row) = what {
+            self.resolved.updates.check(row, schema)?;
+        }
+        let is_update = matches!(what, What::Update(_));
         let names_version =
             matches!((what, condition), (What::Delete(_, Some(_)), _) | (_, Condition::Version(_)));
         match (schema.id_field(), self.id(at)) {
@@ -122,7 +136,7 @@ impl Prepared {
             (Some(_), Some(id)) if id.len() > MAX_ID_LEN => {
                 Err(format!("an id of at most {MAX_ID_LEN} bytes, found {}", id.len()))
             }
-            (None, id) if id.is_some() || condition != Condition::Always => {
+            (None, id) if id.is_some() || condition != Condition::Always || is_update => {
                 Err("a store with an id field, found one without".to_owned())
             }
             _ if names_version && self.version_field.is_none() => {
@@ -135,12 +149,11 @@ impl Prepared {
     /// The version that an operation was given.
     pub(crate) fn version(&self, at: usize) -> Result<Option<u64>, String> {
         let Some(field) = &self.version_field else { return Ok(None) };
-        let stored = match self.operations[at].what {
-            What::Delete(_, version) => return Ok(version),
-            What::Write(doc) => self.docs.column(field.place).and_then(|column| column.numbers(doc).first()),
-        };
-        let below_zero = |stored: &i64| format!("a version of at least 0, found {stored}");
-        stored.map(|stored| field.version(*stored).ok_or_else(|| below_zero(stored))).transpose()
+        match self.operations[at].what {
+            What::Delete(_, version) => Ok(version),
+            What::Write(doc) => field.of_row(&self.docs, doc),
+            What::Update(row) => field.of_row(&self.resolved.updates.rows, row),
+        }
     }
 
     /// Looks all ids up in the segments of a snapshot.
@@ -148,9 +161,30 @@ impl Prepared {
         if self.id_field.is_some() {
             let ids: Vec<&[u8]> = (0..self.operations.len()).filter_map(|at| self.id(at)).collect();
             self.found = now.find_in_segments(&ids)?;
+            self.read_for_updates(now)?;
         }
         self.generation = now.generation();
         Ok(())
+    }
+
+    /// Reads what the updates of documents in segments need.
+    fn read_for_updates(&mut self, now: &Snapshot) -> Result<()> {
+        self.resolved.clear();
+        if !self.resolved.needs_reading(&self.schema) {
+            return Ok(());
+        }
+        for (operation, found) in self.operations.iter().zip(&self.found) {
+            if let (What::Update(row), Some(Found { segment, doc, .. })) = (operation.what, *found) {
+                let target = Target { segment, doc, row };
+                self.resolved.read(target, now.view(segment), &self.schema)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads again what updates need and has changed since, so that nothing fails any more.
+    pub(crate) fn read_again(&mut self, segments: &[SegmentState]) -> Result<()> {
+        self.resolved.read_again(segments, &self.schema)
     }
 
     /// Gives the next versions to the documents that have none. Returns the first.

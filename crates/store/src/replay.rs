@@ -55,10 +55,13 @@ impl Store {
     /// Applies a batch as it was decided. Returns the last sequence number.
     fn replay_batch(&self, batch: BatchBody, decided: Decided) -> Result<u64, Wrong> {
         let contradictory = || Wrong::Frame("expected columns that fit each other, found others".to_owned());
-        let (docs, operations, deleted) = batch.parts().ok_or_else(contradictory)?;
+        let (docs, updates, operations, deleted) = batch.parts().ok_or_else(contradictory)?;
         let mut batch = WriteBatch::new(self.schema())?;
         // This compares the values with the types of their fields.
         batch.docs.append_plain(&docs).map_err(|error| Wrong::Frame(error.to_string()))?;
+        if updates.count() > 0 {
+            batch.set_updates(updates).map_err(|error| Wrong::Frame(error.to_string()))?;
+        }
         let operation = |(at, what)| {
             let is_refused =
                 !decided.took_place.is_empty() && !docvalues_column::bits::get(&decided.took_place, at);

@@ -201,17 +201,22 @@ impl StoreSchema {
     pub(crate) fn for_writer(&self) -> Result<Schema> {
         let mut schema = Schema::new();
         for field in &self.fields {
-            let spec = FieldSpec::new(&field.name, field.logical);
-            let spec = if field.kind.is_multi_valued() { spec.multi_valued() } else { spec };
-            let spec = match field.kind {
-                Kind::Binary => spec.kind(BytesKind::Binary),
-                Kind::Sorted => spec.kind(BytesKind::Sorted),
-                Kind::Numeric | Kind::SortedNumeric | Kind::SortedSet => spec,
-            };
-            schema.add(spec.format(field.format.clone().unwrap_or_default()))?;
+            schema.add(spec_of(field))?;
         }
         Ok(schema)
     }
+}
+
+/// A field as it is written.
+pub(crate) fn spec_of(field: &Field) -> FieldSpec {
+    let spec = FieldSpec::new(&field.name, field.logical);
+    let spec = if field.kind.is_multi_valued() { spec.multi_valued() } else { spec };
+    let spec = match field.kind {
+        Kind::Binary => spec.kind(BytesKind::Binary),
+        Kind::Sorted => spec.kind(BytesKind::Sorted),
+        Kind::Numeric | Kind::SortedNumeric | Kind::SortedSet => spec,
+    };
+    spec.format(field.format.clone().unwrap_or_default())
 }
 
 fn same(known: &Field, other: &Field) -> Result<()> {

@@ -13,8 +13,10 @@ use crate::buffer::Block;
 use crate::error::{Error, Result};
 use crate::id_index::{IdIndex, SnapshotIds};
 use crate::prepare::Found;
+use crate::resolve::SegmentView;
 use crate::schema::StoreSchema;
 use crate::segment::StoreSegment;
+use crate::segment_changes::SegmentChanges;
 use crate::state::SegmentState;
 
 /// The documents of a store at a moment.
@@ -33,7 +35,7 @@ struct Inner {
     commit: u64,
     schema: Arc<StoreSchema>,
     segments: Vec<Arc<StoreSegment>>,
-    live: Vec<LiveDocs>,
+    changes: Vec<SegmentChanges>,
     /// The documents that are in no segment yet: the last parts.
     blocks: Vec<SnapshotBlock>,
     fields: Arc<[Field]>,
@@ -67,7 +69,8 @@ pub(crate) struct Contents<'w> {
 pub struct SnapshotSegment<'s> {
     /// The number in the name of its file.
     pub number: u64,
-    /// The segment, with all documents.
+    /// The segment as it was written, with all documents. Their values now are those of the part of
+    /// [`Snapshot::parts`] with the same index.
     pub segment: &'s Segment,
     /// The documents that are not deleted.
     pub live: &'s LiveDocs,
@@ -90,7 +93,7 @@ impl Snapshot {
         let Contents { sequence, commit, generation, schema, segments: states, blocks, ids: table } =
             contents;
         let segments: Vec<Arc<StoreSegment>> = states.iter().map(|state| state.segment.clone()).collect();
-        let live = states.iter().map(|state| state.live.clone()).collect();
+        let changes = states.iter().map(|state| state.now.clone()).collect();
         let are_same = |before: &&Snapshot| {
             let (of, before) = (before.0.generation, &before.0.segments);
             of == generation
@@ -110,9 +113,10 @@ impl Snapshot {
         };
         let parts = match before {
             Some(before) => before.changed_parts(states, &blocks, &fields),
-            None => Parts::new(
-                states.iter().map(part).chain(blocks.iter().map(|block| block_part(block, &fields))),
-            ),
+            None => {
+                let segments = states.iter().map(|state| part(state, &fields));
+                Parts::new(segments.chain(blocks.iter().map(|block| block_part(block, &fields))))
+            }
         };
         let block = |block: &Block| {
             let same = before.and_then(|before| before.0.blocks.iter().find(|before| before.is_same(block)));
@@ -125,7 +129,7 @@ impl Snapshot {
             commit,
             schema,
             segments,
-            live,
+            changes,
             blocks,
             fields,
             generation,
@@ -142,11 +146,20 @@ impl Snapshot {
             let places = (at..before.segments.len()).chain(0..at);
             let known =
                 places.into_iter().find(|place| Arc::ptr_eq(&before.segments[*place], &state.segment));
-            let Some(place) = known else { return PartChange::Added(part(state)) };
+            let Some(place) = known else { return PartChange::Added(part(state, fields)) };
             at = place + 1;
-            match before.live[place].count() == state.live.count() {
+            let (changes, now) = (&before.changes[place], &state.now);
+            if !now.has_values_of(changes) {
+                // Such as those of a reader, who has read all deltas again.
+                if !now.has_origin_of(changes) {
+                    return PartChange::Added(part(state, fields));
+                }
+                let columns = now.fields_unlike(changes).into_iter().map(|field| fields[field].name.clone());
+                return PartChange::Columns(place, part(state, fields), columns.collect());
+            }
+            match changes.live.count() == now.live.count() {
                 true => PartChange::Kept(place),
-                false => PartChange::Live(place, state.live.clone()),
+                false => PartChange::Live(place, now.live.clone()),
             }
         };
         let changed_block = |block: &&Block| {
@@ -178,7 +191,13 @@ impl Snapshot {
     /// The number of documents that are not deleted.
     pub fn docs(&self) -> u64 {
         let blocks = self.0.blocks.iter().map(|block| &block.block.live);
-        self.0.live.iter().chain(blocks).map(|live| u64::from(live.count())).sum()
+        self.0
+            .changes
+            .iter()
+            .map(|changes| &changes.live)
+            .chain(blocks)
+            .map(|live| u64::from(live.count()))
+            .sum()
     }
 
     pub(crate) fn shared_schema(&self) -> Arc<StoreSchema> {
@@ -193,10 +212,10 @@ impl Snapshot {
     /// The segments, in the order of the parts of addresses. The documents of [`Store::apply`](crate::Store::apply) that
     /// are in no segment yet are in further [`parts`](Self::parts).
     pub fn segments(&self) -> impl ExactSizeIterator<Item = SnapshotSegment<'_>> {
-        self.0.segments.iter().zip(&self.0.live).map(|(opened, live)| SnapshotSegment {
+        self.0.segments.iter().zip(&self.0.changes).map(|(opened, changes)| SnapshotSegment {
             number: opened.number,
             segment: &opened.segment,
-            live,
+            live: &changes.live,
         })
     }
 
@@ -256,7 +275,7 @@ impl Snapshot {
 
     /// Whether a document at a place of the look-up is live.
     fn is_live(&self, ids: &SnapshotIds) -> impl Fn(usize, DocId) -> bool {
-        |place, doc| ids.part(place).is_some_and(|part| self.0.live[part].contains(doc))
+        |place, doc| ids.part(place).is_some_and(|part| self.0.changes[part].live.contains(doc))
     }
 
     fn damaged(&self, ids: &SnapshotIds, error: SeekError) -> Error {
@@ -282,6 +301,11 @@ impl Snapshot {
         self.0.ids.get().is_some_and(|ids| ids.lookup.has_fingerprints())
     }
 
+    /// A segment, and what changed in it.
+    pub(crate) fn view(&self, segment: usize) -> SegmentView<'_> {
+        SegmentView { segment: &self.0.segments[segment], changes: &self.0.changes[segment] }
+    }
+
     /// The opened segments.
     pub(crate) fn opened(&self) -> &[Arc<StoreSegment>] {
         &self.0.segments
@@ -290,8 +314,8 @@ impl Snapshot {
     /// The number of the segment or block of an address.
     pub(crate) fn home_of(&self, address: DocAddress) -> Option<Home> {
         let (part, segments) = (address.part as usize, self.0.segments.len());
-        let (live, home) = match self.0.live.get(part) {
-            Some(live) => (live, Home::Segment(self.0.segments[part].number)),
+        let (live, home) = match self.0.changes.get(part) {
+            Some(changes) => (&changes.live, Home::Segment(self.0.segments[part].number)),
             None => {
                 let block = &self.0.blocks.get(part - segments)?.block;
                 (&block.live, Home::Block(block.number))
@@ -327,9 +351,10 @@ impl SnapshotBlock {
     }
 }
 
-fn part(state: &SegmentState) -> Part {
-    let part = Part::new(state.segment.segment.clone());
-    if state.live.are_all() { part } else { part.live(Arc::new(state.live.clone())) }
+fn part(state: &SegmentState, fields: &[Field]) -> Part {
+    let live = &state.now.live;
+    let source = state.now.over(&state.segment.segment, fields);
+    Part { source, live: (!live.are_all()).then(|| Arc::new(live.clone())) }
 }
 
 fn block_part(block: &Block, fields: &Arc<[Field]>) -> Part {

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use docvalues_column::LiveDocs;
 use docvalues_reader::OpenOptions;
 use docvalues_storage::Directory;
 
@@ -11,7 +10,9 @@ use crate::commit_file::{CommitFile, FileEntry, SegmentEntry};
 use crate::delta;
 use crate::error::{Error, Result};
 use crate::names::FileName;
+use crate::resolve::SegmentView;
 use crate::segment::{self, StoreSegment};
+use crate::segment_changes::SegmentChanges;
 use crate::versions::Tombstones;
 
 /// A segment and what changed in it.
@@ -20,11 +21,11 @@ pub(crate) struct SegmentState {
     pub(crate) segment: Arc<StoreSegment>,
     /// The file of folded deltas, if there is one, and what it says.
     pub(crate) fold: Option<FileEntry>,
-    pub(crate) folded: LiveDocs,
-    /// The live documents of the last commit: of the fold and all deltas.
-    pub(crate) committed: LiveDocs,
-    /// The live documents now.
-    pub(crate) live: LiveDocs,
+    pub(crate) folded: SegmentChanges,
+    /// The changes of the last commit: of the fold and all deltas.
+    pub(crate) committed: SegmentChanges,
+    /// The changes now.
+    pub(crate) now: SegmentChanges,
 }
 
 /// A commit, opened.
@@ -38,15 +39,14 @@ pub(crate) struct CommitState {
 
 impl SegmentState {
     /// A segment in which nothing changed.
-    pub(crate) fn new(segment: StoreSegment) -> SegmentState {
-        let live = LiveDocs::all(segment.segment.docs());
-        SegmentState {
-            segment: Arc::new(segment),
-            fold: None,
-            folded: live.clone(),
-            committed: live.clone(),
-            live,
-        }
+    pub(crate) fn new(segment: Arc<StoreSegment>) -> SegmentState {
+        let now = SegmentChanges::none(segment.segment.docs());
+        SegmentState { segment, fold: None, folded: now.clone(), committed: now.clone(), now }
+    }
+
+    /// The segment, and what changed in it.
+    pub(crate) fn view(&self) -> SegmentView<'_> {
+        SegmentView { segment: &self.segment, changes: &self.now }
     }
 
     pub(crate) fn number(&self) -> u64 {
@@ -56,7 +56,7 @@ impl SegmentState {
     /// The entry of a commit.
     pub(crate) fn entry(&self) -> SegmentEntry {
         let FileEntry { number, bytes, id } = self.segment.file;
-        let (docs, live) = (self.live.docs(), self.live.count());
+        let (docs, live) = (self.now.live.docs(), self.now.live.count());
         SegmentEntry { number, docs, live, bytes, id, fold: self.fold }
     }
 
@@ -75,15 +75,8 @@ impl SegmentState {
             let what = format!("expected {} documents, found {docs}", entry.docs);
             return Err(Error::Damaged { file: file.to_owned(), what });
         }
-        let folded = match entry.fold {
-            None => LiveDocs::all(docs),
-            Some(fold) => {
-                let name = FileName::Fold { segment: entry.number, number: fold.number };
-                delta::read_fold(&segment::open(directory, name, fold, options)?, docs)?
-            }
-        };
-        let (committed, live) = (folded.clone(), folded.clone());
-        Ok(SegmentState { segment, fold: entry.fold, folded, committed, live })
+        let fold = entry.fold;
+        Ok(SegmentState { fold, ..SegmentState::new(segment) })
     }
 }
 
@@ -107,41 +100,36 @@ impl CommitState {
         };
         let segments = file.segments.iter().map(open).collect::<Result<Vec<_>>>()?;
         let mut state = CommitState { number, file, segments, tombstones: Tombstones::default() };
-        state.apply_deltas(directory, options)?;
+        state.read_changes(directory, options)?;
         state.check_counts(directory)?;
         Ok(state)
     }
 
-    fn apply_deltas(&mut self, directory: &dyn Directory, options: OpenOptions) -> Result<()> {
-        let numbers = self.segments.iter().map(SegmentState::number).zip(0..);
-        let places: HashMap<u64, usize> = numbers.collect();
-        let docs = self.segments.iter().map(|segment| u64::from(segment.live.docs())).sum();
-        for entry in &self.file.deltas {
-            let delta = segment::open(directory, FileName::Delta(entry.number), *entry, options)?;
-            for row in delta::read(&delta, docs, &mut self.tombstones)? {
-                // The segment may have been merged away since.
-                let Some(state) = places.get(&row.segment).and_then(|at| self.segments.get_mut(*at)) else {
-                    continue;
-                };
-                if row.doc.get() >= state.live.docs() {
-                    let docs = state.live.docs();
-                    let what =
-                        format!("document {} of segment {:06x}, which has {docs}", row.doc, row.segment);
-                    return Err(Error::Damaged { file: delta.file().to_owned(), what });
-                }
-                state.live.delete(row.doc);
+    /// Reads the folds, then the deltas.
+    fn read_changes(&mut self, directory: &dyn Directory, options: OpenOptions) -> Result<()> {
+        let schema = &self.file.schema;
+        for state in &mut self.segments {
+            if let Some(fold) = state.fold {
+                let name = FileName::Fold { segment: state.number(), number: fold.number };
+                let fold = segment::open(directory, name, fold, options)?;
+                delta::read(&fold, schema, std::slice::from_mut(state), &mut self.tombstones)?;
+                state.folded = state.now.clone();
             }
         }
-        self.segments.iter_mut().for_each(|state| state.committed = state.live.clone());
+        for entry in &self.file.deltas {
+            let delta = segment::open(directory, FileName::Delta(entry.number), *entry, options)?;
+            delta::read(&delta, schema, &mut self.segments, &mut self.tombstones)?;
+        }
+        self.segments.iter_mut().for_each(|state| state.committed = state.now.clone());
         Ok(())
     }
 
     /// Compares live documents with the numbers in the commit.
     fn check_counts(&self, directory: &dyn Directory) -> Result<()> {
         for (state, entry) in self.segments.iter().zip(&self.file.segments) {
-            if state.live.count() != entry.live {
+            if state.now.live.count() != entry.live {
                 let file = directory.path().join(FileName::Commit(self.number).to_string());
-                let (number, expected, found) = (entry.number, entry.live, state.live.count());
+                let (number, expected, found) = (entry.number, entry.live, state.now.live.count());
                 let what = format!("segment {number:06x}: expected {expected} live documents, found {found}");
                 return Err(Error::Damaged { file: file.display().to_string(), what });
             }

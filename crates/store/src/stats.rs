@@ -31,6 +31,8 @@ pub struct StoreStats {
     pub buffer_bytes: usize,
     /// The memory of what is being written to a segment, in bytes.
     pub sealed_bytes: usize,
+    /// The memory of new values of documents in segments, in bytes. A merge of these segments frees it.
+    pub updates_bytes: usize,
     /// The memory of the table of all ids, in bytes, without that of a larger one that is being prepared; 0 as long as ids are looked up by the filters of the segments.
     pub table_bytes: usize,
     /// The number of deletions that are remembered with their versions.
@@ -141,13 +143,14 @@ impl Store {
         self.change_quietly(|writer| {
             let blocks = || writer.blocks();
             let live =
-                writer.segments.iter().map(|state| &state.live).chain(blocks().map(|block| &block.live));
+                writer.segments.iter().map(|state| &state.now.live).chain(blocks().map(|block| &block.live));
             Ok(StoreStats {
                 segments: writer.segments.len(),
                 docs: live.map(|live| u64::from(live.count())).sum(),
                 buffered_docs: blocks().map(|block| u64::from(block.docs.docs())).sum(),
                 buffer_bytes: writer.buffer.bytes(),
                 sealed_bytes: writer.sealed_bytes(),
+                updates_bytes: writer.segments.iter().map(|state| state.now.heap()).sum(),
                 table_bytes: self.ids.table_bytes(),
                 remembered_deletes: writer.tombstones.len(),
                 unpublished: writer.sequence - published.sequence(),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use docvalues_column::LogicalType;
+use docvalues_column::{LogicalType, PlainColumns};
 use docvalues_format::file::kind::{from_u64, to_u64};
 
 use crate::schema::StoreSchema;
@@ -27,6 +27,17 @@ impl VersionField {
     /// The version of a stored number; `None` if it is negative.
     pub(crate) fn version(self, stored: i64) -> Option<u64> {
         if self.is_unsigned { Some(to_u64(stored)) } else { u64::try_from(stored).ok() }
+    }
+
+    /// The version of a stored number, or what is expected.
+    pub(crate) fn require(self, stored: i64) -> Result<u64, String> {
+        self.version(stored).ok_or_else(|| format!("a version of at least 0, found {stored}"))
+    }
+
+    /// The version that a row has, if any.
+    pub(crate) fn of_row(self, rows: &PlainColumns, row: u32) -> Result<Option<u64>, String> {
+        let stored = rows.column(self.place).and_then(|column| column.numbers(row).first());
+        stored.map(|stored| self.require(*stored)).transpose()
     }
 
     /// The stored number of a version.

@@ -76,6 +76,11 @@ impl<T: Element> Changes<T> {
         self.heap + size_of_val(&self.blocks[..])
     }
 
+    /// Whether one of both is a clone of the other, and neither was changed since.
+    pub fn is_clone_of(&self, other: &Changes<T>) -> bool {
+        Arc::ptr_eq(&self.blocks, &other.blocks)
+    }
+
     /// Bounds of all values ever set; `None` if none was.
     pub(super) fn bounds(&self) -> Option<(T, T)> {
         self.bounds

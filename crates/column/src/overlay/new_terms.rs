@@ -92,22 +92,39 @@ impl NewTerms {
     ///
     /// If the dictionary is damaged, or there would be 2^32 terms. Nothing is added then.
     pub fn add(&mut self, dictionary: &dyn Terms, terms: &[&[u8]]) -> Result<Vec<TermOrd>> {
-        let (count, mut ords, mut lacking) = (dictionary.term_count(), Vec::new(), Vec::new());
-        for (at, term) in terms.iter().enumerate() {
-            let known = match self.find(term) {
-                Ok(place) => Some(TermOrd::new(count + self.order.terms[place])),
-                Err(_) => dictionary.seek_exact(term)?,
-            };
-            if known.is_none() {
-                lacking.push((*term, at));
-            }
-            ords.push(known.unwrap_or_default());
+        let place = |term: &&[u8]| dictionary.place(term);
+        let places = terms.iter().map(place).collect::<Result<Vec<_>>>()?;
+        self.add_at(dictionary.term_count(), terms, &places)
+    }
+
+    /// As [`add`](Self::add), with the number of the dictionary's terms, and the [`place`](Terms::place) of each term in
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// If there would be 2^32 terms.
+    pub fn add_at(
+        &mut self,
+        count: u32,
+        terms: &[&[u8]],
+        places: &[Result<TermOrd, TermOrd>],
+    ) -> Result<Vec<TermOrd>> {
+        let (mut ords, mut lacking) = (Vec::with_capacity(terms.len()), Vec::new());
+        for (at, (term, place)) in terms.iter().zip(places).enumerate() {
+            ords.push(match (place, self.find(term)) {
+                (Ok(ord), _) => *ord,
+                (Err(_), Ok(new)) => TermOrd::new(count + self.order.terms[new]),
+                (Err(before), Err(_)) => {
+                    lacking.push((*term, at, before.get()));
+                    TermOrd::default()
+                }
+            });
         }
         lacking.sort_unstable();
         let mut added = Vec::new();
-        for (term, at) in lacking {
+        for (term, at, before) in lacking {
             if added.last().is_none_or(|(last, _)| *last != term) {
-                added.push((term, dictionary.seek_ceil(term)?.get()));
+                added.push((term, before));
             }
             let number = u32::try_from(self.len() + added.len() - 1).ok();
             let ord = number.and_then(|number| count.checked_add(number)).filter(|ord| *ord < u32::MAX);

@@ -4,7 +4,7 @@
 //! that is replayed gives the same store, without comparing versions again.
 //!
 //! ```text
-//! batch      documents, column by column | operations | ids that were deleted      encoded outside of the lock
+//! batch      documents | new values of updates | operations | ids that were deleted      encoded outside of the lock
 //!            first assigned version | a bit for each operation that took place      appended in the lock
 //! other      the schema      a change that the log does not hold: a commit follows
 //! ```
@@ -15,6 +15,7 @@ use docvalues_column::{Lists, PlainColumn, PlainColumns, PlainValues};
 use serde::{Deserialize, Serialize};
 
 use crate::batch::{Operation, What};
+use crate::update::{Change, Updates};
 
 /// A change in a frame.
 #[derive(Serialize, Deserialize)]
@@ -30,11 +31,21 @@ pub(crate) enum Body {
 pub(crate) struct BatchBody {
     docs: u32,
     columns: Vec<ColumnBody>,
+    updates: UpdatesBody,
     operations: Vec<OperationBody>,
     #[serde(with = "serde_bytes")]
     deleted: Vec<u8>,
     /// Where each id that was deleted begins, and where the last one ends.
     deleted_offsets: Vec<u64>,
+}
+
+/// The updates of a batch: see [`Updates`].
+#[derive(Default, Serialize, Deserialize)]
+struct UpdatesBody {
+    rows: u32,
+    columns: Vec<ColumnBody>,
+    of_rows: Vec<u32>,
+    kinds: Vec<Vec<(u32, Change)>>,
 }
 
 /// What became of a batch.
@@ -68,11 +79,89 @@ enum ValuesBody {
 enum OperationBody {
     Write(u32),
     Delete(u32, Option<u64>),
+    Update(u32),
 }
 
 impl BatchBody {
-    pub(crate) fn of(docs: &PlainColumns, operations: &[Operation], deleted: &Lists<u8>) -> BatchBody {
-        let column = |column: &PlainColumn| ColumnBody {
+    pub(crate) fn of(
+        docs: &PlainColumns,
+        updates: &Updates,
+        operations: &[Operation],
+        deleted: &Lists<u8>,
+    ) -> BatchBody {
+        let operation = |operation: &Operation| match operation.what {
+            What::Write(doc) => OperationBody::Write(doc),
+            What::Update(row) => OperationBody::Update(row),
+            What::Delete(at, version) => {
+                OperationBody::Delete(u32::try_from(at).unwrap_or(u32::MAX), version)
+            }
+        };
+        BatchBody {
+            docs: docs.docs(),
+            columns: docs.columns().iter().map(ColumnBody::of).collect(),
+            updates: UpdatesBody::of(updates),
+            operations: operations.iter().map(operation).collect(),
+            deleted: deleted.slices().items().to_vec(),
+            deleted_offsets: deleted.offsets().to_vec(),
+        }
+    }
+
+    /// The batch again; `None` if its parts contradict each other.
+    pub(crate) fn parts(self) -> Option<(PlainColumns, Updates, Vec<What>, Lists<u8>)> {
+        let docs = columns(self.docs, self.columns)?;
+        let updates = self.updates.parts()?;
+        let deleted = Lists::from_parts(self.deleted_offsets, self.deleted)?;
+        let operation = |operation: OperationBody| match operation {
+            OperationBody::Write(doc) => (doc < self.docs).then_some(What::Write(doc)),
+            OperationBody::Update(row) => (row < updates.count()).then_some(What::Update(row)),
+            OperationBody::Delete(at, version) => {
+                ((at as usize) < deleted.len()).then_some(What::Delete(at as usize, version))
+            }
+        };
+        let operations = self.operations.into_iter().map(operation).collect::<Option<Vec<_>>>()?;
+        // Each document is written once, so a body has at least a byte for each.
+        let written = operations.iter().filter_map(|operation| match operation {
+            What::Write(doc) => Some(*doc),
+            What::Delete(..) | What::Update(_) => None,
+        });
+        if !written.eq(0..self.docs) {
+            return None;
+        }
+        Some((docs, updates, operations, deleted))
+    }
+}
+
+impl UpdatesBody {
+    fn of(updates: &Updates) -> UpdatesBody {
+        let place = |(place, change): &(usize, Change)| (u32::try_from(*place).unwrap_or(u32::MAX), *change);
+        UpdatesBody {
+            rows: updates.rows.docs(),
+            columns: updates.rows.columns().iter().map(ColumnBody::of).collect(),
+            of_rows: updates.of_rows.clone(),
+            kinds: updates.kinds.iter().map(|kind| kind.iter().map(place).collect()).collect(),
+        }
+    }
+
+    fn parts(self) -> Option<Updates> {
+        let kinds = self.kinds.len();
+        let is_known = |kind: &u32| (*kind as usize) < kinds;
+        if self.of_rows.len() != self.rows as usize || !self.of_rows.iter().all(is_known) {
+            return None;
+        }
+        let kind = |kind: Vec<(u32, Change)>| {
+            kind.into_iter().map(|(place, change)| (place as usize, change)).collect()
+        };
+        Some(Updates {
+            rows: columns(self.rows, self.columns)?,
+            of_rows: self.of_rows,
+            kinds: self.kinds.into_iter().map(kind).collect(),
+        })
+    }
+}
+
+impl ColumnBody {
+    fn of(column: &PlainColumn) -> ColumnBody {
+        ColumnBody {
             docs: column.docs(),
             present: column.present().map(<[u64]>::to_vec),
             lists: column.lists().map(<[u64]>::to_vec),
@@ -83,52 +172,23 @@ impl BatchBody {
                     bytes: strings.slices().items().to_vec(),
                 },
             },
-        };
-        let operation = |operation: &Operation| match operation.what {
-            What::Write(doc) => OperationBody::Write(doc),
-            What::Delete(at, version) => {
-                OperationBody::Delete(u32::try_from(at).unwrap_or(u32::MAX), version)
-            }
-        };
-        BatchBody {
-            docs: docs.docs(),
-            columns: docs.columns().iter().map(column).collect(),
-            operations: operations.iter().map(operation).collect(),
-            deleted: deleted.slices().items().to_vec(),
-            deleted_offsets: deleted.offsets().to_vec(),
         }
     }
 
-    /// The batch again; `None` if its parts contradict each other.
-    pub(crate) fn parts(self) -> Option<(PlainColumns, Vec<What>, Lists<u8>)> {
-        let column = |column: ColumnBody| {
-            let values = match column.values {
-                ValuesBody::Numbers(numbers) => PlainValues::Numbers(numbers),
-                ValuesBody::Strings { offsets, bytes } => {
-                    PlainValues::Strings(Lists::from_parts(offsets, bytes)?)
-                }
-            };
-            PlainColumn::new(column.docs, values, column.present, column.lists)
-        };
-        let columns = self.columns.into_iter().map(column).collect::<Option<Vec<_>>>()?;
-        let deleted = Lists::from_parts(self.deleted_offsets, self.deleted)?;
-        let operation = |operation: OperationBody| match operation {
-            OperationBody::Write(doc) => (doc < self.docs).then_some(What::Write(doc)),
-            OperationBody::Delete(at, version) => {
-                ((at as usize) < deleted.len()).then_some(What::Delete(at as usize, version))
+    fn column(self) -> Option<PlainColumn> {
+        let values = match self.values {
+            ValuesBody::Numbers(numbers) => PlainValues::Numbers(numbers),
+            ValuesBody::Strings { offsets, bytes } => {
+                PlainValues::Strings(Lists::from_parts(offsets, bytes)?)
             }
         };
-        let operations = self.operations.into_iter().map(operation).collect::<Option<Vec<_>>>()?;
-        // Each document is written once, so a body has at least a byte for each.
-        let written = operations.iter().filter_map(|operation| match operation {
-            What::Write(doc) => Some(*doc),
-            What::Delete(..) => None,
-        });
-        if !written.eq(0..self.docs) {
-            return None;
-        }
-        Some((PlainColumns::new(self.docs, columns)?, operations, deleted))
+        PlainColumn::new(self.docs, values, self.present, self.lists)
     }
+}
+
+fn columns(docs: u32, columns: Vec<ColumnBody>) -> Option<PlainColumns> {
+    let columns = columns.into_iter().map(ColumnBody::column).collect::<Option<Vec<_>>>()?;
+    PlainColumns::new(docs, columns)
 }
 
 /// Encodes a part of a body. Nothing in one can fail to be encoded.
@@ -158,7 +218,8 @@ mod tests {
     fn body(docs: u32, operations: Vec<OperationBody>) -> BatchBody {
         let values = ValuesBody::Numbers(vec![7; docs.min(9) as usize]);
         let columns = vec![ColumnBody { docs: docs.min(9), present: None, lists: None, values }];
-        BatchBody { docs, columns, operations, deleted: b"ab".to_vec(), deleted_offsets: vec![0, 1, 2] }
+        let (updates, deleted_offsets) = (UpdatesBody::default(), vec![0, 1, 2]);
+        BatchBody { docs, columns, updates, operations, deleted: b"ab".to_vec(), deleted_offsets }
     }
 
     #[test]

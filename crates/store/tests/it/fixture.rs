@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use docvalues_column::{DocAddress, Field, Kind, LogicalType};
 use docvalues_search::{Docs, Query, stats::Stats};
-use docvalues_store::{Outcome, Result, Snapshot, Store, StoreSchema};
+use docvalues_store::{Condition, Outcome, Result, Snapshot, Store, StoreSchema};
 
 /// Tells other threads to stop when it is dropped, also by a panic.
 pub(crate) struct Stop<'a>(pub(crate) &'a AtomicBool);
@@ -70,12 +70,22 @@ pub(crate) fn contents(snapshot: &Snapshot) -> Contents {
     found
 }
 
-/// Applies writes and deletes, which every store of the fixture takes. Returns the outcomes.
+/// Applies writes and deletes, which every store of the fixture takes. Returns the outcomes. Every third document is only
+/// written if there is none with its id, and then updated, which comes to the same.
 pub(crate) fn apply(store: &Store, operations: &[(u32, Option<i64>)]) -> Result<Vec<Outcome>> {
     let mut batch = store.batch()?;
     let (id_field, size) = (batch.field("id")?, batch.field("size")?);
+    let is_updated = |number: u32, value: Option<i64>| value.is_some() && number % 3 == 1;
     for (number, value) in operations {
         match value {
+            Some(value) if is_updated(*number, Some(*value)) => {
+                let mut doc = batch.upsert_if(Condition::Absent);
+                doc.str(id_field, &id(*number))?.i64(size, -1_000)?;
+                doc.finish()?;
+                let mut row = batch.update();
+                row.str(id_field, &id(*number))?.i64(size, *value)?;
+                row.finish()?;
+            }
             Some(value) => {
                 let mut doc = batch.upsert();
                 doc.str(id_field, &id(*number))?.i64(size, *value)?;
@@ -84,5 +94,14 @@ pub(crate) fn apply(store: &Store, operations: &[(u32, Option<i64>)]) -> Result<
             None => batch.delete(id(*number).as_bytes()),
         }
     }
-    Ok(store.apply(batch)?.outcomes)
+    let mut outcomes = store.apply(batch)?.outcomes.into_iter();
+    let outcome = |(number, value): &(u32, Option<i64>)| {
+        let outcome = outcomes.next()?;
+        if !is_updated(*number, *value) {
+            return Some(outcome);
+        }
+        assert_eq!(outcomes.next(), Some(Outcome::Updated));
+        Some(if outcome == Outcome::Added { outcome } else { Outcome::Replaced })
+    };
+    Ok(operations.iter().filter_map(outcome).collect())
 }

@@ -23,6 +23,7 @@ mod readers;
 mod refusals;
 mod script;
 mod threads;
+mod updates;
 mod versions;
 
 /// A number of cases in a sample, or in the full sweep.

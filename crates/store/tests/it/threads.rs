@@ -42,7 +42,7 @@ fn threads_end_as_the_versions_say() {
             let mixed = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
             let size = (!(mixed >> 20).is_multiple_of(10)).then_some(number.cast_signed());
             let id = u32::try_from((mixed >> 40) % 300).unwrap();
-            Operation { id, size, version: Some(number), condition: Condition::Always }
+            Operation { id, size, version: Some(number), condition: Condition::Always, is_update: false }
         };
         let batch = |thread: u64, round: u64| -> Vec<Operation> {
             // Threads take the versions in turn, so that each often loses.

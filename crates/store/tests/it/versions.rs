@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use docvalues_column::{Field, Kind, LogicalType};
 use docvalues_storage::PowerLossDirectory;
 use docvalues_store::{
-    Applied, Condition, Durability, MergePolicy, Outcome, Snapshot, Store, StoreOptions, StoreSchema,
+    Applied, Condition, Durability, MergePolicy, Outcome, Snapshot, Store, StoreOptions, StoreSchema, Update,
 };
 
 use crate::acknowledged::filling_up;
@@ -24,13 +24,14 @@ pub(crate) fn schema(logical: LogicalType) -> StoreSchema {
     schema.with_id_field("id").unwrap().with_version_field("version").unwrap()
 }
 
-/// An operation on an id: a size to write, or none to delete.
+/// An operation on an id: a size to write or to set in the document that is there, or none to delete.
 #[derive(Clone, Debug)]
 pub(crate) struct Operation {
     pub(crate) id: u32,
     pub(crate) size: Option<i64>,
     pub(crate) version: Option<u64>,
     pub(crate) condition: Condition,
+    pub(crate) is_update: bool,
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
@@ -40,11 +41,12 @@ fn operation() -> impl Strategy<Value = Operation> {
         1 => (0..40_u64).prop_map(Condition::Version),
     ];
     let size = prop::option::weighted(0.7, -50..50_i64);
-    (0..25_u32, size, prop::option::weighted(0.9, 0..40_u64), condition).prop_map(
-        |(id, size, version, condition)| {
+    let version = prop::option::weighted(0.9, 0..40_u64);
+    (0..25_u32, size, version, condition, prop::bool::weighted(0.3)).prop_map(
+        |(id, size, version, condition, is_update)| {
             // Only unconditional deletes can have a version.
             let condition = if size.is_none() && version.is_some() { Condition::Always } else { condition };
-            Operation { id, size, version, condition }
+            Operation { id, size, version, condition, is_update: is_update && size.is_some() }
         },
     )
 }
@@ -71,10 +73,12 @@ pub(crate) fn apply(store: &Store, operations: &[Operation]) -> Applied {
     let (id_field, size_field) = (batch.field("id").unwrap(), batch.field("size").unwrap());
     let version_field = batch.field("version").unwrap();
     let is_unsigned = store.snapshot().schema().field("version").unwrap().logical == LogicalType::U64;
-    for Operation { id: number, size, version, condition } in operations {
+    for Operation { id: number, size, version, condition, is_update } in operations {
         match (size, version) {
             (Some(size), version) => {
-                let mut doc = batch.upsert_if(*condition);
+                let update = Update::new().condition(*condition);
+                let mut doc =
+                    if *is_update { batch.update_with(&update) } else { batch.upsert_if(*condition) };
                 doc.str(id_field, &id(*number)).unwrap().i64(size_field, *size).unwrap();
                 match version {
                     Some(version) if is_unsigned => drop(doc.u64(version_field, *version).unwrap()),
@@ -101,13 +105,14 @@ pub(crate) struct Model {
 impl Model {
     pub(crate) fn apply(
         &mut self,
-        Operation { id, size, version, condition }: &Operation,
+        Operation { id, size, version, condition, is_update }: &Operation,
         next: &mut u64,
     ) -> Outcome {
         // A document without a version is given one; a deletion has that of the document.
         let version = version.or_else(|| {
-            *next += u64::from(size.is_some());
-            size.map(|_| *next - 1)
+            let written = size.filter(|_| !is_update);
+            *next += u64::from(written.is_some());
+            written.map(|_| *next - 1)
         });
         let current = self.docs.get(id).map(|(_, version)| *version);
         let holds = match condition {
@@ -122,8 +127,15 @@ impl Model {
         if let Some(current) = highest.filter(|current| version.is_some_and(|version| version <= *current)) {
             return Outcome::Stale { current };
         }
+        if *is_update && current.is_none() {
+            return Outcome::NotFound;
+        }
         self.highest = self.highest.max(version.unwrap_or(0));
         match (size, current) {
+            (Some(size), Some(current)) if *is_update => {
+                self.docs.insert(*id, (*size, version.unwrap_or(current)));
+                Outcome::Updated
+            }
             (Some(size), current) => {
                 self.docs.insert(*id, (*size, version.unwrap()));
                 if current.is_some() { Outcome::Replaced } else { Outcome::Added }
@@ -216,7 +228,7 @@ proptest! {
     ) {
         // Each operation has a version of its own.
         let operations: Vec<Operation> = (0..).zip(operations).map(|(version, (id, size))| {
-            Operation { id, size, version: Some(version), condition: Condition::Always }
+            Operation { id, size, version: Some(version), condition: Condition::Always, is_update: false }
         }).collect();
         let mut ends = Vec::new();
         for order in orders {
@@ -244,7 +256,8 @@ fn assigned_versions_only_rise() {
     let clock = || NOW.load(Ordering::Relaxed);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a");
-    let new = |id| Operation { id, size: Some(0), version: None, condition: Condition::Always };
+    let new =
+        |id| Operation { id, size: Some(0), version: None, condition: Condition::Always, is_update: false };
     let store =
         Store::create(&path, schema(LogicalType::I64), StoreOptions::default()).unwrap().with_clock(clock);
     assert_eq!(apply(&store, &[new(1), new(2)]).first_version, Some(1_000));
@@ -330,8 +343,13 @@ fn a_deletion_without_a_version_has_that_of_the_document() {
     let folder = tempfile::tempdir().unwrap();
     let store =
         Store::create(folder.path().join("a"), schema(LogicalType::I64), StoreOptions::default()).unwrap();
-    let write =
-        |version| Operation { id: 1, size: Some(0), version: Some(version), condition: Condition::Always };
+    let write = |version| Operation {
+        id: 1,
+        size: Some(0),
+        version: Some(version),
+        condition: Condition::Always,
+        is_update: false,
+    };
     let delete = Operation { size: None, version: None, ..write(0) };
     let outcomes = |operations: &[Operation]| apply(&store, operations).outcomes;
     assert_eq!(
@@ -348,8 +366,13 @@ fn deletions_are_forgotten_alike_after_a_kill() {
         StoreOptions { durability: Durability::EachBatch, remember_deletes: 5, ..StoreOptions::default() };
     let path = folder.path().join("a");
     let store = Store::create(&path, schema(LogicalType::I64), options).unwrap();
-    let write =
-        |id, version| Operation { id, size: Some(0), version: Some(version), condition: Condition::Always };
+    let write = |id, version| Operation {
+        id,
+        size: Some(0),
+        version: Some(version),
+        condition: Condition::Always,
+        is_update: false,
+    };
     apply(&store, &[Operation { size: None, ..write(1, 9) }]);
     store.commit().unwrap();
     for other in 2..12 {
@@ -370,8 +393,13 @@ fn a_document_below_one_whose_deletion_was_lost_stays() {
     let (directory, is_full) = filling_up(&disk, "commit-");
     let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
     let store = Store::create_in(directory, schema(LogicalType::I64), options).unwrap();
-    let write =
-        |version| Operation { id: 1, size: Some(0), version: Some(version), condition: Condition::Always };
+    let write = |version| Operation {
+        id: 1,
+        size: Some(0),
+        version: Some(version),
+        condition: Condition::Always,
+        is_update: false,
+    };
     apply(&store, &[write(9)]);
     is_full.store(true, Ordering::Relaxed);
     store.delete_where(&docvalues_search::Query::range("version", 9..10)).unwrap_err();

@@ -1,0 +1,191 @@
+//! [`SegmentChanges`]: what changed in a segment, whose file stays as it is.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use docvalues_column::{
+    Changes, ColumnChanges, ColumnSource, DocId, DocRange, Element, Field, Kind, LiveDocs, NewTerms,
+    OverlaySource, TermOrd,
+};
+use docvalues_reader::Segment;
+
+use crate::error::{Error, Result};
+use crate::new_rows::{Dictionary, NewRows};
+
+/// The documents of a segment that are not deleted, and the new values of some. Cloning is cheap, and copies share what does
+/// not change after.
+#[derive(Clone, Debug)]
+pub(crate) struct SegmentChanges {
+    pub(crate) live: LiveDocs,
+    /// By the place of their field.
+    columns: Arc<BTreeMap<usize, ColumnChanges>>,
+    /// Shared by copies.
+    origin: Arc<()>,
+}
+
+impl SegmentChanges {
+    /// Nothing changed in a segment of `docs` documents.
+    pub(crate) fn none(docs: u32) -> SegmentChanges {
+        SegmentChanges { live: LiveDocs::all(docs), columns: Arc::default(), origin: Arc::default() }
+    }
+
+    /// Whether no document has new values.
+    pub(crate) fn has_old_values(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// Whether the new values are the same, as far as can be told without looking at them.
+    pub(crate) fn has_values_of(&self, other: &SegmentChanges) -> bool {
+        Arc::ptr_eq(&self.columns, &other.columns) || self.has_old_values() && other.has_old_values()
+    }
+
+    /// Whether both were copies of each other once: then dictionaries of the one with more changes have all terms of the other's.
+    pub(crate) fn has_origin_of(&self, other: &SegmentChanges) -> bool {
+        Arc::ptr_eq(&self.origin, &other.origin)
+    }
+
+    /// The places of the changed fields, ascending.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = usize> {
+        self.columns.keys().copied()
+    }
+
+    /// The places of the fields whose new values may be others, ascending.
+    pub(crate) fn fields_unlike(&self, other: &SegmentChanges) -> Vec<usize> {
+        let are_same = |field: usize| match (self.columns.get(&field), other.columns.get(&field)) {
+            (Some(ColumnChanges::Numbers(a)), Some(ColumnChanges::Numbers(b))) => a.is_clone_of(b),
+            (Some(ColumnChanges::Bytes(a)), Some(ColumnChanges::Bytes(b))) => a.is_clone_of(b),
+            (Some(ColumnChanges::Ords(a, _)), Some(ColumnChanges::Ords(b, _))) => a.is_clone_of(b),
+            _ => false,
+        };
+        let mut fields: Vec<usize> = self.fields().chain(other.fields()).collect();
+        fields.sort_unstable();
+        fields.dedup();
+        fields.retain(|field| !are_same(*field));
+        fields
+    }
+
+    /// The memory of the new values, in bytes.
+    pub(crate) fn heap(&self) -> usize {
+        self.columns.values().map(ColumnChanges::heap).sum()
+    }
+
+    /// The new number of a document in a field, if it has changed.
+    pub(crate) fn number(&self, field: usize, doc: DocId) -> Option<Option<i64>> {
+        match self.columns.get(&field)? {
+            ColumnChanges::Numbers(changes) => {
+                changes.get(doc).map(|row| row.and_then(|row| row.first().copied()))
+            }
+            _ => None,
+        }
+    }
+
+    /// A segment with the new values. `fields` are those of the store.
+    pub(crate) fn over(&self, segment: &Segment, fields: &[Field]) -> Arc<dyn ColumnSource + Send + Sync> {
+        let base = Arc::new(segment.clone());
+        if self.has_old_values() {
+            return base;
+        }
+        let changes = self.columns.iter().map(|(place, changes)| (fields[*place].clone(), changes.clone()));
+        Arc::new(OverlaySource::new(base, changes))
+    }
+
+    /// The documents whose values of a field changed since `before`, ascending.
+    pub(crate) fn updated_since(&self, before: &SegmentChanges, field: usize) -> Vec<DocId> {
+        fn docs<T: Element>(now: &Changes<T>, before: Option<&Changes<T>>) -> Vec<DocId> {
+            match before {
+                Some(before) => now.since(before).map(|(doc, _)| doc).collect(),
+                None => now.rows(DocRange::new(0, now.docs())).map(|(doc, _)| doc).collect(),
+            }
+        }
+        let before = before.columns.get(&field);
+        match self.columns.get(&field) {
+            Some(ColumnChanges::Numbers(now)) => docs(now, before.and_then(numbers)),
+            Some(ColumnChanges::Bytes(now)) => docs(now, before.and_then(bytes)),
+            Some(ColumnChanges::Ords(now, _)) => docs(now, before.and_then(ords)),
+            None => Vec::new(),
+        }
+    }
+
+    /// The documents that were deleted, or whose values of a field changed, since `before`, ascending.
+    pub(crate) fn changed_since(&self, before: &SegmentChanges) -> Vec<DocId> {
+        let mut docs: Vec<DocId> = self.live.deleted_since(&before.live).collect();
+        if !self.has_values_of(before) {
+            docs.extend(self.fields().flat_map(|field| self.updated_since(before, field)));
+            docs.sort_unstable();
+            docs.dedup();
+        }
+        docs
+    }
+
+    /// Whether [`set`](Self::set) can take all terms that were looked up in a dictionary of a field.
+    pub(crate) fn has_room(&self, field: usize, dictionary: &Dictionary) -> bool {
+        let new = match self.columns.get(&field) {
+            Some(ColumnChanges::Ords(_, new)) => new.len(),
+            _ => 0,
+        };
+        let all = u64::from(dictionary.term_count()) + (new + dictionary.looked_up()) as u64;
+        all < u64::from(u32::MAX)
+    }
+
+    /// Sets the values of documents. A field with ords needs the dictionary of the segment's column, in which all terms were
+    /// looked up.
+    ///
+    /// # Errors
+    ///
+    /// If there would be too many terms.
+    pub(crate) fn set(
+        &mut self,
+        (place, field): (usize, &Field),
+        rows: &NewRows,
+        dictionary: Option<&Dictionary>,
+    ) -> Result<()> {
+        let (docs, is_many) = (self.live.docs(), field.kind.is_multi_valued());
+        let NewRows { docs: changed, values, terms } = rows;
+        let rows = || changed.iter().copied().zip(0..values.docs());
+        let new = || match field.kind {
+            Kind::Numeric | Kind::SortedNumeric => ColumnChanges::Numbers(Changes::new(docs, is_many)),
+            Kind::Binary => ColumnChanges::Bytes(Changes::new(docs, true)),
+            Kind::Sorted | Kind::SortedSet => {
+                ColumnChanges::Ords(Changes::new(docs, is_many), NewTerms::default())
+            }
+        };
+        match (Arc::make_mut(&mut self.columns).entry(place).or_insert_with(new), dictionary) {
+            (ColumnChanges::Numbers(all), _) => {
+                all.set(rows().map(|(doc, row)| (doc, Some(values.numbers(row)))));
+            }
+            (ColumnChanges::Bytes(all), _) => {
+                all.set(rows().map(|(doc, row)| (doc, values.string(row))));
+            }
+            (ColumnChanges::Ords(all, new), dictionary) => {
+                let terms: Vec<&[u8]> = terms.slices().iter().collect();
+                let ords = match dictionary {
+                    // Values are only removed.
+                    _ if terms.is_empty() => Vec::new(),
+                    Some(dictionary) => {
+                        let places: Vec<_> = terms.iter().map(|term| dictionary.place(term)).collect();
+                        new.add_at(dictionary.term_count(), &terms, &places)?
+                    }
+                    None => {
+                        let why = "expected the dictionary of its terms".to_owned();
+                        return Err(Error::Schema { field: field.name.clone(), why });
+                    }
+                };
+                let sets = NewRows::ords(values, &ords);
+                all.set(rows().map(|(doc, row)| (doc, Some(sets.get(row as usize)))));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn numbers(changes: &ColumnChanges) -> Option<&Changes<i64>> {
+    if let ColumnChanges::Numbers(changes) = changes { Some(changes) } else { None }
+}
+
+fn bytes(changes: &ColumnChanges) -> Option<&Changes<u8>> {
+    if let ColumnChanges::Bytes(changes) = changes { Some(changes) } else { None }
+}
+
+fn ords(changes: &ColumnChanges) -> Option<&Changes<TermOrd>> {
+    if let ColumnChanges::Ords(changes, _) = changes { Some(changes) } else { None }
+}

@@ -1,0 +1,473 @@
+//! Updates of every kind of field, wherever the documents are, against a map.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use proptest::prelude::*;
+
+use docvalues_column::{DocAddress, DocId, DocRange, Field, Kind, LogicalType, Values};
+use docvalues_search::facet::Facet;
+use docvalues_search::{Docs, Query, Value};
+use docvalues_store::{
+    Durability, Error, MergePolicy, Outcome, Snapshot, Store, StoreOptions, StoreReader, StoreSchema, Update,
+    WriteBatch,
+};
+
+use crate::fixture::id;
+
+/// The values of a document. Strings are those of small numbers, and others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Doc {
+    size: Option<i64>,
+    title: Option<String>,
+    host: Option<String>,
+    numbers: BTreeSet<i64>,
+    tags: BTreeSet<String>,
+}
+
+/// The documents, each with the number of the operation that wrote it.
+type Model = BTreeMap<u32, (u64, Doc)>;
+
+fn schema() -> StoreSchema {
+    let fields = [
+        Field::new("id", Kind::Binary, LogicalType::Utf8),
+        Field::new("size", Kind::Numeric, LogicalType::I64),
+        Field::new("title", Kind::Binary, LogicalType::Utf8),
+        Field::new("host", Kind::Sorted, LogicalType::Utf8),
+        Field::new("numbers", Kind::SortedNumeric, LogicalType::I64),
+        Field::new("tags", Kind::SortedSet, LogicalType::Utf8),
+    ];
+    let schema = fields.into_iter().try_fold(StoreSchema::new(), StoreSchema::with_field).unwrap();
+    schema.with_id_field("id").unwrap()
+}
+
+/// What an update does to a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Keep,
+    Set,
+    Unset,
+    Add,
+    Remove,
+}
+
+/// A row: new values, and what is done with each field.
+#[derive(Clone, Debug)]
+struct Row {
+    doc: Doc,
+    ways: [Way; 5],
+}
+
+impl Row {
+    /// The document after the update.
+    fn apply(&self, now: &mut Doc) {
+        let Row { doc, ways } = self;
+        fn single<T: Clone>(now: &mut Option<T>, new: &Option<T>, way: Way) {
+            match way {
+                Way::Unset => *now = None,
+                Way::Set if new.is_some() => now.clone_from(new),
+                _ => {}
+            }
+        }
+        fn many<T: Clone + Ord>(now: &mut BTreeSet<T>, new: &BTreeSet<T>, way: Way) {
+            match way {
+                Way::Unset => now.clear(),
+                Way::Set if !new.is_empty() => now.clone_from(new),
+                Way::Add => now.extend(new.iter().cloned()),
+                Way::Remove => now.retain(|value| !new.contains(value)),
+                _ => {}
+            }
+        }
+        single(&mut now.size, &doc.size, ways[0]);
+        single(&mut now.title, &doc.title, ways[1]);
+        single(&mut now.host, &doc.host, ways[2]);
+        many(&mut now.numbers, &doc.numbers, ways[3]);
+        many(&mut now.tags, &doc.tags, ways[4]);
+    }
+
+    /// Adds the update of the document `number`, or of one that is found otherwise, to a batch.
+    fn add(&self, number: Option<u32>, batch: &mut WriteBatch) {
+        let fields = ["size", "title", "host", "numbers", "tags"].map(|name| batch.field(name).unwrap());
+        let mut update = Update::new();
+        for (field, way) in fields.into_iter().zip(self.ways) {
+            update = match way {
+                Way::Keep | Way::Set => update,
+                Way::Unset => update.unset(field),
+                Way::Add => update.add(field),
+                Way::Remove => update.remove(field),
+            };
+        }
+        let (id_field, doc) = (batch.field("id").unwrap(), self.given());
+        let mut row = batch.update_with(&update);
+        if let Some(number) = number {
+            row.str(id_field, &id(number)).unwrap();
+        }
+        fill(&mut row, &doc, fields);
+        row.finish().unwrap();
+    }
+
+    /// The values that are given with the update.
+    fn given(&self) -> Doc {
+        let Row { doc, ways } = self;
+        let gives = |way: Way| matches!(way, Way::Set | Way::Add | Way::Remove);
+        Doc {
+            size: doc.size.filter(|_| gives(ways[0])),
+            title: doc.title.clone().filter(|_| gives(ways[1])),
+            host: doc.host.clone().filter(|_| gives(ways[2])),
+            numbers: if gives(ways[3]) { doc.numbers.clone() } else { BTreeSet::new() },
+            tags: if gives(ways[4]) { doc.tags.clone() } else { BTreeSet::new() },
+        }
+    }
+}
+
+fn fill(
+    row: &mut docvalues_writer::Document<'_>,
+    doc: &Doc,
+    [size, title, host, numbers, tags]: [docvalues_writer::FieldId; 5],
+) {
+    doc.size.iter().for_each(|value| drop(row.i64(size, *value).unwrap()));
+    doc.title.iter().for_each(|value| drop(row.str(title, value).unwrap()));
+    doc.host.iter().for_each(|value| drop(row.str(host, value).unwrap()));
+    doc.numbers.iter().for_each(|value| drop(row.i64(numbers, *value).unwrap()));
+    doc.tags.iter().for_each(|value| drop(row.str(tags, value).unwrap()));
+}
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Write(u32, Doc),
+    Update(u32, Row),
+    Delete(u32),
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Apply(Vec<Operation>),
+    UpdateBelow(i64, Row),
+    /// Each nth document of a snapshot that is as old as some steps, by its address.
+    UpdateEach(usize, Row, usize),
+    DeleteEach(usize, usize),
+    Refresh,
+    Commit,
+    Merge,
+    MergeTo(usize),
+    Reopen,
+}
+
+fn doc() -> impl Strategy<Value = Doc> {
+    let word = || "[a-d]{0,2}|new-[0-9]{1,2}";
+    let size = prop::option::weighted(0.8, -50..50_i64);
+    let numbers = prop::collection::btree_set(-5..5_i64, 0..4);
+    let tags = prop::collection::btree_set(word(), 0..4);
+    (size, prop::option::weighted(0.8, word()), prop::option::weighted(0.8, word()), numbers, tags)
+        .prop_map(|(size, title, host, numbers, tags)| Doc { size, title, host, numbers, tags })
+}
+
+fn row() -> impl Strategy<Value = Row> {
+    let single = || prop_oneof![2 => Just(Way::Keep), 4 => Just(Way::Set), 1 => Just(Way::Unset)];
+    let many = || prop_oneof![single(), Just(Way::Add), Just(Way::Remove)];
+    (doc(), single(), single(), single(), many(), many())
+        .prop_map(|(doc, a, b, c, d, e)| Row { doc, ways: [a, b, c, d, e] })
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let operation = prop_oneof![
+        3 => (0..40_u32, doc()).prop_map(|(number, doc)| Operation::Write(number, doc)),
+        6 => (0..40_u32, row()).prop_map(|(number, row)| Operation::Update(number, row)),
+        1 => (0..40_u32).prop_map(Operation::Delete),
+    ];
+    prop_oneof![
+        8 => prop::collection::vec(operation, 0..12).prop_map(Step::Apply),
+        1 => (-40..0_i64, row()).prop_map(|(size, row)| Step::UpdateBelow(size, row)),
+        1 => (2..9_usize, row(), 0..4_usize).prop_map(|(nth, row, age)| Step::UpdateEach(nth, row, age)),
+        1 => (4..9_usize, 0..4_usize).prop_map(|(nth, age)| Step::DeleteEach(nth, age)),
+        2 => Just(Step::Refresh),
+        4 => Just(Step::Commit),
+        2 => Just(Step::Merge),
+        1 => (1..4_usize).prop_map(Step::MergeTo),
+        2 => Just(Step::Reopen),
+    ]
+}
+
+const POLICY: MergePolicy =
+    MergePolicy { segments_per_tier: 3, floor_bytes: 1 << 10, max_bytes: 1 << 20, max_deleted_percent: 20 };
+
+/// Some buffers are so small that nearly every batch fills one. Some stores have a log.
+fn options(kind: u8) -> StoreOptions {
+    let buffer_bytes = if kind == 1 { 2_000 } else { 64 << 20 };
+    let durability = if kind == 2 { Durability::EachBatch } else { Durability::OnCommit };
+    StoreOptions { buffer_bytes, durability, ..StoreOptions::default() }
+}
+
+/// All documents, by every way to read their columns.
+fn contents(snapshot: &Snapshot) -> BTreeMap<u32, Doc> {
+    let mut found = BTreeMap::new();
+    let live = snapshot.search().filter(&Query::all_of([])).unwrap();
+    let live: BTreeSet<DocAddress> = live.iter().collect();
+    for (at, part) in (0..snapshot.parts().len()).zip(0..) {
+        let source = snapshot.parts().source(at);
+        let docs = source.docs();
+        let live: Vec<u32> = live.iter().filter(|doc| doc.part == part).map(|doc| doc.doc.get()).collect();
+        let ids = strings(source.column("id").ok().as_deref(), docs);
+        let single = |name: &str| strings(source.column(name).ok().as_deref(), docs);
+        let (titles, hosts, tags) = (single("title"), single("host"), single("tags"));
+        let (sizes, numbers) = (
+            rows(source.column("size").ok().as_deref(), docs),
+            rows(source.column("numbers").ok().as_deref(), docs),
+        );
+        for doc in live.into_iter().map(|doc| doc as usize) {
+            let number = ids[doc][0].strip_prefix("doc-").unwrap().parse().unwrap();
+            let values = Doc {
+                size: sizes[doc].first().copied(),
+                title: titles[doc].first().cloned(),
+                host: hosts[doc].first().cloned(),
+                numbers: numbers[doc].iter().copied().collect(),
+                tags: tags[doc].iter().cloned().collect(),
+            };
+            assert_eq!(found.insert(number, values), None, "one document for each id");
+        }
+    }
+    assert_eq!(snapshot.docs(), found.len() as u64);
+    check_searches(snapshot, &found);
+    found
+}
+
+/// The numbers of each document, as a scan and as single reads find them.
+fn rows(column: Option<&dyn docvalues_column::Column>, docs: u32) -> Vec<Vec<i64>> {
+    let mut all = vec![Vec::new(); docs as usize];
+    let Some(column) = column else { return all };
+    let rows = column.values().numbers().unwrap();
+    let scanned = |batch: docvalues_column::Batch<'_, i64>| {
+        for (at, doc) in batch.docs.iter().enumerate() {
+            all[doc.get() as usize] = batch.values.row(at).to_vec();
+        }
+        ControlFlow::Continue(())
+    };
+    rows.scan(DocRange::new(0, docs), &mut { scanned }).unwrap();
+    let mut row = Vec::new();
+    for (doc, all) in (0..).map(DocId::new).zip(&all) {
+        let is_there = rows.get(doc, &mut row).unwrap();
+        assert_eq!(if is_there { &row[..] } else { &[] }, &all[..], "{doc}");
+    }
+    all
+}
+
+fn strings(column: Option<&dyn docvalues_column::Column>, docs: u32) -> Vec<Vec<String>> {
+    let Some(column) = column else { return vec![Vec::new(); docs as usize] };
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let of = |doc: DocId| match column.values() {
+        Values::Bytes(rows) => {
+            let mut row = Vec::new();
+            if rows.get(doc, &mut row).unwrap() { vec![text(&row)] } else { Vec::new() }
+        }
+        Values::Ords(rows, terms) => {
+            let (mut row, mut term) = (Vec::new(), Vec::new());
+            if !rows.get(doc, &mut row).unwrap() {
+                return Vec::new();
+            }
+            let mut term = |ord| {
+                terms.term(ord, &mut term).unwrap();
+                text(&term)
+            };
+            row.iter().map(|ord| term(*ord)).collect()
+        }
+        Values::Numbers(_) => panic!("strings"),
+    };
+    (0..docs).map(DocId::new).map(of).collect()
+}
+
+/// Filters, facets and sums over all parts agree with the documents.
+fn check_searches(snapshot: &Snapshot, docs: &BTreeMap<u32, Doc>) {
+    if snapshot.parts().is_empty() {
+        return;
+    }
+    let search = snapshot.search();
+    let count = |query: Query| search.count(&query).unwrap();
+    let expected = |is_found: &dyn Fn(&Doc) -> bool| docs.values().filter(|doc| is_found(doc)).count() as u64;
+    let has = |name: &str| {
+        (0..snapshot.parts().len()).any(|part| snapshot.parts().source(part).column(name).is_ok())
+    };
+    if has("size") {
+        let found = expected(&|doc| doc.size.is_some_and(|size| (-10..20).contains(&size)));
+        assert_eq!(count(Query::range("size", -10..20)), found);
+    }
+    if has("host") {
+        assert_eq!(count(Query::eq("host", "a")), expected(&|doc| doc.host.as_deref() == Some("a")));
+        let found = expected(&|doc| doc.host.as_ref().is_some_and(|host| host.as_str() >= "b"));
+        assert_eq!(count(Query::range("host", "b"..)), found);
+        let mut counts = BTreeMap::<String, u64>::new();
+        let hosts = docs.values().filter_map(|doc| doc.host.clone());
+        hosts.for_each(|host| *counts.entry(host).or_default() += 1);
+        let facet = search.facet(Docs::All, &Facet::on("host").top(usize::MAX)).unwrap();
+        let text = |value| match value {
+            Value::Bytes(bytes) => String::from_utf8(bytes).unwrap(),
+            value => panic!("{value:?}"),
+        };
+        let found = facet.values.into_iter().map(|(value, count)| (text(value), count));
+        assert_eq!(found.collect::<BTreeMap<_, _>>(), counts);
+    }
+    if has("tags") {
+        let found = expected(&|doc| doc.tags.iter().any(|tag| tag.starts_with("new")));
+        assert_eq!(count(Query::prefix("tags", "new")), found);
+    }
+}
+
+fn run(kind: u8, steps: &[Step]) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    let mut store = Store::create(&path, schema(), options(kind)).unwrap();
+    let mut reader = StoreReader::open(&path, options(kind).open).unwrap();
+    let (mut now, mut committed, mut written) = (Model::new(), Model::new(), 0);
+    // Snapshots, with what they contain.
+    let mut snapshots = vec![(store.snapshot(), now.clone())];
+    for step in steps {
+        let mut is_published = true;
+        match step {
+            Step::Apply(operations) => {
+                let outcomes = apply(&store, operations);
+                for (operation, outcome) in operations.iter().zip(outcomes) {
+                    written += 1;
+                    assert_eq!(outcome, operate(&mut now, operation, written), "{operation:?}");
+                }
+                is_published = false;
+            }
+            Step::UpdateBelow(size, row) => {
+                store.refresh().unwrap();
+                let matches = |doc: &&mut Doc| doc.size.is_some_and(|now| now < *size);
+                if now.values().any(|(_, doc)| doc.size.is_some()) {
+                    let docs = now.values_mut().map(|(_, doc)| doc);
+                    let found = docs.filter(matches).map(|doc| row.apply(doc)).count();
+                    let mut batch = store.batch().unwrap();
+                    row.add(None, &mut batch);
+                    assert_eq!(
+                        store.update_where(&Query::range("size", ..*size), batch).unwrap(),
+                        found as u64
+                    );
+                }
+            }
+            Step::UpdateEach(nth, row, age) => {
+                let (snapshot, then) = &snapshots[snapshots.len().saturating_sub(1 + age)];
+                let ids: Vec<u32> = then.keys().copied().step_by(*nth).collect();
+                let mut batch = store.batch().unwrap();
+                row.add(None, &mut batch);
+                let found = store.update(snapshot, &addresses(snapshot, &ids), batch);
+                let ids = same_docs(&ids, then, &now);
+                match found {
+                    Err(Error::Merged) => {}
+                    found => {
+                        assert_eq!(found.unwrap(), ids.len() as u64);
+                        ids.iter().for_each(|number| row.apply(&mut now.get_mut(number).unwrap().1));
+                    }
+                }
+            }
+            Step::DeleteEach(nth, age) => {
+                let (snapshot, then) = &snapshots[snapshots.len().saturating_sub(1 + age)];
+                let ids: Vec<u32> = then.keys().copied().step_by(*nth).collect();
+                let found = store.delete(snapshot, &addresses(snapshot, &ids));
+                let ids = same_docs(&ids, then, &now);
+                match found {
+                    Err(Error::Merged) => {}
+                    found => {
+                        assert_eq!(found.unwrap(), ids.len() as u64);
+                        now.retain(|number, _| !ids.contains(number));
+                    }
+                }
+            }
+            Step::Refresh => drop(store.refresh().unwrap()),
+            Step::Commit => {
+                store.commit().unwrap();
+                committed.clone_from(&now);
+                reader.reopen().unwrap();
+                assert_eq!(contents(&reader.snapshot()), docs(&now));
+            }
+            Step::Merge => drop(store.merge(&POLICY).unwrap()),
+            Step::MergeTo(segments) => store.merge_to(*segments).unwrap(),
+            Step::Reopen => {
+                drop(store);
+                store = Store::open(&path, options(kind)).unwrap();
+                if options(kind).durability == Durability::OnCommit {
+                    now.clone_from(&committed);
+                }
+                snapshots.clear();
+            }
+        }
+        if is_published {
+            store.refresh().unwrap();
+            snapshots.push((store.snapshot(), now.clone()));
+            assert_eq!(contents(&store.snapshot()), docs(&now), "{step:?}");
+        }
+        if snapshots.len() > 5 {
+            snapshots.remove(0);
+        }
+        // Snapshots do not change.
+        if let Some((oldest, then)) = snapshots.first() {
+            assert_eq!(contents(oldest), docs(then));
+        }
+    }
+    store.commit().unwrap();
+    drop(store);
+    let mut problems = Vec::new();
+    StoreReader::check(&path, options(kind).open, &mut |problem| problems.push(problem)).unwrap();
+    assert!(problems.is_empty(), "{problems:?}");
+    assert_eq!(contents(&StoreReader::open(&path, options(kind).open).unwrap().snapshot()), docs(&now));
+}
+
+fn docs(model: &Model) -> BTreeMap<u32, Doc> {
+    model.iter().map(|(number, (_, doc))| (*number, doc.clone())).collect()
+}
+
+fn addresses(snapshot: &Snapshot, ids: &[u32]) -> Vec<DocAddress> {
+    ids.iter().map(|number| snapshot.find(id(*number).as_bytes()).unwrap().unwrap()).collect()
+}
+
+/// Those of `ids` whose documents were not written again, or deleted, since `then`.
+fn same_docs(ids: &[u32], then: &Model, now: &Model) -> Vec<u32> {
+    let written = |model: &Model, number: &u32| model.get(number).map(|(written, _)| *written);
+    ids.iter().copied().filter(|number| written(then, number) == written(now, number)).collect()
+}
+
+fn apply(store: &Store, operations: &[Operation]) -> Vec<Outcome> {
+    let mut batch = store.batch().unwrap();
+    let id_field = batch.field("id").unwrap();
+    let fields = ["size", "title", "host", "numbers", "tags"].map(|name| batch.field(name).unwrap());
+    for operation in operations {
+        match operation {
+            Operation::Write(number, doc) => {
+                let mut row = batch.upsert();
+                row.str(id_field, &id(*number)).unwrap();
+                fill(&mut row, doc, fields);
+                row.finish().unwrap();
+            }
+            Operation::Update(number, row) => row.add(Some(*number), &mut batch),
+            Operation::Delete(number) => batch.delete(id(*number).as_bytes()),
+        }
+    }
+    store.apply(batch).unwrap().outcomes
+}
+
+fn operate(now: &mut Model, operation: &Operation, written: u64) -> Outcome {
+    match operation {
+        Operation::Write(number, doc) => match now.insert(*number, (written, doc.clone())) {
+            Some(_) => Outcome::Replaced,
+            None => Outcome::Added,
+        },
+        Operation::Update(number, row) => match now.get_mut(number) {
+            Some((_, doc)) => {
+                row.apply(doc);
+                Outcome::Updated
+            }
+            None => Outcome::NotFound,
+        },
+        Operation::Delete(number) => match now.remove(number) {
+            Some(_) => Outcome::Deleted,
+            None => Outcome::NotFound,
+        },
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(100)))]
+    #[test]
+    fn documents_are_as_in_a_map(kind in 0..3_u8, steps in prop::collection::vec(step(), 1..50)) {
+        run(kind, &steps);
+    }
+}
