@@ -45,7 +45,7 @@ impl fmt::Display for IdKind {
 }
 
 /// The step of SplitMix64.
-pub(crate) const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+pub const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// `count` numbers below `below` in random order: each once before any repeats.
 pub fn random(below: u32, count: usize) -> impl Iterator<Item = u32> {

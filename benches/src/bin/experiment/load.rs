@@ -1,0 +1,237 @@
+//! A load: documents are updated at a rate, shown at an interval, and searched meanwhile.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, RwLock};
+use std::time::{Duration, Instant};
+
+use docvalues::search::{Docs, Parts, Search};
+use docvalues::{Bitset, DocAddress, DocId, SortKey};
+use docvalues_testkit::rng::SplitMix64;
+
+use crate::docs::{host, time, title};
+use crate::ways::{Op, Way};
+use crate::{Kind, cpu};
+
+/// Documents are updated so often, if the rate allows.
+const TICK: Duration = Duration::from_millis(10);
+
+/// A load.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    pub(crate) kind: Kind,
+    pub(crate) docs: u32,
+    /// Updates a second.
+    pub(crate) rate: u32,
+    /// Between refreshes.
+    pub(crate) every: Duration,
+    pub(crate) seconds: u64,
+    pub(crate) searchers: u32,
+    pub(crate) updaters: u32,
+}
+
+/// What a load took, on average of its refreshes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Figures {
+    pub(crate) refresh_ms: f64,
+    pub(crate) refresh_cpu_ms: f64,
+    pub(crate) longest_ms: f64,
+    pub(crate) update_ms: f64,
+    pub(crate) update_cpu_ms: f64,
+    pub(crate) queries_s: f64,
+    /// Refreshes, and those that began later than they should.
+    pub(crate) refreshes: u32,
+    pub(crate) behind: u32,
+    pub(crate) updates: u64,
+    pub(crate) written: u64,
+}
+
+struct Running<'a> {
+    load: Load,
+    way: &'a dyn Way,
+    ended: AtomicBool,
+    parts: RwLock<Parts>,
+    /// Every tenth document of each part.
+    tenths: Vec<Bitset>,
+    /// The last seed of each updated document.
+    last: Mutex<HashMap<u32, u64>>,
+    /// Of updates: their number, and the nanoseconds of time and of CPU time.
+    updates: [AtomicU64; 3],
+    queries: AtomicU64,
+}
+
+impl Load {
+    /// Runs it, and checks that the last values are there.
+    pub(crate) fn run(self, way: &dyn Way) -> Figures {
+        let parts = way.refresh();
+        let tenths = (0..parts.len()).map(|part| tenth(parts.source(part).docs())).collect();
+        let running = Running {
+            load: self,
+            way,
+            ended: AtomicBool::new(false),
+            parts: RwLock::new(parts),
+            tenths,
+            last: Mutex::default(),
+            updates: Default::default(),
+            queries: AtomicU64::new(0),
+        };
+        // The first search opens the columns.
+        running.search();
+        let written = way.written();
+        let mut figures = std::thread::scope(|scope| {
+            (0..self.updaters).for_each(|at| {
+                drop(scope.spawn({
+                    let running = &running;
+                    move || running.update(at)
+                }))
+            });
+            (0..self.searchers).for_each(|_| {
+                drop(scope.spawn(|| {
+                    while !running.ended.load(Relaxed) {
+                        running.search();
+                        running.queries.fetch_add(1, Relaxed);
+                    }
+                }))
+            });
+            running.refresh()
+        });
+        let each = f64::from(figures.refreshes.max(1));
+        let [count, time, cpu] = running.updates.each_ref().map(|sum| sum.load(Relaxed));
+        (figures.updates, figures.written) = (count, way.written() - written);
+        (figures.update_ms, figures.update_cpu_ms) = (time as f64 / 1e6 / each, cpu as f64 / 1e6 / each);
+        running.check();
+        figures
+    }
+}
+
+impl Running<'_> {
+    fn update(&self, thread: u32) {
+        let Load { docs, rate, kind, updaters, .. } = self.load;
+        let mut rng = SplitMix64::new(7 + u64::from(thread));
+        let rate = f64::from(rate) / f64::from(updaters);
+        let (began, mut done) = (Instant::now(), 0_u64);
+        while !self.ended.load(Relaxed) {
+            let due = (began.elapsed().as_secs_f64() * rate) as u64;
+            if due == done {
+                std::thread::sleep(TICK);
+                continue;
+            }
+            let mut op = || Op { number: rng.below_u32(docs), seed: rng.next_u64() };
+            // Of several threads, each has documents of its own, so that it is known which update is the last.
+            let op = || {
+                let Op { number, seed } = op();
+                Op { number: (number / updaters * updaters + thread).min(docs - 1), seed }
+            };
+            let ops: Vec<Op> = std::iter::repeat_with(op).take((due - done).min(10_000) as usize).collect();
+            done += ops.len() as u64;
+            let (start, cpu_start) = (Instant::now(), cpu());
+            self.way.apply(kind, &ops);
+            let nanos =
+                [ops.len() as u64, start.elapsed().as_nanos() as u64, ((cpu() - cpu_start) * 1e9) as u64];
+            for (sum, nanos) in self.updates.iter().zip(nanos) {
+                sum.fetch_add(nanos, Relaxed);
+            }
+            self.last.lock().expect("no panic").extend(ops.iter().map(|op| (op.number, op.seed)));
+        }
+    }
+
+    /// Refreshes until the time is over.
+    fn refresh(&self) -> Figures {
+        let Load { every, seconds, kind, .. } = self.load;
+        let (began, mut figures, mut next) = (Instant::now(), Figures::default(), every);
+        while next.as_secs_f64() <= seconds as f64 {
+            match next.checked_sub(began.elapsed()) {
+                Some(left) => std::thread::sleep(left),
+                None => figures.behind += 1,
+            }
+            let (start, cpu_start) = (Instant::now(), cpu());
+            let parts = self.way.refresh();
+            open(&parts, kind);
+            *self.parts.write().expect("no panic") = parts;
+            let ms = start.elapsed().as_secs_f64() * 1e3;
+            figures.refresh_ms += ms;
+            figures.longest_ms = figures.longest_ms.max(ms);
+            figures.refresh_cpu_ms += (cpu() - cpu_start) * 1e3;
+            figures.refreshes += 1;
+            next = every * (began.elapsed().as_secs_f64() / every.as_secs_f64()).floor() as u32 + every;
+        }
+        let each = f64::from(figures.refreshes.max(1));
+        self.ended.store(true, Relaxed);
+        figures.queries_s = self.queries.load(Relaxed) as f64 / began.elapsed().as_secs_f64();
+        Figures {
+            refresh_ms: figures.refresh_ms / each,
+            refresh_cpu_ms: figures.refresh_cpu_ms / each,
+            ..figures
+        }
+    }
+
+    /// The 20 newest of a tenth of the documents.
+    fn search(&self) {
+        let parts = self.parts.read().expect("no panic").clone();
+        let docs: Vec<Docs<'_>> =
+            (0..parts.len()).map(|part| self.tenths.get(part).map_or(Docs::All, Docs::Bits)).collect();
+        let keys = [SortKey::new("time").descending()];
+        let found = Search::over(&parts).top(&docs[..], &keys, 20).expect("good bytes");
+        assert_eq!(found.len(), 20);
+    }
+
+    /// Reads the last values of updated documents.
+    fn check(&self) {
+        let parts = self.way.refresh();
+        for (number, seed) in self.last.lock().expect("no panic").iter().take(1_000) {
+            let DocAddress { part, doc } = self.way.find(*number);
+            let source = parts.source(part as usize);
+            let mut text = Vec::new();
+            match self.load.kind {
+                Kind::Numeric | Kind::Reindex => {
+                    let mut row = Vec::new();
+                    source
+                        .column("time")
+                        .expect("a column")
+                        .values()
+                        .numbers()
+                        .expect("numbers")
+                        .get(doc, &mut row)
+                        .expect("good bytes");
+                    assert_eq!(row, [time(*seed)], "document {number}");
+                }
+                Kind::Binary => {
+                    source
+                        .column("title")
+                        .expect("a column")
+                        .values()
+                        .bytes()
+                        .expect("strings")
+                        .get(doc, &mut text)
+                        .expect("good bytes");
+                    assert_eq!(text, title(*seed).as_bytes(), "document {number}");
+                }
+                Kind::Text => {
+                    let column = source.column("host").expect("a column");
+                    let mut row = Vec::new();
+                    column.values().ords().expect("ords").get(doc, &mut row).expect("good bytes");
+                    column.values().terms().expect("terms").term(row[0], &mut text).expect("good bytes");
+                    assert_eq!(text, host(*seed).as_bytes(), "document {number}");
+                }
+            }
+        }
+    }
+}
+
+/// Opens the column that is updated in all parts.
+fn open(parts: &Parts, kind: Kind) {
+    let name = match kind {
+        Kind::Reindex | Kind::Numeric => "time",
+        Kind::Binary => "title",
+        Kind::Text => "host",
+    };
+    drop(Search::over(parts).retriever(&[name]).expect("good bytes"));
+}
+
+fn tenth(docs: u32) -> Bitset {
+    let mut set = Bitset::none(docs);
+    for doc in (0..docs).step_by(10) {
+        set.insert(DocId::new(doc));
+    }
+    set
+}

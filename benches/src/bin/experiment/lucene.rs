@@ -1,0 +1,46 @@
+//! Lucene's side: `Updates.java`.
+
+use std::path::Path;
+
+use docvalues_benches::lucene;
+
+use crate::load::{Figures, Load};
+use crate::{Args, Kind, print_row};
+
+/// Runs a load in a version of Lucene, if it has such updates, and prints its figures.
+pub(crate) fn run(args: &Args, folder: &Path, version: &str, load: Load) {
+    if load.kind == Kind::Text {
+        return;
+    }
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let found =
+        lucene::find(&here.join("peers/lucene"), &here.join("../target/lucene"), |other| other == version);
+    let Some(found) = found.into_iter().next() else { return };
+    let mut command = found.command_of("Updates");
+    command
+        .arg(load.kind.name())
+        .args([args.docs, args.segments, load.rate].map(|number| number.to_string()));
+    command.arg(load.every.as_secs_f64().to_string()).arg(load.seconds.to_string());
+    command.args([args.searchers, args.updaters].map(|number| number.to_string())).arg(folder);
+    let output = command.output().expect("a JVM");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let number = |name: &str| -> f64 {
+        let value =
+            text.split_once(&format!("\"{name}\":")).and_then(|(_, rest)| rest.split([',', '}']).next());
+        value.and_then(|value| value.trim().parse().ok()).unwrap_or_else(|| panic!("no {name} in {text}"))
+    };
+    let figures = Figures {
+        refresh_ms: number("refresh_ms"),
+        refresh_cpu_ms: number("refresh_cpu_ms"),
+        longest_ms: number("longest_ms"),
+        update_ms: number("update_ms"),
+        update_cpu_ms: number("update_cpu_ms"),
+        queries_s: number("queries_s"),
+        refreshes: number("refreshes") as u32,
+        behind: number("behind") as u32,
+        updates: number("updates") as u64,
+        written: number("written") as u64,
+    };
+    print_row(&format!("Lucene {version}"), load, &figures);
+}

@@ -1,0 +1,216 @@
+//! Updates of a value, three ways, as in the experiment of 2014.
+//!
+//! Documents are updated at a rate, shown at an interval, and searched meanwhile. Prints a row for each load.
+#![expect(clippy::expect_used, clippy::print_stdout, clippy::panic, reason = "a measurement")]
+
+mod docs;
+mod load;
+mod lucene;
+mod ways;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Parser, ValueEnum};
+use docvalues::store::{Store, StoreOptions};
+
+use docs::{Fields, first_seed, schema};
+use load::{Figures, Load};
+use ways::{Hybrid, Rewritten, Stacked, Way};
+
+/// Measure updates of values, three ways, beside Lucene
+#[derive(Parser)]
+pub(crate) struct Args {
+    /// Number of documents
+    #[arg(long, value_name = "N", default_value = "1_000_000", value_parser = docvalues_benches::count)]
+    pub(crate) docs: u32,
+
+    /// Number of segments
+    #[arg(long, value_name = "N", default_value_t = 6)]
+    pub(crate) segments: u32,
+
+    /// What is updated
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_enum, default_values_t = [Kind::Reindex, Kind::Numeric, Kind::Binary, Kind::Text])]
+    pub(crate) kinds: Vec<Kind>,
+
+    /// How it is updated
+    #[arg(long, value_name = "WAY,…", value_delimiter = ',', value_enum, default_values_t = [Means::Hybrid, Means::Stacked, Means::Rewritten])]
+    pub(crate) ways: Vec<Means>,
+
+    /// Updates a second
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [1, 10, 100, 1_000, 10_000])]
+    pub(crate) rates: Vec<u32>,
+
+    /// Seconds between refreshes
+    #[arg(long, value_name = "S,…", value_delimiter = ',', default_values_t = [1.0])]
+    pub(crate) every: Vec<f64>,
+
+    /// Seconds of each load
+    #[arg(long, value_name = "S", default_value_t = 10)]
+    pub(crate) seconds: u64,
+
+    /// Threads that search
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub(crate) searchers: u32,
+
+    /// Threads that update
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) updaters: u32,
+
+    /// Versions of Lucene to measure, too: needs Maven and a JDK from 21 on. 10.6.0 keeps up to eight overlays
+    #[arg(long, value_name = "VERSION,…", value_delimiter = ',')]
+    pub(crate) lucene: Vec<String>,
+
+    /// Folder for indexes, which are kept
+    #[arg(long, value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+}
+
+/// What is updated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    /// The document is written again
+    Reindex,
+    /// A number
+    Numeric,
+    /// A byte string without a dictionary
+    Binary,
+    /// A byte string of a dictionary
+    Text,
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Reindex => "reindex",
+            Kind::Numeric => "numeric",
+            Kind::Binary => "binary",
+            Kind::Text => "text",
+        }
+    }
+}
+
+/// How it is updated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Means {
+    /// The store: new values in memory
+    Hybrid,
+    /// Deltas one over the other, at most eight
+    Stacked,
+    /// The whole column is written again
+    Rewritten,
+}
+
+fn main() {
+    let args = Args::parse();
+    let folder = args.folder.clone().unwrap_or_else(|| std::env::temp_dir().join("docvalues-experiment"));
+    let base = base(&folder, args.docs, args.segments);
+    println!("\n## {} documents, {} segments, {} searchers\n", args.docs, args.segments, args.searchers);
+    println!(
+        "| way | kind | updates/s | every s | refresh ms | CPU ms | longest | update ms | CPU ms | total ms | ms a document | queries/s | refreshes | behind | KB written |"
+    );
+    println!("| --- | --- |{}", " ---: |".repeat(13));
+    for kind in &args.kinds {
+        for every in &args.every {
+            for rate in &args.rates {
+                let load = Load {
+                    kind: *kind,
+                    docs: args.docs,
+                    rate: *rate,
+                    every: Duration::from_secs_f64(*every),
+                    seconds: args.seconds,
+                    searchers: args.searchers,
+                    updaters: args.updaters,
+                };
+                for way in &args.ways {
+                    if let Some(figures) = run(&base, &folder, *way, load) {
+                        print_row(&format!("{way:?}").to_lowercase(), load, &figures);
+                    }
+                }
+                for version in &args.lucene {
+                    lucene::run(&args, &folder, version, load);
+                }
+            }
+        }
+    }
+}
+
+/// Runs a load; `None` if the way has no such updates.
+fn run(base: &Path, folder: &Path, means: Means, load: Load) -> Option<Figures> {
+    let copy = folder.join("copy");
+    drop(std::fs::remove_dir_all(&copy));
+    link(base, &copy);
+    let files = folder.join("files");
+    drop(std::fs::remove_dir_all(&files));
+    let way: Box<dyn Way> = match (means, load.kind) {
+        (Means::Hybrid, _) => Box::new(Hybrid(Store::open(&copy, StoreOptions::default()).expect("a store"))),
+        (_, Kind::Reindex | Kind::Text) => return None,
+        (Means::Stacked, _) => Box::new(Stacked::new(&copy, files)),
+        (Means::Rewritten, _) => Box::new(Rewritten::new(&copy, files)),
+    };
+    Some(load.run(&*way))
+}
+
+/// Prints the figures of a load.
+pub(crate) fn print_row(way: &str, load: Load, figures: &Figures) {
+    let Load { kind, rate, every, .. } = load;
+    let total = figures.refresh_ms + figures.update_ms;
+    let each = total * f64::from(figures.refreshes) / figures.updates.max(1) as f64;
+    let kind = kind.name();
+    let every = every.as_secs_f64();
+    println!(
+        "| {way} | {kind} | {rate} | {every} | {:.2} | {:.2} | {:.1} | {:.2} | {:.2} | {total:.2} | {each:.4} | {:.1} | {} | {} | {:.1} |",
+        figures.refresh_ms,
+        figures.refresh_cpu_ms,
+        figures.longest_ms,
+        figures.update_ms,
+        figures.update_cpu_ms,
+        figures.queries_s,
+        figures.refreshes,
+        figures.behind,
+        figures.written as f64 / 1024.0,
+    );
+}
+
+/// The CPU time of this thread, in seconds.
+pub(crate) fn cpu() -> f64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(now).unwrap_or_default().as_secs_f64()
+}
+
+/// The folder of a store with all documents, which is built when it is first needed.
+fn base(folder: &Path, docs: u32, segments: u32) -> PathBuf {
+    let built = folder.join(format!("base-{docs}-{segments}"));
+    if built.join("built").exists() {
+        return built;
+    }
+    drop(std::fs::remove_dir_all(&built));
+    let store = Store::create(&built, schema(), StoreOptions::default()).expect("a folder");
+    let at = |segment: u32| {
+        u32::try_from(u64::from(segment) * u64::from(docs) / u64::from(segments)).expect("below docs")
+    };
+    for segment in 0..segments {
+        let mut new = store.new_segment().expect("a disk with room");
+        let fields = Fields::of(|name| new.field(name).expect("a field"));
+        for number in at(segment)..at(segment + 1) {
+            let mut doc = new.document();
+            fields.write(&mut doc, number, first_seed(number));
+            doc.finish().expect("a disk with room");
+        }
+        new.finish().expect("a disk with room");
+    }
+    store.commit().expect("a disk with room");
+    std::fs::write(built.join("built"), "").expect("a disk with room");
+    built
+}
+
+/// Copies the store to a new folder: no file of a store changes, so names are enough.
+fn link(built: &Path, copy: &Path) {
+    std::fs::create_dir_all(copy).expect("a folder");
+    for entry in std::fs::read_dir(built).expect("a folder") {
+        let entry = entry.expect("a folder");
+        if !entry.file_name().to_string_lossy().starts_with("LOCK") && entry.file_name() != "built" {
+            std::fs::hard_link(entry.path(), copy.join(entry.file_name())).expect("one file system");
+        }
+    }
+}
