@@ -11,7 +11,7 @@ use docvalues_testkit::rng::SplitMix64;
 
 use crate::docs::{host, time, title};
 use crate::ways::{Op, Way};
-use crate::{Kind, cpu};
+use crate::{Kind, cpu, open};
 
 /// Documents are updated so often, if the rate allows.
 const TICK: Duration = Duration::from_millis(10);
@@ -216,16 +216,6 @@ impl Running<'_> {
             }
         }
     }
-}
-
-/// Opens the column that is updated in all parts.
-fn open(parts: &Parts, kind: Kind) {
-    let name = match kind {
-        Kind::Reindex | Kind::Numeric => "time",
-        Kind::Binary => "title",
-        Kind::Text => "host",
-    };
-    drop(Search::over(parts).retriever(&[name]).expect("good bytes"));
 }
 
 fn tenth(docs: u32) -> Bitset {

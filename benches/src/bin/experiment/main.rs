@@ -3,6 +3,7 @@
 //! Documents are updated at a rate, shown at an interval, and searched meanwhile. Prints a row for each load.
 #![expect(clippy::expect_used, clippy::print_stdout, clippy::panic, reason = "a measurement")]
 
+mod cost;
 mod docs;
 mod load;
 mod lucene;
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
+use docvalues::search::{Parts, Search};
 use docvalues::store::{Store, StoreOptions};
 
 use docs::{Fields, first_seed, schema};
@@ -61,6 +63,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "VERSION,…", value_delimiter = ',')]
     pub(crate) lucene: Vec<String>,
 
+    /// Measure the calls that update, refresh and commit, instead of loads
+    #[arg(long)]
+    pub(crate) costs: bool,
+
     /// Folder for indexes, which are kept
     #[arg(long, value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
@@ -105,6 +111,9 @@ fn main() {
     let args = Args::parse();
     let folder = args.folder.clone().unwrap_or_else(|| std::env::temp_dir().join("docvalues-experiment"));
     let base = base(&folder, args.docs, args.segments);
+    if args.costs {
+        return cost::measure(&base, &folder, args.docs, &args.kinds);
+    }
     println!("\n## {} documents, {} segments, {} searchers\n", args.docs, args.segments, args.searchers);
     println!(
         "| way | kind | updates/s | every s | refresh ms | CPU ms | longest | update ms | CPU ms | total ms | ms a document | queries/s | refreshes | behind | KB written |"
@@ -137,9 +146,7 @@ fn main() {
 
 /// Runs a load; `None` if the way has no such updates.
 fn run(base: &Path, folder: &Path, means: Means, load: Load) -> Option<Figures> {
-    let copy = folder.join("copy");
-    drop(std::fs::remove_dir_all(&copy));
-    link(base, &copy);
+    let copy = copy(base, folder);
     let files = folder.join("files");
     drop(std::fs::remove_dir_all(&files));
     let way: Box<dyn Way> = match (means, load.kind) {
@@ -204,13 +211,26 @@ fn base(folder: &Path, docs: u32, segments: u32) -> PathBuf {
     built
 }
 
-/// Copies the store to a new folder: no file of a store changes, so names are enough.
-fn link(built: &Path, copy: &Path) {
-    std::fs::create_dir_all(copy).expect("a folder");
+/// Copies the store to a folder of its own: no file of a store changes, so names are enough.
+pub(crate) fn copy(built: &Path, folder: &Path) -> PathBuf {
+    let copy = folder.join("copy");
+    drop(std::fs::remove_dir_all(&copy));
+    std::fs::create_dir_all(&copy).expect("a folder");
     for entry in std::fs::read_dir(built).expect("a folder") {
         let entry = entry.expect("a folder");
         if !entry.file_name().to_string_lossy().starts_with("LOCK") && entry.file_name() != "built" {
             std::fs::hard_link(entry.path(), copy.join(entry.file_name())).expect("one file system");
         }
     }
+    copy
+}
+
+/// Opens the column that is updated in all parts.
+pub(crate) fn open(parts: &Parts, kind: Kind) {
+    let name = match kind {
+        Kind::Reindex | Kind::Numeric => "time",
+        Kind::Binary => "title",
+        Kind::Text => "host",
+    };
+    drop(Search::over(parts).retriever(&[name]).expect("good bytes"));
 }

@@ -45,8 +45,15 @@ fn threads_end_as_the_versions_say() {
             Operation { id, size, version: Some(number), condition: Condition::Always, is_update: false }
         };
         let batch = |thread: u64, round: u64| -> Vec<Operation> {
-            // Threads take the versions in turn, so that each often loses.
-            (0..25).map(|i| operation((round * 25 + i) * THREADS + thread)).collect()
+            // Threads take the versions in turn, so that each often loses. Half of the documents that are there are updated
+            // before, which makes writing them stale.
+            let operations = (0..25).map(|i| operation((round * 25 + i) * THREADS + thread));
+            let updated = |operation: Operation| {
+                let is_updated = operation.size.is_some_and(|size| size % 2 == 0);
+                let update = is_updated.then(|| Operation { is_update: true, ..operation.clone() });
+                update.into_iter().chain([operation])
+            };
+            operations.flat_map(updated).collect()
         };
         let is_done = std::sync::atomic::AtomicBool::new(false);
         std::thread::scope(|scope| {

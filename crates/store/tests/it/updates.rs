@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
 
-use docvalues_column::{DocAddress, DocId, DocRange, Field, Kind, LogicalType, Values};
+use docvalues_column::{DocAddress, DocId, DocRange, Field, Kind, LogicalType, SortKey, Values};
 use docvalues_search::facet::Facet;
 use docvalues_search::{Docs, Query, Value};
 use docvalues_store::{
@@ -13,7 +14,7 @@ use docvalues_store::{
     WriteBatch,
 };
 
-use crate::fixture::id;
+use crate::fixture::{Stop, id};
 
 /// The values of a document. Strings are those of small numbers, and others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,7 +29,8 @@ struct Doc {
 /// The documents, each with the number of the operation that wrote it.
 type Model = BTreeMap<u32, (u64, Doc)>;
 
-fn schema() -> StoreSchema {
+/// Documents also have a rank, by which the segments of some stores are sorted.
+fn schema(is_sorted: bool) -> StoreSchema {
     let fields = [
         Field::new("id", Kind::Binary, LogicalType::Utf8),
         Field::new("size", Kind::Numeric, LogicalType::I64),
@@ -36,9 +38,11 @@ fn schema() -> StoreSchema {
         Field::new("host", Kind::Sorted, LogicalType::Utf8),
         Field::new("numbers", Kind::SortedNumeric, LogicalType::I64),
         Field::new("tags", Kind::SortedSet, LogicalType::Utf8),
+        Field::new("rank", Kind::Numeric, LogicalType::I64),
     ];
     let schema = fields.into_iter().try_fold(StoreSchema::new(), StoreSchema::with_field).unwrap();
-    schema.with_id_field("id").unwrap()
+    let schema = schema.with_id_field("id").unwrap();
+    if is_sorted { schema.with_sort([SortKey::new("rank")]).unwrap() } else { schema }
 }
 
 /// What an update does to a field.
@@ -314,7 +318,7 @@ fn check_searches(snapshot: &Snapshot, docs: &BTreeMap<u32, Doc>) {
 fn run(kind: u8, steps: &[Step]) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store");
-    let mut store = Store::create(&path, schema(), options(kind)).unwrap();
+    let mut store = Store::create(&path, schema(kind == 3), options(kind)).unwrap();
     let mut reader = StoreReader::open(&path, options(kind).open).unwrap();
     let (mut now, mut committed, mut written) = (Model::new(), Model::new(), 0);
     // Snapshots, with what they contain.
@@ -428,12 +432,13 @@ fn same_docs(ids: &[u32], then: &Model, now: &Model) -> Vec<u32> {
 fn apply(store: &Store, operations: &[Operation]) -> Vec<Outcome> {
     let mut batch = store.batch().unwrap();
     let id_field = batch.field("id").unwrap();
+    let rank = batch.field("rank").unwrap();
     let fields = ["size", "title", "host", "numbers", "tags"].map(|name| batch.field(name).unwrap());
     for operation in operations {
         match operation {
             Operation::Write(number, doc) => {
                 let mut row = batch.upsert();
-                row.str(id_field, &id(*number)).unwrap();
+                row.str(id_field, &id(*number)).unwrap().i64(rank, i64::from(number % 7)).unwrap();
                 fill(&mut row, doc, fields);
                 row.finish().unwrap();
             }
@@ -467,7 +472,192 @@ fn operate(now: &mut Model, operation: &Operation, written: u64) -> Outcome {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::cases(100)))]
     #[test]
-    fn documents_are_as_in_a_map(kind in 0..3_u8, steps in prop::collection::vec(step(), 1..50)) {
+    fn documents_are_as_in_a_map(kind in 0..4_u8, steps in prop::collection::vec(step(), 1..50)) {
         run(kind, &steps);
     }
+}
+
+/// Updates documents while another thread merges all segments, again and again.
+fn update_while_merging(is_sorted: bool) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path(), schema(is_sorted), options(1)).unwrap();
+    let (stop, mut now) = (AtomicBool::new(false), Model::new());
+    let doc = |number: u32, round: u32| Doc {
+        size: Some(i64::from(number * 31 % 17 + round)),
+        title: Some(format!("title-{number}-{round}")),
+        host: (!(number + round).is_multiple_of(5)).then(|| format!("host-{}", (number + round) % 40)),
+        numbers: BTreeSet::from([i64::from(round)]),
+        tags: BTreeSet::from([format!("tag-{}", round % 7), format!("only-{round}")]),
+    };
+    std::thread::scope(|scope| {
+        let merger = scope.spawn(|| {
+            let mut merges = 0;
+            while !stop.load(Ordering::Relaxed) {
+                merges += u32::from(store.snapshot().segments().len() > 1);
+                store.merge_to(1).unwrap();
+            }
+            merges
+        });
+        let changing = Stop(&stop);
+        for round in 0..crate::cases(150) {
+            let written =
+                (0..20).map(|i| round * 20 + i).map(|number| Operation::Write(number, doc(number, round)));
+            let ways = match round % 3 {
+                0 => [Way::Set, Way::Keep, Way::Set, Way::Add, Way::Add],
+                1 => [Way::Unset, Way::Set, Way::Unset, Way::Remove, Way::Set],
+                _ => [Way::Set, Way::Set, Way::Set, Way::Set, Way::Remove],
+            };
+            let updated = (0..60).map(|i| (round * 7 + i * 53) % (round * 20 + 20));
+            let updated =
+                updated.map(|number| Operation::Update(number, Row { doc: doc(number, round), ways }));
+            let operations: Vec<Operation> =
+                written.chain(updated).chain([Operation::Delete(round * 13)]).collect();
+            let outcomes = apply(&store, &operations);
+            for (operation, outcome) in operations.iter().zip(outcomes) {
+                assert_eq!(outcome, operate(&mut now, operation, 0), "{operation:?}");
+            }
+            if round % 16 == 0 {
+                store.commit().unwrap();
+            }
+        }
+        drop(changing);
+        let merges = merger.join().unwrap();
+        println!("{merges} merges beside updates");
+        assert!(merges > 2);
+    });
+    store.refresh().unwrap();
+    assert_eq!(contents(&store.snapshot()), docs(&now));
+    store.commit().unwrap();
+    drop(store);
+    let store = Store::open(folder.path(), options(1)).unwrap();
+    assert_eq!(contents(&store.snapshot()), docs(&now));
+    store.merge_to(1).unwrap();
+    assert_eq!(contents(&store.snapshot()), docs(&now));
+    assert_eq!(store.stats().unwrap().updates_bytes, 0, "a merge takes new values in");
+}
+
+#[test]
+fn documents_that_are_updated_during_a_merge_are_so_in_the_merged_segment() {
+    update_while_merging(false);
+}
+
+#[test]
+fn the_same_in_sorted_segments() {
+    update_while_merging(true);
+}
+
+#[test]
+fn what_cannot_be_updated_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path(), schema(true), options(0)).unwrap();
+    apply(&store, &[Operation::Write(1, Doc::default())]);
+    let refused = |fill: &dyn Fn(&mut WriteBatch)| {
+        let mut batch = store.batch().unwrap();
+        fill(&mut batch);
+        let error = store.apply(batch).unwrap_err().to_string();
+        error.strip_prefix("operation 0 of the batch: expected ").unwrap().to_owned()
+    };
+    let field = |batch: &WriteBatch, name| batch.field(name).unwrap();
+    let error = refused(&|batch| {
+        let (id_field, rank) = (field(batch, "id"), field(batch, "rank"));
+        let mut row = batch.update();
+        row.str(id_field, "a").unwrap().i64(rank, 1).unwrap();
+        row.finish().unwrap();
+    });
+    let expected =
+        "a field by which segments are not sorted, found \"rank\": write the whole document instead";
+    assert_eq!(error, expected);
+    let error = refused(&|batch| batch.update().finish().map(drop).unwrap());
+    assert_eq!(error, "an id in the field \"id\", found none");
+    let update = |batch: &mut WriteBatch, update: Update| {
+        let id_field = field(batch, "id");
+        let mut row = batch.update_with(&update);
+        row.str(id_field, "a").unwrap();
+        row.finish().unwrap();
+    };
+    let error = refused(&|batch| update(batch, Update::new().unset(field(batch, "id"))));
+    assert_eq!(error, "no value of \"id\", which is removed, found one");
+    let error = refused(&|batch| update(batch, Update::new().add(field(batch, "host"))));
+    assert_eq!(error, "a multi-valued field, found \"host\", of which one value is added or removed");
+    // By query, all documents get one row, which has no id.
+    let by_query = |fill: &dyn Fn(&mut WriteBatch)| {
+        let mut batch = store.batch().unwrap();
+        fill(&mut batch);
+        store.update_where(&Query::all_of([]), batch).unwrap_err().to_string()
+    };
+    let error = by_query(&|batch| update(batch, Update::new()));
+    assert_eq!(error, "operation 0 of the batch: expected an update without an id");
+    assert_eq!(by_query(&|_| {}), "expected a batch of one update, found 0");
+    let error = by_query(&|batch| batch.delete(b"a"));
+    assert_eq!(error, "operation 0 of the batch: expected an update without a condition");
+    assert_eq!(store.stats().unwrap().uncommitted, 1);
+}
+
+/// A field that was added after the segments were written.
+#[test]
+fn a_field_that_no_segment_has_is_updated() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path(), schema(false), options(0)).unwrap();
+    apply(&store, &[Operation::Write(1, Doc::default()), Operation::Write(2, Doc::default())]);
+    store.commit().unwrap();
+    store.add_field(Field::new("late", Kind::SortedSet, LogicalType::Utf8)).unwrap();
+    let mut batch = store.batch().unwrap();
+    let (id_field, late) = (batch.field("id").unwrap(), batch.field("late").unwrap());
+    for number in [1, 2] {
+        let mut row = batch.update();
+        row.str(id_field, &id(number)).unwrap().str(late, "b").unwrap().str(late, "a").unwrap();
+        row.finish().unwrap();
+    }
+    assert_eq!(store.apply(batch).unwrap().outcomes, [Outcome::Updated; 2]);
+    store.commit().unwrap();
+    let found = |snapshot: &Snapshot| snapshot.search().count(&Query::eq("late", "b")).unwrap();
+    assert_eq!(found(&store.snapshot()), 2);
+    drop(store);
+    let store = Store::open(folder.path(), options(0)).unwrap();
+    assert_eq!(found(&store.snapshot()), 2);
+    store.merge_to(1).unwrap();
+    assert_eq!((found(&store.snapshot()), store.snapshot().segments().len()), (2, 1));
+}
+
+/// Commits that fold, at blocks of 65,536 documents: nothing is lost, and files stay few.
+#[test]
+fn many_commits_leave_few_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path(), schema(false), options(0)).unwrap();
+    let mut sizes: Vec<i64> = (0..140_000).collect();
+    let mut segment = store.new_segment().unwrap();
+    let fields = ["id", "size"].map(|name| segment.field(name).unwrap());
+    for size in &sizes {
+        let mut doc = segment.document();
+        doc.str(fields[0], &id(u32::try_from(*size).unwrap())).unwrap().i64(fields[1], *size).unwrap();
+        doc.finish().unwrap();
+    }
+    segment.finish().unwrap();
+    for round in 0..40_u32 {
+        let mut batch = store.batch().unwrap();
+        let fields = ["id", "size"].map(|name| batch.field(name).unwrap());
+        let edges = [0, 1, 511, 512, 513, 65_535, 65_536, 65_537, 131_071, 131_072, 139_999];
+        for number in edges.into_iter().chain((0..round * 30).map(|at| at * 1_117 % 140_000)) {
+            let mut row = batch.update();
+            row.str(fields[0], &id(number)).unwrap().i64(fields[1], i64::from(round)).unwrap();
+            row.finish().unwrap();
+            sizes[number as usize] = round.into();
+        }
+        store.apply(batch).unwrap();
+        store.commit().unwrap();
+    }
+    let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    let folds = names.iter().filter(|name| name.contains(".g")).count();
+    let deltas = names.iter().filter(|name| name.starts_with("delta")).count();
+    assert!(folds == 1 && deltas <= 8, "{names:?}");
+    let check = |snapshot: &Snapshot| {
+        let column = snapshot.parts().source(0).column("size").unwrap();
+        let found = rows(Some(&*column), 140_000);
+        assert!(found.iter().map(|row| row[0]).eq(sizes.iter().copied()));
+    };
+    check(&store.snapshot());
+    check(&StoreReader::open(folder.path(), options(0).open).unwrap().snapshot());
+    drop(store);
+    check(&Store::open(folder.path(), options(0)).unwrap().snapshot());
 }

@@ -1,0 +1,76 @@
+//! What updates cost the calls that make them, show them and commit them.
+
+use std::path::Path;
+use std::time::Instant;
+
+use docvalues::store::{Store, StoreOptions};
+use docvalues_testkit::rng::SplitMix64;
+
+use crate::ways::{Hybrid, Op, Way as _};
+use crate::{Kind, copy, cpu, open};
+
+/// Rounds, of which the median counts.
+const ROUNDS: usize = 5;
+
+const COUNTS: [u32; 4] = [1, 100, 1_000, 10_000];
+
+/// Prints the milliseconds of CPU time of applying a batch, and of showing it; and the time and the bytes of a commit.
+pub(crate) fn measure(base: &Path, folder: &Path, docs: u32, kinds: &[Kind]) {
+    println!("\n## Costs, {docs} documents\n");
+    println!(
+        "| kind | changed before | updates | apply, CPU ms | refresh, CPU ms | commit, ms | CPU ms | delta, KB | heap, bytes a change |"
+    );
+    println!("| --- | ---: | ---: |{}", " ---: |".repeat(6));
+    for kind in kinds {
+        for share in [0.0, 0.001, 0.01, 0.1] {
+            let way = Hybrid(Store::open(copy(base, folder), StoreOptions::default()).expect("a store"));
+            let mut rng = SplitMix64::new(11);
+            let mut left = (f64::from(docs) * share) as usize;
+            while left > 0 {
+                let some = left.min(100_000);
+                way.apply(*kind, &ops(&mut rng, docs, some));
+                left -= some;
+            }
+            way.0.commit().expect("a disk with room");
+            for count in COUNTS {
+                row(&way, (*kind, share), docs, count, &mut rng);
+            }
+        }
+    }
+}
+
+fn row(way: &Hybrid, (kind, share): (Kind, f64), docs: u32, count: u32, rng: &mut SplitMix64) {
+    let mut rounds: [Vec<f64>; 4] = Default::default();
+    let mut bytes = 0;
+    for _ in 0..ROUNDS {
+        let ops = ops(rng, docs, count as usize);
+        let start = cpu();
+        way.apply(kind, &ops);
+        let applied = cpu();
+        open(&way.refresh(), kind);
+        let shown = cpu();
+        let (before, began) = (way.written(), Instant::now());
+        way.0.commit().expect("a disk with room");
+        let (committed, time) = (cpu(), began.elapsed().as_secs_f64());
+        bytes = way.written().saturating_sub(before);
+        let times = [applied - start, shown - applied, time, committed - shown];
+        rounds.iter_mut().zip(times).for_each(|(all, time)| all.push(time * 1e3));
+    }
+    let stats = way.0.stats().expect("a store");
+    let [apply, refresh, commit, commit_cpu] = rounds.map(|mut times| {
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    });
+    let changed = share * f64::from(docs) + f64::from(count) * ROUNDS as f64;
+    println!(
+        "| {} | {} % | {count} | {apply:.3} | {refresh:.3} | {commit:.2} | {commit_cpu:.2} | {:.1} | {:.1} |",
+        kind.name(),
+        share * 100.0,
+        bytes as f64 / 1024.0,
+        stats.updates_bytes as f64 / changed
+    );
+}
+
+fn ops(rng: &mut SplitMix64, docs: u32, count: usize) -> Vec<Op> {
+    std::iter::repeat_with(|| Op { number: rng.below_u32(docs), seed: rng.next_u64() }).take(count).collect()
+}
