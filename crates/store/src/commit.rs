@@ -190,23 +190,20 @@ impl Store {
         // Those that the last commit does not have.
         let mut tombstones = frozen.tombstones.sorted();
         tombstones.retain(|(_, tombstone)| tombstone.sequence > frozen.before.sequence);
-        let is_changed = |state: &SegmentState| !state.now.changed_since(&state.committed).is_empty();
-        let is_change = !tombstones.is_empty() || frozen.segments.iter().any(is_changed);
-        let folds = is_change && frozen.deltas.len() >= MAX_DELTAS;
-        if folds {
+        let since_commit = |state| ChangedSegment::since(state, &state.committed);
+        let mut changed: Vec<ChangedSegment<'_>> = frozen.segments.iter().map(since_commit).collect();
+        let is_change = !tombstones.is_empty() || changed.iter().any(|changed| changed.len() > 0);
+        if is_change && frozen.deltas.len() >= MAX_DELTAS {
             self.fold(&frozen.schema, &mut frozen.segments)?;
+            changed =
+                frozen.segments.iter().map(|state| ChangedSegment::since(state, &state.folded)).collect();
             tombstones = frozen.tombstones.sorted();
             frozen.deltas.clear();
         }
         if is_change {
             let number = self.change_quietly(|writer| Ok(writer.next_number()))?;
-            let changed = frozen.segments.iter().map(|state| {
-                let since = if folds { &state.folded } else { &state.committed };
-                ChangedSegment { state, since }
-            });
-            let changed: Vec<_> = changed.collect();
             let name = FileName::Delta(number);
-            let written = delta::write(&self.directory, name, &frozen.schema, &changed, &tombstones);
+            let written = delta::write(&self.directory, name, &frozen.schema, changed, &tombstones);
             frozen.deltas.extend(self.commits_file(name, written)?);
         }
         frozen.segments.iter_mut().for_each(|state| state.committed = state.now.clone());
@@ -216,15 +213,15 @@ impl Store {
     /// Gives segments of which much changed since their fold another one, with all that changed.
     fn fold(&self, schema: &StoreSchema, segments: &mut [SegmentState]) -> Result<()> {
         for state in segments {
-            let changed = state.now.changed_since(&state.folded).len() as u64;
+            let changed = ChangedSegment::since(state, &state.folded).len() as u64;
             if changed == 0 || changed.saturating_mul(FOLDED_SHARE) < u64::from(state.now.live.docs()) {
                 continue;
             }
             let number = self.change_quietly(|writer| Ok(writer.next_number()))?;
             let name = FileName::Fold { segment: state.number(), number };
             let since = SegmentChanges::none(state.now.live.docs());
-            let changed = [ChangedSegment { state, since: &since }];
-            let written = delta::write(&self.directory, name, schema, &changed, &[]);
+            let changed = vec![ChangedSegment::since(state, &since)];
+            let written = delta::write(&self.directory, name, schema, changed, &[]);
             state.fold = self.commits_file(name, written)?;
             state.folded = state.now.clone();
         }

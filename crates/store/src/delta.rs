@@ -59,10 +59,34 @@ const MOST_PER_BYTE: u64 = 64;
 const OWN: usize = 4;
 
 /// What changed in a segment since a moment.
-#[derive(Clone, Copy)]
 pub(crate) struct ChangedSegment<'a> {
-    pub(crate) state: &'a SegmentState,
-    pub(crate) since: &'a SegmentChanges,
+    state: &'a SegmentState,
+    /// The documents that were deleted or updated, ascending.
+    docs: Vec<DocId>,
+    /// Those of which a field was updated, by its place. Some may be deleted.
+    updated: Vec<(usize, Vec<DocId>)>,
+}
+
+impl<'a> ChangedSegment<'a> {
+    /// O(changes of the blocks that changed).
+    pub(crate) fn since(state: &'a SegmentState, since: &SegmentChanges) -> ChangedSegment<'a> {
+        let now = &state.now;
+        let mut docs: Vec<DocId> = now.live.deleted_since(&since.live).collect();
+        let mut updated = Vec::new();
+        if !now.has_values_of(since) {
+            updated.extend(now.fields().map(|field| (field, now.updated_since(since, field))));
+            updated.retain(|(_, docs)| !docs.is_empty());
+            docs.extend(updated.iter().flat_map(|(_, docs)| docs));
+            docs.sort_unstable();
+            docs.dedup();
+        }
+        ChangedSegment { state, docs, updated }
+    }
+
+    /// The number of documents that changed.
+    pub(crate) fn len(&self) -> usize {
+        self.docs.len()
+    }
 }
 
 /// Writes a delta or a fold, unless nothing changed. Segments are in any order.
@@ -70,20 +94,16 @@ pub(crate) fn write(
     directory: &Arc<dyn Directory>,
     name: FileName,
     schema: &StoreSchema,
-    changed: &[ChangedSegment<'_>],
+    mut changed: Vec<ChangedSegment<'_>>,
     tombstones: &[(&[u8], Tombstone)],
 ) -> Result<Option<FileEntry>> {
-    let mut changed: Vec<(ChangedSegment<'_>, Vec<DocId>)> = changed
-        .iter()
-        .map(|changed| (*changed, changed.state.now.changed_since(changed.since)))
-        .filter(|(_, docs)| !docs.is_empty())
-        .collect();
+    changed.retain(|changed| changed.len() > 0);
     if changed.is_empty() && tombstones.is_empty() {
         return Ok(None);
     }
-    changed.sort_unstable_by_key(|(changed, _)| changed.state.number());
+    changed.sort_unstable_by_key(|changed| changed.state.number());
     let fields: BTreeSet<usize> =
-        changed.iter().flat_map(|(changed, _)| changed.state.now.fields()).collect();
+        changed.iter().flat_map(|changed| &changed.updated).map(|(field, _)| *field).collect();
     let mut columns = Schema::new();
     columns.add(FieldSpec::new(SEGMENT, LogicalType::I64))?;
     columns.add(FieldSpec::new(DOC, LogicalType::I64))?;
@@ -95,8 +115,8 @@ pub(crate) fn write(
     let file = NewFile::create(directory.clone(), name.to_string())?;
     let mut writer = SegmentWriter::to_new_file(file, None, columns, WriterOptions::default());
     writer.sort_by([SortKey::new(SEGMENT), SortKey::new(DOC)])?;
-    for (changed, docs) in &changed {
-        write_rows(&mut writer, *changed, docs, (&fields, schema.fields()))?;
+    for changed in &changed {
+        write_rows(&mut writer, changed, (&fields, schema.fields()))?;
     }
     if !tombstones.is_empty() {
         let id = writer.add_field(FieldSpec::new(ID, LogicalType::Bytes).kind(BytesKind::Binary))?;
@@ -112,19 +132,18 @@ pub(crate) fn write(
     Ok(Some(FileEntry::of(name.number().unwrap_or_default(), &summary)))
 }
 
-/// Writes the rows of a segment, whose `docs` changed.
+/// Writes the rows of a segment. `places` are the fields of the delta.
 fn write_rows(
     writer: &mut SegmentWriter<NewFile>,
-    ChangedSegment { state, since }: ChangedSegment<'_>,
-    docs: &[DocId],
+    ChangedSegment { state, docs, updated }: &ChangedSegment<'_>,
     (places, fields): (&BTreeSet<usize>, &[Field]),
 ) -> Result<()> {
     let (now, source) = (&state.now, state.now.over(&state.segment.segment, fields));
-    let mut updated = Vec::with_capacity(places.len());
+    let mut columns_of = Vec::with_capacity(places.len());
     for &place in places {
-        let mut docs = now.updated_since(since, place);
-        docs.retain(|doc| now.live.contains(*doc));
-        updated.push((&fields[place], column_or_absent(&*source, &fields[place])?, docs));
+        let docs = updated.iter().find(|(field, _)| *field == place).map_or(&[][..], |(_, docs)| docs);
+        let live = docs.iter().copied().filter(|doc| now.live.contains(*doc)).collect::<Vec<_>>();
+        columns_of.push((&fields[place], column_or_absent(&*source, &fields[place])?, live));
     }
     for docs in docs.chunks(BATCH) {
         let (first, last) = (docs[0], docs[docs.len() - 1]);
@@ -137,7 +156,7 @@ fn write_rows(
         }
         let mut unset: Vec<Vec<&[u8]>> = vec![Vec::new(); docs.len()];
         let mut columns = Vec::with_capacity(OWN + places.len());
-        for (field, column, all) in &updated {
+        for (field, column, all) in &columns_of {
             let within = all.partition_point(|doc| *doc < first)..all.partition_point(|doc| *doc <= last);
             let rows = NewRows::read(&**column, &all[within.clone()], all[within].to_vec())?;
             let (mut values, mut row) = (PlainColumn::of_kind(field.kind), 0);

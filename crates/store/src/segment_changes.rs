@@ -106,17 +106,6 @@ impl SegmentChanges {
         }
     }
 
-    /// The documents that were deleted, or whose values of a field changed, since `before`, ascending.
-    pub(crate) fn changed_since(&self, before: &SegmentChanges) -> Vec<DocId> {
-        let mut docs: Vec<DocId> = self.live.deleted_since(&before.live).collect();
-        if !self.has_values_of(before) {
-            docs.extend(self.fields().flat_map(|field| self.updated_since(before, field)));
-            docs.sort_unstable();
-            docs.dedup();
-        }
-        docs
-    }
-
     /// Whether [`set`](Self::set) can take all terms that were looked up in a dictionary of a field.
     pub(crate) fn has_room(&self, field: usize, dictionary: &Dictionary) -> bool {
         let new = match self.columns.get(&field) {

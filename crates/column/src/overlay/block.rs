@@ -120,6 +120,20 @@ impl<T: Element> Block<T> {
         groups
     }
 
+    /// Whether the same documents of a group changed, to the same rows.
+    pub(super) fn has_group(&self, other: &Group<'_, T>) -> bool {
+        let group = other.first / GROUP;
+        if self.groups[group / 64] >> (group % 64) & 1 == 0 {
+            return false;
+        }
+        let at = self.group(group);
+        let present = self.present.get(at).copied().unwrap_or(u64::MAX);
+        let (changed, rank) = (self.changed[at], usize::from(self.ranks[at]));
+        let count = changed.count_ones() as usize;
+        (changed, changed & present) == (other.changed, other.changed & other.present)
+            && self.rows.are_same(rank..rank + count, (other.rows, other.rank))
+    }
+
     /// The place of a document's group, without a branch; any place, perhaps past the last one, if the group has no changes.
     /// Then the first result is false.
     #[inline]
@@ -349,6 +363,16 @@ impl<T: Element> NewRows<T> {
         match self {
             NewRows::One(values) => std::slice::from_ref(&values[rank]),
             NewRows::Many(lists) => lists.get(rank),
+        }
+    }
+
+    /// Whether some rows equal those from a rank on of others.
+    fn are_same(&self, ranks: Range<usize>, (others, first): (&NewRows<T>, usize)) -> bool {
+        match (self, others) {
+            (NewRows::One(values), NewRows::One(others)) => {
+                values[ranks.clone()] == others[first..first + ranks.len()]
+            }
+            _ => ranks.zip(first..).all(|(rank, other)| self.get(rank) == others.get(other)),
         }
     }
 

@@ -245,9 +245,10 @@ impl<T: Element> Changes<T> {
             (Some(block), Some(before)) => !Arc::ptr_eq(block, before),
             (block, _) => block.is_some(),
         });
-        let rows = blocks.flat_map(|(at, (block, _))| {
+        let rows = blocks.flat_map(|(at, (block, before))| {
             let groups = block.iter().flat_map(|block| block.groups_in(0..DOCS));
-            groups.flat_map(move |group| {
+            let is_new = |group: &Group<'_, T>| before.as_ref().is_none_or(|before| !before.has_group(group));
+            groups.filter(is_new).flat_map(move |group| {
                 let first = at * DOCS + group.first;
                 group.rows().map(move |(bit, row)| (DocId::new(number(first + bit)), row))
             })
