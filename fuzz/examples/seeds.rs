@@ -49,6 +49,12 @@ fn main() -> Result<()> {
     for (number, made) in docvalues_fuzz::log_inputs().iter().enumerate() {
         save("log", number, made)?;
     }
+    for (number, made) in docvalues_fuzz::delta_inputs().iter().enumerate() {
+        save("delta", number, made)?;
+    }
+    for (number, made) in docvalues_fuzz::body_inputs().iter().enumerate() {
+        save("body", number, made)?;
+    }
     for (number, made) in ids()?.into_iter().enumerate() {
         save("ids", number, &docvalues_fuzz::ids_input(made))?;
     }

@@ -11,6 +11,7 @@
 //! | [`merge`] | small segments with deleted documents | the merge equals a segment built at once |
 //! | [`query`] | text | it parses, or fails with a position; prints and parses back; finds the right documents |
 //! | [`partial`] | a serialised partial result | it is refused, or merges and finishes; merged results can be sent on |
+//! | [`delta`], [`body`] | a delta of a store, a body of a frame of its log | the store is refused, or opened, changed and merged |
 //! | [`log`] | two logs of a store | they are refused, or list frames that follow each other |
 //! | [`input`] | options, a schema file, CSV or NDJSON | an accepted file survives `dv build`, `dv export` and `dv build` |
 //!
@@ -20,6 +21,7 @@
 
 mod choices;
 mod decoders;
+mod delta;
 mod exercise;
 mod feed;
 mod ids;
@@ -42,6 +44,7 @@ use std::sync::Arc;
 use docvalues::{Access, JumpTables, OpenOptions, Segment, Verify};
 
 pub use decoders::{binary, dictionary, directory, numeric, presence};
+pub use delta::{body, body_inputs, delta, delta_inputs};
 pub use exercise::{Plan, exercise};
 pub use feed::{give, give_batch};
 pub use ids::{exercise_ids, ids, ids_input, ids_to_ask};
@@ -59,7 +62,7 @@ pub use store::{store, store_inputs};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets, for the replay of corpora.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 18] = [
     ("program", program),
     ("merge", merge),
     ("query", query),
@@ -76,6 +79,8 @@ pub const TARGETS: [Target; 16] = [
     ("partial", partial),
     ("store", store),
     ("log", log),
+    ("delta", delta),
+    ("body", body),
 ];
 
 /// Any bytes as a file: opening it and every read of it must return.

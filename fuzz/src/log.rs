@@ -86,7 +86,7 @@ fn check(frames: &[FrameInfo], lens: [usize; 2]) {
 }
 
 /// Makes the checksums of a log right.
-fn seal(bytes: &mut [u8]) {
+pub(crate) fn seal(bytes: &mut [u8]) {
     if bytes.len() < LOG_HEADER {
         return;
     }
