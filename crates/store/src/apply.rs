@@ -19,7 +19,7 @@ use docvalues_column::{DocId, bits};
 
 use crate::apply_updates::Pending;
 
-use crate::batch::{Applied, Condition, Outcome, What, WriteBatch};
+use crate::batch::{Applied, Condition, Operation, Outcome, What, WriteBatch};
 use crate::buffer::Place;
 use crate::error::Result;
 use crate::flush::Sealed;
@@ -256,7 +256,7 @@ impl Writer {
         if self.changes > changes || batch.replayed.is_some() {
             let mut body = std::mem::take(&mut batch.body);
             if self.log.is_some() {
-                body.extend(body::encode(&decided(first_version, &outcomes)));
+                body.extend(body::encode(&decided(first_version, &batch.operations, &outcomes)));
             }
             self.applied(body)?;
         }
@@ -381,12 +381,17 @@ impl Writer {
 }
 
 /// What the log says of a batch.
-fn decided(first_version: Option<u64>, outcomes: &[Outcome]) -> Decided {
-    let is_refused = |outcome: &Outcome| matches!(outcome, Outcome::Stale { .. } | Outcome::Refused { .. });
+fn decided(first_version: Option<u64>, operations: &[Operation], outcomes: &[Outcome]) -> Decided {
+    let is_done = |(operation, outcome): (&Operation, &Outcome)| match outcome {
+        Outcome::Stale { .. } | Outcome::Refused { .. } => false,
+        // A deletion may have a version, though it finds nothing.
+        Outcome::NotFound => !matches!(operation.what, What::Update(_)),
+        _ => true,
+    };
     let mut took_place = Vec::new();
-    if outcomes.iter().any(is_refused) {
+    if !operations.iter().zip(outcomes).all(is_done) {
         took_place.resize(outcomes.len().div_ceil(64), 0);
-        let done = outcomes.iter().enumerate().filter(|(_, outcome)| !is_refused(outcome));
+        let done = operations.iter().zip(outcomes).enumerate().filter(|(_, pair)| is_done(*pair));
         done.for_each(|(at, _)| bits::set(&mut took_place, at));
     }
     Decided { first_version, took_place }

@@ -13,7 +13,7 @@ use crate::batch::{Condition, Operation, What, WriteBatch};
 use crate::buffer::Place;
 use crate::error::{Error, Result};
 use crate::prepare::Found;
-use crate::resolve::{Resolved, Target};
+use crate::resolve::{Resolved, UpdateTarget};
 use crate::schema::StoreSchema;
 use crate::snapshot::Snapshot;
 use crate::store::Store;
@@ -25,7 +25,7 @@ use crate::writer::Writer;
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     /// In the order of the batch.
-    targets: Vec<Target>,
+    targets: Vec<UpdateTarget>,
     /// The versions that they give to documents.
     versions: HashMap<Current, u64>,
 }
@@ -199,7 +199,7 @@ impl Writer {
             }
             pending.versions.extend(version.map(|version| (document, version)));
             if let (Current::Segment(segment, doc), true) = (document, needs_reading) {
-                let target = Target { segment, doc, row };
+                let target = UpdateTarget { segment, doc, row };
                 resolved.read(target, self.segments[segment].view(), schema)?;
             }
             planned.push(PlannedUpdate { document, row, version });
@@ -251,7 +251,7 @@ impl Writer {
     ) -> Option<Place> {
         let (buffer, place) = match current {
             Current::Segment(segment, doc) => {
-                pending.targets.push(Target { segment, doc, row });
+                pending.targets.push(UpdateTarget { segment, doc, row });
                 pending.versions.extend(version.map(|version| (current, version)));
                 return None;
             }

@@ -24,16 +24,16 @@ use std::sync::Arc;
 
 use docvalues_column::{
     Column, ColumnSource as _, DocId, DocRange, Field, Kind, LogicalType, OrdRange, PlainColumn,
-    PlainColumns, SortKey, Values, View, bits,
+    PlainColumns, SortKey, Values, bits,
 };
-use docvalues_reader::Segment;
+use docvalues_reader::{Numeric, Segment};
 use docvalues_storage::{Directory, NewFile};
 use docvalues_writer::{BytesKind, FieldSpec, Schema, SegmentWriter, WriterOptions};
 
 use crate::commit_file::FileEntry;
 use crate::error::{Error, Result};
 use crate::names::FileName;
-use crate::new_rows::{Dictionary, NewRows, column_or_absent};
+use crate::new_rows::{Dictionary, NewRows};
 use crate::schema::{StoreSchema, spec_of};
 use crate::segment_changes::SegmentChanges;
 use crate::state::SegmentState;
@@ -47,12 +47,12 @@ const ID: &str = "_id";
 const VERSION: &str = "_version";
 const SEQUENCE: &str = "_sequence";
 
-/// Rows that are written at once.
+/// Rows that are written at once, and read.
 const BATCH: usize = 1 << 13;
+const ROWS_AT_ONCE: u32 = 1 << 16;
 
-/// The rows of merged segments that a delta may have: a constant, and some for each of its bytes. So many bytes of strings may it
-/// have, too.
-const MOST_OTHERS: u64 = 1 << 20;
+/// The memory that values of a delta may take: a constant, and some for each of its bytes. A small file may claim any number.
+const MOST_BYTES: u64 = 16 << 20;
 const MOST_PER_BYTE: u64 = 64;
 
 /// The columns of a delta that are none of the store's, in the order of its schema.
@@ -138,12 +138,12 @@ fn write_rows(
     ChangedSegment { state, docs, updated }: &ChangedSegment<'_>,
     (places, fields): (&BTreeSet<usize>, &[Field]),
 ) -> Result<()> {
-    let (now, source) = (&state.now, state.now.over(&state.segment.segment, fields));
+    let now = &state.now;
     let mut columns_of = Vec::with_capacity(places.len());
     for &place in places {
         let docs = updated.iter().find(|(field, _)| *field == place).map_or(&[][..], |(_, docs)| docs);
         let live = docs.iter().copied().filter(|doc| now.live.contains(*doc)).collect::<Vec<_>>();
-        columns_of.push((&fields[place], column_or_absent(&*source, &fields[place])?, live));
+        columns_of.push((&fields[place], now.column(&state.segment.segment, (place, &fields[place]))?, live));
     }
     for docs in docs.chunks(BATCH) {
         let (first, last) = (docs[0], docs[docs.len() - 1]);
@@ -200,94 +200,211 @@ pub(crate) fn read(
     states: &mut [SegmentState],
     tombstones: &mut Tombstones,
 ) -> Result<()> {
-    let docs = delta.docs();
-    // A small file may claim any number.
-    let changed: u64 = states.iter().map(|state| u64::from(state.now.live.docs())).sum();
-    let most = changed.saturating_add(MOST_OTHERS).saturating_add(delta.len().saturating_mul(MOST_PER_BYTE));
-    if u64::from(docs) > most {
-        return Err(damaged(delta, &format!("expected at most {most} changed documents, found {docs}")));
-    }
     let fields = delta.fields()?;
     let has = |name: &str| fields.iter().any(|field| field.name == name);
     let remembered = if has(ID) { read_tombstones(delta, tombstones)? } else { 0 };
-    let changed = docs.saturating_sub(remembered);
+    let changed = delta.docs().saturating_sub(remembered);
     // Without documents, the file has none of these columns.
     if changed == 0 && !has(SEGMENT) {
         return Ok(());
     }
     let rows = read_rows(delta, changed, states)?;
     if has(DELETED) {
-        let deleted = deleted(delta)?;
-        for Rows { segment, rows, docs } in &rows {
-            for (row, doc) in rows.clone().zip(docs).filter(|(row, _)| bits::get(&deleted, *row as usize)) {
-                debug_assert!(row < changed, "a row of a document");
-                states[*segment].now.live.delete(*doc);
-            }
-        }
+        read_deleted(delta, &rows, states)?;
     }
+    let known = schema.fields().iter().map(|field| field.name.as_str()).zip(0..);
+    let reader = ValueReader { delta, schema, known: known.collect(), rows: &rows };
+    let mut budget = MOST_BYTES.saturating_add(delta.len().saturating_mul(MOST_PER_BYTE));
     for field in fields.iter().filter(|field| !field.name.starts_with('_')) {
-        let place = updatable(delta, field, schema)?;
-        let column = delta.column(&field.name)?;
-        require_few_bytes(delta, &*column)?;
-        for rows in &rows {
-            let at = with_value(&*column, rows)?;
-            let changed = at.iter().map(|row| rows.docs[(row.get() - rows.rows.start) as usize]).collect();
-            set((&*column, &at, changed), (place, field), &mut states[rows.segment])?;
-        }
+        reader.read(field, states, &mut budget)?;
     }
-    if has(UNSET) { read_unset(delta, schema, &rows, states) } else { Ok(()) }
+    if has(UNSET) { reader.read_unset(states, &mut budget) } else { Ok(()) }
 }
 
-/// The documents of the rows, by segment.
+/// The documents of the first rows, `changed` of them, by segment.
 fn read_rows(delta: &Segment, changed: u32, states: &[SegmentState]) -> Result<Vec<Rows>> {
-    let places: HashMap<u64, usize> = states.iter().map(SegmentState::number).zip(0..).collect();
-    let (segments, numbers) = (numbers(delta, SEGMENT)?, numbers(delta, DOC)?);
     let damaged = || damaged(delta, "expected the rows of a delta, found others");
-    if [segments.len(), numbers.len()] != [changed as usize; 2] {
-        return Err(damaged());
-    }
-    let (mut all, mut row) = (Vec::new(), 0);
-    let mut before: Option<u64> = None;
-    for of_segment in segments.chunk_by(|a, b| a == b) {
-        let number = u64::try_from(of_segment[0]).map_err(|_| damaged())?;
-        let first = row as usize;
-        let docs =
-            numbers[first..first + of_segment.len()].iter().map(|doc| u32::try_from(*doc).map(DocId::new));
-        let docs: Vec<DocId> = docs.collect::<Result<_, _>>().map_err(|_| damaged())?;
-        if before.is_some_and(|before| before >= number) || !docs.is_sorted_by(|a, b| a < b) {
-            return Err(damaged());
-        }
-        let end = row + u32::try_from(of_segment.len()).unwrap_or(u32::MAX);
-        // The segment may have been merged away since.
-        if let Some(&segment) = places.get(&number) {
-            let live = &states[segment].now.live;
-            if let Some(doc) = docs.last().filter(|doc| doc.get() >= live.docs()) {
-                let docs = live.docs();
-                let what = format!("document {doc} of segment {number:06x}, which has {docs}");
-                return Err(Error::Damaged { file: delta.file().to_owned(), what });
+    let places: HashMap<u64, usize> = states.iter().map(SegmentState::number).zip(0..).collect();
+    let (segments, numbers) = (delta.numeric(SEGMENT)?, delta.numeric(DOC)?);
+    let mut all: Vec<Rows> = Vec::new();
+    let (mut number_before, mut row) = (None, 0);
+    // Rows of unknown segments are not kept, whatever their number.
+    while row < changed {
+        let end = row.saturating_add(ROWS_AT_ONCE).min(changed);
+        let (of, docs) = (values(&segments, row..end)?, values(&numbers, row..end)?);
+        let (of, docs) = of.zip(docs).ok_or_else(damaged)?;
+        for rows in of.chunk_by(|a, b| a == b) {
+            let number = u64::try_from(rows[0]).map_err(|_| damaged())?;
+            let end = row + u32::try_from(rows.len()).unwrap_or(u32::MAX);
+            let first = (row % ROWS_AT_ONCE) as usize;
+            let docs = docs[first..first + rows.len()].iter();
+            let docs = docs.map(|doc| u32::try_from(*doc).map(DocId::new));
+            let docs = docs.collect::<Result<Vec<_>, _>>().map_err(|_| damaged())?;
+            let is_same = number_before == Some(number);
+            if number_before.is_some_and(|before| before > number) || !docs.is_sorted_by(|a, b| a < b) {
+                return Err(damaged());
             }
-            all.push(Rows { segment, rows: row..end, docs });
+            // The segment may have been merged away since.
+            if let Some(&segment) = places.get(&number) {
+                let live = &states[segment].now.live;
+                if let Some(doc) = docs.last().filter(|doc| doc.get() >= live.docs()) {
+                    let docs = live.docs();
+                    let what = format!("document {doc} of segment {number:06x}, which has {docs}");
+                    return Err(Error::Damaged { file: delta.file().to_owned(), what });
+                }
+                match all.last_mut().filter(|_| is_same) {
+                    Some(last) if last.docs.last() >= docs.first() => return Err(damaged()),
+                    Some(last) => {
+                        last.docs.extend(docs);
+                        last.rows.end = end;
+                    }
+                    None => all.push(Rows { segment, rows: row..end, docs }),
+                }
+            }
+            (number_before, row) = (Some(number), end);
         }
-        (before, row) = (Some(number), end);
     }
-    Ok(all)
+    // No row after these is of a document.
+    let is_all = |column: &Numeric| column.info().with_value.most() == u64::from(changed);
+    if is_all(&segments) && is_all(&numbers) { Ok(all) } else { Err(damaged()) }
 }
 
-/// The place of a field that documents may get new values of.
-fn updatable(delta: &Segment, field: &Field, schema: &StoreSchema) -> Result<usize> {
-    let name = &field.name;
-    let place = schema.fields().iter().position(|known| known.name == *name);
-    let is_same = |place: &usize| {
-        let known = &schema.fields()[*place];
-        (known.kind, known.logical) == (field.kind, field.logical)
-    };
-    let is_fixed = schema.id_field() == Some(name) || schema.sort().iter().any(|key| key.column == *name);
-    match place.filter(is_same) {
-        Some(place) if !is_fixed => Ok(place),
-        _ => Err(damaged(
-            delta,
-            &format!("expected fields of the store that can be updated, found \"{name}\""),
-        )),
+/// The values of rows; `None` if one has none.
+fn values(column: &Numeric, rows: Range<u32>) -> Result<Option<Vec<i64>>> {
+    let (mut all, count) = (Vec::new(), rows.len());
+    column.scan(rows, |_, values| {
+        all.extend_from_slice(values);
+        ControlFlow::Continue(())
+    })?;
+    Ok((all.len() == count).then_some(all))
+}
+
+/// Deletes the documents that are said to be deleted.
+fn read_deleted(delta: &Segment, rows: &[Rows], states: &mut [SegmentState]) -> Result<()> {
+    let column = delta.column(DELETED)?;
+    let range = column.info().bounds.range();
+    if !range.is_empty() && range != (1..=1) {
+        return Err(damaged(delta, "expected only deleted documents in the column \"_deleted\""));
+    }
+    for rows in rows {
+        for row in with_value(&*column, rows)? {
+            states[rows.segment].now.live.delete(rows.doc(row));
+        }
+    }
+    Ok(())
+}
+
+/// Reads the new values of a delta.
+struct ValueReader<'a> {
+    delta: &'a Segment,
+    schema: &'a StoreSchema,
+    /// The places of the store's fields.
+    known: HashMap<&'a str, usize>,
+    rows: &'a [Rows],
+}
+
+impl ValueReader<'_> {
+    /// The place of a field of which documents may get new values.
+    fn updatable(&self, name: &str, is_same: impl FnOnce(&Field) -> bool) -> Result<usize> {
+        let place = self.known.get(name).copied();
+        let is_free =
+            |place: &usize| is_same(&self.schema.fields()[*place]) && self.schema.can_be_updated(*place);
+        place.filter(is_free).ok_or_else(|| {
+            damaged(
+                self.delta,
+                &format!("expected fields of the store that can be updated, found \"{name}\""),
+            )
+        })
+    }
+
+    /// Reads the values of a field.
+    fn read(&self, field: &Field, states: &mut [SegmentState], budget: &mut u64) -> Result<()> {
+        let is_same = |known: &Field| (known.kind, known.logical) == (field.kind, field.logical);
+        let place = self.updatable(&field.name, is_same)?;
+        let column = self.delta.column(&field.name)?;
+        self.require_few_bytes(&*column, budget)?;
+        for rows in self.rows {
+            let at = with_value(&*column, rows)?;
+            if at.is_empty() {
+                continue;
+            }
+            let state = &mut states[rows.segment];
+            self.spend(&field.name, blocks_of(state), budget)?;
+            let docs = at.iter().map(|row| rows.doc(*row)).collect();
+            let new = NewRows::read(&*column, &at, docs)?;
+            let dictionary = Dictionary::for_rows(&state.segment.segment, field, &new)?;
+            state.now.set((place, field), &new, dictionary.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// Refuses values that would take much more memory than the file.
+    fn require_few_bytes(&self, column: &dyn Column, budget: &mut u64) -> Result<()> {
+        let (name, values) = (&column.info().field.name, column.info().value_count.most());
+        self.spend(name, values.saturating_mul(size_of::<i64>() as u64), budget)?;
+        let mut left = Some(*budget);
+        let mut add = |len: usize| {
+            left = left.and_then(|left| left.checked_sub(len as u64));
+            if left.is_none() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        match column.values() {
+            Values::Numbers(_) => {}
+            Values::Bytes(rows) => rows.scan(DocRange::new(0, self.delta.docs()), &mut |batch| {
+                batch.values.many().map_or(ControlFlow::Continue(()), |strings| add(strings.items().len()))
+            })?,
+            Values::Ords(_, terms) => {
+                terms.each_term(OrdRange::new(0, terms.term_count()), &mut |_, term| add(term.len()))?;
+            }
+        }
+        *budget = left.ok_or_else(|| self.too_many(name))?;
+        Ok(())
+    }
+
+    /// Takes bytes from the budget.
+    fn spend(&self, name: &str, bytes: u64, budget: &mut u64) -> Result<()> {
+        *budget = budget.checked_sub(bytes).ok_or_else(|| self.too_many(name))?;
+        Ok(())
+    }
+
+    fn too_many(&self, name: &str) -> Error {
+        damaged(self.delta, &format!("expected values of about its size, found many more of \"{name}\""))
+    }
+
+    /// Removes the values of fields that rows name.
+    fn read_unset(&self, states: &mut [SegmentState], budget: &mut u64) -> Result<()> {
+        let column = self.delta.column(UNSET)?;
+        self.require_few_bytes(&*column, budget)?;
+        for rows in self.rows {
+            let at = with_value(&*column, rows)?;
+            let names = NewRows::read(&*column, &at, at.clone())?;
+            let mut docs: Vec<Vec<DocId>> = vec![Vec::new(); names.terms.len()];
+            for (row, at) in (0..names.values.docs()).zip(&at) {
+                for name in names.values.numbers(row) {
+                    docs[usize::try_from(*name).unwrap_or(usize::MAX)].push(rows.doc(*at));
+                }
+            }
+            for (name, docs) in names.terms.slices().iter().zip(docs) {
+                let place = self.updatable(&String::from_utf8_lossy(name), |_| true)?;
+                let (field, state) = (&self.schema.fields()[place], &mut states[rows.segment]);
+                self.spend(&field.name, blocks_of(state), budget)?;
+                let mut absent = PlainColumn::of_kind(field.kind);
+                absent.append_absent(u32::try_from(docs.len()).unwrap_or(u32::MAX));
+                state.now.set((place, field), &NewRows::new(field.kind, docs, absent), None)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The memory of changes of a field of a segment, without rows.
+fn blocks_of(state: &SegmentState) -> u64 {
+    u64::from(state.now.live.docs()) / 8_192
+}
+
+impl Rows {
+    /// The document of a row.
+    fn doc(&self, row: DocId) -> DocId {
+        self.docs[(row.get() - self.rows.start) as usize]
     }
 }
 
@@ -298,82 +415,6 @@ fn with_value(column: &dyn Column, rows: &Rows) -> Result<Vec<DocId>> {
     column.exists(range, &mut there)?;
     let row = |at: usize| DocId::new(range.start + u32::try_from(at).unwrap_or(u32::MAX));
     Ok(bits::ones(&there).map(row).collect())
-}
-
-/// Sets the values of the rows `at` in a segment.
-fn set(
-    (column, at, docs): (&dyn Column, &[DocId], Vec<DocId>),
-    (place, field): (usize, &Field),
-    state: &mut SegmentState,
-) -> Result<()> {
-    let rows = NewRows::read(column, at, docs)?;
-    let dictionary = Dictionary::for_rows(&state.segment.segment, field, &rows)?;
-    state.now.set((place, field), &rows, dictionary.as_ref())
-}
-
-/// Refuses strings that would take much more memory than the file.
-fn require_few_bytes(delta: &Segment, column: &dyn Column) -> Result<()> {
-    let most = MOST_OTHERS.saturating_add(delta.len()).saturating_mul(MOST_PER_BYTE);
-    let (mut bytes, mut is_over) = (0, false);
-    let mut add = |len: usize| {
-        bytes += len as u64;
-        is_over = bytes > most;
-        if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    match column.values() {
-        Values::Numbers(_) => {}
-        Values::Bytes(rows) => rows.scan(DocRange::new(0, delta.docs()), &mut |batch| {
-            if let View::Many(strings) = batch.values {
-                add(strings.items().len())
-            } else {
-                ControlFlow::Continue(())
-            }
-        })?,
-        Values::Ords(_, terms) => {
-            terms.each_term(OrdRange::new(0, terms.term_count()), &mut |_, term| add(term.len()))?;
-        }
-    }
-    let name = &column.info().field.name;
-    match is_over {
-        false => Ok(()),
-        true => Err(damaged(delta, &format!("expected at most {most} bytes of \"{name}\", found more"))),
-    }
-}
-
-/// Removes the values of fields that rows name.
-fn read_unset(
-    delta: &Segment,
-    schema: &StoreSchema,
-    rows: &[Rows],
-    states: &mut [SegmentState],
-) -> Result<()> {
-    let column = delta.column(UNSET)?;
-    let damaged = || damaged(delta, "expected names of fields in the column \"_unset\"");
-    let Values::Ords(_, terms) = column.values() else { return Err(damaged()) };
-    if terms.term_count() as usize > schema.fields().len() {
-        return Err(damaged());
-    }
-    for rows in rows {
-        let at = with_value(&*column, rows)?;
-        let names = NewRows::read(&*column, &at, at.clone())?;
-        for (number, name) in (0..).zip(names.terms.slices().iter()) {
-            let field =
-                schema.fields().iter().find(|field| field.name.as_bytes() == name).ok_or_else(damaged)?;
-            let place = updatable(delta, field, schema)?;
-            let mut docs = Vec::new();
-            for (row, at) in (0..names.values.docs()).zip(&at) {
-                if names.values.numbers(row).contains(&number) {
-                    docs.push(rows.docs[(at.get() - rows.rows.start) as usize]);
-                }
-            }
-            let mut absent = PlainColumn::of_kind(field.kind);
-            absent.append_absent(u32::try_from(docs.len()).unwrap_or(u32::MAX));
-            let (state, absent) = (&mut states[rows.segment], NewRows::new(field.kind, docs, absent));
-            let dictionary = Dictionary::for_rows(&state.segment.segment, field, &absent)?;
-            state.now.set((place, field), &absent, dictionary.as_ref())?;
-        }
-    }
-    Ok(())
 }
 
 /// Reads the ids that were deleted with a version. Returns how many there are.
@@ -393,29 +434,6 @@ fn read_tombstones(delta: &Segment, tombstones: &mut Tombstones) -> Result<u32> 
         if lacks.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     lacks.map_or(Ok(count), Err)
-}
-
-/// All values of a numeric column.
-fn numbers(delta: &Segment, name: &str) -> Result<Vec<i64>> {
-    let mut all = Vec::new();
-    delta.numeric(name)?.scan(0..delta.docs(), |_, values| {
-        all.extend_from_slice(values);
-        ControlFlow::Continue(())
-    })?;
-    Ok(all)
-}
-
-/// A bit for each document that is said to be deleted.
-fn deleted(file: &Segment) -> Result<Vec<u64>> {
-    let column = file.column(DELETED)?;
-    let docs = DocRange::new(0, file.docs());
-    let mut deleted = vec![0; docs.words()];
-    column.exists(docs, &mut deleted)?;
-    let range = column.info().bounds.range();
-    if !range.is_empty() && range != (1..=1) {
-        return Err(damaged(file, "expected only deleted documents in the column \"_deleted\""));
-    }
-    Ok(deleted)
 }
 
 fn damaged(file: &Segment, what: &str) -> Error {

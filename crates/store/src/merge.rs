@@ -18,7 +18,7 @@ use crate::commit_file::FileEntry;
 use crate::error::Result;
 use crate::merge_policy::{MergePolicy, SegmentSize};
 use crate::names::FileName;
-use crate::new_rows::{Dictionary, NewRows, column_or_absent};
+use crate::new_rows::{Dictionary, NewRows};
 use crate::schema::StoreSchema;
 use crate::segment::StoreSegment;
 use crate::segment_changes::SegmentChanges;
@@ -49,7 +49,8 @@ impl Store {
         Ok(merges)
     }
 
-    /// Merges all segments into at most `segments`, at least 1. One segment with deleted documents is merged as well.
+    /// Merges all segments into at most `segments`, at least 1. One segment with deleted or updated documents is merged as
+    /// well.
     ///
     /// # Errors
     ///
@@ -58,7 +59,7 @@ impl Store {
     pub fn merge_to(&self, segments: usize) -> Result<()> {
         let most = segments.max(1);
         self.merge_some(&AtomicBool::new(false), |sizes| match sizes {
-            [only] if most == 1 && only.live < only.docs => vec![0],
+            [only] if most == 1 && (only.live < only.docs || only.updated > 0) => vec![0],
             sizes if sizes.len() <= most => Vec::new(),
             // The smallest, so that each document is merged once.
             sizes => {
@@ -193,7 +194,6 @@ impl<'a> Merged<'a> {
             if now.has_values_of(&self.carried[at]) {
                 continue;
             }
-            let source = now.over(&old.segment.segment, schema.fields());
             for place in now.fields() {
                 let field = &schema.fields()[place];
                 let new_number = |doc: &DocId| self.new_numbers[at][doc.get() as usize];
@@ -204,7 +204,8 @@ impl<'a> Merged<'a> {
                 }
                 docs.sort_unstable_by_key(new_number);
                 let new_docs = docs.iter().map(|doc| DocId::new(new_number(doc))).collect();
-                let rows = NewRows::read(&*column_or_absent(&*source, field)?, &docs, new_docs)?;
+                let column = now.column(&old.segment.segment, (place, field))?;
+                let rows = NewRows::read(&*column, &docs, new_docs)?;
                 let dictionary = Dictionary::for_rows(&self.state.segment.segment, field, &rows)?;
                 self.state.now.set((place, field), &rows, dictionary.as_ref())?;
             }
@@ -243,5 +244,6 @@ impl Writer {
 
 fn size(state: &SegmentState) -> SegmentSize {
     let live = &state.now.live;
-    SegmentSize { bytes: state.segment.file.bytes, docs: live.docs(), live: live.count() }
+    let (bytes, updated) = (state.segment.file.bytes, state.now.updated());
+    SegmentSize { bytes, docs: live.docs(), live: live.count(), updated }
 }

@@ -14,7 +14,7 @@
 ///
 /// let policy = MergePolicy { segments_per_tier: 3, floor_bytes: 1 << 10, ..MergePolicy::default() };
 /// let sizes = [4_000, 3_000, 5_000, 4_000, 3_000, 4_000, 3_000];
-/// let sizes = sizes.map(|bytes| SegmentSize { bytes, docs: 10, live: 10 });
+/// let sizes = sizes.map(|bytes| SegmentSize { bytes, docs: 10, live: 10, updated: 0 });
 /// assert_eq!(policy.choose(&sizes), [1, 4, 6]); // the smallest of equal size
 /// assert!(policy.choose(&sizes[..3]).is_empty());
 /// ```
@@ -27,7 +27,7 @@ pub struct MergePolicy {
     pub floor_bytes: u64,
     /// Larger segments are not made, and segments of more than half of this are not merged.
     pub max_bytes: u64,
-    /// A segment of which a larger share is deleted, in percent, is merged by itself if nothing else is.
+    /// A segment of which a larger share was deleted or updated, in percent, is merged by itself if nothing else is.
     pub max_deleted_percent: u32,
 }
 
@@ -40,6 +40,8 @@ pub struct SegmentSize {
     pub docs: u32,
     /// The number of those that are not deleted.
     pub live: u32,
+    /// The number of those with new values, which are in memory until they are merged.
+    pub updated: u32,
 }
 
 impl Default for MergePolicy {
@@ -74,15 +76,15 @@ impl MergePolicy {
             Vec::new()
         };
         if chosen.is_empty() {
-            chosen.extend((0..sizes.len()).find(|at| self.has_many_deleted(&sizes[*at])));
+            chosen.extend((0..sizes.len()).find(|at| self.has_many_changed(&sizes[*at])));
         }
         chosen.sort_unstable();
         chosen
     }
 
-    fn has_many_deleted(&self, size: &SegmentSize) -> bool {
-        let deleted = u64::from(size.docs - size.live.min(size.docs));
-        deleted * 100 > u64::from(size.docs) * u64::from(self.max_deleted_percent)
+    fn has_many_changed(&self, size: &SegmentSize) -> bool {
+        let changed = u64::from(size.docs - size.live.min(size.docs)) + u64::from(size.updated);
+        changed * 100 > u64::from(size.docs) * u64::from(self.max_deleted_percent)
     }
 
     /// The number of segments that the tiers allow.
@@ -143,7 +145,7 @@ mod tests {
     fn simulate(policy: &MergePolicy, segments: u64) -> (usize, f64) {
         let (mut sizes, mut written) = (Vec::new(), 0);
         for _ in 0..segments {
-            sizes.push(SegmentSize { bytes: 1 << 20, docs: 100, live: 100 });
+            sizes.push(SegmentSize { bytes: 1 << 20, docs: 100, live: 100, updated: 0 });
             loop {
                 let chosen = policy.choose(&sizes);
                 if chosen.is_empty() {
@@ -155,7 +157,7 @@ mod tests {
                 for at in chosen.into_iter().rev() {
                     sizes.remove(at);
                 }
-                sizes.push(SegmentSize { bytes, docs, live: docs });
+                sizes.push(SegmentSize { bytes, docs, live: docs, updated: 0 });
             }
         }
         #[expect(clippy::cast_precision_loss, reason = "a ratio")]
@@ -178,7 +180,7 @@ mod tests {
     fn large_segments_stay_and_deleted_documents_go() {
         let policy =
             MergePolicy { segments_per_tier: 2, floor_bytes: 1, max_bytes: 1_000, max_deleted_percent: 20 };
-        let size = |bytes, live| SegmentSize { bytes, docs: 100, live };
+        let size = |bytes, live| SegmentSize { bytes, docs: 100, live, updated: 0 };
         assert!(policy.choose(&[size(900, 100), size(800, 100), size(501, 100)]).is_empty());
         assert_eq!(policy.choose(&[size(900, 100), size(900, 79)]), [1]);
         assert!(policy.choose(&[size(900, 80)]).is_empty());

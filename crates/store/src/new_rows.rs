@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use docvalues_column::ColumnSource;
 use docvalues_column::{
-    AbsentColumn, Column, DocId, ErrorKind, Field, Kind, Lists, PlainColumn, TermOrd, Terms, Values,
+    AbsentColumn, Column, ColumnSource, DocId, ErrorKind, Field, Kind, Lists, PlainColumn, TermOrd, Terms,
+    Values,
 };
+
+use docvalues_reader::Segment;
 
 use crate::error::Result;
 
@@ -132,20 +134,16 @@ pub(crate) struct Dictionary {
 
 impl Dictionary {
     /// That of a column of a segment, or of an empty one that takes the place of a column that it lacks.
-    pub(crate) fn open(source: &dyn ColumnSource, field: &Field) -> Result<Dictionary> {
-        Ok(Dictionary { column: column_or_absent(source, field)?, places: HashMap::new() })
+    pub(crate) fn open(segment: &Segment, field: &Field) -> Result<Dictionary> {
+        Ok(Dictionary { column: column_or_absent(segment, field)?, places: HashMap::new() })
     }
 
     /// That of a column of a segment for new rows, if the field has one: all of their terms are looked up.
-    pub(crate) fn for_rows(
-        source: &dyn ColumnSource,
-        field: &Field,
-        rows: &NewRows,
-    ) -> Result<Option<Dictionary>> {
-        if !has_terms(field.kind) {
+    pub(crate) fn for_rows(segment: &Segment, field: &Field, rows: &NewRows) -> Result<Option<Dictionary>> {
+        if !has_terms(field.kind) || rows.terms.is_empty() {
             return Ok(None);
         }
-        let mut dictionary = Dictionary::open(source, field)?;
+        let mut dictionary = Dictionary::open(segment, field)?;
         rows.terms.slices().iter().try_for_each(|term| dictionary.look_up(term))?;
         Ok(Some(dictionary))
     }
@@ -169,18 +167,29 @@ impl Dictionary {
         self.places.len()
     }
 
-    /// The place of a term that was looked up.
+    /// The place of a term, which was looked up.
     pub(crate) fn place(&self, term: &[u8]) -> Result<TermOrd, TermOrd> {
+        debug_assert!(self.places.contains_key(term), "a term that was not looked up");
         self.places.get(term).copied().unwrap_or(Err(TermOrd::new(self.term_count())))
     }
 }
 
-/// The column of a field, without values if the source lacks it.
-pub(crate) fn column_or_absent(source: &dyn ColumnSource, field: &Field) -> Result<Arc<dyn Column>> {
-    match source.column(&field.name) {
+/// The column of a field, without values if the segment lacks it.
+///
+/// # Errors
+///
+/// If the column is damaged, or of another kind than the field.
+pub(crate) fn column_or_absent(segment: &Segment, field: &Field) -> Result<Arc<dyn Column>> {
+    let column = match ColumnSource::column(segment, &field.name) {
         Err(error) if matches!(error.kind(), ErrorKind::NoSuchColumn { .. }) => {
-            Ok(Arc::new(AbsentColumn::of(field.clone(), source.docs())))
+            return Ok(Arc::new(AbsentColumn::of(field.clone(), segment.docs())));
         }
-        column => Ok(column?),
+        column => column?,
+    };
+    let found = column.info().kind();
+    if found != field.kind {
+        let (file, field, asked) = (segment.file().to_owned(), field.name.clone(), field.kind);
+        return Err(docvalues_column::Error::from(ErrorKind::WrongKind { file, field, found, asked }).into());
     }
+    Ok(column)
 }

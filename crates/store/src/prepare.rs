@@ -11,7 +11,7 @@ use crate::batch::{Condition, Operation, What, WriteBatch};
 use crate::error::{Error, Result};
 use crate::log::MAX_BODY;
 use crate::log::body::{self, BatchBody, Body, Decided};
-use crate::resolve::{Resolved, Target};
+use crate::resolve::{Resolved, UpdateTarget};
 use crate::schema::StoreSchema;
 use crate::snapshot::Snapshot;
 use crate::state::SegmentState;
@@ -127,6 +127,11 @@ impl Prepared {
         let Operation { what, condition, .. } = self.operations[at];
         if let What::Update(row) = what {
             self.resolved.updates.check(row, schema)?;
+            if condition == Condition::Absent {
+                return Err(
+                    "an update that can take place, found the condition that there is no document".to_owned()
+                );
+            }
         }
         let is_update = matches!(what, What::Update(_));
         let names_version =
@@ -175,7 +180,7 @@ impl Prepared {
         }
         for (operation, found) in self.operations.iter().zip(&self.found) {
             if let (What::Update(row), Some(Found { segment, doc, .. })) = (operation.what, *found) {
-                let target = Target { segment, doc, row };
+                let target = UpdateTarget { segment, doc, row };
                 self.resolved.read(target, now.view(segment), &self.schema)?;
             }
         }

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use docvalues_column::{DocId, PlainColumn};
+use docvalues_column::{Column, DocId, Field, PlainColumn};
 
 use crate::error::{Error, Result};
-use crate::new_rows::{Dictionary, NewRows, column_or_absent, has_terms};
+use crate::new_rows::{Dictionary, NewRows, has_terms};
 use crate::schema::StoreSchema;
 use crate::segment::StoreSegment;
 use crate::segment_changes::SegmentChanges;
@@ -23,7 +23,7 @@ pub(crate) struct SegmentView<'a> {
 
 /// A document of a segment, and the row that updates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Target {
+pub(crate) struct UpdateTarget {
     /// The index of the segment.
     pub(crate) segment: usize,
     pub(crate) doc: DocId,
@@ -38,8 +38,8 @@ pub(crate) struct Resolved {
     pub(crate) dictionaries: HashMap<(usize, usize), Dictionary>,
     /// The values of documents before values are added or removed, by segment, document and field.
     current: HashMap<(usize, DocId, usize), PlainColumn>,
-    /// The updates for which these were read, and what had changed in their segments then.
-    read: Vec<(Target, SegmentChanges)>,
+    /// The columns that have them, by segment and field, and what had changed in the segment then.
+    columns: HashMap<(usize, usize), (Arc<dyn Column>, SegmentChanges)>,
 }
 
 impl Resolved {
@@ -49,7 +49,7 @@ impl Resolved {
 
     /// Forgets what was read.
     pub(crate) fn clear(&mut self) {
-        (self.dictionaries, self.current, self.read) = Default::default();
+        (self.dictionaries, self.current, self.columns) = Default::default();
     }
 
     /// Whether updates need anything.
@@ -65,38 +65,48 @@ impl Resolved {
     /// # Errors
     ///
     /// If a column is damaged.
-    pub(crate) fn read(&mut self, target: Target, view: SegmentView<'_>, schema: &StoreSchema) -> Result<()> {
-        let (Target { segment: at, doc, row }, mut reads_current) = (target, false);
+    pub(crate) fn read(
+        &mut self,
+        target: UpdateTarget,
+        view: SegmentView<'_>,
+        schema: &StoreSchema,
+    ) -> Result<()> {
+        let UpdateTarget { segment: at, doc, row } = target;
         for place in self.updates.fields(row).collect::<Vec<_>>() {
-            let field = &schema.fields()[place];
-            let change = self.updates.change(row, place);
-            let current = match change {
-                Some(Change::Add | Change::Remove) => {
-                    let source = view.changes.over(&view.segment.segment, schema.fields());
-                    let rows = NewRows::read(&*column_or_absent(&*source, field)?, &[doc], vec![doc])?;
-                    let mut current = PlainColumn::of_kind(field.kind);
-                    rows.push_to(0, &mut current);
-                    reads_current = true;
-                    Some(current)
-                }
-                _ => None,
-            };
-            if has_terms(field.kind) {
-                let dictionary = match self.dictionaries.entry((at, place)) {
-                    Entry::Occupied(known) => known.into_mut(),
-                    Entry::Vacant(free) => free.insert(Dictionary::open(&view.segment.segment, field)?),
-                };
+            let field = (place, &schema.fields()[place]);
+            if matches!(self.updates.change(row, place), Some(Change::Add | Change::Remove)) {
+                self.read_current((at, doc), view, field)?;
+            }
+            if has_terms(field.1.kind) {
                 let new = self.updates.rows.column(place).into_iter().flat_map(|column| column.strings(row));
-                let now = current.iter().flat_map(|column| column.strings(0));
-                new.chain(now).try_for_each(|term| dictionary.look_up(term))?;
-            }
-            if let Some(current) = current {
-                self.current.insert((at, doc, place), current);
+                let terms: Vec<&[u8]> = new.collect();
+                look_up(&mut self.dictionaries, (at, place), view, field.1, terms.into_iter())?;
             }
         }
-        if reads_current {
-            self.read.push((target, view.changes.clone()));
+        Ok(())
+    }
+
+    /// Reads the values of a document to which values are added, or from which they are removed.
+    fn read_current(
+        &mut self,
+        (at, doc): (usize, DocId),
+        view: SegmentView<'_>,
+        (place, field): (usize, &Field),
+    ) -> Result<()> {
+        let column = match self.columns.entry((at, place)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(free) => {
+                let column = view.changes.column(&view.segment.segment, (place, field))?;
+                free.insert((column, view.changes.clone()))
+            }
+        };
+        let rows = NewRows::read(&*column.0, &[doc], vec![doc])?;
+        let mut current = PlainColumn::of_kind(field.kind);
+        rows.push_to(0, &mut current);
+        if has_terms(field.kind) {
+            look_up(&mut self.dictionaries, (at, place), view, field, current.strings(0))?;
         }
+        self.current.insert((at, doc, place), current);
         Ok(())
     }
 
@@ -107,19 +117,21 @@ impl Resolved {
     ///
     /// If a column is damaged, or a segment would have 2^32 terms of a field.
     pub(crate) fn read_again(&mut self, segments: &[SegmentState], schema: &StoreSchema) -> Result<()> {
-        for (target, then) in std::mem::take(&mut self.read) {
-            let state = &segments[target.segment];
-            if state.now.has_values_of(&then) {
-                self.read.push((target, then));
-            } else {
-                self.read(target, state.view(), schema)?;
-            }
+        let is_old = |(segment, doc, field): &(usize, DocId, usize)| {
+            let then = self.columns.get(&(*segment, *field)).map(|(_, then)| then);
+            then.is_none_or(|then| !segments[*segment].now.has_row_of(then, *field, *doc))
+        };
+        let old: Vec<_> = self.current.keys().copied().filter(is_old).collect();
+        self.columns.clear();
+        for (segment, doc, place) in old {
+            let field = (place, &schema.fields()[place]);
+            self.read_current((segment, doc), segments[segment].view(), field)?;
         }
         for (&(segment, field), dictionary) in &self.dictionaries {
             if !segments[segment].now.has_room(field, dictionary) {
                 let field = schema.fields()[field].name.clone();
-                let why =
-                    format!("expected at most {} terms in a segment, found more: merge it first", u32::MAX);
+                let most = u32::MAX;
+                let why = format!("expected at most {most} terms in a segment, found more: merge it first");
                 return Err(Error::Schema { field, why });
             }
         }
@@ -128,11 +140,15 @@ impl Resolved {
 
     /// The values of a field of documents after their updates. Targets are of one segment, and ascend by document; those of one
     /// document take effect in their order.
-    pub(crate) fn new_rows(&self, targets: &[Target], (place, schema): (usize, &StoreSchema)) -> NewRows {
+    pub(crate) fn new_rows(
+        &self,
+        targets: &[UpdateTarget],
+        (place, schema): (usize, &StoreSchema),
+    ) -> NewRows {
         let kind = schema.fields()[place].kind;
         let (mut docs, mut plain) = (Vec::new(), PlainColumn::of_kind(kind));
         for targets in targets.chunk_by(|a, b| a.doc == b.doc) {
-            if let [Target { segment, doc, row }] = targets {
+            if let [UpdateTarget { segment, doc, row }] = targets {
                 if self.updates.change(*row, place).is_some() {
                     let before = self.current.get(&(*segment, *doc, place));
                     self.updates.push(*row, place, before.map(|before| (before, 0)), &mut plain);
@@ -141,7 +157,7 @@ impl Resolved {
                 continue;
             }
             let mut values: Option<PlainColumn> = None;
-            for Target { segment, doc, row } in targets {
+            for UpdateTarget { segment, doc, row } in targets {
                 if self.updates.change(*row, place).is_some() {
                     let before = values.as_ref().or_else(|| self.current.get(&(*segment, *doc, place)));
                     let mut after = PlainColumn::of_kind(kind);
@@ -156,4 +172,19 @@ impl Resolved {
         }
         NewRows::new(kind, docs, plain)
     }
+}
+
+/// Looks up terms in the dictionary of a segment's column.
+fn look_up<'t>(
+    dictionaries: &mut HashMap<(usize, usize), Dictionary>,
+    of: (usize, usize),
+    view: SegmentView<'_>,
+    field: &Field,
+    mut terms: impl Iterator<Item = &'t [u8]>,
+) -> Result<()> {
+    let dictionary = match dictionaries.entry(of) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(free) => free.insert(Dictionary::open(&view.segment.segment, field)?),
+    };
+    terms.try_for_each(|term| dictionary.look_up(term))
 }

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
+/// The most fields of a store: deltas have some columns of their own.
+const MAX_FIELDS: usize = MAX_COLUMNS as usize - 16;
+
 /// The fields of a store: their names, kinds and types, which never change. Fields are added at any time.
 ///
 /// # Examples
@@ -48,7 +51,7 @@ impl StoreSchema {
     /// # Errors
     ///
     /// If there is a field of this name of another kind or type, the name begins with `_`, as those of the store, or
-    /// there are 65,000 fields already.
+    /// there are 64,984 fields already.
     pub fn with_field(self, field: Field) -> Result<StoreSchema> {
         self.with_fields([field])
     }
@@ -64,8 +67,8 @@ impl StoreSchema {
             }
             match known.get(&field.name) {
                 Some(&at) => same(&self.fields[at], &field)?,
-                None if self.fields.len() >= MAX_COLUMNS as usize => {
-                    return Err(refused(format!("expected at most {MAX_COLUMNS} fields")));
+                None if self.fields.len() >= MAX_FIELDS => {
+                    return Err(refused(format!("expected at most {MAX_FIELDS} fields")));
                 }
                 None => {
                     known.insert(field.name.clone(), self.fields.len());
@@ -184,6 +187,12 @@ impl StoreSchema {
     /// The index sort of all segments.
     pub fn sort(&self) -> &[SortKey] {
         &self.sort
+    }
+
+    /// Whether documents may get new values of the field at a place: it neither identifies documents, nor orders them.
+    pub(crate) fn can_be_updated(&self, place: usize) -> bool {
+        let name = &self.fields[place].name;
+        self.id_field() != Some(name) && self.sort.iter().all(|key| key.column != *name)
     }
 
     fn require(&self, name: &str, check: impl FnOnce(&Field) -> Result<(), String>) -> Result<()> {

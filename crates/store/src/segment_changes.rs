@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use docvalues_column::{
-    Changes, ColumnChanges, ColumnSource, DocId, DocRange, Element, Field, Kind, LiveDocs, NewTerms,
+    Changes, Column, ColumnChanges, ColumnSource, DocId, DocRange, Element, Field, Kind, LiveDocs, NewTerms,
     OverlaySource, TermOrd,
 };
 use docvalues_reader::Segment;
 
 use crate::error::{Error, Result};
-use crate::new_rows::{Dictionary, NewRows};
+use crate::new_rows::{Dictionary, NewRows, column_or_absent};
 
 /// The documents of a segment that are not deleted, and the new values of some. Cloning is cheap, and copies share what does
 /// not change after.
@@ -64,6 +64,16 @@ impl SegmentChanges {
         fields
     }
 
+    /// The most documents of which one field was updated.
+    pub(crate) fn updated(&self) -> u32 {
+        let len = |changes: &ColumnChanges| match changes {
+            ColumnChanges::Numbers(changes) => changes.len(),
+            ColumnChanges::Bytes(changes) => changes.len(),
+            ColumnChanges::Ords(changes, _) => changes.len(),
+        };
+        self.columns.values().map(len).max().unwrap_or(0)
+    }
+
     /// The memory of the new values, in bytes.
     pub(crate) fn heap(&self) -> usize {
         self.columns.values().map(ColumnChanges::heap).sum()
@@ -76,6 +86,31 @@ impl SegmentChanges {
                 changes.get(doc).map(|row| row.and_then(|row| row.first().copied()))
             }
             _ => None,
+        }
+    }
+
+    /// A column of a segment, with the new values; without values if it has none.
+    ///
+    /// # Errors
+    ///
+    /// If the column is damaged, or of another kind than the field.
+    pub(crate) fn column(
+        &self,
+        segment: &Segment,
+        (place, field): (usize, &Field),
+    ) -> Result<Arc<dyn Column>> {
+        let base = column_or_absent(segment, field)?;
+        Ok(self.columns.get(&place).map_or_else(|| base.clone(), |changes| changes.over(base.clone())))
+    }
+
+    /// Whether the values of a document in a field are those that it had in `other`, as far as changes tell.
+    pub(crate) fn has_row_of(&self, other: &SegmentChanges, field: usize, doc: DocId) -> bool {
+        match (self.columns.get(&field), other.columns.get(&field)) {
+            (Some(ColumnChanges::Numbers(a)), Some(ColumnChanges::Numbers(b))) => a.get(doc) == b.get(doc),
+            (Some(ColumnChanges::Bytes(a)), Some(ColumnChanges::Bytes(b))) => a.get(doc) == b.get(doc),
+            (Some(ColumnChanges::Ords(a, _)), Some(ColumnChanges::Ords(b, _))) => a.get(doc) == b.get(doc),
+            (None, None) => true,
+            _ => false,
         }
     }
 

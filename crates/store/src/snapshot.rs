@@ -149,11 +149,14 @@ impl Snapshot {
             let Some(place) = known else { return PartChange::Added(part(state, fields)) };
             at = place + 1;
             let (changes, now) = (&before.changes[place], &state.now);
+            // A reader reads all deltas again, perhaps those of another history.
+            if !now.has_origin_of(changes) {
+                return match now.has_old_values() && changes.has_old_values() {
+                    true => PartChange::Live(place, now.live.clone()),
+                    false => PartChange::Added(part(state, fields)),
+                };
+            }
             if !now.has_values_of(changes) {
-                // Such as those of a reader, who has read all deltas again.
-                if !now.has_origin_of(changes) {
-                    return PartChange::Added(part(state, fields));
-                }
                 let columns = now.fields_unlike(changes).into_iter().map(|field| fields[field].name.clone());
                 return PartChange::Columns(place, part(state, fields), columns.collect());
             }

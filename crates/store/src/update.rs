@@ -106,7 +106,7 @@ impl Update {
     }
 }
 
-/// What an update does to fields, by their place, if not to set them.
+/// What an update does to fields, ascending by their place, if not to set them.
 pub(crate) type FieldChanges = Vec<(usize, Change)>;
 
 /// The updates of a batch: rows of new values, and what they do.
@@ -126,8 +126,9 @@ impl Updates {
 
     /// Begins rows of an update.
     pub(crate) fn begin(&mut self, update: &Update) {
-        let changes: FieldChanges =
-            update.changes.iter().map(|(field, change)| (field.index(), *change)).collect();
+        let changes = update.changes.iter().map(|(field, change)| (field.index(), *change));
+        let mut changes: FieldChanges = changes.collect();
+        changes.sort_unstable_by_key(|(field, _)| *field);
         if self.kinds.last() != Some(&changes) {
             self.kinds.push(changes);
         }
@@ -147,10 +148,11 @@ impl Updates {
     /// What a row does to a field, if anything.
     pub(crate) fn change(&self, row: u32, field: usize) -> Option<Change> {
         let has_value = self.rows.column(field).is_some_and(|column| column.has_value(row));
-        match self.changes(row).iter().find(|(place, _)| *place == field) {
-            Some((_, Change::Unset)) => Some(Change::Unset),
-            Some((_, change)) => has_value.then_some(*change),
-            None => has_value.then_some(Change::Set),
+        let changes = self.changes(row);
+        match changes.binary_search_by_key(&field, |(place, _)| *place).map(|at| changes[at].1) {
+            Ok(Change::Unset) => Some(Change::Unset),
+            Ok(change) => has_value.then_some(change),
+            Err(_) => has_value.then_some(Change::Set),
         }
     }
 
@@ -164,7 +166,7 @@ impl Updates {
             let has_value = self.rows.column(*place).is_some_and(|column| column.has_value(row));
             match change {
                 Change::Unset if has_value => {
-                    return Err(format!("no value of \"{name}\", which is removed, found one"));
+                    return Err(format!("no values for \"{name}\", which is to lose them, found some"));
                 }
                 Change::Unset if schema.id_field() == Some(name) || schema.version_field() == Some(name) => {
                     return Err(format!("a field that documents may lack, found \"{name}\""));
@@ -177,11 +179,9 @@ impl Updates {
                 _ => {}
             }
         }
-        let is_key = |field: usize| {
-            let name = &schema.fields()[field].name;
-            schema.sort().iter().any(|key| key.column == *name).then_some(name)
-        };
-        match self.fields(row).find_map(is_key) {
+        // The id tells which document.
+        let is_key = |field: &usize| Some(*field) != schema.id_place() && !schema.can_be_updated(*field);
+        match self.fields(row).find(is_key).map(|field| &schema.fields()[field].name) {
             Some(name) => Err(format!(
                 "a field by which segments are not sorted, found \"{name}\": write the whole document instead"
             )),
@@ -191,21 +191,21 @@ impl Updates {
 
     /// The places of the fields that a row changes, ascending.
     pub(crate) fn fields(&self, row: u32) -> impl Iterator<Item = usize> {
-        let unset = self.changes(row).iter().map(|(place, _)| place + 1).max().unwrap_or(0);
+        let unset = self.changes(row).last().map_or(0, |(place, _)| place + 1);
         let fields = 0..self.rows.columns().len().max(unset);
         fields.filter(move |field| self.change(row, *field).is_some())
     }
 
-    /// Appends to `out` the values of a field that has those of `current` before row `row`.
-    pub(crate) fn push(&self, row: u32, field: usize, current: Current<'_>, out: &mut PlainColumn) {
+    /// Appends to `out` the values of a field that had those of `before`, after row `row`.
+    pub(crate) fn push(&self, row: u32, field: usize, before: Before<'_>, out: &mut PlainColumn) {
         let (change, rows) = (self.change(row, field), self.rows.column(field));
-        match (change, rows, current) {
+        match (change, rows, before) {
             (Some(Change::Set), Some(rows), _) => out.push_row(rows, row),
             (Some(Change::Add | Change::Remove), Some(rows), _) => {
                 let is_added = change == Some(Change::Add);
                 match rows.values() {
                     PlainValues::Numbers(_) => {
-                        let now = current.map_or(&[][..], |(column, doc)| column.numbers(doc));
+                        let now = before.map_or(&[][..], |(column, doc)| column.numbers(doc));
                         out.push_numbers(&combined(
                             now.iter().copied(),
                             rows.numbers(row).iter().copied(),
@@ -213,7 +213,7 @@ impl Updates {
                         ));
                     }
                     PlainValues::Strings(_) => {
-                        let now = current.iter().flat_map(|(column, doc)| column.strings(*doc));
+                        let now = before.iter().flat_map(|(column, doc)| column.strings(*doc));
                         out.push_strings(combined(now, rows.strings(row), is_added));
                     }
                 }
@@ -233,9 +233,11 @@ impl Updates {
         let count = docs.columns().len().max(self.rows.columns().len());
         let column = |(place, field): (usize, &Field)| {
             let mut column = PlainColumn::of_kind(field.kind);
-            let current = docs.column(place).filter(|column| doc < column.docs());
-            self.push(row, place, current.map(|column| (column, doc)), &mut column);
-            if column.has_value(0) { column } else { PlainColumn::of_kind(field.kind) }
+            let before = docs.column(place).filter(|column| column.has_value(doc));
+            if before.is_some() || self.change(row, place).is_some() {
+                self.push(row, place, before.map(|column| (column, doc)), &mut column);
+            }
+            if column.docs() > 0 && !column.has_value(0) { PlainColumn::of_kind(field.kind) } else { column }
         };
         let columns = fields.iter().take(count).enumerate().map(column).collect();
         PlainColumns::new(1, columns).unwrap_or_default()
@@ -243,9 +245,9 @@ impl Updates {
 }
 
 /// A document of a plain column, if it may have values.
-pub(crate) type Current<'a> = Option<(&'a PlainColumn, u32)>;
+pub(crate) type Before<'a> = Option<(&'a PlainColumn, u32)>;
 
-/// `now` with or without `others`, each value once.
+/// `now` with or without `others`; each value once if values are added.
 fn combined<T: Ord>(now: impl Iterator<Item = T>, others: impl Iterator<Item = T>, is_added: bool) -> Vec<T> {
     let mut all: Vec<T> = now.collect();
     if is_added {
@@ -255,6 +257,8 @@ fn combined<T: Ord>(now: impl Iterator<Item = T>, others: impl Iterator<Item = T
         all.retain(|value| !gone.contains(value));
     }
     all.sort_unstable();
-    all.dedup();
+    if is_added {
+        all.dedup();
+    }
     all
 }

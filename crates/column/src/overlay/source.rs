@@ -64,7 +64,8 @@ impl ColumnChanges {
     }
 }
 
-/// A source with changes to some of its columns. A changed column that the source below lacks is added.
+/// A source with changes to some of its columns. A changed column that the source below lacks is added. Its index sort ends
+/// before the first key whose column changed.
 ///
 /// # Examples
 ///
@@ -91,6 +92,8 @@ impl ColumnChanges {
 pub struct OverlaySource {
     base: Arc<dyn ColumnSource + Send + Sync>,
     changed: BTreeMap<String, (Field, ColumnChanges)>,
+    /// The keys of the base's sort before the first whose column changed.
+    sort: Vec<SortKey>,
 }
 
 impl OverlaySource {
@@ -98,8 +101,7 @@ impl OverlaySource {
     ///
     /// # Panics
     ///
-    /// If two changes are of one field, a field is a key of the index sort, or changes do not fit the kind of their field or
-    /// the number of documents.
+    /// If two changes are of one field, or changes do not fit the kind of their field or the number of documents.
     pub fn new(
         base: Arc<dyn ColumnSource + Send + Sync>,
         changes: impl IntoIterator<Item = (Field, ColumnChanges)>,
@@ -108,7 +110,6 @@ impl OverlaySource {
         for (field, changes) in changes {
             let name = field.name.clone();
             assert_eq!(changes.shape(field.kind), (base.docs(), true), "documents and kind of \"{name}\"");
-            assert!(base.sort().iter().all(|key| key.column != name), "\"{name}\" is a key of the sort");
             let before = changed.insert(name, (field, changes));
             assert!(
                 before.is_none(),
@@ -116,7 +117,9 @@ impl OverlaySource {
                 before.map_or(String::new(), |(field, _)| field.name)
             );
         }
-        OverlaySource { base, changed }
+        let keys = base.sort().iter();
+        let sort = keys.take_while(|key| !changed.contains_key(&key.column)).cloned().collect();
+        OverlaySource { base, changed, sort }
     }
 }
 
@@ -153,8 +156,7 @@ impl ColumnSource for OverlaySource {
         Ok(changes.over(base))
     }
 
-    /// The index sort of the source below, of whose keys none changed.
     fn sort(&self) -> &[SortKey] {
-        self.base.sort()
+        &self.sort
     }
 }

@@ -148,6 +148,10 @@ impl UpdatesBody {
         if self.of_rows.len() != self.rows as usize || !self.of_rows.iter().all(is_known) {
             return None;
         }
+        let are_sorted = |kind: &Vec<(u32, Change)>| kind.is_sorted_by(|a, b| a.0 < b.0);
+        if !self.kinds.iter().all(are_sorted) {
+            return None;
+        }
         let kind = |kind: Vec<(u32, Change)>| {
             kind.into_iter().map(|(place, change)| (place as usize, change)).collect()
         };

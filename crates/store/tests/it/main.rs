@@ -24,6 +24,7 @@ mod refusals;
 mod script;
 mod threads;
 mod updates;
+mod updates_refused;
 mod versions;
 
 /// A number of cases in a sample, or in the full sweep.
