@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The measured versions of Lucene: the last without jump tables, the first with them, and the current ones. Each has
-/// its source folder, the Java release that it is compiled for, and the newest JDK that it runs on.
-const VERSIONS: [Version; 5] = [
+/// The measured versions of Lucene: the last without jump tables, the first with them, and the current ones, of which
+/// 10.6.0 can keep updates as overlays. Each has its source folder, the Java release that it is compiled for, and the
+/// newest JDK that it runs on.
+const VERSIONS: [Version; 6] = [
+    Version { number: "10.6.0", api: "lucene10", release: 21, jdks: (21, u32::MAX) },
     Version { number: "10.5.0", api: "lucene10", release: 21, jdks: (21, u32::MAX) },
     Version { number: "10.3.1", api: "lucene9", release: 21, jdks: (21, u32::MAX) },
     Version { number: "9.12.3", api: "lucene9", release: 21, jdks: (21, u32::MAX) },

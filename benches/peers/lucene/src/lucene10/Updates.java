@@ -1,0 +1,565 @@
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.lucene.document.BinaryDocValuesField;
+import org.apache.lucene.document.Document;
+import org.apache.lucene.document.Field;
+import org.apache.lucene.document.NumericDocValuesField;
+import org.apache.lucene.document.SortedDocValuesField;
+import org.apache.lucene.document.StringField;
+import org.apache.lucene.index.BinaryDocValues;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.NoMergePolicy;
+import org.apache.lucene.index.NumericDocValues;
+import org.apache.lucene.index.PostingsEnum;
+import org.apache.lucene.index.Term;
+import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.search.ConstantScoreQuery;
+import org.apache.lucene.search.DocIdSetIterator;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.Query;
+import org.apache.lucene.search.Sort;
+import org.apache.lucene.search.SortField;
+import org.apache.lucene.search.TermQuery;
+import org.apache.lucene.store.MMapDirectory;
+import org.apache.lucene.util.Bits;
+import org.apache.lucene.util.BytesRef;
+
+/**
+ * Updates of a value, shown at an interval, while threads search: a load of benches/src/bin/experiment.
+ *
+ * <p>Nothing is merged. From Lucene 10.6 on, updated doc values are up to eight overlays. The compiler warms up with a
+ * small index. Prints a line of JSON.
+ */
+final class Updates {
+  private static final String ID = "_id";
+  private static final String TIME = "time";
+  private static final String TITLE = "title";
+  private static final String TENTH = "tenth";
+  private static final String[] NUMBERS = {"n1", "n2", "n3", "n4"};
+
+  private static final int OVERLAYS = 8;
+  /** The most updates of a tick, and the milliseconds between ticks. */
+  private static final int AT_ONCE = 10_000;
+  private static final int TICK = 10;
+  private static final int TOP = 20;
+  /** The number of updated documents whose values are checked. */
+  private static final int CHECKED = 1_000;
+
+  private static final Query QUERY = new ConstantScoreQuery(new TermQuery(new Term(TENTH, "1")));
+  private static final Sort SORT = new Sort(new SortField(TIME, SortField.Type.LONG, true));
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+  /** What is updated. */
+  private enum Kind {
+    REINDEX,
+    NUMERIC,
+    BINARY
+  }
+
+  private final Kind kind;
+  private final int docs;
+  /** The first document of each segment, and the number of documents. */
+  private final int[] starts;
+  /** Updates a second. */
+  private final int rate;
+  /** Nanoseconds between refreshes. */
+  private final long every;
+  private final double seconds;
+  private final int searchers;
+  private final int updaters;
+
+  /** VERSION KIND DOCS SEGMENTS RATE EVERY SECONDS SEARCHERS UPDATERS FOLDER */
+  public static void main(String[] args) throws Exception {
+    String version = org.apache.lucene.util.Version.LATEST.toString();
+    if (!version.equals(args[0])) {
+      throw new AssertionError("Lucene " + version + " instead of " + args[0]);
+    }
+    Kind kind = Kind.valueOf(args[1].toUpperCase(Locale.ROOT));
+    int[] numbers = Arrays.stream(args, 2, 9).mapToInt(text -> (int) Double.parseDouble(text)).toArray();
+    int docs = numbers[0];
+    int segments = numbers[1];
+    int searchers = numbers[5];
+    int updaters = numbers[6];
+    long every = (long) (Double.parseDouble(args[5]) * 1e9);
+    double seconds = Double.parseDouble(args[6]);
+    Path folder = Path.of(args[9]);
+    Files.createDirectories(folder);
+    int few = Math.min(docs, 60_000);
+    new Updates(kind, few, segments, 10_000, 20_000_000, 2, searchers, updaters).measure(version, folder);
+    System.out.println(
+        new Updates(kind, docs, segments, numbers[2], every, seconds, searchers, updaters)
+            .measure(version, folder));
+  }
+
+  private Updates(
+      Kind kind, int docs, int segments, int rate, long every, double seconds, int searchers, int updaters) {
+    this.kind = kind;
+    this.docs = docs;
+    this.rate = rate;
+    this.every = every;
+    this.seconds = seconds;
+    this.searchers = searchers;
+    this.updaters = updaters;
+    starts = new int[segments + 1];
+    for (int i = 0; i <= segments; i++) {
+      starts[i] = (int) ((long) i * docs / segments);
+    }
+  }
+
+  /** Runs the load on a copy of the index. Returns its figures. */
+  private String measure(String version, Path folder) throws Exception {
+    Path base = folder.resolve("lucene-" + version + "-" + docs + "-" + (starts.length - 1));
+    if (!Files.exists(base)) {
+      build(base);
+    }
+    Path copy = folder.resolve("lucene-copy");
+    IngestIndex.remove(copy);
+    IngestIndex.link(base, copy);
+    String figures;
+    try (Counted directory = new Counted(copy)) {
+      IndexWriter writer = new IndexWriter(directory, config(64));
+      Run run = new Run(directory, writer);
+      figures = run.run();
+      run.shown.get().reader.close();
+      writer.rollback();
+    }
+    IngestIndex.remove(copy);
+    return figures;
+  }
+
+  private static IndexWriterConfig config(int bufferMb) throws ReflectiveOperationException {
+    IndexWriterConfig config = new IndexWriterConfig();
+    config.setRAMBufferSizeMB(bufferMb);
+    config.setMergePolicy(NoMergePolicy.INSTANCE);
+    config.setUseCompoundFile(false);
+    if (org.apache.lucene.util.Version.LATEST.onOrAfter(org.apache.lucene.util.Version.fromBits(10, 6, 0))) {
+      // Lucene 10.5 has no such method. It is off by default.
+      IndexWriterConfig.class.getMethod("setMaxDocValuesOverlays", int.class).invoke(config, OVERLAYS);
+    }
+    return config;
+  }
+
+  /** Writes an index with all documents. */
+  private void build(Path folder) throws IOException, ReflectiveOperationException {
+    Path making = folder.resolveSibling(folder.getFileName() + ".tmp");
+    IngestIndex.remove(making);
+    Maker maker = new Maker();
+    try (MMapDirectory directory = new MMapDirectory(making)) {
+      try (IndexWriter writer = new IndexWriter(directory, config(1_900))) {
+        for (int segment = 0; segment + 1 < starts.length; segment++) {
+          for (int number = starts[segment]; number < starts[segment + 1]; number++) {
+            writer.addDocument(maker.document(number, 16L * number + 3));
+          }
+          writer.commit();
+        }
+      }
+      try (DirectoryReader reader = DirectoryReader.open(directory)) {
+        check(reader);
+      }
+    }
+    Files.move(making, folder);
+  }
+
+  private void check(DirectoryReader reader) {
+    List<LeafReaderContext> leaves = reader.leaves();
+    int count = starts.length - 1;
+    if (leaves.size() != count) {
+      throw new AssertionError(leaves.size() + " segments instead of " + count);
+    }
+    for (int i = 0; i < count; i++) {
+      if (leaves.get(i).reader().numDocs() != starts[i + 1] - starts[i]) {
+        throw new AssertionError("segment " + i + " has " + leaves.get(i).reader().numDocs() + " documents");
+      }
+    }
+  }
+
+  /** A reader, and what searches it. */
+  private static final class Shown {
+    final DirectoryReader reader;
+    final IndexSearcher searcher;
+
+    Shown(DirectoryReader reader) {
+      this.reader = reader;
+      searcher = new IndexSearcher(reader);
+      searcher.setQueryCache(null);
+    }
+  }
+
+  /** One run of the load. */
+  private final class Run {
+    private final Counted directory;
+    private final IndexWriter writer;
+    private final AtomicReference<Shown> shown = new AtomicReference<>();
+    private volatile boolean ended;
+    /** The last seed of each updated document. */
+    private final Map<Integer, Long> last = new HashMap<>();
+    /** Of updates: their number, and the nanoseconds of time and of CPU time. */
+    private final AtomicLong updates = new AtomicLong();
+    private final AtomicLong updateNanos = new AtomicLong();
+    private final AtomicLong updateCpu = new AtomicLong();
+    private final AtomicLong queries = new AtomicLong();
+
+    private int refreshes;
+    /** Refreshes that began later than they should. */
+    private int behind;
+    private long refreshNanos;
+    private long refreshCpu;
+    private long longest;
+    private double queriesPerSecond;
+
+    Run(Counted directory, IndexWriter writer) throws IOException {
+      this.directory = directory;
+      this.writer = writer;
+      DirectoryReader reader = DirectoryReader.open(writer);
+      check(reader);
+      shown.set(new Shown(reader));
+    }
+
+    String run() throws Exception {
+      search();
+      List<Thread> threads = new ArrayList<>();
+      for (int i = 0; i < updaters; i++) {
+        int thread = i;
+        threads.add(Ingest.start(() -> update(thread)));
+      }
+      for (int i = 0; i < searchers; i++) {
+        threads.add(
+            Ingest.start(
+                () -> {
+                  while (!ended) {
+                    search();
+                    queries.incrementAndGet();
+                  }
+                }));
+      }
+      refreshAtIntervals();
+      for (Thread thread : threads) {
+        thread.join();
+      }
+      long written = directory.written();
+      int files = directory.listAll().length;
+      checkValues();
+      double each = 1e6 * Math.max(1, refreshes);
+      return String.format(
+          Locale.ROOT,
+          "{\"refresh_ms\":%.4f,\"refresh_cpu_ms\":%.4f,\"longest_ms\":%.4f,\"update_ms\":%.4f,"
+              + "\"update_cpu_ms\":%.4f,\"queries_s\":%.3f,\"refreshes\":%d,\"behind\":%d,\"updates\":%d,"
+              + "\"written\":%d,\"files\":%d}",
+          refreshNanos / each,
+          refreshCpu / each,
+          longest / 1e6,
+          updateNanos.get() / each,
+          updateCpu.get() / each,
+          queriesPerSecond,
+          refreshes,
+          behind,
+          updates.get(),
+          written,
+          files);
+    }
+
+    private void update(int thread) throws Exception {
+      SplitMix random = new SplitMix(7 + thread);
+      double rate = (double) Updates.this.rate / updaters;
+      Maker maker = new Maker();
+      long began = System.nanoTime();
+      long done = 0;
+      while (!ended) {
+        long due = (long) ((System.nanoTime() - began) / 1e9 * rate);
+        if (due == done) {
+          Thread.sleep(TICK);
+          continue;
+        }
+        int count = (int) Math.min(due - done, AT_ONCE);
+        int[] numbers = new int[count];
+        long[] seeds = new long[count];
+        for (int i = 0; i < count; i++) {
+          // Each thread has documents of its own, so that it is known which update is the last.
+          numbers[i] = Math.min(random.below(docs) / updaters * updaters + thread, docs - 1);
+          seeds[i] = random.next();
+        }
+        done += count;
+        long start = System.nanoTime();
+        long cpu = THREADS.getCurrentThreadCpuTime();
+        for (int i = 0; i < count; i++) {
+          update(maker, numbers[i], seeds[i]);
+        }
+        updates.addAndGet(count);
+        updateNanos.addAndGet(System.nanoTime() - start);
+        updateCpu.addAndGet(THREADS.getCurrentThreadCpuTime() - cpu);
+        synchronized (last) {
+          for (int i = 0; i < count; i++) {
+            last.put(numbers[i], seeds[i]);
+          }
+        }
+      }
+    }
+
+    private void update(Maker maker, int number, long seed) throws IOException {
+      Term id = new Term(ID, id(number));
+      switch (kind) {
+        case REINDEX:
+          writer.updateDocument(id, maker.document(number, seed));
+          break;
+        case NUMERIC:
+          writer.updateNumericDocValue(id, TIME, time(seed));
+          break;
+        case BINARY:
+          writer.updateBinaryDocValue(id, TITLE, title(seed));
+          break;
+      }
+    }
+
+    private void refreshAtIntervals() throws Exception {
+      long began = System.nanoTime();
+      for (long next = every; next <= seconds * 1e9; next = ((System.nanoTime() - began) / every + 1) * every) {
+        long left = next - (System.nanoTime() - began);
+        if (left >= 0) {
+          TimeUnit.NANOSECONDS.sleep(left);
+        } else {
+          behind++;
+        }
+        long start = System.nanoTime();
+        long cpu = THREADS.getCurrentThreadCpuTime();
+        refresh();
+        long took = System.nanoTime() - start;
+        refreshNanos += took;
+        longest = Math.max(longest, took);
+        refreshCpu += THREADS.getCurrentThreadCpuTime() - cpu;
+        refreshes++;
+      }
+      ended = true;
+      queriesPerSecond = queries.get() / ((System.nanoTime() - began) / 1e9);
+    }
+
+    /** Shows the updates so far. */
+    private void refresh() throws IOException {
+      Shown old = shown.get();
+      DirectoryReader next = DirectoryReader.openIfChanged(old.reader, writer);
+      if (next == null) {
+        return;
+      }
+      for (LeafReaderContext leaf : next.leaves()) {
+        if (kind == Kind.BINARY) {
+          leaf.reader().getBinaryDocValues(TITLE);
+        } else {
+          leaf.reader().getNumericDocValues(TIME);
+        }
+      }
+      shown.set(new Shown(next));
+      // Running searches still have it.
+      old.reader.decRef();
+    }
+
+    /** The newest of a tenth of the documents. */
+    private void search() throws IOException {
+      Shown now = shown.get();
+      while (!now.reader.tryIncRef()) {
+        now = shown.get();
+      }
+      try {
+        if (now.searcher.search(QUERY, TOP, SORT).scoreDocs.length != TOP) {
+          throw new AssertionError("too few documents");
+        }
+      } finally {
+        now.reader.decRef();
+      }
+    }
+
+    /** Reads the last values of updated documents. */
+    private void checkValues() throws IOException {
+      refresh();
+      DirectoryReader reader = shown.get().reader;
+      if (reader.numDocs() != docs) {
+        throw new AssertionError(reader.numDocs() + " documents");
+      }
+      int left = CHECKED;
+      for (Map.Entry<Integer, Long> update : last.entrySet()) {
+        if (left-- == 0) {
+          break;
+        }
+        int found = 0;
+        for (LeafReaderContext leaf : reader.leaves()) {
+          found += checkValue(leaf.reader(), update.getKey(), update.getValue());
+        }
+        if (found != 1) {
+          throw new AssertionError(found + " documents with the number " + update.getKey());
+        }
+      }
+    }
+
+    /** Checks the value of a document. Returns how many there are in this segment. */
+    private int checkValue(LeafReader leaf, int number, long seed) throws IOException {
+      TermsEnum terms = leaf.terms(ID).iterator();
+      if (!terms.seekExact(id(number))) {
+        return 0;
+      }
+      Bits live = leaf.getLiveDocs();
+      PostingsEnum postings = terms.postings(null, PostingsEnum.NONE);
+      int found = 0;
+      for (int doc = postings.nextDoc(); doc != DocIdSetIterator.NO_MORE_DOCS; doc = postings.nextDoc()) {
+        if (live != null && !live.get(doc)) {
+          continue;
+        }
+        found++;
+        boolean right;
+        if (kind == Kind.BINARY) {
+          BinaryDocValues titles = leaf.getBinaryDocValues(TITLE);
+          right = titles.advanceExact(doc) && titles.binaryValue().equals(title(seed));
+        } else {
+          NumericDocValues times = leaf.getNumericDocValues(TIME);
+          right = times.advanceExact(doc) && times.longValue() == time(seed);
+        }
+        if (!right) {
+          throw new AssertionError("document " + number + " has another value");
+        }
+      }
+      return found;
+    }
+  }
+
+  /** A directory that counts the bytes of files that were not there at first. */
+  private static final class Counted extends MMapDirectory {
+    private final Set<String> first;
+    /** The bytes of those that are deleted again. */
+    private final AtomicLong deleted = new AtomicLong();
+
+    Counted(Path folder) throws IOException {
+      super(folder);
+      first = Set.of(listAll());
+    }
+
+    @Override
+    public void deleteFile(String name) throws IOException {
+      long bytes = first.contains(name) ? 0 : fileLength(name);
+      super.deleteFile(name);
+      deleted.addAndGet(bytes);
+    }
+
+    long written() throws IOException {
+      long bytes = deleted.get();
+      for (String name : listAll()) {
+        bytes += first.contains(name) ? 0 : fileLength(name);
+      }
+      return bytes;
+    }
+  }
+
+  /** The document of one thread. */
+  private final class Maker {
+    private final Document document = new Document();
+    /** With the field that is searched, too. */
+    private final Document tenth = new Document();
+    private final StringField id = new StringField(ID, new BytesRef(), Field.Store.NO);
+    private final NumericDocValuesField time = new NumericDocValuesField(TIME, 0);
+    private final BinaryDocValuesField title = new BinaryDocValuesField(TITLE, new BytesRef());
+    private final SortedDocValuesField host = new SortedDocValuesField("host", new BytesRef());
+    private final NumericDocValuesField[] numbers = new NumericDocValuesField[NUMBERS.length];
+
+    Maker() {
+      List<Field> fields = new ArrayList<>(List.of(id, time, title, host));
+      for (int i = 0; i < numbers.length; i++) {
+        numbers[i] = new NumericDocValuesField(NUMBERS[i], 0);
+        fields.add(numbers[i]);
+      }
+      for (Field field : fields) {
+        document.add(field);
+        tenth.add(field);
+      }
+      tenth.add(new StringField(TENTH, "1", Field.Store.NO));
+    }
+
+    Document document(int number, long seed) {
+      id.setBytesValue(id(number));
+      time.setLongValue(time(seed));
+      title.setBytesValue(title(seed));
+      host.setBytesValue(HOSTS[(int) Long.remainderUnsigned(mix(seed ^ 2), HOSTS.length)]);
+      for (int i = 0; i < numbers.length; i++) {
+        numbers[i].setLongValue(mix(seed + 3 + i) >>> 44);
+      }
+      int segment = Arrays.binarySearch(starts, number);
+      int start = starts[segment < 0 ? -segment - 2 : segment];
+      return (number - start) % 10 == 0 ? tenth : document;
+    }
+  }
+
+  // The documents of benches/src/bin/experiment/docs.rs.
+
+  private static final String WORDS = "saltroadmoonrainfishgoldwindfirelakebirdroseironsnowleafstarmilk";
+  private static final BytesRef[] HOSTS = new BytesRef[200];
+
+  static {
+    for (int i = 0; i < HOSTS.length; i++) {
+      HOSTS[i] = new BytesRef(String.format(Locale.ROOT, "host-%03d.example.com", i));
+    }
+  }
+
+  private static long mix(long seed) {
+    return Ids.mix(seed * Ids.GAMMA);
+  }
+
+  private static BytesRef id(int number) {
+    ByteBuffer id = ByteBuffer.allocate(16);
+    id.putLong(mix(16L * number + 1)).putLong(mix(16L * number + 2));
+    return new BytesRef(id.array());
+  }
+
+  private static long time(long seed) {
+    return mix(seed) >>> 25;
+  }
+
+  /** A title of 25 bytes: four words and five digits. */
+  private static BytesRef title(long seed) {
+    long mixed = mix(seed ^ 1);
+    byte[] title = new byte[25];
+    for (int i = 0; i < 4; i++) {
+      int word = (int) (mixed >>> (4 * i) & 15);
+      for (int at = 0; at < 4; at++) {
+        title[5 * i + at] = (byte) WORDS.charAt(4 * word + at);
+      }
+      title[5 * i + 4] = ' ';
+    }
+    long digits = (mixed >>> 32) % 100_000;
+    for (int at = 24; at >= 20; at--) {
+      title[at] = (byte) ('0' + digits % 10);
+      digits /= 10;
+    }
+    return new BytesRef(title);
+  }
+
+  /** The random numbers of docvalues-testkit. */
+  private static final class SplitMix {
+    private long state;
+
+    SplitMix(long seed) {
+      state = seed;
+    }
+
+    long next() {
+      state += Ids.GAMMA;
+      return Ids.mix(state);
+    }
+
+    int below(int end) {
+      return (int) Math.unsignedMultiplyHigh(next(), end);
+    }
+  }
+}
