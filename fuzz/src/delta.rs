@@ -65,7 +65,7 @@ fn build(durability: Durability, replaced: &str) -> Result<Genuine> {
     let updates = [
         (Update::new(), [true; 3]),
         (Update::new().unset(title), [false, true, true]),
-        (Update::new().add(tags).remove(numbers), [true; 3]),
+        (Update::new().add_to(tags).remove_from(numbers), [true; 3]),
         (Update::new().unset(host).unset(tags), [true, false, false]),
     ];
     for (number, (update, [has_title, has_host, has_tags])) in

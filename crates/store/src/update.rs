@@ -53,7 +53,7 @@ pub(crate) enum Change {
 /// doc.str(id, "a")?.i64(size, 7)?.str(tag, "new")?;
 /// doc.finish()?;
 ///
-/// let mut doc = batch.update_with(&Update::new().add(tag).unset(size));
+/// let mut doc = batch.update_with(&Update::new().add_to(tag).unset(size));
 /// doc.str(id, "a")?.str(tag, "read")?;
 /// doc.finish()?;
 /// assert_eq!(store.apply(batch)?.outcomes, [Outcome::Added, Outcome::Updated]);
@@ -89,13 +89,13 @@ impl Update {
 
     /// Adds the values of a multi-valued field to those of the document, which do not repeat then.
     #[must_use]
-    pub fn add(self, field: FieldId) -> Update {
+    pub fn add_to(self, field: FieldId) -> Update {
         self.with(field, Change::Add)
     }
 
     /// Removes the values of a multi-valued field from those of the document.
     #[must_use]
-    pub fn remove(self, field: FieldId) -> Update {
+    pub fn remove_from(self, field: FieldId) -> Update {
         self.with(field, Change::Remove)
     }
 

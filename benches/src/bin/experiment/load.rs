@@ -39,9 +39,7 @@ pub(crate) struct Figures {
     pub(crate) update_ms: f64,
     pub(crate) update_cpu_ms: f64,
     pub(crate) queries_s: f64,
-    /// Refreshes, and those that began later than they should.
     pub(crate) refreshes: u32,
-    pub(crate) behind: u32,
     pub(crate) updates: u64,
     pub(crate) written: u64,
 }
@@ -140,10 +138,7 @@ impl Running<'_> {
         let Load { every, seconds, kind, .. } = self.load;
         let (began, mut figures, mut next) = (Instant::now(), Figures::default(), every);
         while next.as_secs_f64() <= seconds as f64 {
-            match next.checked_sub(began.elapsed()) {
-                Some(left) => std::thread::sleep(left),
-                None => figures.behind += 1,
-            }
+            std::thread::sleep(next.saturating_sub(began.elapsed()));
             let (start, cpu_start) = (Instant::now(), cpu());
             let parts = self.way.refresh();
             open(&parts, kind);

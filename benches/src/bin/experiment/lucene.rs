@@ -2,21 +2,24 @@
 
 use std::path::Path;
 
-use docvalues_benches::lucene;
+use docvalues_benches::lucene::{self, Lucene};
 
 use crate::load::{Figures, Load};
 use crate::{Args, Kind, print_row};
 
+/// Compiles the versions that are wanted.
+pub(crate) fn find(versions: &[String]) -> Vec<Lucene> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let is_wanted = |version: &str| versions.iter().any(|wanted| wanted == version);
+    lucene::find(&here.join("peers/lucene"), &here.join("../target/lucene"), is_wanted)
+}
+
 /// Runs a load in a version of Lucene, if it has such updates, and prints its figures.
-pub(crate) fn run(args: &Args, folder: &Path, version: &str, load: Load) {
+pub(crate) fn run(args: &Args, folder: &Path, lucene: &Lucene, load: Load) {
     if load.kind == Kind::Text {
         return;
     }
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let found =
-        lucene::find(&here.join("peers/lucene"), &here.join("../target/lucene"), |other| other == version);
-    let Some(found) = found.into_iter().next() else { return };
-    let mut command = found.command_of("Updates");
+    let mut command = lucene.command_of("Updates");
     command
         .arg(load.kind.name())
         .args([args.docs, args.segments, load.rate].map(|number| number.to_string()));
@@ -38,9 +41,8 @@ pub(crate) fn run(args: &Args, folder: &Path, version: &str, load: Load) {
         update_cpu_ms: number("update_cpu_ms"),
         queries_s: number("queries_s"),
         refreshes: number("refreshes") as u32,
-        behind: number("behind") as u32,
         updates: number("updates") as u64,
         written: number("written") as u64,
     };
-    print_row(&format!("Lucene {version}"), load, &figures);
+    print_row(&format!("Lucene {}", lucene.version), load, &figures);
 }

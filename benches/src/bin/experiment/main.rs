@@ -1,7 +1,13 @@
 //! Updates of a value, three ways, as in the experiment of 2014.
 //!
 //! Documents are updated at a rate, shown at an interval, and searched meanwhile. Prints a row for each load.
-#![expect(clippy::expect_used, clippy::print_stdout, clippy::panic, reason = "a measurement")]
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a measurement"
+)]
 
 mod cost;
 mod docs;
@@ -119,6 +125,7 @@ fn main() {
         "| way | kind | updates/s | every s | refresh ms | CPU ms | longest | update ms | CPU ms | total ms | ms a document | queries/s | refreshes | behind | KB written |"
     );
     println!("| --- | --- |{}", " ---: |".repeat(13));
+    let lucenes = lucene::find(&args.lucene);
     for kind in &args.kinds {
         for every in &args.every {
             for rate in &args.rates {
@@ -136,7 +143,7 @@ fn main() {
                         print_row(&format!("{way:?}").to_lowercase(), load, &figures);
                     }
                 }
-                for version in &args.lucene {
+                for version in &lucenes {
                     lucene::run(&args, &folder, version, load);
                 }
             }
@@ -160,7 +167,8 @@ fn run(base: &Path, folder: &Path, means: Means, load: Load) -> Option<Figures> 
 
 /// Prints the figures of a load.
 pub(crate) fn print_row(way: &str, load: Load, figures: &Figures) {
-    let Load { kind, rate, every, .. } = load;
+    let Load { kind, rate, every, seconds, .. } = load;
+    let expected = (seconds as f64 / every.as_secs_f64()) as u32;
     let total = figures.refresh_ms + figures.update_ms;
     let each = total * f64::from(figures.refreshes) / figures.updates.max(1) as f64;
     let kind = kind.name();
@@ -174,7 +182,7 @@ pub(crate) fn print_row(way: &str, load: Load, figures: &Figures) {
         figures.update_cpu_ms,
         figures.queries_s,
         figures.refreshes,
-        figures.behind,
+        expected.saturating_sub(figures.refreshes),
         figures.written as f64 / 1024.0,
     );
 }

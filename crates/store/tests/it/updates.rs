@@ -97,8 +97,8 @@ impl Row {
             update = match way {
                 Way::Keep | Way::Set => update,
                 Way::Unset => update.unset(field),
-                Way::Add => update.add(field),
-                Way::Remove => update.remove(field),
+                Way::Add => update.add_to(field),
+                Way::Remove => update.remove_from(field),
             };
         }
         let (id_field, doc) = (batch.field("id").unwrap(), self.given());

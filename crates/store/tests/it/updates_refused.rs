@@ -45,7 +45,7 @@ fn what_cannot_be_updated_is_refused() {
     };
     let error = refused(&|batch| update(batch, Update::new().unset(field(batch, "id"))));
     assert_eq!(error, "no values for \"id\", which is to lose them, found some");
-    let error = refused(&|batch| update(batch, Update::new().add(field(batch, "host"))));
+    let error = refused(&|batch| update(batch, Update::new().add_to(field(batch, "host"))));
     assert_eq!(error, "a multi-valued field, found \"host\", of which one value is added or removed");
     // By query, all documents get one row, which has no id.
     let by_query = |fill: &dyn Fn(&mut WriteBatch)| {
@@ -212,7 +212,7 @@ fn repeated_numbers_stay_until_numbers_are_added() {
             store.commit().unwrap();
         }
         let field = store.batch().unwrap().field("all").unwrap();
-        let (add, remove) = (Update::new().add(field), Update::new().remove(field));
+        let (add, remove) = (Update::new().add_to(field), Update::new().remove_from(field));
         store.apply(batch(&store, Some(&remove), Some(1), &[("all", 7), ("all", 1)])).unwrap();
         assert_eq!(all(&store), [5, 5]);
         store.apply(batch(&store, Some(&add), Some(1), &[("all", 3), ("all", 5)])).unwrap();
@@ -229,7 +229,7 @@ fn a_batch_of_an_older_schema_is_applied() {
     let store = numbers(folder.path(), Durability::OnCommit);
     store.apply(batch(&store, None, Some(1), &[("all", 7)])).unwrap();
     store.commit().unwrap();
-    let add = Update::new().add(store.batch().unwrap().field("all").unwrap());
+    let add = Update::new().add_to(store.batch().unwrap().field("all").unwrap());
     let old = [Some(1), None].map(|number| batch(&store, Some(&add), number, &[("all", 8)]));
     store.add_field(Field::new("late", Kind::Numeric, LogicalType::I64)).unwrap();
     store.apply(batch(&store, Some(&Update::new()), Some(1), &[("late", 1)])).unwrap();
