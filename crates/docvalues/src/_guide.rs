@@ -6,6 +6,7 @@
 //! | [`reading`] | one document, many documents, ranges, filters; the cost of each |
 //! | [`typed_values`] | numbers, dates, timestamps, strings, and the way each is stored |
 //! | [`live_documents`] | deletes, updates, merges |
+//! | [`updates`] | update or upsert: two ways to change a document of a store |
 //! | [`several_segments`] | look-ups of ids, searches and merges over many segments |
 //! | [`threads_and_memory`] | sharing, parallel searches, memory budgets |
 //! | [`custom_sources`] | columns of your own that searches and merges read |
@@ -22,6 +23,10 @@ pub mod typed_values {}
 
 #[doc = include_str!("_guide/live_documents.md")]
 pub mod live_documents {}
+
+#[cfg(feature = "store")]
+#[doc = include_str!("_guide/updates.md")]
+pub mod updates {}
 
 #[doc = include_str!("_guide/several_segments.md")]
 pub mod several_segments {}
