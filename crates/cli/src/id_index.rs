@@ -1,7 +1,7 @@
 //! The index of ids: its options for `build` and `merge`, its errors, and the text of ids.
 
 use crate::api::writer::{self, ErrorKind};
-use crate::api::{Error, Field, IdIndex, IdOptions, LogicalType, Segment};
+use crate::api::{Error, Field, IdIndex, IdOptions, LogicalType};
 use crate::args::{IdArgs, MergeArgs};
 use crate::error::{CliError, Exit};
 use crate::input::column::Column;
@@ -13,6 +13,7 @@ use crate::input::row::Form;
 use crate::output::format_value::Printer;
 use crate::output::text::printable;
 use crate::read;
+use crate::segments::OpenSegment;
 
 /// The column and options of an index of ids to build.
 #[derive(Clone, Debug)]
@@ -35,19 +36,19 @@ impl IdIndexPlan {
     /// for the user.
     pub(crate) fn of_merge(
         args: &MergeArgs,
-        segments: &[Segment],
+        segments: &[OpenSegment],
     ) -> Result<(Option<IdIndexPlan>, Option<String>), CliError> {
-        let (ids, has_documents) = (&args.ids, |segment: &&Segment| segment.docs() > 0);
+        let (ids, has_documents) = (&args.ids, |segment: &&OpenSegment| segment.segment.docs() > 0);
         if args.no_ids || ids.refuses() {
             return Ok((None, None));
         }
         let any = segments.iter().any(|segment| has_documents(&segment));
-        let counting: Vec<&Segment> =
+        let counting: Vec<&OpenSegment> =
             segments.iter().filter(|segment| !any || has_documents(segment)).collect();
         if let Some(column) = &ids.id_field {
             check_fields(column, segments)?;
             // The index is built anew, so a damaged one does not matter.
-            let first = counting.iter().find_map(|segment| segment.ids().ok().flatten());
+            let first = counting.iter().find_map(|segment| segment.segment.ids().ok().flatten());
             let base = first.filter(|first| first.field() == column).map(|first| options_of(&first));
             let options = ids.options(base.unwrap_or_default());
             return Ok((Some(IdIndexPlan { column: column.clone(), options }), None));
@@ -92,11 +93,11 @@ fn options_of(index: &IdIndex) -> IdOptions {
 }
 
 /// The first segment's index, if all segments have one of the same column; otherwise a note, if some segment has one.
-fn common(segments: &[&Segment]) -> Result<(Option<IdIndex>, Option<String>), CliError> {
-    let mut first: Option<(&Segment, IdIndex)> = None;
-    let mut lacking: Option<&Segment> = None;
+fn common(segments: &[&OpenSegment]) -> Result<(Option<IdIndex>, Option<String>), CliError> {
+    let mut first: Option<(&OpenSegment, IdIndex)> = None;
+    let mut lacking: Option<&OpenSegment> = None;
     for segment in segments {
-        let index = segment.ids().map_err(|error| {
+        let index = segment.segment.ids().map_err(|error| {
             damaged(&error, "--no-ids merges without the index of ids, --id-field rebuilds it")
         })?;
         match (index, &first) {
@@ -166,7 +167,7 @@ fn check_column(column: &Column) -> Result<(), CliError> {
 }
 
 /// Checks that a column of segments to merge can hold ids.
-fn check_fields(name: &str, segments: &[Segment]) -> Result<(), CliError> {
+fn check_fields(name: &str, segments: &[OpenSegment]) -> Result<(), CliError> {
     let fields = read::select(segments, &[])?;
     match fields.iter().find(|field| field.name == name) {
         Some(Field { logical, kind, .. }) => check_type(name, *logical, kind.is_multi_valued()),
@@ -227,19 +228,16 @@ pub(crate) fn parse(text: &[u8], logical: LogicalType) -> Result<Vec<u8>, String
 }
 
 /// The index of a segment and the field of its ids. An error has a hint on how to build one.
-pub(crate) fn open(segment: &Segment) -> Result<(IdIndex, Field), CliError> {
+pub(crate) fn open(segment: &OpenSegment) -> Result<(IdIndex, Field), CliError> {
     let file = segment.file();
-    let Some(index) = segment.ids().map_err(|error| damaged(&error, MEND))? else {
+    let Some(index) = segment.segment.ids().map_err(|error| damaged(&error, MEND))? else {
         return Err(CliError::failed(format!("{file}: the segment has no index of ids")).hint(
             "`dv build --id-field NAME` makes one, and \
              `dv merge OLD.dv -o NEW.dv --id-field NAME` adds one to an existing segment",
         ));
     };
-    match read::column(segment, index.field())? {
-        Some(column) => {
-            let field = column.info().field.clone();
-            Ok((index, field))
-        }
+    match segment.field(index.field())? {
+        Some(field) => Ok((index, field)),
         None => Err(read::unknown_column(std::slice::from_ref(segment), index.field())?),
     }
 }

@@ -33,6 +33,7 @@ mod sort;
 mod stats_text;
 mod store_input;
 mod store_schema;
+mod store_source;
 mod text_format;
 mod time;
 

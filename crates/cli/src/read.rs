@@ -3,19 +3,18 @@
 use std::cell;
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Arc;
 use std::{fs, io};
 
 use crate::api::store::{Snapshot, StoreReader};
 use crate::api::{
-    Cell, ChunkColumn, Column, ColumnSource as _, DocAddress, Error, ErrorKind, Field, LogicalType,
-    OpenOptions, Retriever, Search, SearchError, Segment,
+    Cell, ChunkColumn, DocAddress, ErrorKind, Field, LogicalType, OpenOptions, Retriever, Search,
+    SearchError, Segment,
 };
 use crate::error::CliError;
 use crate::input::error::meant;
 use crate::input::import::StoredRef;
 use crate::output::format_value::Printer;
-use crate::segments::{Segments, files_named};
+use crate::segments::{OpenSegment, Segments, files_named};
 use crate::text_format::TextFormat;
 
 thread_local! {
@@ -78,8 +77,8 @@ pub(crate) fn text<'a>(path: &'a str, hint: &str) -> Result<(&'a str, String), C
 }
 
 /// The fields of a segment in the order of the input. Fields without a rank come last, by name.
-pub(crate) fn fields_in_order(segment: &Segment) -> Result<Vec<Field>, CliError> {
-    let mut fields = segment.fields()?;
+fn fields_in_order(segment: &OpenSegment) -> Result<Vec<Field>, CliError> {
+    let mut fields = segment.source.fields()?;
     fields.sort_by_key(order_of);
     Ok(fields)
 }
@@ -93,7 +92,7 @@ pub(crate) fn order_of(field: &Field) -> u32 {
 /// first segment with a field describes it.
 ///
 /// Named fields are looked up one by one, without reading the rest of the directory.
-pub(crate) fn select(segments: &[Segment], columns: &[String]) -> Result<Vec<Field>, CliError> {
+pub(crate) fn select(segments: &[OpenSegment], columns: &[String]) -> Result<Vec<Field>, CliError> {
     if columns.is_empty() {
         return unite(segments);
     }
@@ -113,7 +112,7 @@ pub(crate) fn select(segments: &[Segment], columns: &[String]) -> Result<Vec<Fie
     Ok(selected)
 }
 
-fn unite(segments: &[Segment]) -> Result<Vec<Field>, CliError> {
+fn unite(segments: &[OpenSegment]) -> Result<Vec<Field>, CliError> {
     let mut fields: Vec<Field> = Vec::new();
     let mut names: HashSet<String> = HashSet::new();
     for segment in segments {
@@ -123,30 +122,20 @@ fn unite(segments: &[Segment]) -> Result<Vec<Field>, CliError> {
 }
 
 /// The field of this name in the first segment that has it.
-pub(crate) fn find(segments: &[Segment], name: &str) -> Result<Option<Field>, CliError> {
-    let mut fields =
-        segments.iter().map(|segment| Ok(column(segment, name)?.map(|c| c.info().field.clone())));
+pub(crate) fn find(segments: &[OpenSegment], name: &str) -> Result<Option<Field>, CliError> {
+    let mut fields = segments.iter().map(|segment| segment.field(name).map_err(CliError::from));
     fields.find_map(Result::transpose).transpose()
 }
 
-/// The column of this name, if the segment has one.
-pub(crate) fn column(segment: &Segment, name: &str) -> Result<Option<Arc<dyn Column>>, Error> {
-    match segment.column(name) {
-        Ok(column) => Ok(Some(column)),
-        Err(error) if matches!(error.kind(), ErrorKind::NoSuchColumn { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
 /// The error for an unknown column, with the closest name as a hint.
-pub(crate) fn unknown_column(segments: &[Segment], name: &str) -> Result<CliError, CliError> {
+pub(crate) fn unknown_column(segments: &[OpenSegment], name: &str) -> Result<CliError, CliError> {
     let fields = unite(segments)?;
     let failure = CliError::failed(format!("{}: no column {name:?}", files_named(segments)));
     Ok(failure.hint(column_meant(name, &fields, segments.first())))
 }
 
 /// The error of a search of segments, with the closest name as a hint if a column is unknown.
-pub(crate) fn search_failure(segments: &[Segment], error: SearchError) -> CliError {
+pub(crate) fn search_failure(segments: &[OpenSegment], error: SearchError) -> CliError {
     let name = match &error {
         SearchError::Query(error) => error.no_such_column().map(str::to_owned),
         SearchError::Column(error) => match error.kind() {
@@ -160,8 +149,8 @@ pub(crate) fn search_failure(segments: &[Segment], error: SearchError) -> CliErr
     failure.hint(column_meant(&name, &fields, segments.first()))
 }
 
-fn column_meant(name: &str, fields: &[Field], segment: Option<&Segment>) -> String {
-    let info = || format!("`dv info {}` lists all columns", segment.map_or("", Segment::file));
+fn column_meant(name: &str, fields: &[Field], segment: Option<&OpenSegment>) -> String {
+    let info = || format!("`dv info {}` lists all columns", segment.map_or("", OpenSegment::file));
     meant(name, fields.iter().map(|field| field.name.as_str()), info)
 }
 
@@ -187,17 +176,17 @@ pub(crate) struct Record<'a> {
 
 impl Records {
     /// The columns of a segment with the names of these fields; their types may differ.
-    pub(crate) fn open(segment: &Segment, fields: &[Field]) -> Result<Records, CliError> {
+    pub(crate) fn open(segment: &OpenSegment, fields: &[Field]) -> Result<Records, CliError> {
         let (mut columns, mut names) = (Vec::new(), Vec::new());
         for field in fields {
-            let column = column(segment, &field.name)?;
-            let own = column.as_ref().map_or(field, |column| &column.info().field);
+            let own = segment.field(&field.name)?;
+            let place = own.is_some().then_some(names.len());
+            let own = own.as_ref().unwrap_or(field);
             let printer = Printer::new(own.logical, own.kind.is_multi_valued(), own.format.as_deref());
-            let place = column.is_some().then_some(names.len());
             names.extend(place.map(|_| &field.name));
             columns.push(RecordColumn { printer, place });
         }
-        Ok(Records { columns, retriever: Search::new(segment).retriever(&names)? })
+        Ok(Records { columns, retriever: Search::new(&*segment.source).retriever(&names)? })
     }
 
     /// These columns of segments that are searched together; `None` for a column without values.

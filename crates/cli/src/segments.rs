@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::api::search::{MixedTypes, Parts};
-use crate::api::store::StoreReader;
+use crate::api::store::{SnapshotSegment, StoreReader};
 use crate::api::{
-    ColumnSource as _, DocAddress, DocId, Field, LiveDocs, LogicalType, MAGIC, Part, Search, SearchError,
-    Segment, promotion,
+    Column, ColumnSource, DocAddress, DocId, Error, ErrorKind, Field, LiveDocs, LogicalType, MAGIC, Part,
+    Search, SearchError, Segment, promotion,
 };
 use crate::args::WhereArgs;
 use crate::console::Console;
@@ -21,16 +21,26 @@ use crate::error::{CliError, Exit};
 use crate::number::FloatStyle;
 use crate::output::json::Json;
 use crate::read;
+use crate::store_source::StoreSource;
 use crate::text_format::TextFormat;
 
 /// The most files that a message names.
 const MAX_NAMED: usize = 3;
 
+/// A segment of a file or of a store, with its values now.
+#[derive(Clone)]
+pub(crate) struct OpenSegment {
+    /// The segment as it was written: its file, size and ids.
+    pub(crate) segment: Segment,
+    /// The columns, with the updates of a store.
+    pub(crate) source: Arc<dyn ColumnSource + Send + Sync>,
+    /// The documents that a store has not deleted.
+    pub(crate) live: LiveDocs,
+}
+
 /// Open segments, in the order of the command line.
 pub(crate) struct Segments {
-    segments: Vec<Segment>,
-    /// The documents of each segment that a store has not deleted.
-    live: Vec<LiveDocs>,
+    segments: Vec<OpenSegment>,
     parts: Parts,
     /// The files and stores that were opened.
     names: Vec<String>,
@@ -42,9 +52,39 @@ pub(crate) struct Segments {
 
 /// The segments of a file or of a store.
 struct Opened {
-    segments: Vec<(Segment, LiveDocs)>,
+    segments: Vec<OpenSegment>,
     /// The columns of a store.
     order: Option<Vec<String>>,
+}
+
+impl OpenSegment {
+    pub(crate) fn file(&self) -> &str {
+        self.segment.file()
+    }
+
+    /// The live documents, ascending.
+    pub(crate) fn live_docs(&self) -> impl Iterator<Item = u32> {
+        (0..self.live.docs()).filter(|doc| self.live.contains(DocId::new(*doc)))
+    }
+
+    /// The column of this name, if there is one.
+    pub(crate) fn column(&self, name: &str) -> Result<Option<Arc<dyn Column>>, Error> {
+        match self.source.column(name) {
+            Ok(column) => Ok(Some(column)),
+            Err(error) if matches!(error.kind(), ErrorKind::NoSuchColumn { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The field of this name, if there is one.
+    pub(crate) fn field(&self, name: &str) -> Result<Option<Field>, Error> {
+        Ok(self.column(name)?.map(|column| column.info().field.clone()))
+    }
+
+    fn part(&self) -> Part {
+        let live = (!self.live.are_all()).then(|| Arc::new(self.live.clone()));
+        Part { source: self.source.clone(), live }
+    }
 }
 
 impl Segments {
@@ -84,14 +124,9 @@ impl Segments {
     fn of(opened: Vec<(&PathBuf, Opened)>, are_several: bool) -> Segments {
         let names = opened.iter().map(|(file, _)| file.to_string_lossy().into_owned()).collect();
         let order = opened.iter().find_map(|(_, found)| found.order.clone());
-        let found = opened.into_iter().flat_map(|(_, found)| found.segments);
-        let (segments, live): (Vec<Segment>, Vec<LiveDocs>) = found.unzip();
-        let part = |(segment, live): (&Segment, &LiveDocs)| {
-            let part = Part::new(segment.clone());
-            if live.are_all() { part } else { part.live(Arc::new(live.clone())) }
-        };
-        let parts = Parts::new(segments.iter().zip(&live).map(part));
-        Segments { segments, live, parts, names, are_several, order }
+        let segments: Vec<OpenSegment> = opened.into_iter().flat_map(|(_, found)| found.segments).collect();
+        let parts = Parts::new(segments.iter().map(OpenSegment::part));
+        Segments { segments, parts, names, are_several, order }
     }
 
     /// A search over all of them. Columns of different kinds or types are read in those that they have in common.
@@ -99,22 +134,17 @@ impl Segments {
         Search::over(&self.parts).mixed_types(MixedTypes::Promote)
     }
 
-    pub(crate) fn all(&self) -> &[Segment] {
+    pub(crate) fn all(&self) -> &[OpenSegment] {
         &self.segments
-    }
-
-    /// The segments with the documents that are not deleted.
-    pub(crate) fn live(&self) -> impl ExactSizeIterator<Item = (&Segment, &LiveDocs)> {
-        self.segments.iter().zip(&self.live)
     }
 
     /// Whether a document is not deleted.
     pub(crate) fn is_live(&self, part: usize, doc: DocId) -> bool {
-        self.live.get(part).is_some_and(|live| live.contains(doc))
+        self.segments.get(part).is_some_and(|segment| segment.live.contains(doc))
     }
 
     /// The segment, if the command line names only one file.
-    pub(crate) fn only(&self) -> Option<&Segment> {
+    pub(crate) fn only(&self) -> Option<&OpenSegment> {
         self.segments.first().filter(|_| self.order.is_none() && !self.are_several)
     }
 
@@ -125,33 +155,33 @@ impl Segments {
 
     /// The number of documents of all segments that are not deleted.
     pub(crate) fn docs(&self) -> u64 {
-        self.live.iter().map(|live| u64::from(live.count())).sum()
+        self.segments.iter().map(|segment| u64::from(segment.live.count())).sum()
     }
 
     /// All documents that are not deleted, in the order of the segments.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = DocAddress> {
-        (0..).zip(&self.live).flat_map(|(part, live)| {
-            live_docs(live).map(move |doc| DocAddress { part, doc: DocId::new(doc) })
+        (0..).zip(&self.segments).flat_map(|(part, segment)| {
+            segment.live_docs().map(move |doc| DocAddress { part, doc: DocId::new(doc) })
         })
     }
 
     /// The documents at these places of [`addresses`](Self::addresses); `None` if there are not so many.
     pub(crate) fn at(&self, places: impl Iterator<Item = u64>) -> Vec<Option<DocAddress>> {
         let mut end = 0;
-        let ends = self.live.iter().map(|live| {
-            end += u64::from(live.count());
+        let ends = self.segments.iter().map(|segment| {
+            end += u64::from(segment.live.count());
             end
         });
         let ends: Vec<u64> = ends.collect();
         let mut listed: Vec<Option<Vec<u32>>> = vec![None; ends.len()];
         let address = |place: u64| {
             let part = ends.partition_point(|end| *end <= place);
-            let live = self.live.get(part)?;
-            let at = u32::try_from(place + u64::from(live.count()) - ends[part]).ok()?;
-            let doc = if live.are_all() {
+            let segment = self.segments.get(part)?;
+            let at = u32::try_from(place + u64::from(segment.live.count()) - ends[part]).ok()?;
+            let doc = if segment.live.are_all() {
                 at
             } else {
-                let docs = listed[part].get_or_insert_with(|| live_docs(live).collect());
+                let docs = listed[part].get_or_insert_with(|| segment.live_docs().collect());
                 *docs.get(at as usize)?
             };
             Some(DocAddress { part: u32::try_from(part).ok()?, doc: DocId::new(doc) })
@@ -161,7 +191,7 @@ impl Segments {
 
     /// The files, if there are several.
     pub(crate) fn files(&self) -> Option<impl Iterator<Item = &str>> {
-        self.only().is_none().then(|| self.segments.iter().map(Segment::file))
+        self.only().is_none().then(|| self.segments.iter().map(OpenSegment::file))
     }
 
     /// A document for messages: its number, after its file if there are several.
@@ -201,8 +231,8 @@ impl Segments {
 
     /// As [`select`](Self::select), for one column whose name may contain commas.
     pub(crate) fn field(&self, name: &str) -> Result<Field, CliError> {
-        if let Some(segment) = self.only() {
-            return Ok(segment.column(name)?.info().field.clone());
+        if let Some(only) = self.only() {
+            return Ok(only.source.column(name)?.info().field.clone());
         }
         let opened = self.search().retriever(&[name]).map_err(|error| self.failure(error))?;
         let Some(field) = opened.fields().next() else {
@@ -226,7 +256,7 @@ impl Segments {
         }
         let mut own: Vec<Field> = Vec::new();
         for segment in &self.segments {
-            own.extend(read::column(segment, &field.name)?.map(|column| column.info().field.clone()));
+            own.extend(segment.field(&field.name)?);
         }
         field.format = TextFormat::in_common(own.iter().map(|field| field.format.as_deref()));
         if own.iter().any(|own| own.logical != field.logical) && field.logical == LogicalType::F64 {
@@ -241,7 +271,7 @@ impl Segments {
     pub(crate) fn names(&self) -> Result<Vec<String>, CliError> {
         let (mut names, mut known) = (Vec::new(), HashSet::new());
         for segment in &self.segments {
-            let fields = segment.fields()?.into_iter();
+            let fields = segment.source.fields()?.into_iter();
             names.extend(fields.map(|field| field.name).filter(|name| known.insert(name.clone())));
         }
         Ok(names)
@@ -260,7 +290,7 @@ impl Segments {
         let error = Some(error).filter(is_mixed).or_else(|| nested().filter(is_mixed))?;
         let SearchError::MixedTypes { column, parts, kinds, types } = error else { return None };
         let [a, b] = [0, 1].map(|i| {
-            let file = self.segments.get(parts[i]).map_or("", Segment::file);
+            let file = self.segments.get(parts[i]).map_or("", OpenSegment::file);
             format!("{} of type {} in {file}", kinds[i].name(), types[i].name())
         });
         let hint = match promotion::common(types[0], types[1]) {
@@ -274,8 +304,8 @@ impl Segments {
 impl Opened {
     /// The same, if `all` after a check that each column can be opened.
     fn with_columns(self, all: bool) -> Result<Opened, CliError> {
-        for (segment, _) in self.segments.iter().filter(|_| all) {
-            segment.fields()?.iter().try_for_each(|field| segment.column(&field.name).map(drop))?;
+        for OpenSegment { source, .. } in self.segments.iter().filter(|_| all) {
+            source.fields()?.iter().try_for_each(|field| source.column(&field.name).map(drop))?;
         }
         Ok(self)
     }
@@ -285,23 +315,26 @@ impl Opened {
 fn open(path: &Path) -> Result<Opened, CliError> {
     if !path.is_dir() {
         let segment = read::open(path)?;
-        let live = LiveDocs::all(segment.docs());
-        return Ok(Opened { segments: vec![(segment, live)], order: None });
+        let (source, live) = (Arc::new(segment.clone()), LiveDocs::all(segment.docs()));
+        let opened = OpenSegment { segment, source, live };
+        return Ok(Opened { segments: vec![opened], order: None });
     }
     let snapshot = read::open_store(path)?;
-    let segments = snapshot.segments().map(|part| (part.segment.clone(), part.live.clone()));
-    let order = snapshot.schema().fields().iter().map(|field| field.name.clone());
+    let schema = Arc::new(snapshot.schema().clone());
+    let opened = |(part, SnapshotSegment { segment, live, .. }): (usize, SnapshotSegment<'_>)| {
+        // The segment itself has the values as they were written.
+        let source = snapshot.parts().source(part).clone();
+        let source = Arc::new(StoreSource { source, schema: schema.clone() });
+        OpenSegment { segment: segment.clone(), source, live: live.clone() }
+    };
+    let segments = snapshot.segments().enumerate().map(opened);
+    let order = schema.fields().iter().map(|field| field.name.clone());
     Ok(Opened { segments: segments.collect(), order: Some(order.collect()) })
 }
 
-/// The live documents of a segment, ascending.
-pub(crate) fn live_docs(live: &LiveDocs) -> impl Iterator<Item = u32> {
-    (0..live.docs()).filter(|doc| live.contains(DocId::new(*doc)))
-}
-
 /// The files for messages: all of them, or the first and their number.
-pub(crate) fn files_named(segments: &[Segment]) -> String {
-    several_named(segments.iter().map(Segment::file))
+pub(crate) fn files_named(segments: &[OpenSegment]) -> String {
+    several_named(segments.iter().map(OpenSegment::file))
 }
 
 fn several_named<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {

@@ -5,13 +5,12 @@ use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::output::records;
 use crate::read;
-use crate::segments::{Segments, live_docs};
+use crate::segments::Segments;
 
 pub(crate) fn run(args: &CatArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open_all(&args.files)?;
     let fields =
         segments.in_order(read::select(segments.all(), &args.records.columns)?, &args.records.columns);
-    let parts = segments.live().map(|(segment, live)| (segment, live_docs(live)));
-    records::print_parts(&fields, parts, &args.records, RecordFormat::Ndjson, console)?;
+    records::print_parts(&fields, segments.all().iter(), &args.records, RecordFormat::Ndjson, console)?;
     Ok(Exit::Ok)
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::api::{DocAddress, DocId, Field, IdIndex, IdLookup, LogicalType, SeekError, Segment, SegmentIds};
+use crate::api::{DocAddress, DocId, Field, IdIndex, IdLookup, LogicalType, SeekError, SegmentIds};
 use crate::args::LookupArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -13,7 +13,7 @@ use crate::id_input::IdInput;
 use crate::output::records::{Documents, EachDocument, print_documents, usual_format};
 use crate::output::text::{json_text, printable};
 use crate::read::{self, CHUNK, Records};
-use crate::segments::{Segments, is_store};
+use crate::segments::{OpenSegment, Segments, is_store};
 
 pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (files, ids) = split(args)?;
@@ -69,7 +69,7 @@ fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<IdInput>), CliError> {
 }
 
 /// The indexes of the segments, which must index the same column, and the type of the ids.
-fn open(segments: &[Segment]) -> Result<(Vec<IdIndex>, LogicalType), CliError> {
+fn open(segments: &[OpenSegment]) -> Result<(Vec<IdIndex>, LogicalType), CliError> {
     let mut indexes = Vec::with_capacity(segments.len());
     let mut first: Option<Field> = None;
     for segment in segments {
@@ -78,7 +78,7 @@ fn open(segments: &[Segment]) -> Result<(Vec<IdIndex>, LogicalType), CliError> {
         let known = first.get_or_insert_with(|| field.clone());
         if (&known.name, known.logical) != (&field.name, field.logical) {
             let of = |field: &Field| format!("{:?} ({})", field.name, field.logical.name());
-            let (one, other) = (segments.first().map_or("", Segment::file), segment.file());
+            let (one, other) = (segments.first().map_or("", OpenSegment::file), segment.file());
             let message =
                 format!("\"{one}\" has ids in column {}, and \"{other}\" in {}", of(known), of(&field));
             return Err(CliError::failed(message).hint("run `dv lookup` once for each"));
@@ -169,7 +169,7 @@ impl<S: SegmentIds> LookupRun<'_, S> {
     fn print_places(&mut self, json: bool, console: &mut Console<'_>) -> Result<(), CliError> {
         while let Some(found) = self.next_bulk(console.err)? {
             for Found { id, segment, doc } in found {
-                let file = self.segments.all().get(segment).map_or("", Segment::file);
+                let file = self.segments.all().get(segment).map_or("", OpenSegment::file);
                 let id = String::from_utf8_lossy(&id);
                 if json {
                     let [id, file] = [&id, file].map(json_text);
@@ -200,7 +200,7 @@ impl<S: SegmentIds> Documents for LookupRun<'_, S> {
                     docs.push(*doc);
                 }
             }
-            let read = |(segment, docs): (&Segment, &Vec<DocId>)| {
+            let read = |(segment, docs): (&OpenSegment, &Vec<DocId>)| {
                 let mut records = Records::open(segment, if docs.is_empty() { &[] } else { fields })?;
                 records.load(docs)?;
                 Ok(records)

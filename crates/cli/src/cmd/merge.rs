@@ -16,7 +16,7 @@ use crate::output::text::thousands;
 use crate::output::usage_tables::columns;
 use crate::progress::Progress;
 use crate::read;
-use crate::segments::Segments;
+use crate::segments::{OpenSegment, Segments};
 use crate::sort;
 use crate::text_format::TextFormat;
 
@@ -89,8 +89,8 @@ fn merge(
     if let Some(ids) = ids {
         merger = merger.id_field(&ids.column, ids.options);
     }
-    for (segment, live) in segments.live() {
-        merger.add_live(segment.file(), segment, live)?;
+    for segment in segments.all() {
+        merger.add_live(segment.file(), &*segment.source, &segment.live)?;
     }
     merger.finish(followed(output)?).map_err(|error| {
         let column = ids.and_then(|ids| read::find(segments.all(), &ids.column).ok().flatten());
@@ -107,7 +107,7 @@ fn merge(
 fn place_of(doc: u32, segments: &Segments) -> String {
     match segments.at(std::iter::once(doc.into())).first() {
         Some(Some(DocAddress { part, doc })) => {
-            let file = segments.all().get(*part as usize).map_or("", Segment::file);
+            let file = segments.all().get(*part as usize).map_or("", OpenSegment::file);
             format!("document {doc} of \"{file}\"")
         }
         _ => format!("document {doc}"),
@@ -115,7 +115,7 @@ fn place_of(doc: u32, segments: &Segments) -> String {
 }
 
 /// The keys of the index sort.
-fn sort_keys(arguments: &[String], segments: &[Segment]) -> Result<Vec<SortKey>, CliError> {
+fn sort_keys(arguments: &[String], segments: &[OpenSegment]) -> Result<Vec<SortKey>, CliError> {
     let fields = read::select(segments, &[])?;
     let columns = fields.iter().map(|field| (field.name.as_str(), field.kind.is_multi_valued()));
     sort::keys_to_write(arguments, &columns.collect::<Vec<_>>())
@@ -129,7 +129,7 @@ fn text_format(formats: &[Option<&str>]) -> Option<String> {
 fn report(
     args: &MergeArgs,
     output: &Path,
-    segments: &[Segment],
+    segments: &[OpenSegment],
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
     let segment = Segment::open(output)?;
@@ -138,7 +138,7 @@ fn report(
         return Ok(console.json(&Json::object(info(&segment, &stats)?))?);
     }
     write!(console.out, "{}", columns(&stats, segment.docs(), console.out_width))?;
-    let before = segments.iter().map(Segment::len).sum();
+    let before = segments.iter().map(|part| part.segment.len()).sum();
     writeln!(
         console.out,
         "\n{}: {} bytes, of {} segments with {} bytes",

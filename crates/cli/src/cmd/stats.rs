@@ -1,7 +1,7 @@
 //! `dv stats`: statistics of columns.
 
 use crate::api::search::stats::{ColumnStats, Distinct, Stats};
-use crate::api::{ColumnUsage, Field, Segment};
+use crate::api::{ColumnUsage, Field};
 use crate::args::StatsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, C
     let (mut found, then) =
         matching.evaluate("values summed up", |search, docs| search.stats_of(docs, &asked))?;
     found.iter_mut().try_for_each(|stats| segments.describe(&mut stats.field))?;
-    let usage = segments.all().iter().map(Segment::usage).collect::<Result<Vec<_>, _>>()?;
+    let usage = segments.all().iter().map(|part| part.segment.usage()).collect::<Result<Vec<_>, _>>()?;
     let of_field = |name: &str| {
         let columns = usage.iter().flat_map(|usage| &usage.columns);
         columns.filter(|column| column.field.name == name).collect::<Vec<_>>()

@@ -5,9 +5,7 @@ mod several;
 use std::io;
 use std::ops::ControlFlow;
 
-use crate::api::{
-    DocId, DocRange, Error, Field, Kind, LogicalType, OrdRange, Rows, Segment, TermOrd, Values, View,
-};
+use crate::api::{DocId, DocRange, Error, Field, Kind, LogicalType, OrdRange, Rows, TermOrd, Values, View};
 use crate::args::TermsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -17,7 +15,7 @@ use crate::input::parse_cell::append_hex;
 use crate::output::format_value::Printer;
 use crate::output::text::printable;
 use crate::read;
-use crate::segments::Segments;
+use crate::segments::{OpenSegment, Segments};
 
 pub(crate) fn run(args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open_all([&args.file])?;
@@ -32,12 +30,12 @@ pub(crate) fn run(args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, C
 }
 
 fn print_terms(
-    segment: &Segment,
+    segment: &OpenSegment,
     name: &str,
     args: &TermsArgs,
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
-    let Some(column) = read::column(segment, name)? else {
+    let Some(column) = segment.column(name)? else {
         return Err(read::unknown_column(std::slice::from_ref(segment), name)?);
     };
     let (info, field) = (column.info(), &column.info().field);
@@ -61,7 +59,7 @@ fn print_terms(
 }
 
 /// Prints ids, and with `--json` their documents.
-fn print_ids(segment: &Segment, args: &TermsArgs, console: &mut Console<'_>) -> Result<(), CliError> {
+fn print_ids(segment: &OpenSegment, args: &TermsArgs, console: &mut Console<'_>) -> Result<(), CliError> {
     let (index, field) = id_index::open(segment)?;
     let prefix = args.prefix.as_ref().map(|prefix| bytes_of(prefix, field.logical)).transpose()?;
     let (mut left, printer, mut written) = (args.limit.unwrap_or(u32::MAX), Printer::of(&field), Ok(()));

@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 use super::json::Json;
 use super::table::{Align, Table, cut_note, fit, width};
 use super::text;
-use crate::api::{DocAddress, DocId, Field, LogicalType, Segment};
+use crate::api::{DocAddress, DocId, Field, LogicalType};
 use crate::args::{RecordArgs, RecordFormat};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::read::{CHUNK, Record, Records};
-use crate::segments::Segments;
+use crate::segments::{OpenSegment, Segments};
 
 /// The name of the column of document numbers that --doc-ids adds.
 pub(crate) const DOC: &str = "_doc";
@@ -73,10 +73,10 @@ pub(crate) fn json(
     Ok(lines.lines().filter_map(raw).map(Json::Raw).collect())
 }
 
-/// Prints documents of several segments, one segment after the other, in the format of `args` or `default`.
-pub(crate) fn print_parts<'a, D: Iterator<Item = u32>>(
+/// Prints the live documents of several segments, one segment after the other, in the format of `args` or `default`.
+pub(crate) fn print_parts<'a>(
     fields: &[Field],
-    parts: impl Iterator<Item = (&'a Segment, D)>,
+    parts: impl Iterator<Item = &'a OpenSegment>,
     args: &RecordArgs,
     default: RecordFormat,
     console: &mut Console<'_>,
@@ -186,10 +186,10 @@ pub(crate) trait Documents {
 /// A callback with the current chunk, a document, and its index in the chunk.
 pub(crate) type EachDocument<'e> = dyn FnMut(&Records, DocAddress, usize) -> Result<(), CliError> + 'e;
 
-/// Documents of one segment after the other.
+/// The live documents of one segment after the other.
 struct Parts<I>(I);
 
-impl<'a, D: Iterator<Item = u32>, I: Iterator<Item = (&'a Segment, D)>> Documents for Parts<I> {
+impl<'a, I: Iterator<Item = &'a OpenSegment>> Documents for Parts<I> {
     fn each(
         &mut self,
         fields: &[Field],
@@ -197,8 +197,8 @@ impl<'a, D: Iterator<Item = u32>, I: Iterator<Item = (&'a Segment, D)>> Document
         each: &mut EachDocument<'_>,
     ) -> Result<(), CliError> {
         let mut chunk: Vec<DocId> = Vec::with_capacity(CHUNK);
-        for (part, (segment, mut docs)) in (0..).zip(self.0.by_ref()) {
-            let mut records = Records::open(segment, fields)?;
+        for (part, segment) in (0..).zip(self.0.by_ref()) {
+            let (mut docs, mut records) = (segment.live_docs(), Records::open(segment, fields)?);
             loop {
                 chunk.clear();
                 chunk.extend(docs.by_ref().take(CHUNK).map(DocId::new));

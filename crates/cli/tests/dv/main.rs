@@ -33,3 +33,4 @@ mod stats;
 mod store;
 mod store_killed;
 mod terms;
+mod updates;

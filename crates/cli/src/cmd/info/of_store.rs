@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use crate::api::search::Query;
 use crate::api::store::{Snapshot, SnapshotSegment};
-use crate::api::{Field, SegmentUsage};
+use crate::api::{ColumnSource, ColumnUsage, Field, Search, SegmentUsage};
 use crate::args::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -62,18 +63,28 @@ struct Column {
 
 /// The columns of the schema, in its order.
 fn columns(snapshot: &Snapshot, usage: &[SegmentUsage]) -> Vec<Column> {
-    let mut sums: HashMap<&str, (u64, u64)> = HashMap::new();
-    for own in usage.iter().flat_map(|usage| &usage.columns) {
-        let (docs, bytes) = sums.entry(&own.field.name).or_default();
-        *docs += u64::from(own.docs_with_value);
-        *bytes += own.bytes();
-    }
     let column = |field: &Field| {
-        let (docs, bytes) = sums.get(field.name.as_str()).copied().unwrap_or_default();
         let (kind, logical) = (field.kind.name(), field.logical.name());
-        Column { name: field.name.clone(), kind, logical, docs, bytes }
+        Column { name: field.name.clone(), kind, logical, docs: 0, bytes: 0 }
     };
-    snapshot.schema().fields().iter().map(column).collect()
+    let mut columns: Vec<Column> = snapshot.schema().fields().iter().map(column).collect();
+    for (part, own) in usage.iter().enumerate() {
+        let written: HashMap<&str, &ColumnUsage> =
+            own.columns.iter().map(|column| (column.field.name.as_str(), column)).collect();
+        for column in &mut columns {
+            let written = written.get(column.name.as_str());
+            column.docs += docs_with_value(&**snapshot.parts().source(part), &column.name)
+                .unwrap_or_else(|| written.map_or(0, |written| written.docs_with_value.into()));
+            column.bytes += written.map_or(0, |written| written.bytes());
+        }
+    }
+    columns
+}
+
+/// The number of documents that have a value of a column now, deleted or not; `None` if it cannot be read.
+fn docs_with_value(source: &(dyn ColumnSource + Send + Sync), name: &str) -> Option<u64> {
+    let count = source.column(name).ok()?.info().with_value;
+    count.exact().or_else(|| Search::new(source).count(&Query::exists(name)).ok())
 }
 
 fn column_table(columns: &[Column]) -> Table {

@@ -47,11 +47,11 @@ pub(super) fn print_ids(
 ) -> Result<(), CliError> {
     let mut ids: Vec<(Box<[u8]>, usize, u32)> = Vec::new();
     let mut of_column: Option<Field> = None;
-    for (part, (segment, live)) in segments.live().enumerate() {
+    for (part, segment) in segments.all().iter().enumerate() {
         let (index, field) = id_index::open(segment)?;
         let prefix = args.prefix.as_ref().map(|prefix| bytes_of(prefix, field.logical)).transpose()?;
         let each = |id: &[u8], doc: crate::api::DocId| {
-            if live.contains(doc) {
+            if segment.live.contains(doc) {
                 ids.push((id.into(), part, doc.get()));
             }
             ControlFlow::Continue(())
