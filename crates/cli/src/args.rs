@@ -9,6 +9,7 @@ mod merge;
 mod put;
 mod records;
 mod search;
+mod set;
 mod shell;
 mod store;
 mod verify;
@@ -26,6 +27,7 @@ pub(crate) use merge::MergeArgs;
 pub(crate) use put::{ProgressFormat, PutArgs};
 pub(crate) use records::{CatArgs, ExportArgs, GetArgs, HeadArgs, RecordArgs, RecordFormat, SampleArgs};
 pub(crate) use search::{CountArgs, QueryArgs, SortArgs, WhereArgs};
+pub(crate) use set::SetArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use store::{
     CommitArgs, CommitsArgs, CreateArgs, LogArgs, RecoverArgs, RmArgs, StoreArgs, StoreCommand,
@@ -41,7 +43,7 @@ A segment is one file that stores documents column by column. A program can read
 without reading the rest. `dv build` makes a segment from CSV, TSV, NDJSON, Parquet or Arrow; most other \
 commands read one.
 
-A store is a folder of segments that changes: `dv store create`, `dv put`, `dv rm`, `dv merge`. Commands that read a \
+A store is a folder of segments that changes: `dv store create`, `dv put`, `dv set`, `dv rm`, `dv merge`. Commands that read a \
 segment read a store, too.";
 
 const EXIT_CODES: &str = "\
@@ -103,6 +105,7 @@ pub(crate) enum Command {
     Check(CheckArgs),
     Store(StoreArgs),
     Put(PutArgs),
+    Set(SetArgs),
     Rm(RmArgs),
     Commits(CommitsArgs),
     Log(LogArgs),
@@ -120,6 +123,7 @@ impl Command {
             | Command::Check(_)
             | Command::Store(_)
             | Command::Put(_)
+            | Command::Set(_)
             | Command::Rm(_)
             | Command::Commits(_)
             | Command::Log(_)

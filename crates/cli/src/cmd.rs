@@ -24,6 +24,7 @@ pub(crate) mod recover;
 pub(crate) mod rm;
 pub(crate) mod sample;
 pub(crate) mod schema;
+pub(crate) mod set;
 pub(crate) mod sort;
 pub(crate) mod stats;
 pub(crate) mod store;

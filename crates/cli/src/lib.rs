@@ -19,6 +19,7 @@ mod console;
 mod destination;
 mod end_signal;
 mod error;
+mod field_changes;
 mod id_index;
 mod id_input;
 mod input;
@@ -98,6 +99,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, CliErr
         Command::Check(args) => cmd::check::run(args, console),
         Command::Store(args) => cmd::store::run(args, console),
         Command::Put(args) => cmd::put::run(args, console),
+        Command::Set(args) => cmd::set::run(args, console),
         Command::Rm(args) => cmd::rm::run(args, console),
         Command::Commits(args) => cmd::commits::run(args, console),
         Command::Log(args) => cmd::log::run(args, console),

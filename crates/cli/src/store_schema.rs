@@ -117,6 +117,19 @@ pub(crate) fn require(store: &StoreSchema, requests: &mut Schema) -> Result<(), 
     Ok(())
 }
 
+/// Fails if an update cannot change a field.
+pub(crate) fn require_updatable(store: &StoreSchema, name: &str) -> Result<(), CliError> {
+    let why = if store.id_field() == Some(name) {
+        "it has the ids of documents"
+    } else if store.sort().iter().any(|key| key.column == name) {
+        "documents are sorted by it"
+    } else {
+        return Ok(());
+    };
+    let message = format!("column {name:?}: expected a column that can be changed, but {why}");
+    Err(CliError::failed(message).hint("`dv put` replaces the whole document"))
+}
+
 /// Whether a request is that for the type of the store, which may say more.
 fn is_same(asked: TypeRequest, ty: TypeRequest) -> bool {
     let layout = asked.layout.is_none() || asked.layout == ty.layout;

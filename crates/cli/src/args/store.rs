@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 const STORE_LONG: &str = "\
 Create a store: a folder of segments that changes.
 
-`dv put` adds documents, `dv rm` deletes some, `dv merge` makes few segments of many. Each of these makes a commit, which \
+`dv put` adds documents, `dv set` changes some, `dv rm` deletes some, `dv merge` makes few segments of many. Each of these makes a commit, which \
 is whole or not there, even after a crash. All commands that read a segment read a store as well, while another process \
 writes it.";
 

@@ -1,5 +1,6 @@
 //! `dv store`: creates stores. Also what all commands that change a store have in common.
 
+use std::io;
 use std::path::Path;
 
 use super::build::requested;
@@ -8,6 +9,8 @@ use crate::api::writer::WriterOptions;
 use crate::args::{CommitArgs, CreateArgs, StoreArgs, StoreCommand};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
+use crate::id_index;
+use crate::id_input::IdInput;
 use crate::output::json::Json;
 use crate::output::text::thousands;
 use crate::read;
@@ -41,6 +44,37 @@ pub(super) fn options(commit: &CommitArgs, writer: WriterOptions) -> StoreOption
         writer,
         ..StoreOptions::default()
     }
+}
+
+/// The ids of the command line, or of standard input for `-`, that documents have. The others are added to `not_found`.
+/// A store without ids is an error with this hint.
+pub(super) fn find_ids(
+    store: &Store,
+    ids: &[String],
+    hint: &str,
+    not_found: &mut Vec<String>,
+) -> Result<Vec<Vec<u8>>, CliError> {
+    let snapshot = store.snapshot();
+    let schema = snapshot.schema();
+    let logical = schema.id_field().and_then(|name| schema.field(name)).map(|field| field.logical);
+    let Some(logical) = logical else {
+        let message = format!("{}: the store has no column of ids", store.directory().path().display());
+        return Err(CliError::failed(message).hint(hint));
+    };
+    let inputs = ids.iter().map(|id| match id.as_str() {
+        "-" => IdInput::Lines,
+        id => IdInput::Id(id.as_bytes().to_vec()),
+    });
+    let texts = inputs.flat_map(IdInput::all).collect::<io::Result<Vec<_>>>();
+    let texts = texts.map_err(|error| CliError::file("<stdin>", &error))?;
+    let mut found = Vec::with_capacity(texts.len());
+    for text in &texts {
+        match id_index::parse(text, logical) {
+            Ok(id) if snapshot.find(&id)?.is_some() => found.push(id),
+            _ => not_found.push(String::from_utf8_lossy(text).into_owned()),
+        }
+    }
+    Ok(found)
 }
 
 /// The number of the last commit, of documents and of segments, for messages.

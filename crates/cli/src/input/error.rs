@@ -103,18 +103,13 @@ impl BadRow {
 impl fmt::Display for BadRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.place {
-            Place::Line { line, column } => write!(f, "{}:{line}:{column}: {}", self.file, self.problem)?,
+            Place::Line { line, column } => write!(f, "{}:{line}:{column}: ", self.file)?,
             #[cfg(feature = "parquet")]
-            Place::Row(row) => write!(f, "{}: row {row} (from 0): {}", self.file, self.problem)?,
+            Place::Row(row) => write!(f, "{}: row {row} (from 0): ", self.file)?,
         }
-        // "expected X" continues with ", found" and the text.
-        let last = self.problem.rsplit(": ").next().unwrap_or_default();
-        let is_syntax = self.problem.starts_with("invalid JSON");
-        let expects = last.starts_with("expected ") && !last.contains(", found ") && !is_syntax;
         match &self.text {
-            Some(text) if expects => write!(f, ", found {text}"),
-            Some(text) => write!(f, ": {text}"),
-            None => Ok(()),
+            Some(text) => f.write_str(&with_text(&self.problem, text)),
+            None => f.write_str(&self.problem),
         }
     }
 }
@@ -123,6 +118,14 @@ impl From<BadRow> for InputError {
     fn from(row: BadRow) -> InputError {
         InputError::Bad(Box::new(row))
     }
+}
+
+/// A problem with the text in error: "expected X" continues with ", found".
+pub(crate) fn with_text(problem: &str, text: &str) -> String {
+    let last = problem.rsplit(": ").next().unwrap_or_default();
+    let is_syntax = problem.starts_with("invalid JSON");
+    let expects = last.starts_with("expected ") && !last.contains(", found ") && !is_syntax;
+    format!("{problem}{}{text}", if expects { ", found " } else { ": " })
 }
 
 /// `text` in quotes, control characters escaped, cut after some 60 characters with its length.

@@ -25,6 +25,7 @@ mod readme;
 mod round_trip;
 mod sandbox;
 mod schema;
+mod set;
 mod several_files;
 mod shell;
 mod snapshots;

@@ -242,6 +242,7 @@ fn help() {
             &["export", "--help"],
             &["diff", "--help"],
             &["check", "--help"],
+            &["set", "--help"],
             &["completions", "--help"],
             &["man", "--help"],
             &["biuld"],

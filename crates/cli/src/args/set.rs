@@ -1,0 +1,66 @@
+//! Arguments of `set`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::store::CommitArgs;
+
+const LONG: &str = "\
+Change some columns of documents of a store. Their other columns stay as they are.
+
+  FIELD=VALUE   sets a column; several of these set several values of a column that can have them
+  FIELD+=VALUE  adds a value to those of the document, unless it has it
+  FIELD-=VALUE  removes a value from those of the document
+
+Values are read by the type of the column, in the format in which `dv put` read it; FIELD= is the empty string. The \
+column of ids, and those by which a store is sorted, cannot be changed: put the whole document instead.
+
+In a store with versions, a document keeps its version, unless it is set as well, as in changed=8. The document then stays \
+as it is if its version is not lower. With an id, that is an error; with --where, such documents are not counted.";
+
+const EXAMPLES: &str = "\
+Examples:
+  dv set packages 5de1086c79cbf431697cc6a993a7378fe46488599cc640f5834caa9f9f3c517d priority=extra tags+=new
+  dv set packages --where 'section = \"games\"' section=play --unset source
+  dv set users ann name=Ann changed=8
+  cut -f1 seen.tsv | dv set packages - seen=true
+
+Exit codes: 0 committed, 1 an id was not found, a version is stale, or a column does not exist or cannot be changed,
+2 wrong command line, 3 a file cannot be read or written, or another process writes the store.";
+
+/// Change some columns of documents of a store
+#[derive(Debug, Args)]
+#[command(
+    long_about = LONG,
+    after_long_help = EXAMPLES,
+    override_usage = "dv set [OPTIONS] <DIR> <ID>|- <FIELD=VALUE>...\n       dv set [OPTIONS] <DIR> --where <QUERY> <FIELD=VALUE>..."
+)]
+pub(crate) struct SetArgs {
+    /// The folder of the store
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+
+    /// The id of the document, or `-` to read ids from standard input, one a line; then the changes
+    #[arg(value_name = "ID|FIELD=VALUE")]
+    pub(crate) arguments: Vec<String>,
+
+    /// Change all documents that match this, in place of one id; see dv count --help
+    #[arg(long = "where", value_name = "QUERY")]
+    pub(crate) query: Option<String>,
+
+    /// Remove all values of a column; the option can be repeated
+    #[arg(long, value_name = "FIELD", allow_hyphen_values = true)]
+    pub(crate) unset: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) commit: CommitArgs,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Print nothing but errors, and do not report ids that were not found or versions that are stale
+    #[arg(short, long, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+}

@@ -1,0 +1,113 @@
+//! `dv set`: changes some columns of documents of a store.
+
+use std::collections::HashSet;
+
+use super::store::{commit_json, commit_line, find_ids, open};
+use crate::api::search::Query;
+use crate::api::store::{Outcome, Store};
+use crate::api::writer::WriterOptions;
+use crate::args::SetArgs;
+use crate::console::Console;
+use crate::error::{CliError, Exit};
+use crate::field_changes::FieldChanges;
+use crate::input::import::StoredRef;
+use crate::output::format_value::Printer;
+use crate::output::json::Json;
+use crate::output::text::{printable, thousands};
+
+/// What became of the documents.
+#[derive(Default)]
+struct Updated {
+    updated: u64,
+    not_found: Vec<String>,
+    /// Ids, and the versions that their documents have.
+    stale: Vec<(String, u64)>,
+}
+
+pub(crate) fn run(args: &SetArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let query = args.query.as_deref().map(Query::parse).transpose()?;
+    let store = open(&args.folder, &args.commit, WriterOptions::default())?;
+    let (id, changes) = match (&query, args.arguments.split_first()) {
+        (Some(_), _) => (None, args.arguments.as_slice()),
+        (None, Some((id, changes))) => (Some(id), changes),
+        (None, None) => return Err(CliError::usage("expected an id or --where QUERY, found none")),
+    };
+    let changes = FieldChanges::parse(changes, &args.unset, store.snapshot().schema())?;
+    let updated = match (&query, id) {
+        (Some(query), _) => update_where(&store, query, &changes)?,
+        (None, id) => update_ids(&store, id.map_or(&[], std::slice::from_ref), &changes)?,
+    };
+    store.commit()?;
+    if !args.quiet {
+        report(args, &store, &updated, console)?;
+    }
+    let is_done = updated.not_found.is_empty() && updated.stale.is_empty();
+    Ok(if is_done { Exit::Ok } else { Exit::Failed })
+}
+
+fn update_where(store: &Store, query: &Query, changes: &FieldChanges) -> Result<Updated, CliError> {
+    store.set_fields(changes.new_formats())?;
+    let mut batch = store.batch()?;
+    changes.add_to(&mut batch, None)?;
+    Ok(Updated { updated: store.update_where(query, batch)?, ..Updated::default() })
+}
+
+/// Updates documents by their ids, in one batch.
+fn update_ids(store: &Store, ids: &[String], changes: &FieldChanges) -> Result<Updated, CliError> {
+    let mut updated = Updated::default();
+    let mut found = find_ids(store, ids, "--where updates by a query", &mut updated.not_found)?;
+    let mut known = HashSet::new();
+    found.retain(|id| known.insert(id.clone()));
+    if found.is_empty() {
+        return Ok(updated);
+    }
+    store.set_fields(changes.new_formats())?;
+    let mut batch = store.batch()?;
+    let snapshot = store.snapshot();
+    let id_field = snapshot.schema().id_field().and_then(|name| snapshot.schema().field(name));
+    let Some(id_field) = id_field else { return Ok(updated) };
+    for id in &found {
+        changes.add_to(&mut batch, Some((&id_field.name, id)))?;
+    }
+    let printer = Printer::of(id_field);
+    for (id, outcome) in found.iter().zip(store.apply(batch)?.outcomes) {
+        let id = || printer.to_text(StoredRef::Bytes(id));
+        match outcome {
+            Outcome::NotFound => updated.not_found.push(id()),
+            Outcome::Stale { current } => updated.stale.push((id(), current)),
+            _ => updated.updated += 1,
+        }
+    }
+    Ok(updated)
+}
+
+fn report(
+    args: &SetArgs,
+    store: &Store,
+    Updated { updated, not_found, stale: stale_documents }: &Updated,
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
+    if args.json {
+        let stale = |(id, version): &(String, u64)| {
+            Json::object([("id", id.as_str().into()), ("version", (*version).into())])
+        };
+        let more = [
+            ("updated", (*updated).into()),
+            ("not_found", not_found.iter().map(|id| id.as_str().into()).collect()),
+            ("stale", stale_documents.iter().map(stale).collect()),
+        ];
+        return Ok(console.json(&Json::object(commit_json(&args.folder, store).into_iter().chain(more)))?);
+    }
+    let (folder, plural) = (args.folder.display(), if *updated == 1 { "" } else { "s" });
+    let updated = thousands(*updated);
+    writeln!(console.out, "{folder}: {updated} document{plural} updated; {}", commit_line(store))?;
+    console.out.flush()?;
+    for id in not_found {
+        console.note(&format!("dv: no document has the id \"{}\"", printable(id)));
+    }
+    for (id, version) in stale_documents {
+        let id = printable(id);
+        console.note(&format!("dv: the document with the id \"{id}\" has version {version} already"));
+    }
+    Ok(())
+}
