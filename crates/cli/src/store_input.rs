@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use crate::api::Field;
 use crate::api::LogicalType;
+#[cfg(feature = "parquet")]
+use crate::api::store::Update;
 use crate::api::store::{Outcome, Store, WriteBatch};
 use crate::api::writer::FieldId;
 use crate::console::Console;
@@ -29,6 +31,8 @@ const BATCH_BYTES: usize = 4 << 20;
 /// The options of a put.
 #[derive(Clone, Debug)]
 pub(crate) struct PutPlan {
+    /// Whether documents change some columns of those with their ids, instead of replacing them.
+    pub(crate) partial: bool,
     /// The most documents of a batch.
     pub(crate) batch: usize,
     /// The longest that a document waits for others of its batch; `None` if the input ends anyway.
@@ -47,18 +51,27 @@ pub(crate) struct PutPlan {
 pub(crate) struct Outcomes {
     pub(crate) added: u64,
     pub(crate) replaced: u64,
+    pub(crate) updated: u64,
+    pub(crate) not_found: u64,
     pub(crate) stale: u64,
+    /// The first document that was not found, counted from 1.
+    pub(crate) first_not_found: Option<u64>,
 }
 
 impl Outcomes {
     /// The number of documents.
     pub(crate) fn documents(&self) -> u64 {
-        self.added + self.replaced + self.stale
+        self.added + self.replaced + self.updated + self.not_found + self.stale
     }
 
     fn add(&mut self, outcome: Outcome) {
         match outcome {
             Outcome::Replaced => self.replaced += 1,
+            Outcome::Updated => self.updated += 1,
+            Outcome::NotFound => {
+                self.first_not_found.get_or_insert(self.documents() + 1);
+                self.not_found += 1;
+            }
             Outcome::Stale { .. } => self.stale += 1,
             _ => self.added += 1,
         }
@@ -145,7 +158,8 @@ impl<'s> StoreInput<'s> {
 
     fn add(&mut self, import: &Import, document: &Document) -> Result<(), CliError> {
         self.require_fields(import, document.values().map(|(column, _)| column))?;
-        write_document(document, &self.fields, self.batch.upsert())
+        let target = if self.plan.partial { self.batch.update() } else { self.batch.upsert() };
+        write_document(document, &self.fields, target)
     }
 
     /// Adds several documents.
@@ -155,7 +169,11 @@ impl<'s> StoreInput<'s> {
             self.apply(import)?;
         }
         self.require_fields(import, table.columns.iter().map(|(column, _)| *column))?;
-        write_columns(table, &self.fields, self.batch.upsert_columns(table.docs)?)
+        let target = match self.plan.partial {
+            true => self.batch.update_columns(table.docs, &Update::new())?,
+            false => self.batch.upsert_columns(table.docs)?,
+        };
+        write_columns(table, &self.fields, target)
     }
 
     /// Begins another batch if this one lacks the field of a column.
@@ -228,15 +246,13 @@ impl<'s> StoreInput<'s> {
             if !is_sampled && !column.is_stored() {
                 continue;
             }
-            let known =
-                known.get_or_insert_with(|| StoreColumn::of(column, snapshot.schema().field(&column.name)));
-            let (own, _) = column.text_format(import.documents(), import.missing_tokens());
-            let format = match &known.before {
-                Some(before) if column.values > 0 => before.clone().common(own),
-                Some(before) => before.clone(),
-                None => own,
-            };
-            let format = format.to_format();
+            let schema = snapshot.schema();
+            let is_changed = is_sampled || column.values > 0;
+            if self.plan.partial && is_changed && schema.id_field() != Some(&column.name) {
+                store_schema::require_updatable(schema, &column.name)?;
+            }
+            let known = known.get_or_insert_with(|| StoreColumn::of(column, schema.field(&column.name)));
+            let format = format_of(import, column, (known, self.plan.partial));
             if !known.is_there || known.field.format != format {
                 (known.is_there, known.field.format) = (true, format);
                 changed.push(known.field.clone());
@@ -282,7 +298,8 @@ impl<'s> StoreInput<'s> {
         let plural = if self.durable == 1 { "" } else { "s" };
         let durable = thousands(self.durable);
         let were = if self.durable == 1 { "was" } else { "were" };
-        let message = format!("{}; {durable} document{plural} {were} put before", failure.message);
+        let done = if self.plan.partial { "applied" } else { "put" };
+        let message = format!("{}; {durable} document{plural} {were} {done} before", failure.message);
         CliError { message, ..failure }
     }
 
@@ -295,6 +312,23 @@ impl<'s> StoreInput<'s> {
             console.note(&serde_json::to_string(&line).unwrap_or_default());
         }
     }
+}
+
+/// The text format that the values of a column have in common with those that the store had before.
+fn format_of(import: &Import, column: &Column, (known, partial): (&StoreColumn, bool)) -> Option<String> {
+    let (mut own, _) = column.text_format(import.documents(), import.missing_tokens());
+    let format = match &known.before {
+        Some(before) if column.values > 0 => {
+            if partial {
+                // A missing value is one that stays as it is.
+                (own.missing, own.json_missing) = (before.missing.clone(), before.json_missing);
+            }
+            before.clone().common(own)
+        }
+        Some(before) => before.clone(),
+        None => own,
+    };
+    format.to_format()
 }
 
 /// Begins to measure a time, unless it has begun.

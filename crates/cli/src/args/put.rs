@@ -16,6 +16,10 @@ In a store with a column of ids, a document replaces the one with the same id, a
 document must have an id. In a store with a column of versions, the highest version stays, and other documents are \
 counted as stale.
 
+With --partial, each document changes the one with the same id: it has an id and the columns to change, and the others stay \
+as they are, also those with a missing value. Documents whose id is not there are counted and left out, and the exit code \
+is 1. A document without a version leaves the version as it is.
+
 Inputs are read as `dv build` reads them. Columns that the store has keep their types; others are added with the type \
 that the input gives them, for good.
 
@@ -32,12 +36,14 @@ Examples:
   dv store create packages --id-field id
   dv put packages packages.ndjson.gz
   psql -c 'copy hits to stdout csv header' | dv put hits - --input-format csv --commit-every end
+  dv put packages prices.csv --partial
   dv put hits today.csv --type code=string && dv count hits --where 'code = \"007\"'
   tail -n +1 -f hits.ndjson | dv put hits - --input-format ndjson
   tail -n +1 -f hits.ndjson | dv put hits - --durability batch --progress json 2>> hits.progress
 
-Exit codes: 0 committed, 1 a bad row or value, or a column has another type, 2 wrong command line,
-3 a file cannot be read or written, or another process writes the store, 130 or 143 ended by SIGINT or SIGTERM.";
+Exit codes: 0 committed, 1 a bad row or value, a column has another type, or --partial did not find an id,
+2 wrong command line, 3 a file cannot be read or written, or another process writes the store,
+130 or 143 ended by SIGINT or SIGTERM.";
 
 /// Put documents into a store
 #[derive(Debug, Args)]
@@ -49,6 +55,10 @@ pub(crate) struct PutArgs {
 
     #[command(flatten)]
     pub(crate) input: InputArgs,
+
+    /// Change the columns that the documents of the input have, and keep the others
+    #[arg(long)]
+    pub(crate) partial: bool,
 
     /// The most documents of a batch
     ///

@@ -16,17 +16,17 @@ Change some columns of documents of a store. Their other columns stay as they ar
 Values are read by the type of the column, in the format in which `dv put` read it; FIELD= is the empty string. The \
 column of ids, and those by which a store is sorted, cannot be changed: put the whole document instead.
 
-In a store with versions, a document keeps its version, unless it is set as well, as in changed=8. The document then stays \
-as it is if its version is not lower. With an id, that is an error; with --where, such documents are not counted.";
+In a store with versions, a document keeps its version, unless it is set as well, as in changed=8. If the document has that \
+version or a higher one, it stays as it is: with an id, that is an error; with --where, it is not counted.";
 
 const EXAMPLES: &str = "\
 Examples:
-  dv set packages 5de1086c79cbf431697cc6a993a7378fe46488599cc640f5834caa9f9f3c517d priority=extra tags+=new
+  dv set packages libc6 priority=required tags+=new
   dv set packages --where 'section = \"games\"' section=play --unset source
   dv set users ann name=Ann changed=8
   cut -f1 seen.tsv | dv set packages - seen=true
 
-Exit codes: 0 committed, 1 an id was not found, a version is stale, or a column does not exist or cannot be changed,
+Exit codes: 0 committed, 1 an id was not found, a version is stale, or a column cannot be changed,
 2 wrong command line, 3 a file cannot be read or written, or another process writes the store.";
 
 /// Change some columns of documents of a store

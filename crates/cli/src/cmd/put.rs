@@ -25,10 +25,12 @@ pub(crate) fn run(args: &PutArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     // The store first: another writer would make the work in vain.
     let store = Arc::new(open(args)?);
     require_versions(args, &store)?;
+    require_ids(args, &store)?;
     let sources = sources(&args.input);
     let has_pipe = sources.iter().any(|source| !source.is_replayable());
     let reports_durable = args.progress == ProgressFormat::Json;
     let plan = PutPlan {
+        partial: args.partial,
         batch: args.batch,
         apply_every: has_pipe.then_some(SECOND),
         commit_every: args.commit_every.map_or(has_pipe.then_some(SECOND), |every| every.0),
@@ -52,7 +54,8 @@ pub(crate) fn run(args: &PutArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     if !args.write.quiet {
         report(args, &store, &import, (input.outcomes(), &notes), console)?;
     }
-    Ok(end.exit().unwrap_or(Exit::Ok))
+    let done = if input.outcomes().not_found == 0 { Exit::Ok } else { Exit::Failed };
+    Ok(end.exit().unwrap_or(done))
 }
 
 fn open(args: &PutArgs) -> Result<Store, CliError> {
@@ -87,6 +90,16 @@ fn require_versions(args: &PutArgs, store: &Store) -> Result<(), CliError> {
     }
 }
 
+/// Fails if documents are to be found by ids that the store does not have.
+fn require_ids(args: &PutArgs, store: &Store) -> Result<(), CliError> {
+    if !args.partial || store.snapshot().schema().id_field().is_some() {
+        return Ok(());
+    }
+    let message =
+        format!("{}: --partial: expected a store with ids, found one without", args.folder.display());
+    Err(CliError::failed(message).hint("`dv set --where` updates documents by a query"))
+}
+
 fn import_options(args: &PutArgs, store: &Store, end: &EndSignal) -> Result<ImportOptions, CliError> {
     let snapshot = store.snapshot();
     let mut options = options(&args.input, args.memory)?;
@@ -102,31 +115,53 @@ fn report(
     (outcomes, notes): (Outcomes, &[String]),
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
-    let Outcomes { added, replaced, stale } = outcomes;
-    let put = added + replaced;
     if args.write.json {
         let (skipped, first) = import.skipped();
         let more = [
-            ("put", put.into()),
-            ("added", added.into()),
-            ("replaced", replaced.into()),
-            ("stale", stale.into()),
+            ("stale", outcomes.stale.into()),
             ("skipped_rows", skipped.into()),
             ("first_skipped", first.iter().map(|row| row.to_string().into()).collect()),
             ("notes", notes.into()),
         ];
-        return Ok(console.json(&Json::object(commit_json(&args.folder, store).into_iter().chain(more)))?);
+        let counts = counts_json(args, &outcomes).into_iter().chain(more);
+        return Ok(console.json(&Json::object(commit_json(&args.folder, store).into_iter().chain(counts)))?);
     }
-    let plural = if put == 1 { "" } else { "s" };
-    let [put, added, replaced] = [put, added, replaced].map(thousands);
-    let stale = if stale > 0 { format!(", {} stale", thousands(stale)) } else { String::new() };
-    let folder = args.folder.display();
-    writeln!(
-        console.out,
-        "{folder}: {put} document{plural} put, {added} added, {replaced} replaced{stale}; {}",
-        commit_line(store)
-    )?;
+    let (folder, counts) = (args.folder.display(), counts_line(args, &outcomes));
+    writeln!(console.out, "{folder}: {counts}; {}", commit_line(store))?;
     console.out.flush()?;
+    if let Some(first) = outcomes.first_not_found {
+        let first = thousands(first);
+        console.note(&format!(
+            "dv: no document has the id of document {first} of the input, the first not found"
+        ));
+    }
     tell_notes(import, notes, console);
     Ok(())
+}
+
+/// The numbers of documents by outcome but stale ones, for JSON.
+fn counts_json(args: &PutArgs, outcomes: &Outcomes) -> Vec<(&'static str, Json)> {
+    let Outcomes { added, replaced, updated, not_found, first_not_found, .. } = *outcomes;
+    if args.partial {
+        let counts = [("updated", updated.into()), ("not_found", not_found.into())];
+        return counts.into_iter().chain([("first_not_found", first_not_found.into())]).collect();
+    }
+    vec![("put", (added + replaced).into()), ("added", added.into()), ("replaced", replaced.into())]
+}
+
+/// The numbers of documents by outcome, for messages.
+fn counts_line(args: &PutArgs, outcomes: &Outcomes) -> String {
+    let Outcomes { added, replaced, updated, not_found, stale, .. } = *outcomes;
+    let (verb, done) = if args.partial { ("updated", updated) } else { ("put", added + replaced) };
+    let plural = if done == 1 { "" } else { "s" };
+    let mut line = format!("{} document{plural} {verb}", thousands(done));
+    if !args.partial {
+        line += &format!(", {} added, {} replaced", thousands(added), thousands(replaced));
+    }
+    for (count, what) in [(not_found, "not found"), (stale, "stale")] {
+        if count > 0 {
+            line += &format!(", {} {what}", thousands(count));
+        }
+    }
+    line
 }

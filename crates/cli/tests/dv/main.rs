@@ -19,6 +19,7 @@ mod json;
 mod merge;
 mod pipes;
 mod put;
+mod put_partial;
 mod query_errors;
 #[cfg(unix)]
 mod readme;
