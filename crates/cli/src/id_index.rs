@@ -10,10 +10,10 @@ use crate::input::error::{meant, quoted_list};
 use crate::input::import::{Import, StoredRef, type_flag};
 use crate::input::parse_cell::CellParser;
 use crate::input::row::Form;
+use crate::open_segment::OpenSegment;
 use crate::output::format_value::Printer;
 use crate::output::text::printable;
 use crate::read;
-use crate::segments::OpenSegment;
 
 /// The column and options of an index of ids to build.
 #[derive(Clone, Debug)]

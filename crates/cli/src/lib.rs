@@ -25,6 +25,7 @@ mod id_input;
 mod input;
 mod matching_docs;
 mod number;
+mod open_segment;
 mod output;
 mod progress;
 mod read;

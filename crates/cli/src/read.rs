@@ -13,8 +13,9 @@ use crate::api::{
 use crate::error::CliError;
 use crate::input::error::meant;
 use crate::input::import::StoredRef;
+use crate::open_segment::OpenSegment;
 use crate::output::format_value::Printer;
-use crate::segments::{OpenSegment, Segments, files_named};
+use crate::segments::{Segments, files_named};
 use crate::text_format::TextFormat;
 
 thread_local! {

@@ -11,14 +11,12 @@ use std::sync::Arc;
 
 use crate::api::search::{MixedTypes, Parts};
 use crate::api::store::{SnapshotSegment, StoreReader};
-use crate::api::{
-    Column, ColumnSource, DocAddress, DocId, Error, ErrorKind, Field, LiveDocs, LogicalType, MAGIC, Part,
-    Search, SearchError, Segment, promotion,
-};
+use crate::api::{DocAddress, DocId, Field, LiveDocs, LogicalType, MAGIC, Search, SearchError, promotion};
 use crate::args::WhereArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::number::FloatStyle;
+use crate::open_segment::OpenSegment;
 use crate::output::json::Json;
 use crate::read;
 use crate::store_source::StoreSource;
@@ -26,17 +24,6 @@ use crate::text_format::TextFormat;
 
 /// The most files that a message names.
 const MAX_NAMED: usize = 3;
-
-/// A segment of a file or of a store, with its values now.
-#[derive(Clone)]
-pub(crate) struct OpenSegment {
-    /// The segment as it was written: its file, size and ids.
-    pub(crate) segment: Segment,
-    /// The columns, with the updates of a store.
-    pub(crate) source: Arc<dyn ColumnSource + Send + Sync>,
-    /// The documents that a store has not deleted.
-    pub(crate) live: LiveDocs,
-}
 
 /// Open segments, in the order of the command line.
 pub(crate) struct Segments {
@@ -55,36 +42,6 @@ struct Opened {
     segments: Vec<OpenSegment>,
     /// The columns of a store.
     order: Option<Vec<String>>,
-}
-
-impl OpenSegment {
-    pub(crate) fn file(&self) -> &str {
-        self.segment.file()
-    }
-
-    /// The live documents, ascending.
-    pub(crate) fn live_docs(&self) -> impl Iterator<Item = u32> {
-        (0..self.live.docs()).filter(|doc| self.live.contains(DocId::new(*doc)))
-    }
-
-    /// The column of this name, if there is one.
-    pub(crate) fn column(&self, name: &str) -> Result<Option<Arc<dyn Column>>, Error> {
-        match self.source.column(name) {
-            Ok(column) => Ok(Some(column)),
-            Err(error) if matches!(error.kind(), ErrorKind::NoSuchColumn { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// The field of this name, if there is one.
-    pub(crate) fn field(&self, name: &str) -> Result<Option<Field>, Error> {
-        Ok(self.column(name)?.map(|column| column.info().field.clone()))
-    }
-
-    fn part(&self) -> Part {
-        let live = (!self.live.are_all()).then(|| Arc::new(self.live.clone()));
-        Part { source: self.source.clone(), live }
-    }
 }
 
 impl Segments {

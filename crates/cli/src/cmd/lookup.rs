@@ -10,10 +10,11 @@ use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::id_index;
 use crate::id_input::IdInput;
+use crate::open_segment::OpenSegment;
 use crate::output::records::{Documents, EachDocument, print_documents, usual_format};
 use crate::output::text::{json_text, printable};
 use crate::read::{self, CHUNK, Records};
-use crate::segments::{OpenSegment, Segments, is_store};
+use crate::segments::{Segments, is_store};
 
 pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (files, ids) = split(args)?;

@@ -11,12 +11,13 @@ use crate::console::Console;
 use crate::destination::{followed, refuse_input};
 use crate::error::{CliError, Exit};
 use crate::id_index::{self, IdIndexPlan};
+use crate::open_segment::OpenSegment;
 use crate::output::json::Json;
 use crate::output::text::thousands;
 use crate::output::usage_tables::columns;
 use crate::progress::Progress;
 use crate::read;
-use crate::segments::{OpenSegment, Segments};
+use crate::segments::Segments;
 use crate::sort;
 use crate::text_format::TextFormat;
 

@@ -130,10 +130,10 @@ fn report(
     writeln!(console.out, "{folder}: {counts}; {}", commit_line(store))?;
     console.out.flush()?;
     if let Some(first) = outcomes.first_not_found {
-        let first = thousands(first);
-        console.note(&format!(
-            "dv: no document has the id of document {first} of the input, the first not found"
-        ));
+        let (first, count) = (thousands(first), thousands(outcomes.not_found));
+        let of = if outcomes.not_found == 1 { String::new() } else { format!(", the first of {count}") };
+        console
+            .note(&format!("dv: document {first} of the input has an id that the store does not have{of}"));
     }
     tell_notes(import, notes, console);
     Ok(())

@@ -12,10 +12,11 @@ use crate::error::{CliError, Exit};
 use crate::id_index;
 use crate::input::import::StoredRef;
 use crate::input::parse_cell::append_hex;
+use crate::open_segment::OpenSegment;
 use crate::output::format_value::Printer;
 use crate::output::text::printable;
 use crate::read;
-use crate::segments::{OpenSegment, Segments};
+use crate::segments::Segments;
 
 pub(crate) fn run(args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open_all([&args.file])?;

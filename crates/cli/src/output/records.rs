@@ -11,8 +11,9 @@ use crate::api::{DocAddress, DocId, Field, LogicalType};
 use crate::args::{RecordArgs, RecordFormat};
 use crate::console::Console;
 use crate::error::CliError;
+use crate::open_segment::OpenSegment;
 use crate::read::{CHUNK, Record, Records};
-use crate::segments::{OpenSegment, Segments};
+use crate::segments::Segments;
 
 /// The name of the column of document numbers that --doc-ids adds.
 pub(crate) const DOC: &str = "_doc";
