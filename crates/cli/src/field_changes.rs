@@ -94,7 +94,8 @@ impl FieldChanges {
             return Err(CliError::failed(message).hint("FIELD=VALUE sets the value"));
         }
         if action == Action::Unset && schema.version_field() == Some(name) {
-            let message = format!("column {name:?}: every document has a version, which cannot be removed");
+            let message =
+                format!("column {name:?}: expected a column that documents may lack, found that of versions");
             return Err(CliError::failed(message));
         }
         let (field, values) = (field.clone(), Vec::new());

@@ -119,14 +119,14 @@ pub(crate) fn require(store: &StoreSchema, requests: &mut Schema) -> Result<(), 
 
 /// Fails if an update cannot change a field.
 pub(crate) fn require_updatable(store: &StoreSchema, name: &str) -> Result<(), CliError> {
-    let why = if store.id_field() == Some(name) {
-        "it has the ids of documents"
+    let found = if store.id_field() == Some(name) {
+        "the column of ids"
     } else if store.sort().iter().any(|key| key.column == name) {
-        "documents are sorted by it"
+        "one by which documents are sorted"
     } else {
         return Ok(());
     };
-    let message = format!("column {name:?}: expected a column that can be changed, but {why}");
+    let message = format!("column {name:?}: expected a column that can be changed, found {found}");
     Err(CliError::failed(message).hint("`dv put` replaces the whole document"))
 }
 

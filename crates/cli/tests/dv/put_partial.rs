@@ -110,7 +110,9 @@ fn what_is_refused_says_what_to_do() {
     assert_eq!(run.code, 0, "a column without values is not changed: {run:?}");
     let run = put(&sandbox, "csv", "id,at\na,5\n", &[]);
     assert!(
-        run.code == 1 && run.err.contains("column \"at\"") && run.err.contains("documents are sorted by it"),
+        run.code == 1
+            && run.err.contains("column \"at\"")
+            && run.err.contains("one by which documents are sorted"),
         "{run:?}"
     );
     let run = put(&sandbox, "csv", "id,size\na,many\n", &[]);

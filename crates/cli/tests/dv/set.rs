@@ -126,7 +126,7 @@ fn a_stale_version_is_reported() {
     let Run { code, err, .. } = sandbox.dv(&["set", "st", "bob", "--unset", "changed"]);
     assert_eq!(
         (code, err.as_str()),
-        (1, "dv: column \"changed\": every document has a version, which cannot be removed\n")
+        (1, "dv: column \"changed\": expected a column that documents may lack, found that of versions\n")
     );
 }
 
@@ -150,8 +150,19 @@ fn what_is_refused_says_what_to_do() {
     fails(&["st", "a", "sise=1"], 1, &["no column \"sise\"", "did you mean \"size\"?"]);
     fails(&["st", "a", "--unset", "sise"], 1, &["did you mean \"size\"?"]);
     fails(&["st", "a", "colour=red"], 1, &["no column \"colour\"", "`dv put --partial` adds new ones"]);
-    fails(&["st", "a", "id=b"], 1, &["column \"id\"", "`dv put` replaces the whole document"]);
-    fails(&["sorted", "--where", "n = 1", "at=5"], 1, &["column \"at\"", "documents are sorted by it"]);
+    fails(
+        &["st", "a", "id=b"],
+        1,
+        &[
+            "column \"id\": expected a column that can be changed, found the column of ids",
+            "`dv put` replaces the whole document",
+        ],
+    );
+    fails(
+        &["sorted", "--where", "n = 1", "at=5"],
+        1,
+        &["column \"at\"", "one by which documents are sorted"],
+    );
     fails(&["sorted", "a", "n=5"], 1, &["no column of ids", "--where updates by a query"]);
     fails(
         &["st", "a", "size=1", "size=2"],
