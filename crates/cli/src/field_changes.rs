@@ -116,8 +116,8 @@ impl FieldChanges {
             let field = batch.field(&field.name)?;
             update = match action {
                 Action::Set => update,
-                Action::Add => update.add(field),
-                Action::Remove => update.remove(field),
+                Action::Add => update.add_to(field),
+                Action::Remove => update.remove_from(field),
                 Action::Unset => update.unset(field),
             };
         }
