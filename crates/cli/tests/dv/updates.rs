@@ -43,11 +43,11 @@ fn updated() -> Sandbox {
     let field = |name| batch.field(name).unwrap();
     let [id, size, price, section, tags, stars] =
         ["id", "size", "price", "section", "tags", "stars"].map(field);
-    let mut doc = batch.update_with(&Update::new().add(tags));
+    let mut doc = batch.update_with(&Update::new().add_to(tags));
     doc.str(id, "a").unwrap().i64(size, 100).unwrap().f64(price, 1.125).unwrap();
     doc.str(section, "zoo").unwrap().str(tags, "new").unwrap();
     doc.finish().unwrap();
-    let mut doc = batch.update_with(&Update::new().remove(tags).unset(section));
+    let mut doc = batch.update_with(&Update::new().remove_from(tags).unset(section));
     doc.str(id, "b").unwrap().str(tags, "x").unwrap();
     doc.finish().unwrap();
     let mut doc = batch.update();
