@@ -383,7 +383,9 @@ impl ValueReader<'_> {
                     docs[usize::try_from(*name).unwrap_or(usize::MAX)].push(rows.doc(*at));
                 }
             }
-            for (name, docs) in names.terms.slices().iter().zip(docs) {
+            for (name, mut docs) in names.terms.slices().iter().zip(docs) {
+                // A damaged set may repeat a name.
+                docs.dedup();
                 let place = self.updatable(&String::from_utf8_lossy(name), |_| true)?;
                 let (field, state) = (&self.schema.fields()[place], &mut states[rows.segment]);
                 self.spend(&field.name, blocks_of(state), budget)?;

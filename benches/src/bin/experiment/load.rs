@@ -26,6 +26,8 @@ pub(crate) struct Load {
     /// Between refreshes.
     pub(crate) every: Duration,
     pub(crate) seconds: u64,
+    /// Seconds before these.
+    pub(crate) warm: u64,
     pub(crate) searchers: u32,
     pub(crate) updaters: u32,
 }
@@ -35,6 +37,7 @@ pub(crate) struct Load {
 pub(crate) struct Figures {
     pub(crate) refresh_ms: f64,
     pub(crate) refresh_cpu_ms: f64,
+    pub(crate) p999_ms: f64,
     pub(crate) longest_ms: f64,
     pub(crate) update_ms: f64,
     pub(crate) update_cpu_ms: f64,
@@ -135,24 +138,33 @@ impl Running<'_> {
 
     /// Refreshes until the time is over.
     fn refresh(&self) -> Figures {
-        let Load { every, seconds, kind, .. } = self.load;
+        let Load { every, seconds, warm, kind, .. } = self.load;
         let (began, mut figures, mut next) = (Instant::now(), Figures::default(), every);
-        while next.as_secs_f64() <= seconds as f64 {
+        let (mut is_warm, mut counted, mut times) = (false, began, Vec::new());
+        while next.as_secs_f64() <= (warm + seconds) as f64 {
             std::thread::sleep(next.saturating_sub(began.elapsed()));
+            if !is_warm && next.as_secs_f64() > warm as f64 {
+                (is_warm, counted, figures) = (true, Instant::now(), Figures::default());
+                times.clear();
+                self.updates.iter().chain([&self.queries]).for_each(|count| count.store(0, Relaxed));
+            }
             let (start, cpu_start) = (Instant::now(), cpu());
             let parts = self.way.refresh();
             open(&parts, kind);
             *self.parts.write().expect("no panic") = parts;
             let ms = start.elapsed().as_secs_f64() * 1e3;
             figures.refresh_ms += ms;
-            figures.longest_ms = figures.longest_ms.max(ms);
+            times.push(ms);
             figures.refresh_cpu_ms += (cpu() - cpu_start) * 1e3;
             figures.refreshes += 1;
             next = every * (began.elapsed().as_secs_f64() / every.as_secs_f64()).floor() as u32 + every;
         }
+        times.sort_by(f64::total_cmp);
+        figures.longest_ms = times.last().copied().unwrap_or(0.0);
+        figures.p999_ms = times.get(times.len() * 999 / 1_000).copied().unwrap_or(0.0);
         let each = f64::from(figures.refreshes.max(1));
         self.ended.store(true, Relaxed);
-        figures.queries_s = self.queries.load(Relaxed) as f64 / began.elapsed().as_secs_f64();
+        figures.queries_s = self.queries.load(Relaxed) as f64 / counted.elapsed().as_secs_f64();
         Figures {
             refresh_ms: figures.refresh_ms / each,
             refresh_cpu_ms: figures.refresh_cpu_ms / each,

@@ -25,6 +25,7 @@ pub(crate) fn run(args: &Args, folder: &Path, lucene: &Lucene, load: Load) {
         .args([args.docs, args.segments, load.rate].map(|number| number.to_string()));
     command.arg(load.every.as_secs_f64().to_string()).arg(load.seconds.to_string());
     command.args([args.searchers, args.updaters].map(|number| number.to_string())).arg(folder);
+    command.arg(load.warm.to_string());
     let output = command.output().expect("a JVM");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -36,6 +37,7 @@ pub(crate) fn run(args: &Args, folder: &Path, lucene: &Lucene, load: Load) {
     let figures = Figures {
         refresh_ms: number("refresh_ms"),
         refresh_cpu_ms: number("refresh_cpu_ms"),
+        p999_ms: number("longest_ms"),
         longest_ms: number("longest_ms"),
         update_ms: number("update_ms"),
         update_cpu_ms: number("update_cpu_ms"),

@@ -13,14 +13,16 @@ mod cost;
 mod docs;
 mod load;
 mod lucene;
+mod reads;
 mod ways;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 use docvalues::search::{Parts, Search};
-use docvalues::store::{Store, StoreOptions};
+use docvalues::store::{Background, BackgroundOptions, Store, StoreOptions};
 
 use docs::{Fields, first_seed, schema};
 use load::{Figures, Load};
@@ -57,6 +59,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "S", default_value_t = 10)]
     pub(crate) seconds: u64,
 
+    /// Seconds of each load before these, which do not count
+    #[arg(long, value_name = "S", default_value_t = 2)]
+    pub(crate) warm: u64,
+
     /// Threads that search
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub(crate) searchers: u32,
@@ -72,6 +78,14 @@ pub(crate) struct Args {
     /// Measure the calls that update, refresh and commit, instead of loads
     #[arg(long)]
     pub(crate) costs: bool,
+
+    /// Measure reads after updates, instead of loads
+    #[arg(long)]
+    pub(crate) reads: bool,
+
+    /// Merge, and commit every second, in other threads meanwhile
+    #[arg(long)]
+    pub(crate) background: bool,
 
     /// Folder for indexes, which are kept
     #[arg(long, value_name = "DIR")]
@@ -118,13 +132,17 @@ fn main() {
     let folder = args.folder.clone().unwrap_or_else(|| std::env::temp_dir().join("docvalues-experiment"));
     let base = base(&folder, args.docs, args.segments);
     if args.costs {
-        return cost::measure(&base, &folder, args.docs, &args.kinds);
+        cost::measure(&base, &folder, args.docs, &args.kinds);
+        return cost::fields(&base, &folder, args.docs);
+    }
+    if args.reads {
+        return reads::measure(&base, &folder, args.docs);
     }
     println!("\n## {} documents, {} segments, {} searchers\n", args.docs, args.segments, args.searchers);
     println!(
-        "| way | kind | updates/s | every s | refresh ms | CPU ms | longest | update ms | CPU ms | total ms | ms a document | queries/s | refreshes | behind | KB written |"
+        "| way | kind | updates/s | every s | refresh ms | CPU ms | p99.9 | longest | update ms | CPU ms | total ms | ms a document | queries/s | refreshes | behind | KB written |"
     );
-    println!("| --- | --- |{}", " ---: |".repeat(13));
+    println!("| --- | --- |{}", " ---: |".repeat(14));
     let lucenes = lucene::find(&args.lucene);
     for kind in &args.kinds {
         for every in &args.every {
@@ -135,11 +153,12 @@ fn main() {
                     rate: *rate,
                     every: Duration::from_secs_f64(*every),
                     seconds: args.seconds,
+                    warm: args.warm,
                     searchers: args.searchers,
                     updaters: args.updaters,
                 };
                 for way in &args.ways {
-                    if let Some(figures) = run(&base, &folder, *way, load) {
+                    if let Some(figures) = run(&base, &folder, (*way, args.background), load) {
                         print_row(&format!("{way:?}").to_lowercase(), load, &figures);
                     }
                 }
@@ -152,12 +171,25 @@ fn main() {
 }
 
 /// Runs a load; `None` if the way has no such updates.
-fn run(base: &Path, folder: &Path, means: Means, load: Load) -> Option<Figures> {
+fn run(base: &Path, folder: &Path, (means, has_background): (Means, bool), load: Load) -> Option<Figures> {
     let copy = copy(base, folder);
     let files = folder.join("files");
     drop(std::fs::remove_dir_all(&files));
     let way: Box<dyn Way> = match (means, load.kind) {
-        (Means::Hybrid, _) => Box::new(Hybrid(Store::open(&copy, StoreOptions::default()).expect("a store"))),
+        (Means::Hybrid, _) if has_background => {
+            let options =
+                StoreOptions { commit_every: Some(Duration::from_secs(1)), ..StoreOptions::default() };
+            let store = Arc::new(Store::open(&copy, options).expect("a store"));
+            let background = Background::start(BackgroundOptions::default()).expect("threads");
+            background.add(&store).expect("a store");
+            let figures = load.run(&Hybrid(store.clone()));
+            eprintln!("{:?}", store.stats());
+            background.remove(&store).expect("a disk with room");
+            return Some(figures);
+        }
+        (Means::Hybrid, _) => {
+            Box::new(Hybrid(Arc::new(Store::open(&copy, StoreOptions::default()).expect("a store"))))
+        }
         (_, Kind::Reindex | Kind::Text) => return None,
         (Means::Stacked, _) => Box::new(Stacked::new(&copy, files)),
         (Means::Rewritten, _) => Box::new(Rewritten::new(&copy, files)),
@@ -174,9 +206,10 @@ pub(crate) fn print_row(way: &str, load: Load, figures: &Figures) {
     let kind = kind.name();
     let every = every.as_secs_f64();
     println!(
-        "| {way} | {kind} | {rate} | {every} | {:.2} | {:.2} | {:.1} | {:.2} | {:.2} | {total:.2} | {each:.4} | {:.1} | {} | {} | {:.1} |",
+        "| {way} | {kind} | {rate} | {every} | {:.2} | {:.2} | {:.1} | {:.1} | {:.2} | {:.2} | {total:.2} | {each:.4} | {:.1} | {} | {} | {:.1} |",
         figures.refresh_ms,
         figures.refresh_cpu_ms,
+        figures.p999_ms,
         figures.longest_ms,
         figures.update_ms,
         figures.update_cpu_ms,

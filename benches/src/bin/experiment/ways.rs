@@ -37,7 +37,7 @@ pub(crate) trait Way: Sync {
 }
 
 /// The store: new values in memory, deltas at commits.
-pub(crate) struct Hybrid(pub(crate) Store);
+pub(crate) struct Hybrid(pub(crate) Arc<Store>);
 
 impl Way for Hybrid {
     fn apply(&self, kind: Update, ops: &[Op]) {

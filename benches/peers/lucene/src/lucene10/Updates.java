@@ -83,10 +83,12 @@ final class Updates {
   /** Nanoseconds between refreshes. */
   private final long every;
   private final double seconds;
+  /** Seconds before these, which do not count. */
+  private final double warm;
   private final int searchers;
   private final int updaters;
 
-  /** VERSION KIND DOCS SEGMENTS RATE EVERY SECONDS SEARCHERS UPDATERS FOLDER */
+  /** VERSION KIND DOCS SEGMENTS RATE EVERY SECONDS SEARCHERS UPDATERS FOLDER WARM */
   public static void main(String[] args) throws Exception {
     String version = org.apache.lucene.util.Version.LATEST.toString();
     if (!version.equals(args[0])) {
@@ -101,21 +103,31 @@ final class Updates {
     long every = (long) (Double.parseDouble(args[5]) * 1e9);
     double seconds = Double.parseDouble(args[6]);
     Path folder = Path.of(args[9]);
+    double warm = Double.parseDouble(args[10]);
     Files.createDirectories(folder);
     int few = Math.min(docs, 60_000);
-    new Updates(kind, few, segments, 10_000, 20_000_000, 2, searchers, updaters).measure(version, folder);
+    new Updates(kind, few, segments, 10_000, 20_000_000, 2, 0, searchers, updaters).measure(version, folder);
     System.out.println(
-        new Updates(kind, docs, segments, numbers[2], every, seconds, searchers, updaters)
+        new Updates(kind, docs, segments, numbers[2], every, seconds, warm, searchers, updaters)
             .measure(version, folder));
   }
 
   private Updates(
-      Kind kind, int docs, int segments, int rate, long every, double seconds, int searchers, int updaters) {
+      Kind kind,
+      int docs,
+      int segments,
+      int rate,
+      long every,
+      double seconds,
+      double warm,
+      int searchers,
+      int updaters) {
     this.kind = kind;
     this.docs = docs;
     this.rate = rate;
     this.every = every;
     this.seconds = seconds;
+    this.warm = warm;
     this.searchers = searchers;
     this.updaters = updaters;
     starts = new int[segments + 1];
@@ -218,8 +230,6 @@ final class Updates {
     private final AtomicLong queries = new AtomicLong();
 
     private int refreshes;
-    /** Refreshes that began later than they should. */
-    private int behind;
     private long refreshNanos;
     private long refreshCpu;
     private long longest;
@@ -261,7 +271,7 @@ final class Updates {
       return String.format(
           Locale.ROOT,
           "{\"refresh_ms\":%.4f,\"refresh_cpu_ms\":%.4f,\"longest_ms\":%.4f,\"update_ms\":%.4f,"
-              + "\"update_cpu_ms\":%.4f,\"queries_s\":%.3f,\"refreshes\":%d,\"behind\":%d,\"updates\":%d,"
+              + "\"update_cpu_ms\":%.4f,\"queries_s\":%.3f,\"refreshes\":%d,\"updates\":%d,"
               + "\"written\":%d,\"files\":%d}",
           refreshNanos / each,
           refreshCpu / each,
@@ -270,7 +280,6 @@ final class Updates {
           updateCpu.get() / each,
           queriesPerSecond,
           refreshes,
-          behind,
           updates.get(),
           written,
           files);
@@ -330,12 +339,22 @@ final class Updates {
 
     private void refreshAtIntervals() throws Exception {
       long began = System.nanoTime();
-      for (long next = every; next <= seconds * 1e9; next = ((System.nanoTime() - began) / every + 1) * every) {
+      long counted = began;
+      boolean isWarm = false;
+      long end = (long) ((warm + seconds) * 1e9);
+      for (long next = every; next <= end; next = ((System.nanoTime() - began) / every + 1) * every) {
         long left = next - (System.nanoTime() - began);
         if (left >= 0) {
           TimeUnit.NANOSECONDS.sleep(left);
-        } else {
-          behind++;
+        }
+        if (!isWarm && next > warm * 1e9) {
+          isWarm = true;
+          counted = System.nanoTime();
+          refreshes = 0;
+          refreshNanos = refreshCpu = longest = 0;
+          for (AtomicLong count : List.of(updates, updateNanos, updateCpu, queries)) {
+            count.set(0);
+          }
         }
         long start = System.nanoTime();
         long cpu = THREADS.getCurrentThreadCpuTime();
@@ -347,7 +366,7 @@ final class Updates {
         refreshes++;
       }
       ended = true;
-      queriesPerSecond = queries.get() / ((System.nanoTime() - began) / 1e9);
+      queriesPerSecond = queries.get() / ((System.nanoTime() - counted) / 1e9);
     }
 
     /** Shows the updates so far. */
