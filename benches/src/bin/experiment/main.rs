@@ -14,6 +14,8 @@ mod docs;
 mod load;
 mod lucene;
 mod reads;
+#[cfg(test)]
+mod tests;
 mod ways;
 
 use std::path::{Path, PathBuf};
