@@ -25,6 +25,7 @@ pub mod column_input;
 pub mod data;
 pub mod ids;
 pub mod ingest;
+pub mod line_plot;
 pub mod lucene;
 pub mod segment;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use docvalues_benches::lucene::{self, Lucene};
 
 use crate::load::{Figures, Load};
-use crate::{Args, Kind, print_row};
+use crate::{Args, Kind, Row, print_row};
 
 /// Compiles the versions that are wanted.
 pub(crate) fn find(versions: &[String]) -> Vec<Lucene> {
@@ -15,9 +15,9 @@ pub(crate) fn find(versions: &[String]) -> Vec<Lucene> {
 }
 
 /// Runs a load in a version of Lucene, if it has such updates, and prints its figures.
-pub(crate) fn run(args: &Args, folder: &Path, lucene: &Lucene, load: Load) {
+pub(crate) fn run(args: &Args, folder: &Path, lucene: &Lucene, load: Load) -> Option<Row> {
     if load.kind == Kind::Text {
-        return;
+        return None;
     }
     let mut command = lucene.command_of("Updates");
     command
@@ -46,5 +46,5 @@ pub(crate) fn run(args: &Args, folder: &Path, lucene: &Lucene, load: Load) {
         updates: number("updates") as u64,
         written: number("written") as u64,
     };
-    print_row(&format!("Lucene {}", lucene.version), load, &figures);
+    Some(print_row(&format!("Lucene {}", lucene.version), load, &figures))
 }

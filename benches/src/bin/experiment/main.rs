@@ -25,6 +25,7 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 use docvalues::search::{Parts, Search};
 use docvalues::store::{Background, BackgroundOptions, Store, StoreOptions};
+use docvalues_benches::line_plot::LinePlot;
 
 use docs::{Fields, first_seed, schema};
 use load::{Figures, Load};
@@ -89,6 +90,10 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) background: bool,
 
+    /// Folder for plots
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
+
     /// Folder for indexes, which are kept
     #[arg(long, value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
@@ -146,6 +151,7 @@ fn main() {
     );
     println!("| --- | --- |{}", " ---: |".repeat(14));
     let lucenes = lucene::find(&args.lucene);
+    let mut rows = Vec::new();
     for kind in &args.kinds {
         for every in &args.every {
             for rate in &args.rates {
@@ -161,13 +167,55 @@ fn main() {
                 };
                 for way in &args.ways {
                     if let Some(figures) = run(&base, &folder, (*way, args.background), load) {
-                        print_row(&format!("{way:?}").to_lowercase(), load, &figures);
+                        rows.push(print_row(&format!("{way:?}").to_lowercase(), load, &figures));
                     }
                 }
                 for version in &lucenes {
-                    lucene::run(&args, &folder, version, load);
+                    rows.extend(lucene::run(&args, &folder, version, load));
                 }
             }
+        }
+    }
+    if let Some(plots) = &args.plots {
+        std::fs::create_dir_all(plots).expect("a folder");
+        draw(plots, args.docs, &rows);
+    }
+}
+
+/// What a plot shows of a load.
+pub(crate) struct Row {
+    way: String,
+    load: Load,
+    total_ms: f64,
+    queries_s: f64,
+}
+
+/// Draws the time and the queries a second of each kind and interval, by rate.
+fn draw(folder: &Path, docs: u32, rows: &[Row]) {
+    type Value = fn(&Row) -> f64;
+    let plots: [(&str, &str, Value); 2] = [
+        ("time", "ms a refresh, with its updates", |row| row.total_ms),
+        ("queries", "queries a second", |row| row.queries_s),
+    ];
+    let of = |row: &Row| (row.load.kind.name(), row.load.every);
+    let mut kinds: Vec<_> = rows.iter().map(of).collect();
+    kinds.dedup();
+    for (kind, every) in kinds {
+        for (name, scale, value) in plots {
+            let mut lines: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+            for row in rows.iter().filter(|row| of(row) == (kind, every)) {
+                let point = (f64::from(row.load.rate), value(row).max(1e-3));
+                match lines.iter_mut().find(|(way, _)| *way == row.way) {
+                    Some((_, points)) => points.push(point),
+                    None => lines.push((row.way.clone(), vec![point])),
+                }
+            }
+            let every = every.as_secs_f64();
+            let title = format!("{kind}: {docs} documents, a refresh each {every} s");
+            let scales = ["updates a second", scale];
+            let svg = LinePlot { title, scales, is_logarithmic: true, lines }.draw().expect("points");
+            let path = folder.join(format!("{kind}-{name}-{every}.svg"));
+            std::fs::write(path, svg).expect("a disk with room");
         }
     }
 }
@@ -200,7 +248,7 @@ fn run(base: &Path, folder: &Path, (means, has_background): (Means, bool), load:
 }
 
 /// Prints the figures of a load.
-pub(crate) fn print_row(way: &str, load: Load, figures: &Figures) {
+pub(crate) fn print_row(way: &str, load: Load, figures: &Figures) -> Row {
     let Load { kind, rate, every, seconds, .. } = load;
     let expected = (seconds as f64 / every.as_secs_f64()) as u32;
     let total = figures.refresh_ms + figures.update_ms;
@@ -220,6 +268,7 @@ pub(crate) fn print_row(way: &str, load: Load, figures: &Figures) {
         expected.saturating_sub(figures.refreshes),
         figures.written as f64 / 1024.0,
     );
+    Row { way: way.to_owned(), load, total_ms: total, queries_s: figures.queries_s }
 }
 
 /// The CPU time of this thread, in seconds.

@@ -1,27 +1,13 @@
-//! Plots of documents a second over time, as SVG.
+//! Plots of documents a second over time.
 
 use std::error::Error;
 
-use plotters::prelude::*;
+use docvalues_benches::line_plot::LinePlot;
 
 use super::million::STEPS;
 use super::{Args, Peer};
 
-const SIZE: (u32, u32) = (860, 420);
-
-/// Colours that are distinct for colour-blind readers and in grey (Okabe and Ito).
-const COLOURS: [RGBColor; 8] = [
-    RGBColor(0, 114, 178),
-    RGBColor(0, 158, 115),
-    RGBColor(230, 159, 0),
-    RGBColor(213, 94, 0),
-    RGBColor(204, 121, 167),
-    RGBColor(86, 180, 233),
-    RGBColor(240, 228, 66),
-    RGBColor(0, 0, 0),
-];
-
-/// The rates of all cases over the documents that were added.
+/// The rates of all cases over the documents that were added, as SVG.
 pub(super) fn draw(args: &Args, segments: u32, peers: &[Peer]) -> Result<String, Box<dyn Error>> {
     let step = f64::from(args.operations / STEPS) / 1e3;
     let mut lines: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
@@ -34,42 +20,10 @@ pub(super) fn draw(args: &Args, segments: u32, peers: &[Peer]) -> Result<String,
             lines.push((format!("{name}, {}", case["case"]), points));
         }
     }
-    let rates = || lines.iter().flat_map(|(_, points)| points).map(|(_, rate)| *rate);
-    let (least, most) = (rates().fold(f64::MAX, f64::min), rates().fold(0.0, f64::max));
-    let mut svg = String::new();
-    {
-        let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
-        area.fill(&WHITE)?;
-        let title = match segments {
-            0 => "new ids into an empty index".to_owned(),
-            _ => format!("new ids beside {} documents in {segments} segments", args.docs),
-        };
-        // Space for the legend.
-        let top = most * (most / least).powf(0.4).max(2.0);
-        let mut chart = ChartBuilder::on(&area)
-            .caption(title, ("sans-serif", 18))
-            .margin(12)
-            .x_label_area_size(44)
-            .y_label_area_size(70)
-            .build_cartesian_2d(0.0..step * f64::from(STEPS), (least / 1.5..top).log_scale())?;
-        chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .x_label_formatter(&|docs| format!("{docs}"))
-            .y_label_formatter(&|rate| format!("{rate}"))
-            .x_desc("thousands of documents added")
-            .y_desc("thousands a second")
-            .draw()?;
-        for ((name, points), colour) in lines.into_iter().zip(COLOURS.into_iter().cycle()) {
-            let line = [PathElement::new(points, colour.stroke_width(2))];
-            chart.draw_series(line)?.label(name).legend(move |(x, y)| {
-                Rectangle::new([(x, y - 5), (x + 14, y + 5)], colour.filled()).into_dyn()
-            });
-        }
-        let mut labels = chart.configure_series_labels();
-        labels.position(SeriesLabelPosition::UpperRight).background_style(WHITE.mix(0.9));
-        labels.border_style(BLACK.mix(0.3)).draw().map_err(|error| error.to_string())?;
-        area.present()?;
-    }
-    Ok(svg)
+    let title = match segments {
+        0 => "new ids into an empty index".to_owned(),
+        _ => format!("new ids beside {} documents in {segments} segments", args.docs),
+    };
+    let scales = ["thousands of documents added", "thousands a second"];
+    LinePlot { title, scales, is_logarithmic: false, lines }.draw()
 }
