@@ -1,4 +1,4 @@
-//! Deltas: what changed in all segments between two commits; and folds, what changed in one since it was written.
+//! Deltas: the changes of all segments between two commits. Folds: all changes of one segment since it was written.
 //!
 //! Both are segments, so that they have checksums, and every tool that reads a segment reads them.
 //!
@@ -58,7 +58,7 @@ const MOST_PER_BYTE: u64 = 64;
 /// The columns of a delta that are none of the store's, in the order of its schema.
 const OWN: usize = 4;
 
-/// What changed in a segment since a moment.
+/// The changes of a segment since a moment.
 pub(crate) struct ChangedSegment<'a> {
     state: &'a SegmentState,
     /// The documents that were deleted or updated, ascending.

@@ -1,4 +1,4 @@
-//! [`Resolved`]: what the updates of a batch need to know of segments, read before anything changes.
+//! [`Resolved`]: the updates of a batch, with everything that they need from segments, read before anything changes.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

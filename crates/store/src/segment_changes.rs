@@ -1,4 +1,4 @@
-//! [`SegmentChanges`]: what changed in a segment, whose file stays as it is.
+//! [`SegmentChanges`]: the changes of a segment, whose file stays as it is.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::batch::Condition;
 use crate::schema::StoreSchema;
 
-/// What an update does to a field, if not to set it to the values that are given.
+/// The effect of an update on a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Change {
     /// Replaces all values.
@@ -106,14 +106,14 @@ impl Update {
     }
 }
 
-/// What an update does to fields, ascending by their place, if not to set them.
+/// The effects of an update on fields that it does not simply set, ascending by place.
 pub(crate) type FieldChanges = Vec<(usize, Change)>;
 
-/// The updates of a batch: rows of new values, and what they do.
+/// The updates of a batch: rows of new values, and their effects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Updates {
     pub(crate) rows: PlainColumns,
-    /// The changes of each row, in `kinds`.
+    /// The place in `kinds` of each row.
     pub(crate) of_rows: Vec<u32>,
     pub(crate) kinds: Vec<FieldChanges>,
 }
@@ -145,7 +145,7 @@ impl Updates {
         &self.kinds[self.of_rows[row as usize] as usize]
     }
 
-    /// What a row does to a field, if anything.
+    /// The effect of a row on a field, if it has one.
     pub(crate) fn change(&self, row: u32, field: usize) -> Option<Change> {
         let has_value = self.rows.column(field).is_some_and(|column| column.has_value(row));
         let changes = self.changes(row);

@@ -1,4 +1,4 @@
-//! What updates cost the calls that make them, show them and commit them.
+//! The cost of updates for the calls that apply, refresh and commit them.
 
 use std::path::Path;
 use std::sync::Arc;

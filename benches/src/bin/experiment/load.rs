@@ -32,7 +32,7 @@ pub(crate) struct Load {
     pub(crate) updaters: u32,
 }
 
-/// What a load took, on average of its refreshes.
+/// The figures of a load, mostly averages of its refreshes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figures {
     pub(crate) refresh_ms: f64,

@@ -42,11 +42,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 6)]
     pub(crate) segments: u32,
 
-    /// What is updated
+    /// Fields to update
     #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_enum, default_values_t = [Kind::Reindex, Kind::Numeric, Kind::Binary, Kind::Text])]
     pub(crate) kinds: Vec<Kind>,
 
-    /// How it is updated
+    /// Ways to update
     #[arg(long, value_name = "WAY,…", value_delimiter = ',', value_enum, default_values_t = [Means::Hybrid, Means::Stacked, Means::Rewritten])]
     pub(crate) ways: Vec<Means>,
 
@@ -99,7 +99,7 @@ pub(crate) struct Args {
     pub(crate) folder: Option<PathBuf>,
 }
 
-/// What is updated.
+/// The field of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
     /// The document is written again
@@ -123,7 +123,7 @@ impl Kind {
     }
 }
 
-/// How it is updated.
+/// A way to update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Means {
     /// The store: new values in memory
@@ -182,7 +182,7 @@ fn main() {
     }
 }
 
-/// What a plot shows of a load.
+/// The figures of a load in a plot.
 pub(crate) struct Row {
     way: String,
     load: Load,

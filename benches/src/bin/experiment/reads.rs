@@ -45,7 +45,7 @@ pub(crate) fn measure(base: &Path, folder: &Path, docs: u32) {
     }
 }
 
-/// What is shown after 1,000 documents were updated some times.
+/// The parts after 1,000 documents were updated some times.
 fn after(way: &dyn Way, docs: u32, times: usize, then: impl Fn()) -> Parts {
     let mut rng = SplitMix64::new(5);
     let mut parts = way.refresh();

@@ -76,7 +76,7 @@ impl Way for Hybrid {
 /// Changed rows that no refresh has yet, by segment and document: seeds.
 type Pending = BTreeMap<(u32, DocId), u64>;
 
-/// What the other two ways share: the segments of a store, which they read only.
+/// The segments of a store, which the other two ways only read.
 struct Base {
     snapshot: Snapshot,
     sources: Vec<Arc<dyn ColumnSource + Send + Sync>>,
@@ -85,7 +85,7 @@ struct Base {
     shown: Mutex<Shown>,
 }
 
-/// What is searched, and what was written for it.
+/// The parts that are searched, and the files that were written for them.
 struct Shown {
     parts: Parts,
     /// The layers of each segment, from the oldest.
