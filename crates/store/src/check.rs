@@ -166,11 +166,11 @@ impl Checker<'_> {
         if !are_sound {
             return Ok(());
         }
-        let state = CommitState::open(self.directory, number, self.options, &[])?;
+        let state = CommitState::open(self.directory, number, self.options, None)?;
         if is_newest {
             self.first_log = commit.first_log;
             self.log(&commit)?;
-            let snapshot = snapshot(state, None);
+            let snapshot = snapshot(&state, None);
             self.found.docs = snapshot.docs();
             self.ids(&snapshot)?;
         }

@@ -87,7 +87,7 @@ impl Store {
         if !known.contains(&to) {
             return Err(Error::NoCommit { folder, commit: to, known });
         }
-        let mut state = CommitState::open(&*directory, to, options.open, &[])?;
+        let mut state = CommitState::open(&*directory, to, options.open, None)?;
         let mut lost = Vec::new();
         for number in known.into_iter().filter(|number| *number > to) {
             let commit = CommitFile::read(&*directory, number).ok();

@@ -63,11 +63,11 @@ impl SegmentState {
     fn open(
         directory: &dyn Directory,
         entry: &SegmentEntry,
-        known: Option<&Arc<StoreSegment>>,
+        known: Option<&SegmentState>,
         options: OpenOptions,
     ) -> Result<SegmentState> {
-        let segment = match known.filter(|known| known.file == entry.file()) {
-            Some(known) => known.clone(),
+        let segment = match known.filter(|known| known.segment.file == entry.file()) {
+            Some(known) => known.segment.clone(),
             None => Arc::new(StoreSegment::open(directory, entry.file(), options)?),
         };
         let (file, docs) = (segment.segment.file(), segment.segment.docs());
@@ -81,7 +81,7 @@ impl SegmentState {
 }
 
 impl CommitState {
-    /// Opens all files of a commit but those that are `known`.
+    /// Opens a commit. Segments of the one `before` stay open, and its deltas are not read again if this one has more.
     ///
     /// # Errors
     ///
@@ -90,33 +90,46 @@ impl CommitState {
         directory: &dyn Directory,
         number: u64,
         options: OpenOptions,
-        known: &[Arc<StoreSegment>],
+        before: Option<&CommitState>,
     ) -> Result<CommitState> {
         let file = CommitFile::read(directory, number)?;
-        let known: HashMap<u64, &Arc<StoreSegment>> =
-            known.iter().map(|segment| (segment.number, segment)).collect();
+        let known = before.iter().flat_map(|before| &before.segments);
+        let known: HashMap<u64, &SegmentState> = known.map(|state| (state.number(), state)).collect();
         let open = |entry: &SegmentEntry| {
             SegmentState::open(directory, entry, known.get(&entry.number).copied(), options)
         };
         let segments = file.segments.iter().map(open).collect::<Result<Vec<_>>>()?;
         let mut state = CommitState { number, file, segments, tombstones: Tombstones::default() };
-        state.read_changes(directory, options)?;
+        let goes_on = |before: &&CommitState| state.file.deltas.starts_with(&before.file.deltas);
+        let read = before.filter(goes_on).map(|before| before.file.deltas.len());
+        let known = if read.is_some() { known } else { HashMap::new() };
+        state.read_changes(directory, options, (read.unwrap_or(0), &known))?;
         state.check_counts(directory)?;
         Ok(state)
     }
 
-    /// Reads the folds, then the deltas.
-    fn read_changes(&mut self, directory: &dyn Directory, options: OpenOptions) -> Result<()> {
+    /// Reads the folds, then the deltas; but of segments that were open with the first `read` deltas, only the others.
+    fn read_changes(
+        &mut self,
+        directory: &dyn Directory,
+        options: OpenOptions,
+        (read, known): (usize, &HashMap<u64, &SegmentState>),
+    ) -> Result<()> {
         let schema = &self.file.schema;
         for state in &mut self.segments {
-            if let Some(fold) = state.fold {
+            let same = |known: &&&SegmentState| {
+                Arc::ptr_eq(&known.segment, &state.segment) && known.fold == state.fold
+            };
+            if let Some(known) = known.get(&state.number()).filter(same) {
+                (state.folded, state.now) = (known.folded.clone(), known.committed.clone());
+            } else if let Some(fold) = state.fold {
                 let name = FileName::Fold { segment: state.number(), number: fold.number };
                 let fold = segment::open(directory, name, fold, options)?;
                 delta::read(&fold, schema, std::slice::from_mut(state), &mut self.tombstones)?;
                 state.folded = state.now.clone();
             }
         }
-        for entry in &self.file.deltas {
+        for entry in &self.file.deltas[read..] {
             let delta = segment::open(directory, FileName::Delta(entry.number), *entry, options)?;
             delta::read(&delta, schema, &mut self.segments, &mut self.tombstones)?;
         }

@@ -180,7 +180,7 @@ impl Store {
         let lock = WriterLock::take(&directory)?;
         let files = Files::list(&*directory)?;
         let newest = files.newest_commit().ok_or_else(no_store)?;
-        let state = CommitState::open(&*directory, newest, options.open, &[])?;
+        let state = CommitState::open(&*directory, newest, options.open, None)?;
         // The newest commit may have been renamed by a process that was killed before it synced the folder. Then an
         // older one must not be removed before this one is durable.
         directory.sync()?;

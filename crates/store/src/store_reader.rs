@@ -13,7 +13,6 @@ use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::names::FileName;
-use crate::segment::StoreSegment;
 use crate::snapshot::{Contents, Snapshot};
 use crate::state::CommitState;
 use crate::sync;
@@ -45,6 +44,7 @@ pub(crate) const ATTEMPTS: usize = 100;
 pub struct StoreReader {
     directory: Arc<dyn Directory>,
     options: OpenOptions,
+    state: CommitState,
     snapshot: Snapshot,
 }
 
@@ -70,8 +70,9 @@ impl StoreReader {
     ///
     /// As [`open`](Self::open).
     pub fn open_in(directory: Arc<dyn Directory>, options: OpenOptions) -> Result<StoreReader> {
-        let state = newest(&*directory, options, &[])?;
-        Ok(StoreReader { directory, options, snapshot: snapshot(state, None) })
+        let state = newest(&*directory, options, None)?;
+        let snapshot = snapshot(&state, None);
+        Ok(StoreReader { directory, options, state, snapshot })
     }
 
     /// Opens an older commit that the store keeps.
@@ -85,8 +86,9 @@ impl StoreReader {
         if !known.contains(&commit) {
             return Err(Error::NoCommit { folder: directory.path().display().to_string(), commit, known });
         }
-        let state = held(&*directory, commit, options, &[])?;
-        Ok(StoreReader { directory, options, snapshot: snapshot(state, None) })
+        let state = held(&*directory, commit, options, None)?;
+        let snapshot = snapshot(&state, None);
+        Ok(StoreReader { directory, options, state, snapshot })
     }
 
     /// What the store contains.
@@ -94,7 +96,8 @@ impl StoreReader {
         self.snapshot.clone()
     }
 
-    /// Goes to the newest commit. Returns whether there is a newer one. Files that both commits have stay open.
+    /// Goes to the newest commit. Returns whether there is a newer one. Files that both commits have stay open, and are not
+    /// read again.
     ///
     /// # Errors
     ///
@@ -105,11 +108,12 @@ impl StoreReader {
         if Files::list_beside_writer(&*self.directory)?.newest_commit().is_some_and(is_older) {
             return Ok(false);
         }
-        let state = newest(&*self.directory, self.options, self.snapshot.opened())?;
+        let state = newest(&*self.directory, self.options, Some(&self.state))?;
         if is_older(state.number) {
             return Ok(false);
         }
-        self.snapshot = snapshot(state, Some(&self.snapshot));
+        self.snapshot = snapshot(&state, Some(&self.snapshot));
+        self.state = state;
         Ok(true)
     }
 
@@ -134,12 +138,12 @@ impl StoreReader {
     }
 }
 
-pub(crate) fn snapshot(state: CommitState, before: Option<&Snapshot>) -> Snapshot {
+pub(crate) fn snapshot(state: &CommitState, before: Option<&Snapshot>) -> Snapshot {
     let contents = Contents {
         sequence: state.file.sequence,
         commit: state.number,
         generation: 0,
-        schema: Arc::new(state.file.schema),
+        schema: Arc::new(state.file.schema.clone()),
         segments: &state.segments,
         blocks: Vec::new(),
         ids: None,
@@ -151,14 +155,14 @@ pub(crate) fn snapshot(state: CommitState, before: Option<&Snapshot>) -> Snapsho
 fn newest(
     directory: &dyn Directory,
     options: OpenOptions,
-    known: &[Arc<StoreSegment>],
+    before: Option<&CommitState>,
 ) -> Result<CommitState> {
     let mut tried = None;
     for _ in 0..ATTEMPTS {
         let newest = Files::list_beside_writer(directory)?.newest_commit();
         let newest =
             newest.ok_or_else(|| Error::NoStore { folder: directory.path().display().to_string() })?;
-        match held(directory, newest, options, known) {
+        match held(directory, newest, options, before) {
             // The writer is removing it.
             Err(Error::Storage(error)) if error.is_busy() => sync::yield_now(),
             // The same commit again: it is not being replaced.
@@ -182,11 +186,11 @@ fn held(
     directory: &dyn Directory,
     number: u64,
     options: OpenOptions,
-    known: &[Arc<StoreSegment>],
+    before: Option<&CommitState>,
 ) -> Result<CommitState> {
     let name = FileName::Commit(number).to_string();
     let _held = directory.hold(OsStr::new(&name), FileLock::Shared)?;
-    CommitState::open(directory, number, options, known)
+    CommitState::open(directory, number, options, before)
 }
 
 /// Whether there is no such file.
