@@ -46,7 +46,9 @@ fn operation() -> impl Strategy<Value = Operation> {
         |(id, size, version, condition, is_update)| {
             // Only unconditional deletes can have a version.
             let condition = if size.is_none() && version.is_some() { Condition::Always } else { condition };
-            Operation { id, size, version, condition, is_update: is_update && size.is_some() }
+            // An update of no document would be none.
+            let is_update = is_update && size.is_some() && condition != Condition::Absent;
+            Operation { id, size, version, condition, is_update }
         },
     )
 }
