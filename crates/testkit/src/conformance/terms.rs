@@ -177,6 +177,8 @@ impl Subject<'_> {
         self.same("seek_exact", &Text(probe), &found, &exact);
         let found = good(self.terms.seek_ceil(probe), self.name, "seek_ceil");
         self.same("seek_ceil", &Text(probe), &found, &TermOrd::new(ceil));
+        let found = good(self.terms.place(probe), self.name, "place");
+        self.same("place", &Text(probe), &found, &exact.ok_or(TermOrd::new(ceil)));
         let begin_so =
             self.wanted[ceil as usize..].iter().take_while(|term| term.starts_with(probe)).count() as u32;
         let found = good(self.terms.prefix(probe), self.name, "prefix");

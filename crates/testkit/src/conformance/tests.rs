@@ -111,12 +111,13 @@ const ZONES: [(Fault, &str); 10] = [
 const NO_ZONES: [(Fault, &str); 1] = [(Fault::HasSkipIndex, "skip_index: expected none")];
 const PRESENT: [(Fault, &str); 1] = [(Fault::GatherPresent, "is present")];
 const FILL: [(Fault, &str); 1] = [(Fault::GatherFill, "filled with")];
-const TERMS: [(Fault, &str); 11] = [
+const TERMS: [(Fault, &str); 12] = [
     (Fault::TermCount, "term_count"),
     (Fault::Term, "term of 3"),
     (Fault::TermAppends, "term of"),
     (Fault::TermPastEnd, "term of ord"),
     (Fault::SeekExact, "seek_exact"),
+    (Fault::Place, "place"),
     (Fault::SeekCeil, "seek_ceil"),
     (Fault::Prefix, "prefix"),
     (Fault::TermRange, "term_range"),

@@ -84,6 +84,7 @@ pub(super) enum Fault {
     TermAppends,
     TermPastEnd,
     SeekExact,
+    Place,
     SeekCeil,
     Prefix,
     TermRange,

@@ -53,6 +53,12 @@ impl Terms for Faulty {
         Ok(found.filter(|ord| !(self.is(Fault::SeekExact) && ord.get() == ORD)))
     }
 
+    fn place(&self, term: &[u8]) -> Result<Result<TermOrd, TermOrd>> {
+        self.call("Terms::place");
+        let found = self.terms().place(term)?;
+        Ok(found.and_then(|ord| if self.is(Fault::Place) && ord.get() == ORD { Err(ord) } else { Ok(ord) }))
+    }
+
     fn prefix(&self, prefix: &[u8]) -> Result<OrdRange> {
         self.call("Terms::prefix");
         let found = self.terms().prefix(prefix)?;
