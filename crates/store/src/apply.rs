@@ -101,8 +101,9 @@ impl Store {
     /// # Errors
     ///
     /// If the batch has fields that the store has not, a document without an id in a store with ids, or a condition or
-    /// version that the store cannot compare; if a segment is damaged; or if a full buffer cannot be written. Nothing is
-    /// changed then. If the log cannot be written, the batch may be there when the store is opened again, which it must
+    /// version that the store cannot compare; if an update changes a key of the index sort, leaves a document without a
+    /// version, or adds a value to a single-valued field; if a segment is damaged; or if a full buffer cannot be written.
+    /// Nothing is changed then. If the log cannot be written, the batch may be there when the store is opened again, which it must
     /// be.
     ///
     /// # Examples
