@@ -23,7 +23,7 @@ const COLOURS: [RGBColor; 8] = [
 pub struct LinePlot {
     /// The caption.
     pub title: String,
-    /// What the horizontal and the vertical scale show.
+    /// The names of the horizontal and the vertical scale.
     pub scales: [&'static str; 2],
     /// Whether the horizontal scale is logarithmic, too.
     pub is_logarithmic: bool,

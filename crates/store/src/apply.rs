@@ -62,7 +62,7 @@ struct Request {
     is_decided: bool,
 }
 
-/// Where a live document is now.
+/// The place of a document now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Current {
     Buffer(Place),

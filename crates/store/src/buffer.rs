@@ -49,7 +49,7 @@ pub(crate) struct Buffer {
     /// holds the lock for milliseconds.
     expected: usize,
     bytes: usize,
-    /// Where updates have put copies of documents of blocks, by the numbers of these.
+    /// The places of copies that updates made, by the block and the number of the document before.
     moved: HashMap<(u64, DocId), Place>,
 }
 

@@ -16,7 +16,7 @@ use crate::{Kind, copy, cpu};
 /// Rounds, of which the median counts.
 const ROUNDS: usize = 5;
 
-/// How often 1,000 documents were updated.
+/// Numbers of batches of 1,000 updates.
 const TIMES: [usize; 4] = [0, 1, 8, 64];
 
 /// Prints the nanoseconds for each value of a scan and of gathers in any order, and the milliseconds of the top 20.

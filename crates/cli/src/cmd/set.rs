@@ -15,7 +15,7 @@ use crate::output::format_value::Printer;
 use crate::output::json::Json;
 use crate::output::text::{printable, thousands};
 
-/// What became of the documents.
+/// The number of documents that were updated, and the ids of others.
 #[derive(Default)]
 struct Updated {
     updated: u64,

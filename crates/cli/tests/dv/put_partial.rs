@@ -92,7 +92,7 @@ fn versions_and_durability_are_those_of_a_put() {
     let run = put(&sandbox, "csv", rows, &[&more[..8], &["--json"]].concat());
     let lines: Vec<&str> = run.err.lines().collect();
     assert_eq!(lines, ["{\"documents\":2,\"skipped_rows\":0}", "{\"documents\":4,\"skipped_rows\":0}"]);
-    // What was durable stays after an error.
+    // Durable documents stay after an error.
     let run = put(
         &sandbox,
         "csv",

@@ -129,6 +129,11 @@ fn replace_delta(folder: &std::path::Path, commit: u64, rows: &[Row]) {
         }
         row.finish().unwrap();
     }
+    put_delta(folder, commit, writer);
+}
+
+/// Puts these rows in place of the only delta, and names the file in the commit.
+pub(crate) fn put_delta(folder: &std::path::Path, commit: u64, writer: SegmentWriter<Vec<u8>>) {
     let (bytes, summary) = writer.finish().unwrap();
     std::fs::write(folder.join("delta-000001.dv"), &bytes).unwrap();
     let path = folder.join(format!("commit-{commit:08}"));

@@ -12,6 +12,7 @@ use docvalues_writer::{
 };
 
 use crate::fixture::id;
+use crate::refusals::put_delta;
 use crate::updates::{Doc, Operation, Row, Way, apply, contents, options, schema};
 
 #[test]
@@ -96,15 +97,7 @@ fn replace_delta(folder: &std::path::Path, commit: u64, docs: &[i64], columns: &
         row.finish().unwrap();
     }
     writer.batch(others).unwrap().finish();
-    let (bytes, summary) = writer.finish().unwrap();
-    std::fs::write(folder.join("delta-000001.dv"), &bytes).unwrap();
-    let path = folder.join(format!("commit-{commit:08}"));
-    let text = std::fs::read_to_string(&path).unwrap();
-    let mut json: serde_json::Value = serde_json::from_str(text.rsplit_once("crc32").unwrap().0).unwrap();
-    json["deltas"][0]["bytes"] = summary.bytes.into();
-    json["deltas"][0]["id"] = format!("{:032x}", summary.id).into();
-    let json = json.to_string();
-    std::fs::write(&path, format!("{json}crc32 {:08x}\n", crc32fast::hash(json.as_bytes()))).unwrap();
+    put_delta(folder, commit, writer);
 }
 
 #[test]
