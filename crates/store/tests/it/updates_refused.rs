@@ -332,3 +332,28 @@ fn a_field_of_another_kind_is_not_updated() {
     let error = store.merge_to(1).unwrap_err().to_string();
     assert!(error.contains(expected), "{error}");
 }
+
+/// A reader reads folded deltas again: a host that nobody has any more is not among its terms, and another one takes its place.
+#[test]
+fn a_reader_follows_deltas_that_were_folded() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path(), schema(false), options(0)).unwrap();
+    // So many that few updates are no reason for a fold of the segment.
+    apply(&store, &(0..2_000).map(|number| Operation::Write(number, Doc::default())).collect::<Vec<_>>());
+    store.commit().unwrap();
+    let other = Doc { host: Some("a".to_owned()), ..Doc::default() };
+    apply(&store, &[Operation::Write(9_999, other)]);
+    store.commit().unwrap();
+    let update = |doc| {
+        apply(&store, &[Operation::Update(7, Row { doc, ways: [Way::Set; 5] })]);
+        store.commit().unwrap();
+    };
+    (0..7).for_each(|size| update(Doc { size: Some(size), ..Doc::default() }));
+    update(Doc { host: Some("d".to_owned()), ..Doc::default() });
+    let mut reader = StoreReader::open(folder.path(), options(0).open).unwrap();
+    assert_eq!(contents(&reader.snapshot())[&7].host.as_deref(), Some("d"));
+    update(Doc { host: Some("e".to_owned()), ..Doc::default() });
+    assert!(reader.reopen().unwrap());
+    // This also compares facets.
+    assert_eq!(contents(&reader.snapshot())[&7].host.as_deref(), Some("e"));
+}
