@@ -96,7 +96,7 @@ impl Fields {
     pub(crate) fn set(&self, doc: &mut Document<'_>, kind: Update, seed: u64) {
         match kind {
             Update::Reindex => {}
-            Update::Numeric => drop(doc.i64(self.0[1], time(seed)).expect("a number")),
+            Update::Numeric | Update::Mixed => drop(doc.i64(self.0[1], time(seed)).expect("a number")),
             Update::Binary => drop(doc.str(self.0[2], &title(seed)).expect("a string")),
             Update::Text => drop(doc.str(self.0[3], &host(seed)).expect("a string")),
         }

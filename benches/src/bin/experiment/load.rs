@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant};
 
 use docvalues::search::{Docs, Parts, Search};
@@ -51,9 +51,8 @@ struct Running<'a> {
     load: Load,
     way: &'a dyn Way,
     ended: AtomicBool,
-    parts: RwLock<Parts>,
-    /// Every tenth document of each part.
-    tenths: Vec<Bitset>,
+    /// What is searched, and every tenth document of each part.
+    parts: RwLock<(Parts, Vec<Arc<Bitset>>)>,
     /// The last seed of each updated document.
     last: Mutex<HashMap<u32, u64>>,
     /// Of updates: their number, and the nanoseconds of time and of CPU time.
@@ -65,13 +64,12 @@ impl Load {
     /// Runs it, and checks that the last values are there.
     pub(crate) fn run(self, way: &dyn Way) -> Figures {
         let parts = way.refresh();
-        let tenths = (0..parts.len()).map(|part| tenth(parts.source(part).docs())).collect();
+        let tenths = tenths(&parts, &[]);
         let running = Running {
             load: self,
             way,
             ended: AtomicBool::new(false),
-            parts: RwLock::new(parts),
-            tenths,
+            parts: RwLock::new((parts, tenths)),
             last: Mutex::default(),
             updates: Default::default(),
             queries: AtomicU64::new(0),
@@ -151,12 +149,13 @@ impl Running<'_> {
             let (start, cpu_start) = (Instant::now(), cpu());
             let parts = self.way.refresh();
             open(&parts, kind);
-            *self.parts.write().expect("no panic") = parts;
             let ms = start.elapsed().as_secs_f64() * 1e3;
             figures.refresh_ms += ms;
             times.push(ms);
             figures.refresh_cpu_ms += (cpu() - cpu_start) * 1e3;
             figures.refreshes += 1;
+            let tenths = tenths(&parts, &self.parts.read().expect("no panic").1);
+            *self.parts.write().expect("no panic") = (parts, tenths);
             next = every * (began.elapsed().as_secs_f64() / every.as_secs_f64()).floor() as u32 + every;
         }
         times.sort_by(f64::total_cmp);
@@ -174,9 +173,8 @@ impl Running<'_> {
 
     /// The 20 newest of a tenth of the documents.
     fn search(&self) {
-        let parts = self.parts.read().expect("no panic").clone();
-        let docs: Vec<Docs<'_>> =
-            (0..parts.len()).map(|part| self.tenths.get(part).map_or(Docs::All, Docs::Bits)).collect();
+        let (parts, tenths) = self.parts.read().expect("no panic").clone();
+        let docs: Vec<Docs<'_>> = tenths.iter().map(|docs| Docs::Bits(docs)).collect();
         let keys = [SortKey::new("time").descending()];
         let found = Search::over(&parts).top(&docs[..], &keys, 20).expect("good bytes");
         assert_eq!(found.len(), 20);
@@ -190,7 +188,7 @@ impl Running<'_> {
             let source = parts.source(part as usize);
             let mut text = Vec::new();
             match self.load.kind {
-                Kind::Numeric | Kind::Reindex => {
+                Kind::Numeric | Kind::Reindex | Kind::Mixed => {
                     let mut row = Vec::new();
                     source
                         .column("time")
@@ -223,6 +221,16 @@ impl Running<'_> {
             }
         }
     }
+}
+
+/// Every tenth document of each part. Those of `before` that have as many documents stay.
+fn tenths(parts: &Parts, before: &[Arc<Bitset>]) -> Vec<Arc<Bitset>> {
+    let of = |part| {
+        let docs = parts.source(part).docs();
+        let same = before.get(part).filter(|same| same.docs() == docs);
+        same.cloned().unwrap_or_else(|| Arc::new(tenth(docs)))
+    };
+    (0..parts.len()).map(of).collect()
 }
 
 fn tenth(docs: u32) -> Bitset {

@@ -16,7 +16,7 @@ pub(crate) fn find(versions: &[String]) -> Vec<Lucene> {
 
 /// Runs a load in a version of Lucene, if it has such updates, and prints its figures.
 pub(crate) fn run(args: &Args, folder: &Path, lucene: &Lucene, load: Load) -> Option<Row> {
-    if load.kind == Kind::Text {
+    if matches!(load.kind, Kind::Text | Kind::Mixed) {
         return None;
     }
     let mut command = lucene.command_of("Updates");

@@ -110,6 +110,8 @@ pub(crate) enum Kind {
     Binary,
     /// A byte string of a dictionary
     Text,
+    /// A number, and each tenth document is written again
+    Mixed,
 }
 
 impl Kind {
@@ -119,6 +121,7 @@ impl Kind {
             Kind::Numeric => "numeric",
             Kind::Binary => "binary",
             Kind::Text => "text",
+            Kind::Mixed => "mixed",
         }
     }
 }
@@ -240,7 +243,7 @@ fn run(base: &Path, folder: &Path, (means, has_background): (Means, bool), load:
         (Means::Hybrid, _) => {
             Box::new(Hybrid(Arc::new(Store::open(&copy, StoreOptions::default()).expect("a store"))))
         }
-        (_, Kind::Reindex | Kind::Text) => return None,
+        (_, Kind::Reindex | Kind::Text | Kind::Mixed) => return None,
         (Means::Stacked, _) => Box::new(Stacked::new(&copy, files)),
         (Means::Rewritten, _) => Box::new(Rewritten::new(&copy, files)),
     };
@@ -320,7 +323,7 @@ pub(crate) fn copy(built: &Path, folder: &Path) -> PathBuf {
 /// Opens the column that is updated in all parts.
 pub(crate) fn open(parts: &Parts, kind: Kind) {
     let name = match kind {
-        Kind::Reindex | Kind::Numeric => "time",
+        Kind::Reindex | Kind::Numeric | Kind::Mixed => "time",
         Kind::Binary => "title",
         Kind::Text => "host",
     };
