@@ -11,7 +11,7 @@ use crate::reseal;
 
 /// The length of the header of a log, and of a frame.
 const LOG_HEADER: usize = 64;
-const FRAME_HEADER: usize = 48;
+const FRAME_HEADER: usize = 56;
 
 /// A folder of a store that was killed.
 struct Genuine {

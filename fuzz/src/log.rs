@@ -8,7 +8,7 @@ use docvalues_store::{FrameInfo, Result, Store, StoreOptions, StoreReader, Store
 
 /// The lengths of the headers of logs and frames.
 const LOG_HEADER: usize = 64;
-const FRAME_HEADER: usize = 48;
+const FRAME_HEADER: usize = 56;
 
 /// A folder with a store without documents. Its commit says that log 1 follows.
 fn genuine() -> &'static PowerLossDirectory {
@@ -97,8 +97,8 @@ pub(crate) fn seal(bytes: &mut [u8]) {
         let len = u32::from_le_bytes([rest[4], rest[5], rest[6], rest[7]]) as usize;
         let len = len.next_multiple_of(8).min((rest.len() - FRAME_HEADER) / 8 * 8);
         let (frame, after) = rest.split_at_mut(FRAME_HEADER + len);
-        put_crc(frame, 40, crc32fast::hash(&[&frame[FRAME_HEADER..], &id[..]].concat()));
-        put_crc(frame, 44, crc32fast::hash(&frame[..44]));
+        put_crc(frame, 48, crc32fast::hash(&[&frame[FRAME_HEADER..], &id[..]].concat()));
+        put_crc(frame, 52, crc32fast::hash(&frame[..52]));
         rest = after;
     }
 }
@@ -117,7 +117,7 @@ fn written(number: u64, after: u64, previous: (u64, u64), lens: &[u32]) -> Vec<u
     for (sequence, len) in (after + 1..).zip(lens) {
         let synced_to = bytes.len() as u64;
         bytes.extend([*b"dvfr", len.to_le_bytes()].concat());
-        for field in [id, sequence, 1, synced_to, 0] {
+        for field in [id, sequence, 1, synced_to, 0, 0] {
             bytes.extend(field.to_le_bytes());
         }
         bytes.extend((0..*len).map(|at| (at % 255 + 1) as u8));

@@ -8,6 +8,7 @@ mod lookup;
 mod merge;
 mod put;
 mod records;
+mod replica;
 mod search;
 mod set;
 mod shell;
@@ -26,6 +27,7 @@ pub(crate) use lookup::LookupArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use put::{ProgressFormat, PutArgs};
 pub(crate) use records::{CatArgs, ExportArgs, GetArgs, HeadArgs, RecordArgs, RecordFormat, SampleArgs};
+pub(crate) use replica::{ReplicaArgs, ReplicateArgs};
 pub(crate) use search::{CountArgs, QueryArgs, SortArgs, WhereArgs};
 pub(crate) use set::SetArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
@@ -52,7 +54,9 @@ Exit codes:
   1  a segment is damaged, a row is bad, something was not found, or two segments differ
   2  the command line is wrong
   3  a file cannot be read or written, or is not a segment that this release can read
-  130, 143  `dv put` was ended by Ctrl-C or SIGTERM, and has committed what it had read
+  4  `dv replica`: batches are missing between what it has and what came
+  5  `dv replica`, `dv replicate`: the leader does not have what the replica has, or was replaced
+  130, 143  `dv put` was ended by Ctrl-C or SIGTERM, and has committed what it had read; others ended, too
 
 Data goes to standard output, everything else to standard error.";
 
@@ -110,6 +114,8 @@ pub(crate) enum Command {
     Commits(CommitsArgs),
     Log(LogArgs),
     Recover(RecoverArgs),
+    Replicate(ReplicateArgs),
+    Replica(ReplicaArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }
@@ -128,6 +134,8 @@ impl Command {
             | Command::Commits(_)
             | Command::Log(_)
             | Command::Recover(_)
+            | Command::Replicate(_)
+            | Command::Replica(_)
             | Command::Completions(_)
             | Command::Man(_) => false,
             Command::Merge(args) => args.output.is_some(),

@@ -21,6 +21,8 @@ pub(crate) mod merge;
 pub(crate) mod put;
 pub(crate) mod query;
 pub(crate) mod recover;
+pub(crate) mod replica;
+pub(crate) mod replicate;
 pub(crate) mod rm;
 pub(crate) mod sample;
 pub(crate) mod schema;

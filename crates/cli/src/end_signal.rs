@@ -3,11 +3,15 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::error::Exit;
+
+/// A signal ends a wait after this time at the latest.
+const TURN: Duration = Duration::from_millis(50);
 
 /// The first signal that asked the command to end, if one did.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +27,15 @@ impl EndSignal {
             flag::register_usize(number, signal.0.clone(), usize::from(exit as u8))?;
         }
         Ok(signal)
+    }
+
+    /// Waits for so long, or until the signal. Returns as [`exit`](Self::exit).
+    pub(crate) fn wait(&self, time: Duration) -> Option<Exit> {
+        let began = Instant::now();
+        while self.exit().is_none() && began.elapsed() < time {
+            std::thread::sleep(TURN.min(time - began.elapsed().min(time)));
+        }
+        self.exit()
     }
 
     /// The exit code after the signal; `None` if there was none.

@@ -19,6 +19,10 @@ pub enum Exit {
     Usage = 2,
     /// A file cannot be read or written.
     Unreadable = 3,
+    /// A replica lacks batches before those that came.
+    Gap = 4,
+    /// A replica and its leader do not have the same batches.
+    Diverged = 5,
     /// Ended by SIGINT, as of Ctrl-C.
     Interrupted = 130,
     /// Ended by SIGTERM.
@@ -184,6 +188,17 @@ impl From<api::store::Error> for CliError {
             ),
             StoreError::NoCommit { .. } => {
                 CliError::failed(error.to_string()).hint("`dv commits` lists them; --keep-commits keeps more")
+            }
+            StoreError::Gap { .. } => CliError::new(Exit::Gap, error.to_string())
+                .hint("send from the batch that `dv replica --position` prints"),
+            StoreError::Diverged { .. } | StoreError::OtherStore { .. } => {
+                CliError::new(Exit::Diverged, error.to_string())
+                    .hint("an empty folder begins anew; `dv replica --discard` takes the leader's state")
+            }
+            StoreError::OldEpoch { .. } => CliError::new(Exit::Diverged, error.to_string())
+                .hint("the leader was replaced by another one, from which replicas go on"),
+            StoreError::IsReplica { .. } => {
+                CliError::failed(error.to_string()).hint("`dv replica --promote` makes it a store of its own")
             }
             StoreError::Schema { field, why } => CliError::failed(format!("column {field:?}: {why}")),
             error => CliError::failed(error.to_string()),

@@ -105,6 +105,8 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, CliErr
         Command::Commits(args) => cmd::commits::run(args, console),
         Command::Log(args) => cmd::log::run(args, console),
         Command::Recover(args) => cmd::recover::run(args, console),
+        Command::Replicate(args) => cmd::replicate::run(args, console),
+        Command::Replica(args) => cmd::replica::run(args, console),
         Command::Completions(args) => cmd::completions::run(args, console),
         Command::Man(args) => cmd::man::run(args, console),
     }

@@ -23,7 +23,7 @@ use crate::batch::{Applied, Condition, Operation, Outcome, What, WriteBatch};
 use crate::buffer::Place;
 use crate::error::Result;
 use crate::flush::Sealed;
-use crate::log::body::{self, Decided};
+use crate::log::body::Decided;
 use crate::prepare::{Found, Prepared};
 use crate::snapshot::Snapshot;
 use crate::store::Store;
@@ -159,6 +159,9 @@ impl Store {
         let asked = Instant::now();
         self.change_quietly(|writer| {
             self.counters.waited.add(asked);
+            if prepared.replayed.is_none() {
+                writer.require_leader(&*self.directory)?;
+            }
             if writer.generation != prepared.generation {
                 // All changes of the set of segments are published.
                 prepared.look_up(&self.snapshot())?;
@@ -256,19 +259,12 @@ impl Writer {
         self.set_rows(&batch.resolved, pending, &batch.schema)?;
         if self.changes > changes || batch.replayed.is_some() {
             let mut body = std::mem::take(&mut batch.body);
-            if self.log.is_some() {
-                body.extend(body::encode(&decided(first_version, &batch.operations, &outcomes)));
+            if self.log.is_some() && batch.replayed.is_none() {
+                body.decide(&decided(first_version, &batch.operations, &outcomes));
             }
             self.applied(body)?;
         }
         Ok(Applied { sequence: self.sequence, outcomes, first_version })
-    }
-
-    /// Counts a batch, and puts its frame into the log.
-    fn applied(&mut self, body: Vec<u8>) -> Result<()> {
-        let sequence = self.count_change();
-        let Some(log) = &self.log else { return Ok(()) };
-        log.append(sequence, body).map_err(|error| self.poison(error.to_string()))
     }
 
     /// Does what a request asks for, with the document that has the id.

@@ -104,6 +104,7 @@ impl Store {
     pub fn new_segment(&self) -> Result<NewSegment<'_>> {
         let (schema, number) = self.change(|writer| {
             writer.require_lock()?;
+            writer.require_leader(&*self.directory)?;
             refuse_versions(&writer.schema)?;
             Ok((writer.schema.clone(), writer.next_number()))
         })?;

@@ -72,6 +72,7 @@ impl CommitInfo {
 /// The store at a moment, while it is being committed. Changes go on meanwhile.
 pub(crate) struct Frozen {
     sequence: u64,
+    history: u64,
     /// Counts changes: see [`Writer::changes`].
     changes: u64,
     highest_version: u64,
@@ -133,7 +134,7 @@ impl Store {
     }
 
     /// Commits. The caller holds `flushing`.
-    fn write_commit(&self) -> Result<u64> {
+    pub(crate) fn write_commit(&self) -> Result<u64> {
         // Of an attempt that failed.
         self.flush_sealed()?;
         let mut frozen = self.change(|writer| {
@@ -145,6 +146,7 @@ impl Store {
         self.write_deltas(&mut frozen)?;
         let commit = CommitFile {
             sequence: frozen.sequence,
+            history: frozen.history,
             next_number: self.change_quietly(|writer| Ok(writer.files.next_number()))?,
             highest_version: frozen.highest_version,
             first_log: frozen.first_log,
@@ -172,7 +174,7 @@ impl Store {
         })
     }
 
-    fn write_commit_file(&self, number: u64, commit: &CommitFile) -> Result<()> {
+    pub(crate) fn write_commit_file(&self, number: u64, commit: &CommitFile) -> Result<()> {
         let name = FileName::Commit(number).to_string();
         let temporary = format!(".{name}.tmp");
         // Of an attempt that failed.
@@ -259,7 +261,10 @@ impl Store {
             writer.files.keep_temporary(temporary);
             writer.files.forget_commits(&commits);
             let used = writer.used();
-            Ok(writer.files.unnamed(&*self.directory, &used, writer.committed.first_log))
+            let kept = self.options.keep_frames;
+            let first_log = writer.committed.first_log;
+            let first_log = first_log.map(|log| writer.files.first_kept_log(&*self.directory, log, kept));
+            Ok(writer.files.unnamed(&*self.directory, &used, first_log))
         })?;
         files.retain(|file| remove(&file.to_string()));
         self.change_quietly(|writer| {
@@ -282,6 +287,7 @@ impl Writer {
         self.committing = self.used();
         Ok(Frozen {
             sequence: self.sequence,
+            history: self.history,
             changes: self.changes,
             highest_version: self.highest_version,
             first_log: self.log_number,

@@ -4,7 +4,10 @@
 //! {
 //!   "docvalues_store": 1,        version of this file and of the folder's layout
 //!   "sequence": 107,             of the last batch of changes that it contains
-//!   "epoch": 1,                  counts the histories of the store: recovery begins a new one
+//!   "id": "…16 hex digits",      of the store and its replicas: random
+//!   "epoch": 1,                  counts the histories of the store: recovery begins a new one, and so does a new leader
+//!   "history": "…16 hex digits", a number that follows from all batches so far
+//!   "is_replica": true,          left out if it is not one
 //!   "next_number": 184,          of the next segment, fold, delta or log
 //!   "highest_version": 0,        external version of any document ever
 //!   "first_log": null,           the first log after it, if there are logs
@@ -35,7 +38,7 @@ use crate::schema::{SchemaEntry, StoreSchema};
 const VERSION: u32 = 1;
 
 /// The longest commit: more than 32,767 segments and 65,000 fields take.
-const MAX_BYTES: u64 = 64 << 20;
+pub(crate) const MAX_BYTES: u64 = 64 << 20;
 
 /// The length of the last line.
 const CRC_LINE: usize = "crc32 00000000\n".len();
@@ -44,7 +47,13 @@ const CRC_LINE: usize = "crc32 00000000\n".len();
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommitFile {
     pub(crate) sequence: u64,
+    /// Of the store and its replicas.
+    pub(crate) id: u64,
     pub(crate) epoch: u64,
+    /// Follows from all batches so far.
+    pub(crate) history: u64,
+    /// Whether the store only takes what a leader sends.
+    pub(crate) is_replica: bool,
     pub(crate) next_number: u64,
     pub(crate) highest_version: u64,
     pub(crate) first_log: Option<u64>,
@@ -96,7 +105,11 @@ impl SegmentEntry {
 struct Json {
     docvalues_store: u32,
     sequence: u64,
+    id: String,
     epoch: u64,
+    history: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_replica: bool,
     next_number: u64,
     highest_version: u64,
     first_log: Option<u64>,
@@ -112,12 +125,32 @@ struct JustVersion {
 }
 
 impl CommitFile {
+    /// The commit of an empty store.
+    pub(crate) fn new(schema: StoreSchema, epoch: u64, id: u64) -> CommitFile {
+        CommitFile {
+            sequence: 0,
+            id,
+            epoch,
+            history: id,
+            is_replica: false,
+            next_number: 0,
+            highest_version: 0,
+            first_log: None,
+            schema,
+            segments: Vec::new(),
+            deltas: Vec::new(),
+        }
+    }
+
     /// The bytes of the file.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let json = Json {
             docvalues_store: VERSION,
             sequence: self.sequence,
+            id: format!("{:016x}", self.id),
             epoch: self.epoch,
+            history: format!("{:016x}", self.history),
+            is_replica: self.is_replica,
             next_number: self.next_number,
             highest_version: self.highest_version,
             first_log: self.first_log,
@@ -168,7 +201,10 @@ impl CommitFile {
         let json: Json = serde_json::from_slice(json).map_err(of_json)?;
         let commit = CommitFile {
             sequence: json.sequence,
+            id: digits(&json.id).map_err(damaged)?,
             epoch: json.epoch,
+            history: digits(&json.history).map_err(damaged)?,
+            is_replica: json.is_replica,
             next_number: json.next_number,
             highest_version: json.highest_version,
             first_log: json.first_log,
@@ -224,6 +260,11 @@ impl CommitFile {
     }
 }
 
+fn digits(digits: &str) -> Result<u64, String> {
+    let number = u64::from_str_radix(digits, 16).ok().filter(|number| format!("{number:016x}") == digits);
+    number.ok_or_else(|| format!("expected 16 hexadecimal digits, found \"{digits}\""))
+}
+
 /// All bytes of a commit.
 fn whole(source: &Source) -> Result<Vec<u8>, String> {
     let len = usize::try_from(source.len()).ok().filter(|_| source.len() <= MAX_BYTES);
@@ -266,7 +307,10 @@ mod tests {
             .unwrap();
         CommitFile {
             sequence: 107,
+            id: 7,
             epoch: 1,
+            history: 0xfeed,
+            is_replica: false,
             next_number: 184,
             highest_version: 0,
             first_log: None,
@@ -325,7 +369,11 @@ mod tests {
             ("\"name\": \"size\"", "\"name\": \"id\"", "field \"id\" occurs twice"),
             ("\"id_field\": \"id\"", "\"id_field\": \"size\"", "expected a binary field of ids"),
             ("\"epoch\": 1", "\"epoch\": 1, \"more\": 1", "unknown field"),
-            ("00000007\"", "0000000G\"", "32 hexadecimal digits"),
+            (
+                "0000000000000007\",\n      \"fold\"",
+                "000000000000000G\",\n      \"fold\"",
+                "32 hexadecimal digits",
+            ),
         ];
         // More fields than a segment has, and more keys than one is sorted by: neither takes long.
         let many = |entry: &str, count: usize| {

@@ -14,7 +14,8 @@ use crate::store::{Store, is_due};
 /// fails, the call says so, though the change is visible; the next commit tries again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// After the next [`Store::commit`]. There is no log.
+    /// After the next [`Store::commit`]. There is no log, unless frames are
+    /// [kept](crate::StoreOptions::keep_frames).
     #[default]
     OnCommit,
     /// When `apply` returns: the batch is in the log, which is synced. Callers share syncs.
@@ -28,7 +29,7 @@ pub enum Durability {
 impl Store {
     /// Begins a log, if the options ask for one. The next commit names it.
     pub(crate) fn begin_log(&mut self) -> Result<()> {
-        if self.options.durability == Durability::OnCommit {
+        if self.options.durability == Durability::OnCommit && self.options.keep_frames == 0 {
             return Ok(());
         }
         let (number, epoch, sequence) = self.change(|writer| {

@@ -90,6 +90,59 @@ pub enum Error {
     /// A part of the snapshot was merged since it was taken.
     #[error("the segment of a document was merged since the snapshot was taken: take a new snapshot")]
     Merged,
+    /// The store is a replica, which takes only what its leader sends.
+    #[error(
+        "{folder}: expected a store of its own, found a replica, which only its leader changes: promote it first"
+    )]
+    IsReplica {
+        /// The folder.
+        folder: String,
+    },
+    /// A frame does not follow what a replica has: those between, or the files of a commit, must come first.
+    #[error("expected batch {expected}, found batch {found}")]
+    Gap {
+        /// The number of the batch that the replica needs.
+        expected: u64,
+        /// The number of the batch that came.
+        found: u64,
+    },
+    /// A frame or commit of a leader that was replaced.
+    #[error(
+        "expected changes of epoch {known} or later, found epoch {found}: they are of a leader that was replaced"
+    )]
+    OldEpoch {
+        /// The epoch of the replica.
+        known: u64,
+        /// The epoch of the frame or commit.
+        found: u64,
+    },
+    /// A replica has other batches than the leader.
+    #[error("{what}")]
+    Diverged {
+        /// What each has.
+        what: String,
+    },
+    /// The frames after a batch are not there, or not any more: the files of a commit have what they did.
+    #[error("{folder}: expected the frames after batch {after}, found {}", from(first))]
+    NoFrames {
+        /// The folder.
+        folder: String,
+        /// The last batch before them.
+        after: u64,
+        /// The first batch that there is a frame for, if there is a log.
+        first: Option<u64>,
+    },
+    /// The stream to or from a replica failed.
+    #[error("the stream of a replica: {0}")]
+    Stream(#[source] std::io::Error),
+    /// A commit of another store than that of the replica.
+    #[error("expected the files of store {known:016x}, found those of store {found:016x}")]
+    OtherStore {
+        /// The id of the replica's store.
+        known: u64,
+        /// The id of the other one.
+        found: u64,
+    },
     /// A background thread failed: see [`Background`](crate::Background).
     #[error("a {work} in the background failed: {error}")]
     Background {
@@ -109,6 +162,10 @@ pub enum Error {
 
 fn described(holder: &Option<String>) -> String {
     holder.as_ref().map_or(String::new(), |holder| format!(": {holder}"))
+}
+
+fn from(first: &Option<u64>) -> String {
+    first.map_or("no log".to_owned(), |first| format!("those from batch {first} on"))
 }
 
 fn listed(numbers: &[u64]) -> String {

@@ -25,6 +25,8 @@ pub(crate) struct Files {
     next_number: u64,
     /// The files that commits name, of those that were read.
     named: HashMap<u64, HashSet<FileName>>,
+    /// The bytes of logs to which nothing is added any more, of those that were asked for.
+    log_bytes: HashMap<u64, u64>,
 }
 
 impl Files {
@@ -89,6 +91,11 @@ impl Files {
         self.numbered.insert(file);
     }
 
+    /// Whether a commit names the file.
+    pub(crate) fn is_named(&self, file: FileName) -> bool {
+        self.named.values().any(|files| files.contains(&file))
+    }
+
     /// Adds a commit that was written.
     pub(crate) fn add_commit(&mut self, number: u64, commit: &CommitFile) {
         self.commits.push(number);
@@ -116,8 +123,36 @@ impl Files {
         self.named.retain(|number, _| !removed.contains(number));
     }
 
-    /// The files that neither a commit nor `used` names, without the logs from `first_log` on, which the newest commit may
-    /// need. No file if a commit is damaged, so that its files are not known.
+    /// The first of the logs that stay: those from `first_log` on, and before it the newest that take at most `bytes`.
+    pub(crate) fn first_kept_log(
+        &mut self,
+        directory: &dyn Directory,
+        first_log: u64,
+        mut bytes: u64,
+    ) -> u64 {
+        let older = |file: &FileName| match file {
+            FileName::Log(number) if *number < first_log && bytes > 0 => Some(*number),
+            _ => None,
+        };
+        let mut older: Vec<u64> = self.numbered.iter().filter_map(older).collect();
+        older.sort_unstable();
+        let mut first = first_log;
+        for number in older.into_iter().rev() {
+            let len = match self.log_bytes.entry(number) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(unknown) => match directory.open(FileName::Log(number).to_string().as_ref()) {
+                    Ok(log) => *unknown.insert(log.len()),
+                    Err(_) => break,
+                },
+            };
+            let Some(left) = bytes.checked_sub(len) else { break };
+            (bytes, first) = (left, number);
+        }
+        first
+    }
+
+    /// The files that neither a commit nor `used` names, without the logs from `first_log` on, which the newest commit or a
+    /// replica may need. No file if a commit is damaged, so that its files are not known.
     pub(crate) fn unnamed(
         &mut self,
         directory: &dyn Directory,
@@ -143,6 +178,9 @@ impl Files {
     /// Forgets files that were removed.
     pub(crate) fn forget(&mut self, removed: &[FileName]) {
         for file in removed {
+            if let FileName::Log(number) = file {
+                self.log_bytes.remove(number);
+            }
             self.numbered.remove(file);
         }
     }

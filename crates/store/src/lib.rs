@@ -15,6 +15,7 @@
 //!
 //! StoreReader      the same snapshots in another process                               store_reader
 //! LogFrames        frames of batches since the last commit                             log
+//! Replica          a copy in another folder or on another machine                      replica
 //! Background       threads that write, refresh, commit and merge, for any stores       background, tasks
 //! StoreCheck       every byte, and every rule that files keep together                 check
 //! Recovered        back to an older commit, on request                                 recover
@@ -56,10 +57,12 @@ mod options;
 mod prepare;
 mod recover;
 mod replay;
+mod replica;
 mod resolve;
 mod schema;
 mod segment;
 mod segment_changes;
+mod shard;
 mod snapshot;
 mod state;
 mod stats;
@@ -84,7 +87,12 @@ pub use log::{FrameInfo, LogFrames, LogStats};
 pub use merge_policy::{MergePolicy, SegmentSize};
 pub use options::StoreOptions;
 pub use recover::{LostCommit, Recovered};
+pub use replica::{
+    CommitFiles, Depot, Feed, FileReader, FolderDepot, Frame, Frames, HeldCommit, Installed, Item, Position,
+    Published, Received, Replica, StoredFile, StreamReader, StreamWriter, Taken,
+};
 pub use schema::StoreSchema;
+pub use shard::shard_of;
 pub use snapshot::{Snapshot, SnapshotSegment};
 pub use stats::{StoreStats, Work};
 pub use store::Store;

@@ -3,7 +3,7 @@
 //! ```text
 //! log-000000c0
 //!   0  header    64 bytes
-//!  64  frame     48 bytes, a body, and zeros to a multiple of 8
+//!  64  frame     56 bytes, a body, and zeros to a multiple of 8
 //!      frame     ...
 //!      zeros     written ahead of the frames, so that a sync of a frame does not change the length of the file
 //!
@@ -14,10 +14,10 @@
 //!         24  epoch                                     24  epoch
 //!         32  sequence number of the batch before       32  synced_to: offset in this file below which all
 //!             the first one                                 bytes were durable when the frame was written
-//!         40  number of the previous log                40  CRC-32 of the body, its zeros, and the id
-//!         48  length of the previous log                44  CRC-32 of bytes 0 to 44
-//!         56  zero                                      48  body
-//!         60  CRC-32 of bytes 0 to 60
+//!         40  number of the previous log                40  history: a hash of all batches up to this one
+//!         48  length of the previous log                48  CRC-32 of the body, its zeros, and the id
+//!         56  zero                                      52  CRC-32 of bytes 0 to 52
+//!         60  CRC-32 of bytes 0 to 60                   56  body
 //! ```
 //!
 //! All numbers are little-endian. Without a previous log, its number is 2^64 - 1 and its length 0. A log is durable up
@@ -61,10 +61,11 @@ mod schedules;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use frame::MAX_BODY;
+pub(crate) use frame::{FRAME_HEADER, LOG_HEADER, MAX_BODY, decode_frame};
 pub use log_file::LogStats;
+pub(crate) use log_file::{Queued, random_id};
 pub use log_frames::{FrameInfo, LogFrames};
 #[cfg(test)]
 pub(crate) use log_reader::LogEnd;
-pub(crate) use log_reader::{LogStart, read_logs};
+pub(crate) use log_reader::{LogSource, LogStart, read_logs};
 pub(crate) use log_writer::LogWriter;

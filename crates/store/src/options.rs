@@ -30,6 +30,9 @@ pub struct StoreOptions {
     pub remember_deletes: u64,
     /// When batches survive.
     pub durability: Durability,
+    /// The bytes of logs that stay after commits, for replicas that are behind: see [`Store::frames`](crate::Store::frames).
+    /// If not 0, there is a log, whatever the durability.
+    pub keep_frames: u64,
     /// The time between refreshes, which make changes visible. Without [background](crate::Background) threads, a batch
     /// this long after the last refresh of this kind first makes another one. `None` leaves it to the caller.
     pub refresh_every: Option<Duration>,
@@ -42,7 +45,7 @@ pub struct StoreOptions {
 }
 
 impl Default for StoreOptions {
-    /// One commit, 64 MiB, 1,000,000 batches; segments as [`OpenOptions`] and [`WriterOptions`] are by default.
+    /// One commit, 64 MiB, 1,000,000 batches, no frames; segments as [`OpenOptions`] and [`WriterOptions`] are by default.
     fn default() -> StoreOptions {
         let (durability, open, writer) = (Durability::OnCommit, OpenOptions::new(), WriterOptions::default());
         StoreOptions {
@@ -50,6 +53,7 @@ impl Default for StoreOptions {
             buffer_bytes: 64 << 20,
             remember_deletes: 1_000_000,
             durability,
+            keep_frames: 0,
             refresh_every: None,
             commit_every: None,
             open,

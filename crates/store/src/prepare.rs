@@ -10,7 +10,7 @@ use docvalues_writer::SegmentWriter;
 use crate::batch::{Condition, Operation, What, WriteBatch};
 use crate::error::{Error, Result};
 use crate::log::MAX_BODY;
-use crate::log::body::{self, BatchBody, Body, Decided};
+use crate::log::body::{BatchBody, Body, Decided, FrameBody};
 use crate::resolve::{Resolved, UpdateTarget};
 use crate::schema::StoreSchema;
 use crate::snapshot::Snapshot;
@@ -38,7 +38,7 @@ pub(crate) struct Prepared {
     /// That of the segments that were asked: see [`Writer::generation`](crate::writer::Writer::generation).
     pub(crate) generation: u64,
     /// The body of its frame, without what is decided in the lock; empty without a log.
-    pub(crate) body: Vec<u8>,
+    pub(crate) body: FrameBody,
     /// What was decided of a batch that is read from a log.
     pub(crate) replayed: Option<Decided>,
 }
@@ -69,7 +69,7 @@ impl Store {
             hashes: Vec::with_capacity(operations.len()),
             found: Vec::new(),
             generation: u64::MAX,
-            body: Vec::new(),
+            body: FrameBody::default(),
             replayed: None,
             operations,
             deleted,
@@ -101,7 +101,7 @@ impl Prepared {
     /// Encodes the body of the frame, so far as it is known outside of the lock.
     pub(crate) fn encode_body(&mut self) -> Result<()> {
         let batch = BatchBody::of(&self.docs, &self.resolved.updates, &self.operations, &self.deleted);
-        self.body = body::encode(&Body::Batch(batch));
+        self.body = FrameBody::of(&Body::Batch(batch));
         // What is decided takes a bit for each operation, and a version.
         const DECIDED: usize = 32;
         if self.body.len() + self.operations.len() + DECIDED > MAX_BODY {

@@ -2,8 +2,8 @@
 
 use crate::batch::{Condition, Operation, WriteBatch};
 use crate::error::{Error, Result};
-use crate::log::body::{self, BatchBody, Body, Decided};
-use crate::log::{LogStart, read_logs};
+use crate::log::body::{BatchBody, Body, Decided, FrameBody};
+use crate::log::{LogStart, Queued, read_logs};
 use crate::prepare::Prepared;
 use crate::schema::{SchemaEntry, StoreSchema};
 use crate::store::Store;
@@ -17,8 +17,10 @@ impl Store {
             Ok(commit.first_log.map(start))
         })?;
         let Some(start) = start else { return Ok(0) };
-        let end = read_logs(&*self.directory, start, |sequence, bytes| {
-            self.replay_frame(sequence, &bytes).map_err(|what| match what {
+        let end = read_logs(&*self.directory, start, |frame| {
+            let sequence = frame.sequence;
+            let applied = self.decode_frame(frame).and_then(|frame| self.replay_decoded(frame));
+            applied.map_err(|what| match what {
                 Wrong::Frame(what) => {
                     let file = self.directory.path().display().to_string();
                     Error::Damaged { file, what: format!("batch {sequence} of the log: {what}") }
@@ -29,31 +31,37 @@ impl Store {
         Ok(end.frames)
     }
 
-    fn replay_frame(&self, sequence: u64, bytes: &[u8]) -> Result<(), Wrong> {
-        let (body, decided) = body::decode(bytes).map_err(Wrong::Frame)?;
-        let now = match body {
-            Body::Batch(batch) => self.replay_batch(batch, decided)?,
-            Body::Other(schema) => {
+    /// Reads a frame, which must follow the last batch.
+    pub(crate) fn decode_frame(&self, Queued { sequence, body, .. }: Queued) -> Result<Decoded, Wrong> {
+        let (frame, body, decided) = FrameBody::read(body).map_err(Wrong::Frame)?;
+        let last = self.change_quietly(|writer| Ok(writer.sequence))?;
+        if last + 1 != sequence {
+            return Err(Wrong::Frame(format!("expected batch {}", last + 1)));
+        }
+        Ok(Decoded { frame, body, decided })
+    }
+
+    /// Applies the change of a frame as it was decided.
+    pub(crate) fn replay_decoded(&self, Decoded { frame, body, decided }: Decoded) -> Result<(), Wrong> {
+        match body {
+            Body::Batch(batch) => self.replay_batch(batch, frame, decided),
+            Body::Fields(schema) | Body::Other(schema, _) => {
                 let entry: SchemaEntry =
                     serde_json::from_slice(&schema).map_err(|error| Wrong::Frame(error.to_string()))?;
                 let schema = StoreSchema::try_from(entry).map_err(Wrong::Frame)?;
                 if !schema.extends(&self.schema()) {
                     return Err(Wrong::Frame("expected the fields of the store, found others".to_owned()));
                 }
-                self.change(|writer| {
+                Ok(self.change(|writer| {
                     writer.schema = schema.into();
-                    Ok(writer.changed())
-                })?
+                    writer.applied(frame)
+                })?)
             }
-        };
-        match now == sequence {
-            true => Ok(()),
-            false => Err(Wrong::Frame(format!("expected a change, found none: batch {now} is the last"))),
         }
     }
 
-    /// Applies a batch as it was decided. Returns the last sequence number.
-    fn replay_batch(&self, batch: BatchBody, decided: Decided) -> Result<u64, Wrong> {
+    /// Applies a batch as it was decided.
+    fn replay_batch(&self, batch: BatchBody, frame: FrameBody, decided: Decided) -> Result<(), Wrong> {
         let contradictory = || Wrong::Frame("expected columns that fit each other, found others".to_owned());
         let (docs, updates, operations, deleted) = batch.parts().ok_or_else(contradictory)?;
         let mut batch = WriteBatch::new(self.schema())?;
@@ -69,13 +77,22 @@ impl Store {
         };
         batch.set_operations(operations.into_iter().enumerate().map(operation).collect(), deleted);
         self.flush(self.options.buffer_bytes / 2)?;
-        let prepared = Prepared { replayed: Some(decided), ..self.prepare(batch)? };
-        Ok(self.apply_prepared(prepared)?.sequence)
+        let prepared = Prepared { body: frame, replayed: Some(decided), ..self.prepare(batch)? };
+        self.apply_prepared(prepared)?;
+        Ok(())
     }
 }
 
+/// A frame that was read.
+pub(crate) struct Decoded {
+    pub(crate) frame: FrameBody,
+    body: Body,
+    decided: Decided,
+}
+
 /// What keeps a frame from being applied.
-enum Wrong {
+#[derive(Debug)]
+pub(crate) enum Wrong {
     /// Its contents.
     Frame(String),
     /// The store.
@@ -104,38 +121,39 @@ mod tests {
         names.iter().map(field).try_fold(StoreSchema::new(), StoreSchema::with_field).unwrap()
     }
 
-    /// The frame of a change that gives the store these fields.
-    fn other(names: &[&str]) -> Vec<u8> {
-        body::encode(&Body::Other(serde_json::to_vec(&SchemaEntry::from(&schema(names))).unwrap()))
+    /// The body of a frame that gives the store these fields.
+    fn other(schema: &StoreSchema) -> Vec<u8> {
+        FrameBody::of(&Body::Other(serde_json::to_vec(&SchemaEntry::from(schema)).unwrap(), 7)).into_bytes()
     }
 
     #[test]
     fn frames_that_do_not_fit_are_refused() {
         let disk = Arc::new(PowerLossDirectory::new("/disk"));
         let store = Store::create_in(disk, schema(&["a", "b"]), StoreOptions::default()).unwrap();
-        let replay = |sequence, bytes: &[u8]| match store.replay_frame(sequence, bytes) {
-            Ok(()) => None,
-            Err(Wrong::Frame(what)) => Some(what),
-            Err(Wrong::Store(error)) => panic!("{error}"),
+        let replay = |sequence, body: Vec<u8>| {
+            let decoded = store.decode_frame(Queued { sequence, history: 0, body });
+            match decoded.and_then(|decoded| store.replay_decoded(decoded)) {
+                Ok(()) => None,
+                Err(Wrong::Frame(what)) => Some(what),
+                Err(Wrong::Store(error)) => panic!("{error}"),
+            }
         };
-        assert_eq!(replay(1, &other(&["a", "b", "c"])), None);
+        assert_eq!(replay(1, other(&schema(&["a", "b", "c"]))), None);
         // A frame that was left out.
-        assert!(replay(3, &other(&["a", "b", "c"])).unwrap().contains("expected a change"));
+        assert_eq!(replay(3, other(&schema(&["a", "b", "c"]))), Some("expected batch 2".to_owned()));
         // A format may be another one.
         let mut formatted = schema(&["a", "b", "c"]);
         formatted = formatted
             .clone()
             .with_formats([Field { format: Some("%F".into()), ..formatted.fields()[0].clone() }])
             .unwrap();
-        let formatted =
-            body::encode(&Body::Other(serde_json::to_vec(&SchemaEntry::from(&formatted)).unwrap()));
-        assert_eq!(replay(3, &formatted), None);
+        assert_eq!(replay(2, other(&formatted)), None);
         assert_eq!(store.snapshot().schema().fields()[0].format.as_deref(), Some("%F"));
         let fields = Some("expected the fields of the store, found others".to_owned());
-        assert_eq!(replay(3, &other(&["a", "b"])), fields);
-        assert_eq!(replay(3, &other(&["b", "a", "c"])), fields);
-        assert!(replay(3, &body::encode(&Body::Other(b"{}".to_vec()))).is_some());
-        assert!(replay(3, &[9]).unwrap().contains("expected the body of a frame"));
+        assert_eq!(replay(3, other(&schema(&["a", "b"]))), fields);
+        assert_eq!(replay(3, other(&schema(&["b", "a", "c"]))), fields);
+        assert!(replay(3, FrameBody::of(&Body::Fields(b"{}".to_vec())).into_bytes()).is_some());
+        assert!(replay(3, vec![9]).unwrap().contains("expected the body of a frame"));
         assert_eq!(store.snapshot().schema().fields().len(), 3);
     }
 }

@@ -93,6 +93,17 @@ impl CommitState {
         before: Option<&CommitState>,
     ) -> Result<CommitState> {
         let file = CommitFile::read(directory, number)?;
+        CommitState::of(directory, number, file, options, before)
+    }
+
+    /// As [`open`](Self::open), of a commit that has been read.
+    pub(crate) fn of(
+        directory: &dyn Directory,
+        number: u64,
+        file: CommitFile,
+        options: OpenOptions,
+        before: Option<&CommitState>,
+    ) -> Result<CommitState> {
         let known = before.iter().flat_map(|before| &before.segments);
         let known: HashMap<u64, &SegmentState> = known.map(|state| (state.number(), state)).collect();
         let open = |entry: &SegmentEntry| {

@@ -13,7 +13,7 @@ use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::id_index::IdIndex;
-use crate::log::LogWriter;
+use crate::log::{LogWriter, random_id};
 use crate::names::FileName;
 use crate::options::StoreOptions;
 use crate::schema::StoreSchema;
@@ -131,6 +131,15 @@ impl Store {
         schema: StoreSchema,
         options: StoreOptions,
     ) -> Result<Store> {
+        Store::create_with(directory, CommitFile::new(schema, 1, random_id(0)), options)
+    }
+
+    /// Creates a store with this commit, which names no files.
+    pub(crate) fn create_with(
+        directory: Arc<dyn Directory>,
+        committed: CommitFile,
+        options: StoreOptions,
+    ) -> Result<Store> {
         let lock = WriterLock::take(&directory)?;
         let files = Files::list(&*directory)?;
         if let Some(newest) = files.newest_commit() {
@@ -138,16 +147,7 @@ impl Store {
                 (directory.path().display().to_string(), FileName::Commit(newest).to_string());
             return Err(Error::Exists { folder, commit });
         }
-        let committed = CommitFile {
-            sequence: 0,
-            epoch: 1,
-            next_number: files.next_number(),
-            highest_version: 0,
-            first_log: None,
-            schema,
-            segments: Vec::new(),
-            deltas: Vec::new(),
-        };
+        let committed = CommitFile { next_number: files.next_number(), ..committed };
         let (segments, tombstones) = (Vec::new(), Tombstones::default());
         let state = CommitState { number: 0, file: committed, segments, tombstones };
         let mut store = Store::of(directory, lock, files, state, options);
@@ -301,7 +301,10 @@ impl Store {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn set_fields(&self, fields: impl IntoIterator<Item = docvalues_column::Field>) -> Result<()> {
-        self.change(|writer| writer.change_schema(|schema| schema.with_formats(fields)))
+        self.change(|writer| {
+            writer.require_leader(&*self.directory)?;
+            writer.change_schema(|schema| schema.with_formats(fields))
+        })
     }
 
     /// Makes a change, and publishes it. All that was applied before is published first. Changes wait for each other.
@@ -318,7 +321,10 @@ impl Store {
 
     /// As [`change`](Self::change), for changes that the log does not hold.
     pub(crate) fn change_and_commit<R>(&self, change: impl FnOnce(&mut Writer) -> Result<R>) -> Result<R> {
-        let changed = self.change(change)?;
+        let changed = self.change(|writer| {
+            writer.require_leader(&*self.directory)?;
+            change(writer)
+        })?;
         if self.log.is_some() {
             self.commit()?;
         }
@@ -339,6 +345,11 @@ impl Store {
     /// Makes a change that the next [`refresh`](Self::refresh) or other change publishes.
     pub(crate) fn change_quietly<R>(&self, change: impl FnOnce(&mut Writer) -> Result<R>) -> Result<R> {
         change(&mut *self.writer()?)
+    }
+
+    /// Reads the state of the writer, also if it is poisoned.
+    pub(crate) fn with_writer<R>(&self, read: impl FnOnce(&mut Writer) -> R) -> R {
+        read(&mut self.writer.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Also after a panic: each step of a change leaves a state that is consistent.

@@ -13,6 +13,7 @@ use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::names::FileName;
+use crate::replica::Position;
 use crate::snapshot::{Contents, Snapshot};
 use crate::state::CommitState;
 use crate::sync;
@@ -117,6 +118,20 @@ impl StoreReader {
         Ok(true)
     }
 
+    /// The last batch of the newest commit of the store or replica in the folder `path`, or of its log, if that has more. The
+    /// default if there is no store. O(frames of the log).
+    ///
+    /// # Errors
+    ///
+    /// If the commit or the log is damaged.
+    pub fn position(path: impl AsRef<Path>) -> Result<Position> {
+        let held = match StoreReader::hold_commit(path, None) {
+            Err(Error::NoStore { .. }) => return Ok(Position::default()),
+            held => held?,
+        };
+        held.last_position()
+    }
+
     /// The commits of the store in the folder `path`, from the oldest to the newest, each with its number, and an error
     /// if it is damaged.
     ///
@@ -194,7 +209,7 @@ fn held(
 }
 
 /// Whether there is no such file.
-fn is_missing(error: &Error) -> bool {
+pub(crate) fn is_missing(error: &Error) -> bool {
     let Error::Storage(error) = error else { return false };
     error.io_error().kind() == io::ErrorKind::NotFound
 }

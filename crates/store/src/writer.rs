@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use docvalues_storage::Directory;
+
 use crate::buffer::{Block, Buffer};
 use crate::commit::CommitInfo;
 use crate::commit_file::{CommitFile, FileEntry};
@@ -10,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::flush::Sealed;
 use crate::id_index::IdIndex;
-use crate::log::LogWriter;
-use crate::log::body::{self, Body};
+use crate::log::body::{Body, FrameBody};
+use crate::log::{LogWriter, random_id};
 use crate::names::FileName;
 use crate::schema::{SchemaEntry, StoreSchema};
 use crate::snapshot::Contents;
@@ -40,6 +42,8 @@ pub(crate) struct Writer {
     pub(crate) highest_version: u64,
     pub(crate) tombstones: Tombstones,
     pub(crate) sequence: u64,
+    /// Follows from all batches so far: see [`FrameBody`].
+    pub(crate) history: u64,
     pub(crate) files: Files,
     /// The files of the commit that is being written.
     pub(crate) committing: HashSet<FileName>,
@@ -76,6 +80,7 @@ impl Writer {
             highest_version: committed.highest_version,
             tombstones,
             sequence: committed.sequence,
+            history: committed.history,
             files,
             committing: HashSet::new(),
             remember_deletes,
@@ -114,14 +119,29 @@ impl Writer {
     ///
     /// The log only gets a frame that says so, and the caller must commit.
     pub(crate) fn changed(&mut self) -> u64 {
-        let sequence = self.count_change();
-        if let Some(log) = &self.log {
-            let schema = serde_json::to_vec(&SchemaEntry::from(&*self.schema)).unwrap_or_default();
-            if let Err(error) = log.append(sequence, body::encode(&Body::Other(schema))) {
-                self.poison(error.to_string());
-            }
+        let random = random_id(self.sequence);
+        // After a failure, the store is poisoned.
+        drop(self.applied(self.body_of(|schema| Body::Other(schema, random))));
+        self.sequence
+    }
+
+    /// The body of a frame with the schema; empty without a log.
+    fn body_of(&self, body: impl FnOnce(Vec<u8>) -> Body) -> FrameBody {
+        if self.log.is_none() {
+            return FrameBody::default();
         }
-        sequence
+        FrameBody::of(&body(serde_json::to_vec(&SchemaEntry::from(&*self.schema)).unwrap_or_default()))
+    }
+
+    /// Counts a batch of changes, and puts its frame into the log, if there is one. Fails only if the log does, and poisons
+    /// the store.
+    pub(crate) fn applied(&mut self, body: FrameBody) -> Result<()> {
+        self.sequence += 1;
+        self.history = body.history_after(self.history);
+        self.rearranged();
+        let Some(log) = &self.log else { return Ok(()) };
+        let appended = log.append(self.sequence, self.history, body.into_bytes());
+        appended.map_err(|error| self.poison(error.to_string()))
     }
 
     /// Changes the schema.
@@ -132,19 +152,12 @@ impl Writer {
         let schema = change((*self.schema).clone())?;
         if schema != *self.schema {
             self.schema = Arc::new(schema);
-            self.changed();
+            self.applied(self.body_of(Body::Fields))?;
         }
         Ok(())
     }
 
-    /// Notes that there is something to publish and to commit, for which the log has a frame.
-    pub(crate) fn count_change(&mut self) -> u64 {
-        self.sequence += 1;
-        self.rearranged();
-        self.sequence
-    }
-
-    /// As [`changed`](Self::changed), if the same documents are in other files.
+    /// Notes that there is something to publish and to commit, such as the same documents in other files.
     pub(crate) fn rearranged(&mut self) {
         self.changes += 1;
         self.is_unpublished = true;
@@ -171,6 +184,14 @@ impl Writer {
     /// The number of the next file, which nothing ever had.
     pub(crate) fn next_number(&mut self) -> u64 {
         self.files.take_number()
+    }
+
+    /// Refuses changes that do not come from a leader.
+    pub(crate) fn require_leader(&self, directory: &dyn Directory) -> Result<()> {
+        match self.committed.is_replica {
+            true => Err(Error::IsReplica { folder: directory.path().display().to_string() }),
+            false => Ok(()),
+        }
     }
 
     /// Refuses to write if another process may have taken over the store.

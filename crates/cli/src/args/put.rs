@@ -40,6 +40,7 @@ Examples:
   dv put hits today.csv --type code=string && dv count hits --where 'code = \"007\"'
   tail -n +1 -f hits.ndjson | dv put hits - --input-format ndjson
   tail -n +1 -f hits.ndjson | dv put hits - --durability batch --progress json 2>> hits.progress
+  dv put packages monday.ndjson.gz --keep-frames 256MiB
 
 Exit codes: 0 committed, 1 a bad row or value, a column has another type, or --partial did not find an id,
 2 wrong command line, 3 a file cannot be read or written, or another process writes the store,
@@ -74,6 +75,12 @@ pub(crate) struct PutArgs {
     /// may lose those since the last sync.
     #[arg(long, value_name = "MOMENT", default_value = "commit", value_parser = parse_durability)]
     pub(crate) durability: Durability,
+
+    /// Logs to keep, in bytes such as 256MiB, so that `dv replicate` finds batches also after they were committed
+    ///
+    /// If not 0, there is a log, whatever --durability says.
+    #[arg(long, value_name = "SIZE", default_value = "0", value_parser = parse_size)]
+    pub(crate) keep_frames: usize,
 
     /// The time between commits, such as 5s or 500ms, or `end` [default: 1s if an input is a pipe, otherwise end]
     ///
@@ -123,6 +130,11 @@ fn parse_commit_every(text: &str) -> Result<CommitEvery, String> {
             .map(|time| CommitEvery(Some(time)))
             .ok_or_else(|| "expected `end`, or a time such as 5s or 500ms".to_owned()),
     }
+}
+
+/// Parses a time, above 0.
+pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
+    parse_time(text).ok_or_else(|| "expected a time such as 500ms or 2s".to_owned())
 }
 
 fn parse_durability(text: &str) -> Result<Durability, String> {

@@ -61,6 +61,7 @@ pub(crate) fn run(args: &PutArgs, console: &mut Console<'_>) -> Result<Exit, Cli
 fn open(args: &PutArgs) -> Result<Store, CliError> {
     let options = StoreOptions {
         durability: args.durability,
+        keep_frames: args.keep_frames as u64,
         // When half of it is used, it is written to a segment, which takes the rest.
         buffer_bytes: args.memory / 2,
         ..store::options(&args.commit, args.write.options(args.memory))

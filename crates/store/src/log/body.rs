@@ -6,24 +6,47 @@
 //! ```text
 //! batch      documents | new values of updates | operations | ids that were deleted      encoded outside of the lock
 //!            first assigned version | a bit for each operation that took place      appended in the lock
-//! other      the schema      a change that the log does not hold: a commit follows
+//! fields     the schema      the change is one of fields
+//! other      the schema, a random number      a change that the log does not hold: a commit follows
 //! ```
+//!
+//! # Histories
+//!
+//! The history of a store is a number that follows from that of the batch before and the body. It begins with a random
+//! one. So two stores that have the same history at the same batch contain the same, and a replica knows whether
+//! a frame goes on from what it has.
 //!
 //! Encoded by [`postcard`].
 
 use docvalues_column::{Lists, PlainColumn, PlainColumns, PlainValues};
+use docvalues_terms::hash::hash;
 use serde::{Deserialize, Serialize};
 
+use super::random_id;
 use crate::batch::{Operation, What};
 use crate::update::{Change, Updates};
+
+/// The first byte of [`Body::Other`].
+const OTHER: u8 = 2;
 
 /// A change in a frame.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Body {
     /// A batch; [`Decided`] follows.
     Batch(BatchBody),
-    /// Another change, and the schema of the store after it, as in a commit.
-    Other(#[serde(with = "serde_bytes")] Vec<u8>),
+    /// The schema of the store after the fields changed, as in a commit.
+    Fields(#[serde(with = "serde_bytes")] Vec<u8>),
+    /// The same after another change, and a random number, as the change is not here.
+    Other(#[serde(with = "serde_bytes")] Vec<u8>, u64),
+}
+
+/// The bytes of a body, and what they add to the history of the store.
+#[derive(Debug, Default)]
+pub(crate) struct FrameBody {
+    bytes: Vec<u8>,
+    /// The length without what was decided, and the hash of so many bytes.
+    requested: usize,
+    hash: u64,
 }
 
 /// A batch as it was requested.
@@ -195,21 +218,66 @@ fn columns(docs: u32, columns: Vec<ColumnBody>) -> Option<PlainColumns> {
     PlainColumns::new(docs, columns)
 }
 
+impl FrameBody {
+    /// The body of a change, or of a batch before it is decided. O(bytes).
+    pub(crate) fn of(body: &Body) -> FrameBody {
+        FrameBody::split(encode(body), None)
+    }
+
+    /// Adds what became of a batch.
+    pub(crate) fn decide(&mut self, decided: &Decided) {
+        self.bytes.extend(encode(decided));
+    }
+
+    /// Decodes a body, and what was decided if it is a batch. Returns what is wrong.
+    pub(crate) fn read(bytes: Vec<u8>) -> Result<(FrameBody, Body, Decided), String> {
+        let (body, decided, requested) = decode(&bytes)?;
+        Ok((FrameBody::split(bytes, Some(requested)), body, decided))
+    }
+
+    fn split(bytes: Vec<u8>, requested: Option<usize>) -> FrameBody {
+        let requested = requested.unwrap_or(bytes.len());
+        FrameBody { hash: hash(&bytes[..requested], 0), requested, bytes }
+    }
+
+    /// The history after this, which follows `before`. Random without a body: what was changed is not known then.
+    pub(crate) fn history_after(&self, before: u64) -> u64 {
+        match self.bytes.is_empty() {
+            true => random_id(before),
+            false => hash(&self.bytes[self.requested..], before ^ self.hash),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+/// Whether the change of a body is only in the files of the next commit: see [`Body::Other`].
+pub(crate) fn is_elsewhere(body: &[u8]) -> bool {
+    body.first() == Some(&OTHER)
+}
+
 /// Encodes a part of a body. Nothing in one can fail to be encoded.
-pub(crate) fn encode(part: &impl Serialize) -> Vec<u8> {
+fn encode(part: &impl Serialize) -> Vec<u8> {
     postcard::to_allocvec(part).unwrap_or_default()
 }
 
-/// Decodes a body, and what was decided if it is a batch. Returns what is wrong.
-pub(crate) fn decode(bytes: &[u8]) -> Result<(Body, Decided), String> {
+/// Decodes a body, what was decided if it is a batch, and the length before that. Returns what is wrong.
+fn decode(bytes: &[u8]) -> Result<(Body, Decided, usize), String> {
     let wrong = |error: postcard::Error| format!("expected the body of a frame, found {error}");
     let (body, rest) = postcard::take_from_bytes::<Body>(bytes).map_err(wrong)?;
+    let requested = bytes.len() - rest.len();
     let (decided, rest) = match &body {
         Body::Batch(_) => postcard::take_from_bytes::<Decided>(rest).map_err(wrong)?,
-        Body::Other(_) => (Decided::default(), rest),
+        Body::Fields(_) | Body::Other(..) => (Decided::default(), rest),
     };
     if rest.is_empty() {
-        Ok((body, decided))
+        Ok((body, decided, requested))
     } else {
         Err(format!("expected the end of a body, found {} bytes", rest.len()))
     }
@@ -224,6 +292,35 @@ mod tests {
         let columns = vec![ColumnBody { docs: docs.min(9), present: None, lists: None, values }];
         let (updates, deleted_offsets) = (UpdatesBody::default(), vec![0, 1, 2]);
         BatchBody { docs, columns, updates, operations, deleted: b"ab".to_vec(), deleted_offsets }
+    }
+
+    #[test]
+    fn a_body_says_whether_its_change_is_elsewhere() {
+        let bodies = [
+            (Body::Fields(vec![1]), false),
+            (Body::Other(vec![1], 2), true),
+            (Body::Batch(body(0, vec![])), false),
+        ];
+        for (body, expected) in bodies {
+            assert_eq!(is_elsewhere(&encode(&body)), expected);
+        }
+    }
+
+    #[test]
+    fn a_history_follows_from_all_of_a_batch() {
+        let requested = || FrameBody::of(&Body::Batch(body(1, vec![OperationBody::Write(0)])));
+        let decided = |first_version| Decided { first_version, took_place: Vec::new() };
+        let (mut one, mut two) = (requested(), requested());
+        one.decide(&decided(None));
+        two.decide(&decided(Some(7)));
+        let histories = [one.history_after(5), two.history_after(5), one.history_after(6)];
+        assert!(histories[0] != histories[1] && histories[0] != histories[2]);
+        // It is the same when the frame is read.
+        let bytes = two.into_bytes();
+        let (read, ..) = FrameBody::read(bytes).unwrap();
+        assert_eq!(read.history_after(5), histories[1]);
+        // What is in no frame has no history that could come again.
+        assert_ne!(FrameBody::default().history_after(5), FrameBody::default().history_after(5));
     }
 
     #[test]
@@ -247,7 +344,7 @@ mod tests {
     fn every_cut_of_a_body_is_refused() {
         let mut bytes = encode(&Body::Batch(body(2, vec![OperationBody::Write(0), OperationBody::Write(1)])));
         bytes.extend(encode(&Decided { first_version: Some(300), took_place: vec![1] }));
-        let (_, decided) = decode(&bytes).unwrap();
+        let (_, decided, _) = decode(&bytes).unwrap();
         assert_eq!((decided.first_version, decided.took_place), (Some(300), vec![1]));
         for len in 0..bytes.len() {
             assert!(decode(&bytes[..len]).is_err(), "{len}");

@@ -1,5 +1,6 @@
 //! The bytes of log headers and frames: encoders and decoders side by side.
 
+use super::log_file::Queued;
 use crate::error::{Error, Result};
 use crate::names::MAX_NUMBER;
 
@@ -7,10 +8,10 @@ use crate::names::MAX_NUMBER;
 pub(super) const VERSION: u32 = 1;
 
 /// The length of the header of a log.
-pub(super) const LOG_HEADER: usize = 64;
+pub(crate) const LOG_HEADER: usize = 64;
 
 /// The length of a frame without its body.
-pub(super) const FRAME_HEADER: usize = 48;
+pub(crate) const FRAME_HEADER: usize = 56;
 
 /// Frames begin at multiples of this.
 pub(super) const ALIGNMENT: usize = 8;
@@ -53,6 +54,8 @@ pub(super) struct FrameHeader {
     pub(super) epoch: u64,
     /// The offset in the log below which all bytes were durable when the frame was written.
     pub(super) synced_to: u64,
+    /// The history up to the batch: see [`FrameBody`](super::body::FrameBody).
+    pub(super) history: u64,
     body_crc: u32,
 }
 
@@ -100,7 +103,8 @@ impl FrameHeader {
     /// Appends a frame to `out`.
     ///
     /// `synced_to` and the length of `out` are offsets in the file modulo [`ALIGNMENT`].
-    pub(super) fn encode(log: &LogHeader, sequence: u64, synced_to: u64, body: &[u8], out: &mut Vec<u8>) {
+    pub(super) fn encode(log: &LogHeader, frame: &Queued, synced_to: u64, out: &mut Vec<u8>) {
+        let Queued { sequence, history, body } = frame;
         // The writer refuses longer ones.
         let len = u32::try_from(body.len()).unwrap_or(u32::MAX);
         let padding = &[0; ALIGNMENT][..padded(body.len()) - body.len()];
@@ -108,7 +112,7 @@ impl FrameHeader {
         let start = out.len();
         out.extend_from_slice(&FRAME_MAGIC);
         out.extend_from_slice(&len.to_le_bytes());
-        for number in [log.id, sequence, log.epoch, synced_to] {
+        for number in [log.id, *sequence, log.epoch, synced_to, *history] {
             out.extend_from_slice(&number.to_le_bytes());
         }
         out.extend_from_slice(&crc.to_le_bytes());
@@ -121,11 +125,11 @@ impl FrameHeader {
     /// Decodes the first bytes of `bytes`; `None` if they are no header of a frame.
     pub(super) fn decode(bytes: &[u8]) -> Option<FrameHeader> {
         let bytes = bytes.first_chunk::<FRAME_HEADER>()?;
-        if bytes[..4] != FRAME_MAGIC || u32_at(bytes, 44) != crc32fast::hash(&bytes[..44]) {
+        if bytes[..4] != FRAME_MAGIC || u32_at(bytes, 52) != crc32fast::hash(&bytes[..52]) {
             return None;
         }
         let body = u32_at(bytes, 4);
-        let [log_id, sequence, epoch, synced_to] = [8, 16, 24, 32].map(|at| u64_at(bytes, at));
+        let [log_id, sequence, epoch, synced_to, history] = [8, 16, 24, 32, 40].map(|at| u64_at(bytes, at));
         let is_short = usize::try_from(body).is_ok_and(|body| body <= MAX_BODY);
         is_short.then_some(FrameHeader {
             body,
@@ -133,7 +137,8 @@ impl FrameHeader {
             sequence,
             epoch,
             synced_to,
-            body_crc: u32_at(bytes, 40),
+            history,
+            body_crc: u32_at(bytes, 48),
         })
     }
 
@@ -152,6 +157,24 @@ impl FrameHeader {
     pub(super) fn is_body(&self, padded: &[u8]) -> bool {
         body_crc(&[padded], self.log_id) == self.body_crc
     }
+}
+
+/// Reads a frame alone. Returns its epoch, too.
+pub(crate) fn decode_frame(bytes: &[u8]) -> Result<(u64, Queued)> {
+    let damaged = |what: &str| Error::Damaged {
+        file: "a frame".to_owned(),
+        what: format!("expected {what}, found another"),
+    };
+    let header = FrameHeader::decode(bytes).ok_or_else(|| damaged("the header of a frame"))?;
+    let padded = &bytes[FRAME_HEADER..];
+    if padded.len() != header.padded_body() || !header.is_body(padded) {
+        return Err(damaged("its body"));
+    }
+    let FrameHeader { sequence, history, epoch, .. } = header;
+    if sequence.max(epoch) > MAX_NUMBER {
+        return Err(damaged("a smaller number"));
+    }
+    Ok((epoch, Queued { sequence, history, body: padded[..header.body()].to_vec() }))
 }
 
 /// `len`, rounded up to a multiple of [`ALIGNMENT`].
@@ -226,12 +249,13 @@ mod tests {
         #[test]
         fn frames_are_read_as_they_are_written(
             body in prop::collection::vec(any::<u8>(), 0..100),
-            (sequence, synced_to) in any::<(u64, u64)>(),
+            (sequence, synced_to, history) in any::<(u64, u64, u64)>(),
         ) {
             let mut bytes = Vec::new();
-            FrameHeader::encode(&header(), sequence, synced_to, &body, &mut bytes);
+            let queued = Queued { sequence, history, body: body.clone() };
+            FrameHeader::encode(&header(), &queued, synced_to, &mut bytes);
             let frame = FrameHeader::decode(&bytes).unwrap();
-            prop_assert_eq!((frame.sequence, frame.synced_to), (sequence, synced_to));
+            prop_assert_eq!((frame.sequence, frame.synced_to, frame.history), (sequence, synced_to, history));
             prop_assert_eq!((frame.log_id, frame.epoch), (header().id, 3));
             prop_assert_eq!(bytes.len(), FRAME_HEADER + frame.padded_body());
             prop_assert!(frame.is_body(&bytes[FRAME_HEADER..]));

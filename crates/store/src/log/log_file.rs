@@ -35,8 +35,14 @@ pub struct LogStats {
     pub sync_time: Duration,
 }
 
-/// A batch that waits to be written: its sequence number and its body.
-pub(super) type Queued = (u64, Vec<u8>);
+/// A batch that waits to be written.
+#[derive(Debug)]
+pub(crate) struct Queued {
+    pub(crate) sequence: u64,
+    /// The history up to this batch: see [`FrameBody`](super::body::FrameBody).
+    pub(crate) history: u64,
+    pub(crate) body: Vec<u8>,
+}
 
 /// The file of a log that is being written.
 #[derive(Debug)]
@@ -83,6 +89,13 @@ impl LogFile {
         Ok(next)
     }
 
+    /// Creates a log that goes on from none, after batch `after`.
+    pub(super) fn create_apart(&self, number: u64, epoch: u64, after: u64) -> Result<LogFile> {
+        let mut apart = LogFile::create(&self.directory, number, epoch, after)?;
+        apart.stats = self.stats;
+        Ok(apart)
+    }
+
     /// Makes the header and the name durable.
     pub(super) fn write_header(&mut self) -> Result<()> {
         self.write(&self.header.encode(), 0)?;
@@ -97,9 +110,9 @@ impl LogFile {
     pub(super) fn append(&mut self, batches: Vec<Queued>) -> Result<()> {
         let mut bytes = Vec::new();
         let mut left = batches.len();
-        for (sequence, body) in batches {
-            FrameHeader::encode(&self.header, sequence, self.synced_to, &body, &mut bytes);
-            (self.last, left) = (sequence, left - 1);
+        for batch in batches {
+            FrameHeader::encode(&self.header, &batch, self.synced_to, &mut bytes);
+            (self.last, left) = (batch.sequence, left - 1);
             self.stats.frames += 1;
             if left == 0 || bytes.len() >= PIECE {
                 self.append_bytes(&mut bytes)?;
@@ -157,7 +170,7 @@ impl LogFile {
 }
 
 /// A number that no other log is likely to have.
-fn random_id(number: u64) -> u64 {
+pub(crate) fn random_id(number: u64) -> u64 {
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u64(number);
     hasher.finish()

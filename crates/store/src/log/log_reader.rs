@@ -7,6 +7,7 @@ use docvalues_format::error::{ErrorKind, Section};
 use docvalues_storage::{Directory, Error as StorageError, Source, Step};
 
 use super::frame::{ALIGNMENT, FRAME_HEADER, FrameHeader, LOG_HEADER, LogHeader};
+use super::log_file::Queued;
 use crate::error::{Error, Result};
 use crate::names::FileName;
 
@@ -38,13 +39,30 @@ pub(crate) struct LogEnd {
 
 /// A frame that is whole.
 #[derive(Debug)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     pub(super) log: u64,
     pub(super) offset: u64,
     /// The offset of the next frame.
-    pub(super) end: u64,
+    pub(crate) end: u64,
     pub(super) header: FrameHeader,
-    pub(super) body: Vec<u8>,
+    /// With the header, and zeros after the body.
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Frame {
+    pub(crate) fn history(&self) -> u64 {
+        self.header.history
+    }
+
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.bytes[FRAME_HEADER..][..self.header.body()]
+    }
+
+    fn into_body(mut self) -> Vec<u8> {
+        self.bytes.truncate(FRAME_HEADER + self.header.body());
+        self.bytes.drain(..FRAME_HEADER);
+        self.bytes
+    }
 }
 
 /// A cursor over the frames of all logs.
@@ -62,14 +80,13 @@ pub(super) struct LogReader {
 
 /// A log to read.
 #[derive(Debug)]
-struct LogSource {
+pub(crate) struct LogSource {
     source: Source,
     file: String,
     header: LogHeader,
 }
 
-/// Reads the frames of all batches after a commit. Calls `apply` with the sequence number and the body of each, in
-/// order. One frame at a time is in memory.
+/// Reads the frames of all batches after a commit. Calls `apply` with each, in order. One frame at a time is in memory.
 ///
 /// # Errors
 ///
@@ -79,7 +96,7 @@ struct LogSource {
 pub(crate) fn read_logs(
     directory: &dyn Directory,
     start: LogStart,
-    mut apply: impl FnMut(u64, Vec<u8>) -> Result<()>,
+    mut apply: impl FnMut(Queued) -> Result<()>,
 ) -> Result<LogEnd> {
     let mut reader = LogReader::open(directory, start.first_log)?;
     reader.require(&start)?;
@@ -87,7 +104,8 @@ pub(crate) fn read_logs(
     while let Some(frame) = reader.next_frame()? {
         if frame.header.sequence > start.sequence {
             frames += 1;
-            apply(frame.header.sequence, frame.body)?;
+            let FrameHeader { sequence, history, .. } = frame.header;
+            apply(Queued { sequence, history, body: frame.into_body() })?;
         }
     }
     let log = reader.logs.last().map_or(start.first_log, |log| log.header.number);
@@ -163,6 +181,36 @@ impl LogReader {
 }
 
 impl LogSource {
+    /// Opens log `number`, whatever it goes on from. `None` if it was removed, or is being created.
+    pub(crate) fn open_alone(directory: &dyn Directory, number: u64) -> Result<Option<LogSource>> {
+        let file = path(directory, number);
+        let source = match directory.open(OsStr::new(&FileName::Log(number).to_string())) {
+            Err(error) if error.io_error().kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            source => source?,
+        };
+        let len = usize::try_from(source.len()).map_or(LOG_HEADER, |len| len.min(LOG_HEADER));
+        let header = LogHeader::decode(&read(&source, &file, 0, len)?, &file)?;
+        Ok(header.filter(|header| header.number == number).map(|header| LogSource { source, file, header }))
+    }
+
+    /// Opens it again, as it may be longer by now. It stays as it is if it was removed.
+    pub(crate) fn reopen(&mut self, directory: &dyn Directory) -> Result<()> {
+        let again = LogSource::open_alone(directory, self.header.number)?;
+        if let Some(again) = again.filter(|again| again.header == self.header) {
+            *self = again;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.header.number
+    }
+
+    /// The last batch before it.
+    pub(crate) fn after(&self) -> u64 {
+        self.header.after
+    }
+
     /// Opens log `number`, which comes after `before`, or is the first one. `None` if it was being created when the
     /// process ended: it has no header, or does not go on from another log, and has no frames.
     fn open(directory: &dyn Directory, number: u64, before: Option<&LogSource>) -> Result<Option<LogSource>> {
@@ -220,7 +268,7 @@ impl LogSource {
     }
 
     /// The frame at `offset` if it is whole.
-    fn frame_at(&self, offset: u64) -> Result<Option<Frame>> {
+    pub(crate) fn frame_at(&self, offset: u64) -> Result<Option<Frame>> {
         let left = self.source.len().saturating_sub(offset);
         if left < FRAME_HEADER as u64 {
             return Ok(None);
@@ -231,17 +279,15 @@ impl LogSource {
         if end > self.source.len() {
             return Ok(None);
         }
-        let padded = self.read(offset + FRAME_HEADER as u64, header.padded_body())?;
-        if !header.is_body(&padded) {
+        let bytes = self.read(offset, FRAME_HEADER + header.padded_body())?;
+        if !header.is_body(&bytes[FRAME_HEADER..]) {
             return Ok(None);
         }
-        let mut body = padded.into_owned();
-        body.truncate(header.body());
-        Ok(Some(Frame { log: self.header.number, offset, end, header, body }))
+        Ok(Some(Frame { log: self.header.number, offset, end, header, bytes: bytes.into_owned() }))
     }
 
     /// Fails unless a whole frame is that of batch `sequence`.
-    fn check(&self, frame: &Frame, sequence: u64) -> Result<()> {
+    pub(crate) fn check(&self, frame: &Frame, sequence: u64) -> Result<()> {
         let Frame { offset, header, .. } = frame;
         let rules = [
             ("batch", sequence, header.sequence),

@@ -89,7 +89,7 @@ impl LogWriter {
     /// # Errors
     ///
     /// If the writer is poisoned, `sequence` is not the next one, or the body is longer than 256 MiB.
-    pub(crate) fn append(&self, sequence: u64, body: Vec<u8>) -> Result<()> {
+    pub(crate) fn append(&self, sequence: u64, history: u64, body: Vec<u8>) -> Result<()> {
         let mut state = self.state();
         state.check()?;
         if sequence != state.appended + 1 {
@@ -102,7 +102,7 @@ impl LogWriter {
                 "expected a batch of at most {MAX_BODY} bytes, found {found}"
             )));
         }
-        state.queue.push((sequence, body));
+        state.queue.push(Queued { sequence, history, body });
         state.appended = sequence;
         Ok(())
     }
@@ -146,6 +146,21 @@ impl LogWriter {
     /// may be tried. If a write or a sync fails, which poisons the writer; or if it is poisoned.
     pub(crate) fn rotate(&self, number: u64) -> Result<u64> {
         self.lead(|_| Ok(false))?.rotate(number)
+    }
+
+    /// Goes on in a new log after batch `after`, whatever the old one has, which must not change meanwhile. What was
+    /// not written is dropped.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be created and written, which poisons the writer; or if it is poisoned.
+    pub(crate) fn restart(&self, number: u64, epoch: u64, after: u64) -> Result<()> {
+        let mut leader = self.lead(|_| Ok(false))?;
+        leader.restart(number, epoch, after)?;
+        drop(leader);
+        let mut state = self.state();
+        (state.appended, state.written, state.synced) = (after, after, after);
+        Ok(())
     }
 
     /// The last batch that was appended.
@@ -238,6 +253,18 @@ impl Leader<'_> {
         }
         self.poison_after(written)?;
         Ok(self.synced)
+    }
+
+    /// Replaces the log by a new one after batch `after`.
+    fn restart(&mut self, number: u64, epoch: u64, after: u64) -> Result<()> {
+        self.queue.clear();
+        let Some(log) = &mut self.log else { return Ok(()) };
+        let restarted = log.create_apart(number, epoch, after).and_then(|mut next| {
+            next.write_header()?;
+            *log = next;
+            Ok(())
+        });
+        self.poison_after(restarted)
     }
 
     fn poison_after(&mut self, result: Result<()>) -> Result<()> {

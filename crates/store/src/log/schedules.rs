@@ -137,8 +137,8 @@ fn writer(disk: PowerLossDirectory) -> (PowerLossDirectory, Arc<LogWriter>) {
 /// The last batch of an image of the disk.
 fn last_batch(image: &PowerLossDirectory) -> u64 {
     let start = LogStart { first_log: 1, sequence: 0, epoch: 1 };
-    let read = read_logs(image, start, |sequence, body| {
-        assert_eq!(body, sequence.to_le_bytes());
+    let read = read_logs(image, start, |frame| {
+        assert_eq!(frame.body, frame.sequence.to_le_bytes());
         Ok(())
     });
     read.unwrap().sequence
@@ -155,7 +155,7 @@ fn append_and_sync(disk: &PowerLossDirectory, writer: &Arc<LogWriter>) -> u64 {
             for _ in 0..BATCHES {
                 let mut last = sequencer.lock().unwrap();
                 let sequence = *last + 1;
-                if writer.append(sequence, sequence.to_le_bytes().to_vec()).is_ok() {
+                if writer.append(sequence, 0, sequence.to_le_bytes().to_vec()).is_ok() {
                     *last = sequence;
                     drop(last);
                     match writer.sync_to(sequence) {
@@ -216,7 +216,7 @@ fn a_failed_sync_fails_all_who_wait() {
         let last = writer.stats().frames;
         // All batches may have been in the first sync.
         assert!(failed > 0 || writer.sync_to(last).is_ok());
-        assert!(failed == 0 || matches!(writer.append(100, Vec::new()), Err(Error::Poisoned { .. })));
+        assert!(failed == 0 || matches!(writer.append(100, 0, Vec::new()), Err(Error::Poisoned { .. })));
     });
 }
 

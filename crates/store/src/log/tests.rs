@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 use super::frame::{FRAME_HEADER, LOG_HEADER, MAX_BODY, padded};
 use super::log_reader::LogReader;
-use super::{FrameInfo, LogEnd, LogFrames, LogStart, LogStats, LogWriter, read_logs};
+use super::{FrameInfo, LogEnd, LogFrames, LogStart, LogStats, LogWriter, Queued, read_logs};
 use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
 use crate::names::FileName;
@@ -59,9 +59,9 @@ fn body(sequence: u64) -> Vec<u8> {
 fn read_after(directory: &dyn Directory, sequence: u64) -> Result<(u64, LogEnd)> {
     let start = LogStart { sequence, ..START };
     let mut last = sequence;
-    let end = read_logs(directory, start, |found, bytes| {
-        assert_eq!((found, bytes), (last + 1, body(found)));
-        last = found;
+    let end = read_logs(directory, start, |Queued { sequence, body: found, .. }| {
+        assert_eq!((sequence, found), (last + 1, body(sequence)));
+        last = sequence;
         Ok(())
     })?;
     assert_eq!((end.sequence, end.frames), (last, last - sequence));
@@ -129,7 +129,7 @@ fn run(
         match step {
             Step::Append => {
                 last += 1;
-                writer.append(last, body(last))?;
+                writer.append(last, 0, body(last))?;
             }
             Step::Write => {
                 writer.write_to(last)?;
@@ -196,10 +196,10 @@ fn many_frames_and_long_ones() {
     for round in 0..5 {
         for _ in 0..3_000 {
             last += 1;
-            writer.append(last, vec![1; 200]).unwrap();
+            writer.append(last, 0, vec![1; 200]).unwrap();
         }
         last += 1;
-        writer.append(last, long.clone()).unwrap();
+        writer.append(last, 0, long.clone()).unwrap();
         writer.sync_to(last - round).unwrap();
     }
     let mut reader = LogReader::open(&*directory, FIRST).unwrap();
@@ -207,7 +207,7 @@ fn many_frames_and_long_ones() {
     while let Some(frame) = reader.next_frame().unwrap() {
         found += 1;
         let is_long = (found - AFTER).is_multiple_of(3_001);
-        assert!(if is_long { frame.body == long } else { frame.body == [1; 200] });
+        assert!(if is_long { frame.body() == long } else { frame.body() == [1; 200] });
     }
     assert_eq!(found, last);
     let LogStats { syncs, sync_time, .. } = writer.stats();
@@ -222,16 +222,16 @@ fn requests_that_cannot_be() {
     let (_, directory) = disk();
     let writer = create(&directory).unwrap();
     for sequence in [0, AFTER, AFTER + 2, u64::MAX] {
-        assert!(matches!(writer.append(sequence, Vec::new()), Err(Error::Request(_))));
+        assert!(matches!(writer.append(sequence, 0, Vec::new()), Err(Error::Request(_))));
     }
     assert!(matches!(writer.sync_to(AFTER + 1), Err(Error::Request(_))));
-    assert!(matches!(writer.append(AFTER + 1, vec![0; MAX_BODY + 1]), Err(Error::Request(_))));
+    assert!(matches!(writer.append(AFTER + 1, 0, vec![0; MAX_BODY + 1]), Err(Error::Request(_))));
     // Nothing is to be done for these.
     writer.sync_to(AFTER).unwrap();
     writer.write_to(0).unwrap();
     assert_eq!(writer.stats().syncs, 0);
     // A name that is taken changes nothing.
-    writer.append(AFTER + 1, body(AFTER + 1)).unwrap();
+    writer.append(AFTER + 1, 0, body(AFTER + 1)).unwrap();
     assert!(matches!(writer.rotate(FIRST), Err(Error::Request(_))));
     directory.create(OsStr::new(&FileName::Log(FIRST + 3).to_string())).unwrap();
     assert!(matches!(writer.rotate(FIRST + 3), Err(Error::Storage(_))));
@@ -245,7 +245,7 @@ fn requests_that_cannot_be() {
 fn logs_that_were_never_used_are_passed_over() {
     let (_, directory) = disk();
     let writer = create(&directory).unwrap();
-    writer.append(AFTER + 1, body(AFTER + 1)).unwrap();
+    writer.append(AFTER + 1, 0, body(AFTER + 1)).unwrap();
     writer.sync_to(AFTER + 1).unwrap();
     for (number, bytes) in [(10, &b""[..]), (11, b"dvlg"), (12, &[0; 4_096])] {
         let file = directory.create(OsStr::new(&FileName::Log(number).to_string())).unwrap();
@@ -255,11 +255,11 @@ fn logs_that_were_never_used_are_passed_over() {
     assert_eq!(read(&*directory).unwrap(), AFTER + 1);
     // The old log goes on after them.
     writer.rotate(14).unwrap();
-    writer.append(AFTER + 2, body(AFTER + 2)).unwrap();
+    writer.append(AFTER + 2, 0, body(AFTER + 2)).unwrap();
     writer.sync_to(AFTER + 2).unwrap();
     assert_eq!(read(&*directory).unwrap(), AFTER + 2);
     // Nobody writes to both.
-    unused.append(AFTER + 2, body(AFTER + 2)).unwrap();
+    unused.append(AFTER + 2, 0, body(AFTER + 2)).unwrap();
     unused.sync_to(AFTER + 2).unwrap();
     let error = read(&*directory).unwrap_err().to_string();
     assert!(error.contains("log-0000000d: ") && error.contains("found a frame at offset 64"), "{error}");
@@ -279,7 +279,7 @@ fn many_callers_on_threads() {
                     let sequence = {
                         let mut last = sequencer.lock().unwrap();
                         *last += 1;
-                        writer.append(*last, body(*last)).unwrap();
+                        writer.append(*last, 0, body(*last)).unwrap();
                         *last
                     };
                     writer.sync_to(sequence).unwrap();
@@ -312,7 +312,7 @@ fn a_store_lists_the_frames_after_its_commit() {
     assert!(matches!(list(), Err(Error::Damaged { .. })));
     let writer = create(&directory).unwrap();
     for sequence in AFTER + 1..AFTER + 4 {
-        writer.append(sequence, body(sequence)).unwrap();
+        writer.append(sequence, 0, body(sequence)).unwrap();
         writer.sync_to(sequence).unwrap();
     }
     let listed: Vec<_> = list().unwrap().iter().map(|frame| (frame.sequence, frame.is_synced)).collect();

@@ -21,6 +21,8 @@ mod merges;
 mod model;
 mod readers;
 mod refusals;
+mod replica_schedules;
+mod replicas;
 mod script;
 mod threads;
 mod updates;

@@ -51,15 +51,19 @@ pub(crate) fn script(seed: u64, commits: u32) -> Vec<Operation> {
 }
 
 /// A generator of pseudorandom numbers (SplitMix64).
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    /// A number below `end`.
-    fn below(&mut self, end: u32) -> u32 {
+    /// Any number.
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        u32::try_from(mixed >> 33).unwrap() % end
+        (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB)
+    }
+
+    /// A number below `end`.
+    pub(crate) fn below(&mut self, end: u32) -> u32 {
+        u32::try_from(self.next() >> 33).unwrap() % end
     }
 }
 

@@ -11,7 +11,7 @@ fn logs() -> [(u64, Vec<u8>); 3] {
     for log in [7, 9, 11] {
         for _ in 0..4 {
             last += 1;
-            writer.append(last, body(last)).unwrap();
+            writer.append(last, last, body(last)).unwrap();
             writer.sync_to(last).unwrap();
         }
         if log < 11 {
@@ -125,7 +125,7 @@ fn gaps_and_other_epochs_are_damage() {
     let logs = logs();
     let disk = folder(&borrowed(&logs));
     let start = START;
-    let read = |start| read_logs(&disk, start, |_, _| Ok(())).map(|end| end.sequence);
+    let read = |start| read_logs(&disk, start, |_| Ok(())).map(|end| end.sequence);
     assert_eq!(read(start).unwrap(), 112);
     assert_eq!(read(LogStart { first_log: 9, sequence: 107, ..start }).unwrap(), 112);
     for (start, number, what) in [
@@ -181,14 +181,14 @@ fn bodies_may_contain_the_log() {
     let mut last = AFTER;
     for _ in 0..6 {
         last += 1;
-        writer.append(last, bytes_of(&*directory, FIRST)).unwrap();
+        writer.append(last, 0, bytes_of(&*directory, FIRST)).unwrap();
         writer.sync_to(last).unwrap();
     }
-    assert_eq!(read_logs(&*directory, START, |_, _| Ok(())).unwrap().sequence, last);
+    assert_eq!(read_logs(&*directory, START, |_| Ok(())).unwrap().sequence, last);
     // The last frame is torn, and its body has headers of all others.
     let mut bytes = frames_of(&*directory, FIRST);
     let offset = usize::try_from(list(&*directory).unwrap().last().unwrap().offset).unwrap();
-    bytes[offset..offset + 48].fill(0);
+    bytes[offset..offset + FRAME_HEADER].fill(0);
     let torn = folder(&[(FIRST, &bytes)]);
-    assert_eq!(read_logs(&torn, START, |_, _| Ok(())).unwrap().sequence, last - 1);
+    assert_eq!(read_logs(&torn, START, |_| Ok(())).unwrap().sequence, last - 1);
 }

@@ -73,16 +73,16 @@ fn a_failed_write_or_sync_poisons() {
         let directory: Arc<dyn Directory> = Arc::new(faulty);
         let writer = create(&directory).unwrap();
         let first = AFTER + 1;
-        writer.append(first, body(first)).unwrap();
+        writer.append(first, 0, body(first)).unwrap();
         writer.sync_to(first).unwrap();
-        writer.append(first + 1, body(first + 1)).unwrap();
+        writer.append(first + 1, 0, body(first + 1)).unwrap();
         is_broken.store(true, std::sync::atomic::Ordering::Relaxed);
         let error = writer.sync_to(first + 1).unwrap_err();
         assert!(matches!(&error, Error::Storage(error) if error.step() == step), "{error}");
         is_broken.store(false, std::sync::atomic::Ordering::Relaxed);
         let reason = error.to_string();
         for result in [
-            writer.append(first + 2, Vec::new()),
+            writer.append(first + 2, 0, Vec::new()),
             writer.sync_to(first + 1),
             writer.rotate(FIRST + 1).map(drop),
         ] {
@@ -109,7 +109,7 @@ fn a_log_that_cannot_be_created_leaves_the_old_one_in_use() {
         match step {
             Step::Append => {
                 last += 1;
-                writer.append(last, body(last)).unwrap();
+                writer.append(last, 0, body(last)).unwrap();
             }
             Step::Write => writer.write_to(last).unwrap(),
             Step::Sync => writer.sync_to(last).unwrap(),

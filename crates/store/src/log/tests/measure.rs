@@ -55,7 +55,7 @@ fn appends_and_syncs() {
     let writer = LogWriter::create(&directory, 1, 1, 0).unwrap();
     let time = |sequence| {
         let start = Instant::now();
-        writer.append(sequence, vec![7; 976]).unwrap();
+        writer.append(sequence, 0, vec![7; 976]).unwrap();
         writer.sync_to(sequence).unwrap();
         start.elapsed()
     };
@@ -71,7 +71,7 @@ fn appends_and_syncs() {
                         let sequence = {
                             let mut last = sequencer.lock().unwrap();
                             *last += 1;
-                            writer.append(*last, vec![7; 976]).unwrap();
+                            writer.append(*last, 0, vec![7; 976]).unwrap();
                             *last
                         };
                         writer.sync_to(sequence).unwrap();
@@ -89,7 +89,7 @@ fn appends_and_syncs() {
     let bodies: Vec<_> = (0..100_000).map(|_| vec![7; 100]).collect();
     let start = Instant::now();
     for (body, sequence) in bodies.into_iter().zip(1..) {
-        writer.append(sequence, body).unwrap();
+        writer.append(sequence, 0, body).unwrap();
     }
     println!("append alone {:.1} ns", start.elapsed().as_secs_f64() * 1e9 / 1e5);
     let start = Instant::now();

@@ -73,7 +73,7 @@ fn whole_frames_after_torn_ones() {
         let synced = last;
         for _ in 0..5 {
             last += 1;
-            writer.append(last, body(last)).unwrap();
+            writer.append(last, 0, body(last)).unwrap();
             writer.write_to(last).unwrap();
         }
         check_images(&disk, synced, last, &mut seed, &mut counts);

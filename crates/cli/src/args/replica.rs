@@ -1,0 +1,132 @@
+//! Arguments of `replicate` and `replica`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::put::parse_duration;
+
+const REPLICATE_LONG: &str = "\
+Send the changes of a store to a replica: through a pipe to `dv replica`, or into a folder that both see.
+
+Through a pipe, each batch follows as soon as it is in the log of the store, if there is one (`dv put --keep-frames`); \
+without a log, and where batches are not in the log any more, the files of a commit follow. The store may be written \
+meanwhile; who writes it does not wait for replicas. It runs until the pipe is closed.
+
+With --to, the files of each new commit are put into a folder, and those that the two newest commits do not need are \
+removed from it. Any number of replicas may read them: `dv replica DIR --follow FOLDER`.";
+
+const REPLICATE_EXAMPLES: &str = "\
+Examples:
+  dv replicate packages --from \"$(ssh host dv replica packages --position)\" | ssh host dv replica packages
+  dv replicate packages --once | dv replica copy
+  dv replicate packages --to /mnt/shared/packages
+
+Exit codes: 0 done, 1 a file is damaged, 2 wrong command line, 3 a file cannot be read or written,
+5 the replica has what the store lost: give the replica an empty folder, or dv replica --discard.";
+
+/// Send the changes of a store to a replica
+#[derive(Debug, Args)]
+#[command(long_about = REPLICATE_LONG, after_long_help = REPLICATE_EXAMPLES)]
+pub(crate) struct ReplicateArgs {
+    /// The folder of the store
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+
+    /// The last batch that the replica has, as `dv replica --position` prints it: 107, or 107:0123456789abcdef to be sure that
+    /// the batches before it are the same; 0 for an empty one
+    #[arg(long, value_name = "BATCH", default_value = "0", value_parser = parse_from)]
+    pub(crate) from: (u64, Option<u64>),
+
+    /// Put the files of commits into this folder instead
+    #[arg(long, value_name = "FOLDER", conflicts_with = "from")]
+    pub(crate) to: Option<PathBuf>,
+
+    /// End when the replica has everything
+    #[arg(long)]
+    pub(crate) once: bool,
+
+    /// The time between looks for a new commit with --to, such as 1s or 500ms
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration, requires = "to")]
+    pub(crate) every: std::time::Duration,
+}
+
+const REPLICA_LONG: &str = "\
+Take what `dv replicate` sends, into a replica of its store: from standard input, or from a folder that both see.
+
+The folder is made if it is not there. A replica is read as any store is, also meanwhile. Only its leader changes it: \
+`dv put` and others refuse to, until `dv replica --promote` makes it a store of its own. What the old leader sends from then \
+on is refused.
+
+Batches are committed every second (--commit-every), and at the end. What a replica has not committed when it is killed, it asks \
+for again: --position prints what it has. A stream that does not go on from there ends with the exit code 4: start \
+again from --position. After 5, the replica has batches that its leader lost, or is of another store: --discard takes the \
+leader's state, and loses these batches.";
+
+const REPLICA_EXAMPLES: &str = "\
+Examples:
+  ssh leader dv replicate packages --from \"$(dv replica packages --position)\" | dv replica packages
+  dv replica packages --follow /mnt/shared/packages
+  dv count packages
+  dv replica packages --promote
+
+Exit codes: 0 done, 1 a file or frame is damaged, 2 wrong command line, 3 a file cannot be read or written,
+4 batches are missing, 5 the leader does not have what the replica has, or was replaced.";
+
+/// Parses a batch, and the history up to it.
+fn parse_from(text: &str) -> Result<(u64, Option<u64>), String> {
+    let (batch, history) =
+        text.split_once(':').map_or((text, None), |(batch, history)| (batch, Some(history)));
+    let history =
+        history.map(|history| u64::from_str_radix(history, 16).ok().filter(|_| history.len() == 16));
+    match (batch.parse(), history) {
+        (Ok(batch), None) => Ok((batch, None)),
+        (Ok(batch), Some(Some(history))) => Ok((batch, Some(history))),
+        _ => Err("expected what `dv replica --position` prints, such as 107:0123456789abcdef".to_owned()),
+    }
+}
+
+/// Take the changes of a store into a replica
+#[derive(Debug, Args)]
+#[command(long_about = REPLICA_LONG, after_long_help = REPLICA_EXAMPLES)]
+pub(crate) struct ReplicaArgs {
+    /// The folder of the replica
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+
+    /// Print the last batch that the replica has, and end; 0 if it is empty
+    #[arg(long, conflicts_with_all = ["promote", "follow"])]
+    pub(crate) position: bool,
+
+    /// Make the replica a store of its own, in a new epoch, and end
+    #[arg(long, conflicts_with = "follow")]
+    pub(crate) promote: bool,
+
+    /// Take commits from this folder, into which `dv replicate --to` puts them
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) follow: Option<PathBuf>,
+
+    /// End when the replica has everything that is in the folder
+    #[arg(long, requires = "follow")]
+    pub(crate) once: bool,
+
+    /// Also take a state of the leader that lacks batches of the replica, which are lost then
+    #[arg(long)]
+    pub(crate) discard: bool,
+
+    /// The time between commits, and between looks at a folder, such as 1s or 500ms
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
+    pub(crate) commit_every: std::time::Duration,
+
+    /// Logs to keep, in bytes such as 256MiB, for replicas of this one
+    #[arg(long, value_name = "SIZE", default_value = "0", value_parser = super::build::parse_size)]
+    pub(crate) keep_frames: usize,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Print nothing but errors
+    #[arg(short, long, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+}

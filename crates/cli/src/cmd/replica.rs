@@ -1,0 +1,153 @@
+//! `dv replica`: takes the changes of a store into a replica.
+
+use std::io::{BufReader, IsTerminal as _};
+
+use crate::api::store::{
+    Background, BackgroundOptions, FolderDepot, Position, Replica, StoreOptions, StoreReader, StreamReader,
+    Taken,
+};
+use crate::args::ReplicaArgs;
+use crate::console::Console;
+use crate::end_signal::EndSignal;
+use crate::error::{CliError, Exit};
+use crate::output::json::Json;
+use crate::output::text::thousands;
+use crate::read;
+
+/// The bytes of a pipe that are read at once.
+const PIECE: usize = 256 << 10;
+
+/// What a replica took.
+#[derive(Default)]
+struct Counts {
+    batches: u64,
+    commits: u64,
+    files: u64,
+}
+
+pub(crate) fn run(args: &ReplicaArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    if args.position {
+        return print_position(args, console);
+    }
+    let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
+    if args.follow.is_none() && !args.promote && std::io::stdin().is_terminal() {
+        return Err(CliError::usage("standard input is a terminal, expected a pipe from `dv replicate`"));
+    }
+    let options = StoreOptions {
+        open: read::open_options(),
+        commit_every: Some(args.commit_every),
+        keep_frames: args.keep_frames as u64,
+        ..StoreOptions::default()
+    };
+    let replica = Replica::open(&args.folder, options)?;
+    if args.promote {
+        let store = replica.promote()?;
+        report(args, store.position(), None, console)?;
+        return Ok(Exit::Ok);
+    }
+    let mut counts = Counts::default();
+    let taken = match &args.follow {
+        Some(folder) => follow(args, &replica, folder, (&mut counts, &end)),
+        None => take(args, &replica, &mut counts),
+    };
+    replica.store().commit()?;
+    let exit = taken?;
+    if !args.quiet {
+        report(args, replica.position(), Some(&counts), console)?;
+    }
+    Ok(exit)
+}
+
+/// Takes frames and files from standard input.
+fn take(args: &ReplicaArgs, replica: &Replica, counts: &mut Counts) -> Result<Exit, CliError> {
+    // Commits and merges beside what arrives.
+    let background = Background::start(BackgroundOptions::default())?;
+    background.add(replica.store())?;
+    let mut stream = StreamReader::new(BufReader::with_capacity(PIECE, std::io::stdin().lock()));
+    let taken = loop {
+        let taken = match args.discard {
+            true => replica.take_over(&mut stream),
+            false => replica.take(&mut stream),
+        };
+        match taken {
+            Ok(None) => break Ok(Exit::Ok),
+            Ok(Some(Taken::Frame(_))) => counts.batches += 1,
+            Ok(Some(Taken::Commit)) => counts.commits += 1,
+            Ok(Some(Taken::File { is_new })) => counts.files += u64::from(is_new),
+            Err(error) => break Err(error.into()),
+        }
+    };
+    background.remove(replica.store())?;
+    taken
+}
+
+/// Installs each new commit of a folder.
+fn follow(
+    args: &ReplicaArgs,
+    replica: &Replica,
+    folder: &std::path::Path,
+    (counts, end): (&mut Counts, &EndSignal),
+) -> Result<Exit, CliError> {
+    let depot = FolderDepot::open(folder)?;
+    loop {
+        let installed = match args.discard {
+            true => replica.install_over_from(&depot)?,
+            false => replica.install_from(&depot)?,
+        };
+        if let Some(installed) = installed {
+            counts.commits += 1;
+            counts.files += installed.files as u64;
+        } else if args.once {
+            return Ok(Exit::Ok);
+        } else if let Some(exit) = end.wait(args.commit_every) {
+            return Ok(exit);
+        }
+    }
+}
+
+/// Prints what a replica has, which another process may be writing.
+fn print_position(args: &ReplicaArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let position = StoreReader::position(&args.folder)?;
+    match args.json {
+        true => console.json(&Json::object(json(position)))?,
+        false => writeln!(console.out, "{position}")?,
+    }
+    Ok(Exit::Ok)
+}
+
+fn report(
+    args: &ReplicaArgs,
+    position: Position,
+    counts: Option<&Counts>,
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
+    if args.json {
+        let counts = counts.map(|counts| {
+            [
+                ("batches", counts.batches.into()),
+                ("commits", counts.commits.into()),
+                ("files", counts.files.into()),
+            ]
+        });
+        return Ok(
+            console.json(&Json::object(json(position).into_iter().chain(counts.into_iter().flatten())))?
+        );
+    }
+    let folder = args.folder.display();
+    let at = format!("batch {} of epoch {}", thousands(position.sequence), position.epoch);
+    match counts {
+        Some(Counts { batches, commits, files }) => {
+            let [batches, commits, files] = [*batches, *commits, *files].map(thousands);
+            writeln!(
+                console.out,
+                "{folder}: {batches} batches, {commits} commits with {files} new files; at {at}"
+            )?;
+        }
+        None => writeln!(console.out, "{folder}: a store of its own from {at} on")?,
+    }
+    Ok(console.out.flush()?)
+}
+
+fn json(Position { epoch, sequence, history }: Position) -> [(&'static str, Json); 3] {
+    [("batch", sequence.into()), ("epoch", epoch.into()), ("history", format!("{history:016x}").into())]
+}

@@ -1,0 +1,70 @@
+//! `dv replicate`: sends the changes of a store to a replica.
+
+use std::io;
+use std::time::Duration;
+
+use crate::api::store::{self, Feed, FolderDepot, Position, StoreReader, StreamWriter};
+use crate::args::ReplicateArgs;
+use crate::console::Console;
+use crate::end_signal::EndSignal;
+use crate::error::{CliError, Exit};
+
+/// A signal ends the command after this time at the latest.
+pub(super) const TURN: Duration = Duration::from_millis(200);
+
+pub(crate) fn run(args: &ReplicateArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
+    match &args.to {
+        Some(to) => publish(args, &FolderDepot::open(to)?, &end),
+        None if console.out_width.is_some() => {
+            Err(CliError::usage("standard output is a terminal, expected a pipe to `dv replica`"))
+        }
+        None => send(args, console, &end),
+    }
+}
+
+/// Sends frames and files to standard output.
+fn send(args: &ReplicateArgs, console: &mut Console<'_>, end: &EndSignal) -> Result<Exit, CliError> {
+    let mut feed = match args.from {
+        (sequence, Some(history)) => {
+            Feed::open(&args.folder, Position { sequence, history, ..Position::default() })
+        }
+        (sequence, None) => Feed::open_after(&args.folder, sequence),
+    };
+    let mut stream = StreamWriter::new(&mut *console.out);
+    loop {
+        let time = if args.once { Duration::ZERO } else { TURN };
+        let sent = match feed.send_within(&mut stream, time) {
+            // Whoever read the pipe has ended.
+            Err(store::Error::Stream(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                return Ok(Exit::Ok);
+            }
+            sent => sent?,
+        };
+        if !sent && args.once {
+            return Ok(Exit::Ok);
+        }
+        if let Some(exit) = end.exit() {
+            stream.flush()?;
+            return Ok(exit);
+        }
+    }
+}
+
+/// Puts the files of each new commit into a folder.
+fn publish(args: &ReplicateArgs, depot: &FolderDepot, end: &EndSignal) -> Result<Exit, CliError> {
+    let mut published = None;
+    loop {
+        let newest = StoreReader::commits(&args.folder)?.last().map(|(number, _)| *number);
+        if newest != published {
+            let commit = StoreReader::hold_commit(&args.folder, None)?;
+            commit.publish(depot)?;
+            published = Some(commit.number());
+        } else if args.once {
+            return Ok(Exit::Ok);
+        }
+        if let Some(exit) = end.wait(if args.once { Duration::ZERO } else { args.every }) {
+            return Ok(exit);
+        }
+    }
+}

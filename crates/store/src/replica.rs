@@ -1,0 +1,371 @@
+//! Replicas: copies of a store that take what its writer, the leader, sends.
+//!
+//! ```text
+//! leader                                                  replica
+//! log files  -> Frames       a batch, as in the log  ->   apply_frame    indexes it again
+//! commit     -> HeldCommit   files                   ->   install        copies the files that it lacks, and switches
+//!               Feed         either, as a stream     ->   take
+//! ```
+//!
+//! A replica by frames has each batch some milliseconds after the leader; a replica by files has commits, and indexes
+//! nothing. Both may take turns: a replica that is empty, or was away too long, begins with a commit's files.
+//!
+//! # What a frame follows
+//!
+//! | compared | refuses |
+//! | --- | --- |
+//! | sequence number | frames that were dropped or came out of order: [`Error::Gap`]; one that came twice is passed over |
+//! | epoch | frames of a leader that was replaced: [`Error::OldEpoch`] |
+//! | history | frames of another store, and of a leader that lost batches which the replica has: [`Error::Diverged`] |
+//!
+//! The idea of epochs with a check of what comes before is Raft's (Ongaro and Ousterhout, 2014) and Kafka's (KIP-101);
+//! the history is a hash of all batches, so that no list of epochs is needed.
+//!
+//! Who leads is not decided here: [`Replica::promote`] makes a replica a leader when somebody says so.
+
+mod commit_files;
+mod depot;
+mod feed;
+mod frames;
+mod install;
+mod stream;
+
+use std::fmt;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use docvalues_storage::{Directory, FsDirectory};
+
+pub use commit_files::{CommitFiles, FileReader, HeldCommit, StoredFile};
+pub use depot::{Depot, FolderDepot, Published};
+pub use feed::Feed;
+pub use frames::{Frame, Frames};
+pub use install::Installed;
+pub use stream::{Item, StreamReader, StreamWriter};
+
+use crate::commit_file::CommitFile;
+use crate::error::{Error, Result};
+use crate::files::Files;
+use crate::log::body;
+use crate::log::decode_frame;
+use crate::options::StoreOptions;
+use crate::replay::Wrong;
+use crate::schema::StoreSchema;
+use crate::snapshot::Snapshot;
+use crate::store::Store;
+use crate::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A copy of a store that takes what its leader sends: frames of batches, and files of commits.
+///
+/// Its store refuses all other changes, also when it is opened as a [`Store`], until it is [promoted](Self::promote).
+/// All methods take `&self`; frames and commits wait for each other, readers for neither.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use docvalues_column::{Field, Kind, LogicalType};
+/// use docvalues_store::{Replica, Store, StoreOptions, StoreSchema};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let schema = StoreSchema::new()
+///     .with_field(Field::new("id", Kind::Binary, LogicalType::Utf8))?
+///     .with_id_field("id")?;
+/// let options = StoreOptions { keep_frames: 64 << 20, ..StoreOptions::default() };
+/// let leader = Store::create(folder.path().join("leader"), schema, options)?;
+/// let replica = Replica::open(folder.path().join("replica"), options)?;
+///
+/// // An empty replica begins with the files of a commit.
+/// let commit = leader.hold_commit(None)?;
+/// replica.install(commit.files(), |file| commit.open(file))?;
+///
+/// let mut batch = leader.batch()?;
+/// let id = batch.field("id")?;
+/// let mut doc = batch.upsert();
+/// doc.str(id, "a")?;
+/// doc.finish()?;
+/// leader.apply(batch)?;
+///
+/// let mut frames = leader.frames(replica.position().sequence)?;
+/// while let Some(frame) = frames.wait(Duration::ZERO)? {
+///     replica.apply_frame(&frame.bytes)?;
+/// }
+/// replica.store().refresh()?;
+/// assert_eq!(replica.snapshot().docs(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Replica {
+    store: Arc<Store>,
+    /// Held by the frame or commit that is being taken.
+    receiving: Mutex<()>,
+}
+
+impl fmt::Debug for Replica {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Replica").field("store", &self.store).finish_non_exhaustive()
+    }
+}
+
+/// What a store contains: the last batch, and how it came to that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    /// Counts leaders, and recoveries. 0 for a replica that is empty.
+    pub epoch: u64,
+    /// The number of the last batch.
+    pub sequence: u64,
+    /// Follows from all batches so far.
+    pub history: u64,
+}
+
+/// `sequence:history`, such as `107:0123456789abcdef`; the history in 16 hexadecimal digits.
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{:016x}", self.sequence, self.history)
+    }
+}
+
+/// What became of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// The batch was applied.
+    Applied,
+    /// The replica had it already.
+    Known,
+}
+
+/// What [`Replica::take`] took from a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// A frame.
+    Frame(Received),
+    /// A file of a commit that comes later.
+    File {
+        /// Whether the replica did not have it.
+        is_new: bool,
+    },
+    /// A commit: the replica has it now.
+    Commit,
+}
+
+impl Replica {
+    /// Opens the replica in the folder `path`, or makes an empty one if there is no store.
+    ///
+    /// The options are its own: with a log, it also survives between commits, and can send its frames to others.
+    ///
+    /// # Errors
+    ///
+    /// If the store there is no replica; and as [`Store::open`] and [`Store::create`].
+    pub fn open(path: impl AsRef<Path>, options: StoreOptions) -> Result<Replica> {
+        let path = path.as_ref();
+        std::fs::create_dir_all(path)
+            .map_err(|error| docvalues_storage::Error::new(docvalues_storage::Step::Create, path, error))?;
+        Replica::open_in(Arc::new(FsDirectory::new(path)), options)
+    }
+
+    /// As [`open`](Self::open), in any directory.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_in(directory: Arc<dyn Directory>, options: StoreOptions) -> Result<Replica> {
+        let newest = Files::list_beside_writer(&*directory)?.newest_commit();
+        let store = match newest {
+            None => {
+                let empty = CommitFile { is_replica: true, ..CommitFile::new(StoreSchema::new(), 0, 0) };
+                Store::create_with(directory, empty, options)?
+            }
+            Some(_) => Store::open_in(directory, options)?,
+        };
+        if !store.change_quietly(|writer| Ok(writer.committed.is_replica))? {
+            return Err(Error::Request(format!(
+                "{}: expected a replica, found a store with changes of its own: give the replica another folder",
+                store.directory().path().display()
+            )));
+        }
+        Ok(Replica { store: Arc::new(store), receiving: Mutex::new(()) })
+    }
+
+    /// The last batch that it has: what it lacks comes after it. As durable as the options of its store say.
+    ///
+    /// # Errors
+    ///
+    /// If the store is poisoned.
+    pub fn position(&self) -> Position {
+        self.store.position()
+    }
+
+    /// What it contains now. O(1).
+    pub fn snapshot(&self) -> Snapshot {
+        self.store.snapshot()
+    }
+
+    /// Its store: to refresh, commit and merge, and for a [`Background`](crate::Background). It refuses changes of
+    /// documents.
+    pub fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    /// Applies the batch of a [`Frame`], as [`Store::apply`] did in the leader. O(operations).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gap`] if batches between are missing, or the change is only in the files of the next commit;
+    /// [`Error::OldEpoch`] and [`Error::Diverged`] as the table of the [module](self) says; [`Error::Damaged`] if the
+    /// frame is not whole. Nothing is changed then. And as [`Store::apply`].
+    pub fn apply_frame(&self, frame: &[u8]) -> Result<Received> {
+        let _one = self.receiving();
+        let (epoch, frame) = decode_frame(frame)?;
+        let (sequence, now) = (frame.sequence, self.position());
+        if epoch < now.epoch {
+            return Err(Error::OldEpoch { known: now.epoch, found: epoch });
+        }
+        if sequence < now.sequence || (sequence, frame.history) == (now.sequence, now.history) {
+            return Ok(Received::Known);
+        }
+        let diverged = |history: u64| {
+            let (known, at) = (now.history, now.sequence);
+            Error::Diverged {
+                what: format!(
+                    "batch {sequence} of epoch {epoch} (history {history:016x}) does not follow batch {at} of epoch {} \
+                     (history {known:016x}): it is of another store, or the leader lost batches that the replica has",
+                    now.epoch
+                ),
+            }
+        };
+        if sequence == now.sequence {
+            return Err(diverged(frame.history));
+        }
+        if sequence != now.sequence + 1 || body::is_elsewhere(&frame.body) {
+            return Err(Error::Gap { expected: now.sequence + 1, found: sequence });
+        }
+        self.store.make_room()?;
+        let damaged = |wrong| match wrong {
+            Wrong::Frame(what) => Error::Damaged { file: format!("the frame of batch {sequence}"), what },
+            Wrong::Store(error) => error,
+        };
+        let history = frame.history;
+        let decoded = self.store.decode_frame(frame).map_err(damaged)?;
+        if decoded.frame.history_after(now.history) != history {
+            return Err(diverged(history));
+        }
+        if epoch > now.epoch {
+            self.store.begin_epoch(epoch, true)?;
+        }
+        self.store.replay_decoded(decoded).map_err(damaged)?;
+        self.store.wait_for_log(sequence)?;
+        Ok(Received::Applied)
+    }
+
+    /// Takes the next item of a stream; `None` at its end.
+    ///
+    /// # Errors
+    ///
+    /// As [`StreamReader::next_item`], [`apply_frame`](Self::apply_frame), [`copy`](Self::copy) and
+    /// [`install`](Self::install). What came before stays.
+    pub fn take<R: Read>(&self, stream: &mut StreamReader<R>) -> Result<Option<Taken>> {
+        self.take_with(stream, false)
+    }
+
+    /// As [`take`](Self::take), but as [`install_over`](Self::install_over) does for commits.
+    ///
+    /// # Errors
+    ///
+    /// As [`take`](Self::take).
+    pub fn take_over<R: Read>(&self, stream: &mut StreamReader<R>) -> Result<Option<Taken>> {
+        self.take_with(stream, true)
+    }
+
+    fn take_with<R: Read>(&self, stream: &mut StreamReader<R>, over: bool) -> Result<Option<Taken>> {
+        let Some(item) = stream.next_item()? else { return Ok(None) };
+        let taken = match item {
+            Item::Frame(frame) => Taken::Frame(self.apply_frame(&frame)?),
+            Item::File(file) if self.has(&file) => Taken::File { is_new: false },
+            Item::File(file) => {
+                self.copy(&file, stream.contents())?;
+                Taken::File { is_new: true }
+            }
+            Item::Commit(commit) => {
+                self.install_with(&commit, over, |file| -> Result<io::Empty> {
+                    let what = "expected the file before its commit, found none".to_owned();
+                    Err(Error::Damaged { file: file.name(), what })
+                })?;
+                Taken::Commit
+            }
+        };
+        Ok(Some(taken))
+    }
+
+    /// Makes it a leader, in a new epoch: replicas that follow it refuse what the old leader still sends. It is committed.
+    ///
+    /// # Errors
+    ///
+    /// If it is empty, or as [`Store::commit`].
+    pub fn promote(self) -> Result<Arc<Store>> {
+        let now = self.position();
+        if now.epoch == 0 {
+            return Err(Error::Request(format!(
+                "{}: expected a replica with a commit of its leader, found an empty one",
+                self.store.directory().path().display()
+            )));
+        }
+        self.store.begin_epoch(now.epoch + 1, false)?;
+        Ok(self.store)
+    }
+
+    /// Also after a panic: each step leaves a store that is consistent.
+    fn receiving(&self) -> MutexGuard<'_, ()> {
+        self.receiving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store {
+    /// The last batch that was applied, visible or not.
+    pub fn position(&self) -> Position {
+        self.with_writer(|writer| {
+            let epoch = writer.committed.epoch;
+            Position { epoch, sequence: writer.sequence, history: writer.history }
+        })
+    }
+
+    /// Begins an epoch: commits, and goes on in a new log.
+    pub(crate) fn begin_epoch(&self, epoch: u64, is_replica: bool) -> Result<()> {
+        let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+        // What the background applies before is in the commit.
+        let sequence = self.change_quietly(|writer| {
+            writer.require_lock()?;
+            (writer.committed.epoch, writer.committed.is_replica) = (epoch, is_replica);
+            Ok(writer.sequence)
+        })?;
+        let begun = self.restart_log(epoch, sequence).and_then(|()| self.write_commit());
+        self.poison_after(begun)?;
+        self.remove_unnamed()
+    }
+
+    /// Goes on in a new log after batch `sequence`, which the next commit has. The caller holds `flushing`, and nothing is
+    /// applied meanwhile.
+    fn restart_log(&self, epoch: u64, sequence: u64) -> Result<()> {
+        let Some(log) = &self.log else { return Ok(()) };
+        let number = self.change_quietly(|writer| {
+            let number = writer.next_number();
+            writer.commits_file(crate::names::FileName::Log(number));
+            Ok(number)
+        })?;
+        log.restart(number, epoch, sequence)?;
+        self.change_quietly(|writer| {
+            writer.log_number = Some(number);
+            Ok(())
+        })
+    }
+
+    /// After a failure between a new log and the commit that names it, the store must be opened again.
+    fn poison_after<T>(&self, done: Result<T>) -> Result<T> {
+        if let Err(error) = &done {
+            self.change_quietly(|writer| {
+                writer.poison(error.to_string());
+                Ok(())
+            })?;
+        }
+        done
+    }
+}

@@ -1,0 +1,291 @@
+//! [`Replica::install`]: the files of a commit instead of the batches before it.
+//!
+//! ```text
+//! copy      each file that is missing, under its own name: written, synced, every checksum compared
+//! folder    synced: the names are durable
+//! commit    the leader's, under the next number of the replica; with a log of its own, if it has one
+//! switch    snapshots from now on are of the new files; older ones stay as they are
+//! ```
+//!
+//! Files keep their names, because deltas name segments. So the files that a replica writes itself, as it merges and applies
+//! frames, are numbered far above those of the leader.
+
+use std::ffi::OsStr;
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use docvalues_storage::{Error as StorageError, NewFile, Step};
+
+use super::commit_files::{CommitFiles, StoredFile};
+use super::{Position, Replica};
+use crate::buffer::Buffer;
+use crate::commit_file::CommitFile;
+use crate::error::{Error, Result};
+use crate::log::random_id;
+use crate::segment;
+use crate::state::{CommitState, SegmentState};
+use crate::store::Store;
+use crate::sync::PoisonError;
+use crate::versions::Tombstones;
+
+/// Files are copied in pieces of this many bytes.
+const PIECE: usize = 1 << 20;
+
+/// The files that a replica writes itself have numbers from a random one on in a range of this many, which is the first that
+/// begins so far above the leader's numbers.
+const OWN_NUMBERS: u64 = 1 << 32;
+
+/// What [`Replica::install`] did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Installed {
+    /// The number of files that were copied.
+    pub files: usize,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl Replica {
+    /// The files of a commit that are not here. Those that an interrupted call has copied are compared again.
+    ///
+    /// # Errors
+    ///
+    /// If the commit is older than the replica: see [`install`](Self::install).
+    pub fn lacks(&self, commit: &CommitFiles) -> Result<Vec<StoredFile>> {
+        self.require_newer(commit)?;
+        Ok(commit.files().filter(|file| !self.has(file)).collect())
+    }
+
+    /// Whether the file is here, whole.
+    pub fn has(&self, file: &StoredFile) -> bool {
+        let named = self.store.with_writer(|writer| {
+            writer.committed.named_files().any(|known| known == (file.name, file.entry))
+        });
+        named || self.verify(file).is_ok()
+    }
+
+    /// Copies a file of a commit that will be installed. Nothing else changes.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are not those of the file; if the replica has another file of this name; if a call fails. The file is not
+    /// there then.
+    pub fn copy(&self, file: &StoredFile, from: impl Read) -> Result<()> {
+        let _one = self.receiving();
+        self.copy_alone(file, from)
+    }
+
+    /// Switches to a commit of the leader. Copies the files that are missing, from what `open` returns for them.
+    ///
+    /// Readers go on with the snapshots that they have. What the replica applied since the batch of the commit must come
+    /// again as frames. O(bytes of missing files), and O(changed documents) to open the commit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OtherStore`]; [`Error::OldEpoch`] if the commit is of a leader that was replaced; [`Error::Diverged`] if the replica has later
+    /// batches of the same epoch: [`install_over`](Self::install_over) discards them; [`Error::Damaged`] if a file is not
+    /// what the commit says; the errors of `open`. The replica stays as it was then.
+    pub fn install<R: Read>(
+        &self,
+        commit: &CommitFiles,
+        open: impl FnMut(&StoredFile) -> Result<R>,
+    ) -> Result<Installed> {
+        self.install_with(commit, false, open)
+    }
+
+    /// As [`install`](Self::install), also if the replica has later batches, which are lost then. For a leader that lost
+    /// batches after it had sent them.
+    ///
+    /// # Errors
+    ///
+    /// As [`install`](Self::install).
+    pub fn install_over<R: Read>(
+        &self,
+        commit: &CommitFiles,
+        open: impl FnMut(&StoredFile) -> Result<R>,
+    ) -> Result<Installed> {
+        self.install_with(commit, true, open)
+    }
+
+    fn require_newer(&self, commit: &CommitFiles) -> Result<()> {
+        let (known, found) = (self.store.with_writer(|writer| writer.committed.id), commit.commit.id);
+        let Position { epoch, sequence, .. } = self.position();
+        if epoch > 0 && known != found {
+            return Err(Error::OtherStore { known, found });
+        }
+        if commit.epoch() < epoch {
+            return Err(Error::OldEpoch { known: epoch, found: commit.epoch() });
+        }
+        if commit.epoch() == epoch && commit.sequence() < sequence {
+            let what = format!(
+                "expected a commit with batch {sequence}, found one up to batch {}: \
+                 it is an older one, or the leader lost batches that the replica has",
+                commit.sequence()
+            );
+            return Err(Error::Diverged { what });
+        }
+        Ok(())
+    }
+
+    pub(super) fn install_with<R: Read>(
+        &self,
+        commit: &CommitFiles,
+        over: bool,
+        mut open: impl FnMut(&StoredFile) -> Result<R>,
+    ) -> Result<Installed> {
+        let _one = self.receiving();
+        if !over {
+            self.require_newer(commit)?;
+        }
+        let mut installed = Installed::default();
+        for file in commit.files().filter(|file| !self.has(file)) {
+            self.copy_alone(&file, open(&file)?)?;
+            installed.files += 1;
+            installed.bytes += file.bytes();
+        }
+        self.store.adopt(&commit.commit)?;
+        Ok(installed)
+    }
+
+    fn copy_alone(&self, file: &StoredFile, from: impl Read) -> Result<()> {
+        let (store, name) = (&self.store, file.name());
+        store.change_quietly(|writer| {
+            writer.require_lock()?;
+            match writer.used().contains(&file.name) || writer.files.is_named(file.name) {
+                true => Err(Error::Request(format!(
+                    "{}: expected no other {name}, found one that the replica wrote: give the replica an empty folder",
+                    store.directory().path().display()
+                ))),
+                false => Ok(()),
+            }
+        })?;
+        // Of an attempt that was interrupted.
+        let _ = store.directory.remove(OsStr::new(&name));
+        let mut to = NewFile::create(store.directory.clone(), &name)?;
+        copy(from, file.bytes(), &mut to)?;
+        to.finish()?;
+        self.verify(file).inspect_err(|_| drop(store.directory.remove(OsStr::new(&name))))
+    }
+
+    /// Compares the file with the commit, and all its checksums.
+    fn verify(&self, StoredFile { name, entry }: &StoredFile) -> Result<()> {
+        let opened = segment::open(&*self.store.directory, *name, *entry, self.store.options.open)?;
+        Ok(opened.verify()?)
+    }
+}
+
+impl Store {
+    /// Switches to a commit of the leader, all of whose files are here.
+    fn adopt(&self, leader: &CommitFile) -> Result<u64> {
+        let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
+        let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+        let (number, next_number, before) = self.change_quietly(|writer| {
+            writer.require_lock()?;
+            writer.files.reserve_below(own_numbers(leader.next_number, writer.files.next_number()));
+            let number = writer.files.newest_commit().map_or(1, |newest| newest + 1);
+            // Only the opened files are of use: what changed in them is read again, with the tombstones.
+            let fresh = |state: &SegmentState| SegmentState::new(state.segment.clone());
+            let before = CommitState {
+                number: writer.commit,
+                file: CommitFile { deltas: Vec::new(), ..writer.committed.clone() },
+                segments: writer.segments.iter().map(fresh).collect(),
+                tombstones: Tombstones::default(),
+            };
+            Ok((number, writer.files.next_number(), before))
+        })?;
+        // One number more than now, for the log.
+        let commit =
+            CommitFile { is_replica: true, first_log: None, next_number: next_number + 1, ..leader.clone() };
+        let state = CommitState::of(&*self.directory, number, commit, self.options.open, Some(&before))?;
+        if self.snapshot().has_table() {
+            let is_new = |number| !before.segments.iter().any(|known| known.number() == number);
+            state
+                .segments
+                .iter()
+                .filter(|state| is_new(state.number()))
+                .for_each(|state| self.ids.add(&state.segment));
+        }
+        let adopted = self.switch_to(state, leader);
+        self.poison_after(adopted)?;
+        self.remove_unnamed()?;
+        Ok(number)
+    }
+
+    fn switch_to(&self, mut state: CommitState, leader: &CommitFile) -> Result<()> {
+        let synced = self.directory.sync().map_err(Into::into);
+        self.change_quietly(|writer| writer.synced(synced))?;
+        self.restart_log(leader.epoch, leader.sequence)?;
+        state.file.first_log = self.change_quietly(|writer| Ok(writer.log_number))?;
+        let written = self.write_commit_file(state.number, &state.file);
+        let gone = self.change(|writer| {
+            writer.synced(written)?;
+            let CommitState { number, file, segments, tombstones } = state;
+            let stays = |number: &u64| segments.iter().any(|state| state.number() == *number);
+            let gone: Vec<u64> =
+                writer.segments.iter().map(|state| state.number()).filter(|number| !stays(number)).collect();
+            writer.files.add_commit(number, &file);
+            file.files().for_each(|name| writer.files.add(name));
+            writer.segments = segments;
+            writer.deltas = file.deltas.clone();
+            writer.schema = Arc::new(file.schema.clone());
+            writer.buffer = Buffer::default();
+            writer.sealed = None;
+            writer.tombstones = tombstones;
+            writer.highest_version = file.highest_version;
+            (writer.sequence, writer.history) = (file.sequence, file.history);
+            writer.rearranged();
+            writer.segments_changed();
+            let changes = writer.changes;
+            writer.committed_as(number, file, changes);
+            self.note_room(writer);
+            Ok(gone)
+        })?;
+        self.ids.remove(&gone);
+        Ok(())
+    }
+}
+
+/// The first number for files of the replica's own, if the leader's next number is `leader` and the replica's is `own`.
+fn own_numbers(leader: u64, own: u64) -> u64 {
+    match own < leader + OWN_NUMBERS / 2 {
+        true => (leader / OWN_NUMBERS + 1) * OWN_NUMBERS + random_id(leader) % (OWN_NUMBERS / 2),
+        false => own,
+    }
+}
+
+/// Appends `bytes` bytes.
+pub(super) fn copy(mut from: impl Read, bytes: u64, to: &mut NewFile) -> Result<()> {
+    let mut piece = vec![0; PIECE.min(usize::try_from(bytes).unwrap_or(PIECE))];
+    let mut left = bytes;
+    while left > 0 {
+        let len = piece.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        match from.read(&mut piece[..len]) {
+            Ok(0) => {
+                let what = format!("expected {bytes} bytes, found {}", bytes - left);
+                return Err(Error::Damaged { file: to.path().display().to_string(), what });
+            }
+            Ok(read) => {
+                to.append(&piece[..read])?;
+                left -= read as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(StorageError::new(Step::Read, to.path(), error).into()),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_a_replica_are_far_above_those_of_its_leader() {
+        for leader in [0, 1, OWN_NUMBERS - 1, OWN_NUMBERS, 7 * OWN_NUMBERS + 5] {
+            let own = own_numbers(leader, 3);
+            assert!(own > leader + OWN_NUMBERS / 2 || leader % OWN_NUMBERS > OWN_NUMBERS / 2);
+            // They stay, as long as the leader is far below.
+            assert_eq!(own_numbers(leader, leader + OWN_NUMBERS), leader + OWN_NUMBERS);
+            assert!(own < leader + 2 * OWN_NUMBERS);
+        }
+    }
+}
