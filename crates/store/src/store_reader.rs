@@ -119,7 +119,7 @@ impl StoreReader {
     }
 
     /// The last batch of the newest commit of the store or replica in the folder `path`, or of its log, if that has more. The
-    /// default if there is no store. O(frames of the log).
+    /// default if there is no store, or no folder. O(frames of the log).
     ///
     /// # Errors
     ///
@@ -127,6 +127,7 @@ impl StoreReader {
     pub fn position(path: impl AsRef<Path>) -> Result<Position> {
         let held = match StoreReader::hold_commit(path, None) {
             Err(Error::NoStore { .. }) => return Ok(Position::default()),
+            Err(error) if is_missing(&error) => return Ok(Position::default()),
             held => held?,
         };
         held.last_position()

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use super::build::{InputArgs, WriteArgs, parse_size};
 use super::store::{CommitArgs, parse_count};
 use crate::api::store::Durability;
+use crate::input::import::Shard;
 
 const LONG: &str = "\
 Put documents from CSV, TSV, NDJSON, Parquet or Arrow IPC files into a store, batch by batch.
@@ -60,6 +61,13 @@ pub(crate) struct PutArgs {
     /// Change the columns that the documents of the input have, and keep the others
     #[arg(long)]
     pub(crate) partial: bool,
+
+    /// Put only the documents of one of several stores, such as 0/4: the first of four
+    ///
+    /// Each id belongs to one of them, always the same. Four commands, each with another number and store, put all
+    /// documents of the same input.
+    #[arg(long, value_name = "I/N", value_parser = parse_shard, allow_hyphen_values = true)]
+    pub(crate) shard: Option<Shard>,
 
     /// The most documents of a batch
     ///
@@ -130,6 +138,12 @@ fn parse_commit_every(text: &str) -> Result<CommitEvery, String> {
             .map(|time| CommitEvery(Some(time)))
             .ok_or_else(|| "expected `end`, or a time such as 5s or 500ms".to_owned()),
     }
+}
+
+fn parse_shard(text: &str) -> Result<Shard, String> {
+    let numbers = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
+    let shard = numbers.map(|(index, of)| Shard { index, of }).filter(|shard| shard.index < shard.of);
+    shard.ok_or_else(|| "expected a number from 0 on and the number of stores, such as 0/4".to_owned())
 }
 
 /// Parses a time, above 0.

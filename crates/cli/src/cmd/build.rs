@@ -106,6 +106,7 @@ pub(super) fn options(args: &InputArgs, memory: usize) -> Result<ImportOptions, 
         batch_bytes: MAX_BATCH_BYTES.min(memory / 16),
         batch_rows: usize::MAX,
         ids: None,
+        shard: None,
         end: None,
     })
 }

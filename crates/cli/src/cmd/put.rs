@@ -93,12 +93,15 @@ fn require_versions(args: &PutArgs, store: &Store) -> Result<(), CliError> {
 
 /// Fails if documents are to be found by ids that the store does not have.
 fn require_ids(args: &PutArgs, store: &Store) -> Result<(), CliError> {
-    if !args.partial || store.snapshot().schema().id_field().is_some() {
-        return Ok(());
-    }
+    let (option, hint) = match (args.partial, args.shard) {
+        _ if store.snapshot().schema().id_field().is_some() => return Ok(()),
+        (true, _) => ("--partial", "`dv set --where` updates documents by a query"),
+        (false, Some(_)) => ("--shard", "documents are shared out by their ids"),
+        (false, None) => return Ok(()),
+    };
     let message =
-        format!("{}: --partial: expected a store with ids, found one without", args.folder.display());
-    Err(CliError::failed(message).hint("`dv set --where` updates documents by a query"))
+        format!("{}: {option}: expected a store with ids, found one without", args.folder.display());
+    Err(CliError::failed(message).hint(hint))
 }
 
 fn import_options(args: &PutArgs, store: &Store, end: &EndSignal) -> Result<ImportOptions, CliError> {
@@ -106,7 +109,7 @@ fn import_options(args: &PutArgs, store: &Store, end: &EndSignal) -> Result<Impo
     let mut options = options(&args.input, args.memory)?;
     store_schema::require(snapshot.schema(), &mut options.schema)?;
     let ids = snapshot.schema().id_field().map(str::to_owned);
-    Ok(ImportOptions { batch_rows: args.batch, ids, end: Some(end.clone()), ..options })
+    Ok(ImportOptions { batch_rows: args.batch, ids, shard: args.shard, end: Some(end.clone()), ..options })
 }
 
 fn report(
@@ -124,6 +127,8 @@ fn report(
             ("first_skipped", first.iter().map(|row| row.to_string().into()).collect()),
             ("notes", notes.into()),
         ];
+        let shard = args.shard.map(|_| ("other_shards", import.other_shards().into()));
+        let more = more.into_iter().chain(shard);
         let counts = counts_json(args, &outcomes).into_iter().chain(more);
         return Ok(console.json(&Json::object(commit_json(&args.folder, store).into_iter().chain(counts)))?);
     }

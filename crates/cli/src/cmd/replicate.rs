@@ -41,7 +41,8 @@ fn send(args: &ReplicateArgs, console: &mut Console<'_>, end: &EndSignal) -> Res
             }
             sent => sent?,
         };
-        if !sent && args.once {
+        // Nothing is written while nothing happens, so a closed pipe would not show.
+        if !sent && (args.once || is_closed()) {
             return Ok(Exit::Ok);
         }
         if let Some(exit) = end.exit() {
@@ -49,6 +50,22 @@ fn send(args: &ReplicateArgs, console: &mut Console<'_>, end: &EndSignal) -> Res
             return Ok(exit);
         }
     }
+}
+
+/// Whether nobody reads standard output any more.
+#[cfg(unix)]
+fn is_closed() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdout = io::stdout();
+    let mut polled = [PollFd::new(&stdout, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut polled, Some(&now)).is_ok() && polled[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
+}
+
+/// The next write tells.
+#[cfg(not(unix))]
+fn is_closed() -> bool {
+    false
 }
 
 /// Puts the files of each new commit into a folder.

@@ -24,6 +24,7 @@ use super::parse_cell::TypeMismatch;
 use super::row::{Fields, Row};
 use super::schema::Schema;
 use super::source::{InputFormat, Source};
+use crate::api::store::shard_of;
 use crate::end_signal::EndSignal;
 
 /// The options of the command line on inputs.
@@ -49,8 +50,23 @@ pub(crate) struct ImportOptions {
     pub(crate) batch_rows: usize,
     /// The column of ids, of which every row must have one.
     pub(crate) ids: Option<String>,
+    /// Rows whose ids are of other shards are left out.
+    pub(crate) shard: Option<Shard>,
     /// Reports pauses of pipes until this signal, which ends them.
     pub(crate) end: Option<EndSignal>,
+}
+
+/// One of several stores that share documents by their ids: see [`shard_of`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shard {
+    pub(crate) index: u32,
+    pub(crate) of: u32,
+}
+
+impl Shard {
+    fn has(self, id: &[u8]) -> bool {
+        shard_of(id, self.of) == self.index
+    }
 }
 
 /// An item for the caller's sink.
@@ -75,6 +91,8 @@ pub(crate) struct Import {
     documents: u64,
     skipped: u64,
     first_skipped: Vec<BadRow>,
+    /// The number of rows of other shards.
+    other_shards: u64,
     /// Whether all inputs name their columns before the first row, as CSV and Parquet do.
     all_named: bool,
 }
@@ -106,6 +124,7 @@ impl Import {
             documents: 0,
             skipped: 0,
             first_skipped: Vec::new(),
+            other_shards: 0,
             all_named: true,
         };
         let mut evidence = Vec::new();
@@ -152,6 +171,11 @@ impl Import {
     /// The number of skipped rows, and the first of them.
     pub(crate) fn skipped(&self) -> (u64, &[BadRow]) {
         (self.skipped, &self.first_skipped)
+    }
+
+    /// The number of rows that were left out, as they are of other shards.
+    pub(crate) fn other_shards(&self) -> u64 {
+        self.other_shards
     }
 
     pub(crate) fn missing_tokens(&self) -> &MissingTokens {
@@ -245,6 +269,10 @@ impl Import {
         if let Err(bad) = converted {
             return Ok(self.skip(bad)?);
         }
+        if !self.is_of_shard(document) {
+            self.other_shards += 1;
+            return Ok(());
+        }
         self.documents += 1;
         document.observe(&mut self.columns);
         sink(self, Imported::Document(document))
@@ -297,6 +325,15 @@ impl Import {
             }
         }
         self.require_id(source, row, document)
+    }
+
+    /// Whether the document is one of the shard, if there is one.
+    fn is_of_shard(&self, document: &Document) -> bool {
+        let Some(shard) = self.options.shard else { return true };
+        document.values().any(|(column, value)| match value {
+            StoredRef::Bytes(id) => Some(column) == self.ids && shard.has(id),
+            StoredRef::Number(_) => false,
+        })
     }
 
     /// Fails if the document must have an id and has none.

@@ -23,6 +23,7 @@ mod put_partial;
 mod query_errors;
 #[cfg(unix)]
 mod readme;
+mod replicas;
 mod round_trip;
 mod sandbox;
 mod schema;

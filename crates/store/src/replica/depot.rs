@@ -50,7 +50,7 @@ pub trait Depot {
     /// If it cannot be read.
     fn open(&self, name: &str) -> Result<Option<Box<dyn Read + '_>>>;
 
-    /// Removes a name.
+    /// Removes a name, if it is there.
     ///
     /// # Errors
     ///
@@ -111,7 +111,10 @@ impl Depot for FolderDepot {
     }
 
     fn remove(&self, name: &str) -> Result<()> {
-        Ok(self.directory.remove(OsStr::new(name))?)
+        match self.directory.remove(OsStr::new(name)) {
+            Err(error) if error.io_error().kind() == std::io::ErrorKind::NotFound => Ok(()),
+            removed => Ok(removed?),
+        }
     }
 }
 

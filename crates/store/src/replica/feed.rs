@@ -10,9 +10,10 @@ use docvalues_storage::{Directory, FsDirectory};
 
 use super::Position;
 use super::commit_files::HeldCommit;
-use super::frames::{Frame, Frames, NAPS};
+use super::frames::{Frame, Frames, nap};
 use super::stream::StreamWriter;
 use crate::error::{Error, Result};
+use crate::files::Files;
 use crate::names::FileName;
 
 /// Sends a replica what it lacks: frames as long as they are there, and otherwise the files of the newest commit.
@@ -45,6 +46,8 @@ pub struct Feed {
     after: u64,
     history: Option<u64>,
     frames: Option<Frames>,
+    /// The newest commit that was looked at while there was no frame.
+    seen: Option<u64>,
     /// The files that were sent.
     sent: HashSet<(FileName, u128)>,
     /// What was sent: the number of frames and of commits.
@@ -76,6 +79,7 @@ impl Feed {
             after,
             history: None,
             frames: None,
+            seen: None,
             sent: HashSet::new(),
             frame_count: 0,
             commit_count: 0,
@@ -99,14 +103,30 @@ impl Feed {
     /// [`Error::Diverged`] if the replica has batches that the store lost; [`Error::NoStore`]; if a file cannot be read, or
     /// the stream not be written.
     pub fn send<W: Write>(&mut self, to: &mut StreamWriter<W>) -> Result<bool> {
-        if let Some(frame) = self.next_frame()? {
-            to.frame(&frame).map_err(Error::Stream)?;
-            (self.after, self.history) = (frame.sequence, Some(frame.history));
-            self.frame_count += 1;
-            return Ok(true);
+        let mut frame = self.next_frame()?;
+        if frame.is_none() && self.frames.is_some() {
+            if !self.has_newer_commit()? {
+                return Ok(false);
+            }
+            // Its frames were there before, unless somebody wrote the store without a log.
+            frame = self.next_frame()?;
         }
-        // As long as there are frames, they are enough.
-        if self.frames.is_some() { Ok(false) } else { self.send_commit(to) }
+        let Some(frame) = frame else { return self.send_commit(to) };
+        to.frame(&frame).map_err(Error::Stream)?;
+        (self.after, self.history) = (frame.sequence, Some(frame.history));
+        self.frame_count += 1;
+        Ok(true)
+    }
+
+    /// Whether there is another commit than the last time, with more batches than the replica has.
+    fn has_newer_commit(&mut self) -> Result<bool> {
+        let newest = Files::list_beside_writer(&*self.directory)?.newest_commit();
+        if newest == self.seen {
+            return Ok(false);
+        }
+        let commit = HeldCommit::of(self.directory.clone(), None)?;
+        self.seen = Some(commit.number());
+        Ok(commit.files().sequence() > self.after)
     }
 
     /// As [`send`](Self::send), but waits for something new, not longer than `time`. Flushes the stream before it waits.
@@ -115,7 +135,7 @@ impl Feed {
     ///
     /// As [`send`](Self::send).
     pub fn send_within<W: Write>(&mut self, to: &mut StreamWriter<W>, time: Duration) -> Result<bool> {
-        let (began, mut nap) = (Instant::now(), NAPS.0);
+        let began = Instant::now();
         loop {
             if self.send(to)? {
                 return Ok(true);
@@ -125,8 +145,7 @@ impl Feed {
             if left.is_zero() {
                 return Ok(false);
             }
-            std::thread::sleep(nap.min(left));
-            nap = NAPS.1.min(nap * 2);
+            nap(began.elapsed(), left);
         }
     }
 
@@ -207,6 +226,8 @@ impl Feed {
         }
         to.commit(commit.files()).map_err(Error::Stream)?;
         (self.after, self.history) = (sequence, Some(commit.files().commit.history));
+        // They begin anew after it.
+        self.frames = None;
         self.commit_count += 1;
         Ok(true)
     }

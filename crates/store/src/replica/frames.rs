@@ -14,7 +14,7 @@ use crate::store::Store;
 use crate::store_reader::StoreReader;
 
 /// The shortest and the longest time between two looks at a log to which nothing was added.
-pub(super) const NAPS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(8));
+const NAPS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 
 /// The frame of a batch, for [`Replica::apply_frame`](crate::Replica::apply_frame).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,15 +158,14 @@ impl Frames {
     ///
     /// As [`next_frame`](Self::next_frame).
     pub fn wait(&mut self, time: Duration) -> Result<Option<Frame>> {
-        let (began, mut nap) = (Instant::now(), NAPS.0);
+        let began = Instant::now();
         loop {
             let frame = self.next_frame()?;
             let left = time.saturating_sub(began.elapsed());
             if frame.is_some() || left.is_zero() {
                 return Ok(frame);
             }
-            std::thread::sleep(nap.min(left));
-            nap = NAPS.1.min(nap * 2);
+            nap(began.elapsed(), left);
         }
     }
 
@@ -196,6 +195,11 @@ impl Frames {
         }
         Ok(None)
     }
+}
+
+/// Waits before the next look at a log to which nothing was added for some time: an eighth of it, and not longer than `most`.
+pub(super) fn nap(idle: Duration, most: Duration) {
+    std::thread::sleep((idle / 8).clamp(NAPS.0, NAPS.1).min(most));
 }
 
 /// The numbers of all logs in a folder, ascending.

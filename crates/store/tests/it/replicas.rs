@@ -262,6 +262,28 @@ fn a_store_without_a_log_sends_files() {
     assert_eq!(now(&replica), contents(&store.snapshot()));
 }
 
+/// Somebody writes the leader without a log, and its frames end.
+#[test]
+fn a_log_that_ends_is_followed_by_files() {
+    let (store, replica) = pair();
+    let directory = store.directory().clone();
+    let mut feed = Feed::open_in(directory.clone(), replica.position());
+    apply(&store, &[(4, Some(4))]).unwrap();
+    assert_eq!(pump(&mut feed, &replica).unwrap().len(), 1);
+    drop(store);
+    for round in 0..3 {
+        let store = Store::open_in(directory.clone(), StoreOptions::default()).unwrap();
+        apply(&store, &[(round, Some(9))]).unwrap();
+        assert!(pump(&mut feed, &replica).unwrap().is_empty());
+        store.commit().unwrap();
+        pump(&mut feed, &replica).unwrap();
+        assert_eq!((replica.position(), now(&replica)), (store.position(), contents(&store.snapshot())));
+    }
+    let store = Store::open_in(directory, with_frames(1 << 30)).unwrap();
+    apply(&store, &[(8, Some(8))]).unwrap();
+    assert_eq!(pump(&mut feed, &replica).unwrap(), [Taken::Frame(Received::Applied)]);
+}
+
 /// Frames that were removed, because they take more than is kept, are replaced by a commit.
 #[test]
 fn a_replica_that_is_behind_gets_files() {

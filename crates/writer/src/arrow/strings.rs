@@ -22,6 +22,13 @@ impl Default for Strings {
 }
 
 impl Strings {
+    /// The string at place `at`; empty if there is none.
+    pub fn get(&self, at: usize) -> &[u8] {
+        let offset = |at: usize| self.offsets.get(at).and_then(|offset| usize::try_from(*offset).ok());
+        let range = offset(at).zip(offset(at + 1)).and_then(|(start, end)| self.data.get(start..end));
+        range.unwrap_or_default()
+    }
+
     /// Ends a string after its bytes were appended to `data`.
     pub fn end(&mut self) {
         self.offsets.push(self.data.len() as u64);

@@ -8,7 +8,7 @@ use arrow_select::filter::filter;
 
 use super::hints::{describe, quoted, type_flag};
 use super::{Import, Imported, without_id};
-use crate::api::{Holds, LogicalType, MAX_NAME, weight};
+use crate::api::{Holds, LogicalType, MAX_NAME, Stored, weight};
 use crate::input::arrow::{ArrowFile, ConvertedColumn, Styles, ValueError, convert, guarded};
 use crate::input::column::{Column, DeclaredType};
 use crate::input::column_type::{ColumnType, unit_of};
@@ -121,11 +121,15 @@ impl Import {
                 bad.entry(row).or_insert_with(|| without_id(name, BadRow::at(&source.name, place, "")));
             }
         }
-        let docs =
-            u32::try_from(rows.end - rows.start).unwrap_or(u32::MAX) - u32::try_from(bad.len()).unwrap_or(0);
-        if !bad.is_empty() {
-            let good: BooleanArray =
-                (rows.start..rows.end).enumerate().map(|(row, _)| Some(!bad.contains_key(&row))).collect();
+        let is_good = |row: &usize| !bad.contains_key(row);
+        let others: HashSet<usize> =
+            self.of_other_shards(arrays_len, &filled).into_iter().filter(is_good).collect();
+        self.other_shards += others.len() as u64;
+        let left_out = bad.len() + others.len();
+        let docs = u32::try_from(arrays_len - left_out.min(arrays_len)).unwrap_or(u32::MAX);
+        if left_out > 0 {
+            let is_kept = |row: usize| is_good(&row) && !others.contains(&row);
+            let good: BooleanArray = (0..arrays_len).map(|row| Some(is_kept(row))).collect();
             bad.into_values().try_for_each(|bad| self.skip(bad))?;
             arrays = guarded(&source.name, || arrays.iter().map(|array| filter(array, &good)).collect())?;
             (filled, _) = self.convert_arrays(source, columns, &arrays)?;
@@ -137,6 +141,13 @@ impl Import {
             }
         }
         if docs == 0 { Ok(()) } else { sink(self, Imported::DocBatch(&DocBatch { docs, columns: filled })) }
+    }
+
+    /// The rows whose ids are of other shards.
+    fn of_other_shards(&self, rows: usize, filled: &[(usize, ConvertedColumn)]) -> Vec<usize> {
+        let ids = filled.iter().find(|(index, _)| Some(*index) == self.ids).map(|(_, ids)| &ids.stored);
+        let (Some(shard), Some(Stored::Strings(ids))) = (self.options.shard, ids) else { return Vec::new() };
+        (0..rows).filter(|row| !shard.has(ids.get(*row))).collect()
     }
 
     /// The values of some rows, and the values that do not fit their column.

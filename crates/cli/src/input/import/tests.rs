@@ -23,6 +23,7 @@ fn options() -> ImportOptions {
         batch_bytes: 1 << 20,
         batch_rows: usize::MAX,
         ids: None,
+        shard: None,
         end: None,
     }
 }
