@@ -27,7 +27,7 @@ pub(crate) use lookup::LookupArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use put::{ProgressFormat, PutArgs};
 pub(crate) use records::{CatArgs, ExportArgs, GetArgs, HeadArgs, RecordArgs, RecordFormat, SampleArgs};
-pub(crate) use replica::{ReplicaArgs, ReplicateArgs};
+pub(crate) use replica::{From, ReplicaArgs, ReplicateArgs};
 pub(crate) use search::{CountArgs, QueryArgs, SortArgs, WhereArgs};
 pub(crate) use set::SetArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};

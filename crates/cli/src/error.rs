@@ -193,10 +193,11 @@ impl From<api::store::Error> for CliError {
                 .hint("send from the batch that `dv replica --position` prints"),
             StoreError::Diverged { .. } | StoreError::OtherStore { .. } => {
                 CliError::new(Exit::Diverged, error.to_string())
-                    .hint("an empty folder begins anew; `dv replica --discard` takes the leader's state")
+                    .hint("an empty folder begins anew; `dv replicate --from 0 | dv replica --discard` takes the leader's state")
             }
             StoreError::OldEpoch { .. } => CliError::new(Exit::Diverged, error.to_string())
                 .hint("the leader was replaced by another one, from which replicas go on"),
+            StoreError::Stream(_) => unreadable(&error).hint("start again from what `dv replica --position` prints"),
             StoreError::IsReplica { .. } => {
                 CliError::failed(error.to_string()).hint("`dv replica --promote` makes it a store of its own")
             }

@@ -147,6 +147,7 @@ impl Store {
         }
         let number = self.change(|writer| {
             writer.require_lock()?;
+            writer.require_leader(&*self.directory)?;
             Ok(writer.next_number())
         })?;
         let mut to = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;

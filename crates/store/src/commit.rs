@@ -103,7 +103,7 @@ impl Store {
             None => {
                 let began = Instant::now();
                 self.rotate_log()?;
-                let number = self.write_commit()?;
+                let number = self.write_commit(|_| {})?;
                 self.remove_unnamed()?;
                 self.note_done(&self.counters.commits, began);
                 Ok(number)
@@ -114,7 +114,7 @@ impl Store {
     /// As [`commit`](Self::commit), also without changes. For a store that nobody else has yet.
     pub(crate) fn commit_now(&self) -> Result<u64> {
         let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
-        self.write_commit()
+        self.write_commit(|_| {})
     }
 
     /// Begins a new log, so that the commit needs none before. What is applied meanwhile may be in both.
@@ -133,8 +133,8 @@ impl Store {
         })
     }
 
-    /// Commits. The caller holds `flushing`.
-    pub(crate) fn write_commit(&self) -> Result<u64> {
+    /// Commits, with a change of what the commit says. The caller holds `flushing`.
+    pub(crate) fn write_commit(&self, change: impl FnOnce(&mut CommitFile)) -> Result<u64> {
         // Of an attempt that failed.
         self.flush_sealed()?;
         let mut frozen = self.change(|writer| {
@@ -144,7 +144,7 @@ impl Store {
         })?;
         frozen.segments.extend(self.flush_sealed()?);
         self.write_deltas(&mut frozen)?;
-        let commit = CommitFile {
+        let mut commit = CommitFile {
             sequence: frozen.sequence,
             history: frozen.history,
             next_number: self.change_quietly(|writer| Ok(writer.files.next_number()))?,
@@ -155,6 +155,7 @@ impl Store {
             deltas: frozen.deltas.clone(),
             ..frozen.before.clone()
         };
+        change(&mut commit);
         // A commit that no reader accepts must not replace one that is good.
         commit.check().map_err(Error::Request)?;
         let synced = self.directory.sync().map_err(Into::into);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::log::LogWriter;
 use crate::names::FileName;
 use crate::store::{Store, is_due};
@@ -62,7 +62,11 @@ impl Store {
     pub(crate) fn sync_log(&self) -> Result<()> {
         let Some(log) = &self.log else { return Ok(()) };
         let last = self.change_quietly(|writer| Ok(writer.sequence))?;
-        self.note_written(log.sync_to(last))
+        match log.sync_to(last) {
+            // A replica went back to a commit with fewer batches meanwhile.
+            Err(Error::Request(_)) => Ok(()),
+            synced => self.note_written(synced),
+        }
     }
 
     /// The store cannot go on after the log failed.

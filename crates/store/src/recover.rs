@@ -88,6 +88,9 @@ impl Store {
             return Err(Error::NoCommit { folder, commit: to, known });
         }
         let mut state = CommitState::open(&*directory, to, options.open, None)?;
+        if state.file.is_replica {
+            return Err(Error::IsReplica { folder });
+        }
         let mut lost = Vec::new();
         for number in known.into_iter().filter(|number| *number > to) {
             let commit = CommitFile::read(&*directory, number).ok();

@@ -45,19 +45,24 @@ impl Store {
     pub(crate) fn replay_decoded(&self, Decoded { frame, body, decided }: Decoded) -> Result<(), Wrong> {
         match body {
             Body::Batch(batch) => self.replay_batch(batch, frame, decided),
-            Body::Fields(schema) | Body::Other(schema, _) => {
-                let entry: SchemaEntry =
-                    serde_json::from_slice(&schema).map_err(|error| Wrong::Frame(error.to_string()))?;
-                let schema = StoreSchema::try_from(entry).map_err(Wrong::Frame)?;
-                if !schema.extends(&self.schema()) {
-                    return Err(Wrong::Frame("expected the fields of the store, found others".to_owned()));
-                }
-                Ok(self.change(|writer| {
-                    writer.schema = schema.into();
-                    writer.applied(frame)
-                })?)
-            }
+            Body::Fields(schema) => self.replay_schema(&schema, frame),
+            // What it did was lost, and so is its history: whoever has its commit nevertheless must notice.
+            Body::Other(schema, _) => self.replay_schema(&schema, FrameBody::default()),
         }
+    }
+
+    /// Applies a change of the schema.
+    fn replay_schema(&self, schema: &[u8], frame: FrameBody) -> Result<(), Wrong> {
+        let entry: SchemaEntry =
+            serde_json::from_slice(schema).map_err(|error| Wrong::Frame(error.to_string()))?;
+        let schema = StoreSchema::try_from(entry).map_err(Wrong::Frame)?;
+        if !schema.extends(&self.schema()) {
+            return Err(Wrong::Frame("expected the fields of the store, found others".to_owned()));
+        }
+        Ok(self.change(|writer| {
+            writer.schema = schema.into();
+            writer.applied(frame)
+        })?)
     }
 
     /// Applies a batch as it was decided.

@@ -118,10 +118,10 @@ pub struct Position {
     pub history: u64,
 }
 
-/// `sequence:history`, such as `107:0123456789abcdef`; the history in 16 hexadecimal digits.
+/// `sequence:history:epoch`, such as `107:0123456789abcdef:1`; the history in 16 hexadecimal digits.
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{:016x}", self.sequence, self.history)
+        write!(f, "{}:{:016x}:{}", self.sequence, self.history, self.epoch)
     }
 }
 
@@ -220,7 +220,8 @@ impl Replica {
         if epoch < now.epoch {
             return Err(Error::OldEpoch { known: now.epoch, found: epoch });
         }
-        if sequence < now.sequence || (sequence, frame.history) == (now.sequence, now.history) {
+        let is_known = sequence < now.sequence || (sequence, frame.history) == (now.sequence, now.history);
+        if is_known && epoch == now.epoch {
             return Ok(Received::Known);
         }
         let diverged = |history: u64| {
@@ -233,7 +234,7 @@ impl Replica {
                 ),
             }
         };
-        if sequence == now.sequence {
+        if sequence <= now.sequence {
             return Err(diverged(frame.history));
         }
         if sequence != now.sequence + 1 || body::is_elsewhere(&frame.body) {
@@ -253,6 +254,8 @@ impl Replica {
             self.store.begin_epoch(epoch, true)?;
         }
         self.store.replay_decoded(decoded).map_err(damaged)?;
+        // From now on, its files are its own, to be merged and folded.
+        self.store.with_writer(|writer| writer.received.clear());
         self.store.wait_for_log(sequence)?;
         Ok(Received::Applied)
     }
@@ -280,7 +283,7 @@ impl Replica {
         let Some(item) = stream.next_item()? else { return Ok(None) };
         let taken = match item {
             Item::Frame(frame) => Taken::Frame(self.apply_frame(&frame)?),
-            Item::File(file) if self.has(&file) => Taken::File { is_new: false },
+            Item::File(file) if self.keep(&file) => Taken::File { is_new: false },
             Item::File(file) => {
                 self.copy(&file, stream.contents())?;
                 Taken::File { is_new: true }
@@ -302,6 +305,7 @@ impl Replica {
     ///
     /// If it is empty, or as [`Store::commit`].
     pub fn promote(self) -> Result<Arc<Store>> {
+        let one = self.receiving();
         let now = self.position();
         if now.epoch == 0 {
             return Err(Error::Request(format!(
@@ -310,6 +314,7 @@ impl Replica {
             )));
         }
         self.store.begin_epoch(now.epoch + 1, false)?;
+        drop(one);
         Ok(self.store)
     }
 
@@ -328,16 +333,17 @@ impl Store {
         })
     }
 
-    /// Begins an epoch: commits, and goes on in a new log.
+    /// Begins an epoch: goes on in a new log, and commits. The store is a replica, to which nothing is applied meanwhile; it
+    /// takes changes of its own once the commit is durable.
     pub(crate) fn begin_epoch(&self, epoch: u64, is_replica: bool) -> Result<()> {
         let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
-        // What the background applies before is in the commit.
         let sequence = self.change_quietly(|writer| {
             writer.require_lock()?;
-            (writer.committed.epoch, writer.committed.is_replica) = (epoch, is_replica);
             Ok(writer.sequence)
         })?;
-        let begun = self.restart_log(epoch, sequence).and_then(|()| self.write_commit());
+        let begun = self.restart_log(epoch, sequence).and_then(|()| {
+            self.write_commit(|commit| (commit.epoch, commit.is_replica) = (epoch, is_replica))
+        });
         self.poison_after(begun)?;
         self.remove_unnamed()
     }

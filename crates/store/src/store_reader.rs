@@ -125,12 +125,20 @@ impl StoreReader {
     ///
     /// If the commit or the log is damaged.
     pub fn position(path: impl AsRef<Path>) -> Result<Position> {
-        let held = match StoreReader::hold_commit(path, None) {
-            Err(Error::NoStore { .. }) => return Ok(Position::default()),
-            Err(error) if is_missing(&error) => return Ok(Position::default()),
-            held => held?,
-        };
-        held.last_position()
+        let path = path.as_ref();
+        let mut tried = None;
+        loop {
+            let held = match StoreReader::hold_commit(path, None) {
+                Err(Error::NoStore { .. }) => return Ok(Position::default()),
+                Err(error) if is_missing(&error) => return Ok(Position::default()),
+                held => held?,
+            };
+            match held.last_position() {
+                // The writer removes the logs of a commit that it replaces.
+                Err(_) if tried != Some(held.number()) => tried = Some(held.number()),
+                position => return position,
+            }
+        }
     }
 
     /// The commits of the store in the folder `path`, from the oldest to the newest, each with its number, and an error

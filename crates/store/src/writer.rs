@@ -47,6 +47,8 @@ pub(crate) struct Writer {
     pub(crate) files: Files,
     /// The files of the commit that is being written.
     pub(crate) committing: HashSet<FileName>,
+    /// The leader's files that a replica has, as long as no frame came after them: they are not sent again.
+    pub(crate) received: HashSet<FileName>,
     /// As [`StoreOptions::remember_deletes`].
     pub(crate) remember_deletes: u64,
     /// The last commit, and its content.
@@ -83,6 +85,7 @@ impl Writer {
             history: committed.history,
             files,
             committing: HashSet::new(),
+            received: HashSet::new(),
             remember_deletes,
             commit,
             committed,
@@ -230,7 +233,8 @@ impl Writer {
             [FileName::Segment(state.number())].into_iter().chain(fold)
         });
         let deltas = self.deltas.iter().map(|delta| FileName::Delta(delta.number));
-        states.chain(deltas).chain(self.committed.files()).chain(self.committing.iter().copied()).collect()
+        let others = self.committing.iter().chain(&self.received).copied();
+        states.chain(deltas).chain(self.committed.files()).chain(others).collect()
     }
 }
 

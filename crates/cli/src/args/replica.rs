@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::put::parse_duration;
+use crate::api::store::Position;
 
 const REPLICATE_LONG: &str = "\
 Send the changes of a store to a replica: through a pipe to `dv replica`, or into a folder that both see.
@@ -23,7 +24,7 @@ Examples:
   dv replicate packages --to /mnt/shared/packages
 
 Exit codes: 0 done, 1 a file is damaged, 2 wrong command line, 3 a file cannot be read or written,
-5 the replica has what the store lost: give the replica an empty folder, or dv replica --discard.";
+5 the replica has what the store lost: give it an empty folder, or send --from 0 to dv replica --discard.";
 
 /// Send the changes of a store to a replica
 #[derive(Debug, Args)]
@@ -33,10 +34,10 @@ pub(crate) struct ReplicateArgs {
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
 
-    /// The last batch that the replica has, as `dv replica --position` prints it: 107, or 107:0123456789abcdef to be sure that
-    /// the batches before it are the same; 0 for an empty one
+    /// The last batch that the replica has, as `dv replica --position` prints it: its number, and after colons the history up to it
+    /// and its epoch, without which the replica itself must notice if it has other batches; 0 for an empty one
     #[arg(long, value_name = "BATCH", default_value = "0", value_parser = parse_from)]
-    pub(crate) from: (u64, Option<u64>),
+    pub(crate) from: From,
 
     /// Put the files of commits into this folder instead
     #[arg(long, value_name = "FOLDER", conflicts_with = "from")]
@@ -60,8 +61,8 @@ on is refused.
 
 Batches are committed every second (--commit-every), and at the end. What a replica has not committed when it is killed, it asks \
 for again: --position prints what it has. A stream that does not go on from there ends with the exit code 4: start \
-again from --position. After 5, the replica has batches that its leader lost, or is of another store: --discard takes the \
-leader's state, and loses these batches.";
+again from --position. After 5, the replica has batches that its leader lost, or is of another store: --discard takes what \
+the leader sends --from 0 nevertheless, and loses these batches.";
 
 const REPLICA_EXAMPLES: &str = "\
 Examples:
@@ -73,17 +74,32 @@ Examples:
 Exit codes: 0 done, 1 a file or frame is damaged, 2 wrong command line, 3 a file cannot be read or written,
 4 batches are missing, 5 the leader does not have what the replica has, or was replaced.";
 
-/// Parses a batch, and the history up to it.
-fn parse_from(text: &str) -> Result<(u64, Option<u64>), String> {
-    let (batch, history) =
-        text.split_once(':').map_or((text, None), |(batch, history)| (batch, Some(history)));
-    let history =
-        history.map(|history| u64::from_str_radix(history, 16).ok().filter(|_| history.len() == 16));
-    match (batch.parse(), history) {
-        (Ok(batch), None) => Ok((batch, None)),
-        (Ok(batch), Some(Some(history))) => Ok((batch, Some(history))),
-        _ => Err("expected what `dv replica --position` prints, such as 107:0123456789abcdef".to_owned()),
-    }
+/// The last batch of a replica.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum From {
+    /// Its number alone.
+    Batch(u64),
+    Position(Position),
+}
+
+fn parse_from(text: &str) -> Result<From, String> {
+    let parts: Vec<&str> = text.split(':').collect();
+    let from = match *parts {
+        [batch] => batch.parse().ok().map(From::Batch),
+        [batch, history, epoch] if history.len() == 16 => {
+            let numbers = (batch.parse().ok(), u64::from_str_radix(history, 16).ok(), epoch.parse().ok());
+            match numbers {
+                (Some(sequence), Some(history), Some(epoch)) => {
+                    Some(From::Position(Position { epoch, sequence, history }))
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    };
+    from.ok_or_else(|| {
+        "expected what `dv replica --position` prints, such as 107:0123456789abcdef:1".to_owned()
+    })
 }
 
 /// Take the changes of a store into a replica

@@ -1,6 +1,7 @@
 //! `dv replica`: takes the changes of a store into a replica.
 
-use std::io::{BufReader, IsTerminal as _};
+use std::io::{BufReader, ErrorKind, IsTerminal as _};
+use std::path::Path;
 
 use crate::api::store::{
     Background, BackgroundOptions, FolderDepot, Position, Replica, StoreOptions, StoreReader, StreamReader,
@@ -29,9 +30,12 @@ pub(crate) fn run(args: &ReplicaArgs, console: &mut Console<'_>) -> Result<Exit,
     if args.position {
         return print_position(args, console);
     }
-    let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
     if args.follow.is_none() && !args.promote && std::io::stdin().is_terminal() {
         return Err(CliError::usage("standard input is a terminal, expected a pipe from `dv replicate`"));
+    }
+    if args.promote && StoreReader::position(&args.folder)?.epoch == 0 {
+        let folder = args.folder.display();
+        return Err(CliError::failed(format!("{folder}: expected a replica with a commit, found none")));
     }
     let options = StoreOptions {
         open: read::open_options(),
@@ -47,11 +51,12 @@ pub(crate) fn run(args: &ReplicaArgs, console: &mut Console<'_>) -> Result<Exit,
     }
     let mut counts = Counts::default();
     let taken = match &args.follow {
-        Some(folder) => follow(args, &replica, folder, (&mut counts, &end)),
+        Some(folder) => follow(args, &replica, folder, &mut counts),
         None => take(args, &replica, &mut counts),
     };
-    replica.store().commit()?;
+    let committed = replica.store().commit();
     let exit = taken?;
+    committed?;
     if !args.quiet {
         report(args, replica.position(), Some(&counts), console)?;
     }
@@ -64,7 +69,7 @@ fn take(args: &ReplicaArgs, replica: &Replica, counts: &mut Counts) -> Result<Ex
     let background = Background::start(BackgroundOptions::default())?;
     background.add(replica.store())?;
     let mut stream = StreamReader::new(BufReader::with_capacity(PIECE, std::io::stdin().lock()));
-    let taken = loop {
+    let taken: Result<Exit, CliError> = loop {
         let taken = match args.discard {
             true => replica.take_over(&mut stream),
             false => replica.take(&mut stream),
@@ -77,17 +82,24 @@ fn take(args: &ReplicaArgs, replica: &Replica, counts: &mut Counts) -> Result<Ex
             Err(error) => break Err(error.into()),
         }
     };
-    background.remove(replica.store())?;
-    taken
+    let removed = background.remove(replica.store());
+    let exit = taken?;
+    removed?;
+    Ok(exit)
 }
 
 /// Installs each new commit of a folder.
 fn follow(
     args: &ReplicaArgs,
     replica: &Replica,
-    folder: &std::path::Path,
-    (counts, end): (&mut Counts, &EndSignal),
+    folder: &Path,
+    counts: &mut Counts,
 ) -> Result<Exit, CliError> {
+    // A pipe ends at once, as a read that waits would not see the signal.
+    let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
+    if args.once && !folder.is_dir() {
+        return Err(CliError::file(folder.display(), &ErrorKind::NotFound.into()));
+    }
     let depot = FolderDepot::open(folder)?;
     loop {
         let installed = match args.discard {
@@ -137,15 +149,19 @@ fn report(
     let at = format!("batch {} of epoch {}", thousands(position.sequence), position.epoch);
     match counts {
         Some(Counts { batches, commits, files }) => {
-            let [batches, commits, files] = [*batches, *commits, *files].map(thousands);
-            writeln!(
-                console.out,
-                "{folder}: {batches} batches, {commits} commits with {files} new files; at {at}"
-            )?;
+            let batches = counted(*batches, "batch", "batches");
+            let commits = counted(*commits, "commit", "commits");
+            let files = counted(*files, "new file", "new files");
+            writeln!(console.out, "{folder}: {batches}, {commits}, {files}; at {at}")?;
         }
         None => writeln!(console.out, "{folder}: a store of its own from {at} on")?,
     }
     Ok(console.out.flush()?)
+}
+
+/// A number of things.
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", thousands(count), if count == 1 { one } else { many })
 }
 
 fn json(Position { epoch, sequence, history }: Position) -> [(&'static str, Json); 3] {

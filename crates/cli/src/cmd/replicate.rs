@@ -3,14 +3,14 @@
 use std::io;
 use std::time::Duration;
 
-use crate::api::store::{self, Feed, FolderDepot, Position, StoreReader, StreamWriter};
-use crate::args::ReplicateArgs;
+use crate::api::store::{self, Feed, FolderDepot, StoreReader, StreamWriter};
+use crate::args::{From, ReplicateArgs};
 use crate::console::Console;
 use crate::end_signal::EndSignal;
 use crate::error::{CliError, Exit};
 
 /// A signal ends the command after this time at the latest.
-pub(super) const TURN: Duration = Duration::from_millis(200);
+const TURN: Duration = Duration::from_millis(200);
 
 pub(crate) fn run(args: &ReplicateArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
@@ -26,10 +26,8 @@ pub(crate) fn run(args: &ReplicateArgs, console: &mut Console<'_>) -> Result<Exi
 /// Sends frames and files to standard output.
 fn send(args: &ReplicateArgs, console: &mut Console<'_>, end: &EndSignal) -> Result<Exit, CliError> {
     let mut feed = match args.from {
-        (sequence, Some(history)) => {
-            Feed::open(&args.folder, Position { sequence, history, ..Position::default() })
-        }
-        (sequence, None) => Feed::open_after(&args.folder, sequence),
+        From::Position(position) => Feed::open(&args.folder, position),
+        From::Batch(batch) => Feed::open_after(&args.folder, batch),
     };
     let mut stream = StreamWriter::new(&mut *console.out);
     loop {

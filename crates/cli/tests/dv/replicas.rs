@@ -101,7 +101,7 @@ fn changed(lines: &[String], round: usize) -> String {
 fn a_replica_follows_through_a_pipe() {
     let sandbox = Sandbox::with("p.ndjson.gz", packages());
     let lines = leader(&sandbox);
-    assert_eq!(position(&sandbox, "copy"), "0:0000000000000000");
+    assert_eq!(position(&sandbox, "copy"), "0:0000000000000000:0");
     let mut pipe = Some(Pipe::start(&sandbox));
     for (round, lines) in lines.chunks(lines.len() / 8).enumerate() {
         // From a pipe, with a log and commits, and killed twice.
@@ -235,7 +235,7 @@ fn gaps_and_other_histories_have_exit_codes() {
     let mut cut = frames.clone();
     cut.truncate(frames.len() - 3);
     let refused = sandbox.dv_with(&["replica", "copy"], &cut);
-    assert!(refused.code == 1 && refused.err.contains("found the end"), "{refused:?}");
+    assert!(refused.code == 3 && refused.err.contains("found the end"), "{refused:?}");
     assert_eq!(sandbox.dv_with(&["replica", "copy"], &frames).code, 0);
     assert_eq!(position(&sandbox, "copy"), position(&sandbox, "leader"));
     let (other, _) = send("other", "0");
@@ -244,7 +244,7 @@ fn gaps_and_other_histories_have_exit_codes() {
     let (_, ahead) = send("other", &position(&sandbox, "copy"));
     assert!(ahead.code == 5 && ahead.err.contains("the leader lost"), "{ahead:?}");
     let usage = sandbox.dv(&["replicate", "leader", "--from", "7:x"]);
-    assert!(usage.code == 2 && usage.err.contains("107:0123456789abcdef"), "{usage:?}");
+    assert!(usage.code == 2 && usage.err.contains("107:0123456789abcdef:1"), "{usage:?}");
 }
 
 /// Each of several stores gets the documents of its shard, and all together all of them.

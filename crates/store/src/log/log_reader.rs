@@ -193,13 +193,22 @@ impl LogSource {
         Ok(header.filter(|header| header.number == number).map(|header| LogSource { source, file, header }))
     }
 
-    /// Opens it again, as it may be longer by now. It stays as it is if it was removed.
-    pub(crate) fn reopen(&mut self, directory: &dyn Directory) -> Result<()> {
+    /// Opens it again, as it may be longer by now. It stays as it is if it was removed. Returns whether it is there.
+    pub(crate) fn reopen(&mut self, directory: &dyn Directory) -> Result<bool> {
         let again = LogSource::open_alone(directory, self.header.number)?;
-        if let Some(again) = again.filter(|again| again.header == self.header) {
-            *self = again;
-        }
-        Ok(())
+        let again = again.filter(|again| again.header == self.header);
+        let Some(again) = again else { return Ok(false) };
+        *self = again;
+        Ok(true)
+    }
+
+    /// Whether a later frame says that the log was durable beyond `offset`. O(bytes after it).
+    pub(crate) fn is_synced_beyond(&self, offset: u64) -> Result<bool> {
+        Ok(self.synced_to(offset, None)? > offset)
+    }
+
+    pub(crate) fn epoch(&self) -> u64 {
+        self.header.epoch
     }
 
     pub(crate) fn number(&self) -> u64 {

@@ -16,12 +16,12 @@ use std::sync::Arc;
 
 use docvalues_storage::{Directory, FsDirectory, NewFile};
 
-use super::commit_files::{CommitFiles, FileReader, HeldCommit};
-use super::install::{Installed, copy};
+use super::commit_files::{CommitFiles, FileReader, HeldCommit, StoredFile};
+use super::install::{Installed, PIECE, copy};
 use super::{Position, Replica};
-use crate::commit_file::MAX_BYTES;
+use crate::commit_file::{CommitFile, MAX_BYTES};
 use crate::error::{Error, Result};
-use crate::names::FileName;
+use crate::names::{FileName, LOCK};
 use crate::store_reader::ATTEMPTS;
 
 /// The number of commits that stay in a depot.
@@ -69,11 +69,15 @@ impl FolderDepot {
     ///
     /// # Errors
     ///
-    /// If it cannot be created.
+    /// If it cannot be created, or has a store.
     pub fn open(path: impl AsRef<Path>) -> Result<FolderDepot> {
         let path = path.as_ref();
         std::fs::create_dir_all(path)
             .map_err(|error| docvalues_storage::Error::new(docvalues_storage::Step::Create, path, error))?;
+        if path.join(LOCK).exists() {
+            let what = "expected a folder for files of commits, found a store";
+            return Err(Error::Request(format!("{}: {what}", path.display())));
+        }
         Ok(FolderDepot::of(Arc::new(FsDirectory::new(path))))
     }
 
@@ -133,55 +137,112 @@ impl HeldCommit {
     ///
     /// # Errors
     ///
-    /// [`Error::OtherStore`] and [`Error::OldEpoch`] if the depot has commits of another store, or of a leader that
-    /// replaced this one; if a file cannot be read or put.
+    /// [`Error::OtherStore`], [`Error::OldEpoch`] and [`Error::Diverged`] if the depot has commits of another store, of a
+    /// leader that replaced this one, or with batches that this one lost; if a file cannot be read or put.
     pub fn publish(&self, depot: &dyn Depot) -> Result<Published> {
         let names = depot.names()?;
-        let commits = commits(depot, &names)?;
-        let (mut published, commit) = (Published::default(), &self.files().commit);
+        let commits = whole_commits(depot, &names)?;
+        let commit = &self.files().commit;
         if let Some((_, newest)) = commits.last() {
-            let newest = &newest.commit;
-            if newest.id != commit.id {
-                return Err(Error::OtherStore { known: newest.id, found: commit.id });
+            if newest.commit == *commit {
+                return Ok(Published::default());
             }
-            if newest.epoch > commit.epoch {
-                return Err(Error::OldEpoch { known: newest.epoch, found: commit.epoch });
-            }
-            if newest == commit {
-                return Ok(published);
-            }
-        }
-        let known: HashSet<&str> = names.iter().map(String::as_str).collect();
-        for file in self.files().files().filter(|file| !known.contains(file.name().as_str())) {
-            depot.put(&file.name(), file.bytes(), &mut self.open(&file)?)?;
-            published.files += 1;
-            published.bytes += file.bytes();
+            require_newer(commit, &newest.commit)?;
         }
         let (name, bytes) = (FileName::Commit(self.number()).to_string(), self.files().encode());
+        let mut published = Published::default();
+        for file in self.files().files() {
+            if !self.is_there(&file, depot, (&names, &commits))? {
+                depot.put(&file.name(), file.bytes(), &mut self.open(&file)?)?;
+                published.add(file.bytes());
+            }
+        }
         depot.put(&name, bytes.len() as u64, &mut &bytes[..])?;
-        published.files += 1;
-        published.bytes += bytes.len() as u64;
-        let newest = (name, self.files().clone());
-        let kept: Vec<_> = commits
-            .iter()
-            .filter(|(name, _)| *name != newest.0)
-            .rev()
-            .take(KEPT - 1)
-            .chain([&newest])
-            .collect();
-        let mut needed: HashSet<String> =
-            kept.iter().flat_map(|(_, commit)| commit.files().map(|file| file.name())).collect();
-        needed.extend(kept.iter().map(|(name, _)| name.clone()));
-        // Only what a store names, and temporary files: whatever else is there belongs to somebody else.
-        let is_ours = |name: &String| {
-            let name = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp")).unwrap_or(name);
-            FileName::parse(name).is_some()
-        };
+        published.add(bytes.len() as u64);
+        let older = commits.iter().filter(|(other, _)| *other != name).rev().take(KEPT - 1);
+        let mut needed: HashSet<String> = HashSet::from([name.clone()]);
+        needed.extend(self.files().files().map(|file| file.name()));
+        for (name, commit) in older {
+            needed.insert(name.clone());
+            needed.extend(commit.files().map(|file| file.name()));
+        }
         for name in names.iter().filter(|name| is_ours(name) && !needed.contains(*name)) {
             depot.remove(name)?;
         }
         Ok(published)
     }
+
+    /// Whether the depot has a file: named by a commit there, or left by a call that was interrupted, with the same bytes.
+    fn is_there(
+        &self,
+        file: &StoredFile,
+        depot: &dyn Depot,
+        (names, commits): (&[String], &[(String, CommitFiles)]),
+    ) -> Result<bool> {
+        let mut named = commits.iter().flat_map(|(_, commit)| commit.files());
+        if let Some(named) = named.find(|named| named.name == file.name) {
+            return Ok(named == *file);
+        }
+        if !names.contains(&file.name()) {
+            return Ok(false);
+        }
+        match depot.open(&file.name())? {
+            Some(there) => is_same(there, self.open(file)?).map_err(Error::Stream),
+            None => Ok(false),
+        }
+    }
+}
+
+impl Published {
+    fn add(&mut self, bytes: u64) {
+        self.files += 1;
+        self.bytes += bytes;
+    }
+}
+
+/// Fails unless a commit may follow the newest one of a depot.
+fn require_newer(commit: &CommitFile, newest: &CommitFile) -> Result<()> {
+    if newest.id != commit.id {
+        return Err(Error::OtherStore { known: newest.id, found: commit.id });
+    }
+    if newest.epoch > commit.epoch {
+        return Err(Error::OldEpoch { known: newest.epoch, found: commit.epoch });
+    }
+    let is_other = newest.sequence == commit.sequence && newest.history != commit.history;
+    if newest.epoch == commit.epoch && (newest.sequence > commit.sequence || is_other) {
+        let (known, found) = (newest.sequence, commit.sequence);
+        return Err(Error::Diverged {
+            what: format!(
+                "expected a commit after batch {known} (history {:016x}), which the depot has, found one of batch {found} (history {:016x}): \
+             the store lost what it had put there",
+                newest.history, commit.history
+            ),
+        });
+    }
+    Ok(())
+}
+
+/// Whether both have the same bytes.
+fn is_same(mut one: impl Read, mut two: impl Read) -> std::io::Result<bool> {
+    let mut bytes = [vec![0; PIECE], vec![0; PIECE]];
+    loop {
+        let [left, right] = &mut bytes;
+        let len = one.read(left)?;
+        if len == 0 {
+            return Ok(two.read(right)? == 0);
+        }
+        match two.read_exact(&mut right[..len]) {
+            Ok(()) if left[..len] == right[..len] => {}
+            Err(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => return Err(error),
+            _ => return Ok(false),
+        }
+    }
+}
+
+/// Whether a store, or a call that was interrupted, gives a file this name: others in a depot belong to somebody else.
+fn is_ours(name: &str) -> bool {
+    let name = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp")).unwrap_or(name);
+    FileName::parse(name).is_some_and(|name| !matches!(name, FileName::Log(_)))
 }
 
 impl Replica {
@@ -206,9 +267,13 @@ impl Replica {
     fn install_newest(&self, depot: &dyn Depot, over: bool) -> Result<Option<Installed>> {
         let mut tried = None;
         for _ in 0..ATTEMPTS {
-            let Some((_, newest)) = commits(depot, &depot.names()?)?.pop() else { return Ok(None) };
+            let Some((_, newest)) = whole_commits(depot, &depot.names()?)?.pop() else { return Ok(None) };
             let Position { epoch, sequence, history } = self.position();
-            if (newest.epoch(), newest.sequence(), newest.commit.history) == (epoch, sequence, history) {
+            let is_same =
+                (newest.epoch(), newest.sequence(), newest.commit.history) == (epoch, sequence, history);
+            // It may have frames that come after it.
+            let is_behind = !over && newest.epoch() == epoch && newest.sequence() < sequence;
+            if is_same || is_behind {
                 return Ok(None);
             }
             let mut missing = None;
@@ -232,14 +297,18 @@ impl Replica {
     }
 }
 
-/// The commits in a depot with their names, the newest last. Those that are being removed are left out.
-fn commits(depot: &dyn Depot, names: &[String]) -> Result<Vec<(String, CommitFiles)>> {
+/// The commits in a depot that are whole, with their names, the newest last. Those that are being removed are left out.
+fn whole_commits(depot: &dyn Depot, names: &[String]) -> Result<Vec<(String, CommitFiles)>> {
     let mut commits = Vec::new();
     for name in names.iter().filter(|name| matches!(FileName::parse(name), Some(FileName::Commit(_)))) {
         let Some(file) = depot.open(name)? else { continue };
         let mut bytes = Vec::new();
         file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(Error::Stream)?;
-        commits.push((name.clone(), CommitFiles::decode(&bytes)?));
+        match CommitFiles::decode(&bytes) {
+            // The next one that is put takes its place.
+            Err(Error::Damaged { .. }) => {}
+            commit => commits.push((name.clone(), commit?)),
+        }
     }
     commits.sort_by_key(|(name, commit)| (commit.epoch(), commit.sequence(), name.clone()));
     Ok(commits)

@@ -12,6 +12,7 @@ use super::Position;
 use super::commit_files::HeldCommit;
 use super::frames::{Frame, Frames, nap};
 use super::stream::StreamWriter;
+use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::names::FileName;
@@ -42,15 +43,17 @@ use crate::names::FileName;
 #[derive(Debug)]
 pub struct Feed {
     directory: Arc<dyn Directory>,
-    /// The last batch that the replica has; 0 if it is empty. The history up to it, if known.
+    /// What the replica has: the last batch, 0 if it is empty; and the history up to it and its epoch, if known.
     after: u64,
     history: Option<u64>,
+    epoch: Option<u64>,
+    /// What follows, as long as that is in the log.
     frames: Option<Frames>,
-    /// The newest commit that was looked at while there was no frame.
+    /// The newest commit that was looked at.
     seen: Option<u64>,
-    /// The files that were sent.
+    /// The files that were sent since the last frame. With the next one, the replica begins to write and merge files itself.
     sent: HashSet<(FileName, u128)>,
-    /// What was sent: the number of frames and of commits.
+    /// The number of frames and of commits that were sent.
     frame_count: u64,
     commit_count: u64,
 }
@@ -63,8 +66,8 @@ impl Feed {
 
     /// As [`open`](Self::open), in any directory.
     pub fn open_in(directory: Arc<dyn Directory>, after: Position) -> Feed {
-        let history = Some(after.history);
-        Feed { history, ..Feed::after(directory, after.sequence) }
+        let (history, epoch) = (Some(after.history), Some(after.epoch));
+        Feed { history, epoch, ..Feed::after(directory, after.sequence) }
     }
 
     /// What the store in the folder `path` has after batch `after`, whatever the batches before it are: the replica compares
@@ -78,6 +81,7 @@ impl Feed {
             directory,
             after,
             history: None,
+            epoch: None,
             frames: None,
             seen: None,
             sent: HashSet::new(),
@@ -103,30 +107,23 @@ impl Feed {
     /// [`Error::Diverged`] if the replica has batches that the store lost; [`Error::NoStore`]; if a file cannot be read, or
     /// the stream not be written.
     pub fn send<W: Write>(&mut self, to: &mut StreamWriter<W>) -> Result<bool> {
-        let mut frame = self.next_frame()?;
-        if frame.is_none() && self.frames.is_some() {
-            if !self.has_newer_commit()? {
-                return Ok(false);
-            }
-            // Its frames were there before, unless somebody wrote the store without a log.
-            frame = self.next_frame()?;
+        if let Some(frame) = self.next_frame(None)? {
+            return self.send_frame(to, &frame);
         }
-        let Some(frame) = frame else { return self.send_commit(to) };
-        to.frame(&frame).map_err(Error::Stream)?;
-        (self.after, self.history) = (frame.sequence, Some(frame.history));
-        self.frame_count += 1;
-        Ok(true)
-    }
-
-    /// Whether there is another commit than the last time, with more batches than the replica has.
-    fn has_newer_commit(&mut self) -> Result<bool> {
         let newest = Files::list_beside_writer(&*self.directory)?.newest_commit();
-        if newest == self.seen {
+        if newest.is_some() && newest == self.seen {
             return Ok(false);
         }
         let commit = HeldCommit::of(self.directory.clone(), None)?;
         self.seen = Some(commit.number());
-        Ok(commit.files().sequence() > self.after)
+        if self.frames.is_none() {
+            self.open_frames(&commit)?;
+        }
+        // The frames of its batches were there before, unless somebody wrote the store without a log.
+        match self.next_frame(Some(&commit))? {
+            Some(frame) => self.send_frame(to, &frame),
+            None => self.send_commit(to, &commit),
+        }
     }
 
     /// As [`send`](Self::send), but waits for something new, not longer than `time`. Flushes the stream before it waits.
@@ -149,38 +146,51 @@ impl Feed {
         }
     }
 
-    /// The next frame; `None` if there is none yet, or the files of a commit are needed instead.
-    fn next_frame(&mut self) -> Result<Option<Frame>> {
-        if self.frames.is_none() && self.after + self.commit_count > 0 {
-            self.frames = match Frames::open(self.directory.clone(), self.after) {
-                Err(Error::NoFrames { .. }) => None,
-                frames => Some(frames?),
-            };
-            if let Some(frames) = &self.frames {
-                self.compare(match frames.history() {
-                    // The log begins after it, perhaps as it was committed.
-                    None => self.newest_history()?,
-                    history => history,
-                })?;
-            }
+    /// Looks for the frames after what the replica has.
+    fn open_frames(&mut self, commit: &HeldCommit) -> Result<()> {
+        if self.after + self.commit_count == 0 {
+            return Ok(());
         }
-        let Some(frames) = &mut self.frames else { return Ok(None) };
-        match frames.next_frame() {
-            Ok(Some(frame)) if !frame.needs_commit => Ok(Some(frame)),
-            Ok(None) => Ok(None),
-            Ok(Some(_)) | Err(Error::NoFrames { .. }) => {
-                self.frames = None;
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
+        let is_same = commit.files().sequence() == self.after;
+        let opened = Frames::open(self.directory.clone(), commit, self.after).and_then(|frames| {
+            // A log that begins after the batch has no frame to compare with.
+            self.compare(frames.history().or(is_same.then_some(commit.files().commit.history)))?;
+            Ok(frames)
+        });
+        self.frames = match opened {
+            Err(Error::NoFrames { .. }) => None,
+            Err(Error::Diverged { .. }) if self.is_superseded(commit) => None,
+            opened => Some(opened?),
+        };
+        Ok(())
     }
 
-    /// The history of the newest commit, if that ends with the last batch of the replica.
-    fn newest_history(&self) -> Result<Option<u64>> {
-        let commit = HeldCommit::of(self.directory.clone(), None)?;
-        let is_same = commit.files().sequence() == self.after;
-        Ok(is_same.then_some(commit.files().commit.history))
+    /// The next frame; `None` if there is none yet, or the files of a commit are needed instead.
+    fn next_frame(&mut self, commit: Option<&HeldCommit>) -> Result<Option<Frame>> {
+        let Some(frames) = &mut self.frames else { return Ok(None) };
+        match frames.next_frame() {
+            Ok(Some(frame)) if !frame.needs_commit => return Ok(Some(frame)),
+            Ok(None) => return Ok(None),
+            // The leader was replaced, or went back: its commit says so.
+            Err(error @ Error::Diverged { .. })
+                if commit.is_some_and(|commit| !is_before(self.epoch, commit.files().epoch())) =>
+            {
+                return Err(error);
+            }
+            Ok(Some(_)) | Err(Error::NoFrames { .. } | Error::Diverged { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        self.frames = None;
+        if commit.is_none() {
+            // It is looked at again.
+            self.seen = None;
+        }
+        Ok(None)
+    }
+
+    /// Whether a commit is of a later epoch than the replica: what the replica has beyond it was discarded.
+    fn is_superseded(&self, commit: &HeldCommit) -> bool {
+        is_before(self.epoch, commit.files().epoch())
     }
 
     /// Fails if the store has another history up to the last batch of the replica. It may not know.
@@ -198,11 +208,43 @@ impl Feed {
         }
     }
 
-    /// Sends the newest commit, if it has more batches than the replica.
-    fn send_commit<W: Write>(&mut self, to: &mut StreamWriter<W>) -> Result<bool> {
-        let commit = HeldCommit::of(self.directory.clone(), None)?;
-        let sequence = commit.files().sequence();
-        if sequence < self.after {
+    fn send_frame<W: Write>(&mut self, to: &mut StreamWriter<W>, frame: &Frame) -> Result<bool> {
+        to.frame(frame).map_err(Error::Stream)?;
+        (self.after, self.history, self.epoch) = (frame.sequence, Some(frame.history), Some(frame.epoch));
+        self.sent.clear();
+        self.frame_count += 1;
+        Ok(true)
+    }
+
+    /// Sends a commit, if it has more batches than the replica, or replaces them.
+    fn send_commit<W: Write>(&mut self, to: &mut StreamWriter<W>, commit: &HeldCommit) -> Result<bool> {
+        if !self.needs(commit)? {
+            return Ok(false);
+        }
+        for file in commit.files().files() {
+            if self.sent.insert((file.name, file.entry.id)) {
+                to.file(&file, commit.open(&file)?).map_err(Error::Stream)?;
+            }
+        }
+        to.commit(commit.files()).map_err(Error::Stream)?;
+        let CommitFile { sequence, history, epoch, .. } = commit.files().commit;
+        (self.after, self.history, self.epoch) = (sequence, Some(history), Some(epoch));
+        self.commit_count += 1;
+        // Frames begin anew after it.
+        self.open_frames(commit)?;
+        Ok(true)
+    }
+
+    fn needs(&self, commit: &HeldCommit) -> Result<bool> {
+        let CommitFile { sequence, history, epoch, first_log, .. } = commit.files().commit;
+        // An empty replica has nothing to send.
+        if epoch == 0 {
+            return Ok(false);
+        }
+        if self.is_superseded(commit) {
+            return Ok(true);
+        }
+        if sequence < self.after && first_log.is_none() {
             return Err(Error::Diverged {
                 what: format!(
                     "{}: expected batch {}, found batches up to {sequence}: the leader lost what the replica has",
@@ -212,23 +254,14 @@ impl Feed {
             });
         }
         if sequence == self.after && self.after > 0 {
-            self.compare(Some(commit.files().commit.history))?;
+            self.compare(Some(history))?;
         }
         // An empty replica needs a commit, also one without batches.
-        let is_needed = sequence > self.after || (self.after == 0 && self.commit_count == 0);
-        if !is_needed {
-            return Ok(false);
-        }
-        for file in commit.files().files() {
-            if self.sent.insert((file.name, file.entry.id)) {
-                to.file(&file, commit.open(&file)?).map_err(Error::Stream)?;
-            }
-        }
-        to.commit(commit.files()).map_err(Error::Stream)?;
-        (self.after, self.history) = (sequence, Some(commit.files().commit.history));
-        // They begin anew after it.
-        self.frames = None;
-        self.commit_count += 1;
-        Ok(true)
+        Ok(sequence > self.after || (self.after == 0 && self.commit_count == 0))
     }
+}
+
+/// Whether an epoch is known to be before another one.
+fn is_before(epoch: Option<u64>, other: u64) -> bool {
+    epoch.is_some_and(|epoch| epoch < other)
 }

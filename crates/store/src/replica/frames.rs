@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use docvalues_storage::{Directory, FsDirectory};
 
+use super::commit_files::HeldCommit;
 use crate::error::{Error, Result};
 use crate::log::{LOG_HEADER, LogSource, body};
 use crate::names::FileName;
@@ -16,11 +17,16 @@ use crate::store_reader::StoreReader;
 /// The shortest and the longest time between two looks at a log to which nothing was added.
 const NAPS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 
+/// If nothing was added for so long, the rest of the log is searched for frames after a damaged one.
+const SEARCHED_AFTER: Duration = Duration::from_secs(1);
+
 /// The frame of a batch, for [`Replica::apply_frame`](crate::Replica::apply_frame).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// The number of the batch.
     pub sequence: u64,
+    /// The epoch in which it was written.
+    pub epoch: u64,
     /// The history up to it: see [`Position`](crate::Position).
     pub history: u64,
     /// Its bytes, as in the log.
@@ -41,9 +47,13 @@ pub struct Frames {
     log: LogSource,
     /// The offset of the next frame.
     offset: u64,
+    /// A newer log begins after this batch: what this one has beyond belongs to a history that ended.
+    limit: u64,
     /// The last batch that was returned, and the history up to it, if its frame was read.
     sequence: u64,
     history: Option<u64>,
+    /// When the log was first found without another frame, or was last searched.
+    quiet_since: Option<Instant>,
 }
 
 impl Store {
@@ -54,7 +64,7 @@ impl Store {
     /// [`Error::NoFrames`] if not all of them are there any more, or the store has no log; [`Error::Diverged`] if the
     /// store has no batch `after` yet: who has it, has what this store lost.
     pub fn frames(&self, after: u64) -> Result<Frames> {
-        Frames::open(self.directory.clone(), after)
+        StoreReader::frames_in(self.directory.clone(), after)
     }
 }
 
@@ -74,24 +84,32 @@ impl StoreReader {
     ///
     /// As [`frames`](Self::frames).
     pub fn frames_in(directory: Arc<dyn Directory>, after: u64) -> Result<Frames> {
-        Frames::open(directory, after)
+        let commit = HeldCommit::of(directory.clone(), None)?;
+        Frames::open(directory, &commit, after)
     }
 }
 
 impl Frames {
-    pub(super) fn open(directory: Arc<dyn Directory>, after: u64) -> Result<Frames> {
-        let mut numbers = log_numbers(&*directory)?;
-        // The newest one that begins before it: an older one may be of a history that ended there.
-        let mut first = None;
-        while let Some(number) = numbers.pop() {
-            let Some(log) = LogSource::open_alone(&*directory, number)? else { continue };
+    /// The frames of the batches after batch `after`, in a store whose newest commit is `commit`.
+    pub(super) fn open(directory: Arc<dyn Directory>, commit: &HeldCommit, after: u64) -> Result<Frames> {
+        let commit = &commit.files().commit;
+        let mut logs = match commit.first_log {
+            // What logs are there belong to a history that ended.
+            None => Vec::new(),
+            Some(_) => logs_after(&*directory, None)?,
+        };
+        // One that is begun for a commit to come is not its own.
+        logs.retain(|log| log.epoch() <= commit.epoch);
+        let (mut first, mut limit) = (None, u64::MAX);
+        while let Some(log) = logs.pop() {
             first = Some(log.after() + 1);
             if log.after() <= after {
-                let sequence = log.after();
+                let (offset, sequence) = (LOG_HEADER as u64, log.after());
                 let mut frames =
-                    Frames { directory, log, offset: LOG_HEADER as u64, sequence, history: None };
+                    Frames { directory, log, offset, limit, sequence, history: None, quiet_since: None };
                 return frames.skip_to(after).map(|()| frames);
             }
+            limit = limit.min(log.after());
         }
         let folder = directory.path().display().to_string();
         Err(Error::NoFrames { folder, after, first })
@@ -123,32 +141,36 @@ impl Frames {
             if let Some(frame) = self.take()? {
                 return Ok(Some(frame));
             }
-            self.log.reopen(&*self.directory)?;
+            let is_there = self.log.reopen(&*self.directory)?;
             if let Some(frame) = self.take()? {
                 return Ok(Some(frame));
             }
-            let Some(next) = self.newer_log()? else { return Ok(None) };
-            if next.after() < self.sequence {
+            let mut newer = logs_after(&*self.directory, Some(self.log.number()))?;
+            // Of several, the older ones were never used.
+            if let Some(place) = newer.iter().rposition(|log| log.after() == self.sequence) {
+                let after = newer.split_off(place + 1);
+                self.limit = after.iter().map(LogSource::after).min().unwrap_or(u64::MAX);
+                (self.log, self.offset) = (newer.swap_remove(place), LOG_HEADER as u64);
+                continue;
+            }
+            let Some(first) = newer.iter().map(LogSource::after).min() else {
+                return if is_there { self.find_damage().map(|()| None) } else { Err(self.gone(None)) };
+            };
+            if first < self.sequence {
                 let what = format!(
                     "{}: expected batch {} next, found batch {}: the leader lost batches that it had sent",
                     self.directory.path().display(),
                     self.sequence + 1,
-                    next.after() + 1
+                    first + 1
                 );
                 return Err(Error::Diverged { what });
             }
-            if next.after() > self.sequence {
-                // It may have been written since, before the next log was begun.
-                self.log.reopen(&*self.directory)?;
-                return match self.take()? {
-                    Some(frame) => Ok(Some(frame)),
-                    None => {
-                        let folder = self.directory.path().display().to_string();
-                        Err(Error::NoFrames { folder, after: self.sequence, first: Some(next.after() + 1) })
-                    }
-                };
-            }
-            (self.log, self.offset) = (next, LOG_HEADER as u64);
+            // It may have been written since, before the next log was begun.
+            self.log.reopen(&*self.directory)?;
+            return match self.take()? {
+                Some(frame) => Ok(Some(frame)),
+                None => Err(self.gone(Some(first + 1))),
+            };
         }
     }
 
@@ -176,24 +198,36 @@ impl Frames {
 
     /// The next frame, if the file had it when it was opened.
     fn take(&mut self) -> Result<Option<Frame>> {
+        if self.sequence >= self.limit {
+            return Ok(None);
+        }
         let Some(frame) = self.log.frame_at(self.offset)? else { return Ok(None) };
         self.log.check(&frame, self.sequence + 1)?;
         (self.offset, self.sequence) = (frame.end, self.sequence + 1);
-        let history = frame.history();
-        self.history = Some(history);
-        let needs_commit = body::is_elsewhere(frame.body());
-        Ok(Some(Frame { sequence: self.sequence, history, bytes: frame.bytes, needs_commit }))
+        (self.history, self.quiet_since) = (Some(frame.history()), None);
+        Ok(Some(Frame {
+            sequence: self.sequence,
+            epoch: self.log.epoch(),
+            history: frame.history(),
+            needs_commit: body::is_elsewhere(frame.body()),
+            bytes: frame.bytes,
+        }))
     }
 
-    /// The log after this one, if there is one.
-    fn newer_log(&self) -> Result<Option<LogSource>> {
-        let numbers = log_numbers(&*self.directory)?;
-        for number in numbers.into_iter().filter(|number| *number > self.log.number()) {
-            if let Some(log) = LogSource::open_alone(&*self.directory, number)? {
-                return Ok(Some(log));
-            }
+    /// Fails if the next frame is damaged, which later ones tell. Looks for them only now and then.
+    fn find_damage(&mut self) -> Result<()> {
+        if self.quiet_since.get_or_insert_with(Instant::now).elapsed() < SEARCHED_AFTER {
+            return Ok(());
         }
-        Ok(None)
+        self.quiet_since = Some(Instant::now());
+        // The frame may have been written meanwhile.
+        let is_damaged = self.log.is_synced_beyond(self.offset)? && self.log.frame_at(self.offset)?.is_none();
+        if is_damaged { Err(self.gone(None)) } else { Ok(()) }
+    }
+
+    fn gone(&self, first: Option<u64>) -> Error {
+        let folder = self.directory.path().display().to_string();
+        Error::NoFrames { folder, after: self.sequence, first }
     }
 }
 
@@ -202,13 +236,14 @@ pub(super) fn nap(idle: Duration, most: Duration) {
     std::thread::sleep((idle / 8).clamp(NAPS.0, NAPS.1).min(most));
 }
 
-/// The numbers of all logs in a folder, ascending.
-fn log_numbers(directory: &dyn Directory) -> Result<Vec<u64>> {
-    let number = |name: &OsStr| match name.to_str().and_then(FileName::parse) {
-        Some(FileName::Log(number)) => Some(number),
+/// The logs after log `number`, or all of them, from the oldest to the newest.
+fn logs_after(directory: &dyn Directory, number: Option<u64>) -> Result<Vec<LogSource>> {
+    let number_of = |name: &OsStr| match name.to_str().and_then(FileName::parse) {
+        Some(FileName::Log(log)) if number.is_none_or(|number| log > number) => Some(log),
         _ => None,
     };
-    let mut numbers: Vec<u64> = directory.list()?.iter().filter_map(|entry| number(&entry.name)).collect();
+    let mut numbers: Vec<u64> = directory.list()?.iter().filter_map(|entry| number_of(&entry.name)).collect();
     numbers.sort_unstable();
-    Ok(numbers)
+    let logs = numbers.into_iter().map(|number| LogSource::open_alone(directory, number));
+    logs.filter_map(Result::transpose).collect()
 }

@@ -22,6 +22,7 @@ use crate::buffer::Buffer;
 use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
 use crate::log::random_id;
+use crate::names::MAX_NUMBER;
 use crate::segment;
 use crate::state::{CommitState, SegmentState};
 use crate::store::Store;
@@ -29,7 +30,7 @@ use crate::sync::PoisonError;
 use crate::versions::Tombstones;
 
 /// Files are copied in pieces of this many bytes.
-const PIECE: usize = 1 << 20;
+pub(super) const PIECE: usize = 1 << 20;
 
 /// The files that a replica writes itself have numbers from a random one on in a range of this many, which is the first that
 /// begins so far above the leader's numbers.
@@ -61,6 +62,13 @@ impl Replica {
             writer.committed.named_files().any(|known| known == (file.name, file.entry))
         });
         named || self.verify(file).is_ok()
+    }
+
+    /// Whether the file is here, whole. If so, it stays until another commit is installed, or a frame applied.
+    pub(super) fn keep(&self, file: &StoredFile) -> bool {
+        // First, so that it is not removed while it is compared.
+        self.store.with_writer(|writer| writer.received.insert(file.name));
+        self.has(file)
     }
 
     /// Copies a file of a commit that will be installed. Nothing else changes.
@@ -108,16 +116,17 @@ impl Replica {
 
     fn require_newer(&self, commit: &CommitFiles) -> Result<()> {
         let (known, found) = (self.store.with_writer(|writer| writer.committed.id), commit.commit.id);
-        let Position { epoch, sequence, .. } = self.position();
+        let Position { epoch, sequence, history } = self.position();
         if epoch > 0 && known != found {
             return Err(Error::OtherStore { known, found });
         }
         if commit.epoch() < epoch {
             return Err(Error::OldEpoch { known: epoch, found: commit.epoch() });
         }
-        if commit.epoch() == epoch && commit.sequence() < sequence {
+        let is_other = commit.sequence() == sequence && commit.commit.history != history;
+        if commit.epoch() == epoch && (commit.sequence() < sequence || is_other) {
             let what = format!(
-                "expected a commit with batch {sequence}, found one up to batch {}: \
+                "expected a commit with batch {sequence} (history {history:016x}), found one up to batch {}: \
                  it is an older one, or the leader lost batches that the replica has",
                 commit.sequence()
             );
@@ -137,7 +146,7 @@ impl Replica {
             self.require_newer(commit)?;
         }
         let mut installed = Installed::default();
-        for file in commit.files().filter(|file| !self.has(file)) {
+        for file in commit.files().filter(|file| !self.keep(file)) {
             self.copy_alone(&file, open(&file)?)?;
             installed.files += 1;
             installed.bytes += file.bytes();
@@ -150,9 +159,10 @@ impl Replica {
         let (store, name) = (&self.store, file.name());
         store.change_quietly(|writer| {
             writer.require_lock()?;
+            writer.received.remove(&file.name);
             match writer.used().contains(&file.name) || writer.files.is_named(file.name) {
                 true => Err(Error::Request(format!(
-                    "{}: expected no other {name}, found one that the replica wrote: give the replica an empty folder",
+                    "{}: expected no other {name}, found another file of this name: give the replica an empty folder",
                     store.directory().path().display()
                 ))),
                 false => Ok(()),
@@ -163,13 +173,15 @@ impl Replica {
         let mut to = NewFile::create(store.directory.clone(), &name)?;
         copy(from, file.bytes(), &mut to)?;
         to.finish()?;
-        self.verify(file).inspect_err(|_| drop(store.directory.remove(OsStr::new(&name))))
+        self.verify(file).inspect_err(|_| drop(store.directory.remove(OsStr::new(&name))))?;
+        store.with_writer(|writer| writer.received.insert(file.name));
+        Ok(())
     }
 
     /// Compares the file with the commit, and all its checksums.
     fn verify(&self, StoredFile { name, entry }: &StoredFile) -> Result<()> {
         let opened = segment::open(&*self.store.directory, *name, *entry, self.store.options.open)?;
-        Ok(opened.verify()?)
+        Ok(opened.verify_checksums()?)
     }
 }
 
@@ -180,7 +192,14 @@ impl Store {
         let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         let (number, next_number, before) = self.change_quietly(|writer| {
             writer.require_lock()?;
-            writer.files.reserve_below(own_numbers(leader.next_number, writer.files.next_number()));
+            let own = own_numbers(leader.next_number, writer.files.next_number());
+            if own > MAX_NUMBER - OWN_NUMBERS {
+                return Err(Error::Request(format!(
+                    "expected a commit with numbers far below {MAX_NUMBER}, found {}",
+                    leader.next_number
+                )));
+            }
+            writer.files.reserve_below(own);
             let number = writer.files.newest_commit().map_or(1, |newest| newest + 1);
             // Only the opened files are of use: what changed in them is read again, with the tombstones.
             let fresh = |state: &SegmentState| SegmentState::new(state.segment.clone());
@@ -195,15 +214,8 @@ impl Store {
         // One number more than now, for the log.
         let commit =
             CommitFile { is_replica: true, first_log: None, next_number: next_number + 1, ..leader.clone() };
+        commit.check().map_err(Error::Request)?;
         let state = CommitState::of(&*self.directory, number, commit, self.options.open, Some(&before))?;
-        if self.snapshot().has_table() {
-            let is_new = |number| !before.segments.iter().any(|known| known.number() == number);
-            state
-                .segments
-                .iter()
-                .filter(|state| is_new(state.number()))
-                .for_each(|state| self.ids.add(&state.segment));
-        }
         let adopted = self.switch_to(state, leader);
         self.poison_after(adopted)?;
         self.remove_unnamed()?;
@@ -224,6 +236,7 @@ impl Store {
                 writer.segments.iter().map(|state| state.number()).filter(|number| !stays(number)).collect();
             writer.files.add_commit(number, &file);
             file.files().for_each(|name| writer.files.add(name));
+            writer.received = file.files().collect();
             writer.segments = segments;
             writer.deltas = file.deltas.clone();
             writer.schema = Arc::new(file.schema.clone());
@@ -247,7 +260,9 @@ impl Store {
 /// The first number for files of the replica's own, if the leader's next number is `leader` and the replica's is `own`.
 fn own_numbers(leader: u64, own: u64) -> u64 {
     match own < leader + OWN_NUMBERS / 2 {
-        true => (leader / OWN_NUMBERS + 1) * OWN_NUMBERS + random_id(leader) % (OWN_NUMBERS / 2),
+        true => {
+            (leader / OWN_NUMBERS + 1).saturating_mul(OWN_NUMBERS) + random_id(leader) % (OWN_NUMBERS / 2)
+        }
         false => own,
     }
 }

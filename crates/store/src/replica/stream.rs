@@ -134,11 +134,11 @@ impl<R: Read> StreamReader<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`] if the stream is damaged, or cut off in an item; those of the input.
+    /// [`Error::Damaged`] if the stream is damaged; [`Error::Stream`] if it is cut off in an item, or cannot be read.
     pub fn next_item(&mut self) -> Result<Option<Item>> {
         let left = self.left;
         let passed = io::copy(&mut Contents { reader: self }, &mut io::sink());
-        let passed = passed.map_err(|error| self.failed(&error))?;
+        let passed = passed.map_err(Error::Stream)?;
         if passed < left {
             return Err(self.cut());
         }
@@ -200,16 +200,13 @@ impl<R: Read> StreamReader<R> {
         let mut bytes = Vec::new();
         let read = self.input.by_ref().take(len).read_to_end(&mut bytes);
         self.offset += bytes.len() as u64;
-        read.map_err(|error| self.failed(&error))?;
+        read.map_err(Error::Stream)?;
         Ok(bytes)
     }
 
     fn cut(&self) -> Error {
-        self.damaged("more bytes, found the end".to_owned())
-    }
-
-    fn failed(&self, error: &io::Error) -> Error {
-        self.damaged(format!("more bytes, found an error: {error}"))
+        let what = format!("offset {}: expected more bytes, found the end", self.offset);
+        Error::Stream(io::Error::new(io::ErrorKind::UnexpectedEof, what))
     }
 
     fn damaged(&self, expected: String) -> Error {
@@ -245,8 +242,14 @@ mod tests {
         let file = StoredFile { name: FileName::Segment(0xa1), entry };
         out.file(&file, &b"whole"[..]).unwrap();
         out.commit(&CommitFiles { commit: CommitFile::new(StoreSchema::new(), 3, 9) }).unwrap();
-        out.frame(&Frame { sequence: 4, history: 9, bytes: b"a frame".to_vec(), needs_commit: false })
-            .unwrap();
+        out.frame(&Frame {
+            sequence: 4,
+            epoch: 3,
+            history: 9,
+            bytes: b"a frame".to_vec(),
+            needs_commit: false,
+        })
+        .unwrap();
         out.out
     }
 
@@ -300,7 +303,7 @@ mod tests {
             let mut out = StreamWriter::new(Vec::new());
             out.header(kind, len).unwrap();
             let error = read(&out.out).unwrap_err();
-            assert!(matches!(error, Error::Damaged { .. }), "{error}");
+            assert!(matches!(error, Error::Damaged { .. } | Error::Stream(_)), "{error}");
         }
         for name in ["../a", "log-00000007", "commit-00000001", "seg-0000A1.dv", ""] {
             let mut out = StreamWriter::new(Vec::new());

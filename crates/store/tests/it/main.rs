@@ -21,6 +21,7 @@ mod merges;
 mod model;
 mod readers;
 mod refusals;
+mod replica_races;
 mod replica_schedules;
 mod replicas;
 mod script;
