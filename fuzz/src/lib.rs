@@ -12,6 +12,7 @@
 //! | [`query`] | text | it parses, or fails with a position; prints and parses back; finds the right documents |
 //! | [`partial`] | a serialised partial result | it is refused, or merges and finishes; merged results can be sent on |
 //! | [`delta`], [`body`] | a delta of a store, a body of a frame of its log | the store is refused, or opened, changed and merged |
+//! | [`stream`] | what a leader sends to a replica | it is taken, or refused without a change; the replica opens again |
 //! | [`log`] | two logs of a store | they are refused, or list frames that follow each other |
 //! | [`input`] | options, a schema file, CSV or NDJSON | an accepted file survives `dv build`, `dv export` and `dv build` |
 //!
@@ -37,6 +38,7 @@ mod query;
 mod reseal;
 mod searches;
 mod store;
+mod stream;
 pub mod structure;
 
 use std::sync::Arc;
@@ -57,12 +59,13 @@ pub use query::{query, query_texts};
 pub use reseal::reseal;
 pub use searches::{exercise_merge, exercise_parts, exercise_searches};
 pub use store::{store, store_inputs};
+pub use stream::{stream, stream_inputs};
 
 /// The name and the function of a target.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets, for the replay of corpora.
-pub const TARGETS: [Target; 18] = [
+pub const TARGETS: [Target; 19] = [
     ("program", program),
     ("merge", merge),
     ("query", query),
@@ -81,6 +84,7 @@ pub const TARGETS: [Target; 18] = [
     ("log", log),
     ("delta", delta),
     ("body", body),
+    ("stream", stream),
 ];
 
 /// Any bytes as a file: opening it and every read of it must return.

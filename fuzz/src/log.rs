@@ -97,10 +97,21 @@ pub(crate) fn seal(bytes: &mut [u8]) {
         let len = u32::from_le_bytes([rest[4], rest[5], rest[6], rest[7]]) as usize;
         let len = len.next_multiple_of(8).min((rest.len() - FRAME_HEADER) / 8 * 8);
         let (frame, after) = rest.split_at_mut(FRAME_HEADER + len);
-        put_crc(frame, 48, crc32fast::hash(&[&frame[FRAME_HEADER..], &id[..]].concat()));
-        put_crc(frame, 52, crc32fast::hash(&frame[..52]));
+        seal_as(frame, id);
         rest = after;
     }
+}
+
+/// Makes the checksums of a frame right.
+pub(crate) fn seal_frame(frame: &mut [u8]) {
+    if frame.len() >= FRAME_HEADER {
+        seal_as(frame, std::array::from_fn(|at| frame[8 + at]));
+    }
+}
+
+fn seal_as(frame: &mut [u8], id: [u8; 8]) {
+    put_crc(frame, 48, crc32fast::hash(&[&frame[FRAME_HEADER..], &id[..]].concat()));
+    put_crc(frame, 52, crc32fast::hash(&frame[..52]));
 }
 
 fn put_crc(bytes: &mut [u8], at: usize, crc: u32) {

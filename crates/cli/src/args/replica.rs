@@ -66,8 +66,8 @@ the leader sends --from 0 nevertheless, and loses these batches.";
 
 const REPLICA_EXAMPLES: &str = "\
 Examples:
-  ssh leader dv replicate packages --from \"$(dv replica packages --position)\" | dv replica packages
   dv replica packages --follow /mnt/shared/packages
+  ssh leader dv replicate packages --from \"$(dv replica packages --position)\" | dv replica packages
   dv count packages
   dv replica packages --promote
 
