@@ -44,7 +44,7 @@ impl LinePlot {
         let (least, most) = (values().fold(f64::MAX, f64::min), values().fold(0.0, f64::max));
         let last = points().map(|(x, _)| place(*x)).fold(0.0, f64::max);
         // Space for the legend.
-        let top = most * (most / least).powf(0.4).max(2.0);
+        let top = most * (most / least).powf(0.5).max(2.0);
         let mut svg = String::new();
         {
             let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();

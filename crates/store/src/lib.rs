@@ -87,6 +87,8 @@ pub use log::{FrameInfo, LogFrames, LogStats};
 pub use merge_policy::{MergePolicy, SegmentSize};
 pub use options::StoreOptions;
 pub use recover::{LostCommit, Recovered};
+#[cfg(feature = "object_store")]
+pub use replica::ObjectDepot;
 pub use replica::{
     CommitFiles, Depot, Feed, FileReader, FolderDepot, Frame, Frames, HeldCommit, Installed, Item, Position,
     Published, Received, Replica, StoredFile, StreamReader, StreamWriter, Taken,

@@ -28,6 +28,8 @@ mod depot;
 mod feed;
 mod frames;
 mod install;
+#[cfg(feature = "object_store")]
+mod object_depot;
 mod stream;
 
 use std::fmt;
@@ -42,6 +44,8 @@ pub use depot::{Depot, FolderDepot, Published};
 pub use feed::Feed;
 pub use frames::{Frame, Frames};
 pub use install::Installed;
+#[cfg(feature = "object_store")]
+pub use object_depot::ObjectDepot;
 pub use stream::{Item, StreamReader, StreamWriter};
 
 use crate::commit_file::CommitFile;
