@@ -37,7 +37,8 @@ impl Store {
             writer.commits_file(FileName::Log(number));
             Ok((number, writer.committed.epoch, writer.sequence))
         })?;
-        let log = Arc::new(LogWriter::create(&self.directory, number, epoch, sequence)?);
+        let syncs = self.options.durability != Durability::OnCommit;
+        let log = Arc::new(LogWriter::create(&self.directory, number, epoch, sequence, syncs)?);
         self.log = Some(log.clone());
         self.change(|writer| {
             (writer.log, writer.log_number) = (Some(log), Some(number));

@@ -1,4 +1,4 @@
-//! Replicas: copies of a store that take what its writer, the leader, sends.
+//! Replicas: copies of a store that follow its writer, the leader.
 //!
 //! ```text
 //! leader                                                  replica
@@ -9,14 +9,6 @@
 //!
 //! A replica by frames has each batch some milliseconds after the leader; a replica by files has commits, and indexes
 //! nothing. Both may take turns: a replica that is empty, or was away too long, begins with a commit's files.
-//!
-//! # What a frame follows
-//!
-//! | compared | refuses |
-//! | --- | --- |
-//! | sequence number | frames that were dropped or came out of order: [`Error::Gap`]; one that came twice is passed over |
-//! | epoch | frames of a leader that was replaced: [`Error::OldEpoch`] |
-//! | history | frames of another store, and of a leader that lost batches which the replica has: [`Error::Diverged`] |
 //!
 //! The idea of epochs with a check of what comes before is Raft's (Ongaro and Ousterhout, 2014) and Kafka's (KIP-101);
 //! the history is a hash of all batches, so that no list of epochs is needed.
@@ -53,6 +45,7 @@ use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::log::body;
 use crate::log::decode_frame;
+use crate::names::FileName;
 use crate::options::StoreOptions;
 use crate::replay::Wrong;
 use crate::schema::StoreSchema;
@@ -60,10 +53,18 @@ use crate::snapshot::Snapshot;
 use crate::store::Store;
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A copy of a store that takes what its leader sends: frames of batches, and files of commits.
+/// A copy of a store that follows its leader, by frames of batches and by files of commits.
 ///
 /// Its store refuses all other changes, also when it is opened as a [`Store`], until it is [promoted](Self::promote).
 /// All methods take `&self`; frames and commits wait for each other, readers for neither.
+///
+/// # Order of frames
+///
+/// | compared | refuses |
+/// | --- | --- |
+/// | sequence number | frames that were dropped or came out of order: [`Error::Gap`]; one that came twice is passed over |
+/// | epoch | frames of a leader that was replaced: [`Error::OldEpoch`] |
+/// | history | frames of another store, and of a leader that lost batches which the replica has: [`Error::Diverged`] |
 ///
 /// # Examples
 ///
@@ -111,7 +112,7 @@ impl fmt::Debug for Replica {
     }
 }
 
-/// What a store contains: the last batch, and how it came to that.
+/// The last batch of a store, and the history up to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
     /// Counts leaders, and recoveries. 0 for a replica that is empty.
@@ -129,7 +130,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// What became of a frame.
+/// The outcome of [`Replica::apply_frame`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
     /// The batch was applied.
@@ -138,7 +139,7 @@ pub enum Received {
     Known,
 }
 
-/// What [`Replica::take`] took from a stream.
+/// An item that [`Replica::take`] took from a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// A frame.
@@ -190,16 +191,12 @@ impl Replica {
         Ok(Replica { store: Arc::new(store), receiving: Mutex::new(()) })
     }
 
-    /// The last batch that it has: what it lacks comes after it. As durable as the options of its store say.
-    ///
-    /// # Errors
-    ///
-    /// If the store is poisoned.
+    /// The last batch that it has. It is as durable as the options of its store say.
     pub fn position(&self) -> Position {
         self.store.position()
     }
 
-    /// What it contains now. O(1).
+    /// A snapshot of its contents. O(1).
     pub fn snapshot(&self) -> Snapshot {
         self.store.snapshot()
     }
@@ -215,7 +212,7 @@ impl Replica {
     /// # Errors
     ///
     /// [`Error::Gap`] if batches between are missing, or the change is only in the files of the next commit;
-    /// [`Error::OldEpoch`] and [`Error::Diverged`] as the table of the [module](self) says; [`Error::Damaged`] if the
+    /// [`Error::OldEpoch`] and [`Error::Diverged`] as the [table](Replica#order-of-frames) says; [`Error::Damaged`] if the
     /// frame is not whole. Nothing is changed then. And as [`Store::apply`].
     pub fn apply_frame(&self, frame: &[u8]) -> Result<Received> {
         let _one = self.receiving();
@@ -358,7 +355,7 @@ impl Store {
         let Some(log) = &self.log else { return Ok(()) };
         let number = self.change_quietly(|writer| {
             let number = writer.next_number();
-            writer.commits_file(crate::names::FileName::Log(number));
+            writer.commits_file(FileName::Log(number));
             Ok(number)
         })?;
         log.restart(number, epoch, sequence)?;

@@ -58,6 +58,8 @@ pub(super) struct LogFile {
     len: u64,
     /// The offset below which all bytes are durable.
     synced_to: u64,
+    /// Whether zeros are written ahead of frames: only if these are synced one by one.
+    writes_ahead: bool,
     pub(super) stats: LogStats,
 }
 
@@ -68,12 +70,23 @@ impl LogFile {
         number: u64,
         epoch: u64,
         after: u64,
+        writes_ahead: bool,
     ) -> Result<LogFile> {
         let file = directory.create(OsStr::new(&FileName::Log(number).to_string()))?;
         let header = LogHeader { number, id: random_id(number), epoch, after, previous: None };
         let stats = LogStats::default();
         let directory = directory.clone();
-        Ok(LogFile { directory, file, header, last: after, end: 0, len: 0, synced_to: 0, stats })
+        Ok(LogFile {
+            directory,
+            file,
+            header,
+            last: after,
+            end: 0,
+            len: 0,
+            synced_to: 0,
+            writes_ahead,
+            stats,
+        })
     }
 
     /// Creates the log after this one, which must be synced.
@@ -83,7 +96,8 @@ impl LogFile {
             return Err(Error::Request(format!("expected a log after {last:08x}, found {number:08x}")));
         }
         let previous = PreviousLog { number: self.header.number, end: self.end };
-        let mut next = LogFile::create(&self.directory, number, self.header.epoch, self.last)?;
+        let mut next =
+            LogFile::create(&self.directory, number, self.header.epoch, self.last, self.writes_ahead)?;
         next.header.previous = Some(previous);
         next.stats = self.stats;
         Ok(next)
@@ -91,7 +105,7 @@ impl LogFile {
 
     /// Creates a log that goes on from none, after batch `after`.
     pub(super) fn create_apart(&self, number: u64, epoch: u64, after: u64) -> Result<LogFile> {
-        let mut apart = LogFile::create(&self.directory, number, epoch, after)?;
+        let mut apart = LogFile::create(&self.directory, number, epoch, after, self.writes_ahead)?;
         apart.stats = self.stats;
         Ok(apart)
     }
@@ -126,7 +140,9 @@ impl LogFile {
     fn append_bytes(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
         let end = self.end + bytes.len() as u64;
         self.stats.bytes += bytes.len() as u64;
-        if end > self.len {
+        if end > self.len && !self.writes_ahead {
+            self.len = end;
+        } else if end > self.len {
             let ahead = self.len.clamp(AHEAD.0, AHEAD.1);
             self.len = (end + ahead).next_multiple_of(PAGE);
             // At most `AHEAD.1` and a page.

@@ -58,7 +58,8 @@ struct Leader<'a> {
 }
 
 impl LogWriter {
-    /// Creates log `number`, whose first frame will be that of the batch after `after`. It is durable, without frames.
+    /// Creates log `number`, whose first frame will be that of the batch after `after`. It is durable, without frames. With
+    /// `writes_ahead`, zeros are written ahead of frames, so that a sync of a few need not change the length of the file.
     ///
     /// # Errors
     ///
@@ -68,8 +69,9 @@ impl LogWriter {
         number: u64,
         epoch: u64,
         after: u64,
+        writes_ahead: bool,
     ) -> Result<LogWriter> {
-        let mut log = LogFile::create(directory, number, epoch, after)?;
+        let mut log = LogFile::create(directory, number, epoch, after, writes_ahead)?;
         log.write_header()?;
         let state = State {
             log: Some(log),

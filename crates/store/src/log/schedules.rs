@@ -131,7 +131,7 @@ impl DirectoryFile for YieldingFile {
 /// A disk, and a writer whose first batch is 1.
 fn writer(disk: PowerLossDirectory) -> (PowerLossDirectory, Arc<LogWriter>) {
     let directory: Arc<dyn Directory> = Arc::new(Yielding { disk: disk.clone(), is_busy: Arc::default() });
-    (disk, Arc::new(LogWriter::create(&directory, 1, 1, 0).unwrap()))
+    (disk, Arc::new(LogWriter::create(&directory, 1, 1, 0, true).unwrap()))
 }
 
 /// The last batch of an image of the disk.

@@ -46,7 +46,7 @@ fn disk() -> (PowerLossDirectory, Arc<dyn Directory>) {
 }
 
 fn create(directory: &Arc<dyn Directory>) -> Result<LogWriter> {
-    LogWriter::create(directory, FIRST, EPOCH, AFTER)
+    LogWriter::create(directory, FIRST, EPOCH, AFTER, true)
 }
 
 /// The body of a batch: of another length for each.
@@ -251,7 +251,7 @@ fn logs_that_were_never_used_are_passed_over() {
         let file = directory.create(OsStr::new(&FileName::Log(number).to_string())).unwrap();
         file.write_at(bytes, 0).unwrap();
     }
-    let unused = LogWriter::create(&directory, 13, EPOCH, AFTER + 1).unwrap();
+    let unused = LogWriter::create(&directory, 13, EPOCH, AFTER + 1, true).unwrap();
     assert_eq!(read(&*directory).unwrap(), AFTER + 1);
     // The old log goes on after them.
     writer.rotate(14).unwrap();

@@ -1,4 +1,4 @@
-//! [`Feed`]: what a replica needs next, frames or files, as a stream.
+//! [`Feed`]: a stream of the frames and files that a replica lacks.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::names::FileName;
 
-/// Sends a replica what it lacks: frames as long as they are there, and otherwise the files of the newest commit.
+/// Sends a replica the frames that it lacks, or the files of the newest commit if these frames are gone.
 ///
 /// It reads the files of the store, so that it may run in another process than the leader, which neither waits for it nor
 /// keeps anything in memory for it. A leader without a log sends files after each commit.
@@ -43,11 +43,11 @@ use crate::names::FileName;
 #[derive(Debug)]
 pub struct Feed {
     directory: Arc<dyn Directory>,
-    /// What the replica has: the last batch, 0 if it is empty; and the history up to it and its epoch, if known.
+    /// The last batch of the replica, 0 if it is empty; the history up to it and its epoch, if known.
     after: u64,
     history: Option<u64>,
     epoch: Option<u64>,
-    /// What follows, as long as that is in the log.
+    /// The frames after it, if the log has them.
     frames: Option<Frames>,
     /// The newest commit that was looked at.
     seen: Option<u64>,
@@ -59,7 +59,8 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// What the store in the folder `path` has after what a replica has. An empty one gets the files of a commit first.
+    /// A feed of the store in the folder `path`, for a replica at this position. An empty replica gets the files of a commit
+    /// first.
     pub fn open(path: impl AsRef<Path>, after: Position) -> Feed {
         Feed::open_in(Arc::new(FsDirectory::new(path)), after)
     }
@@ -70,8 +71,8 @@ impl Feed {
         Feed { history, epoch, ..Feed::after(directory, after.sequence) }
     }
 
-    /// What the store in the folder `path` has after batch `after`, whatever the batches before it are: the replica compares
-    /// its history when the next one comes.
+    /// As [`open`](Self::open), if only the number of the last batch is known. The replica compares the histories when the
+    /// next frame comes.
     pub fn open_after(path: impl AsRef<Path>, after: u64) -> Feed {
         Feed::after(Arc::new(FsDirectory::new(path)), after)
     }

@@ -47,7 +47,7 @@ pub struct Frames {
     log: LogSource,
     /// The offset of the next frame.
     offset: u64,
-    /// A newer log begins after this batch: what this one has beyond belongs to a history that ended.
+    /// A newer log begins after this batch. Frames beyond it belong to a history that ended.
     limit: u64,
     /// The last batch that was returned, and the history up to it, if its frame was read.
     sequence: u64,

@@ -36,7 +36,7 @@ pub(super) const PIECE: usize = 1 << 20;
 /// begins so far above the leader's numbers.
 const OWN_NUMBERS: u64 = 1 << 32;
 
-/// What [`Replica::install`] did.
+/// The files that [`Replica::install`] copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Installed {
     /// The number of files that were copied.

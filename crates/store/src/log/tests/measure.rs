@@ -52,7 +52,7 @@ fn appends_and_syncs() {
         }
     }
     let directory: Arc<dyn Directory> = Arc::new(FsDirectory::new(folder.path()));
-    let writer = LogWriter::create(&directory, 1, 1, 0).unwrap();
+    let writer = LogWriter::create(&directory, 1, 1, 0, true).unwrap();
     let time = |sequence| {
         let start = Instant::now();
         writer.append(sequence, 0, vec![7; 976]).unwrap();
@@ -61,7 +61,7 @@ fn appends_and_syncs() {
     };
     print("log, one caller", (1..=COUNT as u64).map(time).collect());
     for callers in [2, 8] {
-        let writer = LogWriter::create(&directory, 10 + callers, 1, 0).unwrap();
+        let writer = LogWriter::create(&directory, 10 + callers, 1, 0, true).unwrap();
         let (sequencer, times, start) = (Mutex::new(0), Mutex::new(Vec::new()), Instant::now());
         std::thread::scope(|scope| {
             for _ in 0..callers {
@@ -85,7 +85,7 @@ fn appends_and_syncs() {
         let each = all.as_secs_f64() * 1e6 / stats.frames as f64;
         println!("  {each:.1} us a batch, {} syncs of {} batches", stats.syncs, stats.frames);
     }
-    let writer = LogWriter::create(&directory, 30, 1, 0).unwrap();
+    let writer = LogWriter::create(&directory, 30, 1, 0, true).unwrap();
     let bodies: Vec<_> = (0..100_000).map(|_| vec![7; 100]).collect();
     let start = Instant::now();
     for (body, sequence) in bodies.into_iter().zip(1..) {
