@@ -120,11 +120,7 @@ impl Store {
     /// Begins a new log, so that the commit needs none before. What is applied meanwhile may be in both.
     fn rotate_log(&self) -> Result<()> {
         let Some(log) = &self.log else { return Ok(()) };
-        let number = self.change_quietly(|writer| {
-            let number = writer.next_number();
-            writer.commits_file(FileName::Log(number));
-            Ok(number)
-        })?;
+        let number = self.change_quietly(|writer| Ok(writer.next_log()))?;
         let rotated = log.rotate(number);
         self.change_quietly(|writer| {
             writer.synced(rotated)?;

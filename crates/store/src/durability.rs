@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::log::LogWriter;
-use crate::names::FileName;
 use crate::store::{Store, is_due};
 
 /// When a batch of [`Store::apply`] survives.
@@ -32,11 +31,8 @@ impl Store {
         if self.options.durability == Durability::OnCommit && self.options.keep_frames == 0 {
             return Ok(());
         }
-        let (number, epoch, sequence) = self.change(|writer| {
-            let number = writer.next_number();
-            writer.commits_file(FileName::Log(number));
-            Ok((number, writer.committed.epoch, writer.sequence))
-        })?;
+        let (number, epoch, sequence) =
+            self.change(|writer| Ok((writer.next_log(), writer.committed.epoch, writer.sequence)))?;
         let syncs = self.options.durability != Durability::OnCommit;
         let log = Arc::new(LogWriter::create(&self.directory, number, epoch, sequence, syncs)?);
         self.log = Some(log.clone());
@@ -56,7 +52,7 @@ impl Store {
             Durability::Within(time) if self.tasks.member().is_some() => is_due(&self.log_synced, 2 * time),
             Durability::Within(time) => is_due(&self.log_synced, time),
         };
-        self.note_written(if is_due { log.sync_to(sequence) } else { log.write_to(sequence) })
+        self.poison_after(if is_due { log.sync_to(sequence) } else { log.write_to(sequence) })
     }
 
     /// Makes all batches so far durable in the log, if there is one.
@@ -66,18 +62,18 @@ impl Store {
         match log.sync_to(last) {
             // A replica went back to a commit with fewer batches meanwhile.
             Err(Error::Request(_)) => Ok(()),
-            synced => self.note_written(synced),
+            synced => self.poison_after(synced),
         }
     }
 
-    /// The store cannot go on after the log failed.
-    fn note_written(&self, waited: Result<()>) -> Result<()> {
-        if let Err(error) = &waited {
+    /// The store cannot go on after this failed: it must be opened again.
+    pub(crate) fn poison_after<T>(&self, done: Result<T>) -> Result<T> {
+        if let Err(error) = &done {
             self.change_quietly(|writer| {
                 writer.poison(error.to_string());
                 Ok(())
             })?;
         }
-        waited
+        done
     }
 }

@@ -45,7 +45,6 @@ use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::log::body;
 use crate::log::decode_frame;
-use crate::names::FileName;
 use crate::options::StoreOptions;
 use crate::replay::Wrong;
 use crate::schema::StoreSchema;
@@ -353,26 +352,11 @@ impl Store {
     /// applied meanwhile.
     fn restart_log(&self, epoch: u64, sequence: u64) -> Result<()> {
         let Some(log) = &self.log else { return Ok(()) };
-        let number = self.change_quietly(|writer| {
-            let number = writer.next_number();
-            writer.commits_file(FileName::Log(number));
-            Ok(number)
-        })?;
+        let number = self.change_quietly(|writer| Ok(writer.next_log()))?;
         log.restart(number, epoch, sequence)?;
         self.change_quietly(|writer| {
             writer.log_number = Some(number);
             Ok(())
         })
-    }
-
-    /// After a failure between a new log and the commit that names it, the store must be opened again.
-    fn poison_after<T>(&self, done: Result<T>) -> Result<T> {
-        if let Err(error) = &done {
-            self.change_quietly(|writer| {
-                writer.poison(error.to_string());
-                Ok(())
-            })?;
-        }
-        done
     }
 }

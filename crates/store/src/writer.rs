@@ -197,6 +197,13 @@ impl Writer {
         }
     }
 
+    /// The number of the next log, which a commit will name.
+    pub(crate) fn next_log(&mut self) -> u64 {
+        let number = self.next_number();
+        self.commits_file(FileName::Log(number));
+        number
+    }
+
     /// Refuses to write if another process may have taken over the store.
     pub(crate) fn require_lock(&mut self) -> Result<()> {
         if self.lock.is_held() { Ok(()) } else { Err(self.poison("its lock was removed or replaced")) }
