@@ -197,7 +197,7 @@ impl From<api::store::Error> for CliError {
             }
             StoreError::OldEpoch { .. } => CliError::new(Exit::Diverged, error.to_string())
                 .hint("the leader was replaced by another one, from which replicas go on"),
-            StoreError::Stream(_) => unreadable(&error).hint("start again from what `dv replica --position` prints"),
+            StoreError::Stream(_) => unreadable(&error).hint("run the command again; a pipe begins at what `dv replica --position` prints"),
             StoreError::IsReplica { .. } => {
                 CliError::failed(error.to_string()).hint("`dv replica --promote` makes it a store of its own")
             }

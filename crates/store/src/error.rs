@@ -122,7 +122,7 @@ pub enum Error {
         /// What each has.
         what: String,
     },
-    /// The frames after a batch are not there, or not any more: the files of a commit have what they did.
+    /// The log does not have the frames after a batch: install the files of a commit instead.
     #[error("{folder}: expected the frames after batch {after}, found {}", from(first))]
     NoFrames {
         /// The folder.
@@ -132,8 +132,8 @@ pub enum Error {
         /// The first batch that there is a frame for, if there is a log.
         first: Option<u64>,
     },
-    /// The stream to or from a replica failed.
-    #[error("the stream of a replica: {0}")]
+    /// Reading or writing a stream or a [`Depot`](crate::Depot) failed.
+    #[error("replication: {0}")]
     Stream(#[source] std::io::Error),
     /// A commit of another store than that of the replica.
     #[error("expected the files of store {known:016x}, found those of store {found:016x}")]

@@ -7,13 +7,13 @@
 //!               Feed         either, as a stream     ->   take
 //! ```
 //!
-//! A replica by frames has each batch some milliseconds after the leader; a replica by files has commits, and indexes
-//! nothing. Both may take turns: a replica that is empty, or was away too long, begins with a commit's files.
+//! A replica by frames receives each batch: the feed polls the log every 1 to 50 ms. A replica by files receives commits, and
+//! indexes nothing. A feed switches between both: a replica that is empty, or was away too long, begins with files.
 //!
 //! The idea of epochs with a check of what comes before is Raft's (Ongaro and Ousterhout, 2014) and Kafka's (KIP-101);
 //! the history is a hash of all batches, so that no list of epochs is needed.
 //!
-//! Who leads is not decided here: [`Replica::promote`] makes a replica a leader when somebody says so.
+//! There is no leader election: [`Replica::promote`] makes a replica a leader when the caller decides so.
 
 mod commit_files;
 mod depot;
@@ -61,7 +61,7 @@ use crate::sync::{Mutex, MutexGuard, PoisonError};
 ///
 /// | compared | refuses |
 /// | --- | --- |
-/// | sequence number | frames that were dropped or came out of order: [`Error::Gap`]; one that came twice is passed over |
+/// | sequence number | a frame after a gap: [`Error::Gap`]. One of the same epoch with an earlier number is skipped, without a check of its history |
 /// | epoch | frames of a leader that was replaced: [`Error::OldEpoch`] |
 /// | history | frames of another store, and of a leader that lost batches which the replica has: [`Error::Diverged`] |
 ///
@@ -118,7 +118,7 @@ pub struct Position {
     pub epoch: u64,
     /// The number of the last batch.
     pub sequence: u64,
-    /// Follows from all batches so far.
+    /// A chained hash of all batches so far; random without a log.
     pub history: u64,
 }
 
@@ -134,7 +134,7 @@ impl fmt::Display for Position {
 pub enum Received {
     /// The batch was applied.
     Applied,
-    /// The replica had it already.
+    /// The replica has a batch with this number or a later one. It did not apply the frame.
     Known,
 }
 

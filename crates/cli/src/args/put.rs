@@ -62,10 +62,10 @@ pub(crate) struct PutArgs {
     #[arg(long)]
     pub(crate) partial: bool,
 
-    /// Put only the documents of one of several stores, such as 0/4: the first of four
+    /// Put only the documents of one shard, such as 0/4: the first of four
     ///
-    /// Each id belongs to one of them, always the same. Four commands, each with another number and store, put all
-    /// documents of the same input.
+    /// A hash of the id determines the shard. To distribute an input over four stores, run the command once for each
+    /// store, with 0/4 to 3/4.
     #[arg(long, value_name = "I/N", value_parser = parse_shard, allow_hyphen_values = true)]
     pub(crate) shard: Option<Shard>,
 
@@ -84,9 +84,10 @@ pub(crate) struct PutArgs {
     #[arg(long, value_name = "MOMENT", default_value = "commit", value_parser = parse_durability)]
     pub(crate) durability: Durability,
 
-    /// Logs to keep, in bytes such as 256MiB, so that `dv replicate` finds batches also after they were committed
+    /// Bytes of old logs to keep, such as 256MiB, from which `dv replicate` sends batches after they are committed
     ///
-    /// If not 0, there is a log, whatever --durability says.
+    /// If not 0, dv writes a log with every --durability. The store does not remember this option: a command without a
+    /// log removes the logs at its commit, and replicas then get files.
     #[arg(long, value_name = "SIZE", default_value = "0", value_parser = parse_size)]
     pub(crate) keep_frames: usize,
 

@@ -10,9 +10,9 @@ use crate::api::store::Position;
 const REPLICATE_LONG: &str = "\
 Send the changes of a store to a replica: through a pipe to `dv replica`, or into a folder that both see.
 
-Through a pipe, each batch follows as soon as it is in the log of the store, if there is one (`dv put --keep-frames`); \
-without a log, and where batches are not in the log any more, the files of a commit follow. The store may be written \
-meanwhile; who writes it does not wait for replicas. It runs until the pipe is closed.
+Through a pipe, dv sends each batch when it is in the log of the store (`dv put --keep-frames`). If there is no log, or it \
+lacks the batches, dv sends the files of a commit. Other commands may write the store meanwhile, and do not wait for \
+replicas. The command runs until the pipe is closed.
 
 With --to, the files of each new commit are put into a folder, and those that the two newest commits do not need are \
 removed from it. Any number of replicas may read them: `dv replica DIR --follow FOLDER`.";
@@ -34,8 +34,10 @@ pub(crate) struct ReplicateArgs {
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
 
-    /// The last batch that the replica has, as `dv replica --position` prints it: its number, and after colons the history up to it
-    /// and its epoch, without which the replica itself must notice if it has other batches; 0 for an empty one
+    /// The position of the replica, as `dv replica --position` prints it, such as 107:0123456789abcdef:1; 0 if it is empty
+    ///
+    /// The parts are the number of its last batch, the history and the epoch. With the number alone, only the replica
+    /// detects that its batches differ from the store's.
     #[arg(long, value_name = "BATCH", default_value = "0", value_parser = parse_from)]
     pub(crate) from: From,
 
@@ -59,10 +61,13 @@ The folder is made if it is not there. A replica is read as any store is, also m
 `dv put` and others refuse to, until `dv replica --promote` makes it a store of its own. What the old leader sends from then \
 on is refused.
 
-Batches are committed every second (--commit-every), and at the end. What a replica has not committed when it is killed, it asks \
-for again: --position prints what it has. A stream that does not go on from there ends with the exit code 4: start \
-again from --position. After 5, the replica has batches that its leader lost, or is of another store: --discard takes what \
-the leader sends --from 0 nevertheless, and loses these batches.";
+dv commits batches every second (--commit-every) and at the end. A killed replica loses batches that it neither committed \
+nor logged (--keep-frames). Start again from --position, which prints the last batch that it has. Exit code 4 means that \
+the stream begins after it.
+
+Exit code 5 means that the leader lost batches that the replica has, that it is another store, or that a new leader replaced \
+it. If it lost batches, send --from 0 to --discard, which drops them from the replica. For another store, use an empty \
+folder.";
 
 const REPLICA_EXAMPLES: &str = "\
 Examples:

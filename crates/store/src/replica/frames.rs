@@ -61,8 +61,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::NoFrames`] if not all of them are there any more, or the store has no log; [`Error::Diverged`] if the
-    /// store has no batch `after` yet: who has it, has what this store lost.
+    /// [`Error::NoFrames`] if the log no longer has all of them, or the store has no log; [`Error::Diverged`] if the
+    /// store has no batch `after`: it lost batches that the replica has.
     pub fn frames(&self, after: u64) -> Result<Frames> {
         StoreReader::frames_in(self.directory.clone(), after)
     }

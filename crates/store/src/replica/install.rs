@@ -32,8 +32,8 @@ use crate::versions::Tombstones;
 /// Files are copied in pieces of this many bytes.
 pub(super) const PIECE: usize = 1 << 20;
 
-/// The files that a replica writes itself have numbers from a random one on in a range of this many, which is the first that
-/// begins so far above the leader's numbers.
+/// Numbers come in ranges of this size. A replica numbers its own files from a random number on, in the lower half of the range
+/// after that of its leader.
 const OWN_NUMBERS: u64 = 1 << 32;
 
 /// The files that [`Replica::install`] copied.
@@ -89,9 +89,9 @@ impl Replica {
     ///
     /// # Errors
     ///
-    /// [`Error::OtherStore`]; [`Error::OldEpoch`] if the commit is of a leader that was replaced; [`Error::Diverged`] if the replica has later
-    /// batches of the same epoch: [`install_over`](Self::install_over) discards them; [`Error::Damaged`] if a file is not
-    /// what the commit says; the errors of `open`. The replica stays as it was then.
+    /// [`Error::OtherStore`]; [`Error::OldEpoch`] if the commit is of a leader that was replaced; [`Error::Diverged`] if the
+    /// replica has batches of the same epoch that the commit lacks: [`install_over`](Self::install_over) discards them;
+    /// [`Error::Damaged`] if a file differs from the commit; the errors of `open`. The replica stays as it was then.
     pub fn install<R: Read>(
         &self,
         commit: &CommitFiles,
@@ -100,12 +100,13 @@ impl Replica {
         self.install_with(commit, false, open)
     }
 
-    /// As [`install`](Self::install), also if the replica has later batches, which are lost then. For a leader that lost
-    /// batches after it had sent them.
+    /// As [`install`](Self::install), but accepts any commit: one that lacks batches of the replica, one of an older epoch,
+    /// and one of another store. The replica discards its batches that the commit lacks. For a leader that lost batches after
+    /// it had sent them.
     ///
     /// # Errors
     ///
-    /// As [`install`](Self::install).
+    /// As [`install`](Self::install), except [`Error::OtherStore`], [`Error::OldEpoch`] and [`Error::Diverged`].
     pub fn install_over<R: Read>(
         &self,
         commit: &CommitFiles,

@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use docvalues_column::{Field, Kind, LogicalType};
 use docvalues_search::Query;
 use docvalues_storage::{Directory, FaultyDirectory, PowerLossDirectory, Step};
 use docvalues_store::{
-    Background, BackgroundOptions, CommitFiles, Durability, Error, Feed, FolderDepot, Position, Replica,
-    Store, StoreOptions, StoreReader, StreamWriter, Taken,
+    Background, BackgroundOptions, CommitFiles, Durability, Error, Feed, FolderDepot, Outcome, Position,
+    Replica, Snapshot, Store, StoreOptions, StoreReader, StoreSchema, StreamWriter, Taken,
 };
 
 use crate::fixture::{Stop, add, apply, contents, schema};
@@ -385,4 +386,81 @@ fn a_leader_that_has_less_takes_over() {
     let sent = Feed::open_in(directory, Position { sequence: 99, ..leader.position() })
         .send(&mut StreamWriter::new(&mut pipe));
     assert!(matches!(sent, Err(Error::Diverged { .. })), "{sent:?}");
+}
+
+/// Fields come as frames, and documents need no ids.
+#[test]
+fn fields_come_as_frames() {
+    let number = |name: &str| Field::new(name, Kind::Numeric, LogicalType::I64);
+    let schema = StoreSchema::new().with_field(number("size")).unwrap();
+    let store = Store::create_in(disk("/leader"), schema, with_frames(1 << 30)).unwrap();
+    let write = |names: &[&str]| {
+        let mut batch = store.batch().unwrap();
+        let fields: Vec<_> = names.iter().map(|name| batch.field(name).unwrap()).collect();
+        for value in 0..10 {
+            let mut doc = batch.upsert();
+            for field in &fields {
+                doc.i64(*field, value).unwrap();
+            }
+            doc.finish().unwrap();
+        }
+        store.apply(batch).unwrap();
+    };
+    let replica = empty();
+    let mut feed = Feed::open_in(store.directory().clone(), Position::default());
+    write(&["size"]);
+    pump(&mut feed, &replica).unwrap();
+    store.set_fields([number("late")]).unwrap();
+    write(&["size", "late"]);
+    store.add_field(number("later")).unwrap();
+    // A change of fields is sent with the next batch.
+    store.set_fields([Field { format: Some("%x".into()), ..number("size") }]).unwrap();
+    write(&["later"]);
+    pump(&mut feed, &replica).unwrap();
+    assert_eq!(feed.sent(), (6, 1), "{:?}", (store.position(), replica.position()));
+    replica.store().refresh().unwrap();
+    store.refresh().unwrap();
+    assert_eq!(replica.position(), store.position());
+    let (found, expected) = (replica.snapshot(), store.snapshot());
+    assert_eq!(found.schema(), expected.schema());
+    assert_eq!(found.docs(), 30);
+    for name in ["size", "late", "later"] {
+        let count = |snapshot: &Snapshot| snapshot.search().count(&Query::range(name, 3..)).unwrap();
+        assert_eq!(count(&found), count(&expected), "{name}");
+        assert!(count(&found) > 0, "{name}");
+    }
+}
+
+/// A replica that takes over knows the versions of documents that were deleted, by whichever way they came.
+#[test]
+fn versions_of_deleted_documents() {
+    let schema = schema().with_field(Field::new("version", Kind::Numeric, LogicalType::I64)).unwrap();
+    let schema = schema.with_version_field("version").unwrap();
+    let write = |store: &Store, version: i64| {
+        let mut batch = store.batch().unwrap();
+        let [id, size, field] = ["id", "size", "version"].map(|name| batch.field(name).unwrap());
+        let mut doc = batch.upsert();
+        doc.str(id, "doc-00001").unwrap().i64(size, version).unwrap().i64(field, version).unwrap();
+        doc.finish().unwrap();
+        store.apply(batch).unwrap().outcomes[0]
+    };
+    for by_files in [false, true] {
+        let store = Store::create_in(disk("/leader"), schema.clone(), with_frames(1 << 30)).unwrap();
+        let replica = empty();
+        install(&store, &replica).unwrap();
+        assert_eq!(write(&store, 5), Outcome::Added);
+        let mut batch = store.batch().unwrap();
+        batch.delete_version(b"doc-00001", 8);
+        store.apply(batch).unwrap();
+        store.commit().unwrap();
+        match by_files {
+            true => install(&store, &replica).unwrap(),
+            false => drop(
+                pump(&mut Feed::open_in(store.directory().clone(), replica.position()), &replica).unwrap(),
+            ),
+        }
+        let leader = replica.promote().unwrap();
+        assert_eq!(write(&leader, 7), Outcome::Stale { current: 8 });
+        assert_eq!(write(&leader, 9), Outcome::Added);
+    }
 }
