@@ -68,13 +68,18 @@ fn is_closed() -> bool {
 
 /// Puts the files of each new commit into a folder.
 fn publish(args: &ReplicateArgs, depot: &FolderDepot, end: &EndSignal) -> Result<Exit, CliError> {
+    let newest = || -> Result<Option<u64>, CliError> {
+        Ok(StoreReader::commits(&args.folder)?.last().map(|(number, _)| *number))
+    };
     let mut published = None;
     loop {
-        let newest = StoreReader::commits(&args.folder)?.last().map(|(number, _)| *number);
-        if newest != published {
+        if newest()? != published {
             let commit = StoreReader::hold_commit(&args.folder, None)?;
-            commit.publish(depot)?;
-            published = Some(commit.number());
+            match commit.publish(depot) {
+                // A listing beside a writer may miss its newest commit.
+                Err(store::Error::Diverged { .. }) if newest()? != Some(commit.number()) => {}
+                done => published = done.map(|_| Some(commit.number()))?,
+            }
         } else if args.once {
             return Ok(Exit::Ok);
         }

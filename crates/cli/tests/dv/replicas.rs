@@ -171,6 +171,8 @@ fn replicas_follow_through_a_folder() {
         if round % 2 == 1 {
             publishing.kill();
             publishing = publisher();
+            // The old one first: a replica has one writer.
+            following[0] = Running(None);
             following[0] = follower("a");
         }
     }

@@ -112,10 +112,14 @@ impl Feed {
             return self.send_frame(to, &frame);
         }
         let newest = Files::list_beside_writer(&*self.directory)?.newest_commit();
-        if newest.is_some() && newest == self.seen {
+        if newest.is_some() && newest <= self.seen {
             return Ok(false);
         }
         let commit = HeldCommit::of(self.directory.clone(), None)?;
+        if Some(commit.number()) < newest {
+            // A listing beside a writer may miss its newest commit.
+            return Ok(false);
+        }
         self.seen = Some(commit.number());
         if self.frames.is_none() {
             self.open_frames(&commit)?;
@@ -183,8 +187,8 @@ impl Feed {
         }
         self.frames = None;
         if commit.is_none() {
-            // It is looked at again.
-            self.seen = None;
+            // The newest commit is looked at again.
+            self.seen = self.seen.and_then(|seen| seen.checked_sub(1));
         }
         Ok(None)
     }
