@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use docvalues::store::{Store, StoreOptions};
 use docvalues::{Field, Kind as FieldKind, LogicalType};
+use docvalues_storage::{Directory, FsDirectory, NewFile};
 use docvalues_testkit::rng::SplitMix64;
 
 use crate::docs::{host, id, time, title};
@@ -21,9 +22,9 @@ const COUNTS: [u32; 4] = [1, 100, 1_000, 10_000];
 pub(crate) fn measure(base: &Path, folder: &Path, docs: u32, kinds: &[Kind]) {
     println!("\n## Costs, {docs} documents\n");
     println!(
-        "| kind | changed before | updates | apply, CPU ms | refresh, CPU ms | commit, ms | CPU ms | delta, KB | heap, bytes a change |"
+        "| kind | changed before | updates | apply, CPU ms | refresh, CPU ms | commit, ms | bare protocol, ms | CPU ms | delta, KB | heap, bytes a change |"
     );
-    println!("| --- | ---: | ---: |{}", " ---: |".repeat(6));
+    println!("| --- | ---: | ---: |{}", " ---: |".repeat(7));
     for kind in kinds {
         for share in [0.0, 0.001, 0.01, 0.1] {
             let store = Store::open(copy(base, folder), StoreOptions::default()).expect("a store");
@@ -37,7 +38,7 @@ pub(crate) fn measure(base: &Path, folder: &Path, docs: u32, kinds: &[Kind]) {
             }
             way.0.commit().expect("a disk with room");
             for count in COUNTS {
-                row(&way, (*kind, share), docs, count, &mut rng);
+                row(&way, (*kind, share), docs, count, (&mut rng, folder));
             }
         }
     }
@@ -87,8 +88,14 @@ pub(crate) fn fields(base: &Path, folder: &Path, docs: u32) {
     }
 }
 
-fn row(way: &Hybrid, (kind, share): (Kind, f64), docs: u32, count: u32, rng: &mut SplitMix64) {
-    let mut rounds: [Vec<f64>; 4] = Default::default();
+fn row(
+    way: &Hybrid,
+    (kind, share): (Kind, f64),
+    docs: u32,
+    count: u32,
+    (rng, folder): (&mut SplitMix64, &Path),
+) {
+    let mut rounds: [Vec<f64>; 5] = Default::default();
     let mut bytes = 0;
     for _ in 0..ROUNDS {
         let ops = ops(rng, docs, count as usize);
@@ -101,22 +108,41 @@ fn row(way: &Hybrid, (kind, share): (Kind, f64), docs: u32, count: u32, rng: &mu
         way.0.commit().expect("a disk with room");
         let (committed, time) = (cpu(), began.elapsed().as_secs_f64());
         bytes = way.written().saturating_sub(before);
-        let times = [applied - start, shown - applied, time, committed - shown];
+        let bare = bare(folder, bytes);
+        let times = [applied - start, shown - applied, time, bare, committed - shown];
         rounds.iter_mut().zip(times).for_each(|(all, time)| all.push(time * 1e3));
     }
     let stats = way.0.stats().expect("a store");
-    let [apply, refresh, commit, commit_cpu] = rounds.map(|mut times| {
+    let [apply, refresh, commit, bare, commit_cpu] = rounds.map(|mut times| {
         times.sort_by(f64::total_cmp);
         times[times.len() / 2]
     });
     let changed = share * f64::from(docs) + f64::from(count) * ROUNDS as f64;
     println!(
-        "| {} | {} % | {count} | {apply:.3} | {refresh:.3} | {commit:.2} | {commit_cpu:.2} | {:.1} | {:.1} |",
+        "| {} | {} % | {count} | {apply:.3} | {refresh:.3} | {commit:.2} | {bare:.2} | {commit_cpu:.2} | {:.1} | {:.1} |",
         kind.name(),
         share * 100.0,
         bytes as f64 / 1024.0,
         stats.updates_bytes as f64 / changed
     );
+}
+
+/// The seconds that the calls of a commit take alone, with a delta of so many bytes: two files that are written and synced, a
+/// rename, and two syncs of the folder.
+fn bare(folder: &Path, bytes: u64) -> f64 {
+    let folder = tempfile::tempdir_in(folder).expect("a folder");
+    let directory: Arc<dyn Directory> = Arc::new(FsDirectory::new(folder.path()));
+    let write = |name: &str, bytes: u64| {
+        let mut file = NewFile::create(directory.clone(), name).expect("a new name");
+        file.append(&vec![7; bytes as usize]).and_then(|()| file.finish()).expect("a disk with room");
+    };
+    let began = Instant::now();
+    write("delta", bytes);
+    directory.sync().expect("a folder");
+    write("draft", 2_000);
+    directory.rename("draft".as_ref(), "commit".as_ref()).expect("a file");
+    directory.sync().expect("a folder");
+    began.elapsed().as_secs_f64()
 }
 
 fn ops(rng: &mut SplitMix64, docs: u32, count: usize) -> Vec<Op> {
