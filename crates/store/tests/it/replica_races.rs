@@ -148,7 +148,9 @@ fn frames_of_a_history_that_ended() {
         assert_eq!(now(&replica).len(), 2);
         pump(&mut Feed::open_in(directory.clone(), middle.position()), &middle).unwrap();
         assert_eq!(middle.position(), replica.position());
-        pump(&mut Feed::open_in(middle.store().directory().clone(), last.position()), &last).unwrap();
+        let mut second = Feed::open_in(middle.store().directory().clone(), last.position());
+        pump(&mut second, &last).unwrap();
+        assert!(second.sent().0 <= 1, "only the batch before the recovery");
         assert_eq!((last.position().sequence, now(&last).len()), (state.sequence, 2));
         drop(Store::open_in(directory.clone(), with_frames(u64::from(round) << 30)).unwrap());
     }
@@ -168,6 +170,11 @@ fn files_of_the_leader_stay_until_the_next_commit() {
         replica.store().merge_to(1 + round as usize % 2).unwrap();
         replica.store().commit().unwrap();
     }
+    // Those of older commits go.
+    let of_leader = |name: &str| name.starts_with("seg-00") || name.starts_with("delta-00");
+    let names = replica.store().directory().list().unwrap();
+    let found = names.iter().filter(|entry| of_leader(&entry.name.to_string_lossy())).count();
+    assert!(found <= store.hold_commit(None).unwrap().files().files().count() + 1, "{names:?}");
     // Also while the files are being copied.
     apply(&store, &[(1, Some(8)), (99, Some(9))]).unwrap();
     store.commit().unwrap();
@@ -463,4 +470,26 @@ fn versions_of_deleted_documents() {
         assert_eq!(write(&leader, 7), Outcome::Stale { current: 8 });
         assert_eq!(write(&leader, 9), Outcome::Added);
     }
+}
+
+/// A frame that is damaged is not waited for, if a later one says that it was durable.
+#[test]
+fn a_damaged_frame_is_not_waited_for() {
+    let disk = PowerLossDirectory::new("/leader");
+    let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
+    let store = Store::create_in(Arc::new(disk.clone()), schema(), options).unwrap();
+    for number in 0..5 {
+        apply(&store, &[(number, Some(1))]).unwrap();
+    }
+    let log = disk.list().unwrap().into_iter().map(|entry| entry.name);
+    let log = log.filter(|name| name.to_string_lossy().starts_with("log-")).max().unwrap();
+    let first = store.frames(0).unwrap().next_frame().unwrap().unwrap();
+    // A byte of the second frame, after the header of the log.
+    let file = disk.claim(&log).unwrap();
+    file.write_at(b"x", 64 + first.bytes.len() as u64 + 60).unwrap();
+    let mut frames = store.frames(0).unwrap();
+    assert_eq!(frames.next_frame().unwrap().as_ref(), Some(&first));
+    assert_eq!(frames.next_frame().unwrap(), None);
+    let waited = frames.wait(Duration::from_secs(20));
+    assert!(matches!(waited, Err(Error::NoFrames { after: 1, .. })), "{waited:?}");
 }
