@@ -314,6 +314,8 @@ impl Replica {
             )));
         }
         self.store.begin_epoch(now.epoch + 1, false)?;
+        // Its files are its own, to be merged and folded.
+        self.store.with_writer(|writer| writer.received.clear());
         drop(one);
         Ok(self.store)
     }

@@ -493,3 +493,24 @@ fn a_damaged_frame_is_not_waited_for() {
     let waited = frames.wait(Duration::from_secs(20));
     assert!(matches!(waited, Err(Error::NoFrames { after: 1, .. })), "{waited:?}");
 }
+
+/// The leader merges the files that a replica takes, and its background threads leave them as they are.
+#[test]
+fn files_of_the_leader_are_not_merged_in_the_background() {
+    let store = Store::create_in(disk("/leader"), schema(), StoreOptions::default()).unwrap();
+    for number in 0..40 {
+        apply(&store, &[(number, Some(1))]).unwrap();
+        store.commit().unwrap();
+    }
+    let background = Background::start(BackgroundOptions::default()).unwrap();
+    let merges = |store: &Arc<Store>| {
+        background.add(store).unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        background.remove(store).unwrap();
+        store.snapshot().segments().len() < 40
+    };
+    let replica = empty();
+    install(&store, &replica).unwrap();
+    assert!(!merges(replica.store()));
+    assert!(merges(&replica.promote().unwrap()), "as a leader does");
+}
