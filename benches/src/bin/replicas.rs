@@ -41,7 +41,7 @@ struct Args {
     replica: Option<PathBuf>,
 }
 
-/// How the replica gets the changes.
+/// The way in which the replica gets changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     /// There is none, and no log.
@@ -160,8 +160,8 @@ fn run(way: Way, docs: u32, batch: u32) -> Figures {
     }
 }
 
-/// How far a replica is behind at 10,000 documents a second, of which each batch is durable: from the call of `apply`
-/// until the replica has applied it.
+/// Prints the lag of a replica at 10,000 documents a second, in batches that are durable each: from the call of `apply`
+/// until the replica has applied the batch.
 fn lag(seconds: u64) {
     let folder = tempfile::tempdir().expect("a folder");
     let leader = folder.path().join("leader");

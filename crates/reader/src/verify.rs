@@ -26,7 +26,7 @@ use crate::segment::{OpenColumn, Segment};
 /// A callback for problems; it returns whether to continue.
 type Report<'r> = dyn FnMut(Error) -> ControlFlow<()> + 'r;
 
-/// What is checked.
+/// The extent of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checks {
     /// Checksums, padding and the content id.
@@ -71,7 +71,7 @@ impl Segment {
     }
 
     /// Reads every byte of the file and compares checksums, but does not prove that the parts agree: that the file is as its
-    /// writer made it, for one that is trusted. O(file), about a tenth of [`verify`](Self::verify).
+    /// writer made it, for one that is trusted. O(file).
     ///
     /// # Errors
     ///

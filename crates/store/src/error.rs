@@ -119,7 +119,7 @@ pub enum Error {
     /// A replica has other batches than the leader.
     #[error("{what}")]
     Diverged {
-        /// What each has.
+        /// The difference.
         what: String,
     },
     /// The log does not have the frames after a batch: install the files of a commit instead.

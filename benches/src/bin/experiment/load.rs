@@ -51,7 +51,7 @@ struct Running<'a> {
     load: Load,
     way: &'a dyn Way,
     ended: AtomicBool,
-    /// What is searched, and every tenth document of each part.
+    /// The parts to search, and every tenth document of each.
     parts: RwLock<(Parts, Vec<Arc<Bitset>>)>,
     /// The last seed of each updated document.
     last: Mutex<HashMap<u32, u64>>,

@@ -18,7 +18,7 @@ use crate::read;
 /// The bytes of a pipe that are read at once.
 const PIECE: usize = 256 << 10;
 
-/// What a replica took.
+/// The number of items that a replica took.
 #[derive(Default)]
 struct Counts {
     batches: u64,
