@@ -220,9 +220,14 @@ fn changes_by_query_come_as_files() {
     assert_eq!((replica.position(), now(&replica)), (store.position(), contents(&store.snapshot())));
     let frame = frames(&store, replica.position().sequence - 2).remove(0);
     assert!(frame.needs_commit);
-    let (other, _) = pair();
     assert!(matches!(replica.apply_frame(&frame.bytes), Ok(Received::Known)));
-    drop(other);
+    // A replica that needs it does not take it for the change.
+    let (store, replica) = pair();
+    let before = (replica.position(), now(&replica));
+    store.delete_where(&Query::range("size", ..=2)).unwrap();
+    let refused = replica.apply_frame(&frames(&store, before.0.sequence)[0].bytes);
+    assert!(matches!(refused, Err(Error::Gap { .. })), "{refused:?}");
+    assert_eq!((replica.position(), now(&replica)), before);
 }
 
 /// Sends what there is through a stream. Returns what the replica took.
