@@ -1,10 +1,11 @@
 //! Random schedules of a leader, a replica, and what happens between them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::fixture::{Contents, add, apply, contents};
+use crate::fixture::add;
 use crate::script::Random;
+use crate::updates::{Doc, Operation, Row, Way, apply, contents, schema};
 use docvalues_search::Query;
 use docvalues_storage::PowerLossDirectory;
 use docvalues_store::{
@@ -13,7 +14,7 @@ use docvalues_store::{
 };
 
 /// What a leader had at each history.
-type States = HashMap<u64, Contents>;
+type States = HashMap<u64, BTreeMap<u32, Doc>>;
 
 /// A leader and a replica, each with a disk that may lose power.
 struct World {
@@ -51,8 +52,7 @@ impl World {
         };
         let options = [options(), options()];
         let disks = ["/leader", "/replica"].map(PowerLossDirectory::new);
-        let leader =
-            Store::create_in(Arc::new(disks[0].clone()), crate::fixture::schema(), options[0]).unwrap();
+        let leader = Store::create_in(Arc::new(disks[0].clone()), schema(false), options[0]).unwrap();
         let replica = Replica::open_in(Arc::new(disks[1].clone()), options[1]).unwrap();
         let mut world = World {
             random,
@@ -61,7 +61,7 @@ impl World {
             leader: Some(leader),
             replica: Some(replica),
             depot: FolderDepot::of(Arc::new(PowerLossDirectory::new("/depot"))),
-            states: States::from([(0, Contents::new())]),
+            states: States::from([(0, BTreeMap::new())]),
             sent: Vec::new(),
             frames: None,
             counts: [0; 8],
@@ -104,15 +104,8 @@ impl World {
     fn step(&mut self) {
         match self.below(20) {
             0..=5 => {
-                let docs: Vec<_> = (0..self.below(6) + 1)
-                    .map(|_| {
-                        (
-                            self.below(40),
-                            (self.random.below(4) > 0).then(|| i64::from(self.random.below(100))),
-                        )
-                    })
-                    .collect();
-                apply(self.leader(), &docs).unwrap();
+                let operations: Vec<_> = (0..self.below(6) + 1).map(|_| self.operation()).collect();
+                apply(self.leader(), &operations);
                 self.note();
             }
             6 => {
@@ -138,6 +131,31 @@ impl World {
             _ => self.deliver(),
         }
         self.check();
+    }
+
+    /// A write, an update of some fields, or a delete.
+    fn operation(&mut self) -> Operation {
+        let number = self.below(40);
+        match self.below(8) {
+            0..=2 => Operation::Write(number, self.doc()),
+            3..=6 => {
+                let ways = [Way::Keep, Way::Set, Way::Unset, Way::Add, Way::Remove];
+                let row = Row {
+                    doc: self.doc(),
+                    ways: [3, 3, 3, 5, 5].map(|kinds| ways[self.below(kinds) as usize]),
+                };
+                Operation::Update(number, row)
+            }
+            _ => Operation::Delete(number),
+        }
+    }
+
+    fn doc(&mut self) -> Doc {
+        let mut word = |end| (self.random.below(3) > 0).then(|| format!("w{}", self.random.below(end)));
+        let (title, host) = (word(1_000), word(6));
+        let tags = (0..3).filter_map(|_| word(8)).collect();
+        let numbers = (0..self.below(3)).map(|_| i64::from(self.random.below(9))).collect();
+        Doc { size: Some(i64::from(self.below(100))), title, host, numbers, tags }
     }
 
     /// The process of the leader ends, or its machine loses power.
