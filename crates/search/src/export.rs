@@ -20,6 +20,7 @@ mod chunk_reader;
 mod dedup;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use docvalues_column::{Bitset, DocAddress, DocId, Field, bits};
 
@@ -40,7 +41,7 @@ const DEFAULT_MEMORY: usize = 64 << 20;
 /// The documents to export, in order.
 ///
 /// A document that the source does not have is a row without values if it is in a list, and left out if it is in a
-/// set.
+/// set. A deleted document is left out of a set, and is a row with its values in a list.
 ///
 /// ```
 /// # use docvalues_column::{Field, Kind, LogicalType};
@@ -81,6 +82,8 @@ pub enum DocOrder<'a> {
 #[derive(Debug)]
 pub struct Export<'a> {
     reader: ChunkReader,
+    /// The live documents of each part; `None` if none is deleted.
+    live: Vec<Option<Arc<Bitset>>>,
     docs: DocOrder<'a>,
     /// The part of the next document of the set.
     part: usize,
@@ -162,8 +165,8 @@ impl Search<'_> {
 impl<'a> Export<'a> {
     fn open<S: AsRef<str>>(search: &Search<'_>, docs: DocOrder<'a>, columns: &[S]) -> Result<Export<'a>> {
         let reader = ChunkReader::open(search, columns)?;
-        let chunk = reader.chunk();
-        Ok(Export { reader, docs, part: 0, next: 0, chunk, rows: MAX_ROWS, memory: DEFAULT_MEMORY })
+        let (chunk, live) = (reader.chunk(), search.parts.iter().map(|part| part.live().cloned()).collect());
+        Ok(Export { reader, live, docs, part: 0, next: 0, chunk, rows: MAX_ROWS, memory: DEFAULT_MEMORY })
     }
 
     /// Sets the most rows in a chunk, at least 1. The default is 65,536.
@@ -255,7 +258,8 @@ impl<'a> Export<'a> {
                 while out.len() < rows && self.part < self.reader.parts() {
                     let (total, before) = (self.reader.total(self.part), out.len());
                     let docs = docs.of_part(self.part, self.reader.parts())?;
-                    append(docs, total, (len_u32(self.part), self.next), rows - before, out);
+                    let live = self.live.get(self.part).and_then(Option::as_deref);
+                    append(docs, (total, live), (len_u32(self.part), self.next), rows - before, out);
                     match out[before..].last() {
                         Some(last) if out.len() == rows => self.next = last.doc.get() as usize + 1,
                         _ => (self.part, self.next) = (self.part + 1, 0),
@@ -269,23 +273,31 @@ impl<'a> Export<'a> {
     }
 }
 
-/// Appends the next documents of a part with `total` documents, from `next` on.
-fn append(docs: Docs<'_>, total: u32, (part, next): (u32, usize), rows: usize, out: &mut Vec<DocAddress>) {
+/// Appends the next documents of a part with `total` documents, some of them live, from `next` on.
+fn append(
+    docs: Docs<'_>,
+    (total, live): (u32, Option<&Bitset>),
+    (part, next): (u32, usize),
+    rows: usize,
+    out: &mut Vec<DocAddress>,
+) {
     let address = |doc: u32| DocAddress { part, doc: DocId::new(doc) };
-    let run = |docs: Range<u32>| (docs.start.max(len_u32(next))..docs.end).take(rows).map(address);
+    let is_live = |doc: &u32| live.is_none_or(|live| live.contains(DocId::new(*doc)));
+    let run =
+        |docs: Range<u32>| (docs.start.max(len_u32(next))..docs.end).filter(is_live).take(rows).map(address);
     match docs {
         Docs::All => out.extend(run(0..total)),
         Docs::Range(from, to) => out.extend(run(from..to.min(total))),
         Docs::List(list) => {
             let start = list.partition_point(|doc| (doc.get() as usize) < next);
             let there = list[start..].iter().map(|doc| doc.get()).take_while(|doc| *doc < total);
-            out.extend(there.take(rows).map(address));
+            out.extend(there.filter(is_live).take(rows).map(address));
         }
         Docs::Bits(set) => {
             let word = (next / 64).min(set.words().len());
             let found = bits::ones(&set.words()[word..]).map(|at| at + word * 64);
             let found = found.skip_while(|at| *at < next).map(len_u32);
-            out.extend(found.take_while(|doc| *doc < total).take(rows).map(address));
+            out.extend(found.take_while(|doc| *doc < total).filter(is_live).take(rows).map(address));
         }
     }
 }

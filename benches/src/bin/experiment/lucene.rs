@@ -14,6 +14,15 @@ pub(crate) fn find(versions: &[String]) -> Vec<Lucene> {
     lucene::find(&here.join("peers/lucene"), &here.join("../target/lucene"), is_wanted)
 }
 
+/// Prints the rows of reads in a version of Lucene.
+pub(crate) fn reads(docs: u32, segments: u32, folder: &Path, lucene: &Lucene) {
+    let mut command = lucene.command_of("Updates");
+    command.args(["numeric", &docs.to_string(), &segments.to_string(), "0", "0", "0", "0", "1"]);
+    let output = command.arg(folder).arg("reads").output().expect("a JVM");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    print!("{}", String::from_utf8_lossy(&output.stdout));
+}
+
 /// Runs a load in a version of Lucene, if it has such updates, and prints its figures.
 pub(crate) fn run(args: &Args, folder: &Path, lucene: &Lucene, load: Load) -> Option<Row> {
     if matches!(load.kind, Kind::Text | Kind::Mixed) {

@@ -146,7 +146,10 @@ fn main() {
         return cost::fields(&base, &folder, args.docs);
     }
     if args.reads {
-        return reads::measure(&base, &folder, args.docs);
+        reads::measure(&base, &folder, args.docs);
+        return lucene::find(&args.lucene)
+            .iter()
+            .for_each(|lucene| lucene::reads(args.docs, args.segments, &folder, lucene));
     }
     println!("\n## {} documents, {} segments, {} searchers\n", args.docs, args.segments, args.searchers);
     println!(

@@ -143,6 +143,17 @@ fn live_documents_are_as_those_of_a_list() {
         // Facets and histograms, not sums of doubles, whose last digits depend on the windows.
         let (found, of_list) = (answers(&search, Docs::All), answers(&all, list));
         assert_eq!([&found[..2], &found[3..4]], [&of_list[..2], &of_list[3..4]]);
+        let some = Bitset::from_docs((0..DOCS).step_by(3).map(DocId::new), DOCS);
+        let few = [3, 70_000, 70_001, 70_002, DOCS + 7].map(DocId::new);
+        for docs in [Docs::All, Docs::Range(60_000, DOCS + 9), Docs::Bits(&some), Docs::list(&few).unwrap()] {
+            let mut export = search.export(docs, &["number"]).unwrap().chunk_rows(10_000);
+            let mut exported = Vec::new();
+            while let Some(chunk) = export.next_chunk().unwrap() {
+                exported.extend(chunk.docs().iter().map(|doc| doc.doc));
+            }
+            let expected = docs.iter(DOCS).filter(|doc| doc.get() < DOCS && !is_deleted(doc.get()));
+            assert!(exported.into_iter().eq(expected), "{docs:?}");
+        }
         for query in ["number < 500_000", "term ^= 'term 1' and not list = 7", "number missing or list = 3"] {
             let query = Query::parse(query).unwrap();
             let (found, of_list) =

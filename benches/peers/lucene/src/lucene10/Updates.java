@@ -34,6 +34,7 @@ import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.search.ConstantScoreQuery;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.MatchAllDocsQuery;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.Sort;
 import org.apache.lucene.search.SortField;
@@ -62,6 +63,8 @@ final class Updates {
   private static final int TOP = 20;
   /** The number of updated documents whose values are checked. */
   private static final int CHECKED = 1_000;
+  /** Numbers of batches of updates, after each of which reads are measured. */
+  private static final int[] TIMES = {0, 1, 8, 64};
 
   private static final Query QUERY = new ConstantScoreQuery(new TermQuery(new Term(TENTH, "1")));
   private static final Sort SORT = new Sort(new SortField(TIME, SortField.Type.LONG, true));
@@ -88,7 +91,7 @@ final class Updates {
   private final int searchers;
   private final int updaters;
 
-  /** VERSION KIND DOCS SEGMENTS RATE EVERY SECONDS SEARCHERS UPDATERS FOLDER WARM */
+  /** VERSION KIND DOCS SEGMENTS RATE EVERY SECONDS SEARCHERS UPDATERS FOLDER WARM, or "reads" in place of WARM */
   public static void main(String[] args) throws Exception {
     String version = org.apache.lucene.util.Version.LATEST.toString();
     if (!version.equals(args[0])) {
@@ -103,8 +106,12 @@ final class Updates {
     long every = (long) (Double.parseDouble(args[5]) * 1e9);
     double seconds = Double.parseDouble(args[6]);
     Path folder = Path.of(args[9]);
-    double warm = Double.parseDouble(args[10]);
     Files.createDirectories(folder);
+    if (args[10].equals("reads")) {
+      new Updates(kind, docs, segments, 0, 0, 0, 0, 0, 1).measureReads(version, folder);
+      return;
+    }
+    double warm = Double.parseDouble(args[10]);
     int few = Math.min(docs, 60_000);
     new Updates(kind, few, segments, 10_000, 20_000_000, 2, 0, searchers, updaters).measure(version, folder);
     System.out.println(
@@ -155,6 +162,116 @@ final class Updates {
     }
     IngestIndex.remove(copy);
     return figures;
+  }
+
+  /** Prints how long reads take after 1,000 documents were updated some times. */
+  private void measureReads(String version, Path folder) throws Exception {
+    Path base = folder.resolve("lucene-" + version + "-" + docs + "-" + (starts.length - 1));
+    if (!Files.exists(base)) {
+      build(base);
+    }
+    for (int times : TIMES) {
+      Path copy = folder.resolve("lucene-copy");
+      IngestIndex.remove(copy);
+      IngestIndex.link(base, copy);
+      try (Counted directory = new Counted(copy)) {
+        IndexWriter writer = new IndexWriter(directory, config(64));
+        Run run = new Run(directory, writer);
+        SplitMix random = new SplitMix(5);
+        Maker maker = new Maker();
+        for (int i = 0; i < times; i++) {
+          for (int update = 0; update < 1_000; update++) {
+            run.update(maker, random.below(docs), random.next());
+          }
+          run.refresh();
+        }
+        Reads reads = new Reads(run.shown.get());
+        System.out.println(
+            String.format(
+                Locale.ROOT,
+                "| Lucene %s | %d | %.2f | %.1f | %.2f | %d |",
+                version,
+                times,
+                reads.scan * 1e9 / docs,
+                reads.gather * 1e9 / Reads.GATHERED / reads.segments,
+                reads.top * 1e3,
+                directory.listAll().length));
+        run.shown.get().reader.close();
+        writer.rollback();
+      }
+      IngestIndex.remove(copy);
+    }
+  }
+
+  /** The seconds of CPU time that reads take: medians of some rounds after others that do not count. */
+  private static final class Reads {
+    private static final int ROUNDS = 5;
+    private static final int WARM = 10;
+    /** Documents of a gather, and of all gathers of a segment. */
+    private static final int BATCH = 1_024;
+    private static final int GATHERED = 100 * BATCH;
+
+    final int segments;
+    final double scan;
+    final double gather;
+    final double top;
+
+    Reads(Shown shown) throws IOException {
+      List<LeafReaderContext> leaves = shown.reader.leaves();
+      segments = leaves.size();
+      SplitMix random = new SplitMix(9);
+      double[][] all = new double[3][ROUNDS];
+      long sum = 0;
+      for (int round = -WARM; round < ROUNDS; round++) {
+        long start = THREADS.getCurrentThreadCpuTime();
+        for (LeafReaderContext leaf : leaves) {
+          NumericDocValues times = leaf.reader().getNumericDocValues(TIME);
+          while (times.nextDoc() != DocIdSetIterator.NO_MORE_DOCS) {
+            sum += times.longValue();
+          }
+        }
+        long scanned = THREADS.getCurrentThreadCpuTime();
+        for (LeafReaderContext leaf : leaves) {
+          sum += gather(leaf.reader(), random);
+        }
+        long gathered = THREADS.getCurrentThreadCpuTime();
+        if (shown.searcher.search(new MatchAllDocsQuery(), TOP, SORT).scoreDocs.length != TOP) {
+          throw new AssertionError("too few documents");
+        }
+        long sorted = THREADS.getCurrentThreadCpuTime();
+        if (round >= 0) {
+          all[0][round] = (scanned - start) / 1e9;
+          all[1][round] = (gathered - scanned) / 1e9;
+          all[2][round] = (sorted - gathered) / 1e9;
+        }
+      }
+      for (double[] rounds : all) {
+        Arrays.sort(rounds);
+      }
+      scan = all[0][ROUNDS / 2];
+      gather = all[1][ROUNDS / 2];
+      top = all[2][ROUNDS / 2];
+      if (sum == 0) {
+        throw new AssertionError("all numbers are zero");
+      }
+    }
+
+    /** Reads documents in any order. An iterator only goes forwards, so that each document behind gets one of its own. */
+    private static long gather(LeafReader leaf, SplitMix random) throws IOException {
+      long sum = 0;
+      NumericDocValues times = leaf.getNumericDocValues(TIME);
+      for (int i = 0; i < GATHERED; i++) {
+        int doc = random.below(leaf.maxDoc());
+        if (doc < times.docID()) {
+          times = leaf.getNumericDocValues(TIME);
+        }
+        if (!times.advanceExact(doc)) {
+          throw new AssertionError("document " + doc + " has no number");
+        }
+        sum += times.longValue();
+      }
+      return sum;
+    }
   }
 
   private static IndexWriterConfig config(int bufferMb) throws ReflectiveOperationException {

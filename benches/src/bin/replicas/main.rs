@@ -2,6 +2,8 @@
 //! a document costs each of them by the size of batches, and how far the replica is behind.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a measurement")]
 
+mod shards;
+
 use std::io::{BufReader, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -36,6 +38,14 @@ struct Args {
     #[arg(long, value_name = "S", default_value_t = 10)]
     lag: u64,
 
+    /// Measure this many leaders, each with a replica, instead
+    #[arg(long, value_name = "N")]
+    shards: Option<u32>,
+
+    /// Tasks that write to these leaders
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [8, 16, 48])]
+    tasks: Vec<u32>,
+
     /// Be the replica in this folder
     #[arg(long, hide = true)]
     replica: Option<PathBuf>,
@@ -67,6 +77,9 @@ fn main() {
     let args = Args::parse();
     if let Some(folder) = &args.replica {
         return replicate(folder);
+    }
+    if let Some(shards) = args.shards {
+        return shards::measure(shards, &args.tasks, args.docs, args.rounds);
     }
     println!("{} documents, medians of {} rounds\n", args.docs, args.rounds);
     println!(
