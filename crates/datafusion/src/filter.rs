@@ -1,0 +1,125 @@
+//! SQL conditions as queries.
+
+use std::ops::Bound;
+
+use datafusion_common::ScalarValue;
+use datafusion_expr::expr::{InList, Like};
+use datafusion_expr::{Between, BinaryExpr, Expr, Operator};
+use docvalues::search::Query;
+use docvalues::search::query::Literal;
+use docvalues::{Field, LogicalType};
+
+/// A column of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct TableField {
+    pub(crate) field: Field,
+    /// Whether doubles of the column may be NaN.
+    pub(crate) may_be_nan: bool,
+}
+
+/// The query that finds exactly the documents for which `expr` is true. `None` if docvalues cannot do that.
+pub(crate) fn query(expr: &Expr, fields: &[TableField]) -> Option<Query> {
+    let column = |expr: &Expr| match expr {
+        Expr::Column(column) => fields.iter().find(|field| field.field.name == column.name),
+        _ => None,
+    };
+    let flag = |expr: &Expr| column(expr).filter(|column| is_single(column, LogicalType::Bool));
+    match expr {
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
+            Some(query(left, fields)?.and(query(right, fields)?))
+        }
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => {
+            Some(query(left, fields)?.or(query(right, fields)?))
+        }
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => match (column(left), column(right)) {
+            (Some(column), None) => compare(column, *op, value(right)?),
+            (None, Some(column)) => compare(column, op.swap()?, value(left)?),
+            _ => None,
+        },
+        Expr::Between(Between { expr, negated: false, low, high }) => {
+            let column = column(expr)?;
+            let above = compare(column, Operator::GtEq, value(low)?)?;
+            Some(above.and(compare(column, Operator::LtEq, value(high)?)?))
+        }
+        Expr::InList(InList { expr, list, negated }) => {
+            let column = column(expr)?;
+            let literals = list.iter().map(|item| literal(column, value(item)?));
+            let literals = literals.collect::<Option<Vec<_>>>()?;
+            let name = &column.field.name;
+            Some(if *negated { Query::not_in(name, literals) } else { Query::is_in(name, literals) })
+        }
+        Expr::Like(Like { negated: false, expr, pattern, escape_char: None, case_insensitive: false }) => {
+            let column = column(expr).filter(|column| is_single(column, LogicalType::Utf8))?;
+            let prefix = text(value(pattern)?)?.strip_suffix('%')?;
+            let is_plain = !prefix.is_empty() && !prefix.contains(['%', '_', '\\']);
+            is_plain.then(|| Query::prefix(&column.field.name, prefix))
+        }
+        Expr::IsNull(expr) => Some(Query::missing(&column(expr)?.field.name)),
+        Expr::IsNotNull(expr) => Some(Query::exists(&column(expr)?.field.name)),
+        Expr::Not(expr) => Some(Query::eq(&flag(expr)?.field.name, false)),
+        expr => Some(Query::eq(&flag(expr)?.field.name, true)),
+    }
+}
+
+fn is_single(column: &TableField, logical: LogicalType) -> bool {
+    !column.field.kind.is_multi_valued() && column.field.logical == logical
+}
+
+fn value(expr: &Expr) -> Option<&ScalarValue> {
+    if let Expr::Literal(value, _) = expr { Some(value) } else { None }
+}
+
+fn text(value: &ScalarValue) -> Option<&str> {
+    match value {
+        ScalarValue::Utf8(text) | ScalarValue::LargeUtf8(text) | ScalarValue::Utf8View(text) => {
+            text.as_deref()
+        }
+        _ => None,
+    }
+}
+
+fn compare(column: &TableField, op: Operator, value: &ScalarValue) -> Option<Query> {
+    let (name, literal) = (&column.field.name, literal(column, value)?);
+    let bounds = match op {
+        Operator::Eq => return Some(Query::eq(name, literal)),
+        Operator::NotEq => return Some(Query::ne(name, literal)),
+        Operator::Lt => (Bound::Unbounded, Bound::Excluded(literal)),
+        Operator::LtEq => (Bound::Unbounded, Bound::Included(literal)),
+        Operator::Gt => (Bound::Excluded(literal), Bound::Unbounded),
+        Operator::GtEq => (Bound::Included(literal), Bound::Unbounded),
+        _ => return None,
+    };
+    // An address in text form may be a network, which has no order.
+    let is_ordered = !matches!(column.field.logical, LogicalType::Ip | LogicalType::Uuid | LogicalType::Bool);
+    (is_ordered && !column.may_be_nan).then(|| Query::range(name, bounds))
+}
+
+/// A literal of exactly the column's type. There is none for null.
+fn literal(column: &TableField, value: &ScalarValue) -> Option<Literal> {
+    if column.field.kind.is_multi_valued() {
+        return None;
+    }
+    match (column.field.logical, value) {
+        (LogicalType::I64, ScalarValue::Int64(value))
+        | (LogicalType::TimestampMillis, ScalarValue::TimestampMillisecond(value, _))
+        | (LogicalType::TimestampMicros, ScalarValue::TimestampMicrosecond(value, _))
+        | (LogicalType::TimestampNanos, ScalarValue::TimestampNanosecond(value, _)) => {
+            value.map(Literal::from)
+        }
+        (LogicalType::U64, ScalarValue::UInt64(value)) => value.map(Literal::from),
+        // Zeros have two signs, which are equal here and different there; so have NaNs.
+        (LogicalType::F64, ScalarValue::Float64(value)) => {
+            value.filter(|value| !value.is_nan() && *value != 0.0).map(Literal::from)
+        }
+        (LogicalType::Bool, ScalarValue::Boolean(value)) => value.map(Literal::from),
+        (LogicalType::Date, ScalarValue::Date32(value)) => value.map(Literal::from),
+        (LogicalType::Utf8, value) => text(value).map(Literal::from),
+        (LogicalType::Bytes, ScalarValue::Binary(value) | ScalarValue::BinaryView(value)) => {
+            value.clone().map(Literal::Bytes)
+        }
+        (LogicalType::Ip | LogicalType::Uuid, ScalarValue::FixedSizeBinary(16, value)) => {
+            value.clone().map(Literal::Bytes)
+        }
+        _ => None,
+    }
+}

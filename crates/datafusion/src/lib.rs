@@ -1,0 +1,50 @@
+//! Tables of [DataFusion](https://docs.rs/datafusion) over segments and stores of [docvalues].
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use datafusion::prelude::SessionContext;
+//! use docvalues::prelude::*;
+//! use docvalues_datafusion::DocvaluesTable;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut schema = Schema::new();
+//! let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+//! let host = schema.add(FieldSpec::new("host", LogicalType::Utf8))?;
+//! let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+//! for (bytes, name) in [(512, "a.example"), (9_000, "b.example"), (70, "a.example")] {
+//!     let mut doc = writer.document();
+//!     doc.i64(size, bytes)?.str(host, name)?;
+//!     doc.finish()?;
+//! }
+//! let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+//!
+//! let context = SessionContext::new();
+//! context.register_table("hits", Arc::new(DocvaluesTable::of_segments([segment])?))?;
+//! let found = context.sql("select host, sum(size) from hits where size < 1000 group by host").await?;
+//! assert_eq!(found.collect().await?.iter().map(|batch| batch.num_rows()).sum::<usize>(), 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A column has the Arrow type that [`docvalues::search::arrow`] gives it; sets are lists. A table does not change: one of a
+//! store has the documents, deletes and updates of its snapshot.
+//!
+//! | SQL | runs in docvalues |
+//! | --- | --- |
+//! | `=` `<>` `<` `<=` `>` `>=` `between` `in` `not in` with literals, `and`, `or` | on single values: zones, jump tables and dictionaries, before a value is decoded |
+//! | `is null`, `is not null` | also on sets |
+//! | `like 'abc%'` | on strings |
+//! | `limit` | with such filters |
+//! | `count(*)`, `min`, `max` without a filter | from the directory, if nothing was deleted or changed |
+//!
+//! DataFusion computes all else. It orders doubles totally: NaN is above all numbers, and -0.0 below 0.0, unlike in
+//! docvalues. So ranges of a column that may have NaNs, and comparisons with zero, are left to it.
+#![forbid(unsafe_code)]
+
+mod filter;
+mod scan;
+mod table;
+
+pub use table::DocvaluesTable;

@@ -1,0 +1,316 @@
+//! [`DocvaluesScan`]: the plan that reads a table.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::SchemaRef;
+use datafusion_common::stats::Precision;
+use datafusion_common::tree_node::TreeNodeRecursion;
+use datafusion_common::{Result, Statistics, internal_err};
+use datafusion_execution::{SendableRecordBatchStream, TaskContext};
+use datafusion_physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion_physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion_physical_plan::metrics::{
+    BaselineMetrics, Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet,
+};
+use datafusion_physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion_physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, StatisticsArgs,
+};
+use docvalues::search::query::BoundParts;
+use docvalues::search::{Docs, DocsByPart, Query};
+use docvalues::{DocId, DocRange};
+
+use crate::table::{TableData, external};
+
+/// Documents that are filtered at once.
+const WINDOW: usize = 1 << 19;
+
+/// Documents at whose multiples partitions begin: filters run in windows of as many.
+const CUT: u64 = 1 << 16;
+
+/// Reads columns of the documents that match a query, in the order of parts and documents.
+pub(crate) struct DocvaluesScan {
+    data: Arc<TableData>,
+    query: Query,
+    bound: Arc<BoundParts>,
+    columns: Vec<usize>,
+    limit: Option<usize>,
+    /// For each partition, documents of some parts.
+    partitions: Vec<Vec<(usize, DocRange)>>,
+    properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl DocvaluesScan {
+    pub(crate) fn new(
+        data: Arc<TableData>,
+        query: Query,
+        columns: Vec<usize>,
+        limit: Option<usize>,
+        partitions: usize,
+    ) -> Result<DocvaluesScan> {
+        let bound = Arc::new(data.search.bind(&query).map_err(external)?);
+        let schema = Arc::new(data.schema.project(&columns)?);
+        let partitions = cut(&data.docs, partitions);
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(schema),
+            Partitioning::UnknownPartitioning(partitions.len()),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        );
+        let (properties, metrics) = (Arc::new(properties), ExecutionPlanMetricsSet::new());
+        Ok(DocvaluesScan { data, query, bound, columns, limit, partitions, properties, metrics })
+    }
+}
+
+/// Cuts all documents into as many partitions, as equal as possible; at least one.
+fn cut(docs: &[u32], partitions: usize) -> Vec<Vec<(usize, DocRange)>> {
+    let total: u64 = docs.iter().map(|docs| u64::from(*docs)).sum();
+    let share = total.div_ceil(partitions.max(1) as u64).next_multiple_of(CUT).max(CUT);
+    let (mut cut, mut left) = (vec![Vec::new()], share);
+    for (part, docs) in docs.iter().enumerate() {
+        let mut start = 0;
+        while start < *docs {
+            if left == 0 {
+                cut.push(Vec::new());
+                left = share;
+            }
+            // At most a `u32`.
+            let len = u32::try_from(left.min(u64::from(docs - start))).unwrap_or(u32::MAX);
+            if let Some(last) = cut.last_mut() {
+                last.push((part, DocRange::new(start, start + len)));
+            }
+            start += len;
+            left -= u64::from(len);
+        }
+    }
+    cut
+}
+
+impl fmt::Debug for DocvaluesScan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DocvaluesScan").field("query", &self.query).finish_non_exhaustive()
+    }
+}
+
+impl DisplayAs for DocvaluesScan {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> =
+            self.columns.iter().map(|at| self.data.fields[*at].field.name.as_str()).collect();
+        write!(f, "DocvaluesScan: partitions={}, columns=[{}]", self.partitions.len(), names.join(", "))?;
+        if self.query != Query::All {
+            write!(f, ", filter={}", self.query)?;
+        }
+        self.limit.map_or(Ok(()), |limit| write!(f, ", limit={limit}"))
+    }
+}
+
+impl ExecutionPlan for DocvaluesScan {
+    fn name(&self) -> &str {
+        "DocvaluesScan"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        if children.is_empty() { Ok(self) } else { internal_err!("a DocvaluesScan has no children") }
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let Some(ranges) = self.partitions.get(partition) else {
+            return internal_err!("partition {partition} of {}", self.partitions.len());
+        };
+        let counter = |name| MetricBuilder::new(&self.metrics).counter(name, partition);
+        let reader = Reader {
+            data: Arc::clone(&self.data),
+            bound: Arc::clone(&self.bound),
+            names: self.columns.iter().map(|at| self.data.fields[*at].field.name.clone()).collect(),
+            schema: self.schema(),
+            rows: context.session_config().batch_size().max(1),
+            left: self.limit.unwrap_or(usize::MAX),
+            windows: ranges
+                .iter()
+                .flat_map(|(part, docs)| docs.chunks(WINDOW).map(|docs| (*part, docs)))
+                .collect(),
+            found: Found::default(),
+            metrics: BaselineMetrics::new(&self.metrics, partition),
+            visited: counter("docs_visited"),
+            matched: counter("docs_matched"),
+        };
+        let batches = futures::stream::iter(reader);
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches)))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+
+    fn statistics_from_inputs(
+        &self,
+        _: &[Arc<Statistics>],
+        args: &StatisticsArgs,
+    ) -> Result<Arc<Statistics>> {
+        let statistics = self.data.statistics.clone().project(Some(&self.columns));
+        if self.query == Query::All && self.limit.is_none() && args.partition().is_none() {
+            return Ok(Arc::new(statistics));
+        }
+        let statistics = statistics.to_inexact();
+        let most = self.limit.map_or(Precision::Absent, Precision::Inexact);
+        let num_rows =
+            if self.limit.is_some() { statistics.num_rows.min(&most) } else { statistics.num_rows };
+        Ok(Arc::new(Statistics { num_rows, ..statistics }))
+    }
+
+    fn fetch(&self) -> Option<usize> {
+        self.limit
+    }
+}
+
+/// The documents of a part that were found, and are not read yet.
+#[derive(Default)]
+struct Found {
+    part: usize,
+    docs: FoundDocs,
+}
+
+enum FoundDocs {
+    /// All of a range.
+    Run(DocRange),
+    /// The documents from a place on.
+    List(Vec<DocId>, usize),
+}
+
+impl Default for FoundDocs {
+    fn default() -> FoundDocs {
+        FoundDocs::List(Vec::new(), 0)
+    }
+}
+
+/// Reads a partition.
+struct Reader {
+    data: Arc<TableData>,
+    bound: Arc<BoundParts>,
+    names: Vec<String>,
+    schema: SchemaRef,
+    /// The most rows of a batch.
+    rows: usize,
+    /// The rows that may still be returned.
+    left: usize,
+    /// The documents that are not filtered yet.
+    windows: VecDeque<(usize, DocRange)>,
+    found: Found,
+    metrics: BaselineMetrics,
+    visited: Count,
+    matched: Count,
+}
+
+impl Reader {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            let rows = self.rows.min(self.left);
+            if rows == 0 {
+                return Ok(None);
+            }
+            let part = self.found.part;
+            let batch = match &mut self.found.docs {
+                FoundDocs::Run(docs) if !docs.is_empty() => {
+                    let end =
+                        docs.end.min(docs.start.saturating_add(u32::try_from(rows).unwrap_or(u32::MAX)));
+                    let some = Docs::Range(docs.start, end);
+                    docs.start = end;
+                    self.read(part, some)?
+                }
+                FoundDocs::List(docs, next) if *next < docs.len() => {
+                    let (docs, from) = (std::mem::take(docs), *next);
+                    let to = docs.len().min(from + rows);
+                    let batch = self.read(part, Docs::list(&docs[from..to]).map_err(external)?)?;
+                    self.found.docs = FoundDocs::List(docs, to);
+                    batch
+                }
+                _ => {
+                    let Some((part, docs)) = self.windows.pop_front() else { return Ok(None) };
+                    self.found = Found { part, docs: self.matching(part, docs)? };
+                    continue;
+                }
+            };
+            self.left -= batch.num_rows();
+            return Ok(Some(batch));
+        }
+    }
+
+    /// The documents of each part, of which only one has some.
+    fn only<'d>(&self, part: usize, docs: Docs<'d>) -> Vec<Docs<'d>> {
+        let mut all = vec![Docs::Range(0, 0); self.data.docs.len()];
+        all[part] = docs;
+        all
+    }
+
+    /// The documents of a window that match.
+    fn matching(&self, part: usize, docs: DocRange) -> Result<FoundDocs> {
+        if self.bound.is_all() {
+            self.matched.add(docs.len());
+            return Ok(FoundDocs::Run(docs));
+        }
+        let asked = self.only(part, Docs::Range(docs.start, docs.end));
+        let found = self.bound.collect(DocsByPart::Parts(&asked)).map_err(external)?;
+        let found: Vec<DocId> = found.of_part(part).to_vec(self.data.docs[part]);
+        self.visited.add(docs.len());
+        self.matched.add(found.len());
+        Ok(FoundDocs::List(found, 0))
+    }
+
+    fn read(&self, part: usize, docs: Docs<'_>) -> Result<RecordBatch> {
+        let rows = docs.count(self.data.docs[part]) as usize;
+        if self.names.is_empty() {
+            let options = RecordBatchOptions::new().with_row_count(Some(rows));
+            return Ok(RecordBatch::try_new_with_options(self.schema.clone(), Vec::new(), &options)?);
+        }
+        let asked = self.only(part, docs);
+        let export = self.data.search.export(DocsByPart::Parts(&asked), &self.names).map_err(external)?;
+        let batches = export.chunk_rows(rows).batches().collect::<Result<Vec<_>, _>>()?;
+        let batches = batches.into_iter().map(|batch| batch.with_schema(self.schema.clone()));
+        let batches = batches.collect::<Result<Vec<_>, _>>()?;
+        Ok(match <[RecordBatch; 1]>::try_from(batches) {
+            Ok([batch]) => batch,
+            // Long strings are returned in several.
+            Err(batches) => arrow::compute::concat_batches(&self.schema, &batches)?,
+        })
+    }
+}
+
+impl Iterator for Reader {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Result<RecordBatch>> {
+        let time = self.metrics.elapsed_compute().clone();
+        let timer = time.timer();
+        let next = self.next_batch();
+        timer.done();
+        if let Ok(Some(batch)) = &next {
+            self.metrics.output_rows().add(batch.num_rows());
+        }
+        if next.is_err() {
+            self.left = 0;
+        }
+        next.transpose()
+    }
+}

@@ -1,0 +1,222 @@
+//! [`DocvaluesTable`]: documents as rows.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::array::RecordBatchReader as _;
+use arrow::datatypes::SchemaRef;
+use async_trait::async_trait;
+use datafusion_common::stats::Precision;
+use datafusion_common::{ColumnStatistics, DataFusionError, Result, ScalarValue, Statistics};
+use datafusion_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion_physical_plan::ExecutionPlan;
+use datafusion_session::{Session, TableProvider};
+use docvalues::search::{DocsByPart, MissingColumns, MixedTypes, Parts, Query, Search};
+use docvalues::store::Snapshot;
+use docvalues::{Bounds, ColumnSource, Field, LogicalType, Number as _, Part};
+
+use crate::filter::{self, TableField};
+use crate::scan::DocvaluesScan;
+
+/// A table of the documents of some segments, or of a store.
+///
+/// Columns are those of all segments together. A segment that lacks one has nulls in it; types are widened as in
+/// [`MixedTypes::Promote`].
+pub struct DocvaluesTable {
+    data: Arc<TableData>,
+}
+
+/// What a table and its scans share.
+pub(crate) struct TableData {
+    pub(crate) search: Search<'static>,
+    pub(crate) schema: SchemaRef,
+    pub(crate) fields: Vec<TableField>,
+    /// The number of documents in each part, deleted or not.
+    pub(crate) docs: Vec<u32>,
+    pub(crate) statistics: Statistics,
+}
+
+impl DocvaluesTable {
+    /// A table of the live documents of `parts`.
+    ///
+    /// # Errors
+    ///
+    /// If a segment is damaged, or segments have columns of the same name and of types that have nothing in common.
+    pub fn new(parts: &Parts) -> Result<DocvaluesTable> {
+        let search = Search::over(parts).threads(1).missing_columns(MissingColumns::NoValues);
+        let search = search.mixed_types(MixedTypes::Promote);
+        let mut names = BTreeSet::new();
+        for part in 0..parts.len() {
+            names.extend(parts.source(part).fields().map_err(external)?.into_iter().map(|field| field.name));
+        }
+        let names: Vec<String> = names.into_iter().collect();
+        let export = search.export(DocsByPart::All, &names).map_err(external)?;
+        let fields: Vec<Field> = export.fields().cloned().collect();
+        let schema = export.batches().schema();
+        let live = search.count(&Query::All).map_err(external)?;
+        let mut data = TableData {
+            search,
+            schema,
+            fields: Vec::new(),
+            docs: (0..parts.len()).map(|part| parts.source(part).docs()).collect(),
+            statistics: Statistics { num_rows: rows(live), ..Statistics::default() },
+        };
+        for field in fields {
+            let column = ColumnFigures::of(parts, &field)?;
+            data.fields.push(TableField { may_be_nan: column.may_be_nan(&field), field: field.clone() });
+            let is_unchanged = live == parts.docs();
+            data.statistics.column_statistics.push(column.statistics(&field, live, is_unchanged));
+        }
+        Ok(DocvaluesTable { data: Arc::new(data) })
+    }
+
+    /// A table of the documents of segments.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn of_segments<S: ColumnSource + Send + Sync + 'static>(
+        segments: impl IntoIterator<Item = S>,
+    ) -> Result<DocvaluesTable> {
+        DocvaluesTable::new(&Parts::new(segments.into_iter().map(Part::new)))
+    }
+
+    /// A table of the documents of a snapshot of a store.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn of_snapshot(snapshot: &Snapshot) -> Result<DocvaluesTable> {
+        DocvaluesTable::new(snapshot.parts())
+    }
+}
+
+impl fmt::Debug for DocvaluesTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DocvaluesTable").field("schema", &self.data.schema).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl TableProvider for DocvaluesTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.data.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let queries = filters.iter().map(|filter| {
+            let unknown = || DataFusionError::Internal(format!("a filter that was not accepted: {filter}"));
+            filter::query(filter, &self.data.fields).ok_or_else(unknown)
+        });
+        let query = Query::all_of(queries.collect::<Result<Vec<_>>>()?);
+        let columns = projection.cloned().unwrap_or_else(|| (0..self.data.fields.len()).collect());
+        let partitions = state.config().target_partitions();
+        Ok(Arc::new(DocvaluesScan::new(Arc::clone(&self.data), query, columns, limit, partitions)?))
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        let support = |filter: &&Expr| match filter::query(filter, &self.data.fields) {
+            Some(_) => TableProviderFilterPushDown::Exact,
+            None => TableProviderFilterPushDown::Unsupported,
+        };
+        Ok(filters.iter().map(support).collect())
+    }
+
+    fn statistics(&self) -> Option<Statistics> {
+        Some(self.data.statistics.clone())
+    }
+}
+
+/// What the directories of all parts say about a column.
+struct ColumnFigures {
+    /// The documents with a value, if they are known exactly.
+    with_value: Option<u64>,
+    /// Bounds of all stored numbers, and whether both ends occur; `None` if a part has none or other types.
+    bounds: Option<(i64, i64)>,
+    are_exact: bool,
+}
+
+impl ColumnFigures {
+    fn of(parts: &Parts, field: &Field) -> Result<ColumnFigures> {
+        let mut figures =
+            ColumnFigures { with_value: Some(0), bounds: Some((i64::MAX, i64::MIN)), are_exact: true };
+        for part in 0..parts.len() {
+            let source = parts.source(part);
+            if !source.fields().map_err(external)?.iter().any(|other| other.name == field.name) {
+                continue;
+            }
+            let column = source.column(&field.name).map_err(external)?;
+            let info = column.info();
+            figures.with_value =
+                figures.with_value.zip(info.with_value.exact()).map(|(sum, count)| sum + count);
+            let range = match &info.bounds {
+                Bounds::Unknown => None,
+                _ if info.field.logical != field.logical => None,
+                bounds => Some(bounds.range()),
+            };
+            figures.are_exact &= info.bounds.exact().is_some();
+            figures.bounds = figures
+                .bounds
+                .zip(range)
+                .map(|((low, high), range)| (low.min(*range.start()), high.max(*range.end())));
+        }
+        Ok(figures)
+    }
+
+    /// Whether a double may be NaN: those of either sign lie outside of both infinities.
+    fn may_be_nan(&self, field: &Field) -> bool {
+        let is_number = |stored: i64| !f64::from_stored(stored).is_nan();
+        let is_nan_free = |(low, high): (i64, i64)| low > high || is_number(low) && is_number(high);
+        field.logical == LogicalType::F64 && !self.bounds.is_some_and(is_nan_free)
+    }
+
+    fn statistics(&self, field: &Field, live: u64, is_unchanged: bool) -> ColumnStatistics {
+        let mut statistics = ColumnStatistics::new_unknown();
+        if let (Some(with_value), true) = (self.with_value, is_unchanged) {
+            statistics.null_count = rows(live - with_value);
+        }
+        let exact = |value| {
+            if is_unchanged && self.are_exact { Precision::Exact(value) } else { Precision::Inexact(value) }
+        };
+        if let Some((low, high)) = self.bounds.filter(|(low, high)| low <= high)
+            && let (Some(low), Some(high)) = (scalar(field, low), scalar(field, high))
+        {
+            (statistics.min_value, statistics.max_value) = (exact(low), exact(high));
+        }
+        statistics
+    }
+}
+
+/// A stored number of a single-valued column as a value; `None` for doubles, whose order differs.
+fn scalar(field: &Field, stored: i64) -> Option<ScalarValue> {
+    let zone = || Some("UTC".into());
+    Some(match field.logical {
+        _ if field.kind.is_multi_valued() => return None,
+        LogicalType::I64 => ScalarValue::Int64(Some(stored)),
+        LogicalType::Date => ScalarValue::Date32(Some(i32::try_from(stored).ok()?)),
+        LogicalType::TimestampMillis => ScalarValue::TimestampMillisecond(Some(stored), zone()),
+        LogicalType::TimestampMicros => ScalarValue::TimestampMicrosecond(Some(stored), zone()),
+        LogicalType::TimestampNanos => ScalarValue::TimestampNanosecond(Some(stored), zone()),
+        _ => return None,
+    })
+}
+
+fn rows(count: u64) -> Precision<usize> {
+    usize::try_from(count).map_or(Precision::Absent, Precision::Exact)
+}
+
+/// An error of docvalues as one of DataFusion.
+pub(crate) fn external(error: impl std::error::Error + Send + Sync + 'static) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
+}
