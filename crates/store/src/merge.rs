@@ -244,6 +244,7 @@ impl Writer {
 
 fn size(state: &SegmentState) -> SegmentSize {
     let live = &state.now.live;
-    let (bytes, updated) = (state.segment.file.bytes, state.now.updated());
-    SegmentSize { bytes, docs: live.docs(), live: live.count(), updated }
+    let (bytes, updated, updates_bytes) =
+        (state.segment.file.bytes, state.now.updated(), state.now.heap() as u64);
+    SegmentSize { bytes, docs: live.docs(), live: live.count(), updated, updates_bytes }
 }

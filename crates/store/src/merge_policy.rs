@@ -14,7 +14,7 @@
 ///
 /// let policy = MergePolicy { segments_per_tier: 3, floor_bytes: 1 << 10, ..MergePolicy::default() };
 /// let sizes = [4_000, 3_000, 5_000, 4_000, 3_000, 4_000, 3_000];
-/// let sizes = sizes.map(|bytes| SegmentSize { bytes, docs: 10, live: 10, updated: 0 });
+/// let sizes = sizes.map(|bytes| SegmentSize { bytes, docs: 10, live: 10, updated: 0, updates_bytes: 0 });
 /// assert_eq!(policy.choose(&sizes), [1, 4, 6]); // the smallest of equal size
 /// assert!(policy.choose(&sizes[..3]).is_empty());
 /// ```
@@ -29,6 +29,9 @@ pub struct MergePolicy {
     pub max_bytes: u64,
     /// A segment of which a larger share was deleted or updated, in percent, is merged by itself if nothing else is.
     pub max_deleted_percent: u32,
+    /// The memory for new values of updated documents, in bytes. If they take more, and nothing else is merged, the segment
+    /// with most of them is, by itself: its new values are in its file then.
+    pub max_updates_bytes: u64,
 }
 
 /// The size of a segment, for a [`MergePolicy`].
@@ -42,16 +45,19 @@ pub struct SegmentSize {
     pub live: u32,
     /// The number of those with new values, which are in memory until they are merged.
     pub updated: u32,
+    /// The memory of these values.
+    pub updates_bytes: u64,
 }
 
 impl Default for MergePolicy {
-    /// Ten segments a tier, from 2 MiB to 5 GiB; a fifth deleted.
+    /// Ten segments a tier, from 2 MiB to 5 GiB; a fifth deleted; 256 MiB of new values.
     fn default() -> MergePolicy {
         MergePolicy {
             segments_per_tier: 10,
             floor_bytes: 2 << 20,
             max_bytes: 5 << 30,
             max_deleted_percent: 20,
+            max_updates_bytes: 256 << 20,
         }
     }
 }
@@ -76,7 +82,8 @@ impl MergePolicy {
             Vec::new()
         };
         if chosen.is_empty() {
-            chosen.extend((0..sizes.len()).find(|at| self.has_many_changed(&sizes[*at])));
+            let changed = (0..sizes.len()).find(|at| self.has_many_changed(&sizes[*at]));
+            chosen.extend(changed.or_else(|| self.with_most_updates(sizes)));
         }
         chosen.sort_unstable();
         chosen
@@ -85,6 +92,13 @@ impl MergePolicy {
     fn has_many_changed(&self, size: &SegmentSize) -> bool {
         let changed = u64::from(size.docs - size.live.min(size.docs)) + u64::from(size.updated);
         changed * 100 > u64::from(size.docs) * u64::from(self.max_deleted_percent)
+    }
+
+    /// The segment whose new values take most memory, if those of all take too much.
+    fn with_most_updates(&self, sizes: &[SegmentSize]) -> Option<usize> {
+        let all = sizes.iter().map(|size| size.updates_bytes).fold(0, u64::saturating_add);
+        let updated = (0..sizes.len()).filter(|at| sizes[*at].updated > 0 && all > self.max_updates_bytes);
+        updated.max_by_key(|at| sizes[*at].updates_bytes)
     }
 
     /// The number of segments that the tiers allow.
@@ -145,7 +159,7 @@ mod tests {
     fn simulate(policy: &MergePolicy, segments: u64) -> (usize, f64) {
         let (mut sizes, mut written) = (Vec::new(), 0);
         for _ in 0..segments {
-            sizes.push(SegmentSize { bytes: 1 << 20, docs: 100, live: 100, updated: 0 });
+            sizes.push(SegmentSize { bytes: 1 << 20, docs: 100, live: 100, updated: 0, updates_bytes: 0 });
             loop {
                 let chosen = policy.choose(&sizes);
                 if chosen.is_empty() {
@@ -157,7 +171,7 @@ mod tests {
                 for at in chosen.into_iter().rev() {
                     sizes.remove(at);
                 }
-                sizes.push(SegmentSize { bytes, docs, live: docs, updated: 0 });
+                sizes.push(SegmentSize { bytes, docs, live: docs, updated: 0, updates_bytes: 0 });
             }
         }
         #[expect(clippy::cast_precision_loss, reason = "a ratio")]
@@ -179,11 +193,27 @@ mod tests {
     #[test]
     fn large_segments_stay_and_deleted_documents_go() {
         let policy =
-            MergePolicy { segments_per_tier: 2, floor_bytes: 1, max_bytes: 1_000, max_deleted_percent: 20 };
-        let size = |bytes, live| SegmentSize { bytes, docs: 100, live, updated: 0 };
+            MergePolicy { segments_per_tier: 2, floor_bytes: 1, max_bytes: 1_000, ..MergePolicy::default() };
+        let size = |bytes, live| SegmentSize { bytes, docs: 100, live, updated: 0, updates_bytes: 0 };
         assert!(policy.choose(&[size(900, 100), size(800, 100), size(501, 100)]).is_empty());
         assert_eq!(policy.choose(&[size(900, 100), size(900, 79)]), [1]);
         assert!(policy.choose(&[size(900, 80)]).is_empty());
         assert!(policy.choose(&[]).is_empty());
+    }
+
+    #[test]
+    fn new_values_are_merged_if_they_take_too_much_memory() {
+        let policy = MergePolicy { max_updates_bytes: 1_000, ..MergePolicy::default() };
+        let size = |updated, updates_bytes| SegmentSize {
+            bytes: 5 << 30,
+            docs: 100,
+            live: 100,
+            updated,
+            updates_bytes,
+        };
+        assert!(policy.choose(&[size(1, 400), size(1, 600)]).is_empty());
+        assert_eq!(policy.choose(&[size(1, 400), size(1, 601), size(1, 5)]), [1]);
+        assert_eq!(policy.choose(&[size(0, 2_000), size(1, 5)]), [1]);
+        assert_eq!(policy.choose(&[size(1, 3_000), size(21, 7)]), [1]);
     }
 }

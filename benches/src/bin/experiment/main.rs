@@ -20,11 +20,12 @@ mod ways;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 use docvalues::search::{Parts, Search};
-use docvalues::store::{Background, BackgroundOptions, Store, StoreOptions};
+use docvalues::store::{Background, BackgroundOptions, MergePolicy, Store, StoreOptions};
 use docvalues_benches::line_plot::LinePlot;
 
 use docs::{Fields, first_seed, schema};
@@ -89,6 +90,10 @@ pub(crate) struct Args {
     /// Merge, and commit every second, in other threads meanwhile
     #[arg(long)]
     pub(crate) background: bool,
+
+    /// With background threads, the bytes of new values that are merged when they are more
+    #[arg(long, value_name = "BYTES", value_parser = docvalues_benches::count, default_value = "256_000_000")]
+    pub(crate) updates_bytes: u32,
 
     /// Folder for plots
     #[arg(long, value_name = "DIR")]
@@ -172,7 +177,8 @@ fn main() {
                     updaters: args.updaters,
                 };
                 for way in &args.ways {
-                    if let Some(figures) = run(&base, &folder, (*way, args.background), load) {
+                    let budget = args.background.then(|| u64::from(args.updates_bytes));
+                    if let Some(figures) = run(&base, &folder, (*way, budget), load) {
                         rows.push(print_row(&format!("{way:?}").to_lowercase(), load, &figures));
                     }
                 }
@@ -226,31 +232,51 @@ fn draw(folder: &Path, docs: u32, rows: &[Row]) {
     }
 }
 
-/// Runs a load; `None` if the way has no such updates.
-fn run(base: &Path, folder: &Path, (means, has_background): (Means, bool), load: Load) -> Option<Figures> {
+/// Runs a load; `None` if the way has no such updates. With a budget for new values, there are background threads.
+fn run(base: &Path, folder: &Path, (means, budget): (Means, Option<u64>), load: Load) -> Option<Figures> {
     let copy = copy(base, folder);
     let files = folder.join("files");
     drop(std::fs::remove_dir_all(&files));
-    let way: Box<dyn Way> = match (means, load.kind) {
-        (Means::Hybrid, _) if has_background => {
+    let way: Box<dyn Way> = match (means, budget) {
+        (Means::Hybrid, Some(max_updates_bytes)) => {
             let options =
                 StoreOptions { commit_every: Some(Duration::from_secs(1)), ..StoreOptions::default() };
             let store = Arc::new(Store::open(&copy, options).expect("a store"));
-            let background = Background::start(BackgroundOptions::default()).expect("threads");
+            let merges = MergePolicy { max_updates_bytes, ..MergePolicy::default() };
+            let background = Background::start(BackgroundOptions { merges, ..BackgroundOptions::default() })
+                .expect("threads");
             background.add(&store).expect("a store");
-            let figures = load.run(&Hybrid(store.clone()));
-            eprintln!("{:?}", store.stats());
+            let (figures, peak) = with_peak(&store, || load.run(&Hybrid(store.clone())));
+            eprintln!("new values took at most {peak} bytes; {:?}", store.stats());
             background.remove(&store).expect("a disk with room");
             return Some(figures);
         }
         (Means::Hybrid, _) => {
             Box::new(Hybrid(Arc::new(Store::open(&copy, StoreOptions::default()).expect("a store"))))
         }
-        (_, Kind::Reindex | Kind::Text | Kind::Mixed) => return None,
+        _ if matches!(load.kind, Kind::Reindex | Kind::Text | Kind::Mixed) => return None,
         (Means::Stacked, _) => Box::new(Stacked::new(&copy, files)),
         (Means::Rewritten, _) => Box::new(Rewritten::new(&copy, files)),
     };
     Some(load.run(&*way))
+}
+
+/// Runs a load. Returns its figures, and the most memory that new values took, in bytes, as seen ten times a second.
+fn with_peak(store: &Store, run: impl FnOnce() -> Figures) -> (Figures, usize) {
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            let mut peak = 0;
+            while !is_over.load(Relaxed) {
+                peak = peak.max(store.stats().expect("a store").updates_bytes);
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            peak
+        });
+        let figures = run();
+        is_over.store(true, Relaxed);
+        (figures, watcher.join().expect("no panic"))
+    })
 }
 
 /// Prints the figures of a load.

@@ -10,8 +10,13 @@ use docvalues_store::{Background, BackgroundOptions, Durability, MergePolicy, St
 use crate::acknowledged::filling_up;
 use crate::fixture::{Stop, apply, contents, schema};
 
-const POLICY: MergePolicy =
-    MergePolicy { segments_per_tier: 2, floor_bytes: 1, max_bytes: 1 << 30, max_deleted_percent: 20 };
+const POLICY: MergePolicy = MergePolicy {
+    segments_per_tier: 2,
+    floor_bytes: 1,
+    max_bytes: 1 << 30,
+    max_deleted_percent: 20,
+    max_updates_bytes: 1 << 28,
+};
 
 fn create(directory: Arc<dyn Directory>, options: StoreOptions) -> Arc<Store> {
     Arc::new(Store::create_in(directory, schema(), options).unwrap())

@@ -37,8 +37,13 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-const POLICY: MergePolicy =
-    MergePolicy { segments_per_tier: 3, floor_bytes: 1 << 10, max_bytes: 1 << 20, max_deleted_percent: 20 };
+const POLICY: MergePolicy = MergePolicy {
+    segments_per_tier: 3,
+    floor_bytes: 1 << 10,
+    max_bytes: 1 << 20,
+    max_deleted_percent: 20,
+    max_updates_bytes: 1 << 28,
+};
 
 /// Some buffers are so small that nearly every batch fills one. Some stores have a log.
 fn options(keep_commits: usize) -> StoreOptions {

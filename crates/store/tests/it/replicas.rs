@@ -16,8 +16,13 @@ use docvalues_store::{
 
 use crate::fixture::{Contents, Stop, add, apply, contents, id, schema};
 
-const POLICY: MergePolicy =
-    MergePolicy { segments_per_tier: 3, floor_bytes: 1 << 10, max_bytes: 1 << 20, max_deleted_percent: 20 };
+const POLICY: MergePolicy = MergePolicy {
+    segments_per_tier: 3,
+    floor_bytes: 1 << 10,
+    max_bytes: 1 << 20,
+    max_deleted_percent: 20,
+    max_updates_bytes: 1 << 28,
+};
 
 pub(crate) fn with_frames(keep_frames: u64) -> StoreOptions {
     StoreOptions { keep_frames, ..StoreOptions::default() }

@@ -200,8 +200,13 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-const POLICY: MergePolicy =
-    MergePolicy { segments_per_tier: 3, floor_bytes: 1 << 10, max_bytes: 1 << 20, max_deleted_percent: 20 };
+const POLICY: MergePolicy = MergePolicy {
+    segments_per_tier: 3,
+    floor_bytes: 1 << 10,
+    max_bytes: 1 << 20,
+    max_deleted_percent: 20,
+    max_updates_bytes: 1 << 28,
+};
 
 /// Some buffers are so small that nearly every batch fills one. Some stores have a log.
 pub(crate) fn options(kind: u8) -> StoreOptions {
@@ -483,6 +488,40 @@ proptest! {
     fn documents_are_as_in_a_map(kind in 0..4_u8, steps in prop::collection::vec(step(), 1..50)) {
         run(kind, &steps);
     }
+}
+
+/// Merges move new values out of memory, largest first, until the rest takes no more than is allowed.
+#[test]
+fn new_values_leave_memory_if_they_take_too_much() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path(), schema(false), options(0)).unwrap();
+    let doc = |number: u32| Doc { size: Some(i64::from(number)), ..Doc::default() };
+    let mut now = BTreeMap::new();
+    for segment in 0..3 {
+        let numbers = segment * 1_000..(segment + 1) * 1_000;
+        let writes: Vec<_> = numbers.map(|number| Operation::Write(number, doc(number))).collect();
+        apply(&store, &writes);
+        store.commit().unwrap();
+    }
+    now.extend((0..3_000).map(|number| (number, doc(number))));
+    let ways = [Way::Set, Way::Keep, Way::Keep, Way::Keep, Way::Keep];
+    // Few of the first, more of the last segment, and less than a fifth of each.
+    for number in (0..3_000).filter(|number| number % (300 / (number / 1_000 * 15 + 1)) == 0) {
+        let row = Row { doc: doc(number + 5_000), ways };
+        apply(&store, &[Operation::Update(number, row)]);
+        now.insert(number, doc(number + 5_000));
+    }
+    let bytes = || store.stats().unwrap().updates_bytes as u64;
+    let all = bytes();
+    let policy = MergePolicy { max_updates_bytes: all - 1, ..POLICY };
+    assert_eq!(store.merge(&MergePolicy { max_updates_bytes: all, ..policy }).unwrap(), 0);
+    assert_eq!(store.merge(&policy).unwrap(), 1);
+    let left = bytes();
+    assert!(0 < left && left < all / 2, "{left} of {all}");
+    assert_eq!(store.merge(&MergePolicy { max_updates_bytes: 0, ..policy }).unwrap(), 2);
+    assert_eq!(bytes(), 0);
+    store.refresh().unwrap();
+    assert_eq!(contents(&store.snapshot()), now);
 }
 
 /// Updates documents while another thread merges all segments, again and again.
