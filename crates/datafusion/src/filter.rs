@@ -6,7 +6,7 @@ use datafusion_common::ScalarValue;
 use datafusion_expr::expr::{InList, Like};
 use datafusion_expr::{Between, BinaryExpr, Expr, Operator};
 use docvalues::search::Query;
-use docvalues::search::query::Literal;
+use docvalues::search::query::{Literal, MAX_DEPTH};
 use docvalues::{Field, LogicalType};
 
 /// A column of a table.
@@ -17,20 +17,33 @@ pub(crate) struct TableField {
     pub(crate) may_be_nan: bool,
 }
 
-/// The query that finds exactly the documents for which `expr` is true. `None` if docvalues cannot do that.
+/// The query that finds exactly the documents for which `expr` is true. `None` if docvalues cannot do that, or if `and` and
+/// `or` are nested too deeply for it.
 pub(crate) fn query(expr: &Expr, fields: &[TableField]) -> Option<Query> {
+    nested(expr, fields, None, MAX_DEPTH / 2)
+}
+
+/// As [`query`], for an operand of `parent`. There may be `left` more changes between `and` and `or`; a chain of one of them
+/// is one level.
+fn nested(expr: &Expr, fields: &[TableField], parent: Option<Operator>, left: usize) -> Option<Query> {
+    match expr {
+        Expr::BinaryExpr(BinaryExpr { left: a, op: op @ (Operator::And | Operator::Or), right: b }) => {
+            let left = if parent == Some(*op) { left } else { left.checked_sub(1)? };
+            let (a, b) = (nested(a, fields, Some(*op), left)?, nested(b, fields, Some(*op), left)?);
+            Some(if *op == Operator::And { a.and(b) } else { a.or(b) })
+        }
+        expr => condition(expr, fields),
+    }
+}
+
+/// The query of a condition on one column.
+fn condition(expr: &Expr, fields: &[TableField]) -> Option<Query> {
     let column = |expr: &Expr| match expr {
         Expr::Column(column) => fields.iter().find(|field| field.field.name == column.name),
         _ => None,
     };
     let flag = |expr: &Expr| column(expr).filter(|column| is_single(column, LogicalType::Bool));
     match expr {
-        Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
-            Some(query(left, fields)?.and(query(right, fields)?))
-        }
-        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => {
-            Some(query(left, fields)?.or(query(right, fields)?))
-        }
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => match (column(left), column(right)) {
             (Some(column), None) => compare(column, *op, value(right)?),
             (None, Some(column)) => compare(column, op.swap()?, value(left)?),
@@ -121,5 +134,36 @@ fn literal(column: &TableField, value: &ScalarValue) -> Option<Literal> {
             value.clone().map(Literal::Bytes)
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use datafusion_expr::{col, lit};
+    use docvalues::search::{MissingColumns, Search};
+    use docvalues::{Kind, PlainColumns, PlainSource};
+
+    use super::*;
+
+    #[test]
+    fn a_chain_is_one_level_of_nesting() {
+        let field = Field::new("size", Kind::Numeric, LogicalType::I64);
+        let fields = [TableField { field, may_be_nan: false }];
+        let is = |number: i64| col("size").eq(lit(number));
+        let chain = (0..400).fold(is(-1), |chain, number| chain.or(is(number)));
+        let alternating = |levels| {
+            (0..levels).fold(is(-1), |inner, level| match level % 2 {
+                0 => inner.or(is(level)),
+                _ => inner.and(is(level)),
+            })
+        };
+        let source = PlainSource::new(PlainColumns::new(3, Vec::new()).unwrap().into(), [].into());
+        let search = Search::new(&source).missing_columns(MissingColumns::NoValues);
+        let limit = i64::try_from(MAX_DEPTH / 2).unwrap();
+        for expr in [chain, alternating(limit)] {
+            search.bind(&query(&expr, &fields).unwrap()).unwrap();
+        }
+        assert_eq!(query(&alternating(limit + 1), &fields), None);
     }
 }
