@@ -138,7 +138,6 @@ fn literal(column: &TableField, value: &ScalarValue) -> Option<Literal> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use datafusion_expr::{col, lit};
     use docvalues::search::{MissingColumns, Search};
