@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use docvalues_column::{DocAddress, Field, Kind, LogicalType};
 use docvalues_search::{Docs, Query, stats::Stats};
-use docvalues_store::{Condition, Outcome, Result, Snapshot, Store, StoreSchema};
+use docvalues_store::{Condition, MergePolicy, Outcome, Result, Snapshot, Store, StoreSchema};
 
 /// Tells other threads to stop when it is dropped, also by a panic.
 pub(crate) struct Stop<'a>(pub(crate) &'a AtomicBool);
@@ -15,6 +15,15 @@ impl Drop for Stop<'_> {
         self.0.store(true, Ordering::Relaxed);
     }
 }
+
+/// Merges small segments.
+pub(crate) const POLICY: MergePolicy = MergePolicy {
+    segments_per_tier: 3,
+    floor_bytes: 1 << 10,
+    max_bytes: 1 << 20,
+    max_deleted_percent: 20,
+    max_updates_bytes: 1 << 28,
+};
 
 /// The size of each document by its id.
 pub(crate) type Contents = BTreeMap<u32, i64>;

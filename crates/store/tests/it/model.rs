@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 
 use docvalues_search::Query;
-use docvalues_store::{Durability, MergePolicy, Outcome, Store, StoreOptions, StoreReader};
+use docvalues_store::{Durability, Outcome, Store, StoreOptions, StoreReader};
 
-use crate::fixture::{Contents, add, apply, contents, id, schema};
+use crate::fixture::{Contents, POLICY, add, apply, contents, id, schema};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -36,14 +36,6 @@ fn step() -> impl Strategy<Value = Step> {
         2 => Just(Step::Reopen),
     ]
 }
-
-const POLICY: MergePolicy = MergePolicy {
-    segments_per_tier: 3,
-    floor_bytes: 1 << 10,
-    max_bytes: 1 << 20,
-    max_deleted_percent: 20,
-    max_updates_bytes: 1 << 28,
-};
 
 /// Some buffers are so small that nearly every batch fills one. Some stores have a log.
 fn options(keep_commits: usize) -> StoreOptions {

@@ -10,19 +10,11 @@ use std::time::Duration;
 use docvalues_search::Query;
 use docvalues_storage::{Call, Directory, FaultyDirectory, FsDirectory, PowerLossDirectory};
 use docvalues_store::{
-    Durability, Error, Feed, FolderDepot, Frame, MergePolicy, Position, Received, Replica, Result, Store,
-    StoreOptions, StoreReader, StreamReader, StreamWriter, Taken,
+    Durability, Error, Feed, FolderDepot, Frame, Position, Received, Replica, Result, Store, StoreOptions,
+    StoreReader, StreamReader, StreamWriter, Taken,
 };
 
-use crate::fixture::{Contents, Stop, add, apply, contents, id, schema};
-
-const POLICY: MergePolicy = MergePolicy {
-    segments_per_tier: 3,
-    floor_bytes: 1 << 10,
-    max_bytes: 1 << 20,
-    max_deleted_percent: 20,
-    max_updates_bytes: 1 << 28,
-};
+use crate::fixture::{Contents, POLICY, Stop, add, apply, contents, id, schema};
 
 pub(crate) fn with_frames(keep_frames: u64) -> StoreOptions {
     StoreOptions { keep_frames, ..StoreOptions::default() }

@@ -14,7 +14,7 @@ use docvalues_store::{
     WriteBatch,
 };
 
-use crate::fixture::{Stop, id};
+use crate::fixture::{POLICY, Stop, id};
 
 /// The values of a document. Strings are those of small numbers, and others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -199,14 +199,6 @@ fn step() -> impl Strategy<Value = Step> {
         2 => Just(Step::Reopen),
     ]
 }
-
-const POLICY: MergePolicy = MergePolicy {
-    segments_per_tier: 3,
-    floor_bytes: 1 << 10,
-    max_bytes: 1 << 20,
-    max_deleted_percent: 20,
-    max_updates_bytes: 1 << 28,
-};
 
 /// Some buffers are so small that nearly every batch fills one. Some stores have a log.
 pub(crate) fn options(kind: u8) -> StoreOptions {
