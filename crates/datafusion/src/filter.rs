@@ -165,4 +165,14 @@ mod tests {
         }
         assert_eq!(query(&alternating(limit + 1), &fields), None);
     }
+
+    #[test]
+    fn a_set_is_not_compared_with_a_value() {
+        let field = |kind| Field::new("size", kind, LogicalType::I64);
+        let fields = |kind| [TableField { field: field(kind), may_be_nan: false }];
+        let (equal, exists) = (col("size").eq(lit(7_i64)), col("size").is_not_null());
+        assert_eq!(query(&equal, &fields(Kind::Numeric)), Some(Query::eq("size", 7)));
+        assert_eq!(query(&equal, &fields(Kind::SortedNumeric)), None);
+        assert_eq!(query(&exists, &fields(Kind::SortedNumeric)), Some(Query::exists("size")));
+    }
 }

@@ -48,3 +48,8 @@ mod scan;
 mod table;
 
 pub use table::DocvaluesTable;
+
+/// The code of the README is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -152,6 +152,7 @@ impl ExecutionPlan for DocvaluesScan {
                 .flat_map(|(part, docs)| docs.chunks(WINDOW).map(|docs| (*part, docs)))
                 .collect(),
             found: Found::default(),
+            ready: VecDeque::new(),
             metrics: BaselineMetrics::new(&self.metrics, partition),
             visited: counter("docs_visited"),
             matched: counter("docs_matched"),
@@ -218,6 +219,8 @@ struct Reader {
     /// The documents that are not filtered yet.
     windows: VecDeque<(usize, DocRange)>,
     found: Found,
+    /// Batches that are read, and not returned yet. Long strings take several.
+    ready: VecDeque<RecordBatch>,
     metrics: BaselineMetrics,
     visited: Count,
     matched: Count,
@@ -226,12 +229,15 @@ struct Reader {
 impl Reader {
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
+            if let Some(batch) = self.ready.pop_front() {
+                return Ok(Some(batch));
+            }
             let rows = self.rows.min(self.left);
             if rows == 0 {
                 return Ok(None);
             }
             let part = self.found.part;
-            let batch = match &mut self.found.docs {
+            let batches = match &mut self.found.docs {
                 FoundDocs::Run(docs) if !docs.is_empty() => {
                     let end =
                         docs.end.min(docs.start.saturating_add(u32::try_from(rows).unwrap_or(u32::MAX)));
@@ -242,9 +248,9 @@ impl Reader {
                 FoundDocs::List(docs, next) if *next < docs.len() => {
                     let (docs, from) = (std::mem::take(docs), *next);
                     let to = docs.len().min(from + rows);
-                    let batch = self.read(part, Docs::list(&docs[from..to]).map_err(external)?)?;
+                    let batches = self.read(part, Docs::list(&docs[from..to]).map_err(external)?)?;
                     self.found.docs = FoundDocs::List(docs, to);
-                    batch
+                    batches
                 }
                 _ => {
                     let Some((part, docs)) = self.windows.pop_front() else { return Ok(None) };
@@ -252,8 +258,8 @@ impl Reader {
                     continue;
                 }
             };
-            self.left -= batch.num_rows();
-            return Ok(Some(batch));
+            self.left -= batches.iter().map(RecordBatch::num_rows).sum::<usize>();
+            self.ready.extend(batches);
         }
     }
 
@@ -278,22 +284,16 @@ impl Reader {
         Ok(FoundDocs::List(found, 0))
     }
 
-    fn read(&self, part: usize, docs: Docs<'_>) -> Result<RecordBatch> {
+    fn read(&self, part: usize, docs: Docs<'_>) -> Result<Vec<RecordBatch>> {
         let rows = docs.count(self.data.docs[part]) as usize;
         if self.names.is_empty() {
             let options = RecordBatchOptions::new().with_row_count(Some(rows));
-            return Ok(RecordBatch::try_new_with_options(self.schema.clone(), Vec::new(), &options)?);
+            return Ok(vec![RecordBatch::try_new_with_options(self.schema.clone(), Vec::new(), &options)?]);
         }
         let asked = self.only(part, docs);
         let export = self.data.search.export(DocsByPart::Parts(&asked), &self.names).map_err(external)?;
-        let batches = export.chunk_rows(rows).batches().collect::<Result<Vec<_>, _>>()?;
-        let batches = batches.into_iter().map(|batch| batch.with_schema(self.schema.clone()));
-        let batches = batches.collect::<Result<Vec<_>, _>>()?;
-        Ok(match <[RecordBatch; 1]>::try_from(batches) {
-            Ok([batch]) => batch,
-            // Long strings are returned in several.
-            Err(batches) => arrow::compute::concat_batches(&self.schema, &batches)?,
-        })
+        let batches = export.chunk_rows(rows).batches();
+        batches.map(|batch| Ok(batch?.with_schema(self.schema.clone())?)).collect()
     }
 }
 
@@ -312,5 +312,33 @@ impl Iterator for Reader {
             self.left = 0;
         }
         next.transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partitions_have_each_document_once_and_in_order() {
+        let sizes: [&[u32]; 5] =
+            [&[], &[0, 3], &[65_535, 1, 65_536, 0, 7], &[65_537; 6], &[1_000_000, 70_000]];
+        for docs in sizes {
+            for partitions in 0..9 {
+                let cut = cut(docs, partitions);
+                assert!(
+                    !cut.is_empty() && cut.len() <= partitions.max(1),
+                    "{docs:?} in {partitions}: {cut:?}"
+                );
+                let mut covered = vec![0; docs.len()];
+                let mut last = 0;
+                for (part, range) in cut.iter().flatten() {
+                    assert!(last <= *part && range.start == covered[*part] && !range.is_empty());
+                    (covered[*part], last) = (range.end, *part);
+                }
+                assert_eq!(covered, docs);
+            }
+        }
+        assert_eq!(cut(&[1_000_000, 70_000], 4).len(), 4);
     }
 }

@@ -27,7 +27,7 @@ pub struct DocvaluesTable {
     data: Arc<TableData>,
 }
 
-/// What a table and its scans share.
+/// The columns and figures of a table, which its scans share.
 pub(crate) struct TableData {
     pub(crate) search: Search<'static>,
     pub(crate) schema: SchemaRef,
@@ -138,7 +138,7 @@ impl TableProvider for DocvaluesTable {
     }
 }
 
-/// What the directories of all parts say about a column.
+/// Figures of a column, from the directories of all parts.
 struct ColumnFigures {
     /// The documents with a value, if they are known exactly.
     with_value: Option<u64>,

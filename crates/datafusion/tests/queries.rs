@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{AsArray as _, RecordBatch};
 use arrow::util::pretty::pretty_format_batches;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion_session::TableProvider;
@@ -299,5 +299,87 @@ async fn a_damaged_file_is_an_error() {
             Ok(answer) => assert_eq!(answer, whole),
             Err(error) => assert!(error.contains("hits.dv"), "{error}"),
         }
+    }
+}
+
+/// More documents than are filtered at once, in several partitions.
+#[tokio::test]
+async fn partitions_and_windows_cover_all_documents_once() {
+    let mut schema = Schema::new();
+    let number = schema.add(FieldSpec::new("number", LogicalType::I64)).unwrap();
+    let segment = |docs: std::ops::Range<i64>| {
+        let mut writer = SegmentWriter::in_memory(schema.clone(), WriterOptions::default());
+        for value in docs {
+            let mut doc = writer.document();
+            doc.i64(number, value).unwrap();
+            doc.finish().unwrap();
+        }
+        Segment::from_bytes(writer.finish_bytes().unwrap(), OpenOptions::new()).unwrap()
+    };
+    let table =
+        Arc::new(DocvaluesTable::of_segments([segment(0..600_000), segment(600_000..700_000)]).unwrap());
+    for (partitions, rows) in [(1, 8_192), (3, 1_000), (4, 200_000)] {
+        let context = context(table.clone(), partitions, rows);
+        for (filter, below) in
+            [("true", 700_000_i64), ("number <> 700000", 700_000), ("number < 650001", 650_001)]
+        {
+            let sql = format!("select sum(number), count(number) from t where {filter}");
+            let sum = below * (below - 1) / 2;
+            let (found, plan) = (answer(&context, &sql).await, plan(&context, &sql).await);
+            for figure in [sum, below] {
+                assert!(found.contains(&format!("| {figure} ")), "{sql}: {found}");
+            }
+            assert!(plan.contains(&format!("partitions={partitions},")), "{plan}");
+        }
+    }
+}
+
+/// Strings that do not fit one chunk.
+#[tokio::test]
+async fn long_strings_come_in_several_batches() {
+    let mut schema = Schema::new();
+    let text =
+        schema.add(FieldSpec::new("text", LogicalType::Utf8).kind(docvalues::BytesKind::Binary)).unwrap();
+    let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    for number in 0..75 {
+        let mut doc = writer.document();
+        doc.str(text, &format!("{number:02}").repeat(500_000)).unwrap();
+        doc.finish().unwrap();
+    }
+    let segment = Segment::from_bytes(writer.finish_bytes().unwrap(), OpenOptions::new()).unwrap();
+    let context = context(Arc::new(DocvaluesTable::of_segments([segment]).unwrap()), 1, 8_192);
+    let batches = context.sql("select text from t limit 73").await.unwrap().collect().await.unwrap();
+    let texts: Vec<_> =
+        batches.iter().flat_map(|batch| batch.column(0).as_string::<i32>().iter().flatten()).collect();
+    assert!(batches.len() > 1 && texts.len() == 73, "{} batches, {} texts", batches.len(), texts.len());
+    for (number, text) in texts.iter().enumerate() {
+        assert!(text.len() == 1_000_000 && text.starts_with(&format!("{number:02}")), "{number}");
+    }
+}
+
+/// The largest value and the only missing one were deleted: the directory still counts them.
+#[tokio::test]
+async fn figures_of_deleted_documents_are_no_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path(), schema(), StoreOptions::default()).unwrap();
+    let mut batch = store.batch().unwrap();
+    let (id, small) = (batch.field("id").unwrap(), batch.field("small").unwrap());
+    for number in 0..4 {
+        let mut row = batch.upsert();
+        row.str(id, &number.to_string()).unwrap();
+        if number < 3 {
+            row.i64(small, number).unwrap();
+        }
+        row.finish().unwrap();
+    }
+    store.apply(batch).unwrap();
+    store.commit().unwrap();
+    store.delete_where(&Query::is_in("id", ["2", "3"])).unwrap();
+    store.refresh().unwrap();
+    let context = context(Arc::new(DocvaluesTable::of_snapshot(&store.snapshot()).unwrap()), 1, 8_192);
+    // One by one, as DataFusion reads rows if it lacks one of several figures.
+    for (figure, expected) in [("max(small)", 1), ("count(small)", 2), ("count(*)", 2)] {
+        let found = answer(&context, &format!("select {figure} from t")).await;
+        assert!(found.contains(&format!("| {expected} ")), "{found}");
     }
 }
