@@ -20,6 +20,7 @@ use crate::{DocRange, Gathered, Pruning, Result, SkipIndex, bits};
 
 mod block;
 mod changes;
+mod find;
 mod new_terms;
 mod scan;
 mod skip_index;

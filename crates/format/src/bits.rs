@@ -201,6 +201,7 @@ pub use compress::{Lane, compress, compress_bits, compress_by_bits, expand};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub use cpu_features::{has_avx2, has_avx512};
 pub(crate) use multiversion::multiversion;
+pub use multiversion::{Work, multiversioned};
 pub use narrow::to_u32;
 pub(crate) use narrow::unpack_ords;
 pub use pack::pack;

@@ -136,7 +136,7 @@ impl<T: Element> Block<T> {
 
     /// The place of a document's group, without a branch; any place, perhaps past the last one, if the group has no changes.
     /// Then the first result is false.
-    #[inline]
+    #[inline(always)]
     pub(super) fn place(&self, doc: u16) -> (bool, u16) {
         let group = usize::from(doc) / GROUP;
         let groups = self.groups[group / 64];
@@ -147,14 +147,14 @@ impl<T: Element> Block<T> {
     }
 
     /// Prefetches what [`rank_at`](Self::rank_at) reads.
-    #[inline]
+    #[inline(always)]
     pub(super) fn prefetch_place(&self, at: u16) {
         prefetch(self.changed.as_ptr().wrapping_add(usize::from(at)).cast());
         prefetch(self.ranks.as_ptr().wrapping_add(usize::from(at)).cast());
     }
 
     /// Whether a document changed, and its rank, by the place of its group, without a branch.
-    #[inline]
+    #[inline(always)]
     pub(super) fn rank_at(&self, at: u16, doc: u16) -> (bool, usize) {
         let (at, bit) = (usize::from(at), usize::from(doc) % GROUP);
         let changed = self.changed[at];
@@ -413,7 +413,7 @@ impl<T: Element> NewRows<T> {
 }
 
 /// The number of bits of `word` below `bit`.
-#[inline]
+#[inline(always)]
 fn below(word: u64, bit: usize) -> usize {
     (word & !(u64::MAX << bit)).count_ones() as usize
 }

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
+use docvalues_format::bits::multiversioned;
 use docvalues_format::id::DocId;
 
 use super::block::{Block, DOCS, Group};
+use super::find;
 use crate::DocRange;
 use crate::rows::Element;
-
-/// Documents that are looked for at once.
-const AT_ONCE: usize = 128;
 
 /// New rows of some documents of a column. An [`Overlay`](super::Overlay) returns them instead of the old rows.
 ///
@@ -184,41 +183,8 @@ impl<T: Element> Changes<T> {
             }
             return;
         }
-        for (docs, first) in docs.chunks(AT_ONCE).zip((0..).step_by(AT_ONCE)) {
-            self.find_some(docs, |at, row| each(first + at, row));
-        }
-    }
-
-    /// As [`find`](Self::find), for at most [`AT_ONCE`] documents: in steps, so that their cache misses overlap.
-    fn find_some<'a>(&'a self, docs: &[DocId], mut each: impl FnMut(usize, Option<&'a [T]>)) {
-        let block = |doc: DocId| self.blocks.get(doc.split().0 as usize).and_then(Option::as_ref);
-        let mut places = [(0_u8, 0_u16); AT_ONCE];
-        let mut count = 0;
-        for (at, doc) in (0..=u8::MAX).zip(docs) {
-            let Some(block) = block(*doc) else { continue };
-            let (has_changes, place) = block.place(doc.split().1);
-            block.prefetch_place(place);
-            places[count] = (at, place);
-            count += usize::from(has_changes);
-        }
-        let mut rows = [(0_u8, 0_u16, 0_usize); AT_ONCE];
-        let mut found = 0;
-        for (at, place) in &places[..count] {
-            let doc = docs[usize::from(*at)];
-            let Some(block) = block(doc) else { continue };
-            let (has_changed, rank) = block.rank_at(*place, doc.split().1);
-            rows[found] = (*at, *place, rank);
-            found += usize::from(has_changed);
-            if has_changed {
-                block.prefetch_row(rank);
-            }
-        }
-        for (at, place, rank) in &rows[..found] {
-            let doc = docs[usize::from(*at)];
-            if let Some(block) = block(doc) {
-                each(usize::from(*at), block.row_at(*place, doc.split().1, *rank));
-            }
-        }
+        // Ranks are counts of bits, for which baseline x86-64 has no instruction.
+        multiversioned(find::Find { blocks: &self.blocks, docs, each });
     }
 
     /// The blocks with changes in a range: each with its first document, and the documents in it.

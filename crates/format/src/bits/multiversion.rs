@@ -45,4 +45,33 @@ macro_rules! multiversion {
     )* };
 }
 
+/// Work to be compiled for several CPUs: a loop that a function of other crates calls, or that is generic.
+pub trait Work {
+    /// The result.
+    type Output;
+
+    /// Does the work. Must be `inline(always)`, as must what it calls, or it is compiled for the baseline CPU.
+    fn run(self) -> Self::Output;
+}
+
+/// Does some work in the version for this CPU: with `popcnt`, BMI2 and AVX2, or without. Calls with little work lose more
+/// than they gain, as nothing is inlined across this function.
+#[inline]
+pub fn multiversioned<W: Work>(work: W) -> W::Output {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[allow(unsafe_code, reason = "the compiler cannot see that the CPU's features were detected")]
+    {
+        #[target_feature(enable = "avx2,bmi2,popcnt")]
+        fn avx2<W: Work>(work: W) -> W::Output {
+            work.run()
+        }
+
+        if super::has_avx2() {
+            // SAFETY: the line above: this CPU has every feature that the function is compiled for.
+            return unsafe { avx2(work) };
+        }
+    }
+    work.run()
+}
+
 pub(crate) use multiversion;
