@@ -282,6 +282,8 @@ impl Writer {
         self.seal();
         self.tombstones.forget_before(self.sequence.saturating_sub(self.remember_deletes));
         self.committing = self.used();
+        let segments = self.segments.clone();
+        self.segments.iter_mut().for_each(|state| state.now.mark());
         Ok(Frozen {
             sequence: self.sequence,
             history: self.history,
@@ -289,7 +291,7 @@ impl Writer {
             highest_version: self.highest_version,
             first_log: self.log_number,
             schema: self.schema.clone(),
-            segments: self.segments.clone(),
+            segments,
             deltas: self.deltas.clone(),
             tombstones: self.tombstones.clone(),
             before: self.committed.clone(),

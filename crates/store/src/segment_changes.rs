@@ -21,12 +21,19 @@ pub(crate) struct SegmentChanges {
     columns: Arc<BTreeMap<usize, ColumnChanges>>,
     /// Shared by copies.
     origin: Arc<()>,
+    /// Whether the next values are the first ones since [`mark`](Self::mark).
+    is_marked: bool,
 }
 
 impl SegmentChanges {
     /// Nothing changed in a segment of `docs` documents.
     pub(crate) fn none(docs: u32) -> SegmentChanges {
-        SegmentChanges { live: LiveDocs::all(docs), columns: Arc::default(), origin: Arc::default() }
+        SegmentChanges {
+            live: LiveDocs::all(docs),
+            columns: Arc::default(),
+            origin: Arc::default(),
+            is_marked: false,
+        }
     }
 
     /// Whether no document has new values.
@@ -124,6 +131,11 @@ impl SegmentChanges {
         Arc::new(OverlaySource::new(base, changes))
     }
 
+    /// Makes [`updated_since`](Self::updated_since) fast for a copy of now.
+    pub(crate) fn mark(&mut self) {
+        self.is_marked = true;
+    }
+
     /// The documents whose values of a field changed since `before`, ascending.
     pub(crate) fn updated_since(&self, before: &SegmentChanges, field: usize) -> Vec<DocId> {
         fn docs<T: Element>(now: &Changes<T>, before: Option<&Changes<T>>) -> Vec<DocId> {
@@ -173,7 +185,11 @@ impl SegmentChanges {
                 ColumnChanges::Ords(Changes::new(docs, is_many), NewTerms::default())
             }
         };
-        match (Arc::make_mut(&mut self.columns).entry(place).or_insert_with(new), dictionary) {
+        let columns = Arc::make_mut(&mut self.columns);
+        if std::mem::take(&mut self.is_marked) {
+            columns.values_mut().for_each(ColumnChanges::mark);
+        }
+        match (columns.entry(place).or_insert_with(new), dictionary) {
             (ColumnChanges::Numbers(all), _) => {
                 all.set(rows().map(|(doc, row)| (doc, Some(values.numbers(row)))));
             }

@@ -1,6 +1,6 @@
 //! [`Changes`]: documents and their new rows.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use docvalues_format::bits::multiversioned;
 use docvalues_format::id::DocId;
@@ -34,20 +34,34 @@ use crate::rows::Element;
 pub struct Changes<T> {
     docs: u32,
     is_many: bool,
-    blocks: Arc<Vec<Option<Arc<Block<T>>>>>,
+    blocks: Arc<Blocks<T>>,
     /// The number of changed documents, and of their values; single values that are missing count.
     len: u32,
     values: u64,
     /// Of all values ever set.
     bounds: Option<(T, T)>,
     heap: usize,
+    recent: Recent<T>,
 }
+
+type Blocks<T> = Vec<Option<Arc<Block<T>>>>;
+
+/// The documents that were set since a [`mark`](Changes::mark), in any order and more than once; at most [`MOST_RECENT`].
+#[derive(Clone, Debug)]
+struct Recent<T> {
+    /// The blocks at the mark, which are not kept for it; none if there was no mark, or too much was set since.
+    since: Weak<Blocks<T>>,
+    docs: Vec<DocId>,
+}
+
+/// From more documents on, comparing all new rows does not take much longer; and each clone copies them.
+const MOST_RECENT: usize = 1 << 14;
 
 impl<T: Element> Changes<T> {
     /// No changes, for a column of `docs` documents. `is_many` must be true if it is multi-valued or has byte strings.
     pub fn new(docs: u32, is_many: bool) -> Changes<T> {
         let blocks = Arc::new(vec![None; (docs as usize).div_ceil(DOCS)]);
-        Changes { docs, is_many, blocks, len: 0, values: 0, bounds: None, heap: 0 }
+        Changes { docs, is_many, blocks, len: 0, values: 0, bounds: None, heap: 0, recent: Recent::new() }
     }
 
     /// The number of documents of the column, changed or not.
@@ -72,7 +86,7 @@ impl<T: Element> Changes<T> {
 
     /// The size in memory, in bytes.
     pub fn heap(&self) -> usize {
-        self.heap + size_of_val(&self.blocks[..])
+        self.heap + size_of_val(&self.blocks[..]) + size_of_val(&self.recent.docs[..])
     }
 
     /// Whether one of both is a clone of the other, and neither was changed since.
@@ -114,9 +128,10 @@ impl<T: Element> Changes<T> {
         self.set_in(block, &mut of_block);
     }
 
-    /// Checks a row, and notes its values.
+    /// Checks a row, and notes the document and its values.
     fn note(&mut self, doc: DocId, row: Option<&[T]>) {
         assert!(doc.get() < self.docs, "document {doc} of {}", self.docs);
+        self.recent.push(doc);
         let Some(row) = row else { return };
         assert!(self.is_many || row.len() == 1, "{} values of document {doc}", row.len());
         for value in row {
@@ -200,13 +215,23 @@ impl<T: Element> Changes<T> {
         })
     }
 
-    /// Returns the documents whose rows differ from `before`, an older clone, with their current rows. Blocks that both share
-    /// are skipped.
+    /// Lists the documents that are set from now on, so that [`since`](Self::since) is fast for a clone of now. The list is
+    /// given up when it becomes long.
+    pub fn mark(&mut self) {
+        self.recent = Recent { since: Arc::downgrade(&self.blocks), docs: Vec::new() };
+    }
+
+    /// Returns the documents whose rows differ from `before`, an older clone, with their current rows; ascending.
+    ///
+    /// O(documents set since `before`) if that was [marked](Self::mark) and not many were set; otherwise O(changed rows),
+    /// without the blocks that both share.
     pub fn since<'a>(
         &'a self,
         before: &'a Changes<T>,
     ) -> impl Iterator<Item = (DocId, Option<&'a [T]>)> + 'a {
-        let blocks = self.blocks.iter().zip(&*before.blocks).enumerate();
+        let recent = self.recent.since(before);
+        let blocks = if recent.is_some() { &[] } else { &self.blocks[..] };
+        let blocks = blocks.iter().zip(&*before.blocks).enumerate();
         let blocks = blocks.filter(|(_, (block, before))| match (block, before) {
             (Some(block), Some(before)) => !Arc::ptr_eq(block, before),
             (block, _) => block.is_some(),
@@ -219,7 +244,34 @@ impl<T: Element> Changes<T> {
                 group.rows().map(move |(bit, row)| (DocId::new(number(first + bit)), row))
             })
         });
-        rows.filter(|(doc, row)| before.get(*doc) != Some(*row))
+        let recent = recent.into_iter().flatten().filter_map(|doc| Some((doc, self.get(doc)?)));
+        recent.chain(rows).filter(|(doc, row)| before.get(*doc) != Some(*row))
+    }
+}
+
+impl<T: Element> Recent<T> {
+    fn new() -> Recent<T> {
+        Recent { since: Weak::new(), docs: Vec::new() }
+    }
+
+    fn push(&mut self, doc: DocId) {
+        if self.docs.len() == MOST_RECENT {
+            *self = Recent::new();
+        }
+        if self.since.strong_count() > 0 {
+            self.docs.push(doc);
+        }
+    }
+
+    /// The documents that were set since `before`, ascending, if they are listed.
+    fn since(&self, before: &Changes<T>) -> Option<Vec<DocId>> {
+        if !std::ptr::eq(self.since.as_ptr(), Arc::as_ptr(&before.blocks)) {
+            return None;
+        }
+        let mut docs = self.docs.clone();
+        docs.sort_unstable();
+        docs.dedup();
+        Some(docs)
     }
 }
 

@@ -54,6 +54,15 @@ impl ColumnChanges {
         }
     }
 
+    /// Lists the documents that are set from now on, as [`Changes::mark`] does.
+    pub fn mark(&mut self) {
+        match self {
+            ColumnChanges::Numbers(changes) => changes.mark(),
+            ColumnChanges::Bytes(changes) => changes.mark(),
+            ColumnChanges::Ords(changes, _) => changes.mark(),
+        }
+    }
+
     /// The size in memory, in bytes.
     pub fn heap(&self) -> usize {
         match self {

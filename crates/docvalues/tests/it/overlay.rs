@@ -54,7 +54,11 @@ fn set<'r, T: Element>(
     let first = |doc: &u32| (DocId::new(*doc), if doc.is_multiple_of(2) { None } else { row(*doc) });
     changes.set(some.iter().map(first));
     let before = changes.clone();
-    changes.set(docs.iter().map(|doc| (DocId::new(*doc), row(*doc))));
+    let mut marked = changes.clone();
+    marked.mark();
+    for changes in [&mut changes, &mut marked] {
+        changes.set(docs.iter().map(|doc| (DocId::new(*doc), row(*doc))));
+    }
 
     let row = |doc: &u32| row(*doc).filter(|row| T::EMPTY_IS_VALUE || !row.is_empty());
     let now: BTreeMap<DocId, Option<&[T]>> = docs.iter().map(|doc| (DocId::new(*doc), row(doc))).collect();
@@ -65,8 +69,12 @@ fn set<'r, T: Element>(
     }
     let is_new = |doc: &u32| doc.is_multiple_of(3) || doc.is_multiple_of(2) && row(doc).is_some();
     let new: Vec<_> = docs.iter().filter(|doc| is_new(doc)).map(|doc| (DocId::new(*doc), row(doc))).collect();
-    assert!(changes.since(&before).eq(new), "new rows");
+    assert!(changes.since(&before).eq(new.iter().copied()), "new rows");
+    assert!(marked.since(&before).eq(new), "new rows since a mark");
+    let older = Changes::new(all, is_many);
+    assert!(marked.since(&older).eq(marked.rows((0..all).into())), "new rows since before the mark");
     assert_eq!(changes.since(&changes.clone()).count(), 0);
+    assert_eq!(marked.since(&marked.clone()).count(), 0);
     changes
 }
 
@@ -433,4 +441,28 @@ fn documents_ascend() {
 #[should_panic(expected = "2 values of document 1")]
 fn a_single_value_is_one() {
     Changes::new(3, false).set([(DocId::new(1), Some(&[1_i64, 2][..]))]);
+}
+
+#[test]
+fn rows_since_a_mark_that_is_far_or_repeated() {
+    let all = 100_000;
+    let set = |changes: &mut Changes<i64>, docs: &mut dyn Iterator<Item = u32>, value: i64| {
+        let value = [value];
+        changes.set(docs.map(|doc| (DocId::new(doc), Some(&value[..]))));
+    };
+    let mut changes = Changes::<i64>::new(all, false);
+    set(&mut changes, &mut [5, 70_000].into_iter(), 1);
+    for len in [1, 16_383, 16_384, 16_385, 40_000] {
+        changes.mark();
+        let before = changes.clone();
+        // Each document twice, in two blocks; one gets its value back.
+        for value in [7, i64::from(len)] {
+            let of_parity = |parity| (0..len).filter(move |i| i % 2 == parity);
+            set(&mut changes, &mut of_parity(0).chain(of_parity(1).map(|i| 60_000 + i)), value);
+        }
+        let old = before.get(DocId::new(0)).flatten().map(<[i64]>::to_vec);
+        changes.set([(DocId::new(0), old.as_deref())]);
+        let expected = changes.rows((0..all).into()).filter(|(doc, row)| before.get(*doc) != Some(*row));
+        assert!(changes.since(&before).eq(expected), "{len} documents");
+    }
 }
