@@ -95,7 +95,8 @@ impl<'a> VerifiedCache<'a> {
         self.filters.take(place, segment.lines());
     }
 
-    /// Tests the filter of one segment; false if it is not cached.
+    /// Tests the filters of the [`GROUP`] segments from `first` on, and returns a bit for each that may hold the id. `next` is
+    /// the probe to prefetch for.
     #[inline]
     pub(super) fn ask_filters(&self, first: usize, probe: &Probe, next: Option<&Probe>) -> u64 {
         let ahead = next.map_or(PrefetchAhead::within(probe), PrefetchAhead::next);
