@@ -56,7 +56,9 @@ fn condition(expr: &Expr, fields: &[TableField]) -> Option<Query> {
         }
         Expr::InList(InList { expr, list, negated }) => {
             let column = column(expr)?;
-            let literals = list.iter().map(|item| literal(column, value(item)?));
+            // Nothing equals null, and nothing is known to differ from it.
+            let some = list.iter().filter(|item| *negated || !value(item).is_some_and(ScalarValue::is_null));
+            let literals = some.map(|item| literal(column, value(item)?));
             let literals = literals.collect::<Option<Vec<_>>>()?;
             let name = &column.field.name;
             Some(if *negated { Query::not_in(name, literals) } else { Query::is_in(name, literals) })

@@ -37,12 +37,14 @@
 //! | `is null`, `is not null` | also on sets |
 //! | `like 'abc%'` | on strings |
 //! | `limit` | with such filters |
+//! | `order by … limit`, joins | while they run, they tell which documents are no longer wanted; these are not read |
 //! | `count(*)`, `min`, `max` without a filter | from the directory, if nothing was deleted or changed |
 //!
 //! DataFusion computes all else. It orders doubles totally: NaN is above all numbers, and -0.0 below 0.0, unlike in
 //! docvalues. So ranges of a column that may have NaNs, and comparisons with zero, are left to it.
 #![forbid(unsafe_code)]
 
+mod dynamic;
 mod filter;
 mod scan;
 mod table;

@@ -6,14 +6,18 @@ use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
+use datafusion_common::config::ConfigOptions;
 use datafusion_common::stats::Precision;
 use datafusion_common::tree_node::TreeNodeRecursion;
 use datafusion_common::{Result, Statistics, internal_err};
 use datafusion_execution::{SendableRecordBatchStream, TaskContext};
 use datafusion_physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion_physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion_physical_plan::filter_pushdown::{
+    ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation,
+};
 use datafusion_physical_plan::metrics::{
-    BaselineMetrics, Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet,
+    BaselineMetrics, Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet, RecordOutput as _,
 };
 use datafusion_physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion_physical_plan::{
@@ -23,19 +27,21 @@ use docvalues::search::query::BoundParts;
 use docvalues::search::{Docs, DocsByPart, Query};
 use docvalues::{DocId, DocRange};
 
+use crate::dynamic::DynamicFilters;
 use crate::table::{TableData, external};
 
 /// Documents that are filtered at once.
 const WINDOW: usize = 1 << 19;
 
 /// Documents at whose multiples partitions begin: filters run in windows of as many.
-const CUT: u64 = 1 << 16;
+const CUT: usize = 1 << 16;
 
 /// Reads columns of the documents that match a query, in the order of parts and documents.
 pub(crate) struct DocvaluesScan {
     data: Arc<TableData>,
     query: Query,
     bound: Arc<BoundParts>,
+    dynamic: DynamicFilters,
     columns: Vec<usize>,
     limit: Option<usize>,
     /// For each partition, documents of some parts.
@@ -62,14 +68,30 @@ impl DocvaluesScan {
             Boundedness::Bounded,
         );
         let (properties, metrics) = (Arc::new(properties), ExecutionPlanMetricsSet::new());
-        Ok(DocvaluesScan { data, query, bound, columns, limit, partitions, properties, metrics })
+        let dynamic = DynamicFilters::default();
+        Ok(DocvaluesScan { data, query, bound, dynamic, columns, limit, partitions, properties, metrics })
+    }
+
+    /// This scan without the rows for which `dynamic` is false.
+    fn with_dynamic(&self, dynamic: DynamicFilters) -> DocvaluesScan {
+        DocvaluesScan {
+            data: Arc::clone(&self.data),
+            query: self.query.clone(),
+            bound: Arc::clone(&self.bound),
+            dynamic,
+            columns: self.columns.clone(),
+            limit: self.limit,
+            partitions: self.partitions.clone(),
+            properties: Arc::clone(&self.properties),
+            metrics: ExecutionPlanMetricsSet::new(),
+        }
     }
 }
 
 /// Cuts all documents into as many partitions, as equal as possible; at least one.
 fn cut(docs: &[u32], partitions: usize) -> Vec<Vec<(usize, DocRange)>> {
     let total: u64 = docs.iter().map(|docs| u64::from(*docs)).sum();
-    let share = total.div_ceil(partitions.max(1) as u64).next_multiple_of(CUT).max(CUT);
+    let share = total.div_ceil(partitions.max(1) as u64).next_multiple_of(CUT as u64).max(CUT as u64);
     let (mut cut, mut left) = (vec![Vec::new()], share);
     for (part, docs) in docs.iter().enumerate() {
         let mut start = 0;
@@ -104,6 +126,9 @@ impl DisplayAs for DocvaluesScan {
         if self.query != Query::All {
             write!(f, ", filter={}", self.query)?;
         }
+        for filter in &self.dynamic.0 {
+            write!(f, ", dynamic={filter}")?;
+        }
         self.limit.map_or(Ok(()), |limit| write!(f, ", limit={limit}"))
     }
 }
@@ -123,9 +148,29 @@ impl ExecutionPlan for DocvaluesScan {
 
     fn apply_expressions(
         &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+        each: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
+        let (mut filters, mut next) = (self.dynamic.0.iter(), TreeNodeRecursion::Continue);
+        while let (Some(filter), TreeNodeRecursion::Continue) = (filters.next(), next) {
+            next = each(filter)?;
+        }
+        Ok(next)
+    }
+
+    fn handle_child_pushdown_result(
+        &self,
+        _: FilterPushdownPhase,
+        result: ChildPushdownResult,
+        _: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
+        let filters: Vec<_> = result.parent_filters.iter().map(|parent| Arc::clone(&parent.filter)).collect();
+        let unsupported = FilterPushdownPropagation::all_unsupported(result);
+        // A filter before the limit would let other rows through.
+        if filters.is_empty() || self.limit.is_some() {
+            return Ok(unsupported);
+        }
+        let dynamic = DynamicFilters([&self.dynamic.0[..], &filters[..]].concat());
+        Ok(unsupported.with_updated_node(Arc::new(self.with_dynamic(dynamic))))
     }
 
     fn with_new_children(
@@ -139,17 +184,22 @@ impl ExecutionPlan for DocvaluesScan {
         let Some(ranges) = self.partitions.get(partition) else {
             return internal_err!("partition {partition} of {}", self.partitions.len());
         };
+        // Dynamic filters narrow while rows are read, so that short windows pay.
+        let window = if self.dynamic.0.is_empty() { WINDOW } else { CUT };
         let counter = |name| MetricBuilder::new(&self.metrics).counter(name, partition);
         let reader = Reader {
             data: Arc::clone(&self.data),
             bound: Arc::clone(&self.bound),
+            query: self.query.clone(),
+            dynamic: self.dynamic.clone(),
+            generation: 0,
             names: self.columns.iter().map(|at| self.data.fields[*at].field.name.clone()).collect(),
             schema: self.schema(),
             rows: context.session_config().batch_size().max(1),
             left: self.limit.unwrap_or(usize::MAX),
             windows: ranges
                 .iter()
-                .flat_map(|(part, docs)| docs.chunks(WINDOW).map(|docs| (*part, docs)))
+                .flat_map(|(part, docs)| docs.chunks(window).map(|docs| (*part, docs)))
                 .collect(),
             found: Found::default(),
             ready: VecDeque::new(),
@@ -210,6 +260,10 @@ impl Default for FoundDocs {
 struct Reader {
     data: Arc<TableData>,
     bound: Arc<BoundParts>,
+    query: Query,
+    dynamic: DynamicFilters,
+    /// That of the dynamic filters that `bound` has; 0 if it has none.
+    generation: u64,
     names: Vec<String>,
     schema: SchemaRef,
     /// The most rows of a batch.
@@ -254,6 +308,7 @@ impl Reader {
                 }
                 _ => {
                     let Some((part, docs)) = self.windows.pop_front() else { return Ok(None) };
+                    self.narrow()?;
                     self.found = Found { part, docs: self.matching(part, docs)? };
                     continue;
                 }
@@ -261,6 +316,22 @@ impl Reader {
             self.left -= batches.iter().map(RecordBatch::num_rows).sum::<usize>();
             self.ready.extend(batches);
         }
+    }
+
+    /// Takes what the dynamic filters are now.
+    fn narrow(&mut self) -> Result<()> {
+        let generation = self.dynamic.generation();
+        if generation == self.generation {
+            return Ok(());
+        }
+        self.generation = generation;
+        if let Some(query) = self.dynamic.query(&self.data.fields)? {
+            // One that is nested too deeply does not narrow.
+            if let Ok(bound) = self.data.search.bind(&self.query.clone().and(query)) {
+                self.bound = Arc::new(bound);
+            }
+        }
+        Ok(())
     }
 
     /// The documents of each part, of which only one has some.
@@ -306,7 +377,7 @@ impl Iterator for Reader {
         let next = self.next_batch();
         timer.done();
         if let Ok(Some(batch)) = &next {
-            self.metrics.output_rows().add(batch.num_rows());
+            batch.record_output(&self.metrics);
         }
         if next.is_err() {
             self.left = 0;

@@ -144,7 +144,15 @@ fn condition(name: &str, depth: u32, random: &mut SplitMix64) -> String {
         8 => format!("{name}.day {op} date '2024-01-{:02}'", below(31) + 1),
         9 => format!("{name}.at {op} timestamp '2023-11-14T22:{:02}:00Z'", below(60)),
         10 => format!("{name}.host {op} 'host-{:02}'", below(32)),
-        11 => format!("{name}.host in ('host-{:02}', 'host-{:02}', 'none')", below(30), below(30)),
+        11 => {
+            let last = ["'none'", "null"][below(2) as usize];
+            format!(
+                "{name}.host {}in ('host-{:02}', 'host-{:02}', {last})",
+                ["", "not "][below(2) as usize],
+                below(30),
+                below(30)
+            )
+        }
         12 => format!(
             "{name}.path like '{}'",
             ["/a/%", "/a%", "/%/1%", "/a\\%/%", "%", "/ü%"][below(6) as usize]
@@ -172,7 +180,12 @@ fn query(random: &mut SplitMix64) -> String {
         ),
         1 => format!("select id, small, large, odd, flag, day, at, path, raw, tags, numbers from t a where {filter} order by id"),
         2 => format!("select host, count(*), sum(small), count(late) from t a where {filter} group by host order by host"),
-        3 => format!("select id, small from t a where {filter} order by small desc nulls last, id limit 7"),
+        3 => {
+            let column = ["small", "large", "ratio", "odd", "day", "at", "host", "late"][random.below_u32(8) as usize];
+            let order = ["", "desc", "nulls first", "desc nulls last"][random.below_u32(4) as usize];
+            let limit = random.below_u32(9) + 1;
+            format!("select id, {column} from t a where {filter} order by {column} {order}, id limit {limit}")
+        }
         4 => format!(
             "select a.id, b.id, b.path from t a join t b on a.host = b.host and a.day = b.day where {filter} and {} \
              order by a.id, b.id limit 50",
