@@ -6,8 +6,14 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::util::pretty::pretty_format_batches;
+use datafusion::common::config::ConfigOptions;
 use datafusion::datasource::MemTable;
 use datafusion::execution::config::SessionConfig;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::{Column, IsNullExpr};
+use datafusion::physical_plan::filter_pushdown::{
+    ChildFilterPushdownResult, ChildPushdownResult, FilterPushdownPhase, PushedDown,
+};
 use datafusion::physical_plan::{ExecutionPlan, collect};
 use datafusion::prelude::SessionContext;
 use docvalues::prelude::*;
@@ -118,6 +124,8 @@ async fn documents_are_left_out_and_none_is_lost() {
         assert!(found.contains("true"), "{found}");
         for sql in [
             "select id from t where number is not null order by number desc limit 5",
+            // Ratios may be NaN, so that only the number is compared.
+            "select id from t where number is not null order by number desc, ratio limit 5",
             "select id, day from t order by day limit 5",
             "select id, host from t order by host limit 5",
             "select n from t join few on t.number = few.number",
@@ -125,5 +133,25 @@ async fn documents_are_left_out_and_none_is_lost() {
             let (_, matched) = run(&context, sql).await;
             assert!(matched < DOCS as usize * 3 / 4, "{sql}: {matched} documents in {partitions} partitions");
         }
+    }
+}
+
+/// A filter must not be applied before a limit.
+#[tokio::test]
+async fn a_scan_with_a_limit_takes_no_filter() {
+    let context = SessionContext::new();
+    context.register_table("t", Arc::new(DocvaluesTable::new(&parts()).unwrap())).unwrap();
+    for (sql, takes) in [("select number from t", true), ("select number from t limit 5", false)] {
+        let mut plan = context.sql(sql).await.unwrap().create_physical_plan().await.unwrap();
+        while let [child] = plan.children()[..] {
+            plan = child.clone();
+        }
+        let filter: Arc<dyn PhysicalExpr> = Arc::new(IsNullExpr::new(Arc::new(Column::new("number", 0))));
+        let parent = ChildFilterPushdownResult { filter, child_results: Vec::new() };
+        let result = ChildPushdownResult { parent_filters: vec![parent], self_filters: Vec::new() };
+        let options = ConfigOptions::new();
+        let found = plan.handle_child_pushdown_result(FilterPushdownPhase::Post, result, &options).unwrap();
+        assert_eq!(found.updated_node.is_some(), takes, "{sql}");
+        assert!(matches!(found.filters[..], [PushedDown::No]));
     }
 }
