@@ -34,6 +34,7 @@
 //! | SQL | runs in docvalues |
 //! | --- | --- |
 //! | `=` `<>` `<` `<=` `>` `>=` `between` `in` `not in` with literals, `and`, `or` | on single values: zones, jump tables and dictionaries, before a value is decoded |
+//! | the same on `_part` and `_doc`, if a table [has them](DocvaluesTable::with_places) | nothing is searched; other rows are not touched |
 //! | `is null`, `is not null` | also on sets |
 //! | `like 'abc%'` | on strings |
 //! | `limit` | with such filters |
@@ -46,6 +47,7 @@
 
 mod dynamic;
 mod filter;
+mod places;
 mod scan;
 mod table;
 

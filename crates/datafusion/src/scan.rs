@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
+use arrow::error::ArrowError;
 use datafusion_common::config::ConfigOptions;
 use datafusion_common::stats::Precision;
 use datafusion_common::tree_node::TreeNodeRecursion;
@@ -28,6 +30,7 @@ use docvalues::search::{Docs, DocsByPart, Query};
 use docvalues::{DocId, DocRange};
 
 use crate::dynamic::DynamicFilters;
+use crate::places::{self, Places};
 use crate::table::{TableData, external};
 
 /// Documents that are filtered at once.
@@ -36,10 +39,24 @@ const WINDOW: usize = 1 << 19;
 /// Documents at whose multiples partitions begin: filters run in windows of as many.
 const CUT: usize = 1 << 16;
 
+/// The documents that a scan returns: those that match a query, in some places.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) query: Query,
+    /// `None` for all.
+    pub(crate) places: Option<Places>,
+}
+
+impl Wanted {
+    fn is_all(&self) -> bool {
+        self.query == Query::All && self.places.is_none()
+    }
+}
+
 /// Reads columns of the documents that match a query, in the order of parts and documents.
 pub(crate) struct DocvaluesScan {
     data: Arc<TableData>,
-    query: Query,
+    wanted: Wanted,
     bound: Arc<BoundParts>,
     dynamic: DynamicFilters,
     columns: Vec<usize>,
@@ -53,12 +70,12 @@ pub(crate) struct DocvaluesScan {
 impl DocvaluesScan {
     pub(crate) fn new(
         data: Arc<TableData>,
-        query: Query,
+        wanted: Wanted,
         columns: Vec<usize>,
         limit: Option<usize>,
         partitions: usize,
     ) -> Result<DocvaluesScan> {
-        let bound = Arc::new(data.search.bind(&query).map_err(external)?);
+        let bound = Arc::new(data.search.bind(&wanted.query).map_err(external)?);
         let schema = Arc::new(data.schema.project(&columns)?);
         let partitions = cut(&data.docs, partitions);
         let properties = PlanProperties::new(
@@ -69,14 +86,14 @@ impl DocvaluesScan {
         );
         let (properties, metrics) = (Arc::new(properties), ExecutionPlanMetricsSet::new());
         let dynamic = DynamicFilters::default();
-        Ok(DocvaluesScan { data, query, bound, dynamic, columns, limit, partitions, properties, metrics })
+        Ok(DocvaluesScan { data, wanted, bound, dynamic, columns, limit, partitions, properties, metrics })
     }
 
     /// This scan without the rows for which `dynamic` is false.
     fn with_dynamic(&self, dynamic: DynamicFilters) -> DocvaluesScan {
         DocvaluesScan {
             data: Arc::clone(&self.data),
-            query: self.query.clone(),
+            wanted: self.wanted.clone(),
             bound: Arc::clone(&self.bound),
             dynamic,
             columns: self.columns.clone(),
@@ -114,17 +131,20 @@ fn cut(docs: &[u32], partitions: usize) -> Vec<Vec<(usize, DocRange)>> {
 
 impl fmt::Debug for DocvaluesScan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DocvaluesScan").field("query", &self.query).finish_non_exhaustive()
+        f.debug_struct("DocvaluesScan").field("wanted", &self.wanted).finish_non_exhaustive()
     }
 }
 
 impl DisplayAs for DocvaluesScan {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> =
-            self.columns.iter().map(|at| self.data.fields[*at].field.name.as_str()).collect();
+        let schema = self.schema();
+        let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
         write!(f, "DocvaluesScan: partitions={}, columns=[{}]", self.partitions.len(), names.join(", "))?;
-        if self.query != Query::All {
-            write!(f, ", filter={}", self.query)?;
+        if self.wanted.query != Query::All {
+            write!(f, ", filter={}", self.wanted.query)?;
+        }
+        if let Some(places) = &self.wanted.places {
+            write!(f, ", places={places}")?;
         }
         for filter in &self.dynamic.0 {
             write!(f, ", dynamic={filter}")?;
@@ -186,14 +206,16 @@ impl ExecutionPlan for DocvaluesScan {
         };
         // Dynamic filters narrow while rows are read, so that short windows pay.
         let window = if self.dynamic.0.is_empty() { WINDOW } else { CUT };
+        let names = self.columns.iter().filter_map(|at| self.data.fields.get(*at));
         let counter = |name| MetricBuilder::new(&self.metrics).counter(name, partition);
         let reader = Reader {
             data: Arc::clone(&self.data),
             bound: Arc::clone(&self.bound),
-            query: self.query.clone(),
+            query: self.wanted.query.clone(),
             dynamic: self.dynamic.clone(),
             generation: 0,
-            names: self.columns.iter().map(|at| self.data.fields[*at].field.name.clone()).collect(),
+            columns: self.columns.clone(),
+            names: names.map(|field| field.field.name.clone()).collect(),
             schema: self.schema(),
             rows: context.session_config().batch_size().max(1),
             left: self.limit.unwrap_or(usize::MAX),
@@ -201,6 +223,7 @@ impl ExecutionPlan for DocvaluesScan {
                 .iter()
                 .flat_map(|(part, docs)| docs.chunks(window).map(|docs| (*part, docs)))
                 .collect(),
+            places: self.wanted.places.clone(),
             found: Found::default(),
             ready: VecDeque::new(),
             metrics: BaselineMetrics::new(&self.metrics, partition),
@@ -221,7 +244,7 @@ impl ExecutionPlan for DocvaluesScan {
         args: &StatisticsArgs,
     ) -> Result<Arc<Statistics>> {
         let statistics = self.data.statistics.clone().project(Some(&self.columns));
-        if self.query == Query::All && self.limit.is_none() && args.partition().is_none() {
+        if self.wanted.is_all() && self.limit.is_none() && args.partition().is_none() {
             return Ok(Arc::new(statistics));
         }
         let statistics = statistics.to_inexact();
@@ -256,6 +279,41 @@ impl Default for FoundDocs {
     }
 }
 
+/// Documents of a batch.
+#[derive(Clone, Copy)]
+enum SomeDocs<'d> {
+    Run(DocRange),
+    List(&'d [DocId]),
+}
+
+impl<'d> SomeDocs<'d> {
+    fn len(self) -> usize {
+        match self {
+            SomeDocs::Run(docs) => docs.len(),
+            SomeDocs::List(docs) => docs.len(),
+        }
+    }
+
+    fn docs(self) -> Result<Docs<'d>> {
+        match self {
+            SomeDocs::Run(docs) => Ok(Docs::Range(docs.start, docs.end)),
+            SomeDocs::List(docs) => Docs::list(docs).map_err(external),
+        }
+    }
+
+    /// The numbers of some of them, by place.
+    fn numbers(self, places: Range<usize>) -> Int64Array {
+        match self {
+            SomeDocs::Run(docs) => docs.iter().skip(places.start).take(places.len()).map(number).collect(),
+            SomeDocs::List(docs) => docs[places].iter().copied().map(number).collect(),
+        }
+    }
+}
+
+fn number(doc: DocId) -> i64 {
+    doc.get().into()
+}
+
 /// Reads a partition.
 struct Reader {
     data: Arc<TableData>,
@@ -264,6 +322,8 @@ struct Reader {
     dynamic: DynamicFilters,
     /// That of the dynamic filters that `bound` has; 0 if it has none.
     generation: u64,
+    /// Places of the table's schema, and the names of those that segments have.
+    columns: Vec<usize>,
     names: Vec<String>,
     schema: SchemaRef,
     /// The most rows of a batch.
@@ -272,6 +332,7 @@ struct Reader {
     left: usize,
     /// The documents that are not filtered yet.
     windows: VecDeque<(usize, DocRange)>,
+    places: Option<Places>,
     found: Found,
     /// Batches that are read, and not returned yet. Long strings take several.
     ready: VecDeque<RecordBatch>,
@@ -295,14 +356,14 @@ impl Reader {
                 FoundDocs::Run(docs) if !docs.is_empty() => {
                     let end =
                         docs.end.min(docs.start.saturating_add(u32::try_from(rows).unwrap_or(u32::MAX)));
-                    let some = Docs::Range(docs.start, end);
+                    let some = DocRange::new(docs.start, end);
                     docs.start = end;
-                    self.read(part, some)?
+                    self.read(part, SomeDocs::Run(some))?
                 }
                 FoundDocs::List(docs, next) if *next < docs.len() => {
                     let (docs, from) = (std::mem::take(docs), *next);
                     let to = docs.len().min(from + rows);
-                    let batches = self.read(part, Docs::list(&docs[from..to]).map_err(external)?)?;
+                    let batches = self.read(part, SomeDocs::List(&docs[from..to]))?;
                     self.found.docs = FoundDocs::List(docs, to);
                     batches
                 }
@@ -343,28 +404,69 @@ impl Reader {
 
     /// The documents of a window that match.
     fn matching(&self, part: usize, docs: DocRange) -> Result<FoundDocs> {
-        if self.bound.is_all() {
-            self.matched.add(docs.len());
-            return Ok(FoundDocs::Run(docs));
-        }
-        let asked = self.only(part, Docs::Range(docs.start, docs.end));
-        let found = self.bound.collect(DocsByPart::Parts(&asked)).map_err(external)?;
-        let found: Vec<DocId> = found.of_part(part).to_vec(self.data.docs[part]);
-        self.visited.add(docs.len());
-        self.matched.add(found.len());
-        Ok(FoundDocs::List(found, 0))
+        let ranges = self.places.as_ref().map_or(vec![docs], |places| places.within(part, docs));
+        let found = match ranges[..] {
+            [] => FoundDocs::default(),
+            [docs] if self.bound.is_all() => FoundDocs::Run(docs),
+            [docs] => FoundDocs::List(self.collect(part, Docs::Range(docs.start, docs.end))?, 0),
+            _ if self.bound.is_all() => FoundDocs::List(places::listed(&ranges), 0),
+            _ => {
+                let docs = places::listed(&ranges);
+                FoundDocs::List(self.collect(part, Docs::list(&docs).map_err(external)?)?, 0)
+            }
+        };
+        self.matched.add(match &found {
+            FoundDocs::Run(docs) => docs.len(),
+            FoundDocs::List(docs, _) => docs.len(),
+        });
+        Ok(found)
     }
 
-    fn read(&self, part: usize, docs: Docs<'_>) -> Result<Vec<RecordBatch>> {
-        let rows = docs.count(self.data.docs[part]) as usize;
-        if self.names.is_empty() {
-            let options = RecordBatchOptions::new().with_row_count(Some(rows));
-            return Ok(vec![RecordBatch::try_new_with_options(self.schema.clone(), Vec::new(), &options)?]);
-        }
+    /// Those of some documents of a part that match.
+    fn collect(&self, part: usize, docs: Docs<'_>) -> Result<Vec<DocId>> {
+        self.visited.add(docs.count(self.data.docs[part]) as usize);
         let asked = self.only(part, docs);
+        let found = self.bound.collect(DocsByPart::Parts(&asked)).map_err(external)?;
+        Ok(found.of_part(part).to_vec(self.data.docs[part]))
+    }
+
+    fn read(&self, part: usize, docs: SomeDocs<'_>) -> Result<Vec<RecordBatch>> {
+        if self.names.is_empty() {
+            return Ok(vec![self.batch(part, docs, &[], 0..docs.len())?]);
+        }
+        let asked = self.only(part, docs.docs()?);
         let export = self.data.search.export(DocsByPart::Parts(&asked), &self.names).map_err(external)?;
-        let batches = export.chunk_rows(rows).batches();
-        batches.map(|batch| Ok(batch?.with_schema(self.schema.clone())?)).collect()
+        let (batches, mut end) = (export.chunk_rows(docs.len()).batches(), 0);
+        let batch = |batch: std::result::Result<RecordBatch, ArrowError>| {
+            let batch = batch?;
+            let start = end;
+            end += batch.num_rows();
+            self.batch(part, docs, batch.columns(), start..end)
+        };
+        batches.map(batch).collect()
+    }
+
+    /// A batch of some of `docs`, with the columns that were read of them.
+    fn batch(
+        &self,
+        part: usize,
+        docs: SomeDocs<'_>,
+        read: &[ArrayRef],
+        rows: Range<usize>,
+    ) -> Result<RecordBatch> {
+        let (mut read, first_place) = (read.iter().cloned(), self.data.fields.len());
+        let count = rows.len();
+        let column = |at: &usize| -> Option<ArrayRef> {
+            match at.checked_sub(first_place) {
+                None => read.next(),
+                Some(0) => Some(Arc::new(Int64Array::from_value(i64::try_from(part).ok()?, count))),
+                Some(_) => Some(Arc::new(docs.numbers(rows.clone()))),
+            }
+        };
+        let columns = self.columns.iter().map(column).collect::<Option<Vec<ArrayRef>>>();
+        let Some(columns) = columns else { return internal_err!("columns that were not read") };
+        let options = RecordBatchOptions::new().with_row_count(Some(count));
+        Ok(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
     }
 }
 

@@ -5,10 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow::array::RecordBatchReader as _;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{DataType, Field as ArrowField, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion_common::stats::Precision;
-use datafusion_common::{ColumnStatistics, DataFusionError, Result, ScalarValue, Statistics};
+use datafusion_common::{
+    ColumnStatistics, DataFusionError, Result, ScalarValue, Statistics, internal_err, plan_err,
+};
 use datafusion_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion_physical_plan::ExecutionPlan;
 use datafusion_session::{Session, TableProvider};
@@ -17,7 +19,8 @@ use docvalues::store::Snapshot;
 use docvalues::{Bounds, ColumnSource, Field, LogicalType, Number as _, Part};
 
 use crate::filter::{self, TableField};
-use crate::scan::DocvaluesScan;
+use crate::places::{self, Places};
+use crate::scan::{DocvaluesScan, Wanted};
 
 /// A table of the documents of some segments, or of a store.
 ///
@@ -28,10 +31,13 @@ pub struct DocvaluesTable {
 }
 
 /// The columns and figures of a table, which its scans share.
+#[derive(Clone)]
 pub(crate) struct TableData {
-    pub(crate) search: Search<'static>,
+    pub(crate) search: Arc<Search<'static>>,
     pub(crate) schema: SchemaRef,
+    /// The columns of the schema, without those of places.
     pub(crate) fields: Vec<TableField>,
+    has_places: bool,
     /// The number of documents in each part, deleted or not.
     pub(crate) docs: Vec<u32>,
     pub(crate) statistics: Statistics,
@@ -56,9 +62,10 @@ impl DocvaluesTable {
         let schema = export.batches().schema();
         let live = search.count(&Query::All).map_err(external)?;
         let mut data = TableData {
-            search,
+            search: Arc::new(search),
             schema,
             fields: Vec::new(),
+            has_places: false,
             docs: (0..parts.len()).map(|part| parts.source(part).docs()).collect(),
             statistics: Statistics { num_rows: rows(live), ..Statistics::default() },
         };
@@ -68,6 +75,26 @@ impl DocvaluesTable {
             let is_unchanged = live == parts.docs();
             data.statistics.column_statistics.push(column.statistics(&field, live, is_unchanged));
         }
+        Ok(DocvaluesTable { data: Arc::new(data) })
+    }
+
+    /// This table with two columns more: `_part`, the number of a row's segment from 0 on, and `_doc`, that of its document in
+    /// the segment. Conditions on them find rows without a search: `_part = 0 and _doc in (7, 9)`.
+    ///
+    /// # Errors
+    ///
+    /// If it has a column of such a name.
+    pub fn with_places(self) -> Result<DocvaluesTable> {
+        let mut data = Arc::unwrap_or_clone(self.data);
+        let mut fields: Vec<_> = data.schema.fields().iter().cloned().collect();
+        for name in [places::PART, places::DOC] {
+            if data.schema.index_of(name).is_ok() {
+                return plan_err!("a table with a column {name}, which is not the number of a row");
+            }
+            fields.push(Arc::new(ArrowField::new(name, DataType::Int64, false)));
+            data.statistics.column_statistics.push(ColumnStatistics::new_unknown());
+        }
+        (data.schema, data.has_places) = (Arc::new(Schema::new(fields)), true);
         Ok(DocvaluesTable { data: Arc::new(data) })
     }
 
@@ -115,26 +142,43 @@ impl TableProvider for DocvaluesTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let queries = filters.iter().map(|filter| {
-            let unknown = || DataFusionError::Internal(format!("a filter that was not accepted: {filter}"));
-            filter::query(filter, &self.data.fields).ok_or_else(unknown)
-        });
-        let query = Query::all_of(queries.collect::<Result<Vec<_>>>()?);
-        let columns = projection.cloned().unwrap_or_else(|| (0..self.data.fields.len()).collect());
+        let mut wanted = Wanted { query: Query::All, places: None };
+        for filter in filters {
+            match (self.data.places(filter), filter::query(filter, &self.data.fields)) {
+                (Some(places), _) => {
+                    wanted.places = Some(wanted.places.map_or(places.clone(), |all| all.and(&places)));
+                }
+                (None, Some(query)) => wanted.query = wanted.query.and(query),
+                (None, None) => return internal_err!("a filter that was not accepted: {filter}"),
+            }
+        }
+        let columns = projection.cloned().unwrap_or_else(|| (0..self.data.schema.fields().len()).collect());
         let partitions = state.config().target_partitions();
-        Ok(Arc::new(DocvaluesScan::new(Arc::clone(&self.data), query, columns, limit, partitions)?))
+        Ok(Arc::new(DocvaluesScan::new(Arc::clone(&self.data), wanted, columns, limit, partitions)?))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-        let support = |filter: &&Expr| match filter::query(filter, &self.data.fields) {
-            Some(_) => TableProviderFilterPushDown::Exact,
-            None => TableProviderFilterPushDown::Unsupported,
+        let support = |filter: &&Expr| {
+            let is_known =
+                self.data.places(filter).is_some() || filter::query(filter, &self.data.fields).is_some();
+            if is_known {
+                TableProviderFilterPushDown::Exact
+            } else {
+                TableProviderFilterPushDown::Unsupported
+            }
         };
         Ok(filters.iter().map(support).collect())
     }
 
     fn statistics(&self) -> Option<Statistics> {
         Some(self.data.statistics.clone())
+    }
+}
+
+impl TableData {
+    /// The documents for which a condition is true, if it only asks for their places.
+    fn places(&self, filter: &Expr) -> Option<Places> {
+        if self.has_places { Places::of(filter) } else { None }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sorts with a limit, and joins, leave out documents while they run.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a test")]
+#![expect(clippy::unwrap_used, reason = "a test")]
 
 use std::sync::Arc;
 

@@ -4,9 +4,11 @@
 use std::sync::Arc;
 
 use arrow::array::{AsArray as _, RecordBatch};
+use arrow::datatypes::Int64Type;
 use arrow::util::pretty::pretty_format_batches;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion_session::TableProvider;
+use docvalues::DocId;
 use docvalues::prelude::*;
 use docvalues::search::Query;
 use docvalues::store::{Store, StoreOptions, StoreSchema};
@@ -239,6 +241,71 @@ async fn answers_equal_those_over_the_same_rows_in_memory() {
             filled += u32::from(!expected.is_empty());
         }
         assert!(filled > 200, "{filled} answers with rows");
+    }
+}
+
+/// A condition on places, and perhaps others.
+fn place(random: &mut SplitMix64) -> String {
+    let op = ["=", "<>", "<", "<=", ">", ">="][random.below_u32(6) as usize];
+    let doc = i64::from(random.below_u32(210)) - 4;
+    match random.below_u32(7) {
+        0 => format!("_doc {op} {doc}"),
+        1 => format!("{doc} {op} _doc"),
+        2 => format!("_part {op} {}", random.below_u32(5)),
+        3 => format!("_doc in ({doc}, {}, 199, null)", random.below_u32(200)),
+        4 => format!("_doc between {doc} and {}", random.below_u32(210)),
+        5 => format!("({} and {})", place(random), place(random)),
+        _ => format!("({} or {})", place(random), place(random)),
+    }
+}
+
+#[tokio::test]
+async fn rows_are_found_by_their_places() {
+    for (is_changed, partitions, rows) in [(false, 1, 8_192), (true, 3, 7)] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(&folder.path().join("store"), is_changed);
+        let snapshot = store.snapshot();
+        let table = DocvaluesTable::of_snapshot(&snapshot).unwrap().with_places().unwrap();
+        assert!(table.with_places().is_err());
+        let table = Arc::new(DocvaluesTable::of_snapshot(&snapshot).unwrap().with_places().unwrap());
+        let found = context(table.clone(), 1, 8_192);
+        let all = found.sql("select * from t").await.unwrap().collect().await.unwrap();
+        let mut docs = 0;
+        for batch in &all {
+            let column = |name| batch.column_by_name(name).unwrap();
+            let number = |name| column(name).as_primitive::<Int64Type>().values();
+            let ids = column("id").as_string::<i32>().iter().flatten();
+            for ((part, doc), id) in number("_part").iter().zip(number("_doc")).zip(ids) {
+                let source = snapshot.parts().source(usize::try_from(*part).unwrap());
+                let (mut of_doc, doc) = (Vec::new(), DocId::new(u32::try_from(*doc).unwrap()));
+                source.column("id").unwrap().values().bytes().unwrap().get(doc, &mut of_doc).unwrap();
+                assert_eq!(of_doc, id.as_bytes());
+                docs += 1;
+            }
+        }
+        assert_eq!(docs, snapshot.docs());
+        let memory = datafusion::datasource::MemTable::try_new(all[0].schema(), vec![all]).unwrap();
+        let (memory, table) = (context(Arc::new(memory), 1, 8_192), context(table, partitions, rows));
+        let mut random = SplitMix64::new(partitions as u64);
+        for at in 0..300 {
+            let mut filter = place(&mut random);
+            if at % 3 == 0 {
+                filter = format!("{filter} and {}", condition("t", 1, &mut random));
+            }
+            let what = ["count(*), sum(_doc), max(_part)", "_doc, id, _part, host", "_doc"][at % 3];
+            let sql =
+                format!("select {what} from t where {filter} order by {}", ["1", "2, 1, 3", "1"][at % 3]);
+            assert_eq!(answer(&table, &sql).await, answer(&memory, &sql).await, "{sql}");
+            if at % 3 == 2 {
+                let found = plan(&table, &sql).await;
+                // DataFusion may make a condition of null of lists with it.
+                assert!(sql.contains("null") || !found.contains("FilterExec"), "{sql}: {found}");
+            }
+        }
+        // Nothing is searched, but for what was deleted.
+        let sql = "explain analyze select id from t where _doc in (3, 17) and _part = 2";
+        let found = answer(&table, sql).await;
+        assert!(is_changed || found.contains("docs_matched=2, docs_visited=0"), "{found}");
     }
 }
 

@@ -1,0 +1,226 @@
+//! [`Places`]: documents that are known by their numbers.
+
+use std::fmt;
+
+use datafusion_common::ScalarValue;
+use datafusion_expr::expr::InList;
+use datafusion_expr::{Between, BinaryExpr, Expr, Operator};
+use docvalues::{DocId, DocRange};
+
+/// The column of the number of a row's part.
+pub(crate) const PART: &str = "_part";
+
+/// The column of the number of a row's document in its part.
+pub(crate) const DOC: &str = "_doc";
+
+/// The documents for which conditions on [`PART`] and [`DOC`] are true.
+#[derive(Clone, Debug)]
+pub(crate) struct Places(Vec<Rectangle>);
+
+/// All documents of some numbers in some parts.
+#[derive(Clone, Debug)]
+struct Rectangle {
+    parts: Numbers,
+    docs: Numbers,
+}
+
+/// Inclusive ranges, ascending, without numbers in common.
+#[derive(Clone, Debug, PartialEq)]
+struct Numbers(Vec<(i64, i64)>);
+
+impl Places {
+    /// Those for which `expr` is true; `None` if it has other conditions.
+    pub(crate) fn of(expr: &Expr) -> Option<Places> {
+        if let Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) = expr {
+            let (left, right) = (Places::of(left)?, Places::of(right)?);
+            return Some(if *op == Operator::And { left.and(&right) } else { left.or(right) });
+        }
+        let (column, numbers) = Numbers::of(expr)?;
+        let (parts, docs) = match column {
+            PART => (numbers, Numbers::all()),
+            DOC => (Numbers::all(), numbers),
+            _ => return None,
+        };
+        Some(Places(vec![Rectangle { parts, docs }]))
+    }
+
+    pub(crate) fn and(&self, other: &Places) -> Places {
+        let both = |a: &Rectangle, b: &Rectangle| Rectangle {
+            parts: a.parts.and(&b.parts),
+            docs: a.docs.and(&b.docs),
+        };
+        let pairs = self.0.iter().flat_map(|a| other.0.iter().map(move |b| both(a, b)));
+        Places(pairs.filter(|all| !all.parts.0.is_empty() && !all.docs.0.is_empty()).collect())
+    }
+
+    fn or(mut self, other: Places) -> Places {
+        self.0.extend(other.0);
+        self
+    }
+
+    /// The documents in a range of a part, as ascending ranges.
+    pub(crate) fn within(&self, part: usize, docs: DocRange) -> Vec<DocRange> {
+        let part = i64::try_from(part).unwrap_or(i64::MAX);
+        let of_part = self.0.iter().filter(|all| all.parts.contains(part));
+        let found = Numbers::new(of_part.flat_map(|all| all.docs.0.iter().copied()).collect());
+        if docs.is_empty() {
+            return Vec::new();
+        }
+        let within = found.and(&Numbers(vec![(docs.start.into(), i64::from(docs.end) - 1)]));
+        // They lie in `docs`.
+        let number = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
+        within.0.iter().map(|(first, last)| DocRange::new(number(*first), number(*last) + 1)).collect()
+    }
+}
+
+impl fmt::Display for Places {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ranges = |numbers: &Numbers| numbers.0.len();
+        let of =
+            |all: &Rectangle| format!("{} of {PART}, {} of {DOC}", ranges(&all.parts), ranges(&all.docs));
+        write!(f, "ranges [{}]", self.0.iter().map(of).collect::<Vec<_>>().join("; "))
+    }
+}
+
+/// The documents of some ranges.
+pub(crate) fn listed(ranges: &[DocRange]) -> Vec<DocId> {
+    ranges.iter().flat_map(|range| (range.start..range.end).map(DocId::new)).collect()
+}
+
+impl Numbers {
+    fn all() -> Numbers {
+        Numbers(vec![(i64::MIN, i64::MAX)])
+    }
+
+    fn new(mut ranges: Vec<(i64, i64)>) -> Numbers {
+        ranges.retain(|(first, last)| first <= last);
+        ranges.sort_unstable();
+        let mut joined: Vec<(i64, i64)> = Vec::with_capacity(ranges.len());
+        for (first, last) in ranges {
+            match joined.last_mut() {
+                Some(before) if first <= before.1.saturating_add(1) => before.1 = before.1.max(last),
+                _ => joined.push((first, last)),
+            }
+        }
+        Numbers(joined)
+    }
+
+    fn and(&self, other: &Numbers) -> Numbers {
+        let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
+        let mut both = Vec::new();
+        while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
+            let (first, last) = (x.0.max(y.0), x.1.min(y.1));
+            if first <= last {
+                both.push((first, last));
+            }
+            if x.1 < y.1 {
+                a.next()
+            } else {
+                b.next()
+            };
+        }
+        Numbers(both)
+    }
+
+    fn contains(&self, number: i64) -> bool {
+        self.0.iter().any(|(first, last)| (*first..=*last).contains(&number))
+    }
+
+    /// A column, and its values for which a condition is true.
+    fn of(expr: &Expr) -> Option<(&str, Numbers)> {
+        let (expr, list) = match expr {
+            Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+                let is_swapped = name(left).is_none();
+                let (left, op, right) =
+                    if is_swapped { (right, op.swap()?, left) } else { (left, *op, right) };
+                return Some((name(left)?, compared(op, number(right)?)?));
+            }
+            Expr::Between(Between { expr, negated: false, low, high }) => {
+                return Some((name(expr)?, Numbers::new(vec![(number(low)?, number(high)?)])));
+            }
+            Expr::InList(InList { expr, list, negated: false }) => (expr, list),
+            _ => return None,
+        };
+        // Nothing equals null.
+        let some = list.iter().filter(|item| !matches!(item, Expr::Literal(value, _) if value.is_null()));
+        let numbers = some.map(number).collect::<Option<Vec<_>>>()?;
+        Some((name(expr)?, Numbers::new(numbers.into_iter().map(|number| (number, number)).collect())))
+    }
+}
+
+fn compared(op: Operator, number: i64) -> Option<Numbers> {
+    let (below, above) = (number.checked_sub(1), number.checked_add(1));
+    let up_to = |last: Option<i64>| last.map(|last| (i64::MIN, last));
+    let from = |first: Option<i64>| first.map(|first| (first, i64::MAX));
+    let ranges = match op {
+        Operator::Eq => [Some((number, number)), None],
+        Operator::NotEq => [up_to(below), from(above)],
+        Operator::Lt => [up_to(below), None],
+        Operator::LtEq => [up_to(Some(number)), None],
+        Operator::Gt => [from(above), None],
+        Operator::GtEq => [from(Some(number)), None],
+        _ => return None,
+    };
+    Some(Numbers::new(ranges.into_iter().flatten().collect()))
+}
+
+fn name(expr: &Expr) -> Option<&str> {
+    if let Expr::Column(column) = expr { Some(&column.name) } else { None }
+}
+
+fn number(expr: &Expr) -> Option<i64> {
+    if let Expr::Literal(ScalarValue::Int64(value), _) = expr { *value } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion_expr::{col, lit};
+
+    use super::*;
+
+    #[test]
+    fn places_are_those_for_which_conditions_are_true() {
+        let (part, doc) = (|| col(PART), || col(DOC));
+        let list = |numbers: &[i64]| numbers.iter().map(|number| lit(*number)).collect::<Vec<_>>();
+        type Test = fn(i64, i64) -> bool;
+        let cases: Vec<(Expr, Test)> = vec![
+            (doc().eq(lit(5_i64)), |_, doc| doc == 5),
+            (doc().in_list(list(&[9, 3, 3, 4, -1, 1 << 40]), false), |_, doc| [3, 4, 9].contains(&doc)),
+            (doc().not_eq(lit(3_i64)), |_, doc| doc != 3),
+            (doc().not_eq(lit(i64::MIN)), |_, _| true),
+            (doc().gt(lit(i64::MAX)), |_, _| false),
+            (doc().between(lit(2_i64), lit(6_i64)).and(part().eq(lit(1_i64))), |part, doc| {
+                part == 1 && (2..=6).contains(&doc)
+            }),
+            (lit(4_i64).lt_eq(doc()).or(part().lt(lit(1_i64))), |part, doc| doc >= 4 || part == 0),
+            (
+                part()
+                    .eq(lit(0_i64))
+                    .and(doc().in_list(list(&[1, 7]), false))
+                    .or(part().gt_eq(lit(2_i64)).and(doc().lt(lit(3_i64)).or(doc().gt(lit(8_i64))))),
+                |part, doc| part == 0 && [1, 7].contains(&doc) || part >= 2 && !(3..=8).contains(&doc),
+            ),
+        ];
+        for (expr, is_true) in cases {
+            let places = Places::of(&expr).unwrap();
+            for part in 0..4 {
+                for docs in [0..0, 0..12, 3..4, 2..9] {
+                    let found =
+                        places.within(usize::try_from(part).unwrap(), DocRange::new(docs.start, docs.end));
+                    let expected: Vec<DocId> =
+                        docs.filter(|doc| is_true(part, (*doc).into())).map(DocId::new).collect();
+                    assert_eq!(listed(&found), expected, "{expr} in part {part}");
+                    assert!(found.is_sorted_by(|a, b| a.end < b.start), "{found:?}");
+                }
+            }
+        }
+        for other in [
+            col("size").eq(lit(5_i64)),
+            doc().eq(lit("5")),
+            doc().in_list(list(&[1]), true),
+            doc().eq(part()),
+        ] {
+            assert!(Places::of(&other).is_none(), "{other}");
+        }
+    }
+}
