@@ -15,7 +15,7 @@ pub(crate) struct SqlTable {
 
 /// Opens the table of each argument. No two have the same name.
 pub(crate) fn open(arguments: &[OsString]) -> Result<Vec<SqlTable>, CliError> {
-    let named = arguments.iter().map(|argument| named(argument)).collect::<Result<Vec<_>, _>>()?;
+    let named = arguments.iter().map(named).collect::<Result<Vec<_>, _>>()?;
     for (at, (name, path)) in named.iter().enumerate() {
         if let Some((_, other)) = named[..at].iter().find(|(other, _)| other == name) {
             let message = format!("\"{}\" and \"{}\" both are table {name}", other.display(), path.display());

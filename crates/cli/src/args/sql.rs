@@ -32,7 +32,6 @@ cannot be read.";
 /// Answer a query in SQL over segments and stores
 #[derive(Debug, Args)]
 #[command(long_about = LONG, after_long_help = EXAMPLES)]
-#[cfg_attr(not(feature = "sql"), expect(dead_code, reason = "nothing reads them without the feature"))]
 pub(crate) struct SqlArgs {
     /// The query, or - for standard input
     #[arg(value_name = "QUERY")]
