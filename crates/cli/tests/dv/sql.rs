@@ -225,8 +225,8 @@ fn memory_is_bounded() {
     sandbox.ok(&["build", "p.ndjson.gz", "-o", "p.dv", "-q"]);
     let query = "select a.id from p a join p b on a.id = b.id order by 1";
     let run = sandbox.dv(&["sql", query, "p.dv", "--memory", "64KiB"]);
-    failed(&run, 1, "dv: ");
-    assert!(run.err.contains("hint: raise --memory"), "{}", run.err);
+    failed(&run, 1, "dv: Failed to allocate ");
+    assert!(run.err.contains("\n    hint: raise --memory"), "{}", run.err);
     assert_eq!(sandbox.ok(&["sql", query, "p.dv", "--memory", "256MiB"]).lines().count(), 3525);
 }
 

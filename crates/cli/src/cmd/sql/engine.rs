@@ -192,9 +192,12 @@ fn failure(error: &DataFusionError) -> CliError {
             error => CliError::usage(error.to_string()),
         },
         root @ DataFusionError::NotImplemented(_) => CliError::usage(root.to_string()),
-        DataFusionError::ResourcesExhausted(message) => CliError::failed(message).hint(
-            "raise --memory, or use fewer --threads: each sort, join and group of each thread takes memory",
-        ),
+        DataFusionError::ResourcesExhausted(message) => {
+            // The lines before list who has memory.
+            let last = message.lines().last().unwrap_or_default();
+            CliError::failed(last.trim_start_matches("Error: "))
+                .hint("raise --memory, or use fewer --threads, each of which takes memory for each step")
+        }
         root => CliError::failed(root.to_string()),
     }
 }
