@@ -69,11 +69,10 @@ fn context(tables: &[SqlTable], threads: usize, memory: Option<usize>) -> Result
         Some(bytes) => runtime.with_memory_limit(bytes, 1.0),
         None => runtime,
     };
-    let runtime = runtime.build_arc().map_err(|error| failure(&error))?;
-    let context = SessionContext::new_with_config_rt(config, runtime);
+    let context = SessionContext::new_with_config_rt(config, runtime.build_arc()?);
     for table in tables {
         let name = TableReference::bare(table.name.as_str());
-        context.register_table(name, Arc::new(provider(table)?)).map_err(|error| failure(&error))?;
+        context.register_table(name, Arc::new(provider(table)?))?;
     }
     Ok(context)
 }
@@ -83,9 +82,9 @@ fn provider(table: &SqlTable) -> Result<DocvaluesTable, CliError> {
         DataFusionError::External(cause) => match cause.downcast::<SearchError>() {
             // It names files instead of parts.
             Ok(cause) => table.segments.failure(*cause),
-            Err(cause) => failure(&DataFusionError::External(cause)),
+            Err(cause) => DataFusionError::External(cause).into(),
         },
-        error => failure(&error),
+        error => error.into(),
     })
 }
 
@@ -104,7 +103,7 @@ impl Engine<'_> {
         console: &mut Console<'_>,
     ) -> Result<Exit, CliError> {
         let plan = self.runtime.block_on(self.context.state().create_logical_plan(query));
-        let plan = plan.map_err(|error| self.with_tables(failure(&error)))?;
+        let plan = plan.map_err(|error| self.with_tables(error.into()))?;
         let reads =
             SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
         reads.verify_plan(&plan).map_err(|error| {
@@ -113,7 +112,7 @@ impl Engine<'_> {
         })?;
         let is_explain = matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
         let stream = async { self.context.execute_logical_plan(plan).await?.execute_stream().await };
-        let stream = self.runtime.block_on(stream).map_err(|error| failure(&error))?;
+        let stream = self.runtime.block_on(stream)?;
         if is_explain && format.is_none() {
             return self.each(stream, |batch| print_plans(batch, console));
         }
@@ -141,7 +140,7 @@ impl Engine<'_> {
             match self.runtime.block_on(async { timeout(TURN, stream.next()).await }) {
                 Err(_) => {}
                 Ok(None) => return Ok(Exit::Ok),
-                Ok(Some(batch)) => print(&batch.map_err(|error| failure(&error))?)?,
+                Ok(Some(batch)) => print(&batch?)?,
             }
         }
     }
@@ -171,34 +170,36 @@ fn print_plans(batch: &RecordBatch, console: &mut Console<'_>) -> Result<(), Cli
     Ok(())
 }
 
-/// The error of a query, with the exit code of its cause.
-fn failure(error: &DataFusionError) -> CliError {
-    let mut causes = iter::successors(Some(error as &dyn std::error::Error), |cause| cause.source());
-    let of_segment = causes.find_map(|cause| {
-        let search = cause.downcast_ref::<SearchError>().map(|search| match search {
-            SearchError::Column(error) => CliError::from(error),
-            search => CliError::failed(search.to_string()),
+/// A query failed.
+impl From<DataFusionError> for CliError {
+    fn from(error: DataFusionError) -> CliError {
+        let mut causes = iter::successors(Some(&error as &dyn std::error::Error), |cause| cause.source());
+        let of_segment = causes.find_map(|cause| {
+            let search = cause.downcast_ref::<SearchError>().map(|search| match search {
+                SearchError::Column(error) => CliError::from(error),
+                search => CliError::failed(search.to_string()),
+            });
+            search.or_else(|| cause.downcast_ref::<Error>().map(CliError::from))
         });
-        search.or_else(|| cause.downcast_ref::<Error>().map(CliError::from))
-    });
-    if let Some(failure) = of_segment {
-        return failure;
-    }
-    match error.find_root() {
-        DataFusionError::SQL(error, _) => CliError::usage(error.to_string()),
-        DataFusionError::Plan(message) => CliError::usage(message),
-        DataFusionError::SchemaError(error, _) => match &**error {
-            SchemaError::FieldNotFound { field, valid_fields } => no_column(field.name(), valid_fields),
-            error => CliError::usage(error.to_string()),
-        },
-        root @ DataFusionError::NotImplemented(_) => CliError::usage(root.to_string()),
-        DataFusionError::ResourcesExhausted(message) => {
-            // The lines before list who has memory.
-            let last = message.lines().last().unwrap_or_default();
-            CliError::failed(last.trim_start_matches("Error: "))
-                .hint("raise --memory, or use fewer --threads, each of which takes memory for each step")
+        if let Some(failure) = of_segment {
+            return failure;
         }
-        root => CliError::failed(root.to_string()),
+        match error.find_root() {
+            DataFusionError::SQL(error, _) => CliError::usage(error.to_string()),
+            DataFusionError::Plan(message) => CliError::usage(message),
+            DataFusionError::SchemaError(error, _) => match &**error {
+                SchemaError::FieldNotFound { field, valid_fields } => no_column(field.name(), valid_fields),
+                error => CliError::usage(error.to_string()),
+            },
+            root @ DataFusionError::NotImplemented(_) => CliError::usage(root.to_string()),
+            DataFusionError::ResourcesExhausted(message) => {
+                // The lines before list who has memory.
+                let last = message.lines().last().unwrap_or_default();
+                CliError::failed(last.trim_start_matches("Error: "))
+                    .hint("raise --memory, or use fewer --threads, each of which takes memory for each step")
+            }
+            root => CliError::failed(root.to_string()),
+        }
     }
 }
 
