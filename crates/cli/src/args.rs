@@ -12,6 +12,7 @@ mod replica;
 mod search;
 mod set;
 mod shell;
+mod sql;
 mod store;
 mod verify;
 
@@ -31,6 +32,7 @@ pub(crate) use replica::{From, ReplicaArgs, ReplicateArgs};
 pub(crate) use search::{CountArgs, QueryArgs, SortArgs, WhereArgs};
 pub(crate) use set::SetArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
+pub(crate) use sql::SqlArgs;
 pub(crate) use store::{
     CommitArgs, CommitsArgs, CreateArgs, LogArgs, RecoverArgs, RmArgs, StoreArgs, StoreCommand,
 };
@@ -99,6 +101,7 @@ pub(crate) enum Command {
     Group(GroupArgs),
     Sort(SortArgs),
     Query(QueryArgs),
+    Sql(SqlArgs),
     Get(GetArgs),
     Lookup(LookupArgs),
     Head(HeadArgs),

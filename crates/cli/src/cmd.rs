@@ -28,6 +28,7 @@ pub(crate) mod sample;
 pub(crate) mod schema;
 pub(crate) mod set;
 pub(crate) mod sort;
+pub(crate) mod sql;
 pub(crate) mod stats;
 pub(crate) mod store;
 pub(crate) mod terms;

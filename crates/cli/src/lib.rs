@@ -9,6 +9,7 @@
 //! | `input` | CSV, NDJSON, Parquet and Arrow: rows, type inference, conversion |
 //! | `output` | documents and answers as tables, CSV, JSON, Parquet and Arrow |
 //! | `segments` | the files of a command that searches, which may be patterns |
+//! | `sql_tables` | the tables of `dv sql` |
 //! | `error` | errors, hints and exit codes |
 //! | `api` | the parts of the `docvalues` crates that this crate uses |
 
@@ -32,6 +33,8 @@ mod read;
 mod segment_input;
 mod segments;
 mod sort;
+#[cfg(feature = "sql")]
+mod sql_tables;
 mod stats_text;
 mod store_input;
 mod store_schema;
@@ -90,6 +93,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, CliErr
         Command::Group(args) => cmd::group::run(args, console),
         Command::Sort(args) => cmd::sort::run(args, console),
         Command::Query(args) => cmd::query::run(args, console),
+        Command::Sql(args) => cmd::sql::run(args, console),
         Command::Get(args) => cmd::get::run(args, console),
         Command::Lookup(args) => cmd::lookup::run(args, console),
         Command::Head(args) => cmd::head::run(args, console),

@@ -1,5 +1,7 @@
 //! Prints stored values, documents and reports.
 
+#[cfg(feature = "sql")]
+pub(crate) mod batch_rows;
 pub(crate) mod explain;
 pub(crate) mod format_value;
 pub(crate) mod json;

@@ -91,6 +91,12 @@ impl Segments {
         Search::over(&self.parts).mixed_types(MixedTypes::Promote)
     }
 
+    /// All of them as the parts of a search.
+    #[cfg(feature = "sql")]
+    pub(crate) fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
     pub(crate) fn all(&self) -> &[OpenSegment] {
         &self.segments
     }

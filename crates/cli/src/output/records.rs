@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::value::RawValue;
 
 use super::json::Json;
-use super::table::{Align, Table, cut_note, fit, width};
+use super::table::{self, Align, WideRow};
 use super::text;
 use crate::api::{DocAddress, DocId, Field, LogicalType};
 use crate::args::{RecordArgs, RecordFormat};
@@ -20,9 +20,6 @@ pub(crate) const DOC: &str = "_doc";
 
 /// The name of the column of files that --doc-ids adds before it if documents are of several.
 const FILE: &str = "_file";
-
-/// The maximum width of a cell of a table.
-const CELL: usize = 40;
 
 /// The default format: a table on a terminal, NDJSON elsewhere.
 pub(crate) fn usual_format(console: &Console<'_>) -> RecordFormat {
@@ -315,7 +312,7 @@ fn json_key(name: &str) -> String {
     text::json_text(name) + ":"
 }
 
-/// Prints a table if it fits the terminal, otherwise a block of lines for each document.
+/// Prints a table for a terminal.
 fn table(
     fields: &[Field],
     documents: &mut dyn Documents,
@@ -332,53 +329,22 @@ fn table(
         rows.push((doc, records.columns().map(cell).collect()));
         Ok(())
     })?;
-    let names: Vec<String> = fields.iter().map(|field| text::printable(&field.name)).collect();
-    let mut heading: Vec<_> = ids.files.map(|_| (FILE, Align::Left)).into_iter().collect();
-    heading.push((DOC, Align::Right));
     let sides = fields.iter().map(|field| if is_number(field) { Align::Right } else { Align::Left });
-    heading.extend(names.iter().map(String::as_str).zip(sides));
-    let mut table = Table::new(&heading);
-    let mut cut = false;
-    for (doc, cells) in &rows {
-        let short = |cell: &String| {
-            cut |= width(cell) > CELL;
-            fit(cell, CELL)
-        };
-        let cells = cells.iter().map(short);
-        let file = ids.file(*doc).map(text::printable).into_iter();
-        table.row(file.chain([doc.doc.to_string()]).chain(cells).collect());
-    }
-    if console.out_width.is_some_and(|width| table.width() > width) {
-        return blocks(&rows, &names, ids, console);
-    }
-    write!(console.out, "{table}")?;
-    if cut {
-        console.out.flush()?;
-        console.note(&cut_note(CELL));
-    }
-    Ok(())
+    let ids_heading = ids.files.map(|_| (FILE.to_owned(), Align::Left)).into_iter();
+    let ids_heading = ids_heading.chain([(DOC.to_owned(), Align::Right)]);
+    let names = fields.iter().map(|field| text::printable(&field.name)).zip(sides);
+    let row = |(doc, cells): (DocAddress, Vec<String>)| {
+        let (file, doc) = (ids.file(doc).map(text::printable), doc.doc.to_string());
+        let of = file.as_ref().map(|file| format!(" of {file}")).unwrap_or_default();
+        let title = format!("document {doc}{of}");
+        WideRow { title, ids: file.into_iter().chain([doc]).collect(), cells }
+    };
+    let rows: Vec<WideRow> = rows.into_iter().map(row).collect();
+    table::print(&ids_heading.chain(names).collect::<Vec<_>>(), &rows, console)
 }
 
 /// Whether values are aligned to the right.
 fn is_number(field: &Field) -> bool {
     let number = matches!(field.logical, LogicalType::I64 | LogicalType::U64 | LogicalType::F64);
     number && !field.kind.is_multi_valued()
-}
-
-/// Prints a line for each value, uncut.
-fn blocks(
-    rows: &[(DocAddress, Vec<String>)],
-    names: &[String],
-    ids: &DocIds<'_>,
-    console: &mut Console<'_>,
-) -> Result<(), CliError> {
-    let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
-    for (doc, cells) in rows {
-        let file = ids.file(*doc).map(|file| format!(" of {}", text::printable(file))).unwrap_or_default();
-        writeln!(console.out, "── document {}{file}", doc.doc)?;
-        for (name, cell) in names.iter().zip(cells).filter(|(_, cell)| !cell.is_empty()) {
-            writeln!(console.out, "  {}  {cell}", Align::Left.pad(name, widest))?;
-        }
-    }
-    Ok(())
 }

@@ -2,6 +2,12 @@
 
 use std::fmt;
 
+use crate::console::Console;
+use crate::error::CliError;
+
+/// The maximum width of a cell of [`print`].
+const CELL: usize = 40;
+
 /// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
@@ -79,6 +85,51 @@ impl fmt::Display for Table {
         }
         Ok(())
     }
+}
+
+/// A row that is printed as a block of lines if the terminal is too narrow for the table.
+pub(crate) struct WideRow {
+    /// The heading of the block.
+    pub(crate) title: String,
+    /// The first cells, which are never cut. A block leaves them out.
+    pub(crate) ids: Vec<String>,
+    pub(crate) cells: Vec<String>,
+}
+
+/// Prints a table if it fits the terminal, otherwise a block of lines for each row, uncut.
+pub(crate) fn print(
+    heading: &[(String, Align)],
+    rows: &[WideRow],
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
+    let mut table = Table { heading: heading.to_vec(), rows: Vec::new() };
+    let mut is_cut = false;
+    for WideRow { ids, cells, .. } in rows {
+        is_cut |= cells.iter().any(|cell| width(cell) > CELL);
+        table.row(ids.iter().cloned().chain(cells.iter().map(|cell| fit(cell, CELL))).collect());
+    }
+    if console.out_width.is_some_and(|width| table.width() > width) {
+        return blocks(heading, rows, console);
+    }
+    write!(console.out, "{table}")?;
+    if is_cut {
+        console.out.flush()?;
+        console.note(&cut_note(CELL));
+    }
+    Ok(())
+}
+
+/// Prints a line for each value, uncut.
+fn blocks(heading: &[(String, Align)], rows: &[WideRow], console: &mut Console<'_>) -> Result<(), CliError> {
+    for WideRow { title, ids, cells } in rows {
+        let names = heading.get(ids.len()..).unwrap_or_default();
+        let widest = names.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
+        writeln!(console.out, "── {title}")?;
+        for ((name, _), cell) in names.iter().zip(cells).filter(|(_, cell)| !cell.is_empty()) {
+            writeln!(console.out, "  {}  {cell}", Align::Left.pad(name, widest))?;
+        }
+    }
+    Ok(())
 }
 
 /// The width of `text` on a terminal: characters of wide scripts take two columns, combining marks none.

@@ -32,8 +32,12 @@ mod several_files;
 mod shell;
 mod snapshots;
 mod sort;
+#[cfg(feature = "sql")]
+mod sql;
 mod stats;
 mod store;
 mod store_killed;
 mod terms;
 mod updates;
+#[cfg(not(feature = "sql"))]
+mod without_sql;

@@ -59,6 +59,13 @@ fn commands_of_the_page_on_searches_print_what_is_shown() {
     assert!(blocks >= 2, "{blocks} blocks were found");
 }
 
+#[cfg(feature = "sql")]
+#[test]
+fn commands_of_the_page_on_sql_print_what_is_shown() {
+    let (blocks, _) = check("docs/sql.md");
+    assert!(blocks >= 2, "{blocks} blocks were found");
+}
+
 /// Compares the blocks of a page with what their commands print now; returns the numbers of blocks and of commands.
 fn check(name: &str) -> (usize, usize) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);

@@ -14,8 +14,8 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("search", &["column", "storage", "format"]),
     ("store", &["writer", "reader", "search", "terms", "column", "storage", "format"]),
     ("docvalues", &["store", "writer", "reader", "search", "terms", "column", "format"]),
-    ("cli", &["docvalues"]),
     ("datafusion", &["docvalues"]),
+    ("cli", &["datafusion", "docvalues"]),
     ("testkit", &["search", "column", "format"]),
 ];
 

@@ -1,0 +1,61 @@
+//! Arguments of `sql`.
+
+use std::ffi::OsString;
+
+use clap::Args;
+
+use super::RecordFormat;
+use super::build::parse_size;
+
+const LONG: &str = "\
+Answer a query in SQL, with joins, subqueries and window functions (if dv was built with the feature `sql`).
+
+Each argument after the query is one table: a segment, the folder of a store, a folder of segments, or a pattern in \
+quotes such as 'logs/*.dv'. A table has the name of its file or folder in lower case, and `_` for all other characters \
+than letters and digits; the name of a pattern is what stands before its first `*`, or else its folder: hits.dv is hits, \
+'logs/*.dv' is logs, and 'logs/web-*.dv' is web. NAME=PATH gives another one.
+
+Values are printed as `dv export` prints them in canonical form; null is a missing value. `explain` shows the plan of a \
+query, `explain analyze` also what each step took. `show tables` and `describe TABLE` list tables and columns. Put names \
+with capitals or special characters in double quotes. Queries only read.";
+
+const EXAMPLES: &str = "\
+Examples:
+  dv sql 'select section, count(*), max(size) from packages group by section' packages.dv
+  dv sql 'select host, sum(bytes) from logs group by host' 'logs/*.dv' --json | jq .host
+  dv sql 'select name, bytes from hits join hosts on hits.host = hosts.id' hits.dv hosts=machines/
+  dv sql - hits.dv --format csv < report.sql > report.csv
+
+Exit codes: 0 done, 1 a column does not exist or is damaged, or the query failed, 2 the query is wrong, 3 a file
+cannot be read.";
+
+/// Answer a query in SQL over segments and stores
+#[derive(Debug, Args)]
+#[command(long_about = LONG, after_long_help = EXAMPLES)]
+pub(crate) struct SqlArgs {
+    /// The query, or - for standard input
+    #[arg(value_name = "QUERY")]
+    pub(crate) query: String,
+
+    /// The tables: segments, stores, folders of segments, or patterns, each with its name before = if it wants another
+    #[arg(value_name = "[NAME=]FILE.dv", required = true)]
+    pub(crate) tables: Vec<OsString>,
+
+    /// The format of the output; default: a table on a terminal, NDJSON elsewhere
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<RecordFormat>,
+
+    /// Same as --format ndjson
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
+
+    /// Memory for sorts, joins and groups, such as 512MiB; beyond it they spill to temporary files if they can
+    ///
+    /// Default: no limit.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) memory: Option<usize>,
+
+    /// Threads to use; default: one per core
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+}

@@ -1,0 +1,19 @@
+//! `dv sql`: answers a query in SQL.
+
+#[cfg(feature = "sql")]
+mod engine;
+
+use crate::args::SqlArgs;
+use crate::console::Console;
+use crate::error::{CliError, Exit};
+
+#[cfg(feature = "sql")]
+pub(crate) fn run(args: &SqlArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    engine::run(args, console)
+}
+
+#[cfg(not(feature = "sql"))]
+pub(crate) fn run(_: &SqlArgs, _: &mut Console<'_>) -> Result<Exit, CliError> {
+    Err(CliError::failed("this dv was built without support for SQL")
+        .hint("install it with: cargo install docvalues-cli --features sql"))
+}

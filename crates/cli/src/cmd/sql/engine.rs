@@ -1,0 +1,214 @@
+//! Runs a query in DataFusion, and prints batches as they come.
+
+use std::iter;
+use std::num::NonZero;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use datafusion::arrow::array::{AsArray as _, RecordBatch};
+use datafusion::common::{Column, DataFusionError, SchemaError, TableReference};
+use datafusion::execution::context::SQLOptions;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::SendableRecordBatchStream;
+use datafusion::physical_plan::common::spawn_buffered;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use docvalues_datafusion::DocvaluesTable;
+use futures::StreamExt as _;
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::timeout;
+
+use crate::api::{Error, SearchError};
+use crate::args::{RecordFormat, SqlArgs};
+use crate::console::Console;
+use crate::end_signal::EndSignal;
+use crate::error::{CliError, Exit};
+use crate::input::error::meant;
+use crate::output::batch_rows::BatchRows;
+use crate::output::records::usual_format;
+use crate::read;
+use crate::sql_tables::{self, SqlTable};
+
+/// Batches that are computed before the ones before them are printed.
+const AHEAD: usize = 2;
+
+/// A signal ends a wait for a batch after this time at the latest.
+const TURN: Duration = Duration::from_millis(50);
+
+/// The time for threads to stop after an early end, so that temporary files are removed.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+pub(super) fn run(args: &SqlArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let format = if args.json { Some(RecordFormat::Ndjson) } else { args.format };
+    if matches!(format, Some(RecordFormat::Parquet | RecordFormat::Arrow)) {
+        return Err(CliError::usage("only `dv export` writes Parquet and Arrow"));
+    }
+    let query = match args.query.as_str() {
+        "-" => read::text("-", "write the query to standard input, or as an argument")?.1,
+        query => query.to_owned(),
+    };
+    let tables = sql_tables::open(&args.tables)?;
+    let threads = args.threads.map_or_else(|| available_parallelism().map_or(1, NonZero::get), usize::from);
+    let signal = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
+    let runtime = Builder::new_multi_thread().worker_threads(threads).enable_time().build();
+    let runtime = runtime.map_err(|error| CliError::failed(format!("threads: {error}")))?;
+    let result = context(&tables, threads, args.memory).and_then(|context| {
+        let engine = Engine { runtime: &runtime, context, tables: &tables, signal };
+        engine.answer(&query, format, console)
+    });
+    runtime.shutdown_timeout(PATIENCE);
+    result
+}
+
+/// A session in which each table is registered.
+fn context(tables: &[SqlTable], threads: usize, memory: Option<usize>) -> Result<SessionContext, CliError> {
+    let config = SessionConfig::new().with_target_partitions(threads).with_information_schema(true);
+    let runtime = RuntimeEnvBuilder::new();
+    let runtime = match memory {
+        Some(bytes) => runtime.with_memory_limit(bytes, 1.0),
+        None => runtime,
+    };
+    let context = SessionContext::new_with_config_rt(config, runtime.build_arc()?);
+    for table in tables {
+        let name = TableReference::bare(table.name.as_str());
+        context.register_table(name, Arc::new(provider(table)?))?;
+    }
+    Ok(context)
+}
+
+fn provider(table: &SqlTable) -> Result<DocvaluesTable, CliError> {
+    DocvaluesTable::new(table.segments.parts()).map_err(|error| match error {
+        DataFusionError::External(cause) => match cause.downcast::<SearchError>() {
+            // It names files instead of parts.
+            Ok(cause) => table.segments.failure(*cause),
+            Err(cause) => DataFusionError::External(cause).into(),
+        },
+        error => error.into(),
+    })
+}
+
+struct Engine<'r> {
+    runtime: &'r Runtime,
+    context: SessionContext,
+    tables: &'r [SqlTable],
+    signal: EndSignal,
+}
+
+impl Engine<'_> {
+    fn answer(
+        &self,
+        query: &str,
+        format: Option<RecordFormat>,
+        console: &mut Console<'_>,
+    ) -> Result<Exit, CliError> {
+        let plan = self.runtime.block_on(self.context.state().create_logical_plan(query));
+        let plan = plan.map_err(|error| self.with_tables(error.into()))?;
+        let reads =
+            SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+        reads.verify_plan(&plan).map_err(|error| {
+            CliError::usage(format!("expected a query that only reads ({})", error.message()))
+                .hint("`dv put`, `dv set` and `dv rm` change a store")
+        })?;
+        let is_explain = matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
+        let stream = async { self.context.execute_logical_plan(plan).await?.execute_stream().await };
+        let stream = self.runtime.block_on(stream)?;
+        if is_explain && format.is_none() {
+            return self.each(stream, |batch| print_plans(batch, console));
+        }
+        let format = format.unwrap_or_else(|| usual_format(console));
+        let mut rows = BatchRows::begin(stream.schema(), format, console)?;
+        let exit = self.each(stream, |batch| rows.print(batch, console))?;
+        rows.finish(console)?;
+        Ok(exit)
+    }
+
+    /// Calls `print` with each batch, until a signal asks to end.
+    fn each(
+        &self,
+        stream: SendableRecordBatchStream,
+        mut print: impl FnMut(&RecordBatch) -> Result<(), CliError>,
+    ) -> Result<Exit, CliError> {
+        let mut stream = {
+            let _entered = self.runtime.enter();
+            spawn_buffered(stream, AHEAD)
+        };
+        loop {
+            if let Some(exit) = self.signal.exit() {
+                return Ok(exit);
+            }
+            match self.runtime.block_on(async { timeout(TURN, stream.next()).await }) {
+                Err(_) => {}
+                Ok(None) => return Ok(Exit::Ok),
+                Ok(Some(batch)) => print(&batch?)?,
+            }
+        }
+    }
+
+    /// Adds the names of the tables to the error for an unknown one.
+    fn with_tables(&self, error: CliError) -> CliError {
+        let Some(table) =
+            error.message.strip_prefix("table '").and_then(|text| text.strip_suffix("' not found"))
+        else {
+            return error;
+        };
+        let table = table.strip_prefix("datafusion.public.").unwrap_or(table);
+        let names: Vec<&str> = self.tables.iter().map(|table| table.name.as_str()).collect();
+        CliError::usage(format!("no table {table:?}")).hint(format!("the tables are: {}", names.join(", ")))
+    }
+}
+
+/// Prints plans line by line, each below its kind.
+fn print_plans(batch: &RecordBatch, console: &mut Console<'_>) -> Result<(), CliError> {
+    let [kinds, plans] = [0, 1].map(|column| batch.column(column).as_string::<i32>());
+    for (kind, plan) in kinds.iter().zip(plans) {
+        writeln!(console.out, "{}", kind.unwrap_or_default())?;
+        for line in plan.unwrap_or_default().lines() {
+            writeln!(console.out, "  {line}")?;
+        }
+    }
+    Ok(())
+}
+
+/// A query failed.
+impl From<DataFusionError> for CliError {
+    fn from(error: DataFusionError) -> CliError {
+        let mut causes = iter::successors(Some(&error as &dyn std::error::Error), |cause| cause.source());
+        let of_segment = causes.find_map(|cause| {
+            let search = cause.downcast_ref::<SearchError>().map(|search| match search {
+                SearchError::Column(error) => CliError::from(error),
+                search => CliError::failed(search.to_string()),
+            });
+            search.or_else(|| cause.downcast_ref::<Error>().map(CliError::from))
+        });
+        if let Some(failure) = of_segment {
+            return failure;
+        }
+        match error.find_root() {
+            DataFusionError::SQL(error, _) => CliError::usage(error.to_string()),
+            DataFusionError::Plan(message) => CliError::usage(message),
+            DataFusionError::SchemaError(error, _) => match &**error {
+                SchemaError::FieldNotFound { field, valid_fields } => no_column(field.name(), valid_fields),
+                error => CliError::usage(error.to_string()),
+            },
+            root @ DataFusionError::NotImplemented(_) => CliError::usage(root.to_string()),
+            DataFusionError::ResourcesExhausted(message) => {
+                // The lines before list who has memory.
+                let last = message.lines().last().unwrap_or_default();
+                CliError::failed(last.trim_start_matches("Error: "))
+                    .hint("raise --memory, or use fewer --threads, each of which takes memory for each step")
+            }
+            root => CliError::failed(root.to_string()),
+        }
+    }
+}
+
+/// The error for an unknown column, with the closest name as a hint.
+fn no_column(name: &str, columns: &[Column]) -> CliError {
+    let names = columns.iter().map(Column::name);
+    let failure = CliError::failed(format!("no column {name:?}"));
+    match names.clone().find(|known| known.eq_ignore_ascii_case(name) && *known != name) {
+        Some(known) => failure.hint(format!("write it in double quotes: \"{known}\"")),
+        None => failure.hint(meant(name, names, || "`describe TABLE` lists all columns".to_owned())),
+    }
+}

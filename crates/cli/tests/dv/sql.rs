@@ -1,0 +1,267 @@
+//! `dv sql`: its tables, its output, and what it refuses.
+
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::sandbox::{Run, Sandbox, packages};
+
+const HITS: &str = "\
+host,size,ratio,tags,at,ip
+a.example,512,0.5,\"[\"\"x\"\",\"\"y\"\"]\",2013-01-01T06:00:00.5Z,10.0.0.1
+b.example,9007199254740993,NaN,,2013-01-02T06:00:00Z,::1
+a.example,,inf,\"[\"\"z\"\"]\",,
+";
+
+const HOSTS: &str = "name,owner\na.example,\"Ann, A.\"\nb.example,Bob\n";
+
+/// Segments `hits.dv` and `hosts.dv`.
+fn hits() -> Sandbox {
+    let sandbox = Sandbox::with("hits.csv", HITS);
+    sandbox.write("hosts.csv", HOSTS);
+    let types = ["--type", "tags=string[]", "--type", "ratio=f64", "--type", "ip=ip"];
+    sandbox.ok(&[&["build", "hits.csv", "-o", "hits.dv", "-q"][..], &types].concat());
+    sandbox.ok(&["build", "hosts.csv", "-o", "hosts.dv", "-q"]);
+    sandbox
+}
+
+/// Builds a segment of rows of CSV.
+#[track_caller]
+fn build(sandbox: &Sandbox, name: &str, rows: &str) {
+    let run = sandbox.dv_with(&["build", "-", "--input-format", "csv", "-o", name, "-q"], rows.as_bytes());
+    assert_eq!(run.code, 0, "{run:?}");
+}
+
+#[track_caller]
+fn failed(run: &Run, code: i32, message: &str) {
+    assert_eq!((run.code, run.out.as_str()), (code, ""), "{run:?}");
+    assert!(run.err.starts_with(message), "{}", run.err);
+}
+
+#[test]
+fn values_print_as_in_export() {
+    let sandbox = hits();
+    let columns = "host,size,ratio,tags,at,ip";
+    let query = format!("select {columns} from hits");
+    assert_eq!(sandbox.ok(&["sql", &query, "hits.dv"]), "\
+{\"host\":\"a.example\",\"size\":512,\"ratio\":0.5,\"tags\":[\"x\",\"y\"],\"at\":\"2013-01-01T06:00:00.5Z\",\"ip\":\"10.0.0.1\"}
+{\"host\":\"b.example\",\"size\":9007199254740993,\"ratio\":null,\"at\":\"2013-01-02T06:00:00Z\",\"ip\":\"::1\"}
+{\"host\":\"a.example\",\"ratio\":null,\"tags\":[\"z\"]}
+");
+    assert_eq!(
+        sandbox.ok(&["sql", &query, "hits.dv", "--format", "csv"]),
+        "\
+host,size,ratio,tags,at,ip
+a.example,512,0.5,\"[\"\"x\"\",\"\"y\"\"]\",2013-01-01T06:00:00.5Z,10.0.0.1
+b.example,9007199254740993,NaN,,2013-01-02T06:00:00Z,::1
+a.example,,inf,\"[\"\"z\"\"]\",,
+"
+    );
+    let table = sandbox.ok(&["sql", &query, "hits.dv", "--format", "table"]);
+    assert_eq!(
+        table,
+        "\
+host                   size  ratio  tags  at                      ip
+──────────────────────────────────────────────────────────────────────────
+a.example               512    0.5  x, y  2013-01-01T06:00:00.5Z  10.0.0.1
+b.example  9007199254740993    NaN        2013-01-02T06:00:00Z    ::1
+a.example                      inf  z
+"
+    );
+}
+
+#[test]
+fn types_that_docvalues_does_not_have_print_too() {
+    let query = "select null as n, 1.50::decimal(5, 2) as d, interval '1 day' as i, 'NA' as s, '' as e, \
+                 [1, null] as l, timestamp '2020-01-02T03:04:05' as t, 255::tinyint unsigned as b";
+    let sandbox = hits();
+    let json = r#"{"d":1.50,"i":"1 days","s":"NA","e":"","l":[1,null],"t":"2020-01-02T03:04:05","b":255}"#;
+    assert_eq!(sandbox.ok(&["sql", query, "hits.dv", "--json"]), format!("{json}\n"));
+    let tsv = "n\td\ti\ts\te\tl\tt\tb\n\t1.50\t1 days\t\"NA\"\t\"\"\t[1,null]\t2020-01-02T03:04:05\t255\n";
+    assert_eq!(sandbox.ok(&["sql", query, "hits.dv", "--format", "tsv"]), tsv);
+}
+
+#[test]
+fn a_table_is_a_file_a_pattern_or_a_folder() {
+    let sandbox = hits();
+    std::fs::create_dir(sandbox.path("Web Logs")).unwrap();
+    build(&sandbox, "Web Logs/a-1.dv", "n\n1\n2\n");
+    build(&sandbox, "Web Logs/a-2.dv", "n,m\n3,x\n");
+    build(&sandbox, "Web Logs/b.dv", "n\n2.5\n");
+    let sum = |table: &str, path: &str| {
+        sandbox.ok(&["sql", &format!("select sum(n) s, count(m) m from {table}"), path, "--format", "csv"])
+    };
+    assert_eq!(sum("web_logs", "Web Logs"), "s,m\n8.5,1\n");
+    assert_eq!(sum("web_logs", "Web Logs/*.dv"), "s,m\n8.5,1\n");
+    assert_eq!(sum("a", "Web Logs/a-*.dv"), "s,m\n6,1\n");
+    assert_eq!(sum("t", "T=Web Logs/"), "s,m\n8.5,1\n");
+    let run = sandbox.dv(&["sql", "select 1", "no-*.dv"]);
+    failed(&run, 3, "dv: no-*.dv: no file matches this pattern\n");
+    std::fs::create_dir(sandbox.path("empty")).unwrap();
+    failed(&sandbox.dv(&["sql", "select 1", "empty"]), 3, "dv: empty: ");
+}
+
+#[test]
+fn segments_of_a_table_agree() {
+    let sandbox = hits();
+    build(&sandbox, "t-1.dv", "n\n1\n");
+    build(&sandbox, "t-2.dv", "n\nx\n");
+    let run = sandbox.dv(&["sql", "select 1", "t-*.dv"]);
+    failed(&run, 1, "dv: column \"n\": numeric of type i64 in t-1.dv, ");
+    assert!(run.err.contains("    hint: build the files with the same"), "{}", run.err);
+}
+
+#[test]
+fn a_store_has_its_deletes_and_updates() {
+    let sandbox = hits();
+    sandbox.write("rows.csv", "id,size,section\na,1,x\nb,2,y\nc,3,z\nd,4,x\n");
+    sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
+    sandbox.ok(&["put", "st", "rows.csv", "-q"]);
+    sandbox.ok(&["rm", "st", "a"]);
+    sandbox.ok(&["set", "st", "b", "size=20"]);
+    let query = "select count(*) n, sum(size) s, min(size) a, max(size) z from st";
+    assert_eq!(sandbox.ok(&["sql", query, "st/", "--json"]), "{\"n\":3,\"s\":27,\"a\":3,\"z\":20}\n");
+    let query = "select id, section from st where size > 3 order by id";
+    assert_eq!(sandbox.ok(&["sql", query, "st/", "--format", "csv"]), "id,section\nb,y\nd,x\n");
+    let query = "select sum(size) s from st";
+    assert_eq!(sandbox.ok(&["--commit", "3", "sql", query, "st"]), "{\"s\":9}\n");
+}
+
+#[test]
+fn two_tables_join() {
+    let sandbox = hits();
+    let query =
+        "select owner, count(*) as hits from hits join hosts on host = name group by owner order by 2 desc";
+    let out = "owner,hits\n\"Ann, A.\",2\nBob,1\n";
+    assert_eq!(sandbox.ok(&["sql", query, "hits.dv", "hosts.dv", "--format", "csv"]), out);
+    let query = query.replace("join hosts", "join h");
+    assert_eq!(sandbox.ok(&["sql", &query, "hits.dv", "h=hosts.dv", "--format", "csv"]), out);
+    let run = sandbox.dv(&["sql", &query, "hits.dv", "hosts.dv"]);
+    failed(&run, 2, "dv: no table \"h\"\n    hint: the tables are: hits, hosts\n");
+    let run = sandbox.dv(&["sql", "select 1", "hits.dv", "./hits.dv"]);
+    let expected = "dv: \"hits.dv\" and \"./hits.dv\" both are table hits\n    \
+                    hint: name one of them, such as hits_2=./hits.dv\n";
+    failed(&run, 2, expected);
+    let twice = "select a.host, b.host from hits a, hits b";
+    failed(&sandbox.dv(&["sql", twice, "hits.dv"]), 2, "dv: two columns are named \"host\", ");
+    assert!(sandbox.ok(&["sql", twice, "hits.dv", "--format", "csv"]).starts_with("host,host\n"));
+}
+
+#[test]
+fn queries_only_read() {
+    let sandbox = hits();
+    for query in [
+        "create table t as select * from hits",
+        "create external table t stored as csv location 'hits.csv'",
+        "drop table hits",
+        "insert into hits select * from hits",
+        "copy hits to 'copy.csv'",
+        "set datafusion.execution.batch_size = 1",
+        "explain analyze insert into hits select * from hits",
+    ] {
+        let run = sandbox.dv(&["sql", query, "hits.dv"]);
+        failed(&run, 2, "dv: expected a query that only reads (");
+    }
+    assert_eq!(sandbox.names(), ["hits.csv", "hits.dv", "hosts.csv", "hosts.dv"]);
+}
+
+#[test]
+fn bad_queries() {
+    let sandbox = hits();
+    for (query, message) in [
+        ("selct 1", "dv: sql parser error: "),
+        ("select nope(host) from hits", "dv: Invalid function 'nope'."),
+        ("select 'a' + host from hits", "dv: "),
+        ("", "dv: "),
+    ] {
+        failed(&sandbox.dv(&["sql", query, "hits.dv"]), 2, message);
+    }
+    build(&sandbox, "upper.dv", "Host,size\na,1\n");
+    let column = |query| sandbox.dv(&["sql", query, "upper.dv"]);
+    let expected = "dv: no column \"sizes\"\n    hint: did you mean \"size\"?\n";
+    failed(&column("select sizes from upper"), 1, expected);
+    let expected = "dv: no column \"host\"\n    hint: write it in double quotes: \"Host\"\n";
+    failed(&column("select Host from upper"), 1, expected);
+    failed(&sandbox.dv(&["sql", "select 1 / (size - 512) from hits", "hits.dv"]), 1, "dv: ");
+    failed(&sandbox.dv(&["sql", "select 1", "hits.csv"]), 3, "dv: hits.csv: ");
+    failed(&sandbox.dv(&["sql", "select 1", "hits.dv", "--format", "parquet"]), 2, "dv: only `dv export`");
+}
+
+#[test]
+fn a_query_comes_from_standard_input() {
+    let sandbox = hits();
+    let run = sandbox.dv_with(&["sql", "-", "hits.dv"], b"select count(*) as n\nfrom hits;\n");
+    assert_eq!((run.code, run.out.as_str()), (0, "{\"n\":3}\n"), "{run:?}");
+}
+
+#[test]
+fn damage_is_an_error_that_names_the_file() {
+    let sandbox = Sandbox::new();
+    let rows: String = (0..200_000).map(|n| format!("{n},{}\n", n * 7 % 1000)).collect();
+    sandbox.write("a.csv", format!("n,m\n{rows}"));
+    sandbox.ok(&["build", "a.csv", "-o", "a.dv", "-q"]);
+    let info: Value = serde_json::from_str(&sandbox.ok(&["info", "a.dv", "--json"])).unwrap();
+    let sections = info["columns"][1]["sections"].as_array().unwrap();
+    let largest = sections.iter().max_by_key(|section| section["bytes"].as_u64()).unwrap();
+    let offset = largest["offset"].as_u64().unwrap() + largest["bytes"].as_u64().unwrap() / 2;
+    let mut bytes = sandbox.read("a.dv");
+    bytes[usize::try_from(offset).unwrap()] ^= 1;
+    sandbox.write("a.dv", bytes);
+    for query in
+        ["select sum(m) from a", "select n, m from a order by m", "select m, count(*) from a group by m"]
+    {
+        for threads in ["1", "4"] {
+            let run = sandbox.dv(&["sql", query, "a.dv", "--threads", threads]);
+            failed(&run, 1, "dv: a.dv: ");
+            assert!(run.err.contains("\"m\""), "{}", run.err);
+        }
+    }
+    assert_eq!(sandbox.ok(&["sql", "select count(distinct n) c from a", "a.dv"]), "{\"c\":200000}\n");
+}
+
+#[test]
+fn memory_is_bounded() {
+    let sandbox = Sandbox::with("p.ndjson.gz", packages());
+    sandbox.ok(&["build", "p.ndjson.gz", "-o", "p.dv", "-q"]);
+    let query = "select a.id from p a join p b on a.id = b.id order by 1";
+    let run = sandbox.dv(&["sql", query, "p.dv", "--memory", "64KiB"]);
+    failed(&run, 1, "dv: Failed to allocate ");
+    assert!(run.err.contains("\n    hint: raise --memory"), "{}", run.err);
+    assert_eq!(sandbox.ok(&["sql", query, "p.dv", "--memory", "256MiB"]).lines().count(), 3525);
+}
+
+#[test]
+fn plans_are_lines() {
+    let sandbox = hits();
+    let plan = sandbox.ok(&["sql", "explain select host from hits where size = 512", "hits.dv"]);
+    assert!(plan.contains("DocvaluesScan: partitions=1, columns=[host], filter=size = 512\n"), "{plan}");
+    let plan = sandbox.ok(&["sql", "explain analyze select host from hits where size = 512", "hits.dv"]);
+    assert!(plan.contains("docs_matched=1"), "{plan}");
+    let json = sandbox.ok(&["sql", "explain select host from hits", "hits.dv", "--json"]);
+    assert!(json.lines().count() == 2 && json.starts_with("{\"plan_type\":\"logical_plan\","), "{json}");
+    let tables = sandbox.ok(&["sql", "show tables", "hits.dv", "hosts.dv"]);
+    assert!(tables.contains("\"table_name\":\"hosts\""), "{tables}");
+}
+
+#[test]
+fn a_reader_that_goes_away_or_a_signal_ends_a_query() {
+    let sandbox = Sandbox::with("p.ndjson.gz", packages());
+    sandbox.ok(&["build", "p.ndjson.gz", "-o", "p.dv", "-q"]);
+    // 44 thousand million rows.
+    let query = "select a.id from p a, p b, p c";
+    for signal in [None, Some(("-INT", 130)), Some(("-TERM", 143))] {
+        let mut command = sandbox.command(&["sql", query, "p.dv", "--format", "csv"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut out = child.stdout.take().unwrap();
+        std::io::Read::read_exact(&mut out, &mut [0; 100]).unwrap();
+        let code = signal.map_or(0, |(signal, code)| {
+            let id = child.id().to_string();
+            assert!(std::process::Command::new("kill").args([signal, &id]).status().unwrap().success());
+            std::io::copy(&mut out, &mut std::io::sink()).unwrap();
+            code
+        });
+        drop(out);
+        let run = Run::new(child.wait_with_output().unwrap());
+        assert_eq!((run.code, run.err.as_str()), (code, ""));
+    }
+}
