@@ -14,6 +14,7 @@ use datafusion_common::tree_node::TreeNodeRecursion;
 use datafusion_common::{Result, Statistics, internal_err};
 use datafusion_execution::{SendableRecordBatchStream, TaskContext};
 use datafusion_physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion_physical_expr_common::physical_expr::snapshot_generation;
 use datafusion_physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion_physical_plan::filter_pushdown::{
     ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation,
@@ -183,7 +184,9 @@ impl ExecutionPlan for DocvaluesScan {
         result: ChildPushdownResult,
         _: &ConfigOptions,
     ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
-        let filters: Vec<_> = result.parent_filters.iter().map(|parent| Arc::clone(&parent.filter)).collect();
+        let filters = result.parent_filters.iter().map(|parent| &parent.filter);
+        // The table was asked for the others before.
+        let filters: Vec<_> = filters.filter(|filter| snapshot_generation(filter) != 0).cloned().collect();
         let unsupported = FilterPushdownPropagation::all_unsupported(result);
         // A filter before the limit would let other rows through.
         if filters.is_empty() || self.limit.is_some() {

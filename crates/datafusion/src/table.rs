@@ -1,6 +1,6 @@
 //! [`DocvaluesTable`]: documents as rows.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::scan::{DocvaluesScan, Wanted};
 
 /// A table of the documents of some segments, or of a store.
 ///
-/// Columns are those of all segments together. A segment that lacks one has nulls in it; types are widened as in
+/// Columns are those of all segments together, in the order of the first segment that has them. A segment that lacks one has nulls in it; types are widened as in
 /// [`MixedTypes::Promote`].
 pub struct DocvaluesTable {
     data: Arc<TableData>,
@@ -52,11 +52,14 @@ impl DocvaluesTable {
     pub fn new(parts: &Parts) -> Result<DocvaluesTable> {
         let search = Search::over(parts).threads(1).missing_columns(MissingColumns::NoValues);
         let search = search.mixed_types(MixedTypes::Promote);
-        let mut names = BTreeSet::new();
+        let (mut names, mut known) = (Vec::new(), HashSet::new());
         for part in 0..parts.len() {
-            names.extend(parts.source(part).fields().map_err(external)?.into_iter().map(|field| field.name));
+            for field in parts.source(part).fields().map_err(external)? {
+                if known.insert(field.name.clone()) {
+                    names.push(field.name);
+                }
+            }
         }
-        let names: Vec<String> = names.into_iter().collect();
         let export = search.export(DocsByPart::All, &names).map_err(external)?;
         let fields: Vec<Field> = export.fields().cloned().collect();
         let schema = export.batches().schema();
@@ -142,16 +145,15 @@ impl TableProvider for DocvaluesTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let mut wanted = Wanted { query: Query::All, places: None };
+        let (mut queries, mut places): (Vec<Query>, Option<Places>) = (Vec::new(), None);
         for filter in filters {
             match (self.data.places(filter), filter::query(filter, &self.data.fields)) {
-                (Some(places), _) => {
-                    wanted.places = Some(wanted.places.map_or(places.clone(), |all| all.and(&places)));
-                }
-                (None, Some(query)) => wanted.query = wanted.query.and(query),
+                (Some(more), _) => places = Some(places.map_or(more.clone(), |places| places.and(&more))),
+                (None, Some(query)) => queries.push(query),
                 (None, None) => return internal_err!("a filter that was not accepted: {filter}"),
             }
         }
+        let wanted = Wanted { query: Query::all_of(queries), places };
         let columns = projection.cloned().unwrap_or_else(|| (0..self.data.schema.fields().len()).collect());
         let partitions = state.config().target_partitions();
         Ok(Arc::new(DocvaluesScan::new(Arc::clone(&self.data), wanted, columns, limit, partitions)?))

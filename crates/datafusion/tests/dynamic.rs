@@ -10,7 +10,7 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::datasource::MemTable;
 use datafusion::execution::config::SessionConfig;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_expr::expressions::{Column, IsNullExpr};
+use datafusion::physical_expr::expressions::{Column, DynamicFilterPhysicalExpr, IsNullExpr};
 use datafusion::physical_plan::filter_pushdown::{
     ChildFilterPushdownResult, ChildPushdownResult, FilterPushdownPhase, PushedDown,
 };
@@ -146,7 +146,9 @@ async fn a_scan_with_a_limit_takes_no_filter() {
         while let [child] = plan.children()[..] {
             plan = child.clone();
         }
-        let filter: Arc<dyn PhysicalExpr> = Arc::new(IsNullExpr::new(Arc::new(Column::new("number", 0))));
+        let column: Arc<dyn PhysicalExpr> = Arc::new(Column::new("number", 0));
+        let is_null = Arc::new(IsNullExpr::new(column.clone()));
+        let filter: Arc<dyn PhysicalExpr> = Arc::new(DynamicFilterPhysicalExpr::new(vec![column], is_null));
         let parent = ChildFilterPushdownResult { filter, child_results: Vec::new() };
         let result = ChildPushdownResult { parent_filters: vec![parent], self_filters: Vec::new() };
         let options = ConfigOptions::new();

@@ -16,7 +16,8 @@ than letters and digits; the name of a pattern is what stands before its first `
 'logs/*.dv' is logs, and 'logs/web-*.dv' is web. NAME=PATH gives another one.
 
 Values are printed as `dv export` prints them in canonical form; null is a missing value. `explain` shows the plan of a \
-query, `explain analyze` also what each step took. `show tables` and `describe TABLE` list tables and columns. Put names \
+query, `explain analyze` also what each step took. `show tables` and `describe TABLE` list tables and columns. A query that names `_part` \
+or `_doc` gets these columns: the number of a row's segment, from 0 on, and that of its document there. Put names \
 with capitals or special characters in double quotes. Queries only read.";
 
 const EXAMPLES: &str = "\
@@ -24,6 +25,7 @@ Examples:
   dv sql 'select section, count(*), max(size) from packages group by section' packages.dv
   dv sql 'select host, sum(bytes) from logs group by host' 'logs/*.dv' --json | jq .host
   dv sql 'select name, bytes from hits join hosts on hits.host = hosts.id' hits.dv hosts=machines/
+  dv sql 'select * from hits where _doc in (7, 512)' hits.dv
   dv sql - hits.dv --format csv < report.sql > report.csv
 
 Exit codes: 0 done, 1 a column does not exist or is damaged, or the query failed, 2 the query is wrong, 3 a file

@@ -39,6 +39,21 @@ fn failed(run: &Run, code: i32, message: &str) {
 }
 
 #[test]
+fn rows_are_found_by_the_numbers_of_documents() {
+    let sandbox = hits();
+    let query = "select _part, _doc, host from hits where _doc in (0, 1) order by _doc desc";
+    assert_eq!(
+        sandbox.ok(&["sql", query, "hits.dv", "--format", "csv"]),
+        "_part,_doc,host\n0,1,b.example\n0,0,a.example\n"
+    );
+    let all = sandbox.ok(&["sql", "select * from hosts", "hosts.dv"]);
+    assert!(!all.contains("_doc"), "{all}");
+    build(&sandbox, "named.dv", "_doc\n7\n");
+    let run = sandbox.dv(&["sql", "select _doc from named", "named.dv"]);
+    failed(&run, 2, "dv: a table with a column _doc, which is not the number of a row");
+}
+
+#[test]
 fn values_print_as_in_export() {
     let sandbox = hits();
     let columns = "host,size,ratio,tags,at,ip";

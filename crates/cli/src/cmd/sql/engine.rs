@@ -53,7 +53,9 @@ pub(super) fn run(args: &SqlArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     let signal = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
     let runtime = Builder::new_multi_thread().worker_threads(threads).enable_time().build();
     let runtime = runtime.map_err(|error| CliError::failed(format!("threads: {error}")))?;
-    let result = context(&tables, threads, args.memory).and_then(|context| {
+    // Else they would be in each `select *`.
+    let has_places = ["_part", "_doc"].iter().any(|name| query.contains(name));
+    let result = context(&tables, has_places, threads, args.memory).and_then(|context| {
         let engine = Engine { runtime: &runtime, context, tables: &tables, signal };
         engine.answer(&query, format, console)
     });
@@ -62,7 +64,12 @@ pub(super) fn run(args: &SqlArgs, console: &mut Console<'_>) -> Result<Exit, Cli
 }
 
 /// A session in which each table is registered.
-fn context(tables: &[SqlTable], threads: usize, memory: Option<usize>) -> Result<SessionContext, CliError> {
+fn context(
+    tables: &[SqlTable],
+    has_places: bool,
+    threads: usize,
+    memory: Option<usize>,
+) -> Result<SessionContext, CliError> {
     let config = SessionConfig::new().with_target_partitions(threads).with_information_schema(true);
     let runtime = RuntimeEnvBuilder::new();
     let runtime = match memory {
@@ -72,20 +79,21 @@ fn context(tables: &[SqlTable], threads: usize, memory: Option<usize>) -> Result
     let context = SessionContext::new_with_config_rt(config, runtime.build_arc()?);
     for table in tables {
         let name = TableReference::bare(table.name.as_str());
-        context.register_table(name, Arc::new(provider(table)?))?;
+        context.register_table(name, Arc::new(provider(table, has_places)?))?;
     }
     Ok(context)
 }
 
-fn provider(table: &SqlTable) -> Result<DocvaluesTable, CliError> {
-    DocvaluesTable::new(table.segments.parts()).map_err(|error| match error {
+fn provider(table: &SqlTable, has_places: bool) -> Result<DocvaluesTable, CliError> {
+    let provider = DocvaluesTable::new(table.segments.parts()).map_err(|error| match error {
         DataFusionError::External(cause) => match cause.downcast::<SearchError>() {
             // It names files instead of parts.
             Ok(cause) => table.segments.failure(*cause),
             Err(cause) => DataFusionError::External(cause).into(),
         },
-        error => error.into(),
-    })
+        error => CliError::from(error),
+    })?;
+    Ok(if has_places { provider.with_places()? } else { provider })
 }
 
 struct Engine<'r> {
