@@ -54,7 +54,7 @@ impl Wanted {
     }
 }
 
-/// Reads columns of the documents that match a query, in the order of parts and documents.
+/// Reads columns of the documents that match a query, in the order of parts and documents if no filter is dynamic.
 pub(crate) struct DocvaluesScan {
     data: Arc<TableData>,
     wanted: Wanted,
@@ -104,6 +104,19 @@ impl DocvaluesScan {
             metrics: ExecutionPlanMetricsSet::new(),
         }
     }
+}
+
+/// The documents of a partition in windows. Dynamic filters narrow while rows are read: then windows are short, and come in
+/// an order in which each halves the distance between earlier ones. So those for which the filters narrow much come early,
+/// also if values ascend or descend by document.
+fn windows(ranges: &[(usize, DocRange)], is_dynamic: bool) -> VecDeque<(usize, DocRange)> {
+    let len = if is_dynamic { CUT } else { WINDOW };
+    let windows = ranges.iter().flat_map(|(part, docs)| docs.chunks(len).map(|docs| (*part, docs)));
+    let mut windows: Vec<_> = windows.enumerate().collect();
+    if is_dynamic {
+        windows.sort_by_key(|(at, _)| at.reverse_bits());
+    }
+    windows.into_iter().map(|(_, window)| window).collect()
 }
 
 /// Cuts all documents into as many partitions, as equal as possible; at least one.
@@ -207,8 +220,6 @@ impl ExecutionPlan for DocvaluesScan {
         let Some(ranges) = self.partitions.get(partition) else {
             return internal_err!("partition {partition} of {}", self.partitions.len());
         };
-        // Dynamic filters narrow while rows are read, so that short windows pay.
-        let window = if self.dynamic.0.is_empty() { WINDOW } else { CUT };
         let names = self.columns.iter().filter_map(|at| self.data.fields.get(*at));
         let counter = |name| MetricBuilder::new(&self.metrics).counter(name, partition);
         let reader = Reader {
@@ -222,10 +233,7 @@ impl ExecutionPlan for DocvaluesScan {
             schema: self.schema(),
             rows: context.session_config().batch_size().max(1),
             left: self.limit.unwrap_or(usize::MAX),
-            windows: ranges
-                .iter()
-                .flat_map(|(part, docs)| docs.chunks(window).map(|docs| (*part, docs)))
-                .collect(),
+            windows: windows(ranges, !self.dynamic.0.is_empty()),
             places: self.wanted.places.clone(),
             found: Found::default(),
             ready: VecDeque::new(),
@@ -411,11 +419,11 @@ impl Reader {
         let found = match ranges[..] {
             [] => FoundDocs::default(),
             [docs] if self.bound.is_all() => FoundDocs::Run(docs),
-            [docs] => FoundDocs::List(self.collect(part, Docs::Range(docs.start, docs.end))?, 0),
+            [docs] => self.collect(part, Docs::Range(docs.start, docs.end))?,
             _ if self.bound.is_all() => FoundDocs::List(places::listed(&ranges), 0),
             _ => {
                 let docs = places::listed(&ranges);
-                FoundDocs::List(self.collect(part, Docs::list(&docs).map_err(external)?)?, 0)
+                self.collect(part, Docs::list(&docs).map_err(external)?)?
             }
         };
         self.matched.add(match &found {
@@ -426,11 +434,16 @@ impl Reader {
     }
 
     /// Those of some documents of a part that match.
-    fn collect(&self, part: usize, docs: Docs<'_>) -> Result<Vec<DocId>> {
+    fn collect(&self, part: usize, docs: Docs<'_>) -> Result<FoundDocs> {
         self.visited.add(docs.count(self.data.docs[part]) as usize);
         let asked = self.only(part, docs);
+        if self.columns.is_empty() {
+            // Only their number is asked for; it is at most a `u32`.
+            let count = self.bound.count(DocsByPart::Parts(&asked)).map_err(external)?;
+            return Ok(FoundDocs::Run(DocRange::new(0, u32::try_from(count).unwrap_or(u32::MAX))));
+        }
         let found = self.bound.collect(DocsByPart::Parts(&asked)).map_err(external)?;
-        Ok(found.of_part(part).to_vec(self.data.docs[part]))
+        Ok(FoundDocs::List(found.of_part(part).to_vec(self.data.docs[part]), 0))
     }
 
     fn read(&self, part: usize, docs: SomeDocs<'_>) -> Result<Vec<RecordBatch>> {
@@ -494,6 +507,20 @@ impl Iterator for Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn windows_of_dynamic_filters_halve_the_distance() {
+        let ranges = [(0, DocRange::new(65_536, 200_000)), (2, DocRange::new(0, 300_000))];
+        let (in_order, halving) = (windows(&ranges, false), windows(&ranges, true));
+        assert_eq!(in_order, ranges);
+        let starts: Vec<_> = halving.iter().map(|(part, docs)| (*part, docs.start / 65_536)).collect();
+        assert_eq!(starts, [(0, 1), (2, 1), (0, 3), (2, 3), (0, 2), (2, 2), (2, 0), (2, 4)]);
+        let mut sorted: Vec<_> = halving.into_iter().collect();
+        sorted.sort_by_key(|(part, docs)| (*part, docs.start));
+        let docs =
+            |part| sorted.iter().filter(move |window| window.0 == part).flat_map(|(_, docs)| docs.iter());
+        assert!(docs(0).eq(ranges[0].1.iter()) && docs(2).eq(ranges[1].1.iter()));
+    }
 
     #[test]
     fn partitions_have_each_document_once_and_in_order() {
