@@ -47,7 +47,9 @@
 
 mod dynamic;
 mod filter;
+mod partitions;
 mod places;
+mod reader;
 mod scan;
 mod table;
 
