@@ -82,7 +82,32 @@ impl DocvaluesTable {
     }
 
     /// This table with two columns more: `_part`, the number of a row's segment from 0 on, and `_doc`, that of its document in
-    /// the segment. Conditions on them find rows without a search: `_part = 0 and _doc in (7, 9)`.
+    /// the segment. Conditions on them find rows without a search, in O(rows found).
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use datafusion::prelude::SessionContext;
+    /// # use docvalues::prelude::*;
+    /// # use docvalues_datafusion::DocvaluesTable;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let mut schema = Schema::new();
+    /// # let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+    /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// # for number in 0..10 {
+    /// #     let mut doc = writer.document();
+    /// #     doc.i64(size, number)?;
+    /// #     doc.finish()?;
+    /// # }
+    /// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+    /// let table = DocvaluesTable::of_segments([segment])?.with_places()?;
+    /// let context = SessionContext::new();
+    /// context.register_table("hits", Arc::new(table))?;
+    /// let found = context.sql("select size from hits where _part = 0 and _doc in (7, 9)").await?;
+    /// assert_eq!(found.count().await?, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

@@ -56,6 +56,23 @@ pub trait Work {
 
 /// Does some work in the version for this CPU: with `popcnt`, BMI2 and AVX2, or without. Calls with little work lose more
 /// than they gain, as nothing is inlined across this function.
+///
+/// ```
+/// use docvalues_format::bits::{Work, multiversioned};
+///
+/// struct Count<'w>(&'w [u64]);
+///
+/// impl Work for Count<'_> {
+///     type Output = u32;
+///
+///     #[inline(always)]
+///     fn run(self) -> u32 {
+///         self.0.iter().map(|word| word.count_ones()).sum()
+///     }
+/// }
+///
+/// assert_eq!(multiversioned(Count(&[0b1010, 1])), 3);
+/// ```
 #[inline]
 pub fn multiversioned<W: Work>(work: W) -> W::Output {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
