@@ -9,6 +9,7 @@
 #[expect(dead_code, reason = "the other tests want all of it")]
 mod write;
 
+use docvalues::search::arrow::StringLayout;
 use docvalues::search::{Docs, Search};
 use docvalues::writer::arrow::field_specs;
 use docvalues::{
@@ -36,9 +37,9 @@ fn exported_batches_give_the_same_segment() {
     let segment = Segment::from_bytes(file.clone(), OpenOptions::new()).unwrap();
     let names: Vec<String> = dataset.columns.iter().map(|(field, _)| field.name.clone()).collect();
 
-    for dictionaries in [false, true] {
+    for layout in [StringLayout::Offsets, StringLayout::Views, StringLayout::Dictionary] {
         let batches = Search::new(&segment).export(Docs::All, &names).unwrap().batches();
-        let batches = if dictionaries { batches.dictionaries() } else { batches };
+        let batches = batches.strings_as(layout);
         let mut writer = None;
         for batch in batches {
             let batch = batch.unwrap();

@@ -7,7 +7,7 @@
 //! | `timestamp[ms]` `[us]` `[ns]` | timestamp of that unit, in UTC |
 //! | `ip` | fixed-size-binary of 16 bytes as stored, which keeps the order; extension type `docvalues.ip` |
 //! | `uuid` | fixed-size-binary of 16 bytes, extension type `arrow.uuid` |
-//! | `string` | utf8; for sorted columns also a dictionary of int32 and utf8: [`Batches::dictionaries`] |
+//! | `string` | utf8; also utf8-view, or for sorted columns a dictionary of int32 and utf8: [`StringLayout`] |
 //! | `bytes` | binary, otherwise as `string` |
 //! | several values | a list of these; null for documents without a value |
 //!
@@ -24,7 +24,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use crate::error::{Error, Result};
 use crate::export::{Chunk, Export};
 use arrays::{array, weight};
-pub use types::{IP_EXTENSION, arrow_field};
+pub use types::{IP_EXTENSION, StringLayout, arrow_field};
 
 /// About how many bytes of strings and lists a batch has, unless a single row has more. It leaves room in 32-bit
 /// offsets, even if a chunk has one long string for many rows.
@@ -39,7 +39,7 @@ pub struct Batches<'a> {
     schema: SchemaRef,
     /// The name of the column of document ids, if there is one.
     doc_ids: Option<String>,
-    dictionaries: bool,
+    strings: StringLayout,
     /// The next row of the chunk.
     next: usize,
     done: bool,
@@ -68,7 +68,7 @@ impl<'a> Export<'a> {
             export: self,
             schema: Arc::new(Schema::empty()),
             doc_ids: None,
-            dictionaries: false,
+            strings: StringLayout::default(),
             done: false,
         };
         batches.described()
@@ -76,11 +76,10 @@ impl<'a> Export<'a> {
 }
 
 impl Batches<'_> {
-    /// Encodes strings of sorted columns as dictionaries, a separate one for each batch. They are as small as the
-    /// column, and fast to group by. Arrow IPC files, which need one dictionary for all batches, do not accept them.
+    /// Sets the layout of strings and bytes.
     #[must_use]
-    pub fn dictionaries(self) -> Self {
-        Batches { dictionaries: true, ..self }.described()
+    pub fn strings_as(self, strings: StringLayout) -> Self {
+        Batches { strings, ..self }.described()
     }
 
     /// Adds a first column of this name with the document ids within their parts, as uint32.
@@ -93,7 +92,7 @@ impl Batches<'_> {
     fn described(self) -> Self {
         let doc_ids = self.doc_ids.iter().map(|name| Field::new(name, DataType::UInt32, false));
         let columns = self.export.fields().zip(self.export.nullable());
-        let columns = columns.map(|(field, nullable)| arrow_field(field, nullable, self.dictionaries));
+        let columns = columns.map(|(field, nullable)| arrow_field(field, nullable, self.strings));
         let schema = Arc::new(Schema::new(doc_ids.chain(columns).collect::<Vec<_>>()));
         Batches { schema, ..self }
     }
@@ -106,7 +105,7 @@ impl Batches<'_> {
             self.next = 0;
         }
         let (chunk, first) = (self.export.chunk(), self.next);
-        let rows = first..first + fitting(chunk, first);
+        let rows = first..first + fitting(chunk, first, self.strings);
         let docs = &chunk.docs()[rows.clone()];
         let ids = self
             .doc_ids
@@ -114,7 +113,7 @@ impl Batches<'_> {
             .map(|_| -> ArrayRef { Arc::new(docs.iter().map(|doc| doc.doc.get()).collect::<UInt32Array>()) });
         let mut columns: Vec<ArrayRef> = ids.collect();
         for (i, field) in self.export.fields().enumerate() {
-            columns.push(array(chunk, i, rows.clone(), field, self.dictionaries)?);
+            columns.push(array(chunk, i, rows.clone(), field, self.strings)?);
         }
         self.next = rows.end;
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
@@ -125,11 +124,11 @@ impl Batches<'_> {
 }
 
 /// The number of rows of a chunk, from `first` on, that fit a batch.
-fn fitting(chunk: &Chunk, first: usize) -> usize {
+fn fitting(chunk: &Chunk, first: usize, strings: StringLayout) -> usize {
     let mut rows = chunk.len() - first;
     let bytes = |rows: usize| {
         let columns = (0..chunk.width()).map(|i| chunk.column(i));
-        columns.map(|column| weight(&column, first..first + rows)).max().unwrap_or(0)
+        columns.map(|column| weight(&column, first..first + rows, strings)).max().unwrap_or(0)
     };
     while rows > 1 && bytes(rows) > BATCH_BYTES {
         rows /= 2;

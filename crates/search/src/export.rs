@@ -224,7 +224,7 @@ impl<'a> Export<'a> {
             DocOrder::Docs(list) => !list.iter().all(|doc| is_there(&(*doc).into())),
         };
         let docs: u64 = (0..self.reader.parts()).map(|part| u64::from(self.reader.total(part))).sum();
-        self.reader.columns().map(move |column| unknown || column.with_value.most() < docs)
+        self.reader.columns().map(move |column| unknown || column.with_value.exact() != Some(docs))
     }
 
     fn advance(&mut self) -> Result<bool> {

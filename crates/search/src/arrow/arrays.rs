@@ -3,20 +3,21 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Float64Type, Int64Type, TimestampMicrosecondType,
     TimestampMillisecondType, TimestampNanosecondType, UInt64Type,
 };
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, DictionaryArray, FixedSizeBinaryArray, Int32Array, ListArray,
-    PrimitiveArray, StringArray,
+    ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, DictionaryArray, FixedSizeBinaryArray, Int32Array,
+    ListArray, PrimitiveArray, StringArray, StringViewArray, UInt32Array,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 use docvalues_column::{DocAddress, Field, LogicalType};
 use docvalues_format::file::kind::{to_f64, to_u64};
 
-use super::types::{arrow_field, has_dictionary};
+use super::types::{StringLayout, arrow_field};
 use crate::error::{Error, Result};
 use crate::export::{Chunk, ChunkColumn, Numbers, Strings};
 
@@ -44,18 +45,19 @@ pub(super) fn array(
     i: usize,
     rows: Range<usize>,
     field: &Field,
-    dictionaries: bool,
+    layout: StringLayout,
 ) -> Result<ArrayRef> {
     let about = ColumnContext { field, docs: &chunk.docs()[rows.clone()] };
     match chunk.column(i) {
         ChunkColumn::Numbers(column) => numbers(&about, column, rows),
-        ChunkColumn::Strings(column) if dictionaries && has_dictionary(field) => {
-            dictionary(&about, column, rows)
-        }
-        ChunkColumn::Strings(column) => {
-            let nulls = nulls(rows.len(), |row| column.place(rows.start + row).is_some());
-            strings(&about, rows.clone().map(|at| column.get(at).unwrap_or_default()), nulls, |row| row)
-        }
+        ChunkColumn::Strings(column) => match arrow_field(field, true, layout).data_type() {
+            DataType::Dictionary(..) => dictionary(&about, column, rows),
+            DataType::Utf8View | DataType::BinaryView => views(&about, column, rows),
+            _ => {
+                let nulls = nulls(rows.len(), |row| column.place(rows.start + row).is_some());
+                strings(&about, rows.clone().map(|at| column.get(at).unwrap_or_default()), nulls, |row| row)
+            }
+        },
         ChunkColumn::NumberLists(column) => {
             let lists = || rows.clone().map(|at| column.get(at));
             let values: Vec<i64> = lists().flatten().copied().collect();
@@ -73,10 +75,12 @@ pub(super) fn array(
 }
 
 /// The bytes that these rows of a column take as an array of strings or lists.
-pub(super) fn weight(column: &ChunkColumn<'_>, rows: Range<usize>) -> u64 {
+pub(super) fn weight(column: &ChunkColumn<'_>, rows: Range<usize>, layout: StringLayout) -> u64 {
     let bytes = |bytes: usize| bytes as u64;
     match column {
         ChunkColumn::Numbers(_) => 0,
+        // The chunk has each once.
+        ChunkColumn::Strings(_) if layout == StringLayout::Views => 0,
         ChunkColumn::Strings(column) => rows.map(|at| column.get(at).map_or(0, |s| bytes(s.len()))).sum(),
         ChunkColumn::NumberLists(column) => rows.map(|at| bytes(8 * column.get(at).len())).sum(),
         ChunkColumn::StringLists(column) => {
@@ -91,10 +95,12 @@ fn nulls(rows: usize, there: impl Fn(usize) -> bool) -> Option<NullBuffer> {
 }
 
 fn numbers(about: &ColumnContext<'_>, column: Numbers<'_>, rows: Range<usize>) -> Result<ArrayRef> {
-    let nulls = column.present.and_then(|_| nulls(rows.len(), |row| column.get(rows.start + row).is_some()));
-    // Zeros for missing values, so that equal rows have equal bytes.
-    let values = rows.clone().map(|at| column.get(at).unwrap_or(0)).collect();
-    of_stored(about, values, nulls, |row| row)
+    let nulls = column.present.and_then(|present| {
+        let words = Buffer::from_slice_ref(present);
+        let nulls = NullBuffer::new(BooleanBuffer::new(words, rows.start, rows.len()));
+        (nulls.null_count() > 0).then_some(nulls)
+    });
+    of_stored(about, column.values[rows].to_vec(), nulls, |row| row)
 }
 
 /// Converts stored numbers; `row` returns the row of an item.
@@ -188,15 +194,33 @@ fn strings<'a>(
 fn dictionary(about: &ColumnContext<'_>, column: Strings<'_>, rows: Range<usize>) -> Result<ArrayRef> {
     let key = |at| column.place(at).map(|place| i32::try_from(place).unwrap_or(i32::MAX));
     let keys: Int32Array = rows.clone().map(key).collect();
+    let values = distinct(about, column, rows)?;
+    Ok(Arc::new(DictionaryArray::try_new(keys, values).map_err(|error| about.unfit(error))?))
+}
+
+/// Converts rows to views of the chunk's strings.
+fn views(about: &ColumnContext<'_>, column: Strings<'_>, rows: Range<usize>) -> Result<ArrayRef> {
+    let key = |at| column.place(at).map(|place| u32::try_from(place).unwrap_or(u32::MAX));
+    let keys: UInt32Array = rows.clone().map(key).collect();
+    let values = distinct(about, column, rows)?;
+    let values: ArrayRef = match values.data_type() {
+        DataType::Utf8 => Arc::new(StringViewArray::from(values.as_string::<i32>())),
+        _ => Arc::new(BinaryViewArray::from(values.as_binary::<i32>())),
+    };
+    arrow_select::take::take(&values, &keys, None).map_err(|error| about.unfit(error))
+}
+
+/// The chunk's strings, each once.
+fn distinct(about: &ColumnContext<'_>, column: Strings<'_>, rows: Range<usize>) -> Result<ArrayRef> {
     let row_with = |place| rows.clone().position(|at| column.place(at) == Some(place)).unwrap_or(0);
     let all = column.strings();
-    let values = strings(about, (0..all.len()).map(|place| all.get(place)), None, row_with)?;
-    Ok(Arc::new(DictionaryArray::try_new(keys, values).map_err(|error| about.unfit(error))?))
+    strings(about, (0..all.len()).map(|place| all.get(place)), None, row_with)
 }
 
 /// Builds lists from offsets and items; an empty list is null.
 fn list(about: &ColumnContext<'_>, starts: OffsetBuffer<i32>, items: ArrayRef) -> Result<ArrayRef> {
-    let DataType::List(item) = arrow_field(about.field, true, false).data_type().clone() else {
+    let DataType::List(item) = arrow_field(about.field, true, StringLayout::Offsets).data_type().clone()
+    else {
         return Err(about.unfit("its documents have one value each"));
     };
     let nulls = nulls(about.docs.len(), |row| starts[row] < starts[row + 1]);

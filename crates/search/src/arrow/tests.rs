@@ -41,6 +41,8 @@ fn stored(array: &dyn Array, at: usize) -> Option<Stored> {
         }),
         DataType::FixedSizeBinary(16) => Bytes(array.as_fixed_size_binary().value(at).to_vec()),
         DataType::Utf8 => Bytes(array.as_string::<i32>().value(at).as_bytes().to_vec()),
+        DataType::Utf8View => Bytes(array.as_string_view().value(at).as_bytes().to_vec()),
+        DataType::BinaryView => Bytes(array.as_binary_view().value(at).to_vec()),
         DataType::Binary => Bytes(array.as_binary::<i32>().value(at).to_vec()),
         DataType::Dictionary(..) => {
             let array = array.as_dictionary::<Int32Type>();
@@ -94,7 +96,9 @@ fn check_all(dataset: &Dataset, docs: &[DocId], rows: usize) {
     let names: Vec<&str> = dataset.columns.iter().map(|(field, _)| field.name.as_str()).collect();
     let export = || Search::new(&source).export(docs, &names).unwrap().chunk_rows(rows);
     check(export().batches().doc_ids("_doc"), docs, dataset);
-    check(export().batches().dictionaries().doc_ids("_doc"), docs, dataset);
+    for layout in [StringLayout::Views, StringLayout::Dictionary] {
+        check(export().batches().strings_as(layout).doc_ids("_doc"), docs, dataset);
+    }
 }
 
 proptest! {
@@ -136,9 +140,9 @@ fn one(field: docvalues_column::Field, column: ModelColumn) -> MemSource {
     MemSource::new(3, [(field, column)])
 }
 
-fn error_of(source: &MemSource, dictionaries: bool) -> String {
+fn error_of(source: &MemSource, layout: StringLayout) -> String {
     let batches = Search::new(source).export(Docs::All, &["c"]).unwrap().batches();
-    let mut batches = if dictionaries { batches.dictionaries() } else { batches };
+    let mut batches = batches.strings_as(layout);
     let error = batches.next().unwrap().unwrap_err().to_string();
     assert!(batches.next().is_none());
     error
@@ -151,25 +155,26 @@ fn values_invalid_for_their_type_are_errors() {
     let bad = || vec![Some(b"ok".to_vec()), Some(b"\xc3".to_vec()), Some(b"\xa9".to_vec())];
     let text = "column \"c\": document 1 has text that is not UTF-8";
     let binary = one(field(Kind::Binary, LogicalType::Utf8), ModelColumn::Binary(bad()));
-    assert!(error_of(&binary, false).contains(text));
+    assert!(error_of(&binary, StringLayout::Offsets).contains(text));
     let sorted = one(field(Kind::Sorted, LogicalType::Utf8), ModelColumn::Sorted(bad()));
-    assert!(error_of(&sorted, false).contains(text));
-    assert!(
-        error_of(&sorted, true).contains("document 2 has text that is not UTF-8"),
-        "{}",
-        error_of(&sorted, true)
-    );
+    assert!(error_of(&sorted, StringLayout::Offsets).contains(text));
+    for layout in [StringLayout::Views, StringLayout::Dictionary] {
+        let error = error_of(&sorted, layout);
+        assert!(error.contains("document 2 has text that is not UTF-8"), "{error}");
+    }
     let sets = bad().into_iter().map(|value| value.into_iter().collect()).collect();
     let sets = one(field(Kind::SortedSet, LogicalType::Utf8), ModelColumn::SortedSet(sets));
-    assert!(error_of(&sets, false).contains(text));
+    assert!(error_of(&sets, StringLayout::Offsets).contains(text));
     let short =
         one(field(Kind::Binary, LogicalType::Uuid), ModelColumn::Binary(vec![None, Some(vec![1; 15])]));
-    assert!(error_of(&short, false).contains("document 1 has a value that is not 16 bytes long"));
+    assert!(
+        error_of(&short, StringLayout::Offsets).contains("document 1 has a value that is not 16 bytes long")
+    );
     let far = one(
         field(Kind::Numeric, LogicalType::Date),
         ModelColumn::Numeric(vec![Some(1), None, Some(1 << 31)]),
     );
-    assert!(error_of(&far, false).contains("document 2 has a day beyond"));
+    assert!(error_of(&far, StringLayout::Offsets).contains("document 2 has a day beyond"));
 }
 
 #[test]

@@ -13,23 +13,38 @@ pub const IP_EXTENSION: &str = "docvalues.ip";
 /// Arrow's canonical extension type of UUIDs.
 const UUID_EXTENSION: &str = "arrow.uuid";
 
-/// The Arrow field of a column. It is a dictionary if `dictionaries` is set and the column can have one.
-pub fn arrow_field(field: &Field, nullable: bool, dictionaries: bool) -> ArrowField {
+/// The layout of arrays of strings and bytes. It does not matter to lists, nor to values of 16 bytes each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StringLayout {
+    /// The bytes of each row one after the other: utf8 and binary.
+    #[default]
+    Offsets,
+    /// Views of bytes, which rows with the same string of a sorted column share: utf8-view and binary-view. DataFusion
+    /// groups and joins by them fastest.
+    Views,
+    /// For sorted columns, positions in a dictionary, a separate one for each batch, otherwise as [`Offsets`](Self::Offsets).
+    /// They are as small as the column. Arrow IPC files, which need one dictionary for all batches, do not accept them.
+    Dictionary,
+}
+
+/// The Arrow field of a column.
+pub fn arrow_field(field: &Field, nullable: bool, strings: StringLayout) -> ArrowField {
     if field.kind.is_multi_valued() {
         let item = Arc::new(scalar("item", field.logical, false));
         return ArrowField::new(&field.name, DataType::List(item), nullable);
     }
     let scalar = scalar(&field.name, field.logical, nullable);
-    if dictionaries && has_dictionary(field) {
-        let values = Box::new(scalar.data_type().clone());
-        return scalar.with_data_type(DataType::Dictionary(Box::new(DataType::Int32), values));
-    }
-    scalar
-}
-
-/// Whether the strings of a column are exported as a dictionary. For 16-byte values, a 4-byte index saves too little.
-pub(super) fn has_dictionary(field: &Field) -> bool {
-    field.kind == Kind::Sorted && matches!(field.logical, LogicalType::Utf8 | LogicalType::Bytes)
+    let ty = match (scalar.data_type(), strings) {
+        (DataType::Utf8, StringLayout::Views) => DataType::Utf8View,
+        (DataType::Binary, StringLayout::Views) => DataType::BinaryView,
+        (ty @ (DataType::Utf8 | DataType::Binary), StringLayout::Dictionary)
+            if field.kind == Kind::Sorted =>
+        {
+            DataType::Dictionary(Box::new(DataType::Int32), Box::new(ty.clone()))
+        }
+        _ => return scalar,
+    };
+    scalar.with_data_type(ty)
 }
 
 fn scalar(name: &str, logical: LogicalType, nullable: bool) -> ArrowField {

@@ -58,8 +58,7 @@ pub enum ChunkColumn<'a> {
 /// At most one number a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbers<'a> {
-    /// A stored number for each row, unspecified for rows without a value. The column's logical type gives it its
-    /// meaning.
+    /// A stored number for each row, 0 for rows without a value. The column's logical type gives it its meaning.
     pub values: &'a [i64],
     /// A bit for each row that has a number; `None` if all have one.
     pub present: Option<&'a [u64]>,
