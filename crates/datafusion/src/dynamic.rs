@@ -54,7 +54,8 @@ fn wider(expr: &Arc<dyn PhysicalExpr>, fields: &[TableField]) -> Option<Query> {
 /// A condition on one column as an expression of a plan.
 fn logical(expr: &Arc<dyn PhysicalExpr>) -> Option<Expr> {
     if let Some(column) = expr.downcast_ref::<Column>() {
-        return Some(Expr::Column(column.name().into()));
+        // A name as it is: `into` would parse it as SQL.
+        return Some(Expr::Column(datafusion_common::Column::new_unqualified(column.name())));
     }
     if let Some(literal) = expr.downcast_ref::<Literal>() {
         return Some(Expr::Literal(literal.value().clone(), None));

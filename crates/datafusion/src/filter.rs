@@ -15,25 +15,39 @@ pub(crate) struct TableField {
     pub(crate) field: Field,
     /// Whether doubles of the column may be NaN.
     pub(crate) may_be_nan: bool,
+    /// Whether it is single-valued, and each part that has it has ords for it.
+    pub(crate) has_ords: bool,
 }
 
 /// The query that finds exactly the documents for which `expr` is true. `None` if docvalues cannot do that, or if `and` and
 /// `or` are nested too deeply for it.
 pub(crate) fn query(expr: &Expr, fields: &[TableField]) -> Option<Query> {
-    nested(expr, fields, None, MAX_DEPTH / 2)
+    nested(expr, fields, MAX_DEPTH / 2)
 }
 
-/// As [`query`], for an operand of `parent`. There may be `left` more changes between `and` and `or`; a chain of one of them
-/// is one level.
-fn nested(expr: &Expr, fields: &[TableField], parent: Option<Operator>, left: usize) -> Option<Query> {
-    match expr {
-        Expr::BinaryExpr(BinaryExpr { left: a, op: op @ (Operator::And | Operator::Or), right: b }) => {
-            let left = if parent == Some(*op) { left } else { left.checked_sub(1)? };
-            let (a, b) = (nested(a, fields, Some(*op), left)?, nested(b, fields, Some(*op), left)?);
-            Some(if *op == Operator::And { a.and(b) } else { a.or(b) })
+/// As [`query`], with `left` more changes between `and` and `or`; a chain of one of them is one level.
+fn nested(expr: &Expr, fields: &[TableField], left: usize) -> Option<Query> {
+    let Expr::BinaryExpr(BinaryExpr { op: op @ (Operator::And | Operator::Or), .. }) = expr else {
+        return condition(expr, fields);
+    };
+    let left = left.checked_sub(1)?;
+    let operands = chain(expr, *op).into_iter().map(|operand| nested(operand, fields, left));
+    let operands = operands.collect::<Option<Vec<_>>>()?;
+    Some(if *op == Operator::And { Query::all_of(operands) } else { Query::any_of(operands) })
+}
+
+/// The operands of a chain of `and`, or of `or`, in order. Chains may be too long for recursion.
+pub(crate) fn chain(expr: &Expr, op: Operator) -> Vec<&Expr> {
+    let (mut operands, mut left) = (Vec::new(), vec![expr]);
+    while let Some(expr) = left.pop() {
+        match expr {
+            Expr::BinaryExpr(BinaryExpr { left: a, op: of_expr, right: b }) if *of_expr == op => {
+                left.extend([&**b, &**a]);
+            }
+            operand => operands.push(operand),
         }
-        expr => condition(expr, fields),
     }
+    operands
 }
 
 /// The query of a condition on one column.
@@ -104,9 +118,7 @@ fn compare(column: &TableField, op: Operator, value: &ScalarValue) -> Option<Que
         Operator::GtEq => (Bound::Included(literal), Bound::Unbounded),
         _ => return None,
     };
-    // An address in text form may be a network, which has no order.
-    let is_ordered = !matches!(column.field.logical, LogicalType::Ip | LogicalType::Uuid | LogicalType::Bool);
-    (is_ordered && !column.may_be_nan).then(|| Query::range(name, bounds))
+    (column.field.logical != LogicalType::Bool && !column.may_be_nan).then(|| Query::range(name, bounds))
 }
 
 /// A literal of exactly the column's type. There is none for null.
@@ -150,7 +162,7 @@ mod tests {
     #[test]
     fn a_chain_is_one_level_of_nesting() {
         let field = Field::new("size", Kind::Numeric, LogicalType::I64);
-        let fields = [TableField { field, may_be_nan: false }];
+        let fields = [TableField { field, may_be_nan: false, has_ords: false }];
         let is = |number: i64| col("size").eq(lit(number));
         let chain = (0..400).fold(is(-1), |chain, number| chain.or(is(number)));
         let alternating = |levels| {
@@ -171,7 +183,7 @@ mod tests {
     #[test]
     fn a_set_is_not_compared_with_a_value() {
         let field = |kind| Field::new("size", kind, LogicalType::I64);
-        let fields = |kind| [TableField { field: field(kind), may_be_nan: false }];
+        let fields = |kind| [TableField { field: field(kind), may_be_nan: false, has_ords: false }];
         let (equal, exists) = (col("size").eq(lit(7_i64)), col("size").is_not_null());
         assert_eq!(query(&equal, &fields(Kind::Numeric)), Some(Query::eq("size", 7)));
         assert_eq!(query(&equal, &fields(Kind::SortedNumeric)), None);

@@ -36,23 +36,43 @@
 //! | `=` `<>` `<` `<=` `>` `>=` `between` `in` `not in` with literals, `and`, `or` | on single values: zones, jump tables and dictionaries, before a value is decoded |
 //! | the same on `_part` and `_doc`, if a table [has them](DocvaluesTable::with_places) | nothing is searched; other rows are not touched |
 //! | `is null`, `is not null` | also on sets |
+//! | the same with [`to_ip` and `to_uuid`](functions()) of a text | on addresses and UUIDs |
 //! | `like 'abc%'` | on strings |
 //! | `limit` | with such filters |
-//! | `order by … limit`, joins | while they run, they tell which documents are no longer wanted; these are not read |
+//! | `order by … limit`, joins | while they run, they tell which documents are no longer wanted; these are not read, [if you allow it](#filters-that-come-late) |
+//! | `group by` strings | by their ords, with the rule [`GroupByOrds`] |
 //! | `count(*)`, `min`, `max` without a filter | from the directory, if nothing was deleted or changed |
 //!
 //! DataFusion computes all else. It orders doubles totally: NaN is above all numbers, and -0.0 below 0.0, unlike in
 //! docvalues. So ranges of a column that may have NaNs, and comparisons with zero, are left to it.
+//!
+//! # Filters that come late
+//!
+//! DataFusion 55 also makes filters of `min` and `max` while a query runs. If one of several such functions has no value yet,
+//! or is not of a plain column, its filter is false for rows that this function wants. A table cannot tell which filter is
+//! whose, so it takes none unless those are turned off:
+//!
+//! ```
+//! # use datafusion::prelude::{SessionConfig, SessionContext};
+//! let config = SessionConfig::new();
+//! let config = config.set_bool("datafusion.optimizer.enable_aggregate_dynamic_filter_pushdown", false);
+//! let context = SessionContext::new_with_config(config);
+//! ```
 #![forbid(unsafe_code)]
 
 mod dynamic;
 mod filter;
+mod functions;
+mod group_by_ords;
 mod partitions;
 mod places;
 mod reader;
 mod scan;
 mod table;
+mod terms;
 
+pub use functions::functions;
+pub use group_by_ords::GroupByOrds;
 pub use table::DocvaluesTable;
 
 /// The code of the README is compiled.

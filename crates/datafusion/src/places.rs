@@ -7,15 +7,23 @@ use datafusion_expr::expr::InList;
 use datafusion_expr::{Between, BinaryExpr, Expr, Operator};
 use docvalues::{DocId, DocRange};
 
+use crate::filter::chain;
+
 /// The column of the number of a row's part.
 pub(crate) const PART: &str = "_part";
 
 /// The column of the number of a row's document in its part.
 pub(crate) const DOC: &str = "_doc";
 
-/// The documents for which conditions on [`PART`] and [`DOC`] are true.
-#[derive(Clone, Debug)]
-pub(crate) struct Places(Vec<Rectangle>);
+/// The documents for which conditions on [`PART`] and [`DOC`] are true: those that are in each of these sets.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places(Vec<Set>);
+
+/// The documents of any rectangle.
+type Set = Vec<Rectangle>;
+
+/// The most rectangles that two conditions become when they are combined.
+const MOST_RECTANGLES: usize = 1_024;
 
 /// All documents of some numbers in some parts.
 #[derive(Clone, Debug)]
@@ -29,11 +37,15 @@ struct Rectangle {
 struct Numbers(Vec<(i64, i64)>);
 
 impl Places {
-    /// Those for which `expr` is true; `None` if it has other conditions.
+    /// Those for which `expr` is true; `None` if it has other conditions, or would take too many rectangles.
     pub(crate) fn of(expr: &Expr) -> Option<Places> {
-        if let Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) = expr {
-            let (left, right) = (Places::of(left)?, Places::of(right)?);
-            return Some(if *op == Operator::And { left.and(&right) } else { left.or(right) });
+        if let Expr::BinaryExpr(BinaryExpr { op: op @ (Operator::And | Operator::Or), .. }) = expr {
+            let mut operands = chain(expr, *op).into_iter().map(Places::of);
+            let first = operands.next()??;
+            return operands.try_fold(first, |all, next| match op {
+                Operator::And => Some(all.and(next?)),
+                _ => all.or(next?),
+            });
         }
         let (column, numbers) = Numbers::of(expr)?;
         let (parts, docs) = match column {
@@ -41,35 +53,55 @@ impl Places {
             DOC => (Numbers::all(), numbers),
             _ => return None,
         };
-        Some(Places(vec![Rectangle { parts, docs }]))
+        Some(Places(vec![vec![Rectangle { parts, docs }]]))
     }
 
-    pub(crate) fn and(&self, other: &Places) -> Places {
-        let both = |a: &Rectangle, b: &Rectangle| Rectangle {
-            parts: a.parts.and(&b.parts),
-            docs: a.docs.and(&b.docs),
-        };
-        let pairs = self.0.iter().flat_map(|a| other.0.iter().map(move |b| both(a, b)));
-        Places(pairs.filter(|all| !all.parts.0.is_empty() && !all.docs.0.is_empty()).collect())
-    }
-
-    fn or(mut self, other: Places) -> Places {
-        self.0.extend(other.0);
+    pub(crate) fn and(mut self, mut other: Places) -> Places {
+        if let ([a], [b]) = (&self.0[..], &other.0[..])
+            && a.len() * b.len() <= MOST_RECTANGLES
+        {
+            let pairs = a.iter().flat_map(|a| b.iter().map(move |b| a.and(b)));
+            return Places(vec![pairs.filter(|all| !all.is_empty()).collect()]);
+        }
+        self.0.append(&mut other.0);
         self
+    }
+
+    fn or(mut self, mut other: Places) -> Option<Places> {
+        if let ([a], [b]) = (&mut self.0[..], &mut other.0[..]) {
+            a.append(b);
+            return Some(self);
+        }
+        let count = |places: &Places| places.0.iter().map(Vec::len).sum::<usize>();
+        let rectangles = count(&self) * other.0.len() + count(&other) * self.0.len();
+        let pairs = || self.0.iter().flat_map(|a| other.0.iter().map(move |b| [&a[..], b].concat()));
+        (rectangles <= MOST_RECTANGLES).then(|| Places(pairs().collect()))
     }
 
     /// The documents in a range of a part, as ascending ranges.
     pub(crate) fn within(&self, part: usize, docs: DocRange) -> Vec<DocRange> {
-        let part = i64::try_from(part).unwrap_or(i64::MAX);
-        let of_part = self.0.iter().filter(|all| all.parts.contains(part));
-        let found = Numbers::new(of_part.flat_map(|all| all.docs.0.iter().copied()).collect());
         if docs.is_empty() {
             return Vec::new();
         }
-        let within = found.and(&Numbers(vec![(docs.start.into(), i64::from(docs.end) - 1)]));
+        let part = i64::try_from(part).unwrap_or(i64::MAX);
+        let docs = Numbers(vec![(docs.start.into(), i64::from(docs.end) - 1)]);
+        let within = self.0.iter().fold(docs, |docs, set| {
+            let of_part = set.iter().filter(|all| all.parts.contains(part));
+            Numbers::new(of_part.flat_map(|all| all.docs.and(&docs).0).collect())
+        });
         // They lie in `docs`.
         let number = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
         within.0.iter().map(|(first, last)| DocRange::new(number(*first), number(*last) + 1)).collect()
+    }
+}
+
+impl Rectangle {
+    fn and(&self, other: &Rectangle) -> Rectangle {
+        Rectangle { parts: self.parts.and(&other.parts), docs: self.docs.and(&other.docs) }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.parts.0.is_empty() || self.docs.0.is_empty()
     }
 }
 
@@ -78,7 +110,8 @@ impl fmt::Display for Places {
         let ranges = |numbers: &Numbers| numbers.0.len();
         let of =
             |all: &Rectangle| format!("{} of {PART}, {} of {DOC}", ranges(&all.parts), ranges(&all.docs));
-        write!(f, "ranges [{}]", self.0.iter().map(of).collect::<Vec<_>>().join("; "))
+        let set = |set: &Set| set.iter().map(of).collect::<Vec<_>>().join("; ");
+        write!(f, "ranges [{}]", self.0.iter().map(set).collect::<Vec<_>>().join("] and ["))
     }
 }
 
@@ -106,7 +139,7 @@ impl Numbers {
     }
 
     fn and(&self, other: &Numbers) -> Numbers {
-        let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
+        let (mut a, mut b) = (self.from(other).peekable(), other.from(self).peekable());
         let mut both = Vec::new();
         while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
             let (first, last) = (x.0.max(y.0), x.1.min(y.1));
@@ -122,8 +155,17 @@ impl Numbers {
         Numbers(both)
     }
 
+    /// The ranges that do not end before all of `other` begin, and begin before these end.
+    fn from<'a>(&'a self, other: &Numbers) -> impl Iterator<Item = &'a (i64, i64)> {
+        let (Some((first, _)), Some((_, last))) = (other.0.first(), other.0.last()) else { return [].iter() };
+        let start = self.0.partition_point(|range| range.1 < *first);
+        let end = self.0.partition_point(|range| range.0 <= *last);
+        self.0.get(start..end).unwrap_or_default().iter()
+    }
+
     fn contains(&self, number: i64) -> bool {
-        self.0.iter().any(|(first, last)| (*first..=*last).contains(&number))
+        let before = self.0.partition_point(|(_, last)| *last < number);
+        self.0.get(before).is_some_and(|(first, _)| *first <= number)
     }
 
     /// A column, and its values for which a condition is true.

@@ -2,23 +2,27 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
-use arrow::error::ArrowError;
 use datafusion_common::{Result, internal_err};
 use datafusion_physical_plan::ExecutionPlan as _;
 use datafusion_physical_plan::metrics::{BaselineMetrics, Count, MetricBuilder, RecordOutput as _};
+use docvalues::search::arrow::StringLayout;
 use docvalues::search::query::BoundParts;
 use docvalues::search::{Docs, DocsByPart, Query};
-use docvalues::{DocId, DocRange};
+use docvalues::{BatchDocs, DocId, DocRange};
+use futures::Stream;
 
 use crate::dynamic::DynamicFilters;
 use crate::partitions::windows;
 use crate::places::{self, Places};
 use crate::scan::DocvaluesScan;
 use crate::table::{TableData, external};
+use crate::terms::ords_of;
 
 /// The documents of a part that were found, and are not read yet.
 #[derive(Default)]
@@ -32,6 +36,31 @@ enum FoundDocs {
     Run(DocRange),
     /// The documents from a place on.
     List(Vec<DocId>, usize),
+}
+
+impl FoundDocs {
+    /// The next documents, at most so many.
+    fn first(&self, most: usize) -> SomeDocs<'_> {
+        match self {
+            FoundDocs::Run(docs) => {
+                let end = docs.start.saturating_add(u32::try_from(most).unwrap_or(u32::MAX));
+                SomeDocs::Run(DocRange::new(docs.start, docs.end.min(end)))
+            }
+            FoundDocs::List(docs, next) => {
+                let left = docs.get(*next..).unwrap_or_default();
+                SomeDocs::List(left.get(..most).unwrap_or(left))
+            }
+        }
+    }
+
+    /// Leaves out documents that were read, of those that are left.
+    fn skip(&mut self, read: usize) {
+        match self {
+            // At most a `u32`.
+            FoundDocs::Run(docs) => docs.start += u32::try_from(read).unwrap_or(0),
+            FoundDocs::List(_, next) => *next += read,
+        }
+    }
 }
 
 impl Default for FoundDocs {
@@ -62,6 +91,18 @@ impl<'d> SomeDocs<'d> {
         }
     }
 
+    /// Some of them, by place.
+    fn batch(self, places: Range<usize>) -> BatchDocs<'d> {
+        match self {
+            SomeDocs::Run(docs) => {
+                // They lie in the range.
+                let at = |place| docs.start + u32::try_from(place).unwrap_or(0);
+                BatchDocs::Run(DocRange::new(at(places.start), at(places.end)))
+            }
+            SomeDocs::List(docs) => BatchDocs::List(&docs[places]),
+        }
+    }
+
     /// The numbers of some of them, by place.
     fn numbers(self, places: Range<usize>) -> Int64Array {
         match self {
@@ -75,6 +116,14 @@ fn number(doc: DocId) -> i64 {
     doc.get().into()
 }
 
+/// The outcome of a step.
+enum Step {
+    Batch(RecordBatch),
+    /// Documents were filtered.
+    Filtered,
+    End,
+}
+
 /// Reads a partition.
 pub(crate) struct Reader {
     data: Arc<TableData>,
@@ -85,18 +134,19 @@ pub(crate) struct Reader {
     generation: u64,
     /// Places of the table's schema, and the names of those that segments have.
     columns: Vec<usize>,
+    /// Those that are read as ords.
+    ords: Vec<usize>,
     names: Vec<String>,
     schema: SchemaRef,
-    /// The most rows of a batch.
+    /// The most rows of a batch, and those that fit the memory for strings by what was read last.
     rows: usize,
+    fitting: usize,
     /// The rows that may still be returned.
     left: usize,
     /// The documents that are not filtered yet.
     windows: VecDeque<(usize, DocRange)>,
     places: Option<Places>,
     found: Found,
-    /// Batches that are read, and not returned yet. Long strings take several.
-    ready: VecDeque<RecordBatch>,
     metrics: BaselineMetrics,
     visited: Count,
     matched: Count,
@@ -110,7 +160,8 @@ impl Reader {
         ranges: &[(usize, DocRange)],
         rows: usize,
     ) -> Reader {
-        let names = scan.columns.iter().filter_map(|at| scan.data.fields.get(*at));
+        let strings = scan.columns.iter().filter(|at| !scan.ords.contains(at));
+        let names = strings.filter_map(|at| scan.data.fields.get(*at));
         let counter = |name| MetricBuilder::new(&scan.metrics).counter(name, partition);
         Reader {
             data: Arc::clone(&scan.data),
@@ -119,55 +170,40 @@ impl Reader {
             dynamic: scan.dynamic.clone(),
             generation: 0,
             columns: scan.columns.clone(),
+            ords: scan.ords.clone(),
             names: names.map(|field| field.field.name.clone()).collect(),
             schema: scan.schema(),
             rows,
+            fitting: rows,
             left: scan.limit.unwrap_or(usize::MAX),
             windows: windows(ranges, !scan.dynamic.0.is_empty()),
             places: scan.wanted.places.clone(),
             found: Found::default(),
-            ready: VecDeque::new(),
             metrics: BaselineMetrics::new(&scan.metrics, partition),
             visited: counter("docs_visited"),
             matched: counter("docs_matched"),
         }
     }
 
-    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        loop {
-            if let Some(batch) = self.ready.pop_front() {
-                return Ok(Some(batch));
-            }
-            let rows = self.rows.min(self.left);
-            if rows == 0 {
-                return Ok(None);
-            }
-            let part = self.found.part;
-            let batches = match &mut self.found.docs {
-                FoundDocs::Run(docs) if !docs.is_empty() => {
-                    let end =
-                        docs.end.min(docs.start.saturating_add(u32::try_from(rows).unwrap_or(u32::MAX)));
-                    let some = DocRange::new(docs.start, end);
-                    docs.start = end;
-                    self.read(part, SomeDocs::Run(some))?
-                }
-                FoundDocs::List(docs, next) if *next < docs.len() => {
-                    let (docs, from) = (std::mem::take(docs), *next);
-                    let to = docs.len().min(from + rows);
-                    let batches = self.read(part, SomeDocs::List(&docs[from..to]))?;
-                    self.found.docs = FoundDocs::List(docs, to);
-                    batches
-                }
-                _ => {
-                    let Some((part, docs)) = self.windows.pop_front() else { return Ok(None) };
-                    self.narrow()?;
-                    self.found = Found { part, docs: self.matching(part, docs)? };
-                    continue;
-                }
-            };
-            self.left -= batches.iter().map(RecordBatch::num_rows).sum::<usize>();
-            self.ready.extend(batches);
+    /// Reads the next rows, or filters the next window.
+    fn step(&mut self) -> Result<Step> {
+        let rows = self.rows.min(self.fitting).min(self.left);
+        if rows == 0 {
+            return Ok(Step::End);
         }
+        let some = self.found.docs.first(rows);
+        if some.len() == 0 {
+            let Some((part, docs)) = self.windows.pop_front() else { return Ok(Step::End) };
+            self.narrow()?;
+            self.found = Found { part, docs: self.matching(part, docs)? };
+            return Ok(Step::Filtered);
+        }
+        let batch = self.read(self.found.part, some)?;
+        let (asked, read) = (some.len(), batch.num_rows());
+        self.found.docs.skip(read);
+        self.left -= read;
+        self.fitting = if read < asked { read } else { self.rows.min(2 * self.fitting) };
+        Ok(Step::Batch(batch))
     }
 
     /// Takes what the dynamic filters are now.
@@ -226,20 +262,20 @@ impl Reader {
         Ok(FoundDocs::List(found.of_part(part).to_vec(self.data.docs[part]), 0))
     }
 
-    fn read(&self, part: usize, docs: SomeDocs<'_>) -> Result<Vec<RecordBatch>> {
+    /// Reads the first of some documents: all of them, unless their strings take much memory.
+    fn read(&self, part: usize, docs: SomeDocs<'_>) -> Result<RecordBatch> {
         if self.names.is_empty() {
-            return Ok(vec![self.batch(part, docs, &[], 0..docs.len())?]);
+            return self.batch(part, docs, &[], 0..docs.len());
         }
         let asked = self.only(part, docs.docs()?);
         let export = self.data.search.export(DocsByPart::Parts(&asked), &self.names).map_err(external)?;
-        let (batches, mut end) = (export.chunk_rows(docs.len()).batches(), 0);
-        let batch = |batch: std::result::Result<RecordBatch, ArrowError>| {
-            let batch = batch?;
-            let start = end;
-            end += batch.num_rows();
-            self.batch(part, docs, batch.columns(), start..end)
-        };
-        batches.map(batch).collect()
+        let mut batches = export.chunk_rows(docs.len()).batches().strings_as(StringLayout::Views);
+        match batches.next().transpose()? {
+            Some(batch) if batch.num_rows() > 0 => {
+                self.batch(part, docs, batch.columns(), 0..batch.num_rows())
+            }
+            _ => internal_err!("documents that are not there"),
+        }
     }
 
     /// A batch of some of `docs`, with the columns that were read of them.
@@ -252,34 +288,43 @@ impl Reader {
     ) -> Result<RecordBatch> {
         let (mut read, first_place) = (read.iter().cloned(), self.data.fields.len());
         let count = rows.len();
-        let column = |at: &usize| -> Option<ArrayRef> {
-            match at.checked_sub(first_place) {
-                None => read.next(),
-                Some(0) => Some(Arc::new(Int64Array::from_value(i64::try_from(part).ok()?, count))),
-                Some(_) => Some(Arc::new(docs.numbers(rows.clone()))),
-            }
+        let column = |at: &usize| -> Result<ArrayRef> {
+            Ok(match at.checked_sub(first_place) {
+                None if self.ords.contains(at) => ords_of(&self.data, part, *at, docs.batch(rows.clone()))?,
+                None => match read.next() {
+                    Some(column) => column,
+                    None => return internal_err!("a column that was not read"),
+                },
+                Some(0) => Arc::new(Int64Array::from_value(i64::try_from(part).unwrap_or(i64::MAX), count)),
+                Some(_) => Arc::new(docs.numbers(rows.clone())),
+            })
         };
-        let columns = self.columns.iter().map(column).collect::<Option<Vec<ArrayRef>>>();
-        let Some(columns) = columns else { return internal_err!("columns that were not read") };
+        let columns = self.columns.iter().map(column).collect::<Result<Vec<ArrayRef>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(count));
         Ok(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
     }
 }
 
-impl Iterator for Reader {
+impl Stream for Reader {
     type Item = Result<RecordBatch>;
 
-    fn next(&mut self) -> Option<Result<RecordBatch>> {
+    /// Does one step, so that others have their turn, and the query can be cancelled, while nothing is found.
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<RecordBatch>>> {
         let time = self.metrics.elapsed_compute().clone();
         let timer = time.timer();
-        let next = self.next_batch();
+        let step = self.step();
         timer.done();
-        if let Ok(Some(batch)) = &next {
-            batch.record_output(&self.metrics);
+        match step {
+            Ok(Step::Batch(batch)) => Poll::Ready(Some(Ok(batch.record_output(&self.metrics)))),
+            Ok(Step::Filtered) => {
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+            Ok(Step::End) => Poll::Ready(None),
+            Err(error) => {
+                self.left = 0;
+                Poll::Ready(Some(Err(error)))
+            }
         }
-        if next.is_err() {
-            self.left = 0;
-        }
-        next.transpose()
     }
 }

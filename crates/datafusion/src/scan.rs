@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use arrow::datatypes::{FieldRef, Schema, SchemaRef};
 use datafusion_common::config::ConfigOptions;
 use datafusion_common::stats::Precision;
 use datafusion_common::tree_node::TreeNodeRecursion;
@@ -28,6 +29,7 @@ use crate::partitions::cut;
 use crate::places::Places;
 use crate::reader::Reader;
 use crate::table::{TableData, external};
+use crate::terms::ORDS;
 
 /// The documents that a scan returns: those that match a query, in some places.
 #[derive(Clone, Debug)]
@@ -50,6 +52,8 @@ pub(crate) struct DocvaluesScan {
     pub(crate) bound: Arc<BoundParts>,
     pub(crate) dynamic: DynamicFilters,
     pub(crate) columns: Vec<usize>,
+    /// Those of these that are read as ords.
+    pub(crate) ords: Vec<usize>,
     pub(crate) limit: Option<usize>,
     /// For each partition, documents of some parts.
     partitions: Vec<Vec<(usize, DocRange)>>,
@@ -68,31 +72,63 @@ impl DocvaluesScan {
         let bound = Arc::new(data.search.bind(&wanted.query).map_err(external)?);
         let schema = Arc::new(data.schema.project(&columns)?);
         let partitions = cut(&data.docs, partitions);
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(schema),
-            Partitioning::UnknownPartitioning(partitions.len()),
-            EmissionType::Incremental,
-            Boundedness::Bounded,
-        );
-        let (properties, metrics) = (Arc::new(properties), ExecutionPlanMetricsSet::new());
-        let dynamic = DynamicFilters::default();
-        Ok(DocvaluesScan { data, wanted, bound, dynamic, columns, limit, partitions, properties, metrics })
+        let properties = properties(schema, partitions.len());
+        let (dynamic, ords) = (DynamicFilters::default(), Vec::new());
+        let metrics = ExecutionPlanMetricsSet::new();
+        Ok(DocvaluesScan {
+            data,
+            wanted,
+            bound,
+            dynamic,
+            columns,
+            ords,
+            limit,
+            partitions,
+            properties,
+            metrics,
+        })
     }
 
     /// This scan without the rows for which `dynamic` is false.
     fn with_dynamic(&self, dynamic: DynamicFilters) -> DocvaluesScan {
+        DocvaluesScan { dynamic, ..self.copy() }
+    }
+
+    /// This scan with the ords of some columns of the table instead of their strings.
+    pub(crate) fn with_ords(&self, ords: Vec<usize>) -> DocvaluesScan {
+        let field = |(field, column): (&FieldRef, &usize)| match ords.contains(column) {
+            true => Arc::new(field.as_ref().clone().with_data_type(ORDS)),
+            false => Arc::clone(field),
+        };
+        let schema = self.schema();
+        let fields: Vec<FieldRef> = schema.fields().iter().zip(&self.columns).map(field).collect();
+        let properties = properties(Arc::new(Schema::new(fields)), self.partitions.len());
+        DocvaluesScan { ords, properties, ..self.copy() }
+    }
+
+    fn copy(&self) -> DocvaluesScan {
         DocvaluesScan {
             data: Arc::clone(&self.data),
             wanted: self.wanted.clone(),
             bound: Arc::clone(&self.bound),
-            dynamic,
+            dynamic: self.dynamic.clone(),
             columns: self.columns.clone(),
+            ords: self.ords.clone(),
             limit: self.limit,
             partitions: self.partitions.clone(),
             properties: Arc::clone(&self.properties),
             metrics: ExecutionPlanMetricsSet::new(),
         }
     }
+}
+
+fn properties(schema: SchemaRef, partitions: usize) -> Arc<PlanProperties> {
+    Arc::new(PlanProperties::new(
+        EquivalenceProperties::new(schema),
+        Partitioning::UnknownPartitioning(partitions),
+        EmissionType::Incremental,
+        Boundedness::Bounded,
+    ))
 }
 
 impl fmt::Debug for DocvaluesScan {
@@ -104,7 +140,11 @@ impl fmt::Debug for DocvaluesScan {
 impl DisplayAs for DocvaluesScan {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let schema = self.schema();
-        let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        let name = |(field, column): (&FieldRef, &usize)| match self.ords.contains(column) {
+            true => format!("ords of {}", field.name()),
+            false => field.name().clone(),
+        };
+        let names: Vec<String> = schema.fields().iter().zip(&self.columns).map(name).collect();
         write!(f, "DocvaluesScan: partitions={}, columns=[{}]", self.partitions.len(), names.join(", "))?;
         if self.wanted.query != Query::All {
             write!(f, ", filter={}", self.wanted.query)?;
@@ -147,14 +187,16 @@ impl ExecutionPlan for DocvaluesScan {
         &self,
         _: FilterPushdownPhase,
         result: ChildPushdownResult,
-        _: &ConfigOptions,
+        config: &ConfigOptions,
     ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
         let filters = result.parent_filters.iter().map(|parent| &parent.filter);
         // The table was asked for the others before.
         let filters: Vec<_> = filters.filter(|filter| snapshot_generation(filter) != 0).cloned().collect();
         let unsupported = FilterPushdownPropagation::all_unsupported(result);
+        // Those that DataFusion makes of `min` and `max` can be false for rows that others of these functions want.
+        let are_right = !config.optimizer.enable_aggregate_dynamic_filter_pushdown;
         // A filter before the limit would let other rows through.
-        if filters.is_empty() || self.limit.is_some() {
+        if filters.is_empty() || self.limit.is_some() || !are_right {
             return Ok(unsupported);
         }
         let dynamic = DynamicFilters([&self.dynamic.0[..], &filters[..]].concat());
@@ -173,8 +215,7 @@ impl ExecutionPlan for DocvaluesScan {
             return internal_err!("partition {partition} of {}", self.partitions.len());
         };
         let reader = Reader::new(self, partition, ranges, context.session_config().batch_size().max(1));
-        let batches = futures::stream::iter(reader);
-        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches)))
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), reader)))
     }
 
     fn metrics(&self) -> Option<MetricsSet> {

@@ -14,9 +14,10 @@ use datafusion_common::{
 use datafusion_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion_physical_plan::ExecutionPlan;
 use datafusion_session::{Session, TableProvider};
+use docvalues::search::arrow::StringLayout;
 use docvalues::search::{DocsByPart, MissingColumns, MixedTypes, Parts, Query, Search};
 use docvalues::store::Snapshot;
-use docvalues::{Bounds, ColumnSource, Field, LogicalType, Number as _, Part};
+use docvalues::{Bounds, ColumnSource, Field, Kind, LogicalType, Number as _, Part};
 
 use crate::filter::{self, TableField};
 use crate::places::{self, Places};
@@ -33,6 +34,7 @@ pub struct DocvaluesTable {
 /// The columns and figures of a table, which its scans share.
 #[derive(Clone)]
 pub(crate) struct TableData {
+    pub(crate) parts: Parts,
     pub(crate) search: Arc<Search<'static>>,
     pub(crate) schema: SchemaRef,
     /// The columns of the schema, without those of places.
@@ -62,9 +64,10 @@ impl DocvaluesTable {
         }
         let export = search.export(DocsByPart::All, &names).map_err(external)?;
         let fields: Vec<Field> = export.fields().cloned().collect();
-        let schema = export.batches().schema();
+        let schema = export.batches().strings_as(StringLayout::Views).schema();
         let live = search.count(&Query::All).map_err(external)?;
         let mut data = TableData {
+            parts: parts.clone(),
             search: Arc::new(search),
             schema,
             fields: Vec::new(),
@@ -74,7 +77,8 @@ impl DocvaluesTable {
         };
         for field in fields {
             let column = ColumnFigures::of(parts, &field)?;
-            data.fields.push(TableField { may_be_nan: column.may_be_nan(&field), field: field.clone() });
+            let may_be_nan = column.may_be_nan(&field);
+            data.fields.push(TableField { may_be_nan, has_ords: column.has_ords, field: field.clone() });
             let is_unchanged = live == parts.docs();
             data.statistics.column_statistics.push(column.statistics(&field, live, is_unchanged));
         }
@@ -173,7 +177,12 @@ impl TableProvider for DocvaluesTable {
         let (mut queries, mut places): (Vec<Query>, Option<Places>) = (Vec::new(), None);
         for filter in filters {
             match (self.data.places(filter), filter::query(filter, &self.data.fields)) {
-                (Some(more), _) => places = Some(places.map_or(more.clone(), |places| places.and(&more))),
+                (Some(more), _) => {
+                    places = Some(match places {
+                        Some(places) => places.and(more),
+                        None => more,
+                    });
+                }
                 (None, Some(query)) => queries.push(query),
                 (None, None) => return internal_err!("a filter that was not accepted: {filter}"),
             }
@@ -216,12 +225,18 @@ struct ColumnFigures {
     /// Bounds of all stored numbers, and whether both ends occur; `None` if a part has none or other types.
     bounds: Option<(i64, i64)>,
     are_exact: bool,
+    /// Whether each part that has it has single strings with ords.
+    has_ords: bool,
 }
 
 impl ColumnFigures {
     fn of(parts: &Parts, field: &Field) -> Result<ColumnFigures> {
-        let mut figures =
-            ColumnFigures { with_value: Some(0), bounds: Some((i64::MAX, i64::MIN)), are_exact: true };
+        let mut figures = ColumnFigures {
+            with_value: Some(0),
+            bounds: Some((i64::MAX, i64::MIN)),
+            are_exact: true,
+            has_ords: true,
+        };
         for part in 0..parts.len() {
             let source = parts.source(part);
             if !source.fields().map_err(external)?.iter().any(|other| other.name == field.name) {
@@ -236,6 +251,9 @@ impl ColumnFigures {
                 _ if info.field.logical != field.logical => None,
                 bounds => Some(bounds.range()),
             };
+            let is_string = matches!(info.field.logical, LogicalType::Utf8 | LogicalType::Bytes);
+            figures.has_ords &=
+                is_string && info.kind() == Kind::Sorted && info.field.logical == field.logical;
             figures.are_exact &= info.bounds.exact().is_some();
             figures.bounds = figures
                 .bounds

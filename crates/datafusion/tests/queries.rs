@@ -1,208 +1,32 @@
 //! Generated queries over tables, and over the same rows in memory.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod generated;
+
 use std::sync::Arc;
 
-use arrow::array::{AsArray as _, RecordBatch};
+use arrow::array::{Array as _, AsArray as _, RecordBatch};
 use arrow::datatypes::Int64Type;
 use arrow::util::pretty::pretty_format_batches;
+use datafusion::execution::SessionStateBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion_session::TableProvider;
 use docvalues::DocId;
 use docvalues::prelude::*;
 use docvalues::search::Query;
-use docvalues::store::{Store, StoreOptions, StoreSchema};
-use docvalues::{Field, Kind};
-use docvalues_datafusion::DocvaluesTable;
+use docvalues::store::{Store, StoreOptions, Update};
+use docvalues_datafusion::{DocvaluesTable, GroupByOrds, functions};
 use docvalues_testkit::rng::SplitMix64;
 
-/// The fields after the id. Only the last segments have values of `late`.
-fn fields() -> [(&'static str, Kind, LogicalType); 13] {
-    [
-        ("small", Kind::Numeric, LogicalType::I64),
-        ("large", Kind::Numeric, LogicalType::U64),
-        ("ratio", Kind::Numeric, LogicalType::F64),
-        ("odd", Kind::Numeric, LogicalType::F64),
-        ("flag", Kind::Numeric, LogicalType::Bool),
-        ("day", Kind::Numeric, LogicalType::Date),
-        ("at", Kind::Numeric, LogicalType::TimestampMillis),
-        ("host", Kind::Sorted, LogicalType::Utf8),
-        ("path", Kind::Binary, LogicalType::Utf8),
-        ("raw", Kind::Binary, LogicalType::Bytes),
-        ("tags", Kind::SortedSet, LogicalType::Utf8),
-        ("numbers", Kind::SortedNumeric, LogicalType::I64),
-        ("late", Kind::Numeric, LogicalType::I64),
-    ]
-}
-
-fn schema() -> StoreSchema {
-    let id = Field::new("id", Kind::Binary, LogicalType::Utf8);
-    let fields = fields().map(|(name, kind, logical)| Field::new(name, kind, logical));
-    let mut all = [id].into_iter().chain(fields);
-    all.try_fold(StoreSchema::new(), StoreSchema::with_field).unwrap().with_id_field("id").unwrap()
-}
-
-/// Doubles that are ordered, or compared, in several ways.
-const ODD: [f64; 8] = [f64::NAN, -0.0, 0.0, f64::INFINITY, f64::NEG_INFINITY, 1.5, -1.5, 5e-324];
-
-/// Writes documents from `first` on, of which some have values in some fields.
-fn write(store: &Store, first: u32, docs: u32, random: &mut SplitMix64) {
-    let mut batch = store.batch().unwrap();
-    let id = batch.field("id").unwrap();
-    let f = fields().map(|(name, ..)| batch.field(name).unwrap());
-    for number in first..first + docs {
-        let mut row = batch.upsert();
-        row.str(id, &format!("{number:06}")).unwrap();
-        let mut some = |share: u32| random.below_u32(share) > 0;
-        let given: [bool; 13] = std::array::from_fn(|at| some(if at < 3 { 20 } else { 4 }));
-        let mut below = |end: u32| random.below_u32(end);
-        if given[0] {
-            row.i64(f[0], i64::from(below(200)) - 100).unwrap();
-        }
-        if given[1] {
-            row.u64(f[1], u64::MAX - u64::from(below(50))).unwrap();
-        }
-        if given[2] {
-            row.f64(f[2], f64::from(below(1_000)) / 8.0 - 50.0).unwrap();
-        }
-        if given[3] {
-            row.f64(f[3], ODD[below(8) as usize]).unwrap();
-        }
-        if given[4] {
-            row.bool(f[4], below(2) == 0).unwrap();
-        }
-        if given[5] {
-            row.date(f[5], 19_700 + i32::try_from(below(40)).unwrap()).unwrap();
-        }
-        if given[6] {
-            row.timestamp(f[6], 1_700_000_000_000 + i64::from(number) * 1_000).unwrap();
-        }
-        if given[7] {
-            row.str(f[7], &format!("host-{:02}", below(30))).unwrap();
-        }
-        if given[8] {
-            row.str(f[8], &format!("/{}/{}", ["a", "b", "a%", "ü"][below(4) as usize], below(500))).unwrap();
-        }
-        if given[9] {
-            row.bytes(f[9], &[0xff, u8::try_from(below(5)).unwrap()]).unwrap();
-        }
-        if given[10] {
-            for _ in 0..below(3) {
-                row.str(f[10], &format!("tag-{}", below(6))).unwrap();
-            }
-        }
-        if given[11] {
-            for _ in 0..below(3) {
-                row.i64(f[11], i64::from(below(9))).unwrap();
-            }
-        }
-        if given[12] && number >= 600 {
-            row.i64(f[12], i64::from(below(4))).unwrap();
-        }
-        row.finish().unwrap();
-    }
-    store.apply(batch).unwrap();
-    store.refresh().unwrap();
-}
-
-/// A store with several segments, a buffer, deletes and updates; only the first segments if it is not `changed`.
-fn store(folder: &std::path::Path, is_changed: bool) -> Store {
-    let mut random = SplitMix64::new(28);
-    let store = Store::create(folder, schema(), StoreOptions::default()).unwrap();
-    for segment in 0..4 {
-        write(&store, segment * 300, [300, 1, 300, 120][segment as usize], &mut random);
-        if segment < 3 || !is_changed {
-            store.commit().unwrap();
-        }
-    }
-    if is_changed {
-        store.delete_where(&Query::range("small", 40..)).unwrap();
-        let mut batch = store.batch().unwrap();
-        let (small, host) = (batch.field("small").unwrap(), batch.field("host").unwrap());
-        let mut row = batch.update();
-        row.i64(small, 1_000).unwrap().str(host, "host-new").unwrap();
-        row.finish().unwrap();
-        assert!(store.update_where(&Query::eq("flag", true), batch).unwrap() > 0);
-        store.refresh().unwrap();
-    }
-    store
-}
-
-/// A condition on columns of the table `name`.
-fn condition(name: &str, depth: u32, random: &mut SplitMix64) -> String {
-    let kinds = if depth == 0 { 16 } else { 20 };
-    let kind = random.below_u32(kinds);
-    let op = ["=", "<>", "<", "<=", ">", ">="][random.below_u32(6) as usize];
-    let mut below = |end: u32| random.below_u32(end);
-    match kind {
-        0 => format!("{name}.small {op} {}", i64::from(below(220)) - 110),
-        1 => format!("{} {op} {name}.small", i64::from(below(220)) - 110),
-        2 => format!("{name}.small between {} and {}", i64::from(below(100)) - 100, below(100)),
-        3 => format!("{name}.small not in ({}, {}, 7)", below(20), below(20)),
-        4 => format!("{name}.large {op} {}", u64::MAX - u64::from(below(60))),
-        5 => format!("{name}.ratio {op} {}", f64::from(below(1_000)) / 8.0 - 50.0),
-        6 => format!("{name}.odd {op} {}", ["0.0", "-0.0", "1.5", "-1e300", "1e300", "2"][below(6) as usize]),
-        7 => format!("{}{name}.flag", ["", "not "][below(2) as usize]),
-        8 => format!("{name}.day {op} date '2024-01-{:02}'", below(31) + 1),
-        9 => format!("{name}.at {op} timestamp '2023-11-14T22:{:02}:00Z'", below(60)),
-        10 => format!("{name}.host {op} 'host-{:02}'", below(32)),
-        11 => {
-            let last = ["'none'", "null"][below(2) as usize];
-            format!(
-                "{name}.host {}in ('host-{:02}', 'host-{:02}', {last})",
-                ["", "not "][below(2) as usize],
-                below(30),
-                below(30)
-            )
-        }
-        12 => format!(
-            "{name}.path like '{}'",
-            ["/a/%", "/a%", "/%/1%", "/a\\%/%", "%", "/ü%"][below(6) as usize]
-        ),
-        13 => {
-            let all = ["small", "odd", "host", "path", "tags", "numbers", "late", "flag"];
-            format!("{name}.{} is {}null", all[below(8) as usize], ["", "not "][below(2) as usize])
-        }
-        14 => format!("{name}.raw {op} x'ff{:02x}'", below(6)),
-        15 => format!("{name}.late {op} {}", below(3)),
-        16 | 17 => {
-            format!("({} and {})", condition(name, depth - 1, random), condition(name, depth - 1, random))
-        }
-        18 => format!("({} or {})", condition(name, depth - 1, random), condition(name, depth - 1, random)),
-        _ => format!("not ({})", condition(name, depth - 1, random)),
-    }
-}
-
-fn query(random: &mut SplitMix64) -> String {
-    let filter = condition("a", 2, random);
-    match random.below_u32(7) {
-        0 => format!(
-            "select count(*), count(small), sum(small), min(at), max(day), sum(ratio), count(odd), count(tags), max(host), \
-             min(large) from t a where {filter}"
-        ),
-        1 => format!("select id, small, large, odd, flag, day, at, path, raw, tags, numbers from t a where {filter} order by id"),
-        2 => format!("select host, count(*), sum(small), count(late) from t a where {filter} group by host order by host"),
-        3 => {
-            let column = ["small", "large", "ratio", "odd", "day", "at", "host", "late"][random.below_u32(8) as usize];
-            let order = ["", "desc", "nulls first", "desc nulls last"][random.below_u32(4) as usize];
-            let limit = random.below_u32(9) + 1;
-            format!("select id, {column} from t a where {filter} order by {column} {order}, id limit {limit}")
-        }
-        4 => format!(
-            "select a.id, b.id, b.path from t a join t b on a.host = b.host and a.day = b.day where {filter} and {} \
-             order by a.id, b.id limit 50",
-            condition("b", 1, random)
-        ),
-        5 => format!("select count(*) from (select numbers from t a where {filter} limit 13)"),
-        _ => "select count(*), min(small), max(small), min(odd), max(odd), count(late), min(day), max(at), count(host) from t"
-            .to_owned(),
-    }
-}
+use crate::generated::{condition, query, schema, store};
 
 fn context(table: Arc<dyn TableProvider>, partitions: usize, rows: usize) -> SessionContext {
     let config = SessionConfig::new().with_target_partitions(partitions).with_batch_size(rows);
-    let context = SessionContext::new_with_config(config);
+    let state = SessionStateBuilder::new().with_default_features().with_config(config);
+    let state = state.with_physical_optimizer_rule(Arc::new(GroupByOrds)).build();
+    let context = SessionContext::new_with_state(state);
     context.register_table("t", table).unwrap();
+    functions().into_iter().for_each(|function| context.register_udf(function));
     context
 }
 
@@ -274,7 +98,7 @@ async fn rows_are_found_by_their_places() {
         for batch in &all {
             let column = |name| batch.column_by_name(name).unwrap();
             let number = |name| column(name).as_primitive::<Int64Type>().values();
-            let ids = column("id").as_string::<i32>().iter().flatten();
+            let ids = column("id").as_string_view().iter().flatten();
             for ((part, doc), id) in number("_part").iter().zip(number("_doc")).zip(ids) {
                 let source = snapshot.parts().source(usize::try_from(*part).unwrap());
                 let (mut of_doc, doc) = (Vec::new(), DocId::new(u32::try_from(*doc).unwrap()));
@@ -330,6 +154,18 @@ async fn conditions_are_answered_by_docvalues() {
     // From the directory.
     let found = plan(&context, "select count(*), min(small), max(small) from t").await;
     assert!(!found.contains("DocvaluesScan"), "{found}");
+    for (some, is_by_ords) in [
+        ("host, sum(small) from t where day is null group by host", true),
+        ("host, small, count(*) from t group by small, host", true),
+        ("distinct host from t", true),
+        ("host, max(host) from t group by host", false),
+        ("host, sum(small) filter (where host > 'a') from t group by host", false),
+        ("path, count(*) from t group by path", false),
+        ("count(*) from t group by rollup (host, small)", false),
+    ] {
+        let found = plan(&context, &format!("select {some}")).await;
+        assert_eq!(found.contains("DocvaluesTerms: columns=[host]"), is_by_ords, "{some}: {found}");
+    }
     let found = plan(&context, "select id from t where small > 3 limit 5").await;
     assert!(found.contains("limit=5"), "{found}");
 }
@@ -430,7 +266,7 @@ async fn long_strings_come_in_several_batches() {
     let context = context(Arc::new(DocvaluesTable::of_segments([segment]).unwrap()), 1, 8_192);
     let batches = context.sql("select text from t limit 73").await.unwrap().collect().await.unwrap();
     let texts: Vec<_> =
-        batches.iter().flat_map(|batch| batch.column(0).as_string::<i32>().iter().flatten()).collect();
+        batches.iter().flat_map(|batch| batch.column(0).as_string_view().iter().flatten()).collect();
     assert!(batches.len() > 1 && texts.len() == 73, "{} batches, {} texts", batches.len(), texts.len());
     for (number, text) in texts.iter().enumerate() {
         assert!(text.len() == 1_000_000 && text.starts_with(&format!("{number:02}")), "{number}");
@@ -462,4 +298,34 @@ async fn figures_of_deleted_documents_are_no_answer() {
         let found = answer(&context, &format!("select {figure} from t")).await;
         assert!(found.contains(&format!("| {expected} ")), "{found}");
     }
+}
+
+/// A column that was full until one document lost its value.
+#[tokio::test]
+async fn a_value_that_was_unset_is_null() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path(), schema(), StoreOptions::default()).unwrap();
+    let mut batch = store.batch().unwrap();
+    let (id, small) = (batch.field("id").unwrap(), batch.field("small").unwrap());
+    for number in 0..4 {
+        let mut row = batch.upsert();
+        row.str(id, &number.to_string()).unwrap().i64(small, number).unwrap();
+        row.finish().unwrap();
+    }
+    store.apply(batch).unwrap();
+    store.commit().unwrap();
+    let mut batch = store.batch().unwrap();
+    let mut row = batch.update_with(&Update::new().unset(small));
+    row.str(id, "2").unwrap();
+    row.finish().unwrap();
+    store.apply(batch).unwrap();
+    store.refresh().unwrap();
+    let context = context(Arc::new(DocvaluesTable::of_snapshot(&store.snapshot()).unwrap()), 1, 8_192);
+    for (sql, rows) in [("small is null", 1), ("small is not null", 3), ("true", 4)] {
+        let sql = format!("select id, small from t where {sql}");
+        let found = context.sql(&sql).await.unwrap().count().await.unwrap();
+        assert_eq!(found, rows, "{sql}");
+    }
+    let found = context.sql("select small from t").await.unwrap().collect().await.unwrap();
+    assert_eq!(found.iter().map(|batch| batch.column(0).null_count()).sum::<usize>(), 1);
 }
