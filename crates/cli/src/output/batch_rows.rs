@@ -6,7 +6,7 @@
 use std::iter;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, AsArray as _, BinaryArray, Int64Array, ListArray, StringArray,
+    Array, ArrayRef, AsArray as _, BinaryViewArray, Int64Array, ListArray, StringArray,
 };
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{
@@ -160,7 +160,7 @@ fn csv(columns: &[Values], row: usize, delimiter: char, line: &mut String) {
 /// The values of a column, as docvalues stores them or as text.
 enum Values {
     Numbers(Int64Array, Printer),
-    Bytes(BinaryArray, Printer),
+    Bytes(BinaryViewArray, Printer),
     Lists(ListArray, Box<Values>),
     /// Values of a type that docvalues does not have; numbers if the flag is set.
     Others(StringArray, bool),
@@ -170,8 +170,12 @@ impl Values {
     fn of(field: &Field, array: &ArrayRef) -> Result<Values, ArrowError> {
         let simpler = match array.data_type() {
             DataType::List(item) => {
+                // A slice has the items of all.
                 let lists = array.as_list::<i32>();
-                return Ok(Values::Lists(lists.clone(), Box::new(Values::of(item, lists.values())?)));
+                let (starts, all) = (lists.value_offsets(), lists.values());
+                let [start, end] = [starts.first(), starts.last()].map(|at| at.map_or(0, |at| place(*at)));
+                let items = all.slice(start, end - start);
+                return Ok(Values::Lists(lists.clone(), Box::new(Values::of(item, &items)?)));
             }
             DataType::Dictionary(_, values) => Some(values.as_ref().clone()),
             DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
@@ -188,7 +192,9 @@ impl Values {
         };
         let printer = Printer::new(logical, false, None);
         if logical.is_bytes() {
-            return Ok(Values::Bytes(cast(array, &DataType::Binary)?.as_binary().clone(), printer));
+            // Views do not copy the bytes, of which many rows may share some.
+            let views = cast(array, &DataType::BinaryView)?;
+            return Ok(Values::Bytes(views.as_binary_view().clone(), printer));
         }
         let stored = match logical {
             LogicalType::U64 => array.as_primitive::<UInt64Type>().unary(from_u64),
@@ -246,7 +252,8 @@ impl Values {
         out: &mut String,
         print: fn(&Values, usize, &mut String),
     ) {
-        let [start, end] = [row, row + 1].map(|row| usize::try_from(lists.value_offsets()[row]).unwrap_or(0));
+        let starts = lists.value_offsets();
+        let [start, end] = [row, row + 1].map(|row| place(starts[row] - starts[0]));
         for (item, separator) in (start..end).zip(iter::once("").chain(iter::repeat(separator))) {
             out.push_str(separator);
             if self.is_null(item) { out.push_str("null") } else { print(self, item, out) }
@@ -281,10 +288,16 @@ fn logical_type(field: &Field) -> Option<LogicalType> {
     })
 }
 
+/// An offset as a position.
+fn place(offset: i32) -> usize {
+    usize::try_from(offset).unwrap_or(0)
+}
+
 /// Values as Arrow prints them.
 fn text(array: &ArrayRef) -> Result<StringArray, ArrowError> {
     let (options, nulls) = (FormatOptions::new().with_display_error(false), array.logical_nulls());
     let formatter = ArrayFormatter::try_new(array, &options)?;
     let is_valid = |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
-    Ok((0..array.len()).map(|row| is_valid(row).then(|| formatter.value(row).to_string())).collect())
+    let value = |row| is_valid(row).then(|| formatter.value(row).try_to_string()).transpose();
+    (0..array.len()).map(value).collect()
 }

@@ -48,9 +48,52 @@ fn rows_are_found_by_the_numbers_of_documents() {
     );
     let all = sandbox.ok(&["sql", "select * from hosts", "hosts.dv"]);
     assert!(!all.contains("_doc"), "{all}");
+    // Only where the query names a column.
+    for query in ["select * from hosts where name like '%_doc%'", "select 1 as spare_part from hosts"] {
+        let found = sandbox.ok(&["sql", query, "hosts.dv", "--format", "csv"]);
+        assert!(!found.contains("_part,") && !found.contains(",_doc"), "{found}");
+    }
     build(&sandbox, "named.dv", "_doc\n7\n");
-    let run = sandbox.dv(&["sql", "select _doc from named", "named.dv"]);
-    failed(&run, 2, "dv: a table with a column _doc, which is not the number of a row");
+    let found = sandbox.ok(&[
+        "sql",
+        "select named._DOC, size from named, hits where hits._doc = 0",
+        "named.dv",
+        "hits.dv",
+    ]);
+    assert_eq!(found, "{\"_doc\":7,\"size\":512}\n");
+    let found = sandbox.ok(&["sql", "select named._doc from named", "named.dv"]);
+    assert_eq!(found, "{\"_doc\":7}\n");
+}
+
+#[test]
+fn addresses_are_compared_by_a_function() {
+    let sandbox = hits();
+    let query = "select host, ip from hits where ip >= to_ip('10.0.0.1') and ip < to_ip('10.0.0.9')";
+    assert_eq!(sandbox.ok(&["sql", query, "hits.dv"]), "{\"host\":\"a.example\",\"ip\":\"10.0.0.1\"}\n");
+    let plan = sandbox.ok(&["sql", &format!("explain {query}"), "hits.dv"]);
+    assert!(!plan.contains("FilterExec"), "{plan}");
+    let run = sandbox.dv(&["sql", "select host from hits where ip = to_ip('10.0.0')", "hits.dv"]);
+    assert!(run.code != 0 && run.err.contains("to_ip: expected an IP address, found \"10.0.0\""), "{run:?}");
+}
+
+#[test]
+fn values_that_cannot_be_printed_are_errors() {
+    let run = hits().dv(&["sql", "select to_timestamp_seconds(1700000000000000) from hits", "hits.dv"]);
+    failed(&run, 1, "dv: cannot print the answer: ");
+}
+
+/// Groups are printed as slices of one batch.
+#[test]
+fn lists_of_slices_are_whole() {
+    let sandbox = Sandbox::new();
+    let rows: String = (0..20_000).map(|number| format!("{},{number}\n", number / 2)).collect();
+    build(&sandbox, "t.dv", &format!("a,b\n{rows}"));
+    let query = "select a, array_agg(b order by b) as all from t group by a order by a";
+    let found = sandbox.ok(&["sql", query, "t.dv"]);
+    for (number, line) in found.lines().enumerate() {
+        assert_eq!(line, format!("{{\"a\":{number},\"all\":[{},{}]}}", number * 2, number * 2 + 1));
+    }
+    assert_eq!(found.lines().count(), 10_000);
 }
 
 #[test]

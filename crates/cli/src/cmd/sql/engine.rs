@@ -7,14 +7,18 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use datafusion::arrow::array::{AsArray as _, RecordBatch};
+use datafusion::catalog::TableProvider as _;
 use datafusion::common::{Column, DataFusionError, SchemaError, TableReference};
+use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SQLOptions;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::SendableRecordBatchStream;
 use datafusion::physical_plan::common::spawn_buffered;
 use datafusion::prelude::{SessionConfig, SessionContext};
-use docvalues_datafusion::DocvaluesTable;
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
+use docvalues_datafusion::{DocvaluesTable, GroupByOrds, functions};
 use futures::StreamExt as _;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
@@ -25,10 +29,14 @@ use crate::console::Console;
 use crate::end_signal::EndSignal;
 use crate::error::{CliError, Exit};
 use crate::input::error::meant;
+use crate::open_segment::OpenSegment;
 use crate::output::batch_rows::BatchRows;
 use crate::output::records::usual_format;
 use crate::read;
 use crate::sql_tables::{self, SqlTable};
+
+/// The columns of the places of rows.
+const PLACES: [&str; 2] = ["_part", "_doc"];
 
 /// Batches that are computed before the ones before them are printed.
 const AHEAD: usize = 2;
@@ -54,7 +62,7 @@ pub(super) fn run(args: &SqlArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     let runtime = Builder::new_multi_thread().worker_threads(threads).enable_time().build();
     let runtime = runtime.map_err(|error| CliError::failed(format!("threads: {error}")))?;
     // Else they would be in each `select *`.
-    let has_places = ["_part", "_doc"].iter().any(|name| query.contains(name));
+    let has_places = names_places(&query);
     let result = context(&tables, has_places, threads, args.memory).and_then(|context| {
         let engine = Engine { runtime: &runtime, context, tables: &tables, signal };
         engine.answer(&query, format, console)
@@ -70,13 +78,20 @@ fn context(
     threads: usize,
     memory: Option<usize>,
 ) -> Result<SessionContext, CliError> {
+    // DataFusion makes filters of `min` and `max` that can be false for rows that others of these functions want.
+    let wrong = "datafusion.optimizer.enable_aggregate_dynamic_filter_pushdown";
     let config = SessionConfig::new().with_target_partitions(threads).with_information_schema(true);
+    let config = config.set_bool(wrong, false);
     let runtime = RuntimeEnvBuilder::new();
     let runtime = match memory {
         Some(bytes) => runtime.with_memory_limit(bytes, 1.0),
         None => runtime,
     };
-    let context = SessionContext::new_with_config_rt(config, runtime.build_arc()?);
+    let state = SessionStateBuilder::new().with_default_features().with_config(config);
+    let state =
+        state.with_runtime_env(runtime.build_arc()?).with_physical_optimizer_rule(Arc::new(GroupByOrds));
+    let context = SessionContext::new_with_state(state.build());
+    functions().into_iter().for_each(|function| context.register_udf(function));
     for table in tables {
         let name = TableReference::bare(table.name.as_str());
         context.register_table(name, Arc::new(provider(table, has_places)?))?;
@@ -93,7 +108,20 @@ fn provider(table: &SqlTable, has_places: bool) -> Result<DocvaluesTable, CliErr
         },
         error => CliError::from(error),
     })?;
+    let has_name = |name: &&str| provider.schema().index_of(name).is_ok();
+    let has_places = has_places && !PLACES.iter().any(has_name);
     Ok(if has_places { provider.with_places()? } else { provider })
+}
+
+/// Whether a query has an identifier that is the name of a column of places.
+fn names_places(query: &str) -> bool {
+    let tokens = Tokenizer::new(&GenericDialect {}, query).tokenize().unwrap_or_default();
+    let is_place = |name: &str| PLACES.contains(&name);
+    tokens.iter().any(|token| match token {
+        Token::Word(word) if word.quote_style.is_none() => is_place(&word.value.to_lowercase()),
+        Token::Word(word) => is_place(&word.value),
+        _ => false,
+    })
 }
 
 struct Engine<'r> {
@@ -148,8 +176,25 @@ impl Engine<'_> {
             match self.runtime.block_on(async { timeout(TURN, stream.next()).await }) {
                 Err(_) => {}
                 Ok(None) => return Ok(Exit::Ok),
-                Ok(Some(batch)) => print(&batch?)?,
+                Ok(Some(batch)) => print(&batch.map_err(|error| self.failure(error))?)?,
             }
+        }
+    }
+
+    /// An error of a query that runs, with the file of the value that it is about, if that is known.
+    fn failure(&self, error: DataFusionError) -> CliError {
+        let value = causes(&error).find_map(|cause| {
+            let search = cause.downcast_ref::<SearchError>()?;
+            matches!(search.inner(), SearchError::Value { .. }).then(|| search.part().unwrap_or(0))
+        });
+        let file = match self.tables {
+            [table] => value.and_then(|part| table.segments.all().get(part)).map(OpenSegment::file),
+            _ => None,
+        };
+        let failure = CliError::from(error);
+        match file {
+            Some(file) => CliError { message: format!("{file}: {}", failure.message), ..failure },
+            None => failure,
         }
     }
 
@@ -178,12 +223,16 @@ fn print_plans(batch: &RecordBatch, console: &mut Console<'_>) -> Result<(), Cli
     Ok(())
 }
 
+/// An error and its causes.
+fn causes(error: &DataFusionError) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    iter::successors(Some(error as &(dyn std::error::Error + 'static)), |cause| cause.source())
+}
+
 /// A query failed.
 impl From<DataFusionError> for CliError {
     fn from(error: DataFusionError) -> CliError {
-        let mut causes = iter::successors(Some(&error as &dyn std::error::Error), |cause| cause.source());
-        let of_segment = causes.find_map(|cause| {
-            let search = cause.downcast_ref::<SearchError>().map(|search| match search {
+        let of_segment = causes(&error).find_map(|cause| {
+            let search = cause.downcast_ref::<SearchError>().map(|search| match search.inner() {
                 SearchError::Column(error) => CliError::from(error),
                 search => CliError::failed(search.to_string()),
             });
