@@ -24,6 +24,9 @@ use crate::scan::DocvaluesScan;
 use crate::table::{TableData, external};
 use crate::terms::ords_of;
 
+/// Binding a query takes as long, for each part, as filtering about so many documents.
+const DOCS_A_BIND: usize = 64;
+
 /// The documents of a part that were found, and are not read yet.
 #[derive(Default)]
 struct Found {
@@ -132,6 +135,8 @@ pub(crate) struct Reader {
     dynamic: DynamicFilters,
     /// That of the dynamic filters that `bound` has; 0 if it has none.
     generation: u64,
+    /// The documents of windows since then.
+    unbound: usize,
     /// Places of the table's schema, and the names of those that segments have.
     columns: Vec<usize>,
     /// Those that are read as ords.
@@ -169,6 +174,7 @@ impl Reader {
             query: scan.wanted.query.clone(),
             dynamic: scan.dynamic.clone(),
             generation: 0,
+            unbound: usize::MAX,
             columns: scan.columns.clone(),
             ords: scan.ords.clone(),
             names: names.map(|field| field.field.name.clone()).collect(),
@@ -195,6 +201,7 @@ impl Reader {
         if some.len() == 0 {
             let Some((part, docs)) = self.windows.pop_front() else { return Ok(Step::End) };
             self.narrow()?;
+            self.unbound = self.unbound.saturating_add(docs.len());
             self.found = Found { part, docs: self.matching(part, docs)? };
             return Ok(Step::Filtered);
         }
@@ -209,10 +216,10 @@ impl Reader {
     /// Takes what the dynamic filters are now.
     fn narrow(&mut self) -> Result<()> {
         let generation = self.dynamic.generation();
-        if generation == self.generation {
+        if generation == self.generation || self.unbound < DOCS_A_BIND * self.data.docs.len() {
             return Ok(());
         }
-        self.generation = generation;
+        (self.generation, self.unbound) = (generation, 0);
         if let Some(query) = self.dynamic.query(&self.data.fields)? {
             // One that is nested too deeply does not narrow.
             if let Ok(bound) = self.data.search.bind(&self.query.clone().and(query)) {

@@ -10,7 +10,7 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{
-    DataType, Field, Float64Type, Int64Type, SchemaRef, TimeUnit, UInt64Type,
+    DataType, Field, Float32Type, Float64Type, Int64Type, SchemaRef, TimeUnit, UInt64Type,
 };
 use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::record_batch::RecordBatch;
@@ -198,6 +198,11 @@ impl Values {
         }
         let stored = match logical {
             LogicalType::U64 => array.as_primitive::<UInt64Type>().unary(from_u64),
+            // The double that prints as short as it does.
+            LogicalType::F64 if *array.data_type() == DataType::Float32 => {
+                let double = |value: f32| value.to_string().parse().unwrap_or_else(|_| f64::from(value));
+                array.as_primitive::<Float32Type>().unary(|value| from_f64(double(value)))
+            }
             LogicalType::F64 => {
                 cast(array, &DataType::Float64)?.as_primitive::<Float64Type>().unary(from_f64)
             }

@@ -77,6 +77,12 @@ fn addresses_are_compared_by_a_function() {
 }
 
 #[test]
+fn single_precision_prints_as_short_as_it_is() {
+    let query = "select 0.1::real as a, (-1e30)::real as b, 'NaN'::real as c from hits limit 1";
+    assert_eq!(hits().ok(&["sql", query, "hits.dv"]), "{\"a\":0.1,\"b\":-1e30,\"c\":null}\n");
+}
+
+#[test]
 fn values_that_cannot_be_printed_are_errors() {
     let run = hits().dv(&["sql", "select to_timestamp_seconds(1700000000000000) from hits", "hits.dv"]);
     failed(&run, 1, "dv: cannot print the answer: ");
