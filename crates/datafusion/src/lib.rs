@@ -45,14 +45,23 @@
 //! docvalues. So ranges of a column that may have NaNs, and comparisons with zero, are left to it.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "proto")]
+mod codec;
+mod dataset;
 mod dynamic;
+#[cfg(feature = "proto")]
+mod failed;
 mod filter;
 mod partitions;
 mod places;
 mod reader;
 mod scan;
+#[cfg(feature = "proto")]
+mod sliced;
 mod table;
 
+#[cfg(feature = "proto")]
+pub use codec::{DocvaluesCodec, DocvaluesLogicalCodec};
 pub use table::DocvaluesTable;
 
 /// The code of the README is compiled.

@@ -51,6 +51,8 @@ pub(crate) struct DocvaluesScan {
     pub(crate) dynamic: DynamicFilters,
     pub(crate) columns: Vec<usize>,
     pub(crate) limit: Option<usize>,
+    /// As many partitions were asked for; there may be fewer.
+    pub(crate) target_partitions: usize,
     /// For each partition, documents of some parts.
     partitions: Vec<Vec<(usize, DocRange)>>,
     properties: Arc<PlanProperties>,
@@ -63,11 +65,11 @@ impl DocvaluesScan {
         wanted: Wanted,
         columns: Vec<usize>,
         limit: Option<usize>,
-        partitions: usize,
+        target_partitions: usize,
     ) -> Result<DocvaluesScan> {
         let bound = Arc::new(data.search.bind(&wanted.query).map_err(external)?);
         let schema = Arc::new(data.schema.project(&columns)?);
-        let partitions = cut(&data.docs, partitions);
+        let partitions = cut(&data.docs, target_partitions);
         let properties = PlanProperties::new(
             EquivalenceProperties::new(schema),
             Partitioning::UnknownPartitioning(partitions.len()),
@@ -76,7 +78,18 @@ impl DocvaluesScan {
         );
         let (properties, metrics) = (Arc::new(properties), ExecutionPlanMetricsSet::new());
         let dynamic = DynamicFilters::default();
-        Ok(DocvaluesScan { data, wanted, bound, dynamic, columns, limit, partitions, properties, metrics })
+        Ok(DocvaluesScan {
+            data,
+            wanted,
+            bound,
+            dynamic,
+            columns,
+            limit,
+            target_partitions,
+            partitions,
+            properties,
+            metrics,
+        })
     }
 
     /// This scan without the rows for which `dynamic` is false.
@@ -88,6 +101,7 @@ impl DocvaluesScan {
             dynamic,
             columns: self.columns.clone(),
             limit: self.limit,
+            target_partitions: self.target_partitions,
             partitions: self.partitions.clone(),
             properties: Arc::clone(&self.properties),
             metrics: ExecutionPlanMetricsSet::new(),
