@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use ballista_core::config::TaskSchedulingPolicy;
 use ballista_core::error::Result;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 use ballista_scheduler::cluster::BallistaCluster;
@@ -11,6 +12,10 @@ use ballista_scheduler::scheduler_process::start_server;
 
 use crate::{logical_codec, physical_codec};
 
+/// Executors ask for tasks. If the scheduler of Ballista 55.0 pushes them, and an executor dies, it counts CPUs of the others as
+/// busy for ever, and jobs wait for them.
+const POLICY: TaskSchedulingPolicy = TaskSchedulingPolicy::PullStaged;
+
 /// Runs a scheduler at `address`, with the codecs of this crate, until the process ends.
 ///
 /// # Errors
@@ -18,6 +23,7 @@ use crate::{logical_codec, physical_codec};
 /// If the configuration contradicts itself, or the address is taken.
 pub async fn run_scheduler(address: SocketAddr, config: SchedulerConfig) -> Result<()> {
     let config = SchedulerConfig {
+        scheduling_policy: POLICY,
         bind_host: address.ip().to_string(),
         bind_port: address.port(),
         override_logical_codec: Some(logical_codec()),
@@ -35,6 +41,7 @@ pub async fn run_scheduler(address: SocketAddr, config: SchedulerConfig) -> Resu
 /// If the configuration contradicts itself, a port is taken, or there is no scheduler.
 pub async fn run_executor(config: ExecutorProcessConfig) -> Result<()> {
     start_executor_process(Arc::new(ExecutorProcessConfig {
+        task_scheduling_policy: POLICY,
         override_logical_codec: Some(logical_codec()),
         override_physical_codec: Some(physical_codec()),
         ..config

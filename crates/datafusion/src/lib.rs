@@ -41,6 +41,9 @@
 //! | `order by … limit`, joins | while they run, they tell which documents are no longer wanted; these are not read |
 //! | `count(*)`, `min`, `max` without a filter | from the directory, if nothing was deleted or changed |
 //!
+//! A table that is made by [`DocvaluesTable::of_dataset`] names its files, and can be sent to other processes that see them: by
+//! `DocvaluesLogicalCodec` as itself, and by `DocvaluesCodec` as scans in a plan (feature `proto`).
+//!
 //! DataFusion computes all else. It orders doubles totally: NaN is above all numbers, and -0.0 below 0.0, unlike in
 //! docvalues. So ranges of a column that may have NaNs, and comparisons with zero, are left to it.
 #![forbid(unsafe_code)]

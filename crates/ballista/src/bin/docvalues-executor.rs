@@ -13,8 +13,8 @@ Examples:
   docvalues-executor
   docvalues-executor --scheduler scheduler.example:50050 --bind 0.0.0.0 --name worker1.example --vcores 8
 
-It opens the files of a table under the paths that the client has for them. Anyone who reaches its ports can have it read any
-segment or store: keep them in a private network.";
+It opens the files of a table under the paths that the client has for them. Anyone who reaches its port can read
+results: keep it in a private network.";
 
 /// Runs tasks of queries over segments and stores for a scheduler.
 #[derive(Parser)]
@@ -29,21 +29,15 @@ struct Options {
     /// The host name or address by which others reach this machine [default: the address from which the scheduler is reached]
     #[arg(long, value_name = "HOST")]
     name: Option<String>,
-    /// The port for results.
+    /// The port at which others fetch results.
     #[arg(long, value_name = "PORT", default_value_t = 50051)]
     port: u16,
-    /// The port for tasks.
-    #[arg(long, value_name = "PORT", default_value_t = 50052)]
-    grpc_port: u16,
     /// Partitions that run at once [default: the number of CPUs]
     #[arg(long, value_name = "COUNT", default_value_t = 0, hide_default_value = true)]
     vcores: usize,
     /// The folder for intermediate results [default: a temporary one]
     #[arg(long, value_name = "FOLDER")]
     work_dir: Option<String>,
-    /// Seconds between heartbeats: less than the time after which the scheduler gives an executor up.
-    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
-    heartbeat: u64,
     /// What to log: off, error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL", default_value = "warn")]
     log: LevelFilter,
@@ -63,13 +57,11 @@ async fn main() -> ExitCode {
         bind_host: options.bind.to_string(),
         external_host: options.name,
         port: options.port,
-        grpc_port: options.grpc_port,
         scheduler_host,
         scheduler_port,
         scheduler_connect_timeout_seconds: 30,
         vcores: options.vcores,
         work_dir: options.work_dir,
-        executor_heartbeat_interval_seconds: options.heartbeat,
         ..ExecutorProcessConfig::default()
     };
     match docvalues_ballista::run_executor(config).await {

@@ -25,8 +25,8 @@ struct Options {
     /// The host name or address by which executors reach this machine.
     #[arg(long, value_name = "HOST", default_value = "localhost")]
     name: String,
-    /// An executor that was silent for so many seconds counts as lost: more than the time between its heartbeats.
-    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    /// An executor that was silent for so many seconds counts as lost. Busy ones ask every five seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(7..))]
     executor_timeout: u64,
     /// What to log: off, error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL", default_value = "warn")]

@@ -27,28 +27,26 @@ impl Cluster {
     /// A scheduler and `executors` executors, each of which runs two partitions at once.
     pub(crate) fn start(executors: usize) -> Cluster {
         let folder = tempfile::tempdir().unwrap();
-        let ports = free_ports(1 + 2 * executors);
+        let ports = free_ports(1 + executors);
         let address = format!("127.0.0.1:{}", ports[0]);
         let scheduler = Process::start(
             env!("CARGO_BIN_EXE_docvalues-scheduler"),
-            &["--bind", &address, "--name", "127.0.0.1", "--executor-timeout", "5", "--log", "info"],
+            &["--bind", &address, "--name", "127.0.0.1", "--executor-timeout", "7", "--log", "info"],
             folder.path().join("scheduler.log"),
         );
         scheduler.wait_for(ports[0]);
         let executor = |number: usize| {
-            let [port, grpc_port] = [ports[1 + 2 * number], ports[2 + 2 * number]];
+            let port = ports[1 + number];
             let work_dir = work_dir(folder.path(), number);
             std::fs::create_dir(&work_dir).unwrap();
-            let (port, grpc) = (port.to_string(), grpc_port.to_string());
-            let options =
-                ["--scheduler", &address, "--port", &port, "--grpc-port", &grpc, "--heartbeat", "1"];
+            let options = ["--scheduler", &address, "--port", &port.to_string()];
             let more = ["--vcores", "2", "--log", "info", "--work-dir", work_dir.to_str().unwrap()];
             let executor = Process::start(
                 env!("CARGO_BIN_EXE_docvalues-executor"),
                 &[&options[..], &more].concat(),
                 folder.path().join(format!("executor{number}.log")),
             );
-            executor.wait_for(grpc_port);
+            executor.wait_for(port);
             executor
         };
         let executors = (0..executors).map(executor).collect();

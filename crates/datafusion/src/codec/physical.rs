@@ -30,18 +30,31 @@ pub struct DocvaluesCodec {
     inner: Arc<dyn PhysicalExtensionCodec>,
     opened: OpenedTables,
     is_sliced: bool,
+    /// Changes the nodes that the inner codec decodes.
+    decoded: Option<Decoded>,
 }
+
+/// A change of a node.
+type Decoded = fn(Arc<dyn ExecutionPlan>, &TaskContext) -> Arc<dyn ExecutionPlan>;
 
 impl DocvaluesCodec {
     /// A codec around `inner`.
     pub fn new(inner: Arc<dyn PhysicalExtensionCodec>) -> DocvaluesCodec {
-        DocvaluesCodec { inner, opened: OpenedTables::default(), is_sliced: false }
+        DocvaluesCodec { inner, opened: OpenedTables::default(), is_sliced: false, decoded: None }
     }
 
     /// This codec for Ballista, whose tasks run all partitions of a scan that they receive: it refuses to send a scan of a
     /// table that is not [sliced](crate::DocvaluesTable::sliced), whose rows would be returned several times.
     pub fn sliced(self) -> DocvaluesCodec {
         DocvaluesCodec { is_sliced: true, ..self }
+    }
+
+    /// This codec, which applies `change` to the nodes that the inner codec decodes.
+    pub fn with_decoded(
+        self,
+        change: fn(Arc<dyn ExecutionPlan>, &TaskContext) -> Arc<dyn ExecutionPlan>,
+    ) -> DocvaluesCodec {
+        DocvaluesCodec { decoded: Some(change), ..self }
     }
 
     fn scan(&self, request: ScanRequest) -> Result<DocvaluesScan> {
@@ -77,7 +90,13 @@ impl PhysicalExtensionCodec for DocvaluesCodec {
         converter: &dyn PhysicalProtoConverterExtension,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         match (Tag::of(bytes), inputs) {
-            (None, _) => self.inner.try_decode(bytes, inputs, context, converter),
+            (None, _) => {
+                let node = self.inner.try_decode(bytes, inputs, context, converter)?;
+                Ok(match self.decoded {
+                    Some(change) => change(node, context),
+                    None => node,
+                })
+            }
             (Some((Tag::Scan, request)), []) => {
                 Ok(Arc::new(self.scan(ScanRequest::decode(request).map_err(external)?)?))
             }
