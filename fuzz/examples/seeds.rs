@@ -55,6 +55,9 @@ fn main() -> Result<()> {
     for (number, made) in docvalues_fuzz::body_inputs().iter().enumerate() {
         save("body", number, made)?;
     }
+    for (number, made) in docvalues_fuzz::scan_request_inputs().iter().enumerate() {
+        save("scan_request", number, made)?;
+    }
     for (number, made) in docvalues_fuzz::stream_inputs().iter().enumerate() {
         save("stream", number, made)?;
     }

@@ -13,6 +13,7 @@
 //! | [`partial`] | a serialised partial result | it is refused, or merges and finishes; merged results can be sent on |
 //! | [`delta`], [`body`] | a delta of a store, a body of a frame of its log | the store is refused, or opened, changed and merged |
 //! | [`stream`] | what a leader sends to a replica | it is taken, or refused without a change; the replica opens again |
+//! | [`scan_request`] | a request for a scan | it is refused, or encodes and decodes to the same |
 //! | [`log`] | two logs of a store | they are refused, or list frames that follow each other |
 //! | [`input`] | options, a schema file, CSV or NDJSON | an accepted file survives `dv build`, `dv export` and `dv build` |
 //!
@@ -36,6 +37,7 @@ mod partial;
 mod program;
 mod query;
 mod reseal;
+mod scan_request;
 mod searches;
 mod store;
 mod stream;
@@ -57,6 +59,7 @@ pub use partial::{partial, partial_inputs};
 pub use program::program;
 pub use query::{query, query_texts};
 pub use reseal::reseal;
+pub use scan_request::{scan_request, scan_request_inputs};
 pub use searches::{exercise_merge, exercise_parts, exercise_searches};
 pub use store::{store, store_inputs};
 pub use stream::{stream, stream_inputs};
@@ -65,7 +68,7 @@ pub use stream::{stream, stream_inputs};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets, for the replay of corpora.
-pub const TARGETS: [Target; 19] = [
+pub const TARGETS: [Target; 20] = [
     ("program", program),
     ("merge", merge),
     ("query", query),
@@ -85,6 +88,7 @@ pub const TARGETS: [Target; 19] = [
     ("delta", delta),
     ("body", body),
     ("stream", stream),
+    ("scan_request", scan_request),
 ];
 
 /// Any bytes as a file: opening it and every read of it must return.

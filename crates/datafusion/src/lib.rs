@@ -43,6 +43,9 @@
 //! | `group by` strings | by their ords, with the rule [`GroupByOrds`] |
 //! | `count(*)`, `min`, `max` without a filter | from the directory, if nothing was deleted or changed |
 //!
+//! A table that is made by [`DocvaluesTable::of_dataset`] names its files, and can be sent to other processes that see them: by
+//! `DocvaluesLogicalCodec` as itself, and by `DocvaluesCodec` as scans in a plan (feature `proto`).
+//!
 //! DataFusion computes all else. It orders doubles totally: NaN is above all numbers, and -0.0 below 0.0, unlike in
 //! docvalues. So ranges of a column that may have NaNs, and comparisons with zero, are left to it.
 //!
@@ -60,7 +63,12 @@
 //! ```
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "proto")]
+mod codec;
+mod dataset;
 mod dynamic;
+#[cfg(feature = "proto")]
+mod failed;
 mod filter;
 mod functions;
 mod group_by_ords;
@@ -68,9 +76,13 @@ mod partitions;
 mod places;
 mod reader;
 mod scan;
+#[cfg(feature = "proto")]
+mod sliced;
 mod table;
 mod terms;
 
+#[cfg(feature = "proto")]
+pub use codec::{DocvaluesCodec, DocvaluesLogicalCodec};
 pub use functions::functions;
 pub use group_by_ords::GroupByOrds;
 pub use table::DocvaluesTable;

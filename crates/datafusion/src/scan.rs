@@ -55,6 +55,8 @@ pub(crate) struct DocvaluesScan {
     /// Those of these that are read as ords.
     pub(crate) ords: Vec<usize>,
     pub(crate) limit: Option<usize>,
+    /// As many partitions were asked for; there may be fewer.
+    pub(crate) target_partitions: usize,
     /// For each partition, documents of some parts.
     partitions: Vec<Vec<(usize, DocRange)>>,
     properties: Arc<PlanProperties>,
@@ -67,11 +69,11 @@ impl DocvaluesScan {
         wanted: Wanted,
         columns: Vec<usize>,
         limit: Option<usize>,
-        partitions: usize,
+        target_partitions: usize,
     ) -> Result<DocvaluesScan> {
         let bound = Arc::new(data.search.bind(&wanted.query).map_err(external)?);
         let schema = Arc::new(data.schema.project(&columns)?);
-        let partitions = cut(&data.docs, partitions);
+        let partitions = cut(&data.docs, target_partitions);
         let properties = properties(schema, partitions.len());
         let (dynamic, ords) = (DynamicFilters::default(), Vec::new());
         let metrics = ExecutionPlanMetricsSet::new();
@@ -83,6 +85,7 @@ impl DocvaluesScan {
             columns,
             ords,
             limit,
+            target_partitions,
             partitions,
             properties,
             metrics,
@@ -115,6 +118,7 @@ impl DocvaluesScan {
             columns: self.columns.clone(),
             ords: self.ords.clone(),
             limit: self.limit,
+            target_partitions: self.target_partitions,
             partitions: self.partitions.clone(),
             properties: Arc::clone(&self.properties),
             metrics: ExecutionPlanMetricsSet::new(),

@@ -16,19 +16,21 @@ use datafusion_physical_plan::ExecutionPlan;
 use datafusion_session::{Session, TableProvider};
 use docvalues::search::arrow::StringLayout;
 use docvalues::search::{DocsByPart, MissingColumns, MixedTypes, Parts, Query, Search};
-use docvalues::store::Snapshot;
+use docvalues::store::{Dataset, Snapshot};
 use docvalues::{Bounds, ColumnSource, Field, Kind, LogicalType, Number as _, Part};
 
 use crate::filter::{self, TableField};
 use crate::places::{self, Places};
 use crate::scan::{DocvaluesScan, Wanted};
+#[cfg(feature = "proto")]
+use crate::sliced::SlicedScan;
 
 /// A table of the documents of some segments, or of a store.
 ///
 /// Columns are those of all segments together, in the order of the first segment that has them. A segment that lacks one has nulls in it; types are widened as in
 /// [`MixedTypes::Promote`].
 pub struct DocvaluesTable {
-    data: Arc<TableData>,
+    pub(crate) data: Arc<TableData>,
 }
 
 /// The columns and figures of a table, which its scans share.
@@ -39,7 +41,12 @@ pub(crate) struct TableData {
     pub(crate) schema: SchemaRef,
     /// The columns of the schema, without those of places.
     pub(crate) fields: Vec<TableField>,
-    has_places: bool,
+    pub(crate) has_places: bool,
+    /// Names the documents for other processes.
+    pub(crate) dataset: Option<Arc<Dataset>>,
+    /// Whether scans have a child that lists their partitions.
+    #[cfg(feature = "proto")]
+    pub(crate) is_sliced: bool,
     /// The number of documents in each part, deleted or not.
     pub(crate) docs: Vec<u32>,
     pub(crate) statistics: Statistics,
@@ -72,6 +79,9 @@ impl DocvaluesTable {
             schema,
             fields: Vec::new(),
             has_places: false,
+            dataset: None,
+            #[cfg(feature = "proto")]
+            is_sliced: false,
             docs: (0..parts.len()).map(|part| parts.source(part).docs()).collect(),
             statistics: Statistics { num_rows: rows(live), ..Statistics::default() },
         };
@@ -190,7 +200,12 @@ impl TableProvider for DocvaluesTable {
         let wanted = Wanted { query: Query::all_of(queries), places };
         let columns = projection.cloned().unwrap_or_else(|| (0..self.data.schema.fields().len()).collect());
         let partitions = state.config().target_partitions();
-        Ok(Arc::new(DocvaluesScan::new(Arc::clone(&self.data), wanted, columns, limit, partitions)?))
+        let scan = DocvaluesScan::new(Arc::clone(&self.data), wanted, columns, limit, partitions)?;
+        #[cfg(feature = "proto")]
+        if self.data.is_sliced {
+            return Ok(Arc::new(SlicedScan::all(scan)?));
+        }
+        Ok(Arc::new(scan))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
@@ -208,6 +223,12 @@ impl TableProvider for DocvaluesTable {
 
     fn statistics(&self) -> Option<Statistics> {
         Some(self.data.statistics.clone())
+    }
+}
+
+impl fmt::Debug for TableData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableData").field("schema", &self.schema).finish_non_exhaustive()
     }
 }
 

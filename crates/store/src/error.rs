@@ -143,6 +143,13 @@ pub enum Error {
         /// The id of the other one.
         found: u64,
     },
+    /// Bytes that are not those of a [`ScanRequest`](crate::ScanRequest), or of a newer version; or a request that cannot be
+    /// sent.
+    #[error("scan request: {what}")]
+    ScanRequest {
+        /// The position, and what was expected there.
+        what: String,
+    },
     /// A background thread failed: see [`Background`](crate::Background).
     #[error("a {work} in the background failed: {error}")]
     Background {

@@ -18,6 +18,7 @@
 //! Replica          a copy in another folder or on another machine                      replica
 //! Background       threads that write, refresh, commit and merge, for any stores       background, tasks
 //! StoreCheck       every byte, and every rule that files keep together                 check
+//! ScanRequest      columns, a query and the names of files, for another process            scan_request
 //! Recovered        back to an older commit, on request                                 recover
 //! ```
 //!
@@ -59,6 +60,7 @@ mod recover;
 mod replay;
 mod replica;
 mod resolve;
+mod scan_request;
 mod schema;
 mod segment;
 mod segment_changes;
@@ -93,6 +95,7 @@ pub use replica::{
     CommitFiles, Depot, Feed, FileReader, FolderDepot, Frame, Frames, HeldCommit, Installed, Item, Position,
     Published, Received, Replica, StoredFile, StreamReader, StreamWriter, Taken,
 };
+pub use scan_request::{Dataset, ScanRequest};
 pub use schema::StoreSchema;
 pub use shard::shard_of;
 pub use snapshot::{Snapshot, SnapshotSegment};

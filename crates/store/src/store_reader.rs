@@ -97,6 +97,11 @@ impl StoreReader {
         self.snapshot.clone()
     }
 
+    /// The number and the file of the commit.
+    pub(crate) fn commit_file(&self) -> (u64, &CommitFile) {
+        (self.state.number, &self.state.file)
+    }
+
     /// Goes to the newest commit. Returns whether there is a newer one. Files that both commits have stay open, and are not
     /// read again.
     ///

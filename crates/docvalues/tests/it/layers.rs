@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Each crate under `crates/`, and the crates of the workspace that it may use.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("format", &[]),
     ("column", &["format"]),
     ("storage", &["format"]),
@@ -15,6 +15,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("store", &["writer", "reader", "search", "terms", "column", "storage", "format"]),
     ("docvalues", &["store", "writer", "reader", "search", "terms", "column", "format"]),
     ("datafusion", &["docvalues"]),
+    ("ballista", &["datafusion"]),
     ("cli", &["datafusion", "docvalues"]),
     ("testkit", &["search", "column", "format"]),
 ];

@@ -24,6 +24,7 @@ mod refusals;
 mod replica_races;
 mod replica_schedules;
 mod replicas;
+mod scan_requests;
 mod script;
 mod threads;
 mod updates;

@@ -1,0 +1,134 @@
+//! [`DocvaluesLogicalCodec`]: tables in logical plans.
+
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use datafusion_common::{Result, TableReference, plan_err};
+use datafusion_datasource::file_format::FileFormatFactory;
+use datafusion_execution::TaskContext;
+use datafusion_expr::{AggregateUDF, Extension, HigherOrderUDF, LogicalPlan, ScalarUDF, WindowUDF};
+use datafusion_proto::logical_plan::{DefaultLogicalExtensionCodec, LogicalExtensionCodec};
+use datafusion_session::TableProvider;
+use docvalues::store::ScanRequest;
+
+use super::Tag;
+use super::opened::OpenedTables;
+use crate::table::{DocvaluesTable, external};
+
+/// Sends tables that were made by [`DocvaluesTable::of_dataset`], and leaves all else to another codec.
+///
+/// A table is sent as its dataset. Who decodes it opens the files, and keeps the last 16 datasets open.
+#[derive(Debug)]
+pub struct DocvaluesLogicalCodec {
+    inner: Arc<dyn LogicalExtensionCodec>,
+    opened: OpenedTables,
+    is_sliced: bool,
+}
+
+impl DocvaluesLogicalCodec {
+    /// A codec around `inner`.
+    pub fn new(inner: Arc<dyn LogicalExtensionCodec>) -> DocvaluesLogicalCodec {
+        DocvaluesLogicalCodec { inner, opened: OpenedTables::default(), is_sliced: false }
+    }
+
+    /// This codec for Ballista: tables are [sliced](DocvaluesTable::sliced) when they are decoded.
+    pub fn sliced(self) -> DocvaluesLogicalCodec {
+        DocvaluesLogicalCodec { is_sliced: true, ..self }
+    }
+
+    fn table(&self, request: &[u8], schema: &SchemaRef) -> Result<DocvaluesTable> {
+        let request = ScanRequest::decode(request).map_err(external)?;
+        let name = request.dataset.to_string();
+        let table = DocvaluesTable { data: self.opened.open(request.dataset)? };
+        if table.data.schema != *schema {
+            return plan_err!("{name}: expected {schema:?}, found {:?}", table.data.schema);
+        }
+        Ok(if self.is_sliced { table.sliced() } else { table })
+    }
+}
+
+impl Default for DocvaluesLogicalCodec {
+    fn default() -> DocvaluesLogicalCodec {
+        DocvaluesLogicalCodec::new(Arc::new(DefaultLogicalExtensionCodec {}))
+    }
+}
+
+impl LogicalExtensionCodec for DocvaluesLogicalCodec {
+    fn try_decode_table_provider(
+        &self,
+        bytes: &[u8],
+        name: &TableReference,
+        schema: SchemaRef,
+        context: &TaskContext,
+    ) -> Result<Arc<dyn TableProvider>> {
+        match Tag::of(bytes) {
+            None => self.inner.try_decode_table_provider(bytes, name, schema, context),
+            Some((Tag::Table, request)) => Ok(Arc::new(self.table(request, &schema)?)),
+            Some((tag, _)) => Err(tag.misplaced()),
+        }
+    }
+
+    fn try_encode_table_provider(
+        &self,
+        name: &TableReference,
+        table: Arc<dyn TableProvider>,
+        bytes: &mut Vec<u8>,
+    ) -> Result<()> {
+        match table.downcast_ref::<DocvaluesTable>() {
+            Some(table) => Tag::Table.write(None, &table.data.request()?, bytes),
+            None => self.inner.try_encode_table_provider(name, table, bytes),
+        }
+    }
+
+    fn try_decode(&self, bytes: &[u8], inputs: &[LogicalPlan], context: &TaskContext) -> Result<Extension> {
+        self.inner.try_decode(bytes, inputs, context)
+    }
+
+    fn try_encode(&self, node: &Extension, bytes: &mut Vec<u8>) -> Result<()> {
+        self.inner.try_encode(node, bytes)
+    }
+
+    fn try_decode_file_format(
+        &self,
+        bytes: &[u8],
+        context: &TaskContext,
+    ) -> Result<Arc<dyn FileFormatFactory>> {
+        self.inner.try_decode_file_format(bytes, context)
+    }
+
+    fn try_encode_file_format(&self, bytes: &mut Vec<u8>, format: Arc<dyn FileFormatFactory>) -> Result<()> {
+        self.inner.try_encode_file_format(bytes, format)
+    }
+
+    fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
+        self.inner.try_decode_udf(name, bytes)
+    }
+
+    fn try_encode_udf(&self, function: &ScalarUDF, bytes: &mut Vec<u8>) -> Result<()> {
+        self.inner.try_encode_udf(function, bytes)
+    }
+
+    fn try_decode_higher_order_function(&self, name: &str, bytes: &[u8]) -> Result<Arc<HigherOrderUDF>> {
+        self.inner.try_decode_higher_order_function(name, bytes)
+    }
+
+    fn try_encode_higher_order_function(&self, function: &HigherOrderUDF, bytes: &mut Vec<u8>) -> Result<()> {
+        self.inner.try_encode_higher_order_function(function, bytes)
+    }
+
+    fn try_decode_udaf(&self, name: &str, bytes: &[u8]) -> Result<Arc<AggregateUDF>> {
+        self.inner.try_decode_udaf(name, bytes)
+    }
+
+    fn try_encode_udaf(&self, function: &AggregateUDF, bytes: &mut Vec<u8>) -> Result<()> {
+        self.inner.try_encode_udaf(function, bytes)
+    }
+
+    fn try_decode_udwf(&self, name: &str, bytes: &[u8]) -> Result<Arc<WindowUDF>> {
+        self.inner.try_decode_udwf(name, bytes)
+    }
+
+    fn try_encode_udwf(&self, function: &WindowUDF, bytes: &mut Vec<u8>) -> Result<()> {
+        self.inner.try_encode_udwf(function, bytes)
+    }
+}

@@ -1,0 +1,158 @@
+//! [`SlicedScan`]: a scan whose partitions a child lists, for engines that give each task a slice of them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::array::{AsArray as _, RecordBatch, UInt32Array};
+use arrow::datatypes::{DataType, Field, Schema, UInt32Type};
+use datafusion_common::tree_node::TreeNodeRecursion;
+use datafusion_common::{Result, Statistics, internal_datafusion_err, internal_err};
+use datafusion_datasource::memory::MemorySourceConfig;
+use datafusion_execution::{SendableRecordBatchStream, TaskContext};
+use datafusion_physical_expr::PhysicalExpr;
+use datafusion_physical_plan::metrics::MetricsSet;
+use datafusion_physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion_physical_plan::{
+    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
+    ReplaceChildrenOptions, StatisticsArgs,
+};
+use futures::{StreamExt as _, TryStreamExt as _};
+
+use crate::scan::DocvaluesScan;
+use crate::table::DocvaluesTable;
+
+impl DocvaluesTable {
+    /// This table for Ballista. A task of Ballista runs all partitions of the leaves that it receives, and Ballista leaves only
+    /// some of the partitions to a leaf that is one of its own. So each scan has a leaf of rows in memory, which list its
+    /// partitions.
+    pub fn sliced(self) -> DocvaluesTable {
+        self.map(|data| data.is_sliced = true)
+    }
+}
+
+/// Runs those partitions of a scan whose numbers its child returns.
+#[derive(Debug)]
+pub(crate) struct SlicedScan {
+    scan: Arc<dyn ExecutionPlan>,
+    /// One column of numbers.
+    numbers: Arc<dyn ExecutionPlan>,
+    properties: Arc<PlanProperties>,
+}
+
+impl SlicedScan {
+    /// All partitions of `scan`.
+    pub(crate) fn all(scan: DocvaluesScan) -> Result<SlicedScan> {
+        let schema = Arc::new(Schema::new(vec![Field::new("partition", DataType::UInt32, false)]));
+        let numbers = 0..u32::try_from(scan.properties().partitioning.partition_count())
+            .map_err(|error| internal_datafusion_err!("{error}"))?;
+        let row = |number| {
+            let column = Arc::new(UInt32Array::from(vec![number]));
+            Ok(vec![RecordBatch::try_new(Arc::clone(&schema), vec![column])?])
+        };
+        let rows = numbers.map(row).collect::<Result<Vec<_>>>()?;
+        let numbers = MemorySourceConfig::try_new_exec(&rows, schema, None)?;
+        SlicedScan::try_new(Arc::new(scan), numbers)
+    }
+
+    /// The partitions of `scan` whose numbers `numbers` returns.
+    pub(crate) fn try_new(
+        scan: Arc<dyn ExecutionPlan>,
+        numbers: Arc<dyn ExecutionPlan>,
+    ) -> Result<SlicedScan> {
+        let schema = numbers.schema();
+        match schema.fields().iter().as_slice() {
+            [field] if *field.data_type() == DataType::UInt32 => {}
+            fields => return internal_err!("expected one column of numbers, found {fields:?}"),
+        }
+        let count = numbers.properties().partitioning.partition_count();
+        let properties = scan.properties().as_ref().clone();
+        let properties = properties.with_partitioning(Partitioning::UnknownPartitioning(count));
+        Ok(SlicedScan { scan, numbers, properties: Arc::new(properties) })
+    }
+
+    /// The scan, if its files could be opened.
+    pub(crate) fn scan(&self) -> Result<&DocvaluesScan> {
+        self.scan
+            .downcast_ref()
+            .ok_or_else(|| internal_datafusion_err!("expected a scan, found {:?}", self.scan))
+    }
+}
+
+impl DisplayAs for SlicedScan {
+    fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SlicedScan: {} of ", self.properties.partitioning.partition_count())?;
+        self.scan.fmt_as(format, f)
+    }
+}
+
+impl ExecutionPlan for SlicedScan {
+    fn name(&self) -> &str {
+        "SlicedScan"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.numbers]
+    }
+
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        match <[_; 1]>::try_from(children) {
+            Ok([numbers]) => Ok(Arc::new(SlicedScan::try_new(Arc::clone(&self.scan), numbers)?)),
+            Err(children) => internal_err!("expected one child, found {}", children.len()),
+        }
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let (scan, numbers) =
+            (Arc::clone(&self.scan), self.numbers.execute(partition, Arc::clone(&context))?);
+        let batches = numbers.map(move |numbers| {
+            let numbers = numbers?;
+            let numbers = numbers.column(0).as_primitive::<UInt32Type>().values();
+            let streams = numbers.iter().map(|number| scan.execute(*number as usize, Arc::clone(&context)));
+            let streams = streams.collect::<Result<Vec<_>>>()?;
+            Ok::<_, datafusion_common::DataFusionError>(futures::stream::iter(streams).flatten())
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches.try_flatten())))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        self.scan.metrics()
+    }
+
+    fn statistics_from_inputs(
+        &self,
+        _: &[Arc<Statistics>],
+        args: &StatisticsArgs,
+    ) -> Result<Arc<Statistics>> {
+        let statistics = self.scan.statistics_from_inputs(&[], args)?;
+        let count = |properties: &PlanProperties| properties.partitioning.partition_count();
+        // A slice has fewer rows.
+        let is_all = count(&self.properties) == count(self.scan.properties());
+        Ok(if is_all { statistics } else { Arc::new(statistics.as_ref().clone().to_inexact()) })
+    }
+}

@@ -1,0 +1,88 @@
+//! Bytes as a request for a scan, with and without their checksum made right: decoded and encoded again, or refused.
+
+use docvalues::search::query::MAX_TEXT;
+use docvalues_store::ScanRequest;
+
+/// The length of magic, version and checksum.
+const HEADER: usize = 12;
+
+/// A byte, which says whether the checksum is made right, and a request.
+pub fn scan_request(input: &[u8]) {
+    decode(input);
+}
+
+/// Decodes a request, encodes it, and decodes it again.
+fn decode(input: &[u8]) -> Option<ScanRequest> {
+    let ([is_sealed], bytes) = input.split_first_chunk()?;
+    let mut bytes = bytes.to_vec();
+    if is_sealed & 1 == 1 {
+        seal(&mut bytes);
+    }
+    let request = ScanRequest::decode(&bytes).ok()?;
+    match request.encode() {
+        Ok(again) => assert_eq!(ScanRequest::decode(&again).ok().as_ref(), Some(&request)),
+        // Numbers in full may be longer than as they were written.
+        Err(error) => assert!(request.query.to_string().len() > MAX_TEXT, "{error}"),
+    }
+    Some(request)
+}
+
+/// Makes the checksum right.
+fn seal(bytes: &mut [u8]) {
+    if bytes.len() >= HEADER {
+        let crc = crc32fast::hash(&bytes[HEADER..]);
+        bytes[HEADER - 4..HEADER].copy_from_slice(&crc.to_le_bytes());
+    }
+}
+
+/// A request with this limit, dataset and query.
+fn written(limit: Option<u64>, dataset: &[u8], columns: &[&str], query: &str) -> Vec<u8> {
+    let mut bytes = [b"dvsq\x01\0\0\0\0\0\0\0", &8_u32.to_le_bytes()[..]].concat();
+    bytes.push(limit.is_some().into());
+    bytes.extend(limit.iter().flat_map(|limit| limit.to_le_bytes()));
+    bytes.extend(dataset);
+    bytes.extend((columns.len() as u32).to_le_bytes());
+    for text in columns.iter().chain(&[query]) {
+        bytes.extend(written_text(text));
+    }
+    seal(&mut bytes);
+    bytes
+}
+
+fn written_text(text: &str) -> Vec<u8> {
+    [&(text.len() as u32).to_le_bytes(), text.as_bytes()].concat()
+}
+
+/// Requests for a commit of a store, and for no, one and three files.
+pub fn scan_request_inputs() -> Vec<Vec<u8>> {
+    let numbers = [3_u64, 0xfeed, 0xbeef].map(u64::to_le_bytes).concat();
+    let commit = [&[0], &written_text("/data/hits")[..], &numbers].concat();
+    let file = |name: &u32| {
+        let path = written_text(&format!("/data/{name}.dv"));
+        [&path[..], &4_096_u64.to_le_bytes(), &u128::from(*name).to_le_bytes()].concat()
+    };
+    let files = |names: &[u32]| {
+        let files = names.iter().map(file).collect::<Vec<_>>().concat();
+        [&[1], &(names.len() as u32).to_le_bytes()[..], &files].concat()
+    };
+    let requests = [
+        written(None, &commit, &["host", "size"], "true"),
+        written(Some(10), &commit, &[], "host = \"a\" or not size in (1, 2, 3)"),
+        written(None, &files(&[]), &["size"], "false"),
+        written(Some(u64::MAX), &files(&[7]), &["a b", ""], "`a b` in x'00ff' ..= x'01' and size missing"),
+        written(None, &files(&[1, 2, 3]), &["ts"], "ts >= \"2024-01-31\" and host ^= \"www.\""),
+    ];
+    [0, 1].iter().flat_map(|sealed| requests.iter().map(|bytes| [&[*sealed], &bytes[..]].concat())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn genuine_requests_are_decoded() {
+        for input in scan_request_inputs() {
+            assert!(decode(&input).is_some(), "{}", input.escape_ascii());
+        }
+    }
+}
