@@ -98,6 +98,11 @@ impl DocvaluesScan {
         })
     }
 
+    /// The rows of this scan, with a partition for each part and without its dynamic filters.
+    pub(crate) fn by_part(&self) -> Result<DocvaluesScan> {
+        DocvaluesScan::new(Arc::clone(&self.data), self.wanted.clone(), self.columns.clone(), self.limit, 0)
+    }
+
     /// The scan of a request. It has the partitions of the scan that the request was made of.
     pub(crate) fn of_request(data: Arc<TableData>, request: ScanRequest) -> Result<DocvaluesScan> {
         let columns = request.columns.iter().map(|name| Ok(data.schema.index_of(name)?));

@@ -77,6 +77,8 @@ mod places;
 mod reader;
 mod scan;
 #[cfg(feature = "proto")]
+mod scan_parts;
+#[cfg(feature = "proto")]
 mod sliced;
 mod table;
 mod terms;
@@ -85,6 +87,8 @@ mod terms;
 pub use codec::{DocvaluesCodec, DocvaluesLogicalCodec};
 pub use functions::functions;
 pub use group_by_ords::GroupByOrds;
+#[cfg(feature = "proto")]
+pub use scan_parts::ScanParts;
 pub use table::DocvaluesTable;
 
 /// The code of the README is compiled.

@@ -47,6 +47,19 @@ pub(crate) fn cut(docs: &[u32], partitions: usize) -> Vec<Vec<(usize, DocRange)>
     cut
 }
 
+/// One partition for each part, at least one.
+pub(crate) fn each(docs: &[u32]) -> Vec<Vec<(usize, DocRange)>> {
+    let one = |(part, docs): (usize, &u32)| match docs {
+        0 => Vec::new(),
+        docs => vec![(part, DocRange::new(0, *docs))],
+    };
+    let mut each: Vec<_> = docs.iter().enumerate().map(one).collect();
+    if each.is_empty() {
+        each.push(Vec::new());
+    }
+    each
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,6 +76,13 @@ mod tests {
         let docs =
             |part| sorted.iter().filter(move |window| window.0 == part).flat_map(|(_, docs)| docs.iter());
         assert!(docs(0).eq(ranges[0].1.iter()) && docs(2).eq(ranges[1].1.iter()));
+    }
+
+    #[test]
+    fn parts_are_partitions() {
+        let part = |part, docs| vec![(part, DocRange::new(0, docs))];
+        assert_eq!(each(&[70_000, 0, 3]), [part(0, 70_000), vec![], part(2, 3)]);
+        assert_eq!(each(&[]), [vec![]]);
     }
 
     #[test]

@@ -25,7 +25,7 @@ use docvalues::search::Query;
 use docvalues::search::query::BoundParts;
 
 use crate::dynamic::DynamicFilters;
-use crate::partitions::cut;
+use crate::partitions::{cut, each};
 use crate::places::Places;
 use crate::reader::Reader;
 use crate::table::{TableData, external};
@@ -55,7 +55,7 @@ pub(crate) struct DocvaluesScan {
     /// Those of these that are read as ords.
     pub(crate) ords: Vec<usize>,
     pub(crate) limit: Option<usize>,
-    /// As many partitions were asked for; there may be fewer.
+    /// As many partitions were asked for; there may be fewer. 0 for one for each part.
     pub(crate) target_partitions: usize,
     /// For each partition, documents of some parts.
     partitions: Vec<Vec<(usize, DocRange)>>,
@@ -73,7 +73,10 @@ impl DocvaluesScan {
     ) -> Result<DocvaluesScan> {
         let bound = Arc::new(data.search.bind(&wanted.query).map_err(external)?);
         let schema = Arc::new(data.schema.project(&columns)?);
-        let partitions = cut(&data.docs, target_partitions);
+        let partitions = match target_partitions {
+            0 => each(&data.docs),
+            _ => cut(&data.docs, target_partitions),
+        };
         let properties = properties(schema, partitions.len());
         let (dynamic, ords) = (DynamicFilters::default(), Vec::new());
         let metrics = ExecutionPlanMetricsSet::new();

@@ -42,14 +42,21 @@ pub(crate) struct SlicedScan {
 impl SlicedScan {
     /// All partitions of `scan`.
     pub(crate) fn all(scan: DocvaluesScan) -> Result<SlicedScan> {
+        let count = scan.properties().partitioning.partition_count();
+        SlicedScan::of(scan, &(0..count).map(|number| vec![number]).collect::<Vec<_>>())
+    }
+
+    /// A partition for each list of numbers of partitions of `scan`.
+    pub(crate) fn of(scan: DocvaluesScan, numbers: &[Vec<usize>]) -> Result<SlicedScan> {
         let schema = Arc::new(Schema::new(vec![Field::new("partition", DataType::UInt32, false)]));
-        let numbers = 0..u32::try_from(scan.properties().partitioning.partition_count())
-            .map_err(|error| internal_datafusion_err!("{error}"))?;
-        let row = |number| {
-            let column = Arc::new(UInt32Array::from(vec![number]));
+        let rows = |numbers: &Vec<usize>| {
+            let numbers = numbers.iter().map(|number| u32::try_from(*number));
+            let numbers = numbers.collect::<std::result::Result<Vec<_>, _>>();
+            let numbers = numbers.map_err(|error| internal_datafusion_err!("{error}"))?;
+            let column = Arc::new(UInt32Array::from(numbers));
             Ok(vec![RecordBatch::try_new(Arc::clone(&schema), vec![column])?])
         };
-        let rows = numbers.map(row).collect::<Result<Vec<_>>>()?;
+        let rows = numbers.iter().map(rows).collect::<Result<Vec<_>>>()?;
         let numbers = MemorySourceConfig::try_new_exec(&rows, schema, None)?;
         SlicedScan::try_new(Arc::new(scan), numbers)
     }
@@ -151,8 +158,9 @@ impl ExecutionPlan for SlicedScan {
     ) -> Result<Arc<Statistics>> {
         let statistics = self.scan.statistics_from_inputs(&[], args)?;
         let count = |properties: &PlanProperties| properties.partitioning.partition_count();
-        // A slice has fewer rows.
-        let is_all = count(&self.properties) == count(self.scan.properties());
+        // A slice has fewer rows, and so may lists of parts have.
+        let is_by_part = self.scan().is_ok_and(|scan| scan.target_partitions == 0);
+        let is_all = !is_by_part && count(&self.properties) == count(self.scan.properties());
         Ok(if is_all { statistics } else { Arc::new(statistics.as_ref().clone().to_inexact()) })
     }
 }

@@ -76,7 +76,8 @@ pub struct ScanRequest {
     pub query: Query,
     /// The most documents that are wanted; any of them.
     pub limit: Option<u64>,
-    /// The number of partitions to cut the documents into. The receiver has to cut them as the sender did.
+    /// The number of partitions to cut the documents into, or 0 for one for each part. The receiver has to cut them as the
+    /// sender did.
     pub partitions: u32,
 }
 

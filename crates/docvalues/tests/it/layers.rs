@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Each crate under `crates/`, and the crates of the workspace that it may use.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("format", &[]),
     ("column", &["format"]),
     ("storage", &["format"]),
@@ -16,6 +16,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("docvalues", &["store", "writer", "reader", "search", "terms", "column", "format"]),
     ("datafusion", &["docvalues"]),
     ("ballista", &["datafusion"]),
+    ("distributed", &["datafusion"]),
     ("cli", &["datafusion", "docvalues"]),
     ("testkit", &["search", "column", "format"]),
 ];

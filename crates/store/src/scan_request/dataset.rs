@@ -111,6 +111,14 @@ impl Dataset {
         }
     }
 
+    /// The absolute path of the segment file that is part number `part`. `None` if there are fewer, or for a commit.
+    pub fn file(&self, part: usize) -> Option<&str> {
+        match &self.0 {
+            Contents::Commit(_) => None,
+            Contents::Files(files) => files.get(part).map(|file| file.path.as_str()),
+        }
+    }
+
     pub(super) fn of_contents(contents: Contents) -> Dataset {
         Dataset(contents)
     }

@@ -79,6 +79,14 @@ fn requests() -> impl Strategy<Value = ScanRequest> {
     })
 }
 
+#[test]
+fn parts_of_files_have_paths() {
+    let dataset = example().dataset;
+    assert_eq!([0, 1, 2].map(|part| dataset.file(part)), [Some("/logs/a.dv"), Some("/logs/b.dv"), None]);
+    let commit = StoreCommit { path: "/hits".to_owned(), number: 1, store: 2, hash: 3 };
+    assert_eq!(Dataset::of_contents(Contents::Commit(commit)).file(0), None);
+}
+
 fn example() -> ScanRequest {
     let file = |path: &str, id| SegmentFile { path: path.to_owned(), bytes: 4_096, id };
     ScanRequest {
