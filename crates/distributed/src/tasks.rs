@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use datafusion::common::exec_err;
 use datafusion::common::tree_node::TreeNode as _;
+use datafusion::common::{exec_err, plan_err};
 use datafusion::error::Result;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_distributed::{
@@ -55,14 +55,18 @@ impl Tasks {
 
     /// The workers of the tasks of a stage that has such a scan.
     pub(crate) fn route(&self, event: &RouteTasksEvent<'_>) -> Option<Result<RouteTasksEventResponse>> {
-        let has_scan = event.plan.exists(|node| Ok(is_leaf(node)));
-        match has_scan {
-            Ok(false) => None,
-            Ok(true) => {
+        let find =
+            |is_wanted: fn(&Arc<dyn ExecutionPlan>) -> bool| event.plan.exists(|node| Ok(is_wanted(node)));
+        match (find(is_local), find(is_leaf)) {
+            (Ok(false), Ok(false)) => None,
+            (Ok(false), Ok(true)) => {
                 let urls = self.urls.iter().cycle().take(event.task_count).cloned().collect();
                 Some(Ok(RouteTasksEventResponse::new(urls)))
             }
-            Err(error) => Some(Err(error)),
+            (Ok(true), _) => Some(plan_err!(
+                "expected tables that can be sent to workers, found another: make it by `DocvaluesTable::of_dataset`, and leave out `with_places` and `GroupByOrds`"
+            )),
+            (Err(error), _) | (_, Err(error)) => Some(Err(error)),
         }
     }
 
@@ -86,6 +90,11 @@ impl Tasks {
 fn is_leaf(node: &Arc<dyn ExecutionPlan>) -> bool {
     let leaf: Option<&DistributedLeafExec> = node.downcast_ref();
     leaf.is_some_and(|leaf| ScanParts::of(leaf.original()).is_some())
+}
+
+/// Whether a node is a scan that cannot be sent.
+fn is_local(node: &Arc<dyn ExecutionPlan>) -> bool {
+    node.name() == "DocvaluesScan" && ScanParts::of(node).is_none()
 }
 
 /// The parts of each partition of each task: for all tasks as many partitions, at most `most`.

@@ -38,10 +38,11 @@ impl Cluster {
         Workers::new(self.urls()).unwrap()
     }
 
-    /// The parts that a worker was sent, sorted.
+    /// The parts that a worker was sent to read, sorted.
     pub(crate) fn parts(&self, worker: usize) -> Vec<u32> {
         let mut parts = self.workers[worker].parts.lock().unwrap().clone();
         parts.sort_unstable();
+        parts.dedup();
         parts
     }
 

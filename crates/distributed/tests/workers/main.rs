@@ -18,7 +18,7 @@ use docvalues_datafusion::DocvaluesTable;
 use docvalues_distributed::{TablePart, Workers};
 
 /// Over `hits`, of files, and `changed`, of a store.
-const QUERIES: [&str; 12] = [
+const QUERIES: [&str; 13] = [
     "select count(*) as n, sum(size) as s, count(price) as p from hits where size >= 300 and host <> 'host-3'",
     "select count(*) as n, sum(size) as s, count(number) as c from changed where size > 500",
     "select host, count(*) as n, sum(size) as s, max(price) as p from hits group by host order by host",
@@ -31,6 +31,7 @@ const QUERIES: [&str; 12] = [
     "select count(*) as n, count(id) as i from changed",
     "select number, size from changed order by size desc, number limit 5",
     "select number from hits where size = (select max(size) from changed where size < 1000) order by number limit 3",
+    "select v.name, count(*) as n from hits join (values ('host-1', 'one'), ('host-2', 'two')) v(host, name) on hits.host = v.host group by v.name order by v.name",
 ];
 
 /// The longest time for an answer.
@@ -88,7 +89,10 @@ async fn files_are_read_where_the_caller_says() {
     };
     let context = cluster.workers().with_place(place).session().unwrap();
     register(&context, "hits", &hits);
-    for query in [ALL, QUERIES[2], QUERIES[3]] {
+    let twice =
+        "select count(*), sum(b.price) from hits a join hits b on a.number = b.number where b.size < 50";
+    let union = "select sum(size) from (select size from hits union all select number from hits)";
+    for query in [ALL, QUERIES[2], QUERIES[3], twice, union] {
         cluster.forget();
         answer(&context, query).await.unwrap();
         let last = u32::try_from(files.len()).unwrap();
@@ -112,7 +116,8 @@ async fn a_worker_that_is_gone_is_an_error() {
     let expected = answer(&context, ALL).await.unwrap();
     cluster.stop(1).await;
     for _ in 0..3 {
-        answer(&context, ALL).await.unwrap_err();
+        let error = answer(&context, ALL).await.unwrap_err().to_string();
+        assert!(error.contains(&cluster.urls()[1]["http://".len()..]), "{error}");
     }
     let context = Workers::new(&cluster.urls()[..1]).unwrap().session().unwrap();
     register(&context, "hits", &hits);
@@ -148,4 +153,33 @@ fn workers_have_urls() {
     let none: [&str; 0] = [];
     assert!(Workers::new(none).unwrap_err().to_string().contains("expected at least one worker"));
     assert!(Workers::new(["one.example"]).unwrap_err().to_string().contains("one.example"));
+}
+
+/// Tables of opened segments cannot be sent.
+#[tokio::test(flavor = "multi_thread")]
+async fn other_tables_are_right_or_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, hits, changed) = tables(folder.path());
+    let cluster = Cluster::start(2).await;
+    let (local, context) = (SessionContext::new(), cluster.workers().session().unwrap());
+    for context in [&local, &context] {
+        register(context, "hits", &hits);
+        let opened = DocvaluesTable::new(&changed.open().unwrap()).unwrap();
+        context.register_table("changed", Arc::new(opened)).unwrap();
+        let sliced = DocvaluesTable::of_dataset(changed.clone()).unwrap().sliced();
+        context.register_table("sliced", Arc::new(sliced)).unwrap();
+    }
+    let mut errors = 0;
+    for query in QUERIES {
+        for query in [query.to_owned(), query.replace("changed", "sliced")] {
+            match answer(&context, &query).await {
+                Ok(found) => assert_eq!(found, answer(&local, &query).await.unwrap(), "{query}"),
+                Err(error) => {
+                    assert!(error.to_string().contains("make it by `DocvaluesTable::of_dataset`"), "{error}");
+                    errors += 1;
+                }
+            }
+        }
+    }
+    assert!(errors > 0);
 }

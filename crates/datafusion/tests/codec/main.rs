@@ -1,6 +1,8 @@
 //! Plans as bytes and back, and plans of which each task runs a slice.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod scan_parts;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
