@@ -125,6 +125,31 @@ async fn a_worker_that_is_gone_is_an_error() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_dies_changes_no_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, hits, changed) = tables(folder.path());
+    let local = SessionContext::new();
+    register(&local, "hits", &hits);
+    register(&local, "changed", &changed);
+    let mut failed = 0;
+    for (query, moment) in [(2, 0), (2, 40), (5, 10), (5, 80), (5, 200), (7, 30)] {
+        let mut cluster = Cluster::start(2).await;
+        let context = cluster.workers().session().unwrap();
+        register(&context, "hits", &hits);
+        register(&context, "changed", &changed);
+        let expected = answer(&local, QUERIES[query]).await.unwrap();
+        let found = tokio::spawn(async move { answer(&context, QUERIES[query]).await });
+        tokio::time::sleep(Duration::from_millis(moment)).await;
+        cluster.stop(1).await;
+        match found.await.unwrap() {
+            Ok(found) => assert_eq!(found, expected, "{}", QUERIES[query]),
+            Err(_) => failed += 1,
+        }
+    }
+    assert!(failed > 0, "each worker died too late");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn damaged_and_missing_files_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let (files, hits, _) = tables(folder.path());
