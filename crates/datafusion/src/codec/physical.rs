@@ -24,7 +24,7 @@ use crate::table::external;
 /// Sends scans of tables that were made by [`DocvaluesTable::of_dataset`](crate::DocvaluesTable::of_dataset), and leaves all
 /// other nodes, functions and expressions to another codec.
 ///
-/// A scan is sent as a [`ScanRequest`]. Who decodes it opens the files, and keeps the last 16 datasets open.
+/// Encodes a scan as a [`ScanRequest`]. The decoder opens the files, and keeps the 16 datasets open that were used last.
 #[derive(Debug)]
 pub struct DocvaluesCodec {
     inner: Arc<dyn PhysicalExtensionCodec>,
