@@ -85,6 +85,8 @@ mod terms;
 
 #[cfg(feature = "proto")]
 pub use codec::{DocvaluesCodec, DocvaluesLogicalCodec};
+#[cfg(feature = "proto")]
+pub use failed::FailedExec;
 pub use functions::functions;
 pub use group_by_ords::GroupByOrds;
 pub use table::DocvaluesTable;

@@ -16,7 +16,7 @@ use docvalues::store::ScanRequest;
 
 use super::opened::OpenedTables;
 use super::{Tag, schema};
-use crate::failed::FailedScan;
+use crate::failed::FailedExec;
 use crate::scan::DocvaluesScan;
 use crate::sliced::SlicedScan;
 use crate::table::external;
@@ -70,7 +70,7 @@ impl DocvaluesCodec {
                 plan_err!("expected {schema:?}, found {:?}", scan.schema())
             }
             Ok(scan) => Ok(Arc::new(scan)),
-            Err(error) => Ok(Arc::new(FailedScan::new(error, schema))),
+            Err(error) => Ok(Arc::new(FailedExec::of_schema(error, schema))),
         }
     }
 }
