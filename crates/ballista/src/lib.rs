@@ -22,7 +22,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let context = docvalues_ballista::connect("df://scheduler.example:50050").await?;
-//! let table = DocvaluesTable::of_dataset(Dataset::of_store("/shared/hits")?)?;
+//! let table = DocvaluesTable::of_dataset(Dataset::of_files(["/shared/a.dv", "/shared/b.dv"])?)?;
 //! context.register_table("hits", Arc::new(table))?;
 //! context.sql("select host, count(*) from hits where status = 404 group by host").await?.show().await?;
 //! # Ok(())
@@ -59,19 +59,21 @@ pub fn physical_codec() -> Arc<dyn PhysicalExtensionCodec> {
     around_physical(Arc::new(BallistaPhysicalExtensionCodec::default()))
 }
 
-/// A configuration with tables of docvalues, beside what its codecs know, and without Ballista's adaptive planner: in 55.0, that
-/// loses jobs of which an executor dies, and their clients wait for ever.
+/// Adds the codecs of docvalues to a configuration, and turns off Ballista's adaptive planner.
+///
+/// With that planner, Ballista 55.0 loses a job if an executor dies, and its client waits forever.
 pub fn with_tables(config: SessionConfig) -> SessionConfig {
     let logical = around_logical(config.ballista_logical_extension_codec());
     let physical = around_physical(config.ballista_physical_extension_codec());
-    config.with_ballista_logical_extension_codec(logical).with_ballista_physical_extension_codec(physical)
+    let config = config.with_ballista_logical_extension_codec(logical);
+    config.with_ballista_physical_extension_codec(physical).with_ballista_adaptive_query_planner(false)
 }
 
 /// A session whose queries run in a cluster, with the configuration of [`with_tables`].
 ///
 /// # Errors
 ///
-/// If `url` is not one such as `df://host:port`. Whether there is a scheduler, the first query tells.
+/// If `url` is not of the form `df://host:port`. A missing scheduler is an error of the first query, not of this call.
 pub async fn connect(url: &str) -> Result<SessionContext> {
     let config = with_tables(SessionConfig::new_with_ballista());
     let state = SessionStateBuilder::new().with_config(config).with_default_features().build();

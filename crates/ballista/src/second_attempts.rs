@@ -5,21 +5,26 @@
 //! second attempt to read results fails, and with it the query. Scans, whose results are replaced as they should be, run
 //! again.
 
-use std::fmt;
 use std::sync::Arc;
 
 use ballista_core::execution_plans::{RangeShuffleReaderExec, ShuffleReaderExec};
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::error::{DataFusionError, Result};
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use datafusion::error::DataFusionError;
+use datafusion::execution::TaskContext;
+use datafusion::physical_plan::ExecutionPlan;
+use docvalues_datafusion::FailedExec;
 
 /// A node of a task, or one that fails in its place if it reads results in a second attempt.
 pub(crate) fn refuse(node: Arc<dyn ExecutionPlan>, context: &TaskContext) -> Arc<dyn ExecutionPlan> {
     let is_reader = node.is::<ShuffleReaderExec>() || node.is::<RangeShuffleReaderExec>();
     match is_reader && context.task_id().is_some_and(|task| !is_first(&task)) {
-        true => Arc::new(SecondAttempt { properties: Arc::clone(node.properties()) }),
+        true => {
+            let lost =
+                "expected all executors until the end of the query, found that one was lost: run it again";
+            Arc::new(FailedExec::new(
+                DataFusionError::Execution(lost.to_owned()),
+                Arc::clone(node.properties()),
+            ))
+        }
         false => node,
     }
 }
@@ -28,48 +33,6 @@ pub(crate) fn refuse(node: Arc<dyn ExecutionPlan>, context: &TaskContext) -> Arc
 fn is_first(task: &str) -> bool {
     let attempt = task.split('/').nth(1).and_then(|stage| stage.split_once('.'));
     attempt.is_some_and(|(_, attempt)| attempt == "0")
-}
-
-/// Fails when it runs.
-#[derive(Debug)]
-struct SecondAttempt {
-    properties: Arc<PlanProperties>,
-}
-
-impl DisplayAs for SecondAttempt {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SecondAttempt")
-    }
-}
-
-impl ExecutionPlan for SecondAttempt {
-    fn name(&self) -> &str {
-        "SecondAttempt"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        Vec::new()
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self)
-    }
-
-    fn execute(&self, _: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let lost = "expected all executors until the end of the query, found that one was lost: run it again";
-        Err(DataFusionError::Execution(lost.to_owned()))
-    }
 }
 
 #[cfg(test)]

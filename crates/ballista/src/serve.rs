@@ -34,7 +34,7 @@ pub async fn run_scheduler(address: SocketAddr, config: SchedulerConfig) -> Resu
     start_server(cluster, address, Arc::new(config)).await
 }
 
-/// Runs an executor with the codecs of this crate, until the process is told to end or loses the scheduler.
+/// Runs an executor with the codecs of this crate, until the process receives a signal to end, or loses the scheduler.
 ///
 /// # Errors
 ///

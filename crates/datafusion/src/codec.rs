@@ -23,7 +23,7 @@ pub use physical::DocvaluesCodec;
 
 use crate::table::external;
 
-/// What the bytes after a tag are.
+/// The kind of the bytes after a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tag {
     Table,

@@ -1,4 +1,4 @@
-//! [`FailedScan`]: a scan whose files could not be opened.
+//! [`FailedExec`]: an error in place of rows.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,38 +7,40 @@ use arrow::datatypes::SchemaRef;
 use datafusion_common::tree_node::TreeNodeRecursion;
 use datafusion_common::{DataFusionError, Result, internal_err};
 use datafusion_execution::{SendableRecordBatchStream, TaskContext};
-use datafusion_physical_expr::{EquivalenceProperties, PhysicalExpr};
-use datafusion_physical_plan::execution_plan::{Boundedness, EmissionType};
-use datafusion_physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
+use datafusion_physical_expr::PhysicalExpr;
+use datafusion_physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 
-/// Fails when it runs. Ballista shows the error of a task that ran, but not that of a plan that could not be decoded.
+use crate::scan::properties;
+
+/// A node that fails when it runs. Ballista shows the error of a task that ran, but not that of a plan that could not be
+/// decoded.
 #[derive(Debug)]
-pub(crate) struct FailedScan {
+pub struct FailedExec {
     error: Arc<DataFusionError>,
     properties: Arc<PlanProperties>,
 }
 
-impl FailedScan {
-    pub(crate) fn new(error: DataFusionError, schema: SchemaRef) -> FailedScan {
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(schema),
-            Partitioning::UnknownPartitioning(1),
-            EmissionType::Incremental,
-            Boundedness::Bounded,
-        );
-        FailedScan { error: Arc::new(error), properties: Arc::new(properties) }
+impl FailedExec {
+    /// A node with the schema and the partitions of another, each of which fails with `error`.
+    pub fn new(error: DataFusionError, properties: Arc<PlanProperties>) -> FailedExec {
+        FailedExec { error: Arc::new(error), properties }
+    }
+
+    /// As [`new`](Self::new), for rows of a schema in one partition.
+    pub(crate) fn of_schema(error: DataFusionError, schema: SchemaRef) -> FailedExec {
+        FailedExec::new(error, properties(schema, 1))
     }
 }
 
-impl DisplayAs for FailedScan {
+impl DisplayAs for FailedExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "FailedScan: {}", self.error)
+        write!(f, "FailedExec: {}", self.error)
     }
 }
 
-impl ExecutionPlan for FailedScan {
+impl ExecutionPlan for FailedExec {
     fn name(&self) -> &str {
-        "FailedScan"
+        "FailedExec"
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
@@ -60,7 +62,7 @@ impl ExecutionPlan for FailedScan {
         self: Arc<Self>,
         children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        if children.is_empty() { Ok(self) } else { internal_err!("a FailedScan has no children") }
+        if children.is_empty() { Ok(self) } else { internal_err!("a FailedExec has no children") }
     }
 
     fn execute(&self, _: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {

@@ -49,7 +49,7 @@ struct ToBytes {
     signature: Signature,
 }
 
-/// What a text is.
+/// The type that a text is parsed as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Form {
     Ip,

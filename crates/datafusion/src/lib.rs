@@ -33,15 +33,17 @@
 //!
 //! | SQL | runs in docvalues |
 //! | --- | --- |
-//! | `=` `<>` `<` `<=` `>` `>=` `between` `in` `not in` with literals, `and`, `or` | on single values: zones, jump tables and dictionaries, before a value is decoded |
-//! | the same on `_part` and `_doc`, if a table [has them](DocvaluesTable::with_places) | nothing is searched; other rows are not touched |
-//! | `is null`, `is not null` | also on sets |
-//! | the same with [`to_ip` and `to_uuid`](functions()) of a text | on addresses and UUIDs |
+//! | `=` `<>` `<` `<=` `>` `>=` `between` `in` `not in` with literals | on single values, by zones, jump tables and dictionaries |
+//! | `and`, `or` of these | also nested |
+//! | these, with [`to_ip` and `to_uuid`](functions()) of a text | on addresses and UUIDs |
+//! | these, on `_part` and `_doc` ([`with_places`](DocvaluesTable::with_places)) | reads only these rows |
+//! | `is null`, `is not null` | on single values and on sets |
 //! | `like 'abc%'` | on strings |
 //! | `limit` | with such filters |
-//! | `order by … limit`, joins | while they run, they tell which documents are no longer wanted; these are not read, [if you allow it](#filters-that-come-late) |
+//! | `order by … limit`, joins | their dynamic filters skip documents; [off by default](#dynamic-filters) |
 //! | `group by` strings | by their ords, with the rule [`GroupByOrds`] |
-//! | `count(*)`, `min`, `max` without a filter | from the directory, if nothing was deleted or changed |
+//! | `count(*)` without a filter | from the number of live documents |
+//! | `min`, `max` without a filter | from the directory: single `i64`, dates and timestamps, if nothing was deleted or changed |
 //!
 //! A table that is made by [`DocvaluesTable::of_dataset`] names its files, and can be sent to other processes that see them: by
 //! `DocvaluesLogicalCodec` as itself, and by `DocvaluesCodec` as scans in a plan (feature `proto`).
@@ -49,11 +51,11 @@
 //! DataFusion computes all else. It orders doubles totally: NaN is above all numbers, and -0.0 below 0.0, unlike in
 //! docvalues. So ranges of a column that may have NaNs, and comparisons with zero, are left to it.
 //!
-//! # Filters that come late
+//! # Dynamic filters
 //!
-//! DataFusion 55 also makes filters of `min` and `max` while a query runs. If one of several such functions has no value yet,
-//! or is not of a plain column, its filter is false for rows that this function wants. A table cannot tell which filter is
-//! whose, so it takes none unless those are turned off:
+//! DataFusion 55 also makes a dynamic filter of `min` and `max`. If one of several such functions has no value yet, or is not of
+//! a plain column, the filter is false for rows that this function wants. A table cannot tell these filters from others, so it
+//! takes none unless you turn them off:
 //!
 //! ```
 //! # use datafusion::prelude::{SessionConfig, SessionContext};
@@ -85,6 +87,8 @@ mod terms;
 
 #[cfg(feature = "proto")]
 pub use codec::{DocvaluesCodec, DocvaluesLogicalCodec};
+#[cfg(feature = "proto")]
+pub use failed::FailedExec;
 pub use functions::functions;
 pub use group_by_ords::GroupByOrds;
 #[cfg(feature = "proto")]

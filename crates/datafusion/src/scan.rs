@@ -129,7 +129,8 @@ impl DocvaluesScan {
     }
 }
 
-fn properties(schema: SchemaRef, partitions: usize) -> Arc<PlanProperties> {
+/// The properties of rows that come as they are found.
+pub(crate) fn properties(schema: SchemaRef, partitions: usize) -> Arc<PlanProperties> {
     Arc::new(PlanProperties::new(
         EquivalenceProperties::new(schema),
         Partitioning::UnknownPartitioning(partitions),

@@ -22,9 +22,11 @@ use crate::scan::DocvaluesScan;
 use crate::table::DocvaluesTable;
 
 impl DocvaluesTable {
-    /// This table for Ballista. A task of Ballista runs all partitions of the leaves that it receives, and Ballista leaves only
-    /// some of the partitions to a leaf that is one of its own. So each scan has a leaf of rows in memory, which list its
-    /// partitions.
+    /// Prepares the table for Ballista: each scan gets a child in memory, with one row for each of its partitions.
+    ///
+    /// A task of Ballista runs all partitions of each leaf that it gets. Ballista can split leaves in memory, but not a scan. So
+    /// the child is such a leaf, and the scan runs the partitions that it lists. A
+    /// [codec](crate::DocvaluesLogicalCodec::sliced) calls this when it decodes a table, so that a client need not.
     pub fn sliced(self) -> DocvaluesTable {
         self.map(|data| data.is_sliced = true)
     }

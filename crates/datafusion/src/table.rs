@@ -27,8 +27,8 @@ use crate::sliced::SlicedScan;
 
 /// A table of the documents of some segments, or of a store.
 ///
-/// Columns are those of all segments together, in the order of the first segment that has them. A segment that lacks one has nulls in it; types are widened as in
-/// [`MixedTypes::Promote`].
+/// The columns are those of all segments, in the order in which these first have them. A segment without a column has nulls
+/// there. Types are widened as in [`MixedTypes::Promote`].
 pub struct DocvaluesTable {
     pub(crate) data: Arc<TableData>,
 }

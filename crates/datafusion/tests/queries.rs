@@ -38,7 +38,7 @@ async fn answer(context: &SessionContext, sql: &str) -> String {
     if batches.iter().all(|batch| batch.num_rows() == 0) { String::new() } else { text }
 }
 
-/// 300 queries for each of several tables, partitions and sizes of batches.
+/// 600 queries of several tables, in several partitions and sizes of batches.
 #[tokio::test]
 async fn answers_equal_those_over_the_same_rows_in_memory() {
     for (is_changed, partitions, rows) in [(false, 1, 8_192), (true, 2, 8_192), (false, 3, 3), (true, 4, 100)]
@@ -58,13 +58,14 @@ async fn answers_equal_those_over_the_same_rows_in_memory() {
             (context(Arc::new(memory), 1, 8_192), context(Arc::new(table), partitions, rows));
         let mut random = SplitMix64::new(partitions as u64);
         let mut filled = 0;
-        for _ in 0..300 {
+        let queries = if partitions == 1 { 300 } else { 100 };
+        for _ in 0..queries {
             let sql = query(&mut random);
             let expected = answer(&memory, &sql).await;
             assert_eq!(answer(&table, &sql).await, expected, "{sql}");
             filled += u32::from(!expected.is_empty());
         }
-        assert!(filled > 200, "{filled} answers with rows");
+        assert!(filled > queries * 2 / 3, "{filled} answers with rows");
     }
 }
 

@@ -53,7 +53,7 @@ fn exported_batches_give_the_same_segment() {
             writer.append(&batch).unwrap();
         }
         let again = writer.unwrap().finish_bytes().unwrap();
-        assert!(again == file, "dictionaries: {dictionaries}");
+        assert!(again == file, "{layout:?}");
     }
 }
 

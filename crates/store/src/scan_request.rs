@@ -8,7 +8,7 @@
 //!  4  version: 1
 //!  8  CRC-32 of all bytes from 12 on
 //! 12  partitions
-//! 16  1 and the limit (8 bytes), or 0                      1 byte
+//! 16  limit       1 byte: 0 for none, or 1 and then the limit (8 bytes)
 //!     dataset     0: a commit of a store                   1 byte
 //!                    path, number (8 bytes), id of the store (8), hash of the commit (8)
 //!                 1: segment files                         1 byte
@@ -17,7 +17,7 @@
 //!     query       its text
 //! ```
 //!
-//! All numbers are little-endian, of 4 bytes if nothing else is said. A path, name or query is its length and UTF-8.
+//! Numbers are little-endian, and 4 bytes long unless noted. A path, name or query is its length in bytes, then UTF-8.
 
 mod dataset;
 mod decode;
@@ -76,8 +76,8 @@ pub struct ScanRequest {
     pub query: Query,
     /// The most documents that are wanted; any of them.
     pub limit: Option<u64>,
-    /// The number of partitions to cut the documents into, or 0 for one for each part. The receiver has to cut them as the
-    /// sender did.
+    /// The number of partitions that the sender asked for, or 0 for one for each part. The engine cuts the documents by the same
+    /// rule in each process.
     pub partitions: u32,
 }
 

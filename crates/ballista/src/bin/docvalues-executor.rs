@@ -38,7 +38,7 @@ struct Options {
     /// The folder for intermediate results [default: a temporary one]
     #[arg(long, value_name = "FOLDER")]
     work_dir: Option<String>,
-    /// What to log: off, error, warn, info, debug or trace.
+    /// The log level: off, error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL", default_value = "warn")]
     log: LevelFilter,
 }

@@ -25,10 +25,10 @@ struct Options {
     /// The host name or address by which executors reach this machine.
     #[arg(long, value_name = "HOST", default_value = "localhost")]
     name: String,
-    /// An executor that was silent for so many seconds counts as lost. Busy ones ask every five seconds.
+    /// Seconds of silence after which an executor counts as lost, at least 7; a busy executor asks every 5.
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(7..))]
     executor_timeout: u64,
-    /// What to log: off, error, warn, info, debug or trace.
+    /// The log level: off, error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL", default_value = "warn")]
     log: LevelFilter,
 }

@@ -11,9 +11,9 @@ const LONG: &str = "\
 Answer a query in SQL, with joins, subqueries and window functions (if dv was built with the feature `sql`).
 
 Each argument after the query is one table: a segment, the folder of a store, a folder of segments, or a pattern in \
-quotes such as 'logs/*.dv'. A table has the name of its file or folder in lower case, and `_` for all other characters \
-than letters and digits; the name of a pattern is what stands before its first `*`, or else its folder: hits.dv is hits, \
-'logs/*.dv' is logs, and 'logs/web-*.dv' is web. NAME=PATH gives another one.
+quotes such as 'logs/*.dv'. A table is named after its file or folder, in lower case, with `_` for each character that \
+is not a letter or a digit. A pattern is named after the text before its first `*`, or after its folder: hits.dv is \
+hits, 'logs/*.dv' is logs, and 'logs/web-*.dv' is web. NAME=PATH sets another name.
 
 Values are printed as `dv export` prints them in canonical form; null is a missing value. `explain` shows the plan of a \
 query, `explain analyze` also what each step took. `show tables` and `describe TABLE` list tables and columns. A query that names `_part` \
@@ -39,7 +39,7 @@ pub(crate) struct SqlArgs {
     #[arg(value_name = "QUERY")]
     pub(crate) query: String,
 
-    /// The tables: segments, stores, folders of segments, or patterns, each with its name before = if it wants another
+    /// The tables: segments, stores, folders of segments, or patterns; NAME= before one sets its name
     #[arg(value_name = "[NAME=]FILE.dv", required = true)]
     pub(crate) tables: Vec<OsString>,
 

@@ -17,7 +17,7 @@ use crate::table::{DocvaluesTable, external};
 
 /// Sends tables that were made by [`DocvaluesTable::of_dataset`], and leaves all else to another codec.
 ///
-/// A table is sent as its dataset. Who decodes it opens the files, and keeps the last 16 datasets open.
+/// Encodes a table as its dataset. The decoder opens the files, and keeps the 16 datasets open that were used last.
 #[derive(Debug)]
 pub struct DocvaluesLogicalCodec {
     inner: Arc<dyn LogicalExtensionCodec>,

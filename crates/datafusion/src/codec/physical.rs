@@ -16,7 +16,7 @@ use docvalues::store::ScanRequest;
 
 use super::opened::OpenedTables;
 use super::{Tag, schema};
-use crate::failed::FailedScan;
+use crate::failed::FailedExec;
 use crate::scan::DocvaluesScan;
 use crate::sliced::SlicedScan;
 use crate::table::external;
@@ -24,7 +24,7 @@ use crate::table::external;
 /// Sends scans of tables that were made by [`DocvaluesTable::of_dataset`](crate::DocvaluesTable::of_dataset), and leaves all
 /// other nodes, functions and expressions to another codec.
 ///
-/// A scan is sent as a [`ScanRequest`]. Who decodes it opens the files, and keeps the last 16 datasets open.
+/// Encodes a scan as a [`ScanRequest`]. The decoder opens the files, and keeps the 16 datasets open that were used last.
 #[derive(Debug)]
 pub struct DocvaluesCodec {
     inner: Arc<dyn PhysicalExtensionCodec>,
@@ -70,7 +70,7 @@ impl DocvaluesCodec {
                 plan_err!("expected {schema:?}, found {:?}", scan.schema())
             }
             Ok(scan) => Ok(Arc::new(scan)),
-            Err(error) => Ok(Arc::new(FailedScan::new(error, schema))),
+            Err(error) => Ok(Arc::new(FailedExec::of_schema(error, schema))),
         }
     }
 }

@@ -15,11 +15,11 @@ use crate::store_reader::StoreReader;
 
 /// Documents that any process can open that sees the files: one commit of a store, or some segment files.
 ///
-/// It has the absolute path of each file, and what identifies its contents. So who opens it gets the documents that were
-/// meant, or an error: if a file is gone, was replaced, or is of another store.
+/// It has the absolute path and the content id of each file, or the path, the id and the hash of a commit.
+/// [`open`](Self::open) returns exactly these documents, or an error if a file is gone, was replaced, or is of another store.
 ///
-/// A store removes older commits, [unless told to keep some](crate::StoreOptions::keep_commits): one that is gone cannot be
-/// opened any more.
+/// A store removes older commits unless [`keep_commits`](crate::StoreOptions::keep_commits) keeps them; a commit that was
+/// removed cannot be opened.
 ///
 /// # Examples
 ///

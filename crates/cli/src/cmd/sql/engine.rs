@@ -79,9 +79,9 @@ fn context(
     memory: Option<usize>,
 ) -> Result<SessionContext, CliError> {
     // DataFusion makes filters of `min` and `max` that can be false for rows that others of these functions want.
-    let wrong = "datafusion.optimizer.enable_aggregate_dynamic_filter_pushdown";
+    let of_aggregates = "datafusion.optimizer.enable_aggregate_dynamic_filter_pushdown";
     let config = SessionConfig::new().with_target_partitions(threads).with_information_schema(true);
-    let config = config.set_bool(wrong, false);
+    let config = config.set_bool(of_aggregates, false);
     let runtime = RuntimeEnvBuilder::new();
     let runtime = match memory {
         Some(bytes) => runtime.with_memory_limit(bytes, 1.0),
