@@ -83,11 +83,7 @@ impl DocvaluesScan {
     /// A request for the rows of this scan, without its dynamic filters: operators above it leave out what these would.
     pub(crate) fn request(&self) -> Result<ScanRequest> {
         let all = self.data.request()?;
-        if !self.ords.is_empty() {
-            return plan_err!(
-                "expected a scan that can be sent, found one of ords: leave out the rule `GroupByOrds`"
-            );
-        }
+        self.refuse_ords()?;
         let too_many = |error| DataFusionError::Plan(format!("expected fewer partitions: {error}"));
         Ok(ScanRequest {
             columns: self.columns.iter().map(|column| all.columns[*column].clone()).collect(),
@@ -98,8 +94,19 @@ impl DocvaluesScan {
         })
     }
 
+    /// Refuses a scan of ords, which a request does not have.
+    fn refuse_ords(&self) -> Result<()> {
+        if !self.ords.is_empty() {
+            return plan_err!(
+                "expected a scan that can be sent, found one of ords: leave out the rule `GroupByOrds`"
+            );
+        }
+        Ok(())
+    }
+
     /// The rows of this scan, with a partition for each part and without its dynamic filters.
     pub(crate) fn by_part(&self) -> Result<DocvaluesScan> {
+        self.refuse_ords()?;
         DocvaluesScan::new(Arc::clone(&self.data), self.wanted.clone(), self.columns.clone(), self.limit, 0)
     }
 

@@ -199,7 +199,7 @@ impl TableProvider for DocvaluesTable {
         }
         let wanted = Wanted { query: Query::all_of(queries), places };
         let columns = projection.cloned().unwrap_or_else(|| (0..self.data.schema.fields().len()).collect());
-        let partitions = state.config().target_partitions();
+        let partitions = state.config().target_partitions().max(1);
         let scan = DocvaluesScan::new(Arc::clone(&self.data), wanted, columns, limit, partitions)?;
         #[cfg(feature = "proto")]
         if self.data.is_sliced {
