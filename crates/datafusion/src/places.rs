@@ -245,16 +245,7 @@ mod tests {
         ];
         for (expr, is_true) in cases {
             let places = Places::of(&expr).unwrap();
-            for part in 0..4 {
-                for docs in [0..0, 0..12, 3..4, 2..9] {
-                    let found =
-                        places.within(usize::try_from(part).unwrap(), DocRange::new(docs.start, docs.end));
-                    let expected: Vec<DocId> =
-                        docs.filter(|doc| is_true(part, (*doc).into())).map(DocId::new).collect();
-                    assert_eq!(listed(&found), expected, "{expr} in part {part}");
-                    assert!(found.is_sorted_by(|a, b| a.end < b.start), "{found:?}");
-                }
-            }
+            check(&expr, &places, is_true);
         }
         for other in [
             col("size").eq(lit(5_i64)),
@@ -263,6 +254,42 @@ mod tests {
             doc().eq(part()),
         ] {
             assert!(Places::of(&other).is_none(), "{other}");
+        }
+    }
+
+    /// Conditions that would take very many rectangles are kept apart, or refused.
+    #[test]
+    fn rectangles_do_not_multiply() {
+        let at =
+            |number: i64, from: i64| col(PART).eq(lit(number % 4)).and(col(DOC).eq(lit(number / 4 + from)));
+        let any = |from| (1..33).fold(at(0, from), |any, number| any.or(at(number, from)));
+        let both = any(0).and(any(2));
+        let in_both = |part: i64, doc: i64| {
+            (0..33).contains(&(4 * doc + part)) && (0..33).contains(&(4 * (doc - 2) + part))
+        };
+        let places = Places::of(&both).unwrap();
+        assert_eq!(places.0.iter().map(Vec::len).collect::<Vec<_>>(), [33, 33]);
+        check(&both, &places, in_both);
+        let more = both.clone().or(at(44, 0));
+        check(&more, &Places::of(&more).unwrap(), |part, doc| in_both(part, doc) || part == 0 && doc == 11);
+        let four = both.and(any(1)).and(any(3));
+        assert!(Places::of(&four).is_some() && Places::of(&four.clone().or(four)).is_none());
+        let none = |number: i64| col(PART).not_eq(lit(0_i64)).or(col(DOC).not_eq(lit(number)));
+        let not_some = (1..60).fold(none(0), |all, number| all.and(none(number)));
+        check(&not_some, &Places::of(&not_some).unwrap(), |part, _| part != 0);
+    }
+
+    /// Compares places with a condition on the numbers of parts and documents.
+    fn check(expr: &Expr, places: &Places, is_true: impl Fn(i64, i64) -> bool) {
+        for part in 0..4 {
+            for docs in [0..0, 0..12, 3..4, 2..9] {
+                let found =
+                    places.within(usize::try_from(part).unwrap(), DocRange::new(docs.start, docs.end));
+                let expected: Vec<DocId> =
+                    docs.filter(|doc| is_true(part, (*doc).into())).map(DocId::new).collect();
+                assert_eq!(listed(&found), expected, "{expr} in part {part}");
+                assert!(found.is_sorted_by(|a, b| a.end < b.start), "{found:?}");
+            }
         }
     }
 }

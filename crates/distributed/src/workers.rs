@@ -27,7 +27,7 @@ impl Workers {
     ///
     /// # Errors
     ///
-    /// If there are none, or one is not a URL. Whether they run, the first query tells.
+    /// If there are none, or one is not a URL. A worker that does not run is an error of the first query, not of this call.
     pub fn new(urls: impl IntoIterator<Item = impl AsRef<str>>) -> Result<Workers> {
         let url = |url: &str| {
             let expected = |error| format!("expected the URL of a worker, found {url}: {error}");

@@ -1,4 +1,4 @@
-//! The tables of the tests: segment files, and a store with deletes and updates.
+//! The tables of the tests of both clusters: segment files, and a store with deletes and updates.
 
 use std::path::{Path, PathBuf};
 
@@ -7,15 +7,7 @@ use docvalues::search::Query;
 use docvalues::store::{Store, StoreOptions, StoreSchema};
 use docvalues::{Field, Kind};
 
-/// Documents of each file: more than those at whose multiples partitions begin.
-const DOCS: u32 = 70_000;
-
-/// The number of files: more than all executors have CPUs.
-const FILES: u32 = 12;
-
-/// The documents of the store, and those of each of its segments.
-const STORED: u32 = 300_000;
-const SEGMENT: u32 = 50_000;
+use crate::{DOCS, FILES, SEGMENT, STORED};
 
 /// Segment files with a column of each kind; every seventh document has no price.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {

@@ -15,6 +15,16 @@ use docvalues::store::Dataset;
 use docvalues_datafusion::DocvaluesTable;
 use processes::{Cluster, Process};
 
+/// Documents of each file: more than those at whose multiples partitions begin.
+const DOCS: u32 = 70_000;
+
+/// The number of files: more than all executors have CPUs.
+const FILES: u32 = 12;
+
+/// The documents of the store, and those of each of its segments.
+const STORED: u32 = 300_000;
+const SEGMENT: u32 = 50_000;
+
 /// Over `hits`, of files, and `changed`, of a store.
 const QUERIES: [&str; 10] = [
     "select count(*) as n, sum(size) as s, count(price) as p from hits where size >= 300 and host <> 'host-3'",
@@ -110,7 +120,7 @@ async fn an_executor_that_dies_changes_no_answer() {
     }
 }
 
-/// What Ballista's own codecs do.
+/// Ballista's own codecs still work.
 async fn csv_is_still_read(context: &SessionContext, folder: &Path) {
     let path = folder.join("names.csv");
     std::fs::write(&path, "host,name\nhost-1,one\nhost-2,two\n").unwrap();

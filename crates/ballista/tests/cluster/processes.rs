@@ -80,7 +80,7 @@ impl Process {
         self.log().contains("Finished task")
     }
 
-    /// What the process logged.
+    /// The log of the process.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap()
     }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod cluster;
+#[path = "../../../ballista/tests/cluster/data.rs"]
 mod data;
 
 use std::collections::BTreeSet;
@@ -16,6 +17,16 @@ use datafusion::prelude::SessionContext;
 use docvalues::store::Dataset;
 use docvalues_datafusion::DocvaluesTable;
 use docvalues_distributed::{TablePart, Workers};
+
+/// Documents of each file.
+const DOCS: u32 = 9_000;
+
+/// The number of files.
+const FILES: u32 = 12;
+
+/// The documents of the store, and those of each of its segments.
+const STORED: u32 = 60_000;
+const SEGMENT: u32 = 10_000;
 
 /// Over `hits`, of files, and `changed`, of a store.
 const QUERIES: [&str; 13] = [
@@ -37,7 +48,7 @@ const QUERIES: [&str; 13] = [
 /// The longest time for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What takes all values of `hits`.
+/// A query that reads all values of `hits`.
 const ALL: &str =
     "select sum(size), sum(number), sum(price), count(host) from hits where host <> 'host-3' and price > 0";
 
