@@ -188,6 +188,40 @@ impl Segment {
         self.0.source.touched()
     }
 
+    /// Opens all columns: of a segment of [requests](Self::from_reader), in as many waves as opening one takes.
+    ///
+    /// # Errors
+    ///
+    /// If the directory, or a column, is damaged.
+    pub fn open_columns(&self) -> Result<()> {
+        self.0.source.in_waves(|| {
+            let names = self.fields()?.into_iter().map(|field| self.opened(&field.name).map(drop));
+            // All of them are tried before the first error counts: the next wave then has what any of them lacked.
+            names.collect::<Vec<_>>().into_iter().collect()
+        })
+    }
+
+    /// The same segment, without the columns that are open: they are opened anew, over sections of their own.
+    ///
+    /// Frees the memory of columns that are read piece by piece ([`from_reader`](Self::from_reader),
+    /// [`Access::Read`](crate::Access::Read)) as soon as this segment and its columns are dropped. O(1): nothing is read.
+    pub fn without_columns(&self) -> Segment {
+        let Inner { file, source, options, header, footer, root, sort, fine_zones, opened: _, ids: _ } =
+            &*self.0;
+        Segment(Arc::new(Inner {
+            file: Arc::clone(file),
+            source: Arc::clone(source),
+            options: options.clone(),
+            header: *header,
+            footer: *footer,
+            root: root.clone(),
+            sort: sort.clone(),
+            fine_zones: fine_zones.clone(),
+            opened: Mutex::default(),
+            ids: OnceLock::new(),
+        }))
+    }
+
     /// Opens the section at `at`, which holds `role`.
     pub(crate) fn section(&self, at: SectionRef, role: Role) -> FormatResult<Section> {
         Section::open(&self.0.source, at, role, self.0.options.verify)

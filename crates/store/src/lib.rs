@@ -54,6 +54,8 @@ mod merge;
 mod merge_policy;
 mod names;
 mod new_rows;
+#[cfg(feature = "object_store")]
+mod objects;
 mod options;
 mod prepare;
 mod recover;
@@ -87,6 +89,8 @@ pub use durability::Durability;
 pub use error::{Error, Result};
 pub use log::{FrameInfo, LogFrames, LogStats};
 pub use merge_policy::{MergePolicy, SegmentSize};
+#[cfg(feature = "object_store")]
+pub use objects::{ObjectReader, ReadCache};
 pub use options::StoreOptions;
 pub use recover::{LostCommit, Recovered};
 #[cfg(feature = "object_store")]

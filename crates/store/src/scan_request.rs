@@ -1,7 +1,7 @@
 //! [`ScanRequest`]: a scan that another process can run, as bytes.
 //!
 //! An engine that runs a query on several machines sends each of them a request, and never documents. A request names files
-//! ([`Dataset`]); each process opens them under the same paths, and checks that they are the ones that were meant.
+//! or objects ([`Dataset`]); each process opens them under the same paths or URLs, and checks that they are the ones that were meant.
 //!
 //! ```text
 //!  0  "dvsq"
@@ -13,6 +13,8 @@
 //!                    path, number (8 bytes), id of the store (8), hash of the commit (8)
 //!                 1: segment files                         1 byte
 //!                    count, for each: path, length (8), content id (16)
+//!                 2: objects with a segment each           1 byte
+//!                    as 1, with URLs as paths
 //!     columns     count, for each: name
 //!     query       its text
 //! ```
@@ -22,6 +24,7 @@
 mod dataset;
 mod decode;
 mod encode;
+mod objects;
 #[cfg(test)]
 mod tests;
 

@@ -13,9 +13,10 @@ use crate::error::{Error, Result};
 use crate::names::FileName;
 use crate::store_reader::StoreReader;
 
-/// Documents that any process can open that sees the files: one commit of a store, or some segment files.
+/// Documents that any process can open that sees the files: one commit of a store, some segment files, or objects of an object
+/// store.
 ///
-/// It has the absolute path and the content id of each file, or the path, the id and the hash of a commit.
+/// It has the absolute path, or the URL, and the content id of each file; or the path, the id and the hash of a commit.
 /// [`open`](Self::open) returns exactly these documents, or an error if a file is gone, was replaced, or is of another store.
 ///
 /// A store removes older commits unless [`keep_commits`](crate::StoreOptions::keep_commits) keeps them; a commit that was
@@ -31,6 +32,8 @@ pub struct Dataset(Contents);
 pub(super) enum Contents {
     Commit(StoreCommit),
     Files(Vec<SegmentFile>),
+    /// By their URLs.
+    Objects(Vec<SegmentFile>),
 }
 
 /// A commit of the store in a folder.
@@ -44,7 +47,7 @@ pub(super) struct StoreCommit {
     pub(super) hash: u64,
 }
 
-/// A segment file.
+/// A file, or an object, with a segment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SegmentFile {
     pub(super) path: String,
@@ -100,7 +103,7 @@ impl Dataset {
     /// # Errors
     ///
     /// [`Error::Damaged`] if a file or a commit is not the one that was meant; [`Error::NoCommit`] if the commit is gone; if a
-    /// file is missing or damaged.
+    /// file is missing or damaged; [`Error::Request`] for objects, which [`open_objects`](Self::open_objects) opens.
     pub fn open(&self) -> Result<Parts> {
         match &self.0 {
             Contents::Commit(commit) => commit.open(),
@@ -108,14 +111,19 @@ impl Dataset {
                 let parts = files.iter().map(|file| file.open().map(Part::new));
                 Ok(Parts::new(parts.collect::<Result<Vec<_>>>()?))
             }
+            Contents::Objects(_) => {
+                Err(Error::Request(format!("expected a dataset of files, found {self}: use `open_objects`")))
+            }
         }
     }
 
-    /// The absolute path of the segment file that is part number `part`. `None` if there are fewer, or for a commit.
+    /// The absolute path of the segment file that is part number `part`, or the URL of its object. `None` if there are fewer, or for a commit.
     pub fn file(&self, part: usize) -> Option<&str> {
         match &self.0 {
             Contents::Commit(_) => None,
-            Contents::Files(files) => files.get(part).map(|file| file.path.as_str()),
+            Contents::Files(files) | Contents::Objects(files) => {
+                files.get(part).map(|file| file.path.as_str())
+            }
         }
     }
 
@@ -136,6 +144,11 @@ impl fmt::Display for Dataset {
                 [file] => f.write_str(&file.path),
                 [file, ..] => write!(f, "{} files from {} on", files.len(), file.path),
                 [] => f.write_str("no files"),
+            },
+            Contents::Objects(files) => match &files[..] {
+                [file] => f.write_str(&file.path),
+                [file, ..] => write!(f, "{} objects from {} on", files.len(), file.path),
+                [] => f.write_str("no objects"),
             },
         }
     }
@@ -166,7 +179,11 @@ impl StoreCommit {
 
 impl SegmentFile {
     fn open(&self) -> Result<Segment> {
-        let segment = Segment::open(&self.path)?;
+        self.check(Segment::open(&self.path)?)
+    }
+
+    /// Refuses another segment than this.
+    pub(super) fn check(&self, segment: Segment) -> Result<Segment> {
         let damaged = |what| Err(Error::Damaged { file: self.path.clone(), what });
         if segment.len() != self.bytes {
             return damaged(format!("expected {} bytes, found {}", self.bytes, segment.len()));

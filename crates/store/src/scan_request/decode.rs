@@ -92,7 +92,8 @@ impl<'b> Fields<'b> {
     }
 
     fn dataset(&mut self) -> Result<Contents> {
-        if self.tag("the kind of dataset", 2)? == 0 {
+        let kind = self.tag("the kind of dataset", 3)?;
+        if kind == 0 {
             return Ok(Contents::Commit(StoreCommit {
                 path: self.text("the path of a store")?.to_owned(),
                 number: self.long("the number of a commit")?,
@@ -108,6 +109,6 @@ impl<'b> Fields<'b> {
                 id: u128::from_le_bytes(self.take("the content id of a file")?),
             });
         }
-        Ok(Contents::Files(files))
+        Ok(if kind == 1 { Contents::Files(files) } else { Contents::Objects(files) })
     }
 }

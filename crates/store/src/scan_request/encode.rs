@@ -38,8 +38,8 @@ fn put_dataset(bytes: &mut Vec<u8>, contents: &Contents) -> Result<()> {
                 bytes.extend(field.to_le_bytes());
             }
         }
-        Contents::Files(files) => {
-            bytes.push(1);
+        Contents::Files(files) | Contents::Objects(files) => {
+            bytes.push(if matches!(contents, Contents::Files(_)) { 1 } else { 2 });
             put_count(bytes, files.len())?;
             for SegmentFile { path, bytes: len, id } in files {
                 put_text(bytes, path)?;

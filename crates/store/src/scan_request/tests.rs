@@ -66,8 +66,14 @@ fn datasets() -> impl Strategy<Value = Dataset> {
         commit.prop_map(|(path, number, store, hash)| {
             Dataset::of_contents(Contents::Commit(StoreCommit { path, number, store, hash }))
         }),
-        prop::collection::vec(file.prop_map(|(path, bytes, id)| SegmentFile { path, bytes, id }), 0..4)
-            .prop_map(|files| Dataset::of_contents(Contents::Files(files))),
+        (
+            prop::collection::vec(file.prop_map(|(path, bytes, id)| SegmentFile { path, bytes, id }), 0..4),
+            any::<bool>()
+        )
+            .prop_map(|(files, are_objects)| {
+                let contents = if are_objects { Contents::Objects(files) } else { Contents::Files(files) };
+                Dataset::of_contents(contents)
+            }),
     ]
 }
 
@@ -172,7 +178,7 @@ fn errors_have_the_position() {
     let cases: [(Change, &str); 6] = [
         (|bytes| bytes[0] = b'D', "byte 0: expected \"dvsq\", found \"Dvsq\""),
         (|bytes| bytes[4] = 2, "byte 4: expected version 1, found version 2: it needs a newer docvalues"),
-        (|bytes| bytes[25] = 7, "byte 25: expected the kind of dataset as a number below 2, found 7"),
+        (|bytes| bytes[25] = 7, "byte 25: expected the kind of dataset as a number below 3, found 7"),
         (
             |bytes| bytes[30..34].copy_from_slice(&u32::MAX.to_le_bytes()),
             "byte 34: expected the path of a file, of 4294967295 bytes, found ",

@@ -1,0 +1,185 @@
+//! Objects of an object store, as bytes that segments read.
+
+mod read_cache;
+
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::sync::{Arc, mpsc};
+
+use docvalues_storage::ReadAt;
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use object_store::path::Path;
+use object_store::{
+    Error as ObjectError, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt as _,
+};
+use tokio::runtime::Handle;
+
+pub use read_cache::ReadCache;
+
+/// The most requests of a wave that are under way at once.
+const AT_ONCE: usize = 32;
+
+/// An object of an object store, read by ranges: S3, Azure, Google, a folder, or memory.
+///
+/// A segment reads it through [`Segment::from_reader`](docvalues_reader::Segment::from_reader). The ranges of a wave are
+/// requested in parallel, at most 32 at once. An object that was replaced after it was opened is an error.
+///
+/// Calls wait for their requests, which run on the runtime that is given. They may be made from a task of another runtime,
+/// which then waits too, but not from one of the same: that could wait for itself.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use docvalues_reader::{OpenOptions, Segment};
+/// use docvalues_store::{ObjectReader, ReadCache};
+/// use object_store::memory::InMemory;
+/// # use docvalues_column::LogicalType;
+/// # use docvalues_writer::{FieldSpec, Schema, SegmentWriter, WriterOptions};
+/// # use object_store::{ObjectStore, ObjectStoreExt as _, path::Path};
+///
+/// # let mut schema = Schema::new();
+/// # schema.add(FieldSpec::new("size", LogicalType::I64))?;
+/// # let bytes = SegmentWriter::in_memory(schema, WriterOptions::default()).finish_bytes()?;
+/// let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
+/// let bucket: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+/// # runtime.block_on(bucket.put(&Path::from("logs/a.dv"), bytes.into()))?;
+/// let object = ObjectReader::open(bucket, Path::from("logs/a.dv"), runtime.handle().clone())?;
+/// let cache = Arc::new(ReadCache::new(64 << 20)); // for any number of objects
+/// let segment = Segment::from_reader(cache.reader(Arc::new(object)), "logs/a.dv", OpenOptions::new())?;
+/// assert_eq!(segment.docs(), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg_attr(docsrs, doc(cfg(feature = "object_store")))]
+pub struct ObjectReader(Arc<Object>);
+
+struct Object {
+    store: Arc<dyn ObjectStore>,
+    meta: ObjectMeta,
+    runtime: Handle,
+}
+
+impl ObjectReader {
+    /// Asks for the length of an object, in one request.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such object, or the request fails.
+    pub fn open(store: Arc<dyn ObjectStore>, path: Path, runtime: Handle) -> io::Result<ObjectReader> {
+        let head = {
+            let store = Arc::clone(&store);
+            async move { store.head(&path).await }
+        };
+        let meta = wait(&runtime, head)?;
+        Ok(ObjectReader(Arc::new(Object { store, meta, runtime })))
+    }
+}
+
+impl fmt::Debug for ObjectReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ObjectReader").field("meta", &self.0.meta).finish_non_exhaustive()
+    }
+}
+
+impl ReadAt for ObjectReader {
+    fn len(&self) -> u64 {
+        self.0.meta.size
+    }
+
+    fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+        let read = self.read_ranges(&[offset..offset.saturating_add(bytes.len() as u64)])?;
+        // The length of each was compared.
+        read.first().map_or(Err(io::ErrorKind::UnexpectedEof.into()), |read| {
+            bytes.copy_from_slice(read);
+            Ok(())
+        })
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
+        let (object, ranges) = (Arc::clone(&self.0), ranges.to_vec());
+        wait(&self.0.runtime, async move {
+            let read = ranges.into_iter().map(|range| {
+                let object = Arc::clone(&object);
+                async move { object.read(range).await }
+            });
+            futures_util::stream::iter(read).buffered(AT_ONCE).try_collect().await
+        })
+    }
+}
+
+impl Object {
+    async fn read(&self, range: Range<u64>) -> Result<Vec<u8>, ObjectError> {
+        let len = range.end - range.start;
+        if len == 0 {
+            return Ok(Vec::new());
+        }
+        let options = GetOptions {
+            range: Some(GetRange::Bounded(range)),
+            if_match: self.meta.e_tag.clone(),
+            ..GetOptions::default()
+        };
+        let bytes = self.store.get_opts(&self.meta.location, options).await?.bytes().await?;
+        if bytes.len() as u64 != len {
+            return Err(ObjectError::Generic {
+                store: "object",
+                source: io::Error::from(io::ErrorKind::UnexpectedEof).into(),
+            });
+        }
+        Ok(bytes.into())
+    }
+}
+
+/// Runs a request on a runtime, and waits for it. Unlike [`Handle::block_on`], also where tasks of another runtime run.
+fn wait<T: Send + 'static>(
+    runtime: &Handle,
+    request: impl Future<Output = Result<T, ObjectError>> + Send + 'static,
+) -> io::Result<T> {
+    let (done, answer) = mpsc::sync_channel(1);
+    runtime.spawn(async move { done.send(request.await) });
+    let gone = |_| io::Error::other("the runtime of the requests has shut down");
+    answer.recv().map_err(gone)?.map_err(|error| match error {
+        ObjectError::NotFound { .. } => io::Error::new(io::ErrorKind::NotFound, error),
+        error => io::Error::other(error),
+    })
+}
+
+#[cfg(all(test, not(shuttle)))]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use object_store::local::LocalFileSystem;
+    use object_store::memory::InMemory;
+
+    use super::*;
+
+    #[test]
+    fn ranges_of_objects() {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+        let local = LocalFileSystem::new_with_prefix(folder.path()).unwrap();
+        for store in [Arc::new(InMemory::new()) as Arc<dyn ObjectStore>, Arc::new(local)] {
+            let (path, bytes) = (Path::from("a/b"), (0..=250).cycle().take(100_000).collect::<Vec<u8>>());
+            let open = || ObjectReader::open(Arc::clone(&store), path.clone(), runtime.handle().clone());
+            assert_eq!(open().unwrap_err().kind(), io::ErrorKind::NotFound);
+            runtime.block_on(store.put(&path, bytes.clone().into())).unwrap();
+            let object = open().unwrap();
+            assert_eq!(object.len(), 100_000);
+            let ranges: Vec<Range<u64>> = (0..100).map(|at| at * 1_000..at * 1_000 + at * 7).collect();
+            let read = object.read_ranges(&ranges).unwrap();
+            for (range, read) in ranges.iter().zip(read) {
+                assert!(read == bytes[range.start as usize..range.end as usize], "{range:?}");
+            }
+            assert!(object.read_at(99_999, &mut [0; 2]).is_err());
+            // Also from a task of another runtime.
+            let other = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let mut one = [0];
+            other.block_on(async { object.read_at(77, &mut one) }).unwrap();
+            assert_eq!(one, [77]);
+            // Replaced by one of the same length.
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            runtime.block_on(store.put(&path, vec![9; 100_000].into())).unwrap();
+            object.read_at(0, &mut one).unwrap_err();
+            assert_eq!(open().unwrap().read_ranges(&[5..6]).unwrap(), [[9]]);
+        }
+    }
+}
