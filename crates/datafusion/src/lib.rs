@@ -48,6 +48,8 @@
 //! A table that is made by [`DocvaluesTable::of_dataset`] names its files, and can be sent to other processes that see them: by
 //! `DocvaluesLogicalCodec` as itself, and by `DocvaluesCodec` as scans in a plan (feature `proto`).
 //!
+//! Segments in an object store are tables of [`Objects`].
+//!
 //! DataFusion computes all else. It orders doubles totally: NaN is above all numbers, and -0.0 below 0.0, unlike in
 //! docvalues. So ranges of a column that may have NaNs, and comparisons with zero, are left to it.
 //!
@@ -74,6 +76,8 @@ mod failed;
 mod filter;
 mod functions;
 mod group_by_ords;
+mod objects;
+mod open_parts;
 mod partitions;
 mod places;
 mod reader;
@@ -91,6 +95,7 @@ pub use codec::{DocvaluesCodec, DocvaluesLogicalCodec};
 pub use failed::FailedExec;
 pub use functions::functions;
 pub use group_by_ords::GroupByOrds;
+pub use objects::Objects;
 #[cfg(feature = "proto")]
 pub use scan_parts::ScanParts;
 pub use table::DocvaluesTable;

@@ -13,8 +13,14 @@ const CUT: usize = 1 << 16;
 /// The documents of a partition in windows. Dynamic filters narrow while rows are read: then windows are short, and come in
 /// an order in which each halves the distance between earlier ones. So those for which the filters narrow much come early,
 /// also if values ascend or descend by document.
-pub(crate) fn windows(ranges: &[(usize, DocRange)], is_dynamic: bool) -> VecDeque<(usize, DocRange)> {
-    let len = if is_dynamic { CUT } else { WINDOW };
+///
+/// Those of objects are short as well: memory is freed between them.
+pub(crate) fn windows(
+    ranges: &[(usize, DocRange)],
+    is_dynamic: bool,
+    are_objects: bool,
+) -> VecDeque<(usize, DocRange)> {
+    let len = if is_dynamic || are_objects { CUT } else { WINDOW };
     let windows = ranges.iter().flat_map(|(part, docs)| docs.chunks(len).map(|docs| (*part, docs)));
     let mut windows: Vec<_> = windows.enumerate().collect();
     if is_dynamic {
@@ -67,7 +73,7 @@ mod tests {
     #[test]
     fn windows_of_dynamic_filters_halve_the_distance() {
         let ranges = [(0, DocRange::new(65_536, 200_000)), (2, DocRange::new(0, 300_000))];
-        let (in_order, halving) = (windows(&ranges, false), windows(&ranges, true));
+        let (in_order, halving) = (windows(&ranges, false, false), windows(&ranges, true, false));
         assert_eq!(in_order, ranges);
         let starts: Vec<_> = halving.iter().map(|(part, docs)| (*part, docs.start / 65_536)).collect();
         assert_eq!(starts, [(0, 1), (2, 1), (0, 3), (2, 3), (0, 2), (2, 2), (2, 0), (2, 4)]);

@@ -12,12 +12,12 @@ use datafusion_common::{Result, internal_err};
 use datafusion_physical_plan::ExecutionPlan as _;
 use datafusion_physical_plan::metrics::{BaselineMetrics, Count, MetricBuilder, RecordOutput as _};
 use docvalues::search::arrow::StringLayout;
-use docvalues::search::query::BoundParts;
 use docvalues::search::{Docs, DocsByPart, Query};
 use docvalues::{BatchDocs, DocId, DocRange};
 use futures::Stream;
 
 use crate::dynamic::DynamicFilters;
+use crate::open_parts::Bound;
 use crate::partitions::windows;
 use crate::places::{self, Places};
 use crate::scan::DocvaluesScan;
@@ -130,10 +130,13 @@ enum Step {
 /// Reads a partition.
 pub(crate) struct Reader {
     data: Arc<TableData>,
-    bound: Arc<BoundParts>,
+    /// `asked`, bound to the parts that were open then.
+    bound: Option<Arc<Bound>>,
     query: Query,
+    /// `query`, narrowed by what the dynamic filters were.
+    asked: Query,
     dynamic: DynamicFilters,
-    /// That of the dynamic filters that `bound` has; 0 if it has none.
+    /// That of the dynamic filters that `asked` has; 0 if it has none.
     generation: u64,
     /// The documents of windows since then.
     unbound: usize,
@@ -170,8 +173,9 @@ impl Reader {
         let counter = |name| MetricBuilder::new(&scan.metrics).counter(name, partition);
         Reader {
             data: Arc::clone(&scan.data),
-            bound: Arc::clone(&scan.bound),
+            bound: scan.bound.clone(),
             query: scan.wanted.query.clone(),
+            asked: scan.wanted.query.clone(),
             dynamic: scan.dynamic.clone(),
             generation: 0,
             unbound: usize::MAX,
@@ -182,7 +186,7 @@ impl Reader {
             rows,
             fitting: rows,
             left: scan.limit.unwrap_or(usize::MAX),
-            windows: windows(ranges, !scan.dynamic.0.is_empty()),
+            windows: windows(ranges, !scan.dynamic.0.is_empty(), scan.data.open.are_objects()),
             places: scan.wanted.places.clone(),
             found: Found::default(),
             metrics: BaselineMetrics::new(&scan.metrics, partition),
@@ -197,15 +201,16 @@ impl Reader {
         if rows == 0 {
             return Ok(Step::End);
         }
-        let some = self.found.docs.first(rows);
-        if some.len() == 0 {
+        if self.found.docs.first(rows).len() == 0 {
             let Some((part, docs)) = self.windows.pop_front() else { return Ok(Step::End) };
             self.narrow()?;
             self.unbound = self.unbound.saturating_add(docs.len());
-            self.found = Found { part, docs: self.matching(part, docs)? };
+            let bound = self.bound()?;
+            self.found = Found { part, docs: self.matching(&bound, part, docs)? };
             return Ok(Step::Filtered);
         }
-        let batch = self.read(self.found.part, some)?;
+        let (bound, some) = (self.bound()?, self.found.docs.first(rows));
+        let batch = self.read(&bound, self.found.part, some)?;
         let (asked, read) = (some.len(), batch.num_rows());
         self.found.docs.skip(read);
         self.left -= read;
@@ -221,12 +226,24 @@ impl Reader {
         }
         (self.generation, self.unbound) = (generation, 0);
         if let Some(query) = self.dynamic.query(&self.data.fields)? {
+            let narrowed = self.query.clone().and(query);
             // One that is nested too deeply does not narrow.
-            if let Ok(bound) = self.data.search.bind(&self.query.clone().and(query)) {
-                self.bound = Arc::new(bound);
+            if let Ok(bound) = Bound::new(self.data.open.now(), &narrowed) {
+                (self.bound, self.asked) = (Some(bound), narrowed);
             }
         }
         Ok(())
+    }
+
+    /// The query, bound to the parts that are open now.
+    fn bound(&mut self) -> Result<Arc<Bound>> {
+        let open = self.data.open.now();
+        let bound = match self.bound.take() {
+            Some(bound) if Arc::ptr_eq(&bound.open, &open) => bound,
+            // Those before hold memory no longer.
+            _ => Bound::new(open, &self.asked)?,
+        };
+        Ok(Arc::clone(self.bound.insert(bound)))
     }
 
     /// The documents of each part, of which only one has some.
@@ -237,16 +254,16 @@ impl Reader {
     }
 
     /// The documents of a window that match.
-    fn matching(&self, part: usize, docs: DocRange) -> Result<FoundDocs> {
+    fn matching(&self, bound: &Bound, part: usize, docs: DocRange) -> Result<FoundDocs> {
         let ranges = self.places.as_ref().map_or(vec![docs], |places| places.within(part, docs));
         let found = match ranges[..] {
             [] => FoundDocs::default(),
-            [docs] if self.bound.is_all() => FoundDocs::Run(docs),
-            [docs] => self.collect(part, Docs::Range(docs.start, docs.end))?,
-            _ if self.bound.is_all() => FoundDocs::List(places::listed(&ranges), 0),
+            [docs] if bound.query.is_all() => FoundDocs::Run(docs),
+            [docs] => self.collect(bound, part, Docs::Range(docs.start, docs.end))?,
+            _ if bound.query.is_all() => FoundDocs::List(places::listed(&ranges), 0),
             _ => {
                 let docs = places::listed(&ranges);
-                self.collect(part, Docs::list(&docs).map_err(external)?)?
+                self.collect(bound, part, Docs::list(&docs).map_err(external)?)?
             }
         };
         self.matched.add(match &found {
@@ -257,25 +274,25 @@ impl Reader {
     }
 
     /// Those of some documents of a part that match.
-    fn collect(&self, part: usize, docs: Docs<'_>) -> Result<FoundDocs> {
+    fn collect(&self, bound: &Bound, part: usize, docs: Docs<'_>) -> Result<FoundDocs> {
         self.visited.add(docs.count(self.data.docs[part]) as usize);
         let asked = self.only(part, docs);
         if self.columns.is_empty() {
             // Only their number is asked for; it is at most a `u32`.
-            let count = self.bound.count(DocsByPart::Parts(&asked)).map_err(external)?;
+            let count = bound.query.count(DocsByPart::Parts(&asked)).map_err(external)?;
             return Ok(FoundDocs::Run(DocRange::new(0, u32::try_from(count).unwrap_or(u32::MAX))));
         }
-        let found = self.bound.collect(DocsByPart::Parts(&asked)).map_err(external)?;
+        let found = bound.query.collect(DocsByPart::Parts(&asked)).map_err(external)?;
         Ok(FoundDocs::List(found.of_part(part).to_vec(self.data.docs[part]), 0))
     }
 
     /// Reads the first of some documents: all of them, unless their strings take much memory.
-    fn read(&self, part: usize, docs: SomeDocs<'_>) -> Result<RecordBatch> {
+    fn read(&self, bound: &Bound, part: usize, docs: SomeDocs<'_>) -> Result<RecordBatch> {
         if self.names.is_empty() {
             return self.batch(part, docs, &[], 0..docs.len());
         }
         let asked = self.only(part, docs.docs()?);
-        let export = self.data.search.export(DocsByPart::Parts(&asked), &self.names).map_err(external)?;
+        let export = bound.open.search.export(DocsByPart::Parts(&asked), &self.names).map_err(external)?;
         let mut batches = export.chunk_rows(docs.len()).batches().strings_as(StringLayout::Views);
         match batches.next().transpose()? {
             Some(batch) if batch.num_rows() > 0 => {
@@ -312,16 +329,42 @@ impl Reader {
     }
 }
 
+impl Reader {
+    /// Reads all rows, and passes them to `send`, while it and `is_wanted` return true.
+    pub(crate) fn read_to(
+        &mut self,
+        mut send: impl FnMut(Result<RecordBatch>) -> bool,
+        is_wanted: impl Fn() -> bool,
+    ) {
+        while is_wanted() {
+            let goes_on = match self.timed_step() {
+                Ok(Step::Batch(batch)) => send(Ok(batch.record_output(&self.metrics))),
+                Ok(Step::Filtered) => true,
+                Ok(Step::End) => false,
+                Err(error) => {
+                    send(Err(error));
+                    false
+                }
+            };
+            if !goes_on {
+                return;
+            }
+        }
+    }
+
+    fn timed_step(&mut self) -> Result<Step> {
+        let time = self.metrics.elapsed_compute().clone();
+        let _timer = time.timer();
+        self.step()
+    }
+}
+
 impl Stream for Reader {
     type Item = Result<RecordBatch>;
 
     /// Does one step, so that others have their turn, and the query can be cancelled, while nothing is found.
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<RecordBatch>>> {
-        let time = self.metrics.elapsed_compute().clone();
-        let timer = time.timer();
-        let step = self.step();
-        timer.done();
-        match step {
+        match self.timed_step() {
             Ok(Step::Batch(batch)) => Poll::Ready(Some(Ok(batch.record_output(&self.metrics)))),
             Ok(Step::Filtered) => {
                 context.waker().wake_by_ref();

@@ -16,20 +16,23 @@ use datafusion_physical_plan::filter_pushdown::{
     ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation,
 };
 use datafusion_physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
-use datafusion_physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion_physical_plan::stream::{RecordBatchReceiverStream, RecordBatchStreamAdapter};
 use datafusion_physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, StatisticsArgs,
 };
 use docvalues::DocRange;
 use docvalues::search::Query;
-use docvalues::search::query::BoundParts;
 
 use crate::dynamic::DynamicFilters;
+use crate::open_parts::Bound;
 use crate::partitions::{cut, each};
 use crate::places::Places;
 use crate::reader::Reader;
-use crate::table::{TableData, external};
+use crate::table::TableData;
 use crate::terms::ORDS;
+
+/// Batches of objects that are read before they are asked for.
+const BATCHES_AHEAD: usize = 2;
 
 /// The documents that a scan returns: those that match a query, in some places.
 #[derive(Clone, Debug)]
@@ -49,7 +52,8 @@ impl Wanted {
 pub(crate) struct DocvaluesScan {
     pub(crate) data: Arc<TableData>,
     pub(crate) wanted: Wanted,
-    pub(crate) bound: Arc<BoundParts>,
+    /// The query of `wanted`; `None` for objects, to which each reader binds it: a plan would keep their memory.
+    pub(crate) bound: Option<Arc<Bound>>,
     pub(crate) dynamic: DynamicFilters,
     pub(crate) columns: Vec<usize>,
     /// Those of these that are read as ords.
@@ -71,7 +75,10 @@ impl DocvaluesScan {
         limit: Option<usize>,
         target_partitions: usize,
     ) -> Result<DocvaluesScan> {
-        let bound = Arc::new(data.search.bind(&wanted.query).map_err(external)?);
+        let bound = match data.open.are_objects() {
+            true => None,
+            false => Some(Bound::new(data.open.now(), &wanted.query)?),
+        };
         let schema = Arc::new(data.schema.project(&columns)?);
         let partitions = match target_partitions {
             0 => each(&data.docs),
@@ -116,7 +123,7 @@ impl DocvaluesScan {
         DocvaluesScan {
             data: Arc::clone(&self.data),
             wanted: self.wanted.clone(),
-            bound: Arc::clone(&self.bound),
+            bound: self.bound.clone(),
             dynamic: self.dynamic.clone(),
             columns: self.columns.clone(),
             ords: self.ords.clone(),
@@ -222,8 +229,18 @@ impl ExecutionPlan for DocvaluesScan {
         let Some(ranges) = self.partitions.get(partition) else {
             return internal_err!("partition {partition} of {}", self.partitions.len());
         };
-        let reader = Reader::new(self, partition, ranges, context.session_config().batch_size().max(1));
-        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), reader)))
+        let mut reader = Reader::new(self, partition, ranges, context.session_config().batch_size().max(1));
+        if !self.data.open.are_objects() {
+            return Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), reader)));
+        }
+        // It waits for requests, so it needs a thread of its own.
+        let mut batches = RecordBatchReceiverStream::builder(self.schema(), BATCHES_AHEAD);
+        let sender = batches.tx();
+        batches.spawn_blocking(move || {
+            reader.read_to(|batch| sender.blocking_send(batch).is_ok(), || !sender.is_closed());
+            Ok(())
+        });
+        Ok(batches.build())
     }
 
     fn metrics(&self) -> Option<MetricsSet> {

@@ -15,11 +15,12 @@ use datafusion_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion_physical_plan::ExecutionPlan;
 use datafusion_session::{Session, TableProvider};
 use docvalues::search::arrow::StringLayout;
-use docvalues::search::{DocsByPart, MissingColumns, MixedTypes, Parts, Query, Search};
+use docvalues::search::{DocsByPart, Parts, Query};
 use docvalues::store::{Dataset, Snapshot};
 use docvalues::{Bounds, ColumnSource, Field, Kind, LogicalType, Number as _, Part};
 
 use crate::filter::{self, TableField};
+use crate::open_parts::OpenParts;
 use crate::places::{self, Places};
 use crate::scan::{DocvaluesScan, Wanted};
 #[cfg(feature = "proto")]
@@ -36,8 +37,7 @@ pub struct DocvaluesTable {
 /// The columns and figures of a table, which its scans share.
 #[derive(Clone)]
 pub(crate) struct TableData {
-    pub(crate) parts: Parts,
-    pub(crate) search: Arc<Search<'static>>,
+    pub(crate) open: Arc<OpenParts>,
     pub(crate) schema: SchemaRef,
     /// The columns of the schema, without those of places.
     pub(crate) fields: Vec<TableField>,
@@ -59,8 +59,13 @@ impl DocvaluesTable {
     ///
     /// If a segment is damaged, or segments have columns of the same name and of types that have nothing in common.
     pub fn new(parts: &Parts) -> Result<DocvaluesTable> {
-        let search = Search::over(parts).threads(1).missing_columns(MissingColumns::NoValues);
-        let search = search.mixed_types(MixedTypes::Promote);
+        DocvaluesTable::of_parts(OpenParts::new(parts))
+    }
+
+    /// A table of the live documents of some parts.
+    pub(crate) fn of_parts(open: OpenParts) -> Result<DocvaluesTable> {
+        let open_now = open.now();
+        let (parts, search) = (&open_now.parts, &open_now.search);
         let (mut names, mut known) = (Vec::new(), HashSet::new());
         for part in 0..parts.len() {
             for field in parts.source(part).fields().map_err(external)? {
@@ -74,8 +79,6 @@ impl DocvaluesTable {
         let schema = export.batches().strings_as(StringLayout::Views).schema();
         let live = search.count(&Query::All).map_err(external)?;
         let mut data = TableData {
-            parts: parts.clone(),
-            search: Arc::new(search),
             schema,
             fields: Vec::new(),
             has_places: false,
@@ -84,11 +87,16 @@ impl DocvaluesTable {
             is_sliced: false,
             docs: (0..parts.len()).map(|part| parts.source(part).docs()).collect(),
             statistics: Statistics { num_rows: rows(live), ..Statistics::default() },
+            open: Arc::new(open),
         };
         for field in fields {
             let column = ColumnFigures::of(parts, &field)?;
             let may_be_nan = column.may_be_nan(&field);
-            data.fields.push(TableField { may_be_nan, has_ords: column.has_ords, field: field.clone() });
+            data.fields.push(TableField {
+                may_be_nan,
+                has_ords: column.has_ords && !data.open.are_objects(),
+                field: field.clone(),
+            });
             let is_unchanged = live == parts.docs();
             data.statistics.column_statistics.push(column.statistics(&field, live, is_unchanged));
         }

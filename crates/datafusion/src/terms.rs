@@ -28,7 +28,8 @@ pub(crate) const ORDS: DataType = DataType::UInt64;
 
 /// The ords of some documents of a part, as [`ORDS`]; nulls if the part lacks the column.
 pub(crate) fn ords_of(data: &TableData, part: usize, column: usize, docs: BatchDocs<'_>) -> Result<ArrayRef> {
-    let source = data.parts.source(part);
+    let open = data.open.now();
+    let source = open.parts.source(part);
     let name = &data.fields[column].field.name;
     if !source.fields().map_err(external)?.iter().any(|field| field.name == *name) {
         return Ok(Arc::new(UInt64Array::new_null(docs.len())));
@@ -97,7 +98,7 @@ fn terms(data: &TableData, column: usize, ords: &UInt64Array) -> Result<ArrayRef
     order.extend(ords.iter().enumerate().filter_map(|(row, ord)| Some((ord?, row))));
     order.sort_unstable();
     let (mut all, mut of_part, mut wanted) = (Lists::<u8>::new(), Lists::new(), Vec::new());
-    let name = &data.fields[column].field.name;
+    let (name, open) = (&data.fields[column].field.name, data.open.now());
     for of_one in order.chunk_by(|a, b| a.0 >> 32 == b.0 >> 32) {
         wanted.clear();
         for (ord, row) in of_one {
@@ -109,7 +110,7 @@ fn terms(data: &TableData, column: usize, ords: &UInt64Array) -> Result<ArrayRef
             places[*row] = u32::try_from(all.len() + wanted.len() - 1).unwrap_or(u32::MAX);
         }
         let part = usize::try_from(of_one[0].0 >> 32).unwrap_or(usize::MAX);
-        let column = data.parts.source(part).column(name).map_err(external)?;
+        let column = open.parts.source(part).column(name).map_err(external)?;
         let Values::Ords(_, terms) = column.values() else { return internal_err!("no ords in {name}") };
         terms.gather_terms(&wanted, &mut of_part).map_err(external)?;
         all.extend_from(of_part.slices());

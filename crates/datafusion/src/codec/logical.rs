@@ -15,7 +15,7 @@ use super::Tag;
 use super::opened::OpenedTables;
 use crate::table::{DocvaluesTable, external};
 
-/// Sends tables that were made by [`DocvaluesTable::of_dataset`], and leaves all else to another codec.
+/// Sends tables that were made by [`DocvaluesTable::of_dataset`] or [`Objects::table`](crate::Objects::table), and leaves all else to another codec.
 ///
 /// Encodes a table as its dataset. The decoder opens the files, and keeps the 16 datasets open that were used last.
 #[derive(Debug)]
@@ -36,10 +36,16 @@ impl DocvaluesLogicalCodec {
         DocvaluesLogicalCodec { is_sliced: true, ..self }
     }
 
-    fn table(&self, request: &[u8], schema: &SchemaRef) -> Result<DocvaluesTable> {
+    /// This codec with a cache of `bytes` bytes for [objects](crate::Objects); by default, it has 256 MiB.
+    #[must_use]
+    pub fn with_object_memory(self, bytes: u64) -> DocvaluesLogicalCodec {
+        DocvaluesLogicalCodec { opened: OpenedTables::with_object_memory(bytes), ..self }
+    }
+
+    fn table(&self, request: &[u8], schema: &SchemaRef, context: &TaskContext) -> Result<DocvaluesTable> {
         let request = ScanRequest::decode(request).map_err(external)?;
         let name = request.dataset.to_string();
-        let table = DocvaluesTable { data: self.opened.open(request.dataset)? };
+        let table = DocvaluesTable { data: self.opened.open(request.dataset, context)? };
         if table.data.schema != *schema {
             return plan_err!("{name}: expected {schema:?}, found {:?}", table.data.schema);
         }
@@ -63,7 +69,7 @@ impl LogicalExtensionCodec for DocvaluesLogicalCodec {
     ) -> Result<Arc<dyn TableProvider>> {
         match Tag::of(bytes) {
             None => self.inner.try_decode_table_provider(bytes, name, schema, context),
-            Some((Tag::Table, request)) => Ok(Arc::new(self.table(request, &schema)?)),
+            Some((Tag::Table, request)) => Ok(Arc::new(self.table(request, &schema, context)?)),
             Some((tag, _)) => Err(tag.misplaced()),
         }
     }

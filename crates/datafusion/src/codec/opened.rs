@@ -3,8 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion_common::Result;
+use datafusion_execution::TaskContext;
 use docvalues::store::Dataset;
 
+use crate::objects::{ObjectMemory, Objects};
 use crate::table::{DocvaluesTable, TableData};
 
 /// The most datasets that stay open. The files of a commit that was removed take room on the disk as long as they do.
@@ -13,23 +15,36 @@ const MOST: usize = 16;
 /// Tables by their datasets, from the one that was used last on. A file of an open one may be removed or replaced by another;
 /// the table keeps its documents.
 #[derive(Debug, Default)]
-pub(super) struct OpenedTables(Mutex<Vec<Arc<TableData>>>);
+pub(super) struct OpenedTables {
+    tables: Mutex<Vec<Arc<TableData>>>,
+    memory: ObjectMemory,
+}
 
 impl OpenedTables {
-    pub(super) fn open(&self, dataset: Dataset) -> Result<Arc<TableData>> {
+    /// None, with a cache of `bytes` bytes for objects.
+    pub(super) fn with_object_memory(bytes: u64) -> OpenedTables {
+        OpenedTables { memory: ObjectMemory::new(bytes), ..OpenedTables::default() }
+    }
+
+    /// The table of a dataset. Objects are in the stores of `context`.
+    pub(super) fn open(&self, dataset: Dataset, context: &TaskContext) -> Result<Arc<TableData>> {
         if let Some(known) = self.find(&dataset) {
             return Ok(known);
         }
         // Others do not wait; if two open the same, one of them is dropped.
-        let data = DocvaluesTable::of_dataset(dataset)?.data;
-        let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let table = match dataset.has_objects() {
+            true => Objects::with(context.runtime_env(), self.memory.clone()).table(dataset)?,
+            false => DocvaluesTable::of_dataset(dataset)?,
+        };
+        let data = table.data;
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         tables.insert(0, Arc::clone(&data));
         tables.truncate(MOST);
         Ok(data)
     }
 
     fn find(&self, dataset: &Dataset) -> Option<Arc<TableData>> {
-        let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         let place = tables.iter().position(|data| data.dataset.as_deref() == Some(dataset))?;
         tables[..=place].rotate_right(1);
         tables.first().cloned()
@@ -55,15 +70,15 @@ mod tests {
                 Dataset::of_files([path]).unwrap()
             })
             .collect();
-        let opened = OpenedTables::default();
-        let first = opened.open(datasets[0].clone()).unwrap();
-        datasets[1..MOST].iter().for_each(|dataset| drop(opened.open(dataset.clone()).unwrap()));
-        assert!(Arc::ptr_eq(&opened.open(datasets[0].clone()).unwrap(), &first));
-        opened.open(datasets[MOST].clone()).unwrap();
+        let (opened, context) = (OpenedTables::default(), TaskContext::default());
+        let first = opened.open(datasets[0].clone(), &context).unwrap();
+        datasets[1..MOST].iter().for_each(|dataset| drop(opened.open(dataset.clone(), &context).unwrap()));
+        assert!(Arc::ptr_eq(&opened.open(datasets[0].clone(), &context).unwrap(), &first));
+        opened.open(datasets[MOST].clone(), &context).unwrap();
         assert!(opened.find(&datasets[0]).is_some() && opened.find(&datasets[1]).is_none());
         // It stays as it is, whatever becomes of the file.
         std::fs::remove_dir_all(folder.path()).unwrap();
-        assert!(opened.open(datasets[0].clone()).is_ok());
-        assert!(opened.open(datasets[1].clone()).is_err());
+        assert!(opened.open(datasets[0].clone(), &context).is_ok());
+        assert!(opened.open(datasets[1].clone(), &context).is_err());
     }
 }

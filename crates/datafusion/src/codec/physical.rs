@@ -21,7 +21,8 @@ use crate::scan::DocvaluesScan;
 use crate::sliced::SlicedScan;
 use crate::table::external;
 
-/// Sends scans of tables that were made by [`DocvaluesTable::of_dataset`](crate::DocvaluesTable::of_dataset), and leaves all
+/// Sends scans of tables that were made by [`DocvaluesTable::of_dataset`](crate::DocvaluesTable::of_dataset) or
+/// [`Objects::table`](crate::Objects::table), and leaves all
 /// other nodes, functions and expressions to another codec.
 ///
 /// Encodes a scan as a [`ScanRequest`]. The decoder opens the files, and keeps the 16 datasets open that were used last.
@@ -57,15 +58,21 @@ impl DocvaluesCodec {
         DocvaluesCodec { decoded: Some(change), ..self }
     }
 
-    fn scan(&self, request: ScanRequest) -> Result<DocvaluesScan> {
-        let data = self.opened.open(request.dataset.clone())?;
+    /// This codec with a cache of `bytes` bytes for [objects](crate::Objects); by default, it has 256 MiB.
+    #[must_use]
+    pub fn with_object_memory(self, bytes: u64) -> DocvaluesCodec {
+        DocvaluesCodec { opened: OpenedTables::with_object_memory(bytes), ..self }
+    }
+
+    fn scan(&self, request: ScanRequest, context: &TaskContext) -> Result<DocvaluesScan> {
+        let data = self.opened.open(request.dataset.clone(), context)?;
         DocvaluesScan::of_request(data, request)
     }
 
     /// A scan that has a schema before its request. One whose files cannot be opened fails when it runs.
-    fn scan_or_error(&self, bytes: &[u8]) -> Result<Arc<dyn ExecutionPlan>> {
+    fn scan_or_error(&self, bytes: &[u8], context: &TaskContext) -> Result<Arc<dyn ExecutionPlan>> {
         let (schema, request) = schema::take(bytes)?;
-        match self.scan(ScanRequest::decode(request).map_err(external)?) {
+        match self.scan(ScanRequest::decode(request).map_err(external)?, context) {
             Ok(scan) if scan.schema() != schema => {
                 plan_err!("expected {schema:?}, found {:?}", scan.schema())
             }
@@ -98,10 +105,10 @@ impl PhysicalExtensionCodec for DocvaluesCodec {
                 })
             }
             (Some((Tag::Scan, request)), []) => {
-                Ok(Arc::new(self.scan(ScanRequest::decode(request).map_err(external)?)?))
+                Ok(Arc::new(self.scan(ScanRequest::decode(request).map_err(external)?, context)?))
             }
             (Some((Tag::Sliced, bytes)), [numbers]) => {
-                Ok(Arc::new(SlicedScan::try_new(self.scan_or_error(bytes)?, Arc::clone(numbers))?))
+                Ok(Arc::new(SlicedScan::try_new(self.scan_or_error(bytes, context)?, Arc::clone(numbers))?))
             }
             (Some((tag, _)), _) => Err(tag.misplaced()),
         }

@@ -1,6 +1,7 @@
 //! Plans as bytes and back, and plans of which each task runs a slice.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod objects;
 mod scan_parts;
 
 use std::path::{Path, PathBuf};

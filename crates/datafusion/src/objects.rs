@@ -1,0 +1,168 @@
+//! [`Objects`]: tables of segments in object stores.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use datafusion_common::{DataFusionError, Result, plan_datafusion_err};
+use datafusion_execution::runtime_env::RuntimeEnv;
+use docvalues::ReadAt;
+use docvalues::store::{Dataset, ObjectReader, ReadCache};
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreScheme};
+use tokio::runtime::{Builder, Handle, Runtime};
+use url::Url;
+
+use crate::open_parts::OpenParts;
+use crate::table::{DocvaluesTable, external};
+
+/// Segments in the object stores of a session, as tables: in S3 (feature `s3`), or in any store that is registered in its
+/// [`RuntimeEnv`].
+///
+/// Scans request the granules of columns that they need, some ahead of the reader, and compare them with their checksums. A
+/// cache keeps those that were read last. It is bounded in bytes, and all tables share it. In addition, each table keeps the
+/// bytes that its open columns touched, up to a quarter of the bound, and 64 KiB of each object.
+///
+/// A URL without a registered store is opened as [`object_store::parse_url_opts`] does it, with the environment's
+/// variables such as `AWS_ACCESS_KEY_ID`, `AWS_REGION` and `AWS_ENDPOINT`.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use datafusion::prelude::SessionContext;
+/// use docvalues_datafusion::Objects;
+/// # use docvalues::prelude::*;
+/// # use object_store::{memory::InMemory, path::Path, ObjectStoreExt as _};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let mut schema = Schema::new();
+/// # schema.add(FieldSpec::new("size", LogicalType::I64))?;
+/// # let bytes = SegmentWriter::in_memory(schema, WriterOptions::default()).finish_bytes()?;
+/// # let store = Arc::new(InMemory::new());
+/// # store.put(&Path::from("2026/a.dv"), bytes.into()).await?;
+/// # let bucket = "mem://logs".parse()?;
+/// let context = SessionContext::new();
+/// context.register_object_store(&bucket, store); // unless `s3://`, from the environment
+/// let objects = Objects::new(context.runtime_env()).with_memory(1 << 30);
+/// let hits = objects.dataset(["mem://logs/2026/a.dv"])?;
+/// context.register_table("hits", Arc::new(objects.table(hits)?))?;
+/// assert_eq!(context.sql("select size from hits").await?.count().await?, 0);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Objects {
+    stores: Arc<RuntimeEnv>,
+    memory: ObjectMemory,
+}
+
+/// A cache, and the bound of its bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct ObjectMemory {
+    cache: Arc<ReadCache>,
+    bytes: u64,
+}
+
+impl ObjectMemory {
+    pub(crate) fn new(bytes: u64) -> ObjectMemory {
+        ObjectMemory { cache: Arc::new(ReadCache::new(bytes)), bytes }
+    }
+}
+
+impl Default for ObjectMemory {
+    fn default() -> ObjectMemory {
+        ObjectMemory::new(256 << 20)
+    }
+}
+
+impl Objects {
+    /// The object stores of a session, with a cache of 256 MiB.
+    pub fn new(stores: Arc<RuntimeEnv>) -> Objects {
+        Objects::with(stores, ObjectMemory::default())
+    }
+
+    pub(crate) fn with(stores: Arc<RuntimeEnv>, memory: ObjectMemory) -> Objects {
+        Objects { stores, memory }
+    }
+
+    /// These object stores with a cache of `bytes` bytes.
+    #[must_use]
+    pub fn with_memory(self, bytes: u64) -> Objects {
+        Objects { memory: ObjectMemory::new(bytes), ..self }
+    }
+
+    /// Objects with a segment each, by their URLs, in this order.
+    ///
+    /// Blocks until the beginning and the end of each are read, of 16 at once.
+    ///
+    /// # Errors
+    ///
+    /// As [`Dataset::of_objects`].
+    pub fn dataset(&self, urls: impl IntoIterator<Item = impl Into<String>>) -> Result<Dataset> {
+        Dataset::of_objects(urls, &|url| self.open(url)).map_err(external)
+    }
+
+    /// A table of the documents of a dataset. Like one of [`DocvaluesTable::of_dataset`], it can be sent to other processes that
+    /// see the objects.
+    ///
+    /// Blocks until the small parts of all columns are read: one wave of requests for each object, of 16 objects at once.
+    ///
+    /// # Errors
+    ///
+    /// As [`Dataset::open_objects`] and [`DocvaluesTable::new`].
+    pub fn table(&self, dataset: Dataset) -> Result<DocvaluesTable> {
+        let segments = dataset.open_objects(&|url| self.open(url)).map_err(external)?;
+        let parts = OpenParts::of_objects(segments, self.memory.bytes / 4);
+        let table = DocvaluesTable::of_parts(parts)?;
+        Ok(table.map(|data| data.dataset = Some(Arc::new(dataset))))
+    }
+
+    fn open(&self, url: &str) -> io::Result<Arc<dyn ReadAt>> {
+        let (store, path) = self.store(url).map_err(io::Error::other)?;
+        let object = ObjectReader::open(store, path, requests()?)?;
+        Ok(self.memory.cache.reader(Arc::new(object)))
+    }
+
+    /// The object store of a URL, and the path of the object in it.
+    fn store(&self, url: &str) -> Result<(Arc<dyn ObjectStore>, Path)> {
+        let parsed = Url::parse(url).map_err(|error| plan_datafusion_err!("expected a URL: {error}"))?;
+        if let Ok(store) = self.stores.object_store_registry.get_store(&parsed) {
+            let path = match ObjectStoreScheme::parse(&parsed) {
+                Ok((_, path)) => Path::parse(path),
+                // A scheme that only the session knows.
+                Err(_) => Path::from_url_path(parsed.path()),
+            };
+            return Ok((store, path.map_err(unreadable)?));
+        }
+        let (store, path) = object_store::parse_url_opts(&parsed, variables()).map_err(unreadable)?;
+        let store: Arc<dyn ObjectStore> = Arc::from(store);
+        self.stores.register_object_store(&parsed, Arc::clone(&store));
+        Ok((store, path))
+    }
+}
+
+fn unreadable(error: impl Into<object_store::Error>) -> DataFusionError {
+    external(error.into())
+}
+
+/// The environment's variables of object stores, whose names are those of their options in capitals.
+fn variables() -> impl Iterator<Item = (String, String)> {
+    let known = |name: &String| ["AWS_", "AZURE_", "GOOGLE_"].iter().any(|prefix| name.starts_with(prefix));
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(move |(name, _)| known(name))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value))
+}
+
+/// The runtime of all requests: threads that wait for one are those of others.
+fn requests() -> io::Result<Handle> {
+    static REQUESTS: Mutex<Option<Runtime>> = Mutex::new(None);
+    let mut requests = REQUESTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let runtime = match requests.take() {
+        Some(runtime) => runtime,
+        None => Builder::new_multi_thread().worker_threads(2).thread_name("requests").enable_all().build()?,
+    };
+    Ok(requests.insert(runtime).handle().clone())
+}
