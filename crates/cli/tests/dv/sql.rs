@@ -94,10 +94,14 @@ fn lists_of_slices_are_whole() {
     let sandbox = Sandbox::new();
     let rows: String = (0..20_000).map(|number| format!("{},{number}\n", number / 2)).collect();
     build(&sandbox, "t.dv", &format!("a,b\n{rows}"));
-    let query = "select a, array_agg(b order by b) as all from t group by a order by a";
+    let query = "select a, array_agg(b order by b) as all, array_agg(struct(b) order by b) as s, \
+                 first_value(map(['k', 'l'], [b, a]) order by b) as m from t group by a order by a";
     let found = sandbox.ok(&["sql", query, "t.dv"]);
     for (number, line) in found.lines().enumerate() {
-        assert_eq!(line, format!("{{\"a\":{number},\"all\":[{},{}]}}", number * 2, number * 2 + 1));
+        let (b, c) = (number * 2, number * 2 + 1);
+        let structs = format!("[{{\"c0\":{b}}},{{\"c0\":{c}}}]");
+        let map = format!("{{\"k\":{b},\"l\":{number}}}");
+        assert_eq!(line, format!("{{\"a\":{number},\"all\":[{b},{c}],\"s\":{structs},\"m\":{map}}}"));
     }
     assert_eq!(found.lines().count(), 10_000);
 }
@@ -143,6 +147,36 @@ fn types_that_docvalues_does_not_have_print_too() {
     assert_eq!(sandbox.ok(&["sql", query, "hits.dv", "--json"]), format!("{json}\n"));
     let tsv = "n\td\ti\ts\te\tl\tt\tb\n\t1.50\t1 days\t\"NA\"\t\"\"\t[1,null]\t2020-01-02T03:04:05\t255\n";
     assert_eq!(sandbox.ok(&["sql", query, "hits.dv", "--format", "tsv"]), tsv);
+}
+
+#[test]
+fn structs_and_maps_are_objects() {
+    let query = "select named_struct('h', host, 'all', tags, 'at', at, 'in', struct(size)) as s, \
+                 map([host, 'a\"b'], [size, 1]) as m, map([1.5], [tags]) as k, \
+                 make_array(named_struct('x', ratio), null) as l, [[1, null], []] as ll, \
+                 case when size > 0 then struct(1) end as o from hits limit 2 offset 1";
+    let sandbox = hits();
+    let args = ["sql", query, "hits.dv", "--threads", "1"];
+    let json = sandbox.ok(&[&args[..], &["--json"]].concat());
+    let lines = [
+        "{\"s\":{\"h\":\"b.example\",\"at\":\"2013-01-02T06:00:00Z\",\"in\":{\"c0\":9007199254740993}},\
+         \"m\":{\"b.example\":9007199254740993,\"a\\\"b\":1},\"k\":{\"1.5\":null},\
+         \"l\":[{\"x\":null},null],\"ll\":[[1,null],[]],\"o\":{\"c0\":1}}\n",
+        "{\"s\":{\"h\":\"a.example\",\"all\":[\"z\"],\"in\":{}},\"m\":{\"a.example\":null,\"a\\\"b\":1},\
+         \"k\":{\"1.5\":[\"z\"]},\"l\":[{\"x\":null},null],\"ll\":[[1,null],[]]}\n",
+    ];
+    assert_eq!(json, lines.concat());
+    for line in json.lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(row["m"]["a\"b"], 1);
+    }
+    let query = "select struct(1) as s, [struct('a'), null] as l, [[1], [2]] as ll, map([[1]], ['x']) as m";
+    let args = ["sql", query, "hits.dv", "--format"];
+    let table = sandbox.ok(&[&args[..], &["table"]].concat());
+    assert_eq!(table.lines().last(), Some("{\"c0\":1}  {\"c0\":\"a\"}, null  [1], [2]  {\"1\":\"x\"}"));
+    let tsv = sandbox.ok(&[&args[..], &["tsv"]].concat());
+    let cells = [r#""{""c0"":1}""#, r#""[{""c0"":""a""},null]""#, "[[1],[2]]", r#""{""1"":""x""}""#];
+    assert_eq!(tsv, format!("s\tl\tll\tm\n{}\n", cells.join("\t")));
 }
 
 #[test]
