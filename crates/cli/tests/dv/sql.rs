@@ -286,6 +286,37 @@ fn bad_queries() {
 }
 
 #[test]
+fn names_of_tables_that_sql_reads_differently() {
+    let sandbox = hits();
+    for name in ["order", "table", "my-hits"] {
+        std::fs::copy(sandbox.path("hits.dv"), sandbox.path(&format!("{name}.dv"))).unwrap();
+    }
+    let count = |table: &str, file| sandbox.dv(&["sql", &format!("select count(*) n from {table}"), file]);
+    for (table, file) in [
+        ("order", "order.dv"),
+        ("my_hits", "my-hits.dv"),
+        ("\"order\"", "order.dv"),
+        ("\"table\"", "table.dv"),
+    ] {
+        assert_eq!(count(table, file).out, "{\"n\":3}\n", "{table}");
+    }
+    let hint = |run: Run| {
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{run:?}");
+        run.err.split_once('\n').unwrap().1.to_owned()
+    };
+    let quote = "    hint: table is a word of SQL: write the table in double quotes, \"table\"\n";
+    assert_eq!(hint(count("Table", "table.dv")), quote);
+    let quote = quote.replace("table", "user").replace("the user", "the table");
+    assert_eq!(hint(sandbox.dv(&["sql", "select user.size from user", "user=hits.dv"])), quote);
+    let dash = "    hint: write my_hits: names of tables have `_` for `-`\n";
+    assert_eq!(hint(count("My-hits where size > 1", "my-hits.dv")), dash);
+    assert_eq!(hint(count("\"my-hits\"", "my-hits.dv")), "    hint: the tables are: my_hits\n");
+    // Other errors have no such hint.
+    assert_eq!(hint(count("hits where (size > 1", "my-hits.dv")), "");
+    assert_eq!(hint(count("\"table\" where (size", "table.dv")), "");
+}
+
+#[test]
 fn a_query_comes_from_standard_input() {
     let sandbox = hits();
     let run = sandbox.dv_with(&["sql", "-", "hits.dv"], b"select count(*) as n\nfrom hits;\n");
