@@ -33,7 +33,7 @@ fn build(sandbox: &Sandbox, name: &str, rows: &str) {
 }
 
 #[track_caller]
-fn failed(run: &Run, code: i32, message: &str) {
+pub(crate) fn failed(run: &Run, code: i32, message: &str) {
     assert_eq!((run.code, run.out.as_str()), (code, ""), "{run:?}");
     assert!(run.err.starts_with(message), "{}", run.err);
 }
@@ -346,17 +346,6 @@ fn damage_is_an_error_that_names_the_file() {
         }
     }
     assert_eq!(sandbox.ok(&["sql", "select count(distinct n) c from a", "a.dv"]), "{\"c\":200000}\n");
-}
-
-#[test]
-fn memory_is_bounded() {
-    let sandbox = Sandbox::with("p.ndjson.gz", packages());
-    sandbox.ok(&["build", "p.ndjson.gz", "-o", "p.dv", "-q"]);
-    let query = "select a.id from p a join p b on a.id = b.id order by 1";
-    let run = sandbox.dv(&["sql", query, "p.dv", "--memory", "64KiB"]);
-    failed(&run, 1, "dv: Failed to allocate ");
-    assert!(run.err.contains("\n    hint: raise --memory"), "{}", run.err);
-    assert_eq!(sandbox.ok(&["sql", query, "p.dv", "--memory", "256MiB"]).lines().count(), 3525);
 }
 
 #[test]

@@ -27,6 +27,7 @@ use crate::args::{RecordFormat, SqlArgs};
 use crate::console::Console;
 use crate::end_signal::EndSignal;
 use crate::error::{CliError, Exit};
+use crate::machine_memory::machine_memory;
 use crate::open_segment::OpenSegment;
 use crate::output::batch_rows::BatchRows;
 use crate::output::records::usual_format;
@@ -69,7 +70,12 @@ pub(super) fn run(args: &SqlArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     result
 }
 
-/// A session in which each table is registered.
+/// Half of the memory that this process may use.
+fn half_of_machine() -> Option<usize> {
+    machine_memory().map(|bytes| usize::try_from(bytes / 2).unwrap_or(usize::MAX))
+}
+
+/// A session in which each table is registered; `memory` is its limit, if not the default.
 fn context(
     tables: &[SqlTable],
     has_places: bool,
@@ -81,7 +87,7 @@ fn context(
     let config = SessionConfig::new().with_target_partitions(threads).with_information_schema(true);
     let config = config.set_bool(of_aggregates, false);
     let runtime = RuntimeEnvBuilder::new();
-    let runtime = match memory {
+    let runtime = match memory.or_else(half_of_machine) {
         Some(bytes) => runtime.with_memory_limit(bytes, 1.0),
         None => runtime,
     };
@@ -242,5 +248,24 @@ impl From<DataFusionError> for CliError {
             }
             root => CliError::failed(root.to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::execution::memory_pool::MemoryLimit;
+
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn half_of_the_memory_is_the_default() {
+        let limit =
+            |memory| match context(&[], false, 1, memory).unwrap().runtime_env().memory_pool.memory_limit() {
+                MemoryLimit::Finite(bytes) => bytes,
+                _ => usize::MAX,
+            };
+        assert_eq!(limit(Some(1 << 20)), 1 << 20);
+        assert_eq!(limit(None), usize::try_from(machine_memory().unwrap() / 2).unwrap());
     }
 }
