@@ -92,3 +92,17 @@ fn around_physical(inner: Arc<dyn PhysicalExtensionCodec>) -> Arc<dyn PhysicalEx
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_adaptive_planner_is_off() {
+        let config = SessionConfig::new_with_ballista();
+        assert!(config.ballista_adaptive_query_planner_enabled(), "Ballista's default");
+        assert!(!with_tables(config).ballista_adaptive_query_planner_enabled());
+        let context = connect("df://localhost:50050").await.unwrap();
+        assert!(!context.copied_config().ballista_adaptive_query_planner_enabled());
+    }
+}

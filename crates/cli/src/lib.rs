@@ -24,6 +24,8 @@ mod field_changes;
 mod id_index;
 mod id_input;
 mod input;
+#[cfg(feature = "sql")]
+mod machine_memory;
 mod matching_docs;
 mod number;
 mod open_segment;

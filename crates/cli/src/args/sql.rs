@@ -15,10 +15,10 @@ quotes such as 'logs/*.dv'. A table is named after its file or folder, in lower 
 is not a letter or a digit. A pattern is named after the text before its first `*`, or after its folder: hits.dv is \
 hits, 'logs/*.dv' is logs, and 'logs/web-*.dv' is web. NAME=PATH sets another name.
 
-Values are printed as `dv export` prints them in canonical form; null is a missing value. `explain` shows the plan of a \
-query, `explain analyze` also what each step took. `show tables` and `describe TABLE` list tables and columns. A query that names `_part` \
-or `_doc` gets these columns: the number of a row's segment, from 0 on, and that of its document there. Put names \
-with capitals or special characters in double quotes. Queries only read.";
+Values are printed as `dv export` prints them in canonical form; null is a missing value. Structs and maps are JSON \
+objects. `explain` shows the plan of a query, `explain analyze` also what each step took. `show tables` and `describe \
+TABLE` list tables and columns. A query that names `_part` or `_doc` gets these columns: the number of a row's segment, \
+from 0 on, and that of its document there. Put names with capitals or special characters in double quotes. Queries only read.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,9 +51,9 @@ pub(crate) struct SqlArgs {
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
 
-    /// Memory for sorts, joins and groups, such as 512MiB; beyond it they spill to temporary files if they can
+    /// Memory for sorts, joins and groups, such as 512MiB; beyond it they spill to files in $TMPDIR if they can
     ///
-    /// Default: no limit.
+    /// Default: half of the machine's memory, or of its cgroup's limit if that is less; no limit on systems other than Linux.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) memory: Option<usize>,
 

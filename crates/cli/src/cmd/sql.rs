@@ -2,6 +2,8 @@
 
 #[cfg(feature = "sql")]
 mod engine;
+#[cfg(feature = "sql")]
+mod hints;
 
 use crate::args::SqlArgs;
 use crate::console::Console;

@@ -1,16 +1,17 @@
 //! Prints Arrow record batches as CSV, NDJSON or tables.
 //!
-//! Types that docvalues has print as in [`format_value`](super::format_value), in canonical form; others as Arrow prints
-//! them.
+//! Types that docvalues has print as in [`format_value`](super::format_value), in canonical form; structs and maps as JSON
+//! objects; others as Arrow prints them.
 
 use std::iter;
+use std::ops::Range;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, AsArray as _, BinaryViewArray, Int64Array, ListArray, StringArray,
+    Array, ArrayRef, AsArray as _, BinaryViewArray, Int64Array, ListArray, StringArray, StructArray,
 };
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{
-    DataType, Field, Float32Type, Float64Type, Int64Type, SchemaRef, TimeUnit, UInt64Type,
+    DataType, Field, Fields, Float32Type, Float64Type, Int64Type, SchemaRef, TimeUnit, UInt64Type,
 };
 use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::record_batch::RecordBatch;
@@ -78,7 +79,9 @@ impl BatchRows {
             line.clear();
             match delimiter(self.format) {
                 Some(delimiter) => csv(&columns, row, delimiter, &mut line),
-                None if self.format == RecordFormat::Ndjson => self.json(&columns, row, &mut line),
+                None if self.format == RecordFormat::Ndjson => {
+                    object(self.schema.fields(), &columns, row, &mut line)
+                }
                 None => {
                     self.keep(&columns, row, console)?;
                     continue;
@@ -96,18 +99,6 @@ impl BatchRows {
             self.print_table(console)?;
         }
         Ok(())
-    }
-
-    fn json(&self, columns: &[Values], row: usize, line: &mut String) {
-        line.push('{');
-        let fields = self.schema.fields().iter().zip(columns).filter(|(_, values)| !values.is_null(row));
-        for (index, (field, values)) in fields.enumerate() {
-            line.push_str(if index > 0 { "," } else { "" });
-            line.push_str(&json_text(field.name()));
-            line.push(':');
-            values.json(row, line);
-        }
-        line.push('}');
     }
 
     fn keep(&mut self, columns: &[Values], row: usize, console: &mut Console<'_>) -> Result<(), CliError> {
@@ -131,6 +122,33 @@ impl BatchRows {
         self.printed.1 += 1;
         Ok(())
     }
+}
+
+/// Appends a JSON object of the fields that have a value.
+fn object(fields: &Fields, columns: &[Values], row: usize, out: &mut String) {
+    out.push('{');
+    let fields = fields.iter().zip(columns).filter(|(_, values)| !values.is_null(row));
+    for (index, (field, values)) in fields.enumerate() {
+        out.push_str(if index > 0 { "," } else { "" });
+        out.push_str(&json_text(field.name()));
+        out.push(':');
+        values.json(row, out);
+    }
+    out.push('}');
+}
+
+/// Appends a JSON object of the entries of a map, whose keys are text there.
+fn map([keys, values]: &[Values; 2], entries: Range<usize>, out: &mut String) {
+    out.push('{');
+    for (index, entry) in entries.enumerate() {
+        out.push_str(if index > 0 { "," } else { "" });
+        let mut key = String::new();
+        keys.text(entry, &mut key);
+        json_string(&key, out);
+        out.push(':');
+        if values.is_null(entry) { out.push_str("null") } else { values.json(entry, out) }
+    }
+    out.push('}');
 }
 
 fn delimiter(format: RecordFormat) -> Option<char> {
@@ -162,6 +180,9 @@ enum Values {
     Numbers(Int64Array, Printer),
     Bytes(BinaryViewArray, Printer),
     Lists(ListArray, Box<Values>),
+    Structs(StructArray, Vec<Values>),
+    /// The keys and the values of maps, as lists of entries.
+    Maps(ListArray, Box<[Values; 2]>),
     /// Values of a type that docvalues does not have; numbers if the flag is set.
     Others(StringArray, bool),
 }
@@ -170,12 +191,22 @@ impl Values {
     fn of(field: &Field, array: &ArrayRef) -> Result<Values, ArrowError> {
         let simpler = match array.data_type() {
             DataType::List(item) => {
-                // A slice has the items of all.
                 let lists = array.as_list::<i32>();
-                let (starts, all) = (lists.value_offsets(), lists.values());
-                let [start, end] = [starts.first(), starts.last()].map(|at| at.map_or(0, |at| place(*at)));
-                let items = all.slice(start, end - start);
-                return Ok(Values::Lists(lists.clone(), Box::new(Values::of(item, &items)?)));
+                let items = Values::of(item, &items_of(lists))?;
+                return Ok(Values::Lists(lists.clone(), Box::new(items)));
+            }
+            DataType::Struct(fields) => {
+                let structs = array.as_struct();
+                let columns = fields.iter().zip(structs.columns());
+                let columns = columns.map(|(field, column)| Values::of(field, column));
+                return Ok(Values::Structs(structs.clone(), columns.collect::<Result<_, _>>()?));
+            }
+            DataType::Map(..) => {
+                let maps = ListArray::from(array.as_map().clone());
+                let items = items_of(&maps);
+                let entries = items.as_struct();
+                let side = |at: usize| Values::of(&entries.fields()[at], entries.column(at));
+                return Ok(Values::Maps(maps, Box::new([side(0)?, side(1)?])));
             }
             DataType::Dictionary(_, values) => Some(values.as_ref().clone()),
             DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
@@ -215,17 +246,22 @@ impl Values {
         match self {
             Values::Numbers(array, _) => array.is_null(row),
             Values::Bytes(array, _) => array.is_null(row),
-            Values::Lists(array, _) => array.is_null(row),
+            Values::Lists(array, _) | Values::Maps(array, _) => array.is_null(row),
+            Values::Structs(array, _) => array.is_null(row),
             Values::Others(array, _) => array.is_null(row),
         }
     }
 
-    /// Appends a value without quotes of any kind; several are separated by commas.
+    /// Appends a value without quotes of any kind; several are separated by commas. What is nested deeper is JSON.
     fn text(&self, row: usize, out: &mut String) {
         match self {
             Values::Numbers(array, printer) => printer.text(StoredRef::Number(array.value(row)), out),
             Values::Bytes(array, printer) => printer.text(StoredRef::Bytes(array.value(row)), out),
-            Values::Lists(lists, items) => items.each(lists, row, ", ", out, Values::text),
+            Values::Lists(lists, items) => {
+                let is_nested = matches!(**items, Values::Lists(..));
+                items.each(lists, row, ", ", out, if is_nested { Values::json } else { Values::text });
+            }
+            Values::Structs(..) | Values::Maps(..) => self.json(row, out),
             Values::Others(array, _) => out.push_str(array.value(row)),
         }
     }
@@ -243,6 +279,8 @@ impl Values {
                 items.each(lists, row, ",", out, Values::json);
                 out.push(']');
             }
+            Values::Structs(structs, columns) => object(structs.fields(), columns, row, out),
+            Values::Maps(maps, entries) => map(entries, range(maps, row), out),
             Values::Others(array, true) => out.push_str(array.value(row)),
             Values::Others(array, false) => json_string(array.value(row), out),
         }
@@ -257,9 +295,7 @@ impl Values {
         out: &mut String,
         print: fn(&Values, usize, &mut String),
     ) {
-        let starts = lists.value_offsets();
-        let [start, end] = [row, row + 1].map(|row| place(starts[row] - starts[0]));
-        for (item, separator) in (start..end).zip(iter::once("").chain(iter::repeat(separator))) {
+        for (item, separator) in range(lists, row).zip(iter::once("").chain(iter::repeat(separator))) {
             out.push_str(separator);
             if self.is_null(item) { out.push_str("null") } else { print(self, item, out) }
         }
@@ -291,6 +327,20 @@ fn logical_type(field: &Field) -> Option<LogicalType> {
         }
         _ => return None,
     })
+}
+
+/// The items of all lists; those of a slice are fewer than its array has.
+fn items_of(lists: &ListArray) -> ArrayRef {
+    let starts = lists.value_offsets();
+    let [start, end] = [starts.first(), starts.last()].map(|at| at.map_or(0, |at| place(*at)));
+    lists.values().slice(start, end - start)
+}
+
+/// The positions of a list's items in [`items_of`].
+fn range(lists: &ListArray, row: usize) -> Range<usize> {
+    let starts = lists.value_offsets();
+    let [start, end] = [row, row + 1].map(|row| place(starts[row] - starts[0]));
+    start..end
 }
 
 /// An offset as a position.

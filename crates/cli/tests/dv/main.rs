@@ -34,6 +34,8 @@ mod snapshots;
 mod sort;
 #[cfg(feature = "sql")]
 mod sql;
+#[cfg(feature = "sql")]
+mod sql_memory;
 mod stats;
 mod store;
 mod store_killed;

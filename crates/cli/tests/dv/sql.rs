@@ -33,7 +33,7 @@ fn build(sandbox: &Sandbox, name: &str, rows: &str) {
 }
 
 #[track_caller]
-fn failed(run: &Run, code: i32, message: &str) {
+pub(crate) fn failed(run: &Run, code: i32, message: &str) {
     assert_eq!((run.code, run.out.as_str()), (code, ""), "{run:?}");
     assert!(run.err.starts_with(message), "{}", run.err);
 }
@@ -94,10 +94,14 @@ fn lists_of_slices_are_whole() {
     let sandbox = Sandbox::new();
     let rows: String = (0..20_000).map(|number| format!("{},{number}\n", number / 2)).collect();
     build(&sandbox, "t.dv", &format!("a,b\n{rows}"));
-    let query = "select a, array_agg(b order by b) as all from t group by a order by a";
+    let query = "select a, array_agg(b order by b) as all, array_agg(struct(b) order by b) as s, \
+                 first_value(map(['k', 'l'], [b, a]) order by b) as m from t group by a order by a";
     let found = sandbox.ok(&["sql", query, "t.dv"]);
     for (number, line) in found.lines().enumerate() {
-        assert_eq!(line, format!("{{\"a\":{number},\"all\":[{},{}]}}", number * 2, number * 2 + 1));
+        let (b, c) = (number * 2, number * 2 + 1);
+        let structs = format!("[{{\"c0\":{b}}},{{\"c0\":{c}}}]");
+        let map = format!("{{\"k\":{b},\"l\":{number}}}");
+        assert_eq!(line, format!("{{\"a\":{number},\"all\":[{b},{c}],\"s\":{structs},\"m\":{map}}}"));
     }
     assert_eq!(found.lines().count(), 10_000);
 }
@@ -143,6 +147,36 @@ fn types_that_docvalues_does_not_have_print_too() {
     assert_eq!(sandbox.ok(&["sql", query, "hits.dv", "--json"]), format!("{json}\n"));
     let tsv = "n\td\ti\ts\te\tl\tt\tb\n\t1.50\t1 days\t\"NA\"\t\"\"\t[1,null]\t2020-01-02T03:04:05\t255\n";
     assert_eq!(sandbox.ok(&["sql", query, "hits.dv", "--format", "tsv"]), tsv);
+}
+
+#[test]
+fn structs_and_maps_are_objects() {
+    let query = "select named_struct('h', host, 'all', tags, 'at', at, 'in', struct(size)) as s, \
+                 map([host, 'a\"b'], [size, 1]) as m, map([1.5], [tags]) as k, \
+                 make_array(named_struct('x', ratio), null) as l, [[1, null], []] as ll, \
+                 case when size > 0 then struct(1) end as o from hits limit 2 offset 1";
+    let sandbox = hits();
+    let args = ["sql", query, "hits.dv", "--threads", "1"];
+    let json = sandbox.ok(&[&args[..], &["--json"]].concat());
+    let lines = [
+        "{\"s\":{\"h\":\"b.example\",\"at\":\"2013-01-02T06:00:00Z\",\"in\":{\"c0\":9007199254740993}},\
+         \"m\":{\"b.example\":9007199254740993,\"a\\\"b\":1},\"k\":{\"1.5\":null},\
+         \"l\":[{\"x\":null},null],\"ll\":[[1,null],[]],\"o\":{\"c0\":1}}\n",
+        "{\"s\":{\"h\":\"a.example\",\"all\":[\"z\"],\"in\":{}},\"m\":{\"a.example\":null,\"a\\\"b\":1},\
+         \"k\":{\"1.5\":[\"z\"]},\"l\":[{\"x\":null},null],\"ll\":[[1,null],[]]}\n",
+    ];
+    assert_eq!(json, lines.concat());
+    for line in json.lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(row["m"]["a\"b"], 1);
+    }
+    let query = "select struct(1) as s, [struct('a'), null] as l, [[1], [2]] as ll, map([[1]], ['x']) as m";
+    let args = ["sql", query, "hits.dv", "--format"];
+    let table = sandbox.ok(&[&args[..], &["table"]].concat());
+    assert_eq!(table.lines().last(), Some("{\"c0\":1}  {\"c0\":\"a\"}, null  [1], [2]  {\"1\":\"x\"}"));
+    let tsv = sandbox.ok(&[&args[..], &["tsv"]].concat());
+    let cells = [r#""{""c0"":1}""#, r#""[{""c0"":""a""},null]""#, "[[1],[2]]", r#""{""1"":""x""}""#];
+    assert_eq!(tsv, format!("s\tl\tll\tm\n{}\n", cells.join("\t")));
 }
 
 #[test]
@@ -252,6 +286,37 @@ fn bad_queries() {
 }
 
 #[test]
+fn names_of_tables_that_sql_reads_differently() {
+    let sandbox = hits();
+    for name in ["order", "table", "my-hits"] {
+        std::fs::copy(sandbox.path("hits.dv"), sandbox.path(&format!("{name}.dv"))).unwrap();
+    }
+    let count = |table: &str, file| sandbox.dv(&["sql", &format!("select count(*) n from {table}"), file]);
+    for (table, file) in [
+        ("order", "order.dv"),
+        ("my_hits", "my-hits.dv"),
+        ("\"order\"", "order.dv"),
+        ("\"table\"", "table.dv"),
+    ] {
+        assert_eq!(count(table, file).out, "{\"n\":3}\n", "{table}");
+    }
+    let hint = |run: Run| {
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{run:?}");
+        run.err.split_once('\n').unwrap().1.to_owned()
+    };
+    let quote = "    hint: table is a word of SQL: write the table in double quotes, \"table\"\n";
+    assert_eq!(hint(count("Table", "table.dv")), quote);
+    let quote = quote.replace("table", "user").replace("the user", "the table");
+    assert_eq!(hint(sandbox.dv(&["sql", "select user.size from user", "user=hits.dv"])), quote);
+    let dash = "    hint: write my_hits: names of tables have `_` for `-`\n";
+    assert_eq!(hint(count("My-hits where size > 1", "my-hits.dv")), dash);
+    assert_eq!(hint(count("\"my-hits\"", "my-hits.dv")), "    hint: the tables are: my_hits\n");
+    // Other errors have no such hint.
+    assert_eq!(hint(count("hits where (size > 1", "my-hits.dv")), "");
+    assert_eq!(hint(count("\"table\" where (size", "table.dv")), "");
+}
+
+#[test]
 fn a_query_comes_from_standard_input() {
     let sandbox = hits();
     let run = sandbox.dv_with(&["sql", "-", "hits.dv"], b"select count(*) as n\nfrom hits;\n");
@@ -281,17 +346,6 @@ fn damage_is_an_error_that_names_the_file() {
         }
     }
     assert_eq!(sandbox.ok(&["sql", "select count(distinct n) c from a", "a.dv"]), "{\"c\":200000}\n");
-}
-
-#[test]
-fn memory_is_bounded() {
-    let sandbox = Sandbox::with("p.ndjson.gz", packages());
-    sandbox.ok(&["build", "p.ndjson.gz", "-o", "p.dv", "-q"]);
-    let query = "select a.id from p a join p b on a.id = b.id order by 1";
-    let run = sandbox.dv(&["sql", query, "p.dv", "--memory", "64KiB"]);
-    failed(&run, 1, "dv: Failed to allocate ");
-    assert!(run.err.contains("\n    hint: raise --memory"), "{}", run.err);
-    assert_eq!(sandbox.ok(&["sql", query, "p.dv", "--memory", "256MiB"]).lines().count(), 3525);
 }
 
 #[test]

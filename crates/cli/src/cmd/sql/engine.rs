@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use datafusion::arrow::array::{AsArray as _, RecordBatch};
 use datafusion::catalog::TableProvider as _;
-use datafusion::common::{Column, DataFusionError, SchemaError, TableReference};
+use datafusion::common::{DataFusionError, SchemaError, TableReference};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SQLOptions;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -16,19 +16,18 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::SendableRecordBatchStream;
 use datafusion::physical_plan::common::spawn_buffered;
 use datafusion::prelude::{SessionConfig, SessionContext};
-use datafusion::sql::sqlparser::dialect::GenericDialect;
-use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use docvalues_datafusion::{DocvaluesTable, GroupByOrds, functions};
 use futures::StreamExt as _;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
+use super::hints;
 use crate::api::{Error, SearchError};
 use crate::args::{RecordFormat, SqlArgs};
 use crate::console::Console;
 use crate::end_signal::EndSignal;
 use crate::error::{CliError, Exit};
-use crate::input::error::meant;
+use crate::machine_memory::machine_memory;
 use crate::open_segment::OpenSegment;
 use crate::output::batch_rows::BatchRows;
 use crate::output::records::usual_format;
@@ -71,7 +70,12 @@ pub(super) fn run(args: &SqlArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     result
 }
 
-/// A session in which each table is registered.
+/// Half of the memory that this process may use.
+fn half_of_machine() -> Option<usize> {
+    machine_memory().map(|bytes| usize::try_from(bytes / 2).unwrap_or(usize::MAX))
+}
+
+/// A session in which each table is registered; `memory` is its limit, if not the default.
 fn context(
     tables: &[SqlTable],
     has_places: bool,
@@ -83,7 +87,7 @@ fn context(
     let config = SessionConfig::new().with_target_partitions(threads).with_information_schema(true);
     let config = config.set_bool(of_aggregates, false);
     let runtime = RuntimeEnvBuilder::new();
-    let runtime = match memory {
+    let runtime = match memory.or_else(half_of_machine) {
         Some(bytes) => runtime.with_memory_limit(bytes, 1.0),
         None => runtime,
     };
@@ -115,12 +119,9 @@ fn provider(table: &SqlTable, has_places: bool) -> Result<DocvaluesTable, CliErr
 
 /// Whether a query has an identifier that is the name of a column of places.
 fn names_places(query: &str) -> bool {
-    let tokens = Tokenizer::new(&GenericDialect {}, query).tokenize().unwrap_or_default();
-    let is_place = |name: &str| PLACES.contains(&name);
-    tokens.iter().any(|token| match token {
-        Token::Word(word) if word.quote_style.is_none() => is_place(&word.value.to_lowercase()),
-        Token::Word(word) => is_place(&word.value),
-        _ => false,
+    hints::words(query).iter().any(|word| match word.quote_style {
+        None => PLACES.contains(&word.value.to_lowercase().as_str()),
+        Some(_) => PLACES.contains(&word.value.as_str()),
     })
 }
 
@@ -139,7 +140,7 @@ impl Engine<'_> {
         console: &mut Console<'_>,
     ) -> Result<Exit, CliError> {
         let plan = self.runtime.block_on(self.context.state().create_logical_plan(query));
-        let plan = plan.map_err(|error| self.with_tables(error.into()))?;
+        let plan = plan.map_err(|error| hints::unplanned(error, query, self.tables))?;
         let reads =
             SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
         reads.verify_plan(&plan).map_err(|error| {
@@ -197,18 +198,6 @@ impl Engine<'_> {
             None => failure,
         }
     }
-
-    /// Adds the names of the tables to the error for an unknown one.
-    fn with_tables(&self, error: CliError) -> CliError {
-        let Some(table) =
-            error.message.strip_prefix("table '").and_then(|text| text.strip_suffix("' not found"))
-        else {
-            return error;
-        };
-        let table = table.strip_prefix("datafusion.public.").unwrap_or(table);
-        let names: Vec<&str> = self.tables.iter().map(|table| table.name.as_str()).collect();
-        CliError::usage(format!("no table {table:?}")).hint(format!("the tables are: {}", names.join(", ")))
-    }
 }
 
 /// Prints plans line by line, each below its kind.
@@ -245,7 +234,9 @@ impl From<DataFusionError> for CliError {
             DataFusionError::SQL(error, _) => CliError::usage(error.to_string()),
             DataFusionError::Plan(message) => CliError::usage(message),
             DataFusionError::SchemaError(error, _) => match &**error {
-                SchemaError::FieldNotFound { field, valid_fields } => no_column(field.name(), valid_fields),
+                SchemaError::FieldNotFound { field, valid_fields } => {
+                    hints::no_column(field.name(), valid_fields)
+                }
                 error => CliError::usage(error.to_string()),
             },
             root @ DataFusionError::NotImplemented(_) => CliError::usage(root.to_string()),
@@ -260,12 +251,21 @@ impl From<DataFusionError> for CliError {
     }
 }
 
-/// The error for an unknown column, with the closest name as a hint.
-fn no_column(name: &str, columns: &[Column]) -> CliError {
-    let names = columns.iter().map(Column::name);
-    let failure = CliError::failed(format!("no column {name:?}"));
-    match names.clone().find(|known| known.eq_ignore_ascii_case(name) && *known != name) {
-        Some(known) => failure.hint(format!("write it in double quotes: \"{known}\"")),
-        None => failure.hint(meant(name, names, || "`describe TABLE` lists all columns".to_owned())),
+#[cfg(test)]
+mod tests {
+    use datafusion::execution::memory_pool::MemoryLimit;
+
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn half_of_the_memory_is_the_default() {
+        let limit =
+            |memory| match context(&[], false, 1, memory).unwrap().runtime_env().memory_pool.memory_limit() {
+                MemoryLimit::Finite(bytes) => bytes,
+                _ => usize::MAX,
+            };
+        assert_eq!(limit(Some(1 << 20)), 1 << 20);
+        assert_eq!(limit(None), usize::try_from(machine_memory().unwrap() / 2).unwrap());
     }
 }
