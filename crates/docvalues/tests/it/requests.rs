@@ -146,6 +146,45 @@ fn a_column_recovers_from_a_network_failure() {
     check_source(&segment, &dataset.source());
 }
 
+/// A file in memory that counts waves.
+struct Counted(Vec<u8>, AtomicU64);
+
+impl ReadAt for Counted {
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.read_at(offset, bytes)
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.read_ranges(ranges)
+    }
+}
+
+#[test]
+fn all_columns_are_opened_in_few_waves_and_closed_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("visits.dv");
+    example::write(&path, 1_000_000).unwrap();
+    let file = Arc::new(Counted(std::fs::read(path).unwrap(), AtomicU64::new(0)));
+    let waves = || file.1.swap(0, Ordering::Relaxed);
+    let segment = Segment::from_reader(file.clone(), "visits", OpenOptions::new()).unwrap();
+    waves();
+    segment.open_columns().unwrap();
+    assert!(segment.column_count() >= 3 && waves() <= 2);
+    // They are open: nothing is requested.
+    segment.open_columns().unwrap();
+    assert_eq!(waves(), 0);
+    let closed = segment.without_columns();
+    assert_eq!(waves(), 0);
+    closed.open_columns().unwrap();
+    assert!(waves() > 0, "its columns request their bytes themselves");
+}
+
 #[test]
 fn a_reader_that_returns_too_few_bytes_is_refused() {
     struct Short(Vec<u8>);
