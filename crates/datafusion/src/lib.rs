@@ -74,6 +74,7 @@ mod failed;
 mod filter;
 mod functions;
 mod group_by_ords;
+mod metrics;
 mod partitions;
 mod places;
 mod reader;

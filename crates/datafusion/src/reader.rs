@@ -10,7 +10,7 @@ use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use datafusion_common::{Result, internal_err};
 use datafusion_physical_plan::ExecutionPlan as _;
-use datafusion_physical_plan::metrics::{BaselineMetrics, Count, MetricBuilder, RecordOutput as _};
+use datafusion_physical_plan::metrics::{BaselineMetrics, RecordOutput as _};
 use docvalues::search::arrow::StringLayout;
 use docvalues::search::query::BoundParts;
 use docvalues::search::{Docs, DocsByPart, Query};
@@ -18,6 +18,7 @@ use docvalues::{BatchDocs, DocId, DocRange};
 use futures::Stream;
 
 use crate::dynamic::DynamicFilters;
+use crate::metrics::ScanMetrics;
 use crate::partitions::windows;
 use crate::places::{self, Places};
 use crate::scan::DocvaluesScan;
@@ -153,8 +154,7 @@ pub(crate) struct Reader {
     places: Option<Places>,
     found: Found,
     metrics: BaselineMetrics,
-    visited: Count,
-    matched: Count,
+    counters: ScanMetrics,
 }
 
 impl Reader {
@@ -167,7 +167,7 @@ impl Reader {
     ) -> Reader {
         let strings = scan.columns.iter().filter(|at| !scan.ords.contains(at));
         let names = strings.filter_map(|at| scan.data.fields.get(*at));
-        let counter = |name| MetricBuilder::new(&scan.metrics).counter(name, partition);
+        let counters = ScanMetrics::new(&scan.metrics, partition, &scan.data.parts, &scan.counted);
         Reader {
             data: Arc::clone(&scan.data),
             bound: Arc::clone(&scan.bound),
@@ -186,8 +186,7 @@ impl Reader {
             places: scan.wanted.places.clone(),
             found: Found::default(),
             metrics: BaselineMetrics::new(&scan.metrics, partition),
-            visited: counter("docs_visited"),
-            matched: counter("docs_matched"),
+            counters,
         }
     }
 
@@ -249,7 +248,7 @@ impl Reader {
                 self.collect(part, Docs::list(&docs).map_err(external)?)?
             }
         };
-        self.matched.add(match &found {
+        self.counters.matched.add(match &found {
             FoundDocs::Run(docs) => docs.len(),
             FoundDocs::List(docs, _) => docs.len(),
         });
@@ -258,14 +257,18 @@ impl Reader {
 
     /// Those of some documents of a part that match.
     fn collect(&self, part: usize, docs: Docs<'_>) -> Result<FoundDocs> {
-        self.visited.add(docs.count(self.data.docs[part]) as usize);
+        self.counters.visited.add(docs.count(self.data.docs[part]) as usize);
         let asked = self.only(part, docs);
         if self.columns.is_empty() {
             // Only their number is asked for; it is at most a `u32`.
-            let count = self.bound.count(DocsByPart::Parts(&asked)).map_err(external)?;
+            let counted = self.bound.count_with_pruning(DocsByPart::Parts(&asked));
+            let (count, pruned) = counted.map_err(external)?;
+            self.counters.add_pruning(&pruned);
             return Ok(FoundDocs::Run(DocRange::new(0, u32::try_from(count).unwrap_or(u32::MAX))));
         }
-        let found = self.bound.collect(DocsByPart::Parts(&asked)).map_err(external)?;
+        let found = self.bound.collect_with_pruning(DocsByPart::Parts(&asked));
+        let (found, pruned) = found.map_err(external)?;
+        self.counters.add_pruning(&pruned);
         Ok(FoundDocs::List(found.of_part(part).to_vec(self.data.docs[part]), 0))
     }
 
@@ -320,6 +323,7 @@ impl Stream for Reader {
         let time = self.metrics.elapsed_compute().clone();
         let timer = time.timer();
         let step = self.step();
+        self.counters.add_bytes(&self.data.parts, self.found.part);
         timer.done();
         match step {
             Ok(Step::Batch(batch)) => Poll::Ready(Some(Ok(batch.record_output(&self.metrics)))),

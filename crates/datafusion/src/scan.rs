@@ -25,6 +25,7 @@ use docvalues::search::Query;
 use docvalues::search::query::BoundParts;
 
 use crate::dynamic::DynamicFilters;
+use crate::metrics::CountedBytes;
 use crate::partitions::{cut, each};
 use crate::places::Places;
 use crate::reader::Reader;
@@ -61,6 +62,7 @@ pub(crate) struct DocvaluesScan {
     partitions: Vec<Vec<(usize, DocRange)>>,
     properties: Arc<PlanProperties>,
     pub(crate) metrics: ExecutionPlanMetricsSet,
+    pub(crate) counted: CountedBytes,
 }
 
 impl DocvaluesScan {
@@ -79,7 +81,7 @@ impl DocvaluesScan {
         };
         let properties = properties(schema, partitions.len());
         let (dynamic, ords) = (DynamicFilters::default(), Vec::new());
-        let metrics = ExecutionPlanMetricsSet::new();
+        let (metrics, counted) = (ExecutionPlanMetricsSet::new(), CountedBytes::default());
         Ok(DocvaluesScan {
             data,
             wanted,
@@ -92,6 +94,7 @@ impl DocvaluesScan {
             partitions,
             properties,
             metrics,
+            counted,
         })
     }
 
@@ -125,6 +128,7 @@ impl DocvaluesScan {
             partitions: self.partitions.clone(),
             properties: Arc::clone(&self.properties),
             metrics: ExecutionPlanMetricsSet::new(),
+            counted: CountedBytes::default(),
         }
     }
 }

@@ -21,14 +21,23 @@ fn coarse(
     Ok(Some((size, docs, open)))
 }
 
-/// The smallest range of whole zones within `docs` that holds every document with a number in `wanted`.
-pub(crate) fn span(column: &dyn Column, docs: DocRange, wanted: &RangeInclusive<i64>) -> Result<DocRange> {
+/// The smallest range of whole zones within `docs` that holds every document with a number in `wanted`. Adds the zones
+/// outside to `pruned`.
+pub(crate) fn span(
+    column: &dyn Column,
+    docs: DocRange,
+    wanted: &RangeInclusive<i64>,
+    pruned: &mut Pruning,
+) -> Result<DocRange> {
     let Some(index) = column.skip_index() else { return Ok(docs) };
     let Some((size, all, open)) = coarse(index, docs, wanted)? else { return Ok(docs) };
     let zone = |at: usize| all.chunks(size as usize).nth(at).unwrap_or_default();
     let (first, last) = (bits::ones(&open).next(), bits::ones(&open).last());
     let found = first.zip(last).map(|(first, last)| DocRange::new(zone(first).start, zone(last).end));
-    Ok(found.map_or(docs.clip(docs.start), |found| found.intersection(docs)))
+    let found = found.map_or(docs.clip(docs.start), |found| found.intersection(docs));
+    let zones = |docs: DocRange| docs.len().div_ceil(size as usize) as u64;
+    pruned.zones.none += zones(all).saturating_sub(zones(found));
+    Ok(found)
 }
 
 /// The first zone that may hold a number in `wanted`; all of `docs` if the column has no zones.

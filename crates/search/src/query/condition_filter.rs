@@ -239,13 +239,14 @@ impl ConditionFilter {
         Ok(read)
     }
 
-    /// The smallest range within `docs` that holds every matching document, as far as skip indexes tell.
-    pub(super) fn candidates(&self, docs: DocRange) -> Result<DocRange> {
+    /// The smallest range within `docs` that holds every matching document, as far as skip indexes tell. Adds the zones
+    /// outside to `pruned`.
+    pub(super) fn candidates(&self, docs: DocRange, pruned: &mut Pruning) -> Result<DocRange> {
         let WantedSet::Numbers(members) = &self.want else { return Ok(docs) };
         match members.ranges.as_slice() {
             [] => Ok(docs.clip(docs.start)),
-            [first, .., last] => skip::span(&*self.column, docs, &(*first.start()..=*last.end())),
-            [only] => skip::span(&*self.column, docs, only),
+            [first, .., last] => skip::span(&*self.column, docs, &(*first.start()..=*last.end()), pruned),
+            [only] => skip::span(&*self.column, docs, only, pruned),
         }
     }
 
