@@ -11,8 +11,9 @@ use datafusion::physical_plan::{ExecutionPlan, collect};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion_session::TableProvider as _;
 use docvalues::prelude::*;
+use docvalues::search::Parts;
 use docvalues::store::{Dataset, Store, StoreOptions, StoreSchema};
-use docvalues::{Field, Kind};
+use docvalues::{DocId, Field, Kind, LiveDocs, Part};
 use docvalues_datafusion::{DocvaluesTable, GroupByOrds};
 use docvalues_testkit::rng::SplitMix64;
 
@@ -24,13 +25,13 @@ const ZONE: u32 = 4_096;
 /// Ascending numbers, far apart, and random ones.
 fn numbers() -> Segment {
     let mut schema = Schema::new();
-    let [at, any] = ["at", "any"].map(|name| schema.add(FieldSpec::new(name, LogicalType::I64)).unwrap());
+    let [at, noise] = ["at", "noise"].map(|name| schema.add(FieldSpec::new(name, LogicalType::I64)).unwrap());
     let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
     let mut random = SplitMix64::new(3);
     for number in 0..i64::from(DOCS) {
         let mut doc = writer.document();
         doc.i64(at, number * 1_000 + i64::from(random.below_u32(1_000))).unwrap();
-        doc.i64(any, i64::from(random.below_u32(1 << 20))).unwrap();
+        doc.i64(noise, i64::from(random.below_u32(1 << 20))).unwrap();
         doc.finish().unwrap();
     }
     Segment::from_bytes(writer.finish_bytes().unwrap(), OpenOptions::new()).unwrap()
@@ -68,10 +69,10 @@ async fn scans_count_skipped_zones_and_touched_bytes() {
         usage.columns.iter().find(|column| column.field.name == name).unwrap().bytes()
     };
     let zones = u64::from(DOCS.div_ceil(ZONE));
-    for what in ["at", "count(*)"] {
+    for (what, more) in [("at", ""), ("count(*)", "and noise < 1000000")] {
         let segment = numbers();
         let context = context(DocvaluesTable::of_segments([segment.clone()]).unwrap());
-        let selective = format!("select {what} from t where at between 150000000 and 152999999");
+        let selective = format!("select {what} from t where at between 150000000 and 152999999 {more}");
         let before = segment.bytes_touched();
         let (skipped, touched) = counted(&context, &selective).await;
         // Two zones at most have some of 3,000 documents in a row. Finer zones are skipped in these.
@@ -83,12 +84,40 @@ async fn scans_count_skipped_zones_and_touched_bytes() {
     }
     let segment = numbers();
     let context = context(DocvaluesTable::of_segments([segment.clone()]).unwrap());
-    let (skipped, touched) = counted(&context, "select any from t").await;
-    assert!(skipped == 0 && touched > bytes_of(&segment, "any") / 2, "{skipped} {touched}");
-    assert_eq!(counted(&context, "select count(any) from t where any >= 1000").await.0, 0);
-    // One window after the other, each of which excludes the next.
-    let (skipped, _) = counted(&context, "select at, any from t order by at limit 3").await;
+    let (skipped, touched) = counted(&context, "select noise from t").await;
+    assert!(skipped == 0 && touched > bytes_of(&segment, "noise") / 2, "{skipped} {touched}");
+    assert_eq!(counted(&context, "select count(noise) from t where noise >= 1000").await.0, 0);
+    // The first window excludes most of those after it.
+    let (skipped, _) = counted(&context, "select at, noise from t order by at limit 3").await;
     assert!(skipped > 0);
+}
+
+#[tokio::test]
+async fn counts_of_few_undecided_zones_need_no_scan() {
+    let parts = Parts::new([numbers(), numbers()].map(Part::new));
+    let mut live = LiveDocs::all(DOCS);
+    live.delete(DocId::new(150_000));
+    let changed = parts.with_live(1, &live);
+    for (parts, condition, is_quick) in [
+        (&parts, "at between 5 and 152999999", true),
+        (&parts, "at > 152999999", true),
+        (&parts, "at >= 1000 and at < 1500 and at <> 1200", false),
+        (&parts, "at < 0", true),
+        (&parts, "noise between 1000 and 5000", false),
+        (&parts, "at < 90000000 and noise > 70", false),
+        (&changed, "at between 5 and 152999999", false),
+    ] {
+        let context = context(DocvaluesTable::new(parts).unwrap());
+        // The sum reads the rows.
+        let sql = format!("select count(*), sum(at) * 0 + count(*) from t where {condition}");
+        let read = rows(&context, &sql).await;
+        let sql = format!("select count(*) from t where {condition}");
+        assert!(read[0].starts_with(&rows(&context, &sql).await[0]), "{sql}: {read:?}");
+        let plan = rows(&context, &format!("explain {sql}")).await.join("\n");
+        assert_eq!(!plan.contains("DocvaluesScan"), is_quick, "{plan}");
+        let sql = format!("explain select count(*) from (select 1 from t where {condition} limit 7)");
+        assert!(rows(&context, &sql).await.join("").contains("DocvaluesScan"), "{sql}");
+    }
 }
 
 /// A schema with a field of each kind.
@@ -163,13 +192,15 @@ async fn answers(table: DocvaluesTable, docs: usize) {
         ),
     ];
     for (sql, expected) in queries {
-        let found = context.sql(&sql).await.unwrap().collect().await.unwrap();
-        let text = pretty_format_batches(&found).unwrap().to_string();
-        let rows = text.lines().skip(3).filter(|line| line.starts_with('|'));
-        let cells = |line: &str| {
-            let cells = line.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>();
-            cells.join(" ")
-        };
-        assert_eq!(rows.map(cells).collect::<Vec<_>>(), expected, "{sql}: {text}");
+        assert_eq!(rows(&context, &sql).await, expected, "{sql}");
     }
+}
+
+/// The rows of an answer, with blanks between the values.
+async fn rows(context: &SessionContext, sql: &str) -> Vec<String> {
+    let found = context.sql(sql).await.unwrap().collect().await.unwrap();
+    let text = pretty_format_batches(&found).unwrap().to_string();
+    let rows = text.lines().skip(3).filter(|line| line.starts_with('|'));
+    let cells = |line: &str| line.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>().join(" ");
+    rows.map(cells).collect()
 }

@@ -5,7 +5,11 @@ use std::ops::RangeInclusive;
 use docvalues_column::{Column, DocRange, Pruning, SkipIndex, bits};
 use docvalues_format::bits::retain::DOCS_PER_GROUP;
 
+use crate::columns::filter;
 use crate::error::Result;
+
+/// Documents of the zones that a count reads at once.
+const ZONES_AT_ONCE: usize = 1 << 19;
 
 /// Looks up `wanted` in the coarsest level. Returns the documents of one zone, the documents of all zones that
 /// overlap `docs`, and a bit for each zone that may hold a number in `wanted`.
@@ -49,6 +53,33 @@ pub(crate) fn first(
     let Some(index) = column.skip_index() else { return Ok(Some(docs)) };
     let Some((size, all, open)) = coarse(index, docs, wanted)? else { return Ok(Some(docs)) };
     Ok(bits::ones(&open).next().and_then(|at| all.chunks(size as usize).nth(at)))
+}
+
+/// The number of documents with a number in `wanted`, if the bounds of zones decide all but `most` documents; `None` if they do
+/// not. Subtracts those that they leave open from `most`, and reads their numbers. O(zones).
+pub(crate) fn count(
+    column: &dyn Column,
+    wanted: &RangeInclusive<i64>,
+    most: &mut usize,
+) -> Result<Option<u64>> {
+    let Some(index) = column.skip_index() else { return Ok(None) };
+    let Some(size) = index.levels().first().map(|size| *size as usize) else { return Ok(None) };
+    let (mut count, mut zones, mut bits) = (0, Vec::new(), vec![0; size.div_ceil(64)]);
+    for docs in DocRange::new(0, column.info().docs).chunks(size.max(ZONES_AT_ONCE)) {
+        index.zones(0, docs, &mut zones)?;
+        for (docs, zone) in docs.chunks(size).zip(&zones).filter(|(_, zone)| zone.may_hold(wanted)) {
+            if zone.all_present && wanted.contains(&zone.min) && wanted.contains(&zone.max) {
+                count += docs.len() as u64;
+                continue;
+            }
+            let Some(left) = most.checked_sub(docs.len()) else { return Ok(None) };
+            *most = left;
+            bits.fill(0);
+            filter(column, docs, wanted, &mut bits, &mut Pruning::default())?;
+            count += bits::count(&bits) as u64;
+        }
+    }
+    Ok(Some(count))
 }
 
 /// Sets the bits of the groups of [`DOCS_PER_GROUP`] documents in `docs` that may have a number in `wanted`. Uses the

@@ -312,6 +312,17 @@ impl BoundQuery {
         }
     }
 
+    /// The number of matching documents, if it is known, or zones decide all but `most` documents.
+    pub(super) fn quick_count(&self, most: &mut usize) -> Result<Option<u64>> {
+        if let Some(known) = self.known_count(&Docs::All) {
+            return Ok(Some(known.into()));
+        }
+        match (&self.decisive().kind, &self.live) {
+            (NodeKind::Filter(leaf), None) => leaf.count_by_zones(most),
+            _ => Ok(None),
+        }
+    }
+
     /// Sets the bits of the live documents of `docs` that match: by `fill` if none is deleted. No bit is set before.
     fn fill_live(
         &self,

@@ -255,6 +255,16 @@ impl ConditionFilter {
         self.column.info().with_value.exact().filter(|_| matches!(self.want, WantedSet::Exists))
     }
 
+    /// The number of matching documents, if zones decide all but `most` documents: see [`skip::count`].
+    pub(super) fn count_by_zones(&self, most: &mut usize) -> Result<Option<u64>> {
+        match &self.want {
+            WantedSet::Numbers(Members { ranges, .. }) if ranges.len() == 1 => {
+                skip::count(&*self.column, &ranges[0], most)
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Describes the evaluation method.
     pub(super) fn how(&self) -> String {
         let field = &self.column.info().field;
