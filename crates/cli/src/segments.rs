@@ -33,15 +33,15 @@ pub(crate) struct Segments {
     names: Vec<String>,
     /// Whether the command line names several.
     are_several: bool,
-    /// The columns of the first store, if there is one, in its order.
-    order: Option<Vec<String>>,
+    /// The fields of the first store, if there is one, in its order.
+    order: Option<Vec<Field>>,
 }
 
 /// The segments of a file or of a store.
 struct Opened {
     segments: Vec<OpenSegment>,
-    /// The columns of a store.
-    order: Option<Vec<String>>,
+    /// The fields of a store.
+    order: Option<Vec<Field>>,
 }
 
 impl Segments {
@@ -91,10 +91,10 @@ impl Segments {
         Search::over(&self.parts).mixed_types(MixedTypes::Promote)
     }
 
-    /// All of them as the parts of a search.
+    /// All of them as the parts of a search, with the fields of the first store.
     #[cfg(feature = "sql")]
-    pub(crate) fn parts(&self) -> &Parts {
-        &self.parts
+    pub(crate) fn parts(&self) -> Parts {
+        self.parts.clone().with_fields(self.order.clone().unwrap_or_default())
     }
 
     pub(crate) fn all(&self) -> &[OpenSegment] {
@@ -186,7 +186,8 @@ impl Segments {
     /// Fields in the order of the store, if there is one and the user did not name `columns`.
     pub(crate) fn in_order(&self, mut fields: Vec<Field>, columns: &[String]) -> Vec<Field> {
         if let Some(order) = self.order.as_ref().filter(|_| columns.is_empty()) {
-            let places: HashMap<&str, usize> = order.iter().map(String::as_str).zip(0..).collect();
+            let places: HashMap<&str, usize> =
+                order.iter().map(|field| field.name.as_str()).zip(0..).collect();
             fields.sort_by_key(|field| places.get(field.name.as_str()).copied().unwrap_or(usize::MAX));
         }
         fields
@@ -291,8 +292,7 @@ fn open(path: &Path) -> Result<Opened, CliError> {
         OpenSegment { segment: segment.clone(), source, live: live.clone() }
     };
     let segments = snapshot.segments().enumerate().map(opened);
-    let order = schema.fields().iter().map(|field| field.name.clone());
-    Ok(Opened { segments: segments.collect(), order: Some(order.collect()) })
+    Ok(Opened { segments: segments.collect(), order: Some(schema.fields().to_vec()) })
 }
 
 /// The files for messages: all of them, or the first and their number.

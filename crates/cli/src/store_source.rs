@@ -50,6 +50,10 @@ impl ColumnSource for StoreSource {
     fn sort(&self) -> &[SortKey] {
         self.source.sort()
     }
+
+    fn bytes_touched(&self) -> u64 {
+        self.source.bytes_touched()
+    }
 }
 
 /// A column with another text format.

@@ -72,6 +72,12 @@ pub trait ColumnSource {
     fn sort(&self) -> &[SortKey] {
         &[]
     }
+
+    /// The bytes of its file that the source and its columns have read or verified so far, each once. 0, the default, if it
+    /// does not count them.
+    fn bytes_touched(&self) -> u64 {
+        0
+    }
 }
 
 /// A source with its live documents: one of the several sources of a search.

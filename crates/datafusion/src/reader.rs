@@ -10,13 +10,14 @@ use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use datafusion_common::{Result, internal_err};
 use datafusion_physical_plan::ExecutionPlan as _;
-use datafusion_physical_plan::metrics::{BaselineMetrics, Count, MetricBuilder, RecordOutput as _};
+use datafusion_physical_plan::metrics::{BaselineMetrics, RecordOutput as _};
 use docvalues::search::arrow::StringLayout;
 use docvalues::search::{Docs, DocsByPart, Query};
 use docvalues::{BatchDocs, DocId, DocRange};
 use futures::Stream;
 
 use crate::dynamic::DynamicFilters;
+use crate::metrics::ScanMetrics;
 use crate::open_parts::Bound;
 use crate::partitions::windows;
 use crate::places::{self, Places};
@@ -156,8 +157,7 @@ pub(crate) struct Reader {
     places: Option<Places>,
     found: Found,
     metrics: BaselineMetrics,
-    visited: Count,
-    matched: Count,
+    counters: ScanMetrics,
 }
 
 impl Reader {
@@ -170,7 +170,7 @@ impl Reader {
     ) -> Reader {
         let strings = scan.columns.iter().filter(|at| !scan.ords.contains(at));
         let names = strings.filter_map(|at| scan.data.fields.get(*at));
-        let counter = |name| MetricBuilder::new(&scan.metrics).counter(name, partition);
+        let counters = ScanMetrics::new(&scan.metrics, partition, &scan.data.open.now().parts, &scan.counted);
         Reader {
             data: Arc::clone(&scan.data),
             bound: scan.bound.clone(),
@@ -190,8 +190,7 @@ impl Reader {
             places: scan.wanted.places.clone(),
             found: Found::default(),
             metrics: BaselineMetrics::new(&scan.metrics, partition),
-            visited: counter("docs_visited"),
-            matched: counter("docs_matched"),
+            counters,
         }
     }
 
@@ -266,7 +265,7 @@ impl Reader {
                 self.collect(bound, part, Docs::list(&docs).map_err(external)?)?
             }
         };
-        self.matched.add(match &found {
+        self.counters.matched.add(match &found {
             FoundDocs::Run(docs) => docs.len(),
             FoundDocs::List(docs, _) => docs.len(),
         });
@@ -275,14 +274,18 @@ impl Reader {
 
     /// Those of some documents of a part that match.
     fn collect(&self, bound: &Bound, part: usize, docs: Docs<'_>) -> Result<FoundDocs> {
-        self.visited.add(docs.count(self.data.docs[part]) as usize);
+        self.counters.visited.add(docs.count(self.data.docs[part]) as usize);
         let asked = self.only(part, docs);
         if self.columns.is_empty() {
             // Only their number is asked for; it is at most a `u32`.
-            let count = bound.query.count(DocsByPart::Parts(&asked)).map_err(external)?;
+            let counted = bound.query.count_with_pruning(DocsByPart::Parts(&asked));
+            let (count, pruned) = counted.map_err(external)?;
+            self.counters.add_pruning(&pruned);
             return Ok(FoundDocs::Run(DocRange::new(0, u32::try_from(count).unwrap_or(u32::MAX))));
         }
-        let found = bound.query.collect(DocsByPart::Parts(&asked)).map_err(external)?;
+        let found = bound.query.collect_with_pruning(DocsByPart::Parts(&asked));
+        let (found, pruned) = found.map_err(external)?;
+        self.counters.add_pruning(&pruned);
         Ok(FoundDocs::List(found.of_part(part).to_vec(self.data.docs[part]), 0))
     }
 
@@ -355,7 +358,11 @@ impl Reader {
     fn timed_step(&mut self) -> Result<Step> {
         let time = self.metrics.elapsed_compute().clone();
         let _timer = time.timer();
-        self.step()
+        let step = self.step();
+        if let Some(bound) = &self.bound {
+            self.counters.add_bytes(&bound.open.parts, self.found.part);
+        }
+        step
     }
 }
 

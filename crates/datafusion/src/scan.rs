@@ -1,7 +1,7 @@
 //! [`DocvaluesScan`]: the plan that reads a table.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow::datatypes::{FieldRef, Schema, SchemaRef};
 use datafusion_common::config::ConfigOptions;
@@ -24,6 +24,7 @@ use docvalues::DocRange;
 use docvalues::search::Query;
 
 use crate::dynamic::DynamicFilters;
+use crate::metrics::CountedBytes;
 use crate::open_parts::Bound;
 use crate::partitions::{cut, each};
 use crate::places::Places;
@@ -65,6 +66,9 @@ pub(crate) struct DocvaluesScan {
     partitions: Vec<Vec<(usize, DocRange)>>,
     properties: Arc<PlanProperties>,
     pub(crate) metrics: ExecutionPlanMetricsSet,
+    pub(crate) counted: CountedBytes,
+    /// The number of rows, if it is cheap to count them, once a plan asks for it.
+    quick_count: Arc<OnceLock<Option<usize>>>,
 }
 
 impl DocvaluesScan {
@@ -86,7 +90,7 @@ impl DocvaluesScan {
         };
         let properties = properties(schema, partitions.len());
         let (dynamic, ords) = (DynamicFilters::default(), Vec::new());
-        let metrics = ExecutionPlanMetricsSet::new();
+        let (metrics, counted) = (ExecutionPlanMetricsSet::new(), CountedBytes::default());
         Ok(DocvaluesScan {
             data,
             wanted,
@@ -99,6 +103,8 @@ impl DocvaluesScan {
             partitions,
             properties,
             metrics,
+            counted,
+            quick_count: Arc::default(),
         })
     }
 
@@ -119,6 +125,17 @@ impl DocvaluesScan {
         DocvaluesScan { ords, properties, ..self.copy() }
     }
 
+    /// The number of rows of a scan without columns, if it is cheap to count them: then `count(*)` needs no scan.
+    fn quick_count(&self) -> Option<usize> {
+        if !self.columns.is_empty() || self.wanted.places.is_some() || !self.dynamic.0.is_empty() {
+            return None;
+        }
+        // The scan returns the error of a damaged column.
+        let count =
+            || self.bound.as_ref()?.query.quick_count().ok()?.and_then(|count| usize::try_from(count).ok());
+        *self.quick_count.get_or_init(count)
+    }
+
     fn copy(&self) -> DocvaluesScan {
         DocvaluesScan {
             data: Arc::clone(&self.data),
@@ -132,6 +149,8 @@ impl DocvaluesScan {
             partitions: self.partitions.clone(),
             properties: Arc::clone(&self.properties),
             metrics: ExecutionPlanMetricsSet::new(),
+            counted: CountedBytes::default(),
+            quick_count: Arc::clone(&self.quick_count),
         }
     }
 }
@@ -253,10 +272,14 @@ impl ExecutionPlan for DocvaluesScan {
         args: &StatisticsArgs,
     ) -> Result<Arc<Statistics>> {
         let statistics = self.data.statistics.clone().project(Some(&self.columns));
-        if self.wanted.is_all() && self.limit.is_none() && args.partition().is_none() {
+        let is_whole = self.limit.is_none() && args.partition().is_none();
+        if is_whole && self.wanted.is_all() {
             return Ok(Arc::new(statistics));
         }
         let statistics = statistics.to_inexact();
+        if let Some(rows) = is_whole.then(|| self.quick_count()).flatten() {
+            return Ok(Arc::new(Statistics { num_rows: Precision::Exact(rows), ..statistics }));
+        }
         let most = self.limit.map_or(Precision::Absent, Precision::Inexact);
         let num_rows =
             if self.limit.is_some() { statistics.num_rows.min(&most) } else { statistics.num_rows };

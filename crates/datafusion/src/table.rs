@@ -1,6 +1,5 @@
 //! [`DocvaluesTable`]: documents as rows.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -28,8 +27,8 @@ use crate::sliced::SlicedScan;
 
 /// A table of the documents of some segments, or of a store.
 ///
-/// The columns are those of all segments, in the order in which these first have them. A segment without a column has nulls
-/// there. Types are widened as in [`MixedTypes::Promote`].
+/// The columns are the fields of a store, or those of all segments, in the order in which these first have them. A segment
+/// without a column has nulls there. Types are widened as in [`MixedTypes::Promote`].
 pub struct DocvaluesTable {
     pub(crate) data: Arc<TableData>,
 }
@@ -66,14 +65,8 @@ impl DocvaluesTable {
     pub(crate) fn of_parts(open: OpenParts) -> Result<DocvaluesTable> {
         let open_now = open.now();
         let (parts, search) = (&open_now.parts, &open_now.search);
-        let (mut names, mut known) = (Vec::new(), HashSet::new());
-        for part in 0..parts.len() {
-            for field in parts.source(part).fields().map_err(external)? {
-                if known.insert(field.name.clone()) {
-                    names.push(field.name);
-                }
-            }
-        }
+        let names: Vec<String> =
+            parts.fields().map_err(external)?.into_iter().map(|field| field.name).collect();
         let export = search.export(DocsByPart::All, &names).map_err(external)?;
         let fields: Vec<Field> = export.fields().cloned().collect();
         let schema = export.batches().strings_as(StringLayout::Views).schema();
@@ -254,7 +247,7 @@ struct ColumnFigures {
     /// Bounds of all stored numbers, and whether both ends occur; `None` if a part has none or other types.
     bounds: Option<(i64, i64)>,
     are_exact: bool,
-    /// Whether each part that has it has single strings with ords.
+    /// Whether it has single strings, with ords in each part that has it.
     has_ords: bool,
 }
 
@@ -264,7 +257,8 @@ impl ColumnFigures {
             with_value: Some(0),
             bounds: Some((i64::MAX, i64::MIN)),
             are_exact: true,
-            has_ords: true,
+            has_ords: field.kind == Kind::Sorted
+                && matches!(field.logical, LogicalType::Utf8 | LogicalType::Bytes),
         };
         for part in 0..parts.len() {
             let source = parts.source(part);
@@ -280,9 +274,7 @@ impl ColumnFigures {
                 _ if info.field.logical != field.logical => None,
                 bounds => Some(bounds.range()),
             };
-            let is_string = matches!(info.field.logical, LogicalType::Utf8 | LogicalType::Bytes);
-            figures.has_ords &=
-                is_string && info.kind() == Kind::Sorted && info.field.logical == field.logical;
+            figures.has_ords &= info.kind() == Kind::Sorted && info.field.logical == field.logical;
             figures.are_exact &= info.bounds.exact().is_some();
             figures.bounds = figures
                 .bounds

@@ -264,4 +264,8 @@ impl ColumnSource for Segment {
     fn sort(&self) -> &[SortKey] {
         Segment::sort(self)
     }
+
+    fn bytes_touched(&self) -> u64 {
+        Segment::bytes_touched(self)
+    }
 }

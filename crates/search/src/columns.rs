@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use docvalues_column::{
-    AbsentColumn, Bounds, Column, ColumnInfo, Count, DocRange, Kind, Lists, OrdRange, Pruning,
+    AbsentColumn, Bounds, Column, ColumnInfo, Count, DocRange, Field, Kind, Lists, OrdRange, Pruning,
     Result as ColumnResult, TermOrd, Terms, Values,
 };
 
@@ -66,10 +66,10 @@ pub(crate) enum TermSpace<'a> {
 }
 
 impl ColumnSet {
-    /// The column `name` in each part. All have the same kind and type.
-    pub(crate) fn new(name: &str, parts: Vec<Arc<dyn Column>>) -> ColumnSet {
+    /// The column of a field in each part. All have its kind and type.
+    pub(crate) fn new(field: Field, parts: Vec<Arc<dyn Column>>) -> ColumnSet {
         let info = match parts.as_slice() {
-            [] => AbsentColumn::new(name, 0).info().clone(),
+            [] => AbsentColumn::of(field, 0).info().clone(),
             [only] => only.info().clone(),
             parts => merged(parts),
         };

@@ -1,10 +1,10 @@
 //! [`Parts`]: sources that are searched together, with what searches keep about them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use docvalues_column::{
-    Bitset, Column, ColumnSource, LiveDocs, Part, Result as ColumnResult, SortKey, Terms, bits,
+    Bitset, Column, ColumnSource, Field, LiveDocs, Part, Result as ColumnResult, SortKey, Terms, bits,
 };
 
 use crate::columns::ColumnSet;
@@ -106,6 +106,8 @@ pub(crate) struct Kept {
     terms: Mutex<HashMap<String, Arc<TermTable>>>,
     /// Whether parts were dropped, so that a table may have terms of no part.
     has_dropped: bool,
+    /// Fields that no part need have.
+    declared: Arc<[Field]>,
 }
 
 impl Parts {
@@ -139,6 +141,46 @@ impl Parts {
     /// If there is no such part.
     pub fn source(&self, part: usize) -> &Arc<dyn ColumnSource + Send + Sync> {
         &self.parts[part].source
+    }
+
+    /// The set with declared fields, such as those of a schema. If no part has a declared field, a search has a column without
+    /// values of its kind and type.
+    ///
+    /// ```
+    /// # use docvalues_column::{Field, Kind, LogicalType, Part};
+    /// # use docvalues_testkit::model::MemSource;
+    /// use docvalues_search::{Parts, Query, Search};
+    ///
+    /// # let source = MemSource::new(3, []);
+    /// let host = Field::new("host", Kind::Sorted, LogicalType::Utf8);
+    /// let parts = Parts::new([Part::new(source)]).with_fields([host.clone()]);
+    /// assert_eq!(parts.fields()?, [host]);
+    /// assert_eq!(Search::over(&parts).count(&Query::missing("host"))?, 3);
+    /// # Ok::<(), docvalues_search::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_fields(self, fields: impl Into<Arc<[Field]>>) -> Parts {
+        let terms = Mutex::new(lock(&self.kept.terms).clone());
+        let (columns, has_dropped) = (Mutex::default(), self.kept.has_dropped);
+        let kept = Kept { columns, terms, has_dropped, declared: fields.into() };
+        Parts { kept: Arc::new(kept), ..self }
+    }
+
+    /// The declared fields, and then those of the parts that these lack, in the order in which parts first have them. Parts
+    /// may have fields of the same name in other kinds and types.
+    ///
+    /// # Errors
+    ///
+    /// If a part is damaged.
+    pub fn fields(&self) -> Result<Vec<Field>> {
+        let mut fields = self.kept.declared.to_vec();
+        let mut known: HashSet<String> = fields.iter().map(|field| field.name.clone()).collect();
+        for (at, part) in self.parts.iter().enumerate() {
+            let of_part = part.source.fields();
+            let of_part = of_part.map_err(|error| Error::from(error).in_part(at, self.len()))?;
+            fields.extend(of_part.into_iter().filter(|field| known.insert(field.name.clone())));
+        }
+        Ok(fields)
     }
 
     /// The memory of the identities of a column's terms; `None` if no search has needed them yet.
@@ -205,7 +247,8 @@ impl Parts {
         let parts = parts.into_iter().map(part).collect();
         let terms = Mutex::new(lock(&self.kept.terms).clone());
         let has_dropped = self.kept.has_dropped || shared < self.len();
-        Parts { parts, kept: Arc::new(Kept { columns: Mutex::default(), terms, has_dropped }) }
+        let declared = self.kept.declared.clone();
+        Parts { parts, kept: Arc::new(Kept { columns: Mutex::default(), terms, has_dropped, declared }) }
     }
 }
 
@@ -282,6 +325,11 @@ impl<'s> OpenPart<'s> {
 }
 
 impl Kept {
+    /// The declared field of this name.
+    pub(crate) fn declared(&self, name: &str) -> Option<&Field> {
+        self.declared.iter().find(|field| field.name == name)
+    }
+
     /// The columns `name` of all parts, which `open` opens once.
     pub(crate) fn columns(
         &self,

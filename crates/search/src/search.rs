@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use docvalues_column::{
-    AbsentColumn, Column, ColumnSource, ErrorKind, Field, Kind, LiveDocs, Part, Result as ColumnResult,
-    SortKey,
+    AbsentColumn, Column, ColumnSource, ErrorKind, Field, Kind, LiveDocs, LogicalType, Part,
+    Result as ColumnResult, SortKey,
 };
 
 use crate::columns::ColumnSet;
@@ -249,6 +249,7 @@ impl<'s> Search<'s> {
             let fields: Vec<_> = fields.collect();
             let field =
                 if promote { promoted_column::common(&fields)? } else { promoted_column::same(&fields)? };
+            let field = field.or_else(|| self.kept.declared(name).cloned());
             // Columns that no part has are not kept: a caller may ask for any number of names.
             let is_kept = field.is_some();
             let mut columns = Vec::with_capacity(found.len());
@@ -264,7 +265,9 @@ impl<'s> Search<'s> {
                     }
                 });
             }
-            Ok((ColumnSet::new(name, columns), is_kept))
+            // Nothing else is known.
+            let field = field.unwrap_or_else(|| Field::new(name, Kind::Numeric, LogicalType::I64));
+            Ok((ColumnSet::new(field, columns), is_kept))
         })
     }
 

@@ -5,7 +5,11 @@ use std::ops::RangeInclusive;
 use docvalues_column::{Column, DocRange, Pruning, SkipIndex, bits};
 use docvalues_format::bits::retain::DOCS_PER_GROUP;
 
+use crate::columns::filter;
 use crate::error::Result;
+
+/// Documents of the zones that a count reads at once.
+const ZONES_AT_ONCE: usize = 1 << 19;
 
 /// Looks up `wanted` in the coarsest level. Returns the documents of one zone, the documents of all zones that
 /// overlap `docs`, and a bit for each zone that may hold a number in `wanted`.
@@ -21,14 +25,23 @@ fn coarse(
     Ok(Some((size, docs, open)))
 }
 
-/// The smallest range of whole zones within `docs` that holds every document with a number in `wanted`.
-pub(crate) fn span(column: &dyn Column, docs: DocRange, wanted: &RangeInclusive<i64>) -> Result<DocRange> {
+/// The smallest range of whole zones within `docs` that holds every document with a number in `wanted`. Adds the zones
+/// outside to `pruned`.
+pub(crate) fn span(
+    column: &dyn Column,
+    docs: DocRange,
+    wanted: &RangeInclusive<i64>,
+    pruned: &mut Pruning,
+) -> Result<DocRange> {
     let Some(index) = column.skip_index() else { return Ok(docs) };
     let Some((size, all, open)) = coarse(index, docs, wanted)? else { return Ok(docs) };
     let zone = |at: usize| all.chunks(size as usize).nth(at).unwrap_or_default();
     let (first, last) = (bits::ones(&open).next(), bits::ones(&open).last());
     let found = first.zip(last).map(|(first, last)| DocRange::new(zone(first).start, zone(last).end));
-    Ok(found.map_or(docs.clip(docs.start), |found| found.intersection(docs)))
+    let found = found.map_or(docs.clip(docs.start), |found| found.intersection(docs));
+    let zones = |docs: DocRange| docs.len().div_ceil(size as usize) as u64;
+    pruned.zones.none += zones(all).saturating_sub(zones(found));
+    Ok(found)
 }
 
 /// The first zone that may hold a number in `wanted`; all of `docs` if the column has no zones.
@@ -40,6 +53,33 @@ pub(crate) fn first(
     let Some(index) = column.skip_index() else { return Ok(Some(docs)) };
     let Some((size, all, open)) = coarse(index, docs, wanted)? else { return Ok(Some(docs)) };
     Ok(bits::ones(&open).next().and_then(|at| all.chunks(size as usize).nth(at)))
+}
+
+/// The number of documents with a number in `wanted`, if the bounds of zones decide all but `most` documents; `None` if they do
+/// not. Subtracts those that they leave open from `most`, and reads their numbers. O(zones).
+pub(crate) fn count(
+    column: &dyn Column,
+    wanted: &RangeInclusive<i64>,
+    most: &mut usize,
+) -> Result<Option<u64>> {
+    let Some(index) = column.skip_index() else { return Ok(None) };
+    let Some(size) = index.levels().first().map(|size| *size as usize) else { return Ok(None) };
+    let (mut count, mut zones, mut bits) = (0, Vec::new(), vec![0; size.div_ceil(64)]);
+    for docs in DocRange::new(0, column.info().docs).chunks(size.max(ZONES_AT_ONCE)) {
+        index.zones(0, docs, &mut zones)?;
+        for (docs, zone) in docs.chunks(size).zip(&zones).filter(|(_, zone)| zone.may_hold(wanted)) {
+            if zone.all_present && wanted.contains(&zone.min) && wanted.contains(&zone.max) {
+                count += docs.len() as u64;
+                continue;
+            }
+            let Some(left) = most.checked_sub(docs.len()) else { return Ok(None) };
+            *most = left;
+            bits.fill(0);
+            filter(column, docs, wanted, &mut bits, &mut Pruning::default())?;
+            count += bits::count(&bits) as u64;
+        }
+    }
+    Ok(Some(count))
 }
 
 /// Sets the bits of the groups of [`DOCS_PER_GROUP`] documents in `docs` that may have a number in `wanted`. Uses the

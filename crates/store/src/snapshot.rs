@@ -118,6 +118,7 @@ impl Snapshot {
                 Parts::new(segments.chain(blocks.iter().map(|block| block_part(block, &fields))))
             }
         };
+        let parts = parts.with_fields(fields.clone());
         let block = |block: &Block| {
             let same = before.and_then(|before| before.0.blocks.iter().find(|before| before.is_same(block)));
             let ids = same.map(|same| same.ids.clone()).unwrap_or_default();
@@ -222,7 +223,8 @@ impl Snapshot {
         })
     }
 
-    /// The segments, and the documents in no segment yet, with their live documents as parts of a search.
+    /// The segments, and the documents in no segment yet, with their live documents as parts of a search. It declares the
+    /// [`schema`](Self::schema).
     pub fn parts(&self) -> &Parts {
         &self.0.parts
     }

@@ -168,4 +168,8 @@ impl ColumnSource for OverlaySource {
     fn sort(&self) -> &[SortKey] {
         &self.sort
     }
+
+    fn bytes_touched(&self) -> u64 {
+        self.base.bytes_touched()
+    }
 }

@@ -1,5 +1,7 @@
 //! Queries bound to the parts of a search.
 
+use docvalues_column::Pruning;
+
 use super::bound_query::BoundQuery;
 use super::explain::{Explain, Profile};
 use super::part_bounds::PartBounds;
@@ -123,12 +125,32 @@ impl BoundParts {
     ///
     /// When bytes of a column are damaged.
     pub fn collect<'d>(&self, docs: impl Into<DocsByPart<'d>>) -> Result<DocSet> {
-        let sets = self.each(docs.into(), |bound, docs| match docs {
-            _ if bound.is_none() => Ok(PartSet::None),
-            Docs::All if bound.is_all() => Ok(PartSet::All(bound.docs())),
-            docs => bound.collect(docs).map(PartSet::Some),
+        Ok(self.collect_with_pruning(docs)?.0)
+    }
+
+    /// As [`collect`](Self::collect), with the pruning statistics of all conditions.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of a column are damaged.
+    pub fn collect_with_pruning<'d>(&self, docs: impl Into<DocsByPart<'d>>) -> Result<(DocSet, Pruning)> {
+        let sets = self.each(docs.into(), |bound, docs| {
+            let mut pruned = Pruning::default();
+            let set = match docs {
+                _ if bound.is_none() => PartSet::None,
+                Docs::All if bound.is_all() => PartSet::All(bound.docs()),
+                docs => PartSet::Some(bound.collect_pruning(docs, &mut pruned)?),
+            };
+            Ok((set, pruned))
         })?;
-        Ok(DocSet::new(sets.into_iter().map(|set| set.unwrap_or(PartSet::None)).collect()))
+        let mut pruned = Pruning::default();
+        let sets = sets.into_iter().map(|found| {
+            let (set, of_part) = found.unwrap_or((PartSet::None, Pruning::default()));
+            pruned += of_part;
+            set
+        });
+        let sets = DocSet::new(sets.collect());
+        Ok((sets, pruned))
     }
 
     /// Counts the documents of `docs` that match. Allocates no set for ranges, and for all documents.
@@ -137,8 +159,59 @@ impl BoundParts {
     ///
     /// When bytes of a column are damaged.
     pub fn count<'d>(&self, docs: impl Into<DocsByPart<'d>>) -> Result<u64> {
-        let counts = self.each(docs.into(), |bound, docs| bound.count(docs))?;
-        Ok(counts.into_iter().flatten().map(u64::from).sum())
+        Ok(self.count_with_pruning(docs)?.0)
+    }
+
+    /// As [`count`](Self::count), with the pruning statistics of all conditions.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of a column are damaged.
+    pub fn count_with_pruning<'d>(&self, docs: impl Into<DocsByPart<'d>>) -> Result<(u64, Pruning)> {
+        let counts = self.each(docs.into(), |bound, docs| {
+            let mut pruned = Pruning::default();
+            Ok((bound.count_pruning(docs, &mut pruned)?, pruned))
+        })?;
+        let (mut count, mut pruned) = (0, Pruning::default());
+        for (of_part, by_part) in counts.into_iter().flatten() {
+            count += u64::from(of_part);
+            pruned += by_part;
+        }
+        Ok((count, pruned))
+    }
+
+    /// Counts the documents that match if that takes little: `None` unless the query is known to match all documents or none of
+    /// each part, or is a range of one column whose skip index decides all but 65,536 documents. O(zones), on the calling
+    /// thread.
+    ///
+    /// ```
+    /// # use docvalues_column::{Field, Kind, LogicalType};
+    /// # use docvalues_testkit::model::{MemSource, ModelColumn};
+    /// use docvalues_search::{Query, Search};
+    ///
+    /// # let at = Field::new("at", Kind::Numeric, LogicalType::I64);
+    /// # let ascending = (0..300_000).map(Some).collect();
+    /// # let source = MemSource::new(300_000, [(at, ModelColumn::Numeric(ascending))]);
+    /// // `at` ascends.
+    /// let range = Query::range("at", 100..=250_000);
+    /// assert_eq!(Search::new(&source).bind(&range)?.quick_count()?, Some(249_901));
+    /// # Ok::<(), docvalues_search::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When bytes of a column are damaged.
+    pub fn quick_count(&self) -> Result<Option<u64>> {
+        let (mut count, mut most) = (0, MOST_READ);
+        for (at, part) in self.parts.iter().enumerate() {
+            let Some(bound) = &part.bound else { continue };
+            let of_part = bound.quick_count(&mut most);
+            match of_part.map_err(|error| error.in_part(at, self.parts.len()))? {
+                Some(of_part) => count += of_part,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(count))
     }
 
     /// The evaluation plan with expected costs. Reads no values.
@@ -240,6 +313,9 @@ fn has_set(query: &Query) -> bool {
         Query::All | Query::None | Query::Condition(_) => false,
     }
 }
+
+/// The most documents that a quick count reads.
+const MOST_READ: usize = 1 << 16;
 
 /// The parts a thread from which threads take a part each; otherwise they share one.
 const MANY_PARTS: usize = 4;

@@ -134,6 +134,11 @@ impl BoundQuery {
     pub fn matching(&self, docs: impl Into<DocRange>, bits: &mut [u64]) -> Result<()> {
         let docs = docs.into();
         bits::check(docs, bits);
+        self.fill(docs, bits, &mut Pruning::default())
+    }
+
+    /// As [`matching`](Self::matching). Adds to the pruning statistics `pruned`.
+    fn fill(&self, docs: DocRange, bits: &mut [u64], pruned: &mut Pruning) -> Result<()> {
         let docs = docs.clip(self.docs);
         match &self.decisive().kind {
             _ if docs.is_empty() => Ok(()),
@@ -143,10 +148,13 @@ impl BoundQuery {
                 set_all(docs.len(), bits);
                 Ok(())
             }
-            NodeKind::Filter(leaf) if !self.stop.is_possible() => {
-                leaf.fill(docs, bits, &mut Pruning::default())
+            NodeKind::Filter(leaf) if !self.stop.is_possible() => leaf.fill(docs, bits, pruned),
+            _ => {
+                let mut run = Run::default();
+                let filled = self.fill_windows(docs, bits, &mut run);
+                *pruned += run.pruned;
+                filled
             }
-            _ => self.fill_windows(docs, bits, &mut Run::default()),
         }
     }
 
@@ -156,8 +164,14 @@ impl BoundQuery {
     ///
     /// When bytes of a column are damaged.
     pub fn collect<'d>(&self, docs: impl Into<Docs<'d>>) -> Result<Bitset> {
-        let (found, ..) =
-            self.evaluate(docs.into(), Run::default, |docs, bits, _| self.matching(docs, bits))?;
+        self.collect_pruning(docs.into(), &mut Pruning::default())
+    }
+
+    /// As [`collect`](Self::collect). Adds to the pruning statistics `pruned`.
+    pub(super) fn collect_pruning(&self, docs: Docs<'_>, pruned: &mut Pruning) -> Result<Bitset> {
+        let fill = |docs, bits: &mut [u64], run: &mut Run| self.fill(docs, bits, &mut run.pruned);
+        let (found, _, runs) = self.evaluate(docs, Run::default, fill)?;
+        runs.iter().for_each(|run| *pruned += run.pruned);
         Ok(found)
     }
 
@@ -167,14 +181,18 @@ impl BoundQuery {
     ///
     /// When bytes of a column are damaged.
     pub fn count<'d>(&self, docs: impl Into<Docs<'d>>) -> Result<u32> {
-        let docs = docs.into();
+        self.count_pruning(docs.into(), &mut Pruning::default())
+    }
+
+    /// As [`count`](Self::count). Adds to the pruning statistics `pruned`.
+    pub(super) fn count_pruning(&self, docs: Docs<'_>, pruned: &mut Pruning) -> Result<u32> {
         if let Some(known) = self.known_count(&docs) {
             return Ok(known);
         }
         let WholeWords::Range(range, ignored) = self.whole_words(docs)? else {
-            return Ok(self.collect(docs)?.count());
+            return Ok(self.collect_pruning(docs, pruned)?.count());
         };
-        let found = self.root.candidates(DocRange::new(range.start + ignored, range.end))?;
+        let found = self.root.candidates(DocRange::new(range.start + ignored, range.end), pruned)?;
         if found.is_empty() {
             return Ok(0);
         }
@@ -183,23 +201,26 @@ impl BoundQuery {
         let range = DocRange::new(first, found.end);
         let words = CHUNK_WORDS.min(range.words());
         let chunks = chunks(range);
-        let mut workers = self.workers(&chunks, || (vec![0; words], 0));
-        each(chunks, &mut workers, |(words, count), part| {
+        let mut workers = self.workers(&chunks, || (vec![0; words], 0, Pruning::default()));
+        each(chunks, &mut workers, |(words, count, pruned), part| {
             let words = &mut words[..part.words()];
             words.fill(0);
             match &self.live {
                 // Without a run, which allocates memory.
-                None => self.matching(part, words)?,
+                None => self.fill(part, words, pruned)?,
                 Some(live) => {
                     live.add_to(part, words);
-                    self.narrow_windows(part, words, &mut Run::default())?;
+                    let mut run = Run::default();
+                    self.narrow_windows(part, words, &mut run)?;
+                    *pruned += run.pruned;
                 }
             }
             clear(words, if part.start == first { ignored } else { 0 });
             *count += len_u32(bits::count(words));
             Ok(())
         })?;
-        Ok(workers.iter().map(|(_, count)| count).sum())
+        workers.iter().for_each(|(.., of_worker)| *pruned += *of_worker);
+        Ok(workers.iter().map(|(_, count, _)| count).sum())
     }
 
     /// The evaluation plan with expected costs. Reads no values.
@@ -288,6 +309,17 @@ impl BoundQuery {
                 u32::try_from(leaf.known_count()?).ok()
             }
             _ => None,
+        }
+    }
+
+    /// The number of matching documents, if it is known, or zones decide all but `most` documents.
+    pub(super) fn quick_count(&self, most: &mut usize) -> Result<Option<u64>> {
+        if let Some(known) = self.known_count(&Docs::All) {
+            return Ok(Some(known.into()));
+        }
+        match (&self.decisive().kind, &self.live) {
+            (NodeKind::Filter(leaf), None) => leaf.count_by_zones(most),
+            _ => Ok(None),
         }
     }
 

@@ -239,19 +239,30 @@ impl ConditionFilter {
         Ok(read)
     }
 
-    /// The smallest range within `docs` that holds every matching document, as far as skip indexes tell.
-    pub(super) fn candidates(&self, docs: DocRange) -> Result<DocRange> {
+    /// The smallest range within `docs` that holds every matching document, as far as skip indexes tell. Adds the zones
+    /// outside to `pruned`.
+    pub(super) fn candidates(&self, docs: DocRange, pruned: &mut Pruning) -> Result<DocRange> {
         let WantedSet::Numbers(members) = &self.want else { return Ok(docs) };
         match members.ranges.as_slice() {
             [] => Ok(docs.clip(docs.start)),
-            [first, .., last] => skip::span(&*self.column, docs, &(*first.start()..=*last.end())),
-            [only] => skip::span(&*self.column, docs, only),
+            [first, .., last] => skip::span(&*self.column, docs, &(*first.start()..=*last.end()), pruned),
+            [only] => skip::span(&*self.column, docs, only, pruned),
         }
     }
 
     /// The number of matching documents, if the column's description has it.
     pub(super) fn known_count(&self) -> Option<u64> {
         self.column.info().with_value.exact().filter(|_| matches!(self.want, WantedSet::Exists))
+    }
+
+    /// The number of matching documents, if zones decide all but `most` documents: see [`skip::count`].
+    pub(super) fn count_by_zones(&self, most: &mut usize) -> Result<Option<u64>> {
+        match &self.want {
+            WantedSet::Numbers(Members { ranges, .. }) if ranges.len() == 1 => {
+                skip::count(&*self.column, &ranges[0], most)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Describes the evaluation method.

@@ -32,6 +32,8 @@ pub(super) fn counters(runs: Vec<Run>) -> Vec<Profile> {
 pub(super) struct Run {
     spare: Vec<Vec<u64>>,
     buffers: Buffers,
+    /// The pruning statistics of all conditions.
+    pub(super) pruned: Pruning,
     /// A profile for each node, if requested.
     pub(super) counters: Option<Vec<Profile>>,
 }
@@ -83,21 +85,25 @@ impl Node {
         Ok(())
     }
 
-    /// A range within `docs` outside of which no document matches, as far as is known.
-    pub(super) fn candidates(&self, docs: DocRange) -> Result<DocRange> {
+    /// A range within `docs` outside of which no document matches, as far as is known. Adds the zones outside to `pruned`,
+    /// but for those of a disjunction that leaves some documents.
+    pub(super) fn candidates(&self, docs: DocRange, pruned: &mut Pruning) -> Result<DocRange> {
         match &self.kind {
             NodeKind::All | NodeKind::Not => Ok(docs),
             NodeKind::None => Ok(docs.clip(docs.start)),
-            NodeKind::Filter(leaf) => leaf.candidates(docs),
+            NodeKind::Filter(leaf) => leaf.candidates(docs, pruned),
             NodeKind::Docs(_) => Ok(docs),
-            NodeKind::And => self.parts.iter().try_fold(docs, |docs, part| part.candidates(docs)),
+            NodeKind::And => self.parts.iter().try_fold(docs, |docs, part| part.candidates(docs, pruned)),
             NodeKind::Or => {
-                let mut all = DocRange::new(docs.end, docs.start);
+                let (mut all, mut by_parts) = (DocRange::new(docs.end, docs.start), Pruning::default());
                 for part in &self.parts {
-                    let some = part.candidates(docs)?;
+                    let some = part.candidates(docs, &mut by_parts)?;
                     if !some.is_empty() {
                         all = DocRange::new(all.start.min(some.start), all.end.max(some.end));
                     }
+                }
+                if all.is_empty() {
+                    *pruned += by_parts;
                 }
                 Ok(all)
             }
@@ -140,6 +146,7 @@ impl Node {
     ) -> Result<()> {
         let mut pruned = Pruning::default();
         leaf.fill(docs, bits, &mut pruned)?;
+        run.pruned += pruned;
         if let Some(counter) = run.counter(self) {
             counter.filter += pruned;
         }

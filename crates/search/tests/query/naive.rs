@@ -9,7 +9,7 @@ use std::ops::Bound;
 use docvalues_column::{ColumnSource, DocId, Field, Kind, LogicalType, bits};
 use docvalues_format::file::kind::{from_f64, from_u64, to_f64, to_u64};
 use docvalues_search::query::{Condition, Literal, Query, Test};
-use docvalues_search::{Bitset, Docs, Error};
+use docvalues_search::{Bitset, Docs, Error, Search};
 use docvalues_testkit::model::{Cell, ModelColumn};
 use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::shapes::Dataset;
@@ -113,7 +113,7 @@ fn listed(found: &Bitset) -> Vec<u32> {
 
 /// Runs the query over `source`, which holds these rows, in every way, and compares the results. Returns false if the
 /// query cannot be bound, or there is no naive result.
-pub fn check(rows: &Dataset, source: &dyn ColumnSource, query: &Query, rng: &mut SplitMix64) -> bool {
+pub fn check(rows: &Dataset, source: &(dyn ColumnSource + Sync), query: &Query, rng: &mut SplitMix64) -> bool {
     let bound = match query.bind(source) {
         Ok(bound) => bound,
         Err(Error::Query(_)) => return false,
@@ -123,6 +123,8 @@ pub fn check(rows: &Dataset, source: &dyn ColumnSource, query: &Query, rng: &mut
     let all = bound.collect(Docs::All).unwrap();
     assert_eq!(listed(&all), expected, "{query}");
     assert_eq!(bound.count(Docs::All).unwrap() as usize, expected.len(), "{query}");
+    let quick = Search::new(source).bind(query).unwrap().quick_count().unwrap();
+    assert!(quick.is_none_or(|count| count == expected.len() as u64), "{query}: {quick:?}");
     assert!(!bound.is_none() || expected.is_empty());
     assert!(!bound.is_all() || expected.len() == rows.docs as usize);
     let (explained, explain) = bound.collect_explained(Docs::All).unwrap();

@@ -69,6 +69,7 @@ fn check_parts(rows: &Dataset, cuts: [u32; 3], deleted: &[u32], query: &Query) {
         assert_eq!(found.count(), expected.len() as u64, "{query}");
         assert!(explained.0.iter().eq(found.iter()), "{query}, explained");
         assert_eq!(bound.count(Docs::All).unwrap(), found.count(), "{query}");
+        assert!(bound.quick_count().unwrap().is_none_or(|count| count == found.count()), "{query}");
         assert_eq!(bound.count(&found).unwrap(), found.count(), "{query}");
         let every = Bitset::all(rows.docs);
         let every = vec![Docs::Bits(&every); starts.len()];

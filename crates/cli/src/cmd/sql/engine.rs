@@ -104,7 +104,7 @@ fn context(
 }
 
 fn provider(table: &SqlTable, has_places: bool) -> Result<DocvaluesTable, CliError> {
-    let provider = DocvaluesTable::new(table.segments.parts()).map_err(|error| match error {
+    let provider = DocvaluesTable::new(&table.segments.parts()).map_err(|error| match error {
         DataFusionError::External(cause) => match cause.downcast::<SearchError>() {
             // It names files instead of parts.
             Ok(cause) => table.segments.failure(*cause),
