@@ -53,7 +53,7 @@ fn written_text(text: &str) -> Vec<u8> {
     [&(text.len() as u32).to_le_bytes(), text.as_bytes()].concat()
 }
 
-/// Requests for a commit of a store, and for no, one and three files.
+/// Requests for a commit of a store, for no, one and three files, and for two objects.
 pub fn scan_request_inputs() -> Vec<Vec<u8>> {
     let numbers = [3_u64, 0xfeed, 0xbeef].map(u64::to_le_bytes).concat();
     let commit = [&[0], &written_text("/data/hits")[..], &numbers].concat();
@@ -61,16 +61,17 @@ pub fn scan_request_inputs() -> Vec<Vec<u8>> {
         let path = written_text(&format!("/data/{name}.dv"));
         [&path[..], &4_096_u64.to_le_bytes(), &u128::from(*name).to_le_bytes()].concat()
     };
-    let files = |names: &[u32]| {
+    let files = |kind: u8, names: &[u32]| {
         let files = names.iter().map(file).collect::<Vec<_>>().concat();
-        [&[1], &(names.len() as u32).to_le_bytes()[..], &files].concat()
+        [&[kind], &(names.len() as u32).to_le_bytes()[..], &files].concat()
     };
     let requests = [
         written(None, &commit, &["host", "size"], "true"),
         written(Some(10), &commit, &[], "host = \"a\" or not size in (1, 2, 3)"),
-        written(None, &files(&[]), &["size"], "false"),
-        written(Some(u64::MAX), &files(&[7]), &["a b", ""], "`a b` in x'00ff' ..= x'01' and size missing"),
-        written(None, &files(&[1, 2, 3]), &["ts"], "ts >= \"2024-01-31\" and host ^= \"www.\""),
+        written(None, &files(1, &[]), &["size"], "false"),
+        written(Some(u64::MAX), &files(1, &[7]), &["a b", ""], "`a b` in x'00ff' ..= x'01' and size missing"),
+        written(None, &files(1, &[1, 2, 3]), &["ts"], "ts >= \"2024-01-31\" and host ^= \"www.\""),
+        written(Some(1), &files(2, &[4, 5]), &["host"], "host exists"),
     ];
     [0, 1].iter().flat_map(|sealed| requests.iter().map(|bytes| [&[*sealed], &bytes[..]].concat())).collect()
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::prelude::{CsvReadOptions, SessionContext};
 use docvalues::store::Dataset;
-use docvalues_datafusion::DocvaluesTable;
+use docvalues_datafusion::{DocvaluesTable, Objects};
 use processes::{Cluster, Process};
 
 /// Documents of each file: more than those at whose multiples partitions begin.
@@ -84,7 +84,7 @@ async fn tables(folder: &Path) -> (Dataset, Dataset, Vec<String>) {
 async fn answers_are_those_of_one_machine() {
     let folder = tempfile::tempdir().unwrap();
     let (hits, changed, expected) = tables(folder.path()).await;
-    let cluster = Cluster::start(2);
+    let cluster = Cluster::start(2, 2);
     let context = client(&cluster, &hits, &changed).await;
     for (query, expected) in QUERIES.iter().zip(&expected) {
         let began = Instant::now();
@@ -101,7 +101,7 @@ async fn an_executor_that_dies_changes_no_answer() {
     let (hits, changed, expected) = tables(folder.path()).await;
     // In queries of several stages, of which the second begins after a while.
     for (query, moment) in [(2, 150), (2, 700), (4, 80), (5, 900)] {
-        let mut cluster = Cluster::start(2);
+        let mut cluster = Cluster::start(2, 2);
         let context = client(&cluster, &hits, &changed).await;
         // Now executors have the files open.
         assert_eq!(answer(&context, QUERIES[query]).await.unwrap(), expected[query]);
@@ -136,7 +136,7 @@ async fn files_that_changed_are_errors() {
     let (files, stored) = (data::files(folder.path()), folder.path().join("store"));
     let store = data::store(&stored);
     let (hits, changed) = (Dataset::of_files(&files).unwrap(), Dataset::of_store(&stored).unwrap());
-    let cluster = Cluster::start(1);
+    let cluster = Cluster::start(1, 2);
     let context = client(&cluster, &hits, &changed).await;
     let sum = "select sum(size) as s from hits where price > 1";
     // The scheduler opens the files, and answers from their descriptions.
@@ -169,11 +169,28 @@ async fn files_that_changed_are_errors() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn objects_are_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = data::files(folder.path());
+    let (hits, query) = (Dataset::of_files(&files).unwrap(), QUERIES[2]);
+    let local = SessionContext::new();
+    local.register_table("hits", table(&hits)).unwrap();
+    let cluster = Cluster::start(2, 2);
+    let context = docvalues_ballista::connect(&cluster.url).await.unwrap();
+    // Each process has the store of files among its object stores.
+    let objects = Objects::new(context.runtime_env());
+    let urls = files.iter().map(|file| format!("file://{}", file.display()));
+    let of_objects = objects.table(objects.dataset(urls).unwrap()).unwrap();
+    context.register_table("hits", Arc::new(of_objects)).unwrap();
+    assert_eq!(answer(&context, query).await.unwrap(), answer(&local, query).await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn damage_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let files = data::files(folder.path());
     let hits = Dataset::of_files(&files).unwrap();
-    let cluster = Cluster::start(1);
+    let cluster = Cluster::start(1, 2);
     let context = docvalues_ballista::connect(&cluster.url).await.unwrap();
     context.register_table("hits", table(&hits)).unwrap();
     // Values, which are compared with their checksums when they are first touched; length and directory are as they were.

@@ -24,8 +24,8 @@ pub(crate) struct Process {
 }
 
 impl Cluster {
-    /// A scheduler and `executors` executors, each of which runs two partitions at once.
-    pub(crate) fn start(executors: usize) -> Cluster {
+    /// A scheduler and `executors` executors, each of which runs `vcores` partitions at once.
+    pub(crate) fn start(executors: usize, vcores: usize) -> Cluster {
         let folder = tempfile::tempdir().unwrap();
         let ports = free_ports(1 + executors);
         let address = format!("127.0.0.1:{}", ports[0]);
@@ -40,7 +40,8 @@ impl Cluster {
             let work_dir = work_dir(folder.path(), number);
             std::fs::create_dir(&work_dir).unwrap();
             let options = ["--scheduler", &address, "--port", &port.to_string()];
-            let more = ["--vcores", "2", "--log", "info", "--work-dir", work_dir.to_str().unwrap()];
+            let more =
+                ["--vcores", &vcores.to_string(), "--log", "info", "--work-dir", work_dir.to_str().unwrap()];
             let executor = Process::start(
                 env!("CARGO_BIN_EXE_docvalues-executor"),
                 &[&options[..], &more].concat(),
