@@ -43,7 +43,7 @@
 //! | `order by … limit`, joins | their dynamic filters skip documents; [off by default](#dynamic-filters) |
 //! | `group by` strings | by their ords, with the rule [`GroupByOrds`] |
 //! | `count(*)` without a filter | from the number of live documents |
-//! | `count(*)` with a range of one column | while planning, if zones decide all but 65,536 documents and none is deleted |
+//! | `count(*)` with a range of one column | while planning, if zones decide all but 65,536 documents, without deletes |
 //! | `min`, `max` without a filter | from the directory: single `i64`, dates and timestamps, if nothing was deleted or changed |
 //!
 //! A table that is made by [`DocvaluesTable::of_dataset`] names its files, and can be sent to other processes that see them: by

@@ -113,7 +113,12 @@ fn listed(found: &Bitset) -> Vec<u32> {
 
 /// Runs the query over `source`, which holds these rows, in every way, and compares the results. Returns false if the
 /// query cannot be bound, or there is no naive result.
-pub fn check(rows: &Dataset, source: &(dyn ColumnSource + Sync), query: &Query, rng: &mut SplitMix64) -> bool {
+pub fn check(
+    rows: &Dataset,
+    source: &(dyn ColumnSource + Sync),
+    query: &Query,
+    rng: &mut SplitMix64,
+) -> bool {
     let bound = match query.bind(source) {
         Ok(bound) => bound,
         Err(Error::Query(_)) => return false,
