@@ -23,8 +23,8 @@ const FAN_OUT: usize = GRANULE / CRC_LEN;
 const WHOLE: usize = 64 << 10;
 
 /// The least and the most granules that are requested together: 16 KiB, which covers the successive reads of most
-/// look-ups, and 1 MiB.
-const AHEAD: [usize; 2] = [4, 256];
+/// look-ups, and 8 MiB, which a [`ReadAt`](crate::ReadAt) may read in parallel parts.
+const AHEAD: [usize; 2] = [4, 2_048];
 
 /// The time at which the bytes of a section are compared with their checksums.
 ///

@@ -17,13 +17,16 @@ use tokio::runtime::Handle;
 
 pub use read_cache::ReadCache;
 
+/// The longest part of a range that one request asks for: parts of a longer one come in parallel, faster than by one request.
+const PART: u64 = 1 << 20;
+
 /// The most requests of a wave that are under way at once.
 const AT_ONCE: usize = 32;
 
 /// An object of an object store, read by ranges: S3, Azure, Google, a folder, or memory.
 ///
 /// A segment reads it through [`Segment::from_reader`](docvalues_reader::Segment::from_reader). The ranges of a wave are
-/// requested in parallel, at most 32 at once. An object that was replaced after it was opened is an error.
+/// requested in parallel, in parts of 1 MiB at most, and at most 32 at once. An object that was replaced after it was opened is an error.
 ///
 /// Calls wait for their requests, which run on the runtime that is given. They may be made from a task of another runtime,
 /// which then waits too, but not from one of the same: that could wait for itself.
@@ -97,23 +100,29 @@ impl ReadAt for ObjectReader {
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
-        let (object, ranges) = (Arc::clone(&self.0), ranges.to_vec());
-        wait(&self.0.runtime, async move {
-            let read = ranges.into_iter().map(|range| {
-                let object = Arc::clone(&object);
-                async move { object.read(range).await }
-            });
-            futures_util::stream::iter(read).buffered(AT_ONCE).try_collect().await
-        })
+        let mut parts = Vec::new();
+        for (number, range) in ranges.iter().enumerate() {
+            let starts = (range.start..range.end).step_by(PART as usize);
+            parts.extend(starts.map(|start| (number, start..range.end.min(start + PART))));
+        }
+        let object = Arc::clone(&self.0);
+        let read = parts.into_iter().map(move |(number, part)| {
+            let object = Arc::clone(&object);
+            async move { Ok((number, object.read(part).await?)) }
+        });
+        let read = futures_util::stream::iter(read).buffered(AT_ONCE);
+        let read: Vec<_> = wait(&self.0.runtime, read.try_collect())?;
+        let mut whole = vec![Vec::new(); ranges.len()];
+        for (number, bytes) in read {
+            whole[number].extend_from_slice(bytes.as_ref());
+        }
+        Ok(whole)
     }
 }
 
 impl Object {
-    async fn read(&self, range: Range<u64>) -> Result<Vec<u8>, ObjectError> {
+    async fn read(&self, range: Range<u64>) -> Result<impl AsRef<[u8]> + use<>, ObjectError> {
         let len = range.end - range.start;
-        if len == 0 {
-            return Ok(Vec::new());
-        }
         let options = GetOptions {
             range: Some(GetRange::Bounded(range)),
             if_match: self.meta.e_tag.clone(),
@@ -126,7 +135,7 @@ impl Object {
                 source: io::Error::from(io::ErrorKind::UnexpectedEof).into(),
             });
         }
-        Ok(bytes.into())
+        Ok(bytes)
     }
 }
 
@@ -159,6 +168,7 @@ mod tests {
         let local = LocalFileSystem::new_with_prefix(folder.path()).unwrap();
         for store in [Arc::new(InMemory::new()) as Arc<dyn ObjectStore>, Arc::new(local)] {
             let (path, bytes) = (Path::from("a/b"), (0..=250).cycle().take(100_000).collect::<Vec<u8>>());
+            let long: Vec<u8> = (0..=250).cycle().take(3_500_000).collect();
             let open = || ObjectReader::open(Arc::clone(&store), path.clone(), runtime.handle().clone());
             assert_eq!(open().unwrap_err().kind(), io::ErrorKind::NotFound);
             runtime.block_on(store.put(&path, bytes.clone().into())).unwrap();
@@ -170,6 +180,13 @@ mod tests {
                 assert!(read == bytes[range.start as usize..range.end as usize], "{range:?}");
             }
             assert!(object.read_at(99_999, &mut [0; 2]).is_err());
+            // In parts.
+            let other = Path::from("long");
+            runtime.block_on(store.put(&other, long.clone().into())).unwrap();
+            let object_of_parts =
+                ObjectReader::open(Arc::clone(&store), other, runtime.handle().clone()).unwrap();
+            let read = object_of_parts.read_ranges(&[5..3_400_000, 7..7, 3_400_001..3_500_000]).unwrap();
+            assert!(read == [&long[5..3_400_000], &[], &long[3_400_001..]]);
             // Also from a task of another runtime.
             let other = tokio::runtime::Builder::new_current_thread().build().unwrap();
             let mut one = [0];

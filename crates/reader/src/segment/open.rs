@@ -68,7 +68,7 @@ impl Segment {
     /// | opening the segment | one: the first 64 bytes and the last 64 KiB, which hold the directory unless it is long |
     /// | opening a column | one: its small sections, and checksums |
     /// | gathering documents or terms | one for each step of the look-up; of numbers, two at most |
-    /// | scanning | one for each piece that is read ahead, up to 1 MiB |
+    /// | scanning | one for each piece that is read ahead, up to 8 MiB |
     ///
     /// # Examples
     ///
