@@ -211,7 +211,7 @@ impl Segment {
         Segment(Arc::new(Inner {
             file: Arc::clone(file),
             source: Arc::clone(source),
-            options: options.clone(),
+            options: *options,
             header: *header,
             footer: *footer,
             root: root.clone(),
