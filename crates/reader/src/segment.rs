@@ -6,7 +6,7 @@ mod open;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use docvalues_column::{Column, ColumnSource, Field, Result, SortKey};
 use docvalues_format::error::Section as Role;
@@ -194,17 +194,23 @@ impl Segment {
     ///
     /// If the directory, or a column, is damaged.
     pub fn open_columns(&self) -> Result<()> {
-        self.0.source.in_waves(|| {
-            let names = self.fields()?.into_iter().map(|field| self.opened(&field.name).map(drop));
+        let columns = self.0.source.in_waves(|| {
+            let names = self.fields()?.into_iter().map(|field| field.name);
+            let columns = names.map(|name| Ok((self.open_column(self.find(&name)?)?, name)));
             // All of them are tried before the first error counts: the next wave then has what any of them lacked.
-            names.collect::<Vec<_>>().into_iter().collect()
-        })
+            columns.collect::<Vec<Result<_>>>().into_iter().collect::<Result<Vec<_>>>()
+        })?;
+        let mut opened = self.0.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        for (column, name) in columns {
+            opened.entry(name).or_insert(column);
+        }
+        Ok(())
     }
 
-    /// The same segment, without the columns that are open: they are opened anew, over sections of their own.
+    /// Returns the same segment with no column open. It opens each column anew when it is used. O(1): reads nothing.
     ///
-    /// Frees the memory of columns that are read piece by piece ([`from_reader`](Self::from_reader),
-    /// [`Access::Read`](crate::Access::Read)) as soon as this segment and its columns are dropped. O(1): nothing is read.
+    /// With [`from_reader`](Self::from_reader) and [`Access::Read`](crate::Access::Read), columns keep the bytes that they read.
+    /// To free these, use the result instead, and drop this segment, its clones and its columns.
     pub fn without_columns(&self) -> Segment {
         let Inner { file, source, options, header, footer, root, sort, fine_zones, opened: _, ids: _ } =
             &*self.0;

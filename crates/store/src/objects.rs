@@ -10,9 +10,7 @@ use std::sync::{Arc, mpsc};
 use docvalues_storage::ReadAt;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use object_store::path::Path;
-use object_store::{
-    Error as ObjectError, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt as _,
-};
+use object_store::{Error as ObjectError, ObjectMeta, ObjectStore, ObjectStoreExt as _};
 use tokio::runtime::Handle;
 
 pub use read_cache::ReadCache;
@@ -25,11 +23,11 @@ const AT_ONCE: usize = 32;
 
 /// An object of an object store, read by ranges: S3, Azure, Google, a folder, or memory.
 ///
-/// A segment reads it through [`Segment::from_reader`](docvalues_reader::Segment::from_reader). The ranges of a wave are
-/// requested in parallel, in parts of 1 MiB at most, and at most 32 at once. An object that was replaced after it was opened is an error.
+/// A segment reads it through [`Segment::from_reader`](docvalues_reader::Segment::from_reader). The reader requests the ranges
+/// of a wave in parallel, in parts of at most 1 MiB, at most 32 at once.
 ///
-/// Calls wait for their requests, which run on the runtime that is given. They may be made from a task of another runtime,
-/// which then waits too, but not from one of the same: that could wait for itself.
+/// Each call blocks until its requests are done. They run on the runtime that was passed to [`open`](Self::open). Do not call
+/// a reader from a task of that runtime, as it can deadlock; a task of another runtime may call it, and blocks.
 ///
 /// # Examples
 ///
@@ -104,7 +102,9 @@ impl ReadAt for ObjectReader {
         let mut parts = Vec::new();
         for (number, range) in ranges.iter().enumerate() {
             let starts = (range.start..range.end).step_by(PART);
-            parts.extend(starts.map(|start| (number, start..range.end.min(start + PART as u64))));
+            parts.extend(
+                starts.map(|start| (number, start..range.end.min(start.saturating_add(PART as u64)))),
+            );
         }
         let object = Arc::clone(&self.0);
         let read = parts.into_iter().map(move |(number, part)| {
@@ -123,18 +123,11 @@ impl ReadAt for ObjectReader {
 
 impl Object {
     async fn read(&self, range: Range<u64>) -> Result<impl AsRef<[u8]> + use<>, ObjectError> {
-        let len = range.end - range.start;
-        let options = GetOptions {
-            range: Some(GetRange::Bounded(range)),
-            if_match: self.meta.e_tag.clone(),
-            ..GetOptions::default()
-        };
-        let bytes = self.store.get_opts(&self.meta.location, options).await?.bytes().await?;
+        let len = range.end.saturating_sub(range.start);
+        let bytes = self.store.get_range(&self.meta.location, range).await?;
         if bytes.len() as u64 != len {
-            return Err(ObjectError::Generic {
-                store: "object",
-                source: io::Error::from(io::ErrorKind::UnexpectedEof).into(),
-            });
+            let source = io::Error::from(io::ErrorKind::UnexpectedEof).into();
+            return Err(ObjectError::Generic { store: "object", source });
         }
         Ok(bytes)
     }
@@ -147,11 +140,24 @@ fn wait<T: Send + 'static>(
 ) -> io::Result<T> {
     let (done, answer) = mpsc::sync_channel(1);
     runtime.spawn(async move { done.send(request.await) });
-    let gone = |_| io::Error::other("the runtime of the requests has shut down");
-    answer.recv().map_err(gone)?.map_err(|error| match error {
-        ObjectError::NotFound { .. } => io::Error::new(io::ErrorKind::NotFound, error),
-        error => io::Error::other(error),
-    })
+    let gone = |_| {
+        io::Error::other("expected a running runtime, found one that has shut down: keep it with its objects")
+    };
+    answer.recv().map_err(gone)?.map_err(|error| io::Error::new(kind(&error), error))
+}
+
+/// The kind of an error, which is what remains of it in an error of a segment.
+fn kind(error: &ObjectError) -> io::ErrorKind {
+    match error {
+        ObjectError::NotFound { .. } => io::ErrorKind::NotFound,
+        ObjectError::PermissionDenied { .. } | ObjectError::Unauthenticated { .. } => {
+            io::ErrorKind::PermissionDenied
+        }
+        ObjectError::Generic { source, .. } => {
+            source.downcast_ref().map_or(io::ErrorKind::Other, |source: &io::Error| source.kind())
+        }
+        _ => io::ErrorKind::Other,
+    }
 }
 
 #[cfg(all(test, not(shuttle)))]
@@ -190,11 +196,12 @@ mod tests {
             let mut one = [0];
             other.block_on(async { object.read_at(77, &mut one) }).unwrap();
             assert_eq!(one, [77]);
-            // Replaced by one of the same length.
-            std::thread::sleep(std::time::Duration::from_millis(20));
-            runtime.block_on(store.put(&path, vec![9; 100_000].into())).unwrap();
-            object.read_at(0, &mut one).unwrap_err();
-            assert_eq!(open().unwrap().read_ranges(&[5..6, 0..1]).unwrap(), [[9], [9]]);
+            // Replaced by a shorter one.
+            runtime.block_on(store.put(&path, vec![9; 10].into())).unwrap();
+            object.read_at(0, &mut one).unwrap();
+            assert_eq!(one, [9]);
+            object.read_at(9, &mut [0; 2]).unwrap_err();
+            object.read_at(50, &mut one).unwrap_err();
         }
     }
 }

@@ -176,13 +176,19 @@ fn all_columns_are_opened_in_few_waves_and_closed_together() {
     waves();
     segment.open_columns().unwrap();
     assert!(segment.column_count() >= 3 && waves() <= 2);
-    // They are open: nothing is requested.
+    segment.without_columns().open_columns().unwrap();
+    assert!(waves() > 0, "other columns request their bytes themselves");
+}
+
+#[test]
+fn opened_columns_hold_their_small_sections() {
+    let (dataset, file) = every_kind();
+    let file = Arc::new(Counted(file, AtomicU64::new(0)));
+    let segment = Segment::from_reader(file.clone(), "every kind", OpenOptions::new()).unwrap();
     segment.open_columns().unwrap();
-    assert_eq!(waves(), 0);
-    let closed = segment.without_columns();
-    assert_eq!(waves(), 0);
-    closed.open_columns().unwrap();
-    assert!(waves() > 0, "its columns request their bytes themselves");
+    file.1.store(0, Ordering::Relaxed);
+    check_source(&segment, &dataset.source());
+    assert_eq!(file.1.load(Ordering::Relaxed), 0);
 }
 
 #[test]

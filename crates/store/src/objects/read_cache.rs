@@ -129,8 +129,13 @@ impl CachedReader {
             return Ok(pieces);
         }
         let len = self.len();
-        let wanted: Vec<_> = missing.iter().map(|run| run.start * PIECE..len.min(run.end * PIECE)).collect();
+        let wanted: Vec<_> =
+            missing.iter().map(|run| run.start * PIECE..len.min(run.end.saturating_mul(PIECE))).collect();
         let read = self.inner.read_ranges(&wanted)?;
+        let lens = wanted.iter().map(|range| range.end - range.start);
+        if !lens.eq(read.iter().map(|bytes| bytes.len() as u64)) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
         for (run, bytes) in missing.into_iter().zip(&read) {
             for (piece, bytes) in run.zip(bytes.chunks(PIECE_LEN)) {
                 let bytes: Arc<[u8]> = bytes.into();

@@ -13,11 +13,12 @@ use crate::error::{Error, Result};
 use crate::names::FileName;
 use crate::store_reader::StoreReader;
 
-/// Documents that any process can open that sees the files: one commit of a store, some segment files, or objects of an object
-/// store.
+/// One commit of a store, some segment files, or some objects of an object store, for any process that sees them.
 ///
-/// It has the absolute path, or the URL, and the content id of each file; or the path, the id and the hash of a commit.
-/// [`open`](Self::open) returns exactly these documents, or an error if a file is gone, was replaced, or is of another store.
+/// A dataset has the absolute path or URL, the length and the content id of each file or object. For a commit, it has the
+/// path of the store, the number of the commit, the id of the store and the hash. [`open`](Self::open), or
+/// [`open_objects`](Self::open_objects) for objects, returns exactly these documents. It fails if a file or an object is gone
+/// or was replaced, or if the store is another one.
 ///
 /// A store removes older commits unless [`keep_commits`](crate::StoreOptions::keep_commits) keeps them; a commit that was
 /// removed cannot be opened.
@@ -111,9 +112,9 @@ impl Dataset {
                 let parts = files.iter().map(|file| file.open().map(Part::new));
                 Ok(Parts::new(parts.collect::<Result<Vec<_>>>()?))
             }
-            Contents::Objects(_) => {
-                Err(Error::Request(format!("expected a dataset of files, found {self}: use `open_objects`")))
-            }
+            Contents::Objects(_) => Err(Error::Request(format!(
+                "expected a dataset of files, found {self}: use `open_objects`, or `Objects::table` for SQL"
+            ))),
         }
     }
 

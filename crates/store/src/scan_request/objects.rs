@@ -64,16 +64,16 @@ impl Dataset {
         matches!(self.contents(), Contents::Objects(_))
     }
 
-    /// Opens the segments of the objects: `open` opens that of a URL. Also opens their columns, in one wave of requests for each
-    /// object, of 16 objects at once.
+    /// Opens the segments of the objects, and their columns, in few waves of requests for each object, 16 objects at once.
+    /// `open` returns the object of a URL.
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`] if one is not that which was meant; if one is missing or damaged; [`Error::Request`] for a dataset of
-    /// files.
+    /// [`Error::Damaged`] if an object is another segment than the dataset names; [`Error::Request`] for files or a commit.
+    /// Also if an object is missing or damaged.
     pub fn open_objects(&self, open: &OpenObject<'_>) -> Result<Vec<Segment>> {
         let Contents::Objects(files) = self.contents() else {
-            return Err(Error::Request(format!("expected a dataset of objects, found {self}")));
+            return Err(Error::Request(format!("expected a dataset of objects, found {self}: use `open`")));
         };
         each(files, |file| {
             let segment = file.check(open_segment(&file.path, open)?)?;
@@ -101,7 +101,12 @@ fn each<T: Sync, R: Send>(items: &[T], call: impl Fn(&T) -> Result<R> + Sync) ->
             let number = next.fetch_add(1, Ordering::Relaxed);
             items.get(number).map(|item| (number, item))
         } {
-            done.push((number, call(item)));
+            let result = call(item);
+            if result.is_err() {
+                // Those before it are under way; none after it is needed.
+                next.store(items.len(), Ordering::Relaxed);
+            }
+            done.push((number, result));
         }
         done
     };
