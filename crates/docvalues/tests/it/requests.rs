@@ -184,11 +184,15 @@ fn all_columns_are_opened_in_few_waves_and_closed_together() {
 fn opened_columns_hold_their_small_sections() {
     let (dataset, file) = every_kind();
     let file = Arc::new(Counted(file, AtomicU64::new(0)));
-    let segment = Segment::from_reader(file.clone(), "every kind", OpenOptions::new()).unwrap();
-    segment.open_columns().unwrap();
-    file.1.store(0, Ordering::Relaxed);
-    check_source(&segment, &dataset.source());
-    assert_eq!(file.1.load(Ordering::Relaxed), 0);
+    for are_open in [false, true] {
+        let segment = Segment::from_reader(file.clone(), "every kind", OpenOptions::new()).unwrap();
+        if are_open {
+            segment.open_columns().unwrap();
+        }
+        file.1.store(0, Ordering::Relaxed);
+        check_source(&segment, &dataset.source());
+        assert_eq!(file.1.load(Ordering::Relaxed) == 0, are_open);
+    }
 }
 
 #[test]
