@@ -73,7 +73,7 @@ pub trait ColumnSource {
         &[]
     }
 
-    /// The bytes of its file that the source and its columns have read or verified so far, each once. 0, the default, if it
+    /// The bytes of its file that the source and its columns have read or verified so far: those of a section once while it is open. 0, the default, if it
     /// does not count them.
     fn bytes_touched(&self) -> u64 {
         0

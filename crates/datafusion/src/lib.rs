@@ -43,13 +43,14 @@
 //! | `order by … limit`, joins | their dynamic filters skip documents; [off by default](#dynamic-filters) |
 //! | `group by` strings | by their ords, with the rule [`GroupByOrds`] |
 //! | `count(*)` without a filter | from the number of live documents |
-//! | `count(*)` with a range of one column | while planning, if zones decide all but 65,536 documents, without deletes |
+//! | `count(*)` with a range of one column | while planning, if nothing was deleted and zones decide all but 65,536 documents |
 //! | `min`, `max` without a filter | from the directory: single `i64`, dates and timestamps, if nothing was deleted or changed |
 //!
 //! A table that is made by [`DocvaluesTable::of_dataset`] names its files, and can be sent to other processes that see them: by
 //! `DocvaluesLogicalCodec` as itself, and by `DocvaluesCodec` as scans in a plan (feature `proto`).
 //!
-//! Segments in an object store are tables of [`Objects`].
+//! [`Objects`] makes tables of segments in object stores. Over these, strings are not grouped by ords, and counts of a range
+//! need a scan.
 //!
 //! DataFusion computes all else. It orders doubles totally: NaN is above all numbers, and -0.0 below 0.0, unlike in
 //! docvalues. So ranges of a column that may have NaNs, and comparisons with zero, are left to it.

@@ -1,10 +1,11 @@
 //! [`OpenParts`]: the parts of a table, and those of objects, which are opened anew when they hold much memory.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion_common::Result;
 use docvalues::search::query::BoundParts;
-use docvalues::search::{MissingColumns, MixedTypes, Parts, Query, Search};
+use docvalues::search::{DocsByPart, MissingColumns, MixedTypes, Parts, Query, Search};
 use docvalues::{Part, Segment};
 
 use crate::table::external;
@@ -21,8 +22,8 @@ pub(crate) enum OpenParts {
 pub(crate) struct Open {
     pub(crate) parts: Parts,
     pub(crate) search: Search<'static>,
-    /// The bytes that had been touched when the parts were opened.
-    touched: u64,
+    /// The bytes that were touched before, or in order to open columns, which are not read again for nothing.
+    left_out: AtomicU64,
 }
 
 /// A query, bound to the columns of open parts.
@@ -31,14 +32,7 @@ pub(crate) struct Bound {
     pub(crate) query: BoundParts,
 }
 
-impl Bound {
-    pub(crate) fn new(open: Arc<Open>, query: &Query) -> Result<Arc<Bound>> {
-        let query = open.search.bind(query).map_err(external)?;
-        Ok(Arc::new(Bound { open, query }))
-    }
-}
-
-/// Segments of objects. Each keeps the bytes that its columns touched.
+/// Segments of objects, of which none has an open column. Those that are made of them keep the bytes that they touched.
 pub(crate) struct Renewal {
     segments: Vec<Segment>,
     /// The most bytes that open columns hold, before they are opened anew.
@@ -49,7 +43,12 @@ impl Open {
     fn new(parts: Parts, touched: u64) -> Arc<Open> {
         let search = Search::over(&parts).threads(1).missing_columns(MissingColumns::NoValues);
         let search = search.mixed_types(MixedTypes::Promote);
-        Arc::new(Open { parts, search, touched })
+        Arc::new(Open { parts, search, left_out: AtomicU64::new(touched) })
+    }
+
+    fn bind(self: Arc<Self>, query: &Query) -> Result<Arc<Bound>> {
+        let query = self.search.bind(query).map_err(external)?;
+        Ok(Arc::new(Bound { open: self, query }))
     }
 }
 
@@ -59,6 +58,7 @@ impl Renewal {
         Open::new(Parts::new(parts), self.touched())
     }
 
+    /// The bytes that all segments touched so far.
     fn touched(&self) -> u64 {
         self.segments.iter().map(Segment::bytes_touched).sum()
     }
@@ -69,10 +69,11 @@ impl OpenParts {
         OpenParts::Kept(Open::new(parts.clone(), 0))
     }
 
-    /// Segments of objects, whose open columns hold about `most` bytes at most.
+    /// Segments of objects. What their open columns hold, besides what opening them took, is about `most` bytes at most.
     pub(crate) fn of_objects(segments: Vec<Segment>, most: u64) -> OpenParts {
-        let renewal = Renewal { segments, most };
-        OpenParts::Renewed(Mutex::new(renewal.open()), renewal)
+        let renewal = Renewal { segments: segments.iter().map(Segment::without_columns).collect(), most };
+        let open = Open::new(Parts::new(segments.into_iter().map(Part::new)), renewal.touched());
+        OpenParts::Renewed(Mutex::new(open), renewal)
     }
 
     /// Whether reading waits for requests.
@@ -80,25 +81,37 @@ impl OpenParts {
         matches!(self, OpenParts::Renewed(..))
     }
 
-    /// The parts to use now. Those of objects are opened anew if they hold too much: who keeps others keeps their memory.
+    /// Returns the parts to use now. Opens those of objects anew if they hold too many bytes. Callers should drop the parts
+    /// that they got before, as these keep their memory.
     pub(crate) fn now(&self) -> Arc<Open> {
         match self {
             OpenParts::Kept(open) => Arc::clone(open),
             OpenParts::Renewed(open, renewal) => {
                 let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
-                if renewal.touched().saturating_sub(open.touched) > renewal.most {
+                let left_out = open.left_out.load(Ordering::Relaxed);
+                if renewal.touched().saturating_sub(left_out) > renewal.most {
                     *open = renewal.open();
                 }
                 Arc::clone(&open)
             }
         }
     }
+
+    /// Binds a query, and opens the columns `names`.
+    pub(crate) fn bind(&self, query: &Query, names: &[String]) -> Result<Arc<Bound>> {
+        let open = self.now();
+        let OpenParts::Renewed(_, renewal) = self else { return open.bind(query) };
+        let before = renewal.touched();
+        let bound = Arc::clone(&open).bind(query)?;
+        open.search.export(DocsByPart::All, names).map_err(external)?;
+        open.left_out.fetch_add(renewal.touched().saturating_sub(before), Ordering::Relaxed);
+        Ok(bound)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use docvalues::prelude::*;
-    use docvalues::search::DocsByPart;
 
     use super::*;
 

@@ -15,6 +15,7 @@ use docvalues::search::arrow::StringLayout;
 use docvalues::search::{Docs, DocsByPart, Query};
 use docvalues::{BatchDocs, DocId, DocRange};
 use futures::Stream;
+use tokio::task::spawn_blocking;
 
 use crate::dynamic::DynamicFilters;
 use crate::metrics::ScanMetrics;
@@ -131,15 +132,16 @@ enum Step {
 /// Reads a partition.
 pub(crate) struct Reader {
     data: Arc<TableData>,
-    /// `asked`, bound to the parts that were open then.
+    /// `asked`, bound to the parts that were open when it was last needed.
     bound: Option<Arc<Bound>>,
+    /// The query of the scan, without dynamic filters.
     query: Query,
-    /// `query`, narrowed by what the dynamic filters were.
+    /// `query` and the dynamic filters of `generation`.
     asked: Query,
     dynamic: DynamicFilters,
-    /// That of the dynamic filters that `asked` has; 0 if it has none.
+    /// The generation of the dynamic filters in `asked`; 0 if it has none.
     generation: u64,
-    /// The documents of windows since then.
+    /// The number of documents in the windows since `asked` was last bound to new filters.
     unbound: usize,
     /// Places of the table's schema, and the names of those that segments have.
     columns: Vec<usize>,
@@ -227,7 +229,7 @@ impl Reader {
         if let Some(query) = self.dynamic.query(&self.data.fields)? {
             let narrowed = self.query.clone().and(query);
             // One that is nested too deeply does not narrow.
-            if let Ok(bound) = Bound::new(self.data.open.now(), &narrowed) {
+            if let Ok(bound) = self.data.open.bind(&narrowed, &self.names) {
                 (self.bound, self.asked) = (Some(bound), narrowed);
             }
         }
@@ -237,10 +239,10 @@ impl Reader {
     /// The query, bound to the parts that are open now.
     fn bound(&mut self) -> Result<Arc<Bound>> {
         let open = self.data.open.now();
-        let bound = match self.bound.take() {
-            Some(bound) if Arc::ptr_eq(&bound.open, &open) => bound,
-            // Those before hold memory no longer.
-            _ => Bound::new(open, &self.asked)?,
+        // One before is dropped first: it keeps its memory.
+        let bound = match self.bound.take().filter(|bound| Arc::ptr_eq(&bound.open, &open)) {
+            Some(bound) => bound,
+            None => self.data.open.bind(&self.asked, &self.names)?,
         };
         Ok(Arc::clone(self.bound.insert(bound)))
     }
@@ -333,26 +335,23 @@ impl Reader {
 }
 
 impl Reader {
-    /// Reads all rows, and passes them to `send`, while it and `is_wanted` return true.
-    pub(crate) fn read_to(
-        &mut self,
-        mut send: impl FnMut(Result<RecordBatch>) -> bool,
-        is_wanted: impl Fn() -> bool,
-    ) {
-        while is_wanted() {
-            let goes_on = match self.timed_step() {
-                Ok(Step::Batch(batch)) => send(Ok(batch.record_output(&self.metrics))),
-                Ok(Step::Filtered) => true,
-                Ok(Step::End) => false,
-                Err(error) => {
-                    send(Err(error));
-                    false
+    /// The same batches. As each step waits for requests, it runs where blocking is allowed, and only when it is asked for.
+    pub(crate) fn blocking(self) -> impl Stream<Item = Result<RecordBatch>> {
+        futures::stream::try_unfold(self, async |mut reader| {
+            loop {
+                let step = spawn_blocking(move || {
+                    let step = reader.timed_step();
+                    (reader, step)
+                });
+                let (back, step) = step.await.map_err(external)?;
+                reader = back;
+                match step? {
+                    Step::Batch(batch) => return Ok(Some((batch.record_output(&reader.metrics), reader))),
+                    Step::Filtered => {}
+                    Step::End => return Ok(None),
                 }
-            };
-            if !goes_on {
-                return;
             }
-        }
+        })
     }
 
     fn timed_step(&mut self) -> Result<Step> {

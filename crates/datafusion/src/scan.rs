@@ -16,7 +16,7 @@ use datafusion_physical_plan::filter_pushdown::{
     ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation,
 };
 use datafusion_physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
-use datafusion_physical_plan::stream::{RecordBatchReceiverStream, RecordBatchStreamAdapter};
+use datafusion_physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion_physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, StatisticsArgs,
 };
@@ -31,9 +31,6 @@ use crate::places::Places;
 use crate::reader::Reader;
 use crate::table::TableData;
 use crate::terms::ORDS;
-
-/// Batches of objects that are read before they are asked for.
-const BATCHES_AHEAD: usize = 2;
 
 /// The documents that a scan returns: those that match a query, in some places.
 #[derive(Clone, Debug)]
@@ -81,7 +78,7 @@ impl DocvaluesScan {
     ) -> Result<DocvaluesScan> {
         let bound = match data.open.are_objects() {
             true => None,
-            false => Some(Bound::new(data.open.now(), &wanted.query)?),
+            false => Some(data.open.bind(&wanted.query, &[])?),
         };
         let schema = Arc::new(data.schema.project(&columns)?);
         let partitions = match target_partitions {
@@ -248,18 +245,11 @@ impl ExecutionPlan for DocvaluesScan {
         let Some(ranges) = self.partitions.get(partition) else {
             return internal_err!("partition {partition} of {}", self.partitions.len());
         };
-        let mut reader = Reader::new(self, partition, ranges, context.session_config().batch_size().max(1));
-        if !self.data.open.are_objects() {
-            return Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), reader)));
-        }
-        // It waits for requests, so it needs a thread of its own.
-        let mut batches = RecordBatchReceiverStream::builder(self.schema(), BATCHES_AHEAD);
-        let sender = batches.tx();
-        batches.spawn_blocking(move || {
-            reader.read_to(|batch| sender.blocking_send(batch).is_ok(), || !sender.is_closed());
-            Ok(())
-        });
-        Ok(batches.build())
+        let reader = Reader::new(self, partition, ranges, context.session_config().batch_size().max(1));
+        Ok(match self.data.open.are_objects() {
+            false => Box::pin(RecordBatchStreamAdapter::new(self.schema(), reader)),
+            true => Box::pin(RecordBatchStreamAdapter::new(self.schema(), reader.blocking())),
+        })
     }
 
     fn metrics(&self) -> Option<MetricsSet> {

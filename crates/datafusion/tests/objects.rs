@@ -88,7 +88,7 @@ async fn check_answers(store: Arc<dyn ObjectStore>, bounds: &[u64]) {
     assert!(expected.iter().all(|answer| answer.lines().count() > 4), "{expected:?}");
     for bytes in bounds {
         let objects = Objects::new(context.runtime_env()).with_memory(*bytes);
-        let table = objects.table(objects.dataset(URLS).unwrap()).unwrap();
+        let table = objects.table(objects.dataset(URLS).await.unwrap()).await.unwrap();
         let found = answers(&context, Arc::new(table)).await;
         assert_eq!(found, expected, "{bytes} bytes");
     }
@@ -114,14 +114,14 @@ async fn other_objects_are_errors_with_their_urls() {
     let bytes = segments(&*store).await;
     let context = session(store.clone());
     let objects = Objects::new(context.runtime_env());
-    let missing = objects.dataset([URLS[0], "mem://logs/2.dv"]).unwrap_err().to_string();
+    let missing = objects.dataset([URLS[0], "mem://logs/2.dv"]).await.unwrap_err().to_string();
     assert!(missing.contains("mem://logs/2.dv: "), "{missing}");
     for (url, expected) in [("logs/2.dv", "URL"), ("other://logs/2.dv", "other://logs/2.dv: ")] {
-        let error = objects.dataset([url]).unwrap_err().to_string();
+        let error = objects.dataset([url]).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
-    let dataset = objects.dataset(URLS).unwrap();
-    let table = Arc::new(objects.table(dataset.clone()).unwrap());
+    let dataset = objects.dataset(URLS).await.unwrap();
+    let table = Arc::new(objects.table(dataset.clone()).await.unwrap());
     // Replaced while the table is open, by bytes that are damaged.
     let mut damaged = bytes[1].clone();
     let middle = damaged.len() / 2;
@@ -133,13 +133,13 @@ async fn other_objects_are_errors_with_their_urls() {
     let error = context.sql(query).await.unwrap().collect().await.unwrap_err().to_string();
     assert!(error.contains(URLS[1]), "{error}");
     // Opened again: the damage is found by checksums.
-    let table = Arc::new(objects.table(dataset.clone()).unwrap());
+    let table = Arc::new(objects.table(dataset.clone()).await.unwrap());
     context.deregister_table("hits").unwrap();
     context.register_table("hits", table).unwrap();
     let error = context.sql(query).await.unwrap().collect().await.unwrap_err().to_string();
     assert!(error.contains(URLS[1]) && error.contains("checksum"), "{error}");
     // Another segment.
     store.put(&path, bytes[0].clone().into()).await.unwrap();
-    let error = objects.table(dataset).unwrap_err().to_string();
+    let error = objects.table(dataset).await.unwrap_err().to_string();
     assert!(error.contains(URLS[1]) && error.contains("expected"), "{error}");
 }

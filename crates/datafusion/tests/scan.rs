@@ -112,7 +112,7 @@ async fn counts_of_few_undecided_zones_need_no_scan() {
         let sql = format!("select count(*), sum(at) * 0 + count(*) from t where {condition}");
         let read = rows(&context, &sql).await;
         let sql = format!("select count(*) from t where {condition}");
-        assert!(read[0].starts_with(&rows(&context, &sql).await[0]), "{sql}: {read:?}");
+        assert_eq!(read[0].split(' ').next(), rows(&context, &sql).await[0].split(' ').next(), "{sql}");
         let plan = rows(&context, &format!("explain {sql}")).await.join("\n");
         assert_eq!(!plan.contains("DocvaluesScan"), is_quick, "{plan}");
         let sql = format!("explain select count(*) from (select 1 from t where {condition} limit 7)");

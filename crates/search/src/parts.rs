@@ -143,8 +143,8 @@ impl Parts {
         &self.parts[part].source
     }
 
-    /// The set with declared fields, such as those of a schema. If no part has a declared field, a search has a column without
-    /// values of its kind and type.
+    /// Declares fields, such as those of a schema, instead of the fields declared before. If no part has a declared field, it is
+    /// a column of its kind and type without values.
     ///
     /// ```
     /// # use docvalues_column::{Field, Kind, LogicalType, Part};

@@ -1,7 +1,8 @@
 //! [`ScanRequest`]: a scan that another process can run, as bytes.
 //!
 //! An engine that runs a query on several machines sends each of them a request, and never documents. A request names files
-//! or objects ([`Dataset`]); each process opens them under the same paths or URLs, and checks that they are the ones that were meant.
+//! or objects ([`Dataset`]). Each process opens them under the same paths or URLs, and checks that they are the ones that were
+//! meant.
 //!
 //! ```text
 //!  0  "dvsq"

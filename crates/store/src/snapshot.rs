@@ -223,8 +223,8 @@ impl Snapshot {
         })
     }
 
-    /// The segments, and the documents in no segment yet, with their live documents as parts of a search. It declares the
-    /// [`schema`](Self::schema).
+    /// The parts of a search: the segments, and the documents in no segment yet, each with its live documents. They declare the
+    /// fields of the [`schema`](Self::schema).
     pub fn parts(&self) -> &Parts {
         &self.0.parts
     }

@@ -180,7 +180,7 @@ async fn objects_are_tables() {
     // Each process has the store of files among its object stores.
     let objects = Objects::new(context.runtime_env());
     let urls = files.iter().map(|file| format!("file://{}", file.display()));
-    let of_objects = objects.table(objects.dataset(urls).unwrap()).unwrap();
+    let of_objects = objects.table(objects.dataset(urls).await.unwrap()).await.unwrap();
     context.register_table("hits", Arc::new(of_objects)).unwrap();
     assert_eq!(answer(&context, query).await.unwrap(), answer(&local, query).await.unwrap());
 }

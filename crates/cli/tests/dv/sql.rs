@@ -304,7 +304,7 @@ fn names_of_tables_that_sql_reads_differently() {
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{run:?}");
         run.err.split_once('\n').unwrap().1.to_owned()
     };
-    let quote = "    hint: table is a word of SQL: write the table in double quotes, \"table\"\n";
+    let quote = "    hint: table is a keyword of SQL: write the table's name in double quotes, \"table\"\n";
     assert_eq!(hint(count("Table", "table.dv")), quote);
     let quote = quote.replace("table", "user").replace("the user", "the table");
     assert_eq!(hint(sandbox.dv(&["sql", "select user.size from user", "user=hits.dv"])), quote);

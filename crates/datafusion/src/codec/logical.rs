@@ -15,7 +15,8 @@ use super::Tag;
 use super::opened::OpenedTables;
 use crate::table::{DocvaluesTable, external};
 
-/// Sends tables that were made by [`DocvaluesTable::of_dataset`] or [`Objects::table`](crate::Objects::table), and leaves all else to another codec.
+/// Sends tables that were made by [`DocvaluesTable::of_dataset`] or [`Objects::table`](crate::Objects::table), and leaves all
+/// else to another codec.
 ///
 /// Encodes a table as its dataset. The decoder opens the files, and keeps the 16 datasets open that were used last.
 #[derive(Debug)]

@@ -26,17 +26,20 @@ impl OpenedTables {
         OpenedTables { memory: ObjectMemory::new(bytes), ..OpenedTables::default() }
     }
 
-    /// The table of a dataset. Objects are in the stores of `context`.
+    /// The table of a dataset. Objects are in the stores of the context that first asks for them.
     pub(super) fn open(&self, dataset: Dataset, context: &TaskContext) -> Result<Arc<TableData>> {
         if let Some(known) = self.find(&dataset) {
             return Ok(known);
         }
-        // Others do not wait; if two open the same, one of them is dropped.
+        // Others do not wait. If two open the same, the second one is dropped.
         let table = match dataset.has_objects() {
-            true => Objects::with(context.runtime_env(), self.memory.clone()).table(dataset)?,
+            true => Objects::with(context.runtime_env(), self.memory.clone()).blocking_table(dataset)?,
             false => DocvaluesTable::of_dataset(dataset)?,
         };
         let data = table.data;
+        if let Some(known) = data.dataset.as_deref().and_then(|dataset| self.find(dataset)) {
+            return Ok(known);
+        }
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         tables.insert(0, Arc::clone(&data));
         tables.truncate(MOST);

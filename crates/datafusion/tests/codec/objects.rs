@@ -13,10 +13,9 @@ async fn objects_are_sent_by_their_urls() {
     let folder = tempfile::tempdir().unwrap();
     let session = SessionContext::new();
     let objects = Objects::new(session.runtime_env());
-    let dataset = objects.dataset(urls(folder.path())).unwrap();
-    let table = || objects.table(dataset.clone()).unwrap();
+    let dataset = objects.dataset(urls(folder.path())).await.unwrap();
     assert!(error(DocvaluesTable::of_dataset(dataset.clone()).map(drop)).contains("`open_objects`"));
-    let (local, other) = (context(table()), SessionContext::new());
+    let (local, other) = (context(objects.table(dataset.clone()).await.unwrap()), SessionContext::new());
     let (tables, scans) =
         (DocvaluesLogicalCodec::default(), DocvaluesCodec::default().with_object_memory(1 << 20));
     for query in QUERIES {

@@ -180,9 +180,10 @@ impl BoundParts {
         Ok((count, pruned))
     }
 
-    /// Counts the documents that match if that takes little: `None` unless the query is known to match all documents or none of
-    /// each part, or is a range of one column whose skip index decides all but 65,536 documents. O(zones), on the calling
-    /// thread.
+    /// Counts the documents that match in O(zones), on the calling thread, or returns `None`.
+    ///
+    /// Each part needs a count that is known without reading values, or no deletes and a range of one column. The skip indexes
+    /// of these ranges must decide all but 65,536 documents of all parts together.
     ///
     /// ```
     /// # use docvalues_column::{Field, Kind, LogicalType};

@@ -118,7 +118,8 @@ impl Dataset {
         }
     }
 
-    /// The absolute path of the segment file that is part number `part`, or the URL of its object. `None` if there are fewer, or for a commit.
+    /// The absolute path of the segment file that is part number `part`, or the URL of its object. `None` if there
+    /// are fewer, or for a commit.
     pub fn file(&self, part: usize) -> Option<&str> {
         match &self.0 {
             Contents::Commit(_) => None,

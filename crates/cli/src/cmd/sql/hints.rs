@@ -36,7 +36,9 @@ fn spelling(query: &str, name: &str) -> Option<String> {
             && word.value.eq_ignore_ascii_case(name)
     };
     if words(query).iter().any(is_keyword) {
-        return Some(format!("{name} is a word of SQL: write the table in double quotes, \"{name}\""));
+        return Some(format!(
+            "{name} is a keyword of SQL: write the table's name in double quotes, \"{name}\""
+        ));
     }
     let query = query.to_lowercase();
     let has_dashes = !query.contains(name) && query.replace('-', "_").contains(name);
