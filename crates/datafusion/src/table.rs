@@ -28,7 +28,7 @@ use crate::sliced::SlicedScan;
 /// A table of the documents of some segments, or of a store.
 ///
 /// The columns are the fields of a store, or those of all segments, in the order in which these first have them. A segment
-/// without a column has nulls there. Types are widened as in [`MixedTypes::Promote`].
+/// without a column has nulls there. Types are widened as in [`MixedTypes::Promote`](docvalues::search::MixedTypes::Promote).
 pub struct DocvaluesTable {
     pub(crate) data: Arc<TableData>,
 }
