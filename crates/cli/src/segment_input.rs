@@ -12,6 +12,7 @@ use crate::input::column_type::{ColumnType, Layout};
 #[cfg(feature = "parquet")]
 use crate::input::import::DocBatch;
 use crate::input::import::{Document, Import, Imported, StoredRef, type_flag};
+use crate::input::infer_types::KeptAsText;
 use crate::output::text::thousands;
 use crate::progress::Progress;
 use crate::text_format::TextFormat;
@@ -168,6 +169,23 @@ pub(crate) fn refuse_nothing(import: &Import) -> Result<(), CliError> {
 /// A note on something unexpected about a column.
 pub(crate) fn note(column: &Column, lost: bool) -> Option<String> {
     let name = &column.name;
+    let brackets = if column.ty.is_some_and(|ty| ty.multi) { "[]" } else { "" };
+    match &column.kept_as_text {
+        Some(KeptAsText::Rounded(number)) => {
+            return Some(format!(
+                "column {name:?}: a double rounds {number}, so the type is string ({} rounds it)",
+                type_flag(name, &format!("f64{brackets}"))
+            ));
+        }
+        Some(KeptAsText::MixedOffsets) => {
+            return Some(format!(
+                "column {name:?}: the UTC offsets of its timestamps differ, so the type is string ({} stores them \
+                 without offsets)",
+                type_flag(name, &format!("timestamp{brackets}"))
+            ));
+        }
+        None => {}
+    }
     if lost {
         return Some(format!(
             "column {name:?}: its values are written in different ways, so export prints them in canonical form \

@@ -7,6 +7,7 @@ use jiff::tz::Offset;
 use crate::api::LogicalType;
 
 use super::column_type::{ColumnType, unit_of};
+use super::infer_types::KeptAsText;
 use super::parse_cell::{CellParser, ValueStyle};
 use super::row::Form;
 use super::schema::{ColumnRequest, TimeRequest};
@@ -56,6 +57,8 @@ pub(crate) struct Column {
     pub(crate) in_header: bool,
     /// The type in the schema of a Parquet or Arrow file.
     pub(crate) declared: Option<DeclaredType>,
+    /// The reason why the type is string although the sample has another type in common.
+    pub(crate) kept_as_text: Option<KeptAsText>,
     /// Whether the sample had no value, so that the type is a guess.
     pub(crate) unsampled: bool,
     /// The first value of the sample.
@@ -117,7 +120,9 @@ impl Column {
 
     /// The parser of the cells of this column, as type `ty`.
     pub(crate) fn cell_parser(&self, ty: ColumnType) -> CellParser<'_> {
-        CellParser { logical: ty.logical, explicit: self.explicit, time: self.time.as_ref() }
+        // Text kept from numbers takes JSON numbers.
+        let explicit = self.explicit || self.kept_as_text.is_some();
+        CellParser { logical: ty.logical, explicit, time: self.time.as_ref() }
     }
 
     /// Returns how a cell writes a missing value, or `None` if the cell has a value.
