@@ -62,14 +62,15 @@ fn missing_tokens(import: &Import) -> Option<String> {
 fn reordered(import: &Import) -> Option<String> {
     let reordered: Vec<&Column> = import.columns().iter().filter(|column| column.reordered).collect();
     let first = reordered.first()?;
-    let how = if first.in_header {
-        type_flag(&first.name, "string")
-    } else {
-        format!("jq -c '.{} |= tojson'", first.name)
+    let how = match (&first.declared, first.in_header) {
+        // A list of a Parquet or Arrow file has no text.
+        (Some(_), _) => String::new(),
+        (None, true) => format!(" ({} keeps text)", type_flag(&first.name, "string")),
+        (None, false) => format!(" (jq -c '.{} |= tojson' keeps text)", first.name),
     };
     let columns = named_columns(reordered.iter().map(|column| column.name.as_str()));
     Some(format!(
-        "{columns}: the values of a document are stored in ascending order, and equal strings once ({how} keeps text)"
+        "{columns}: the values of a document are stored in ascending order, and equal strings once{how}"
     ))
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn parse_float(text: &str) -> Option<f64> {
     text.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// Whether the fewest digits that identify `value` are the number `text`, of which it was parsed. `1.50` and `1e2` are
+/// Whether the fewest digits that identify `value` are the number `text`, from which it was parsed. `1.50` and `1e2` are
 /// kept; 9007199254740993.0 and 1e400 are not.
 pub(crate) fn keeps_number(text: &str, value: f64) -> bool {
     // Every number of up to 15 digits is kept, except among the subnormal ones.
