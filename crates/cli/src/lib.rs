@@ -23,6 +23,7 @@ mod error;
 mod field_changes;
 mod id_index;
 mod id_input;
+mod import_notes;
 mod input;
 #[cfg(feature = "sql")]
 mod machine_memory;

@@ -33,13 +33,39 @@ pub(crate) fn parse_float(text: &str) -> Option<f64> {
     text.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// Whether the canonical integer `text` is exact as a double.
-pub(crate) fn integer_fits_float(text: &str) -> bool {
-    // Every integer up to 2^53 is exact.
-    if text.len() <= 15 {
+/// Whether the fewest digits that identify `value` are the number `text`, from which it was parsed. `1.50` and `1e2` are
+/// kept; 9007199254740993.0 and 1e400 are not.
+pub(crate) fn keeps_number(text: &str, value: f64) -> bool {
+    // Every number of up to 15 digits is kept, except among the subnormal ones.
+    if value.is_normal() && text.len() <= SAFE_DIGITS {
         return true;
     }
-    text.parse::<f64>().is_ok_and(|value| value.is_finite() && format!("{value:.0}") == text)
+    if !value.is_finite() {
+        return !text.contains(|c: char| c.is_ascii_digit());
+    }
+    if value == 0.0 {
+        let number = text.split(['e', 'E']).next().unwrap_or_default();
+        return !number.contains(|c: char| matches!(c, '1'..='9'));
+    }
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    value.is_normal() && digits <= SAFE_DIGITS || significant(text) == significant(&format!("{value:e}"))
+}
+
+/// The digits of a number without leading and trailing zeros, and the power of ten of the first one; `None` if the
+/// exponent is out of range.
+fn significant(text: &str) -> Option<(String, i64)> {
+    let (number, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let number = number.trim_start_matches(['-', '+']);
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits = format!("{whole}{fraction}");
+    let from_first = digits.trim_start_matches('0');
+    let before = i64::try_from(whole.len()).ok()? - i64::try_from(digits.len() - from_first.len()).ok()?;
+    Some((from_first.trim_end_matches('0').to_owned(), exponent.parse::<i64>().ok()?.checked_add(before)?))
+}
+
+/// Whether the double of the text is the same number; see [`keeps_number`].
+pub(crate) fn float_keeps(text: &str) -> bool {
+    text.parse().is_ok_and(|value| keeps_number(text, value))
 }
 
 /// The text format of the doubles of a column.
@@ -178,10 +204,52 @@ mod tests {
         for text in ["", "-", "-0", "007", "+5", "1 ", " 1", "1.0", "1e3", "١", "0x10"] {
             assert!(!is_canonical_integer(text), "{text}");
         }
-        assert!(integer_fits_float("9007199254740992"));
-        assert!(!integer_fits_float("9007199254740993"));
-        assert!(integer_fits_float("18446744073709551616"));
-        assert!(!integer_fits_float("-9223372036854775807"));
+    }
+
+    #[test]
+    fn a_double_keeps_up_to_15_digits_and_some_numbers_with_more() {
+        for text in [
+            "0",
+            "-0.0",
+            "0e999999999999999999999",
+            "1.50",
+            "1e3",
+            "-1E-3",
+            ".5",
+            "5.",
+            "1e300",
+            "5e-324",
+            "NaN",
+            "-inf",
+            "123456789012345",
+            "0.00123456789012345",
+            "6.904679999999999",
+            "1.50000000000000000000",
+            "000000000000000000001.5",
+            "9007199254740992",
+            "9007199254740992.0",
+            "100000000000000000000000",
+            "1.7976931348623157e308",
+        ] {
+            assert!(float_keeps(text), "{text}");
+        }
+        for text in [
+            "9007199254740993",
+            "9007199254740993.0",
+            "123456789012345678.5",
+            "0.1234567890123456789",
+            "0.10000000000000001",
+            "18446744073709551616",
+            "-9223372036854775807",
+            "1e400",
+            "-1e400",
+            "1e-400",
+            "1.2345e-320",
+            "1e99999999999999999999",
+            "1e-99999999999999999999",
+        ] {
+            assert!(!float_keeps(text), "{text}");
+        }
     }
 
     #[test]
@@ -237,6 +305,25 @@ mod tests {
                 if set >> bit & 1 == 1 || bit < FIXED {
                     prop_assert_eq!(style.gives(value, &text), set >> bit & 1 == 1, "{} {:?}", text, style);
                 }
+            }
+        }
+
+        #[test]
+        fn numbers_of_15_digits_are_kept(digits in "[1-9][0-9]{0,14}", exponent in -300i32..290, zeros in "0{0,9}") {
+            let text = format!("{zeros}{digits}e{exponent}");
+            prop_assert!(float_keeps(&text), "{}", text);
+            let value: f64 = text.parse().unwrap();
+            prop_assert_eq!(significant(&text), significant(&format!("{value:e}")));
+        }
+
+        #[test]
+        fn a_double_keeps_every_text_of_itself(bits: u64) {
+            let value = f64::from_bits(bits);
+            prop_assume!(value.is_finite());
+            for style in NAMED {
+                let mut text = String::new();
+                style.print(value, &mut text);
+                prop_assert!(float_keeps(&text), "{}", text);
             }
         }
 

@@ -7,11 +7,11 @@ use crate::api::{Compression, LogicalType};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::id_index::IdIndexPlan;
-use crate::input::column::Column;
+use crate::import_notes::{column_note, empty_inputs, input_notes, without_values};
 use crate::input::column_type::{ColumnType, Layout};
 #[cfg(feature = "parquet")]
 use crate::input::import::DocBatch;
-use crate::input::import::{Document, Import, Imported, StoredRef, type_flag};
+use crate::input::import::{Document, Import, Imported, StoredRef};
 use crate::output::text::thousands;
 use crate::progress::Progress;
 use crate::text_format::TextFormat;
@@ -102,8 +102,11 @@ impl<'w, T> SegmentInput<'w, T> {
             let (text_format, lost) = column.text_format(import.documents(), import.missing_tokens());
             let text_format = TextFormat { order: u32::try_from(index).ok(), ..text_format };
             self.writer.set_format(field, text_format.to_format().unwrap_or_default())?;
-            notes.extend(note(column, lost));
+            notes.extend(column_note(column, lost));
         }
+        notes.extend(input_notes(import));
+        notes.extend(without_values(import));
+        notes.extend(empty_inputs(import));
         Ok(notes)
     }
 }
@@ -163,21 +166,4 @@ pub(crate) fn refuse_nothing(import: &Import) -> Result<(), CliError> {
         }
         _ => Ok(()),
     }
-}
-
-/// A note on something unexpected about a column.
-pub(crate) fn note(column: &Column, lost: bool) -> Option<String> {
-    let name = &column.name;
-    if lost {
-        return Some(format!(
-            "column {name:?}: its values are written in different ways, so export prints them in canonical form \
-             ({} keeps every character)",
-            type_flag(name, "string")
-        ));
-    }
-    (column.unsampled && column.values > 0).then(|| {
-        format!(
-            "column {name:?}: no value in the sample, so its type is string (set --type, or use --sample all)"
-        )
-    })
 }

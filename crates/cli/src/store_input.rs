@@ -11,6 +11,7 @@ use crate::api::writer::FieldId;
 use crate::console::Console;
 use crate::end_signal::EndSignal;
 use crate::error::CliError;
+use crate::import_notes::{column_note, input_notes, without_values};
 use crate::input::column::Column;
 use crate::input::column_type::ColumnType;
 #[cfg(feature = "parquet")]
@@ -21,7 +22,7 @@ use crate::output::text::thousands;
 use crate::progress::Progress;
 #[cfg(feature = "parquet")]
 use crate::segment_input::write_columns;
-use crate::segment_input::{note, refuse_nothing, spec, write_document};
+use crate::segment_input::{refuse_nothing, spec, write_document};
 use crate::store_schema;
 use crate::text_format::TextFormat;
 
@@ -282,9 +283,11 @@ impl<'s> StoreInput<'s> {
         let stored = import.columns().iter().filter(|column| column.is_stored());
         let note_of = |column: &Column| {
             let (_, lost) = column.text_format(import.documents(), import.missing_tokens());
-            note(column, lost)
+            column_note(column, lost)
         };
-        Ok(stored.filter_map(note_of).collect())
+        // In a partial document, a missing value is one that stays as it is.
+        let without_values = without_values(import).filter(|_| !self.plan.partial);
+        Ok(stored.filter_map(note_of).chain(input_notes(import)).chain(without_values).collect())
     }
 
     /// Ends after a failure. If some documents are durable, commits all that were applied, and adds their number to the

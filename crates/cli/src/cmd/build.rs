@@ -129,8 +129,7 @@ pub(super) fn requested(file: Option<&Path>, types: &[String]) -> Result<Schema,
 
 /// The keys of the index sort, which may name the columns found so far.
 fn sort_keys(arguments: &[String], import: &Import) -> Result<Vec<SortKey>, CliError> {
-    let columns =
-        import.columns().iter().filter(|column| !column.excluded && (column.in_header || column.values > 0));
+    let columns = import.columns().iter().filter(|column| column.is_stored());
     let columns = columns.map(|column| (column.name.as_str(), column.ty.is_some_and(|ty| ty.multi)));
     sort::keys_to_write(arguments, &columns.collect::<Vec<_>>())
 }

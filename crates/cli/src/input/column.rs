@@ -7,6 +7,7 @@ use jiff::tz::Offset;
 use crate::api::LogicalType;
 
 use super::column_type::{ColumnType, unit_of};
+use super::infer_types::KeptAsText;
 use super::parse_cell::{CellParser, ValueStyle};
 use super::row::Form;
 use super::schema::{ColumnRequest, TimeRequest};
@@ -16,18 +17,32 @@ use crate::time::{Rfc3339, TimeFormat};
 
 /// The CSV cells that stand for a missing value.
 #[derive(Clone, Debug)]
-pub(crate) struct MissingTokens(Vec<String>);
+pub(crate) struct MissingTokens {
+    tokens: Vec<String>,
+    /// The indexes of `NA` and `null`, unless the user names them.
+    defaults: Vec<usize>,
+}
 
 impl MissingTokens {
     /// The empty cell; `NA` and `null`, unless `plain`; and the tokens in `more`.
     pub(crate) fn new(plain: bool, more: &[String]) -> MissingTokens {
         let common: &[&str] = if plain { &[""] } else { &["", "NA", "null"] };
-        MissingTokens(common.iter().map(|&t| t.to_owned()).chain(more.iter().cloned()).collect())
+        let is_default = |index: &usize| !more.iter().any(|token| token == common[*index]);
+        MissingTokens {
+            tokens: common.iter().map(|&t| t.to_owned()).chain(more.iter().cloned()).collect(),
+            defaults: (1..common.len()).filter(is_default).collect(),
+        }
+    }
+
+    /// The tokens of a set of indexes that are there by default.
+    pub(crate) fn defaults(&self, seen: u32) -> impl Iterator<Item = &str> {
+        let seen = self.defaults.iter().filter(move |index| seen >> **index & 1 == 1);
+        seen.filter_map(|index| self.tokens.get(*index)).map(String::as_str)
     }
 
     /// The index of the token that equals a CSV cell.
     pub(crate) fn find(&self, text: &str) -> Option<usize> {
-        self.0.iter().position(|token| token == text)
+        self.tokens.iter().position(|token| token == text)
     }
 }
 
@@ -56,6 +71,8 @@ pub(crate) struct Column {
     pub(crate) in_header: bool,
     /// The type in the schema of a Parquet or Arrow file.
     pub(crate) declared: Option<DeclaredType>,
+    /// The reason why the type is string although the sample has another type in common.
+    pub(crate) kept_as_text: Option<KeptAsText>,
     /// Whether the sample had no value, so that the type is a guess.
     pub(crate) unsampled: bool,
     /// The first value of the sample.
@@ -63,6 +80,8 @@ pub(crate) struct Column {
     /// Documents with a value.
     pub(crate) documents: u64,
     pub(crate) values: u64,
+    /// Whether the values of some document were sorted, or equal strings among them stored once.
+    pub(crate) reordered: bool,
     observed: ObservedStyle,
 }
 
@@ -91,6 +110,8 @@ struct ObservedStyle {
     offset: Common<Offset>,
     missing: Common<Missing>,
     missing_count: u64,
+    /// The indexes of the first tokens for missing values, as a bit set.
+    tokens: u32,
 }
 
 /// `None` before the first value, `Some(Some(_))` while all values are equal, `Some(None)` once two differ.
@@ -117,7 +138,9 @@ impl Column {
 
     /// The parser of the cells of this column, as type `ty`.
     pub(crate) fn cell_parser(&self, ty: ColumnType) -> CellParser<'_> {
-        CellParser { logical: ty.logical, explicit: self.explicit, time: self.time.as_ref() }
+        // Text kept from numbers takes JSON numbers.
+        let explicit = self.explicit || self.kept_as_text.is_some();
+        CellParser { logical: ty.logical, explicit, time: self.time.as_ref() }
     }
 
     /// Returns how a cell writes a missing value, or `None` if the cell has a value.
@@ -170,11 +193,19 @@ impl Column {
     pub(crate) fn observe_missing(&mut self, missing: Missing) {
         self.observed.missing_count += 1;
         agree(&mut self.observed.missing, missing);
+        if let Missing::Token(index @ ..32) = missing {
+            self.observed.tokens |= 1 << index;
+        }
     }
 
-    /// Whether the segment has the column: a column that a header names exists even without values.
+    /// The indexes of the first tokens for missing values that cells had, as a bit set.
+    pub(crate) fn missing_tokens_seen(&self) -> u32 {
+        self.observed.tokens
+    }
+
+    /// Whether the segment has the column: a column that a header or the user names exists even without values.
     pub(crate) fn is_stored(&self) -> bool {
-        !self.excluded && (self.values > 0 || self.in_header)
+        !self.excluded && (self.values > 0 || self.in_header || self.explicit)
     }
 
     /// The text format to store, after all `documents`; and whether some values will be printed in another format
@@ -216,7 +247,7 @@ impl Column {
         if observed.missing_count == documents - self.documents {
             match observed.missing.flatten() {
                 Some(Missing::Token(0)) | None => {}
-                Some(Missing::Token(token)) => text_format.missing = tokens.0.get(token).cloned(),
+                Some(Missing::Token(token)) => text_format.missing = tokens.tokens.get(token).cloned(),
                 Some(Missing::Null) => text_format.json_missing = Some(JsonMissing::Null),
                 Some(Missing::EmptyArray) => text_format.json_missing = Some(JsonMissing::EmptyArray),
             }

@@ -197,6 +197,12 @@ impl Import {
         self.inputs.iter().map(|input| input.source.text_read()).sum()
     }
 
+    /// The names of the inputs without a byte, if all inputs are text.
+    pub(crate) fn empty_inputs(&self) -> impl Iterator<Item = &str> {
+        let sources = self.inputs.iter().map(|input| &input.source).filter(|_| self.is_text());
+        sources.filter(|source| source.text_read() == 0).map(|source| &*source.name)
+    }
+
     /// Whether all inputs are text.
     pub(crate) fn is_text(&self) -> bool {
         self.columns.iter().all(|column| column.declared.is_none())

@@ -7,8 +7,8 @@ use crate::api::LogicalType;
 
 use super::column_type::{ColumnType, timestamp};
 use super::row::Form;
-use crate::number::{integer_fits_float, is_canonical_integer, parse_float};
-use crate::time::{Rfc3339, Unit, parse_date};
+use crate::number::{float_keeps, is_canonical_integer, parse_float};
+use crate::time::{Rfc3339, Unit, parse_date, parse_offset};
 
 /// A set of types, the preferred one in the lowest bit.
 type Types = u8;
@@ -35,6 +35,20 @@ pub(crate) struct Evidence {
     digits: u8,
     /// Whether some timestamps do not fit nanoseconds in an `i64`.
     beyond_nanos: bool,
+    /// The first number that a double rounds.
+    rounded: Option<String>,
+    /// The offset of the first timestamp, in seconds.
+    offset: Option<i32>,
+    mixed_offsets: bool,
+}
+
+/// The reason why a column of numbers or timestamps is kept as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum KeptAsText {
+    /// A double rounds this number.
+    Rounded(String),
+    /// The timestamps differ in their UTC offsets.
+    MixedOffsets,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -78,11 +92,7 @@ impl Evidence {
         };
         self.multi |= element;
         let still = allowed & !self.classes[class].others;
-        let types = if class == 2 { number_types(text, json_fits) } else { self.text_types(text, still) };
-        if types == 0 {
-            // No type fits, as for 1e400. The second pass reports it.
-            return;
-        }
+        let types = if class == 2 { self.number_types(text) } else { self.text_types(text, still) };
         let entry = &mut self.classes[class];
         entry.others = ANY & !(still & types);
         entry.count += 1;
@@ -103,8 +113,8 @@ impl Evidence {
         if still & BOOL != 0 && matches!(text, "true" | "false") {
             types |= BOOL;
         }
-        if still & (I64 | U64 | F64) != 0 {
-            types |= number_types(text, |text| parse_float(text).is_some());
+        if still & (I64 | U64 | F64) != 0 && (is_canonical_integer(text) || parse_float(text).is_some()) {
+            types |= self.number_types(text);
         }
         if still & DATE != 0 && parse_date(text).is_some() {
             types |= DATE;
@@ -122,7 +132,17 @@ impl Evidence {
         };
         self.digits = self.digits.max(parsed.digits);
         self.beyond_nanos |= Unit::Nanos.count(parsed.moment).is_none();
+        let offset = parse_offset(parsed.suffix).map_or(0, |offset| offset.seconds());
+        self.mixed_offsets |= *self.offset.get_or_insert(offset) != offset;
         true
+    }
+
+    /// The types of a number.
+    fn number_types(&mut self, text: &str) -> Types {
+        if self.rounded.is_none() && !float_keeps(text) {
+            self.rounded = Some(text.to_owned());
+        }
+        integer_types(text) | F64
     }
 
     /// The unit that the timestamps of the sample need.
@@ -142,21 +162,9 @@ impl Evidence {
             let text = ColumnType { logical: LogicalType::Utf8, multi: self.multi, layout: None };
             return Ok(self.in_csv.then_some(text));
         }
-        let mut types = self.classes.iter().fold(ANY, |types, class| types & !class.others);
-        if types & TIMESTAMP != 0 && self.unit() == Unit::Nanos && self.beyond_nanos {
-            types &= !TIMESTAMP;
-        }
-        if types == 0 {
-            let (one, other) = self.conflict();
-            if !majority || one == other {
-                let name = |class: usize| {
-                    (CLASS_NAMES[class], self.classes[class].first.clone().unwrap_or_default())
-                };
-                return Err(Box::new(Conflict { one: name(one), other: name(other) }));
-            }
-            types = ANY & !self.classes[one].others;
-        }
-        let logical = match types & types.wrapping_neg() {
+        let first = self.first_type(majority)?;
+        let logical = match first {
+            _ if self.reason_for_text(first).is_some() => LogicalType::Utf8,
             BOOL => LogicalType::Bool,
             I64 => LogicalType::I64,
             U64 => LogicalType::U64,
@@ -166,6 +174,38 @@ impl Evidence {
             _ => LogicalType::Utf8,
         };
         Ok(Some(ColumnType { logical, multi: self.multi, layout: None }))
+    }
+
+    /// The reason why the decided type is a string, if the values have another type in common.
+    pub(crate) fn kept_as_text(&self) -> Option<KeptAsText> {
+        self.first_type(true).ok().and_then(|first| self.reason_for_text(first))
+    }
+
+    fn reason_for_text(&self, first: Types) -> Option<KeptAsText> {
+        match first {
+            F64 => self.rounded.clone().map(KeptAsText::Rounded),
+            TIMESTAMP => self.mixed_offsets.then_some(KeptAsText::MixedOffsets),
+            _ => None,
+        }
+    }
+
+    /// The first type that the values have in common.
+    fn first_type(&self, majority: bool) -> Result<Types, Box<Conflict>> {
+        let mut types = self.classes.iter().fold(ANY, |types, class| types & !class.others);
+        if types & TIMESTAMP != 0 && self.unit() == Unit::Nanos && self.beyond_nanos {
+            types &= !TIMESTAMP;
+        }
+        if types == 0 {
+            let (one, other) = self.conflict();
+            if !majority {
+                let name = |class: usize| {
+                    (CLASS_NAMES[class], self.classes[class].first.clone().unwrap_or_default())
+                };
+                return Err(Box::new(Conflict { one: name(one), other: name(other) }));
+            }
+            types = ANY & !self.classes[one].others;
+        }
+        Ok(types & types.wrapping_neg())
     }
 
     /// The two classes with the most values; the same one twice if there is only one.
@@ -179,27 +219,17 @@ impl Evidence {
 
 /// The first type that a JSON number fits.
 pub(super) fn narrowest_number(text: &str) -> LogicalType {
-    match number_types(text, json_fits) {
+    match integer_types(text) {
         types if types & I64 != 0 => LogicalType::I64,
         types if types & U64 != 0 => LogicalType::U64,
         _ => LogicalType::F64,
     }
 }
 
-/// The types that print a number exactly. `fits` decides for f64 if the number is not an integer.
-fn number_types(text: &str, fits: impl Fn(&str) -> bool) -> Types {
-    if !is_canonical_integer(text) {
-        return if fits(text) { F64 } else { 0 };
-    }
-    let of = |fits: bool, types: Types| if fits { types } else { 0 };
-    of(text.parse::<i64>().is_ok(), I64)
-        | of(text.parse::<u64>().is_ok(), U64)
-        | of(integer_fits_float(text), F64)
-}
-
-/// Whether an f64 stores a JSON number.
-fn json_fits(text: &str) -> bool {
-    text.parse().is_ok_and(f64::is_finite)
+/// The types of integers that a number fits.
+fn integer_types(text: &str) -> Types {
+    let of = |fits: bool, types: Types| if fits && is_canonical_integer(text) { types } else { 0 };
+    of(text.parse::<i64>().is_ok(), I64) | of(text.parse::<u64>().is_ok(), U64)
 }
 
 #[cfg(test)]
@@ -233,7 +263,8 @@ mod tests {
         assert_eq!(csv(&["1", "-5", "9223372036854775807"]), "i64");
         assert_eq!(csv(&["1", "18446744073709551615"]), "u64");
         assert_eq!(csv(&["-1", "18446744073709551615"]), "string");
-        assert_eq!(csv(&["1", "18446744073709551616"]), "f64");
+        assert_eq!(csv(&["1", "100000000000000000000"]), "f64");
+        assert_eq!(csv(&["1", "18446744073709551616"]), "string");
         assert_eq!(csv(&["1", "18446744073709551617"]), "string");
         assert_eq!(csv(&["1", "2.5", "-inf", "NaN"]), "f64");
         assert_eq!(csv(&["9007199254740993", "2.5"]), "string");
@@ -251,7 +282,7 @@ mod tests {
     #[test]
     fn timestamps_take_the_unit_of_their_digits() {
         assert_eq!(csv(&["2013-01-01T06:00:00Z"]), "timestamp[ms]");
-        assert_eq!(csv(&["2013-01-01T06:00:00Z", "2013-01-01 06:00:00.123456+02:00"]), "timestamp[us]");
+        assert_eq!(csv(&["2013-01-01T06:00:00Z", "2013-01-01 06:00:00.123456-00:00"]), "timestamp[us]");
         assert_eq!(csv(&["2013-01-01T06:00:00.1234567Z"]), "timestamp[ns]");
         assert_eq!(csv(&["2013-01-01T06:00:00.1234567Z", "1600-01-01T00:00:00Z"]), "string");
         assert_eq!(csv(&["2013-01-01T06:00:00"]), "string");
@@ -278,8 +309,34 @@ mod tests {
         let conflict = mixed.decide(false).unwrap_err();
         assert_eq!((conflict.one.0, conflict.other.0), ("JSON numbers", "JSON strings"));
         assert_eq!(mixed.decide(true), Ok(Some(ColumnType::single(LogicalType::I64))));
-        let wide = evidence(Form::Number, &["-1", "18446744073709551615"]);
-        assert!(wide.decide(true).is_err());
+    }
+
+    #[test]
+    fn numbers_that_a_double_rounds_and_mixed_offsets_are_kept_as_text() {
+        let reason = |form, texts: &[&str]| {
+            let evidence = evidence(form, texts);
+            (evidence.decide(false).unwrap().unwrap().to_string(), evidence.kept_as_text())
+        };
+        let rounded = |text: &str| ("string".to_owned(), Some(KeptAsText::Rounded(text.to_owned())));
+        for form in [Form::Bare, Form::Number] {
+            let number = |texts: &[&str]| reason(form, texts);
+            assert_eq!(number(&["1.5", "9007199254740993.0"]), rounded("9007199254740993.0"));
+            assert_eq!(number(&["9007199254740993", "2.5"]), rounded("9007199254740993"));
+            assert_eq!(number(&["-1", "18446744073709551615"]), rounded("18446744073709551615"));
+            assert_eq!(number(&["123456789012345678.5"]), rounded("123456789012345678.5"));
+            assert_eq!(number(&["9007199254740993", "7"]), ("i64".to_owned(), None));
+            assert_eq!(number(&["1.50", "1.5", "1e3"]), ("f64".to_owned(), None));
+        }
+        assert_eq!(reason(Form::Number, &["1e400"]), rounded("1e400"));
+        assert_eq!(reason(Form::Bare, &["9007199254740993.0", "x"]), ("string".to_owned(), None));
+        for form in [Form::Bare, Form::Str] {
+            let mixed = ["2013-01-01T06:00:00+01:00", "2013-07-01T06:00:00+02:00"];
+            let kept = ("string".to_owned(), Some(KeptAsText::MixedOffsets));
+            assert_eq!(reason(form, &mixed), kept);
+            assert_eq!(reason(form, &[mixed[0], mixed[1], "x"]), ("string".to_owned(), None));
+            assert_eq!(reason(form, &["2013-01-01T06:00:00Z", mixed[0]]), kept);
+            assert_eq!(reason(form, &[mixed[0], mixed[0]]), ("timestamp[ms]".to_owned(), None));
+        }
     }
 
     #[test]

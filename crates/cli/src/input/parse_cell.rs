@@ -9,7 +9,7 @@ use crate::api::{LogicalType, from_f64, from_u64};
 use super::column_type::{unit_of, value_name};
 use super::row::Form;
 use super::schema::TimeRequest;
-use crate::number::{integer_fits_float, is_canonical_integer, parse_float, styles};
+use crate::number::{float_keeps, is_canonical_integer, keeps_number, parse_float, styles};
 use crate::time::{Moment, Rfc3339, TimeFormat, Unit, days, parse_date};
 
 /// A value as the segment stores it.
@@ -101,7 +101,7 @@ impl CellParser<'_> {
         } else {
             parse_float(text)?
         };
-        if !self.explicit && is_canonical_integer(text) && !integer_fits_float(text) {
+        if !self.explicit && !keeps_number(text, value) {
             return None;
         }
         let mark = ValueStyle::Float { styles: styles(text, value), json: !form.is_csv() };
@@ -170,25 +170,27 @@ impl CellParser<'_> {
 
     /// A mismatch; an empty `problem` stands for "expected" and the type.
     fn refuse(&self, text: &str, form: Form, problem: &str) -> TypeMismatch {
+        let wider = self.wider(text, form);
         let problem = match problem {
+            "" if wider == "f64" && self.logical == LogicalType::F64 => {
+                "a double rounds this number".to_owned()
+            }
             "" => format!("expected {}", value_name(self.logical)),
             problem => problem.to_owned(),
         };
-        TypeMismatch { problem, wider: self.wider(text, form) }
+        TypeMismatch { problem, wider }
     }
 
-    /// The type to suggest for a column that also has this text.
+    /// The type to suggest for a column that also has this text; the type of the column if the user has to request
+    /// it.
     fn wider(&self, text: &str, form: Form) -> &'static str {
         let integer = is_canonical_integer(text);
         match self.logical {
             _ if matches!(form, Form::Str | Form::Bool) => "string",
             LogicalType::I64 if integer && text.parse::<u64>().is_ok() => "u64",
             LogicalType::U64 if integer && text.parse::<i64>().is_ok() => "i64",
-            LogicalType::I64 | LogicalType::U64
-                if (!integer || integer_fits_float(text)) && parse_float(text).is_some() =>
-            {
-                "f64"
-            }
+            LogicalType::I64 | LogicalType::U64 if parse_float(text).is_some() && float_keeps(text) => "f64",
+            LogicalType::F64 if !self.explicit && parse_float(text).is_some() => "f64",
             _ => "string",
         }
     }
@@ -319,9 +321,12 @@ mod tests {
         assert_eq!(wider(LogicalType::I64, Form::Bare, "1.5"), "f64");
         assert_eq!(wider(LogicalType::I64, Form::Bare, "9223372036854775808"), "u64");
         assert_eq!(wider(LogicalType::U64, Form::Bare, "-1"), "i64");
-        assert_eq!(wider(LogicalType::I64, Form::Bare, "18446744073709551616"), "f64");
+        assert_eq!(wider(LogicalType::I64, Form::Bare, "100000000000000000000"), "f64");
         assert_eq!(wider(LogicalType::I64, Form::Bare, "18446744073709551617"), "string");
-        assert_eq!(wider(LogicalType::F64, Form::Number, "9007199254740993"), "string");
+        assert_eq!(wider(LogicalType::I64, Form::Bare, "9007199254740993.0"), "string");
+        assert_eq!(wider(LogicalType::F64, Form::Number, "9007199254740993"), "f64");
+        assert_eq!(wider(LogicalType::F64, Form::Bare, "123456789012345678.5"), "f64");
+        assert_eq!(wider(LogicalType::F64, Form::Bare, "1e400"), "string");
         assert_eq!(wider(LogicalType::I64, Form::Str, "5"), "string");
         assert_eq!(wider(LogicalType::I64, Form::Bare, "007"), "string");
         assert_eq!(wider(LogicalType::Utf8, Form::Number, "5"), "string");

@@ -96,6 +96,15 @@ impl Printer {
         }
     }
 
+    /// Whether some of the values are `null` in JSON: NaN and infinity.
+    pub(crate) fn has_nulls(&self, values: &[StoredRef<'_>]) -> bool {
+        let is_finite = |value: &StoredRef<'_>| match value {
+            StoredRef::Number(stored) => to_f64(*stored).is_finite(),
+            StoredRef::Bytes(_) => true,
+        };
+        self.logical == LogicalType::F64 && !values.iter().all(is_finite)
+    }
+
     /// Appends the JSON of the values. Returns `false` and appends nothing if the key is left out.
     pub(crate) fn json(&self, values: &[StoredRef<'_>], out: &mut String) -> bool {
         match values {

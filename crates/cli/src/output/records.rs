@@ -288,24 +288,36 @@ fn ndjson(
 ) -> Result<(), CliError> {
     let Console { out, err, .. } = console;
     let keys: Vec<String> = fields.iter().map(|field| json_key(&field.name)).collect();
-    let mut line = String::new();
+    let (mut line, mut has_nulls) = (String::new(), vec![false; fields.len()]);
     documents.each(fields, *err, &mut |records, doc, at| {
         line.clear();
         line.push('{');
         ids.json(doc, &mut line);
-        for (column, key) in records.columns().zip(&keys) {
+        for ((column, key), has_nulls) in records.columns().zip(&keys).zip(&mut has_nulls) {
             let start = line.len();
             if start > 1 {
                 line.push(',');
             }
             line.push_str(key);
-            if !column.values(at, |values| column.printer.json(values, &mut line)) {
+            let is_printed = column.values(at, |values| {
+                *has_nulls |= column.printer.has_nulls(values);
+                column.printer.json(values, &mut line)
+            });
+            if !is_printed {
                 line.truncate(start);
             }
         }
         line.push_str("}\n");
         Ok(out.write_all(line.as_bytes())?)
-    })
+    })?;
+    let with_nulls = fields.iter().zip(&has_nulls).filter(|(_, has_nulls)| **has_nulls);
+    let with_nulls: Vec<&str> = with_nulls.map(|(field, _)| field.name.as_str()).collect();
+    if !with_nulls.is_empty() {
+        let columns = text::named_columns(with_nulls.into_iter());
+        console
+            .note(&format!("note: {columns}: NaN and infinity are null in NDJSON (--format csv keeps them)"));
+    }
+    Ok(())
 }
 
 fn json_key(name: &str) -> String {

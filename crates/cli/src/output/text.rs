@@ -85,6 +85,18 @@ pub(crate) fn printable(text: &str) -> String {
     out
 }
 
+/// Names columns for a message: the first few, and the number of others.
+pub(crate) fn named_columns<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 3;
+    let count = names.len();
+    let list = names.take(SHOWN).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    match count.checked_sub(SHOWN) {
+        _ if count == 1 => format!("column {list}"),
+        None | Some(0) => format!("columns {list}"),
+        Some(more) => format!("columns {list} and {more} more"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -455,3 +455,26 @@ fn lengths_that_are_not_there_take_no_memory() {
     let sandbox = Sandbox::with("a.arrow", ipc_file(&empty));
     assert_eq!(build(&sandbox, "a.arrow").0, Exit::Ok);
 }
+
+#[test]
+fn sorted_and_deduplicated_lists_are_noted() {
+    for (name, write) in FORMATS {
+        for (rows, is_noted) in [
+            ([["a", "b"], ["a", "c"]], false),
+            ([["a", "b"], ["c", "a"]], true),
+            ([["a", "a"], ["b", "c"]], true),
+        ] {
+            let (mut strings, mut numbers) =
+                (ListBuilder::new(StringBuilder::new()), ListBuilder::new(Int64Builder::new()));
+            for row in rows {
+                strings.append_value(row.map(Some));
+                numbers.append_value([Some(1), Some(1)]);
+            }
+            let rows = several(vec![("s", Arc::new(strings.finish())), ("n", Arc::new(numbers.finish()))]);
+            let sandbox = Sandbox::with(name, write(&rows));
+            let run = sandbox.dv(&["build", name, "-o", "a.dv"]);
+            let note = "note: column \"s\": the values of a document are stored in ascending order, and equal strings once\n";
+            assert_eq!((run.code, run.err.as_str()), (0, if is_noted { note } else { "" }), "{name}");
+        }
+    }
+}

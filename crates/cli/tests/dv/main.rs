@@ -17,6 +17,7 @@ mod histogram;
 mod ids;
 mod json;
 mod merge;
+mod notes;
 mod pipes;
 mod put;
 mod put_partial;

@@ -184,9 +184,23 @@ type Converted = (Vec<(usize, ConvertedColumn)>, Vec<(usize, ValueError)>);
 /// Records the values of a column and their format.
 fn observe(column: &mut Column, filled: &ConvertedColumn) {
     column.documents += filled.rows;
+    if let Some(lists) = &filled.lists {
+        column.reordered |= !lists.windows(2).all(|list| are_in_order(&filled.stored, list[0], list[1]));
+    }
     match &filled.seen {
         Styles::Alike(mark) => column.observe_alike(*mark, filled.values),
         Styles::Each(marks) => marks.iter().for_each(|mark| column.observe(*mark)),
+    }
+}
+
+/// Whether a column stores the values of a list as they are: in ascending order, and equal strings once.
+fn are_in_order(stored: &Stored, start: u64, end: u64) -> bool {
+    let at = |index: u64| usize::try_from(index).unwrap_or(usize::MAX);
+    match stored {
+        Stored::Numbers(numbers) => numbers.get(at(start)..at(end)).is_none_or(<[i64]>::is_sorted),
+        Stored::Strings(strings) => {
+            (at(start)..at(end)).skip(1).all(|next| strings.get(next - 1) < strings.get(next))
+        }
     }
 }
 

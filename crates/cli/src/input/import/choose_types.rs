@@ -26,6 +26,7 @@ impl Import {
                 (None, None) => {
                     let inferred = evidence.decide(self.options.skip_bad);
                     let inferred = inferred.map_err(|conflict| conflicting(&column.name, &conflict))?;
+                    column.kept_as_text = evidence.kept_as_text();
                     // A CSV column without values is text.
                     let text = ColumnType::single(LogicalType::Utf8);
                     column.unsampled = inferred.is_none() && column.in_header;

@@ -51,18 +51,29 @@ impl Document {
 
     /// Records the formats of the values in their columns.
     pub(super) fn observe(&self, columns: &mut [Column]) {
-        let mut last = None;
+        let mut last: Option<&Value> = None;
         for value in &self.values {
             let Some(column) = columns.get_mut(value.column) else { continue };
             column.observe(value.mark);
-            if last.replace(value.column) != Some(value.column) {
-                column.documents += 1;
+            match last.replace(value) {
+                Some(last) if last.column == value.column => {
+                    column.reordered |= !self.are_in_order(last, value);
+                }
+                _ => column.documents += 1,
             }
         }
         for (index, missing) in &self.missing {
             if let Some(column) = columns.get_mut(*index) {
                 column.observe_missing(*missing);
             }
+        }
+    }
+
+    /// Whether a column stores two values of a document as they are: in ascending order, and equal strings once.
+    fn are_in_order(&self, a: &Value, b: &Value) -> bool {
+        match (a.stored, b.stored) {
+            (Stored::Number(a), Stored::Number(b)) => a <= b,
+            _ => self.bytes.get(a.range.clone()) < self.bytes.get(b.range.clone()),
         }
     }
 

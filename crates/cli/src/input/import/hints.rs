@@ -1,5 +1,6 @@
 //! Errors on values that do not fit their column, with the option that resolves them.
 
+use crate::api::LogicalType;
 use crate::input::column::Column;
 use crate::input::column_type::ColumnType;
 use crate::input::error::{BadRow, InputError};
@@ -11,12 +12,6 @@ pub(super) fn conflicting(name: &str, conflict: &Conflict) -> InputError {
     let at = |(file, line, column): &(String, u64, u64)| format!("{file}:{line}:{column}");
     let (one, other) = (&conflict.one, &conflict.other);
     let flag = type_flag(name, "string");
-    if one.0 == other.0 {
-        return InputError::refused(
-            format!("{}: column {name:?} holds numbers that have no exact type in common", at(&one.1)),
-            format!("use {flag} to keep their text, or {} to round them", type_flag(name, "f64")),
-        );
-    }
     InputError::refused(
         format!("{}: column {name:?} holds {} and, at {}, {}", at(&one.1), one.0, at(&other.1), other.0),
         format!("use {flag} to keep the text of both, or --skip-bad to skip the rows with the rarer kind"),
@@ -38,6 +33,11 @@ pub(super) fn describe(column: &Column, ty: ColumnType, mismatch: &TypeMismatch,
             "correct the value, declare it missing with --missing, or skip bad rows with --skip-bad"
                 .to_owned()
         }
+        "f64" if ty.logical == LogicalType::F64 => format!(
+            "use {} to round it, or {} to keep its text",
+            type_flag(name, &format!("f64{brackets}")),
+            type_flag(name, &format!("string{brackets}"))
+        ),
         wider => format!(
             "use {}, or --sample all to infer the type from all rows",
             type_flag(name, &format!("{wider}{brackets}"))

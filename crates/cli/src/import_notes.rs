@@ -1,0 +1,92 @@
+//! Notes on values that a segment has otherwise than the input.
+
+use crate::input::column::Column;
+use crate::input::import::{Import, type_flag};
+use crate::input::infer_types::KeptAsText;
+use crate::output::text::named_columns;
+
+/// A note on the type or the format of a column; `lost` if its values have no format in common.
+pub(crate) fn column_note(column: &Column, lost: bool) -> Option<String> {
+    let name = &column.name;
+    let brackets = if column.ty.is_some_and(|ty| ty.multi) { "[]" } else { "" };
+    match &column.kept_as_text {
+        Some(KeptAsText::Rounded(number)) => {
+            return Some(format!(
+                "column {name:?}: a double rounds {number}, so the type is string ({} rounds it)",
+                type_flag(name, &format!("f64{brackets}"))
+            ));
+        }
+        Some(KeptAsText::MixedOffsets) => {
+            return Some(format!(
+                "column {name:?}: the UTC offsets of its timestamps differ, so the type is string ({} stores them \
+                 without offsets)",
+                type_flag(name, &format!("timestamp{brackets}"))
+            ));
+        }
+        None => {}
+    }
+    if lost {
+        return Some(format!(
+            "column {name:?}: its values are written in different ways, so export prints them in canonical form \
+             ({} keeps every character)",
+            type_flag(name, "string")
+        ));
+    }
+    (column.unsampled && column.values > 0).then(|| {
+        format!(
+            "column {name:?}: no value in the sample, so its type is string (set --type, or use --sample all)"
+        )
+    })
+}
+
+/// Notes on the whole input, one for each kind of change.
+pub(crate) fn input_notes(import: &Import) -> Vec<String> {
+    [missing_tokens(import), reordered(import)].into_iter().flatten().collect()
+}
+
+/// A note on text that is a missing value unless the user says otherwise.
+fn missing_tokens(import: &Import) -> Option<String> {
+    let tokens = import.missing_tokens();
+    let seen = |column: &&Column| tokens.defaults(column.missing_tokens_seen()).next().is_some();
+    let columns: Vec<&Column> = import.columns().iter().filter(seen).collect();
+    let all = columns.iter().fold(0, |all, column| all | column.missing_tokens_seen());
+    let found: Vec<&str> = tokens.defaults(all).collect();
+    let are = if found.len() == 1 { "is a missing value" } else { "are missing values" };
+    (!found.is_empty()).then(|| {
+        let columns = named_columns(columns.iter().map(|column| column.name.as_str()));
+        format!("{columns}: {} {are} (--no-default-missing reads text)", found.join(" and "))
+    })
+}
+
+/// A note on columns in which the values of some document were sorted, or equal strings stored once.
+fn reordered(import: &Import) -> Option<String> {
+    let reordered: Vec<&Column> = import.columns().iter().filter(|column| column.reordered).collect();
+    let first = reordered.first()?;
+    let how = match (&first.declared, first.in_header) {
+        // A list of a Parquet or Arrow file has no text.
+        (Some(_), _) => String::new(),
+        (None, true) => format!(" ({} keeps text)", type_flag(&first.name, "string")),
+        (None, false) => format!(" (jq -c '.{} |= tojson' keeps text)", first.name),
+    };
+    let columns = named_columns(reordered.iter().map(|column| column.name.as_str()));
+    Some(format!(
+        "{columns}: the values of a document are stored in ascending order, and equal strings once{how}"
+    ))
+}
+
+/// A note on fields without any value, which no header names.
+pub(crate) fn without_values(import: &Import) -> Option<String> {
+    let is_left_out = |column: &&Column| !column.excluded && !column.is_stored();
+    let columns: Vec<&str> =
+        import.columns().iter().filter(is_left_out).map(|column| column.name.as_str()).collect();
+    let first = columns.first()?;
+    let (flag, columns) = (type_flag(first, "string"), named_columns(columns.iter().copied()));
+    Some(format!("{columns}: no document has a value, so the segment has no such column ({flag} adds it)"))
+}
+
+/// A note on inputs without a byte.
+pub(crate) fn empty_inputs(import: &Import) -> Option<String> {
+    let names: Vec<&str> = import.empty_inputs().collect();
+    let result = if import.columns().is_empty() { ", so the segment has no columns" } else { "" };
+    (!names.is_empty()).then(|| format!("empty input: {}{result}", names.join(", ")))
+}

@@ -1,0 +1,162 @@
+//! Notes on standard error about values that come out otherwise than they went in.
+
+use crate::sandbox::Sandbox;
+
+/// Builds `a.dv` and returns the notes.
+#[track_caller]
+fn notes(sandbox: &Sandbox, args: &[&str]) -> String {
+    let run = sandbox.dv(&[&["build"], args, &["-o", "a.dv"]].concat());
+    assert_eq!(run.code, 0, "{run:?}");
+    run.err
+}
+
+#[test]
+fn numbers_that_a_double_rounds_are_kept_as_text() {
+    let note = |number| {
+        format!(
+            "note: column \"x\": a double rounds {number}, so the type is string (--type x=f64 rounds it)\n"
+        )
+    };
+    for number in ["9007199254740993.0", "123456789012345678.5", "0.12345678901234567890", "1e-400"] {
+        let text = format!("x\n1.5\n{number}\n");
+        let sandbox = Sandbox::with("a.csv", &text);
+        assert_eq!(notes(&sandbox, &["a.csv"]), note(number));
+        assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), text);
+        sandbox.write("a.ndjson", format!("{{\"x\":1.5}}\n{{\"x\":{number}}}\n"));
+        assert_eq!(notes(&sandbox, &["a.ndjson"]), note(number));
+        assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), text);
+        notes(&sandbox, &["a.csv", "--type", "x=f64"]);
+        assert_eq!(sandbox.ok(&["count", "a.dv", "--where", "x >= 0"]).trim(), "2");
+    }
+    let sandbox = Sandbox::with("a.csv", "x\n1.5\n6.904679999999999\n9007199254740992.0\n");
+    assert_eq!(notes(&sandbox, &["a.csv"]), "");
+    assert!(sandbox.ok(&["info", "a.dv"]).contains("f64"));
+}
+
+#[test]
+fn a_late_number_that_a_double_rounds_is_an_error() {
+    let sandbox = Sandbox::with("a.csv", "x\n1.5\n123456789012345678.5\n");
+    let run = sandbox.dv(&["build", "a.csv", "-o", "a.dv", "--sample", "1"]);
+    let expected = "dv: a.csv:3:1: column \"x\" (f64): a double rounds this number: \"123456789012345678.5\"\n    \
+                    hint: use --type x=f64 to round it, or --type x=string to keep its text; or skip bad rows with \
+                    --skip-bad\n";
+    assert_eq!((run.code, run.err.as_str()), (1, expected));
+}
+
+#[test]
+fn timestamps_with_different_offsets_are_kept_as_text() {
+    let text = "t\n2013-01-01T06:00:00+01:00\n2013-07-01T06:00:00+02:00\n";
+    let sandbox = Sandbox::with("a.csv", text);
+    let expected = "note: column \"t\": the UTC offsets of its timestamps differ, so the type is string \
+                    (--type t=timestamp stores them without offsets)\n";
+    assert_eq!(notes(&sandbox, &["a.csv"]), expected);
+    assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), text);
+    notes(&sandbox, &["a.csv", "--type", "t=timestamp"]);
+    let moments = "t\n2013-01-01T05:00:00Z\n2013-07-01T04:00:00Z\n";
+    assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), moments);
+}
+
+#[test]
+fn text_that_counts_as_missing_is_noted() {
+    let sandbox = Sandbox::with("a.csv", "country,n\nNA,1\nDE,null\n");
+    let expected = "note: columns \"country\", \"n\": NA and null are missing values (--no-default-missing reads text)\n";
+    assert_eq!(notes(&sandbox, &["a.csv"]), expected);
+    assert_eq!(notes(&sandbox, &["a.csv", "--missing", "null", "--exclude", "country"]), "");
+    assert_eq!(notes(&sandbox, &["a.csv", "-q"]), "");
+    assert_eq!(notes(&sandbox, &["a.csv", "--no-default-missing"]), "");
+    assert_eq!(sandbox.ok(&["count", "a.dv", "--where", "country = \"NA\""]).trim(), "1");
+    sandbox.write("b.csv", "country\nDE\n\"NA\"\n\n");
+    assert_eq!(notes(&sandbox, &["b.csv"]), "");
+}
+
+#[test]
+fn sorted_and_deduplicated_values_are_noted() {
+    let sandbox = Sandbox::with("a.ndjson", "{\"tags\":[\"a\",\"b\"],\"n\":[1,1,2]}\n");
+    assert_eq!(notes(&sandbox, &["a.ndjson"]), "");
+    let expected = |columns, how| {
+        format!(
+            "note: {columns}: the values of a document are stored in ascending order, and equal strings once \
+             ({how} keeps text)\n"
+        )
+    };
+    for (tags, n) in [("[\"b\",\"a\"]", "[1]"), ("[\"a\",\"a\"]", "[1,2]")] {
+        sandbox.write("a.ndjson", format!("{{\"tags\":{tags},\"n\":{n}}}\n"));
+        assert_eq!(notes(&sandbox, &["a.ndjson"]), expected("column \"tags\"", "jq -c '.tags |= tojson'"));
+    }
+    sandbox.write("a.ndjson", "{\"tags\":[\"b\",\"a\"],\"n\":[2.5,-1]}\n");
+    let both = expected("columns \"tags\", \"n\"", "jq -c '.tags |= tojson'");
+    assert_eq!(notes(&sandbox, &["a.ndjson"]), both);
+    assert_eq!(notes(&sandbox, &["a.ndjson", "-q"]), "");
+    // The values of one document only.
+    sandbox.write("a.ndjson", "{\"n\":[3,4]}\n{\"n\":[1,2]}\n");
+    assert_eq!(notes(&sandbox, &["a.ndjson"]), "");
+    let text = "tags\n\"[\"\"b\"\",\"\"a\"\"]\"\n";
+    sandbox.write("a.csv", text);
+    let noted = notes(&sandbox, &["a.csv", "--type", "tags=string[]"]);
+    assert_eq!(noted, expected("column \"tags\"", "--type tags=string"));
+    assert_eq!(notes(&sandbox, &["a.csv", "--type", "tags=string"]), "");
+    assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), text);
+}
+
+#[test]
+fn fields_without_a_value_are_noted_and_kept_on_request() {
+    let text = "{\"a\":1,\"b\":null,\"c\":[]}\n{\"a\":2,\"b\":null,\"c\":[]}\n";
+    let sandbox = Sandbox::with("a.ndjson", text);
+    let expected = |columns, column| {
+        format!(
+            "note: {columns}: no document has a value, so the segment has no such column (--type {column}=string adds it)\n"
+        )
+    };
+    assert_eq!(notes(&sandbox, &["a.ndjson"]), expected("columns \"b\", \"c\"", "b"));
+    assert_eq!(notes(&sandbox, &["a.ndjson", "--type", "b=i64"]), expected("column \"c\"", "c"));
+    assert_eq!(notes(&sandbox, &["a.ndjson", "-q"]), "");
+    assert_eq!(notes(&sandbox, &["a.ndjson", "--type", "b=i64,c=string[]"]), "");
+    assert_eq!(sandbox.ok(&["export", "a.dv"]), text);
+    sandbox.ok(&["check", "a.dv"]);
+    let many: Vec<String> = (0..5).map(|n| format!("\"f{n}\":null")).collect();
+    sandbox.write("a.ndjson", format!("{{{}}}\n", many.join(",")));
+    assert_eq!(notes(&sandbox, &["a.ndjson"]), expected("columns \"f0\", \"f1\", \"f2\" and 2 more", "f0"));
+}
+
+#[test]
+fn an_empty_input_is_noted() {
+    let sandbox = Sandbox::with("a.csv", "");
+    assert_eq!(notes(&sandbox, &["a.csv"]), "note: empty input: a.csv, so the segment has no columns\n");
+    assert_eq!(notes(&sandbox, &["a.csv", "-q"]), "");
+    sandbox.write("b.csv", "x\n1\n");
+    assert_eq!(notes(&sandbox, &["a.csv", "b.csv"]), "note: empty input: a.csv\n");
+    assert_eq!(notes(&sandbox, &["b.csv"]), "");
+    let run = sandbox.dv_with(&["build", "-", "-o", "a.dv", "--json", "--input-format", "csv"], b"");
+    let report: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    assert!(report["notes"][0].as_str().unwrap().starts_with("empty input: "), "{run:?}");
+}
+
+#[test]
+fn doubles_that_are_null_in_ndjson_are_noted() {
+    let sandbox = Sandbox::with("a.csv", "x,y\n1.5,1\nNaN,2\n-inf,3.5\n");
+    notes(&sandbox, &["a.csv"]);
+    let note = "note: column \"x\": NaN and infinity are null in NDJSON (--format csv keeps them)\n";
+    for command in [&["export"][..], &["export", "--format", "ndjson"], &["cat"], &["head"]] {
+        let run = sandbox.dv(&[command, &["a.dv"]].concat());
+        assert_eq!((run.code, run.err.as_str()), (0, note), "{command:?}");
+    }
+    for more in [&["--format", "csv"][..], &["--columns", "y"], &["--docs", "0..1"], &["--where", "x = 1.5"]]
+    {
+        let run = sandbox.dv(&[&["export", "a.dv"], more].concat());
+        assert_eq!((run.code, run.err.as_str()), (0, ""), "{more:?}");
+    }
+}
+
+#[test]
+fn a_store_notes_what_a_segment_does() {
+    let sandbox = Sandbox::with("a.csv", "id,x\na,NA\n");
+    sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
+    let noted = |args: &[&str]| sandbox.dv(&[&["put", "st"], args].concat()).err;
+    let expected = "note: column \"x\": NA is a missing value (--no-default-missing reads text)\n";
+    assert_eq!(noted(&["a.csv"]), expected);
+    assert_eq!(noted(&["a.csv", "-q"]), "");
+    sandbox.write("a.ndjson", "{\"id\":\"a\",\"x\":null,\"z\":null}\n");
+    let run = noted(&["a.ndjson"]);
+    assert!(run.starts_with("note: column \"z\": no document has a value"), "{run}");
+    assert_eq!(noted(&["a.ndjson", "--partial"]), "");
+}
