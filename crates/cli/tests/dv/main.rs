@@ -43,3 +43,4 @@ mod terms;
 mod updates;
 #[cfg(not(feature = "sql"))]
 mod without_sql;
+mod zeros;
