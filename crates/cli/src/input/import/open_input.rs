@@ -47,7 +47,7 @@ impl Import {
         match opened.format {
             InputFormat::Parquet | InputFormat::Arrow => return open_columns(source, opened),
             InputFormat::Ndjson => {
-                let rows = NdjsonRows::open(name, opened.reader);
+                let rows = NdjsonRows::open(name, opened.reader, &self.options.exclude);
                 reports_pauses.set(may_pause);
                 return Ok(OpenInput::Rows(Vec::new(), Rows::Ndjson(rows)));
             }
