@@ -284,7 +284,7 @@ impl<'s> StoreInput<'s> {
             let (_, lost) = column.text_format(import.documents(), import.missing_tokens());
             note(column, lost)
         };
-        Ok(stored.filter_map(note_of).collect())
+        Ok(import.header_notes().chain(stored.filter_map(note_of)).collect())
     }
 
     /// Ends after a failure. If some documents are durable, commits all that were applied, and adds their number to the
