@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::api::{AtomicFile, writer};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
+use crate::unfinished_files;
 
 /// The maximum number of symbolic links to follow, as in Linux.
 const LINKS: usize = 40;
@@ -53,6 +54,7 @@ impl Destination {
                 Ok(out.flush()?)
             }
             Destination::File(path) => {
+                unfinished_files::remove_at_end()?;
                 let mut file = AtomicFile::create(path).map_err(writer::Error::from)?;
                 write(&mut Console { out: &mut file, err: &mut *console.err, out_width: None, ..*console })?;
                 Ok(file.commit().map_err(writer::Error::from)?)

@@ -44,6 +44,7 @@ mod store_schema;
 mod store_source;
 mod text_format;
 mod time;
+mod unfinished_files;
 
 use std::ffi::OsString;
 

@@ -11,6 +11,7 @@ use docvalues_column::{
 use crate::error::Result;
 use crate::search::Search;
 use crate::term_ids::TermIds;
+use crate::value;
 use crate::window::{SHORT_WINDOW, WINDOW};
 
 /// One column in all parts of a search.
@@ -222,11 +223,21 @@ impl<'a> ColumnView<'a> {
         self.ids.map_or_else(Vec::new, |ids| ids.used(&self.set.parts))
     }
 
-    /// A range that contains all numbers of the column, or all ords as numbers; empty if there are none. `None` for
-    /// byte strings.
+    /// A range that contains all numbers that [`Window::cells`] returns; empty if there are none.
+    ///
+    /// [`Window::cells`]: crate::window::Window::cells
+    pub(crate) fn number_bounds(self) -> RangeInclusive<i64> {
+        let bounds = self.info().bounds.range();
+        if value::has_negative_zero(self.info()) {
+            return value::one_zero(*bounds.start())..=value::one_zero(*bounds.end());
+        }
+        bounds
+    }
+
+    /// [`number_bounds`](Self::number_bounds), or a range that contains all ords as numbers. `None` for byte strings.
     pub(crate) fn bounds(self) -> Option<RangeInclusive<i64>> {
         match self.elements() {
-            Elements::Numbers => Some(self.set.info.bounds.range()),
+            Elements::Numbers => Some(self.number_bounds()),
             Elements::Ords => Some(0..=i64::from(self.terms().map_or(0, TermSpace::len)) - 1),
             Elements::Bytes => None,
         }

@@ -2,6 +2,7 @@
 
 use crate::columns::{ColumnView, Elements, Slot};
 use crate::open_request::Request;
+use crate::value;
 
 /// A column in which the documents of a request have at most one different value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,16 @@ impl Request<'_> {
             (info.all_present() && !info.is_multi_valued()).then_some(())?;
             some(Some(value), docs, docs)
         }
+    }
+}
+
+impl ConstantColumn {
+    /// The constant as counts and groups see it: with 0.0 instead of -0.0.
+    pub(crate) fn with_one_zero(mut self, column: ColumnView<'_>) -> ConstantColumn {
+        if value::has_negative_zero(column.info()) {
+            self.value = self.value.map(value::one_zero);
+        }
+        self
     }
 }
 

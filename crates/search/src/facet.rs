@@ -9,8 +9,8 @@
 //! If the counters exceed [`Search::memory`], several passes count a part of the values each: a range of ords, or of
 //! hashes.
 //!
-//! A document counts once for each different value that it has, as in Lucene's facets. Terms are looked up at the
-//! end, only for the values that are returned.
+//! A document counts once for each different value that it has, as in Lucene's facets. Of doubles, -0.0 counts as 0.0.
+//! Terms are looked up at the end, only for the values that are returned.
 
 mod counter;
 mod counter_array;

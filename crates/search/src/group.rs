@@ -9,6 +9,8 @@
 //! Rows are in an array if values are dense, else in a hash table. If the rows exceed [`Search::memory`], several
 //! passes accumulate a part of the values each: a range of ords, or of hashes.
 //!
+//! Documents with -0.0 are in the group of 0.0.
+//!
 //! Sums of doubles depend on the order of addition, so a single thread adds them.
 
 mod all_groups;
@@ -279,6 +281,7 @@ impl Search<'_> {
         group: &Group,
     ) -> Result<Option<FoundGroups>> {
         let Some(known) = request.constant(by) else { return Ok(None) };
+        let known = known.with_one_zero(request.columns().get(by));
         let has_all = known.with_value == known.docs;
         let needs_docs = group.docs > 0 || !group.metrics.is_empty();
         let Some(row) = layout.constant(request, known.with_value) else { return Ok(None) };

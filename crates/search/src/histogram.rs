@@ -364,9 +364,9 @@ impl Collector for BucketCounter {
         if self.is_known {
             return Ok(());
         }
-        window.read(self.slot)?;
+        window.read_own(self.slot)?;
         self.docs += window.len() as u64;
-        let cells = window.cells(self.slot);
+        let cells = window.own_cells(self.slot);
         self.missing += cells.missing();
         match cells {
             Cells::Numbers(numbers) => match &mut self.sub {

@@ -7,7 +7,8 @@
 //! | percentiles | exact values of the column | counting passes, each of which narrows the range 4,096-fold |
 //! | distinct | exact for ords, for dense numbers and up to 65,536 values; otherwise within a percent | a bitset, in ranges if [`Search::memory`] requires; a set; HyperLogLog |
 //!
-//! NaN counts as a value, and is left out of everything else.
+//! NaN counts as a value, and is left out of everything else. -0.0 and 0.0 are one distinct value; extremes and
+//! percentiles are values as stored.
 
 mod distinct;
 mod number_counts;

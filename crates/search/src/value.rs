@@ -1,8 +1,23 @@
 //! Values during a search.
 
-use docvalues_column::TermOrd;
+use docvalues_column::{ColumnInfo, LogicalType, TermOrd};
+use docvalues_format::file::kind::from_f64;
 
 use crate::window::NO_ORD;
+
+/// The stored form of -0.0. It is just below that of 0.0.
+const NEGATIVE_ZERO: i64 = from_f64(-0.0);
+
+/// Whether a column may have -0.0, which counts and groups treat as 0.0.
+pub(crate) fn has_negative_zero(info: &ColumnInfo) -> bool {
+    info.field.logical == LogicalType::F64 && info.bounds.range().contains(&NEGATIVE_ZERO)
+}
+
+/// The number that a stored double counts as: itself, or 0.0 for -0.0. Numbers keep their order.
+#[inline]
+pub(crate) fn one_zero(number: i64) -> i64 {
+    if number == NEGATIVE_ZERO { from_f64(0.0) } else { number }
+}
 
 /// A stored value, or an ord as a number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -11,6 +11,7 @@ use docvalues_column::{
 
 use crate::columns::{PartColumns, Slot};
 use crate::docs::len_u32;
+use crate::value;
 
 /// The most documents in a window.
 ///
@@ -53,6 +54,8 @@ pub(crate) struct WindowBuffers {
     read: Vec<(State, WindowColumn)>,
     /// For each column, the ids of its ords.
     ids: Vec<Vec<TermOrd>>,
+    /// For each column that may have -0.0, its numbers with 0.0 instead.
+    one_zero: Vec<Vec<i64>>,
 }
 
 /// The state of a column in the current window.
@@ -60,10 +63,10 @@ pub(crate) struct WindowBuffers {
 enum State {
     #[default]
     Nothing,
-    /// Values, with ords of the part.
+    /// Values as stored, with ords of the part.
     Values,
-    /// Values, and the ids of ords.
-    Ids,
+    /// Values, and what counts and groups use for them: the ids of ords, and 0.0 for -0.0.
+    Keys,
 }
 
 /// The buffered values of one column.
@@ -160,6 +163,7 @@ impl<'a> Window<'a> {
         if buffers.read.len() != columns.len() {
             buffers.read = columns.iter().map(|column| (State::Nothing, WindowColumn::new(column))).collect();
             buffers.ids = vec![Vec::new(); columns.len()];
+            buffers.one_zero = vec![Vec::new(); columns.len()];
         }
         buffers.read.iter_mut().for_each(|(state, _)| *state = State::Nothing);
         Window { docs: WindowDocs::Batch(docs), columns, buffers }
@@ -213,23 +217,26 @@ impl<'a> Window<'a> {
         Window::new(crate::pass::compact(docs), self.columns, buffers)
     }
 
-    /// Reads a column unless this window has read it already. Ords become ids if [`Columns::id_slot`] opened the
-    /// column.
+    /// Reads a column for counts and groups, unless this window has read it already. -0.0 becomes 0.0, and ords become
+    /// ids if [`Columns::id_slot`] opened the column.
     ///
     /// [`Columns::id_slot`]: crate::columns::Columns::id_slot
     pub(crate) fn read(&mut self, slot: Slot) -> Result<()> {
         self.read_own(slot)?;
         let (state, read) = &mut self.buffers.read[slot.index()];
         if *state == State::Values {
-            *state = State::Ids;
+            *state = State::Keys;
             if let Some(of_ord) = self.columns.ids(slot) {
                 read.ids(of_ord, &mut self.buffers.ids[slot.index()]);
+            }
+            if value::has_negative_zero(self.columns.get(slot).info()) {
+                read.one_zero(&mut self.buffers.one_zero[slot.index()]);
             }
         }
         Ok(())
     }
 
-    /// As [`read`](Self::read), with the part's own ords.
+    /// As [`read`](Self::read), with the stored numbers and the part's own ords.
     pub(crate) fn read_own(&mut self, slot: Slot) -> Result<()> {
         let (state, read) = &mut self.buffers.read[slot.index()];
         if *state == State::Nothing {
@@ -257,9 +264,15 @@ impl<'a> Window<'a> {
 
     /// The values of a column that [`read`](Self::read) has read.
     pub(crate) fn cells(&self, slot: Slot) -> Cells<'_> {
-        let cells = self.there(slot, State::Ids).cells();
+        let cells = self.there(slot, State::Keys).cells();
         let ids = &self.buffers.ids[slot.index()];
+        let one_zero = &self.buffers.one_zero[slot.index()];
+        let has_negative_zero = value::has_negative_zero(self.column(slot).info());
         match cells {
+            Cells::Numbers(numbers) if has_negative_zero => {
+                Cells::Numbers(Numbers { values: one_zero, ..numbers })
+            }
+            Cells::NumberLists(lists) if has_negative_zero => Cells::NumberLists(lists.over(one_zero)),
             _ if self.columns.ids(slot).is_none() => cells,
             Cells::Ords(_) => Cells::Ords(ids),
             Cells::OrdLists(lists) => Cells::OrdLists(lists.over(ids)),
@@ -267,7 +280,7 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// The values of a column that [`read_own`](Self::read_own) has read: ords are those of the part.
+    /// The values of a column that [`read_own`](Self::read_own) has read: numbers as stored, and ords of the part.
     pub(crate) fn own_cells(&self, slot: Slot) -> Cells<'_> {
         self.there(slot, State::Values).cells()
     }
@@ -326,6 +339,14 @@ impl WindowColumn {
         ids.clear();
         // No ord is the stand-in for a missing one, which lies past the end.
         ids.extend(ords.iter().map(|ord| of_ord.get(ord.get() as usize).copied().unwrap_or(NO_ORD)));
+    }
+
+    /// Writes each number that was read last, 0.0 for -0.0, in the order of rows and lists.
+    fn one_zero(&self, to: &mut Vec<i64>) {
+        let WindowColumn::Numbers(read) = self else { return };
+        let numbers = if read.is_many() { read.lists().items() } else { read.values() };
+        to.clear();
+        to.extend(numbers.iter().map(|number| value::one_zero(*number)));
     }
 
     /// The values that were read last.

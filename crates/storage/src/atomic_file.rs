@@ -24,12 +24,14 @@ use crate::spill::Spill;
 
 #[cfg(test)]
 mod tests;
+mod unfinished;
 
 /// A file that is being written, and appears under its name when it is complete.
 ///
 /// Until [`commit`](AtomicFile::commit), nothing changes under the final name: an older file can still be read
 /// there. Dropping it without `commit` removes the temporary file. After a kill or a power loss the temporary file
-/// stays, and the next build of the same file takes it over.
+/// stays, and the next build of the same file takes it over. A program that handles the signals that end it removes the
+/// file with [`abandon_all`](AtomicFile::abandon_all).
 ///
 /// The file gets the permissions of an older file under its final name. If the final name is a symbolic link, the
 /// link is replaced, not its target.
@@ -96,11 +98,14 @@ impl AtomicFile {
         };
         let (target, temporary) = (path.to_owned(), path.with_file_name(hidden(".tmp")));
         let directory = open(path.parent().unwrap_or(Path::new("")));
+        let mut unfinished = unfinished::lock();
         let file = directory.claim(&hidden(".tmp")).map_err(|error| {
             // If nothing has the temporary name, the folder is at fault, and the caller knows the final name.
             let is_taken = error.step() != Step::Create || fs::symlink_metadata(&temporary).is_ok();
             Error::new(error.step(), if is_taken { &temporary } else { path }, error.into_io_error())
         })?;
+        unfinished.insert(temporary.clone());
+        drop(unfinished);
         let spill = Spill::new(directory.clone(), path.with_file_name(hidden(".spill")));
         let out = BufferedFile::new(file);
         let begun = AtomicFile { directory, target, temporary, spill, out, is_published: false };
@@ -156,13 +161,47 @@ impl AtomicFile {
         let file = self.out.file();
         let permitted = file.copy_permissions(last(&self.target), false);
         permitted.and_then(|()| file.sync()).map_err(|e| self.error(Step::Sync, e))?;
-        self.rename().map_err(|e| self.error(Step::Rename, e))?;
-        self.is_published = true;
+        self.publish().map_err(|e| self.error(Step::Rename, e))?;
         self.directory.sync()
+    }
+
+    /// Removes the temporary files of all files that this process has begun and not committed, then calls `end`, which
+    /// is to end the process. Until it returns, no file begins, is committed or dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues_storage::AtomicFile;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let names = || std::fs::read_dir(folder.path()).map(Iterator::count);
+    /// let _unfinished = AtomicFile::create(folder.path().join("hits.dv"))?;
+    /// assert_eq!(names()?, 1);
+    /// let mut left = None;
+    /// AtomicFile::abandon_all(|| left = names().ok()); // a program ends here
+    /// assert_eq!(left, Some(0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn abandon_all(end: impl FnOnce()) {
+        let unfinished = unfinished::lock();
+        for temporary in &*unfinished {
+            // An error is ignored: the next build takes the file over.
+            let _ = fs::remove_file(temporary);
+        }
+        end();
     }
 
     fn error(&self, step: Step, error: io::Error) -> Error {
         Error::new(step, &self.temporary, error)
+    }
+
+    /// Gives the file its final name.
+    fn publish(&mut self) -> io::Result<()> {
+        let mut unfinished = unfinished::lock();
+        self.rename()?;
+        self.is_published = true;
+        unfinished.remove(&self.temporary);
+        Ok(())
     }
 
     fn rename(&self) -> io::Result<()> {
@@ -188,10 +227,14 @@ impl Write for AtomicFile {
 
 impl Drop for AtomicFile {
     fn drop(&mut self) {
-        let name = last(&self.temporary);
+        if self.is_published {
+            return;
+        }
+        let (name, mut unfinished) = (last(&self.temporary), unfinished::lock());
+        unfinished.remove(&self.temporary);
         // The lock is still held. If the file was removed nevertheless, its name belongs to another file. Errors
         // are ignored: the next build takes the file over.
-        if !self.is_published && self.out.file().is_named(name).unwrap_or(false) {
+        if self.out.file().is_named(name).unwrap_or(false) {
             let _ = self.directory.remove(name);
         }
     }

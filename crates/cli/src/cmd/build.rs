@@ -20,7 +20,7 @@ use crate::output::text::{decimal, thousands};
 use crate::output::usage_tables::columns;
 use crate::progress::Progress;
 use crate::segment_input::SegmentInput;
-use crate::sort;
+use crate::{sort, unfinished_files};
 
 /// The number of bad rows to report at the end.
 const SHOWN: usize = 5;
@@ -40,6 +40,7 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, C
         ids.check(&import, import.has_all_columns())?;
     }
 
+    unfinished_files::remove_at_end()?;
     let options = args.write.options(args.memory);
     let mut writer = SegmentWriter::create(output, writer::Schema::new(), options)?;
     let mut progress = Progress::new(console.err_is_terminal && !args.write.quiet, import.input_size());

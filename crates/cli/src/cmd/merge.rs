@@ -20,6 +20,7 @@ use crate::read;
 use crate::segments::Segments;
 use crate::sort;
 use crate::text_format::TextFormat;
+use crate::unfinished_files;
 
 pub(crate) fn run(args: &MergeArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     match (&args.output, args.files.as_slice()) {
@@ -93,6 +94,7 @@ fn merge(
     for segment in segments.all() {
         merger.add_live(segment.file(), &*segment.source, &segment.live)?;
     }
+    unfinished_files::remove_at_end()?;
     merger.finish(followed(output)?).map_err(|error| {
         let column = ids.and_then(|ids| read::find(segments.all(), &ids.column).ok().flatten());
         let logical = column.map_or(LogicalType::Utf8, |field| field.logical);

@@ -4,7 +4,6 @@
 //! that `csv-core` accepts: text after a closing quote, and an unclosed quote, which would otherwise swallow the rest of
 //! the file.
 
-use std::collections::HashSet;
 use std::io::BufRead;
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use std::sync::Arc;
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
 use super::error::{BadRow, InputError, Result};
+use super::header::{NewName, unique_names};
 use super::row::{FieldId, Fields, Form, Row};
 
 /// The CSV dialect of a file.
@@ -31,6 +31,7 @@ pub(crate) struct CsvRows {
     core: Box<Reader>,
     dialect: Dialect,
     columns: Vec<FieldId>,
+    new_names: Vec<NewName>,
     /// The lines read so far: those of the record, and after a bad quote some lines after it.
     lines: Vec<u8>,
     /// Whether the input paused within the last of them.
@@ -82,6 +83,7 @@ impl CsvRows {
             core,
             dialect,
             columns: Vec::new(),
+            new_names: Vec::new(),
             lines: Vec::new(),
             is_cut: false,
             record: 0..0,
@@ -108,25 +110,17 @@ impl CsvRows {
         &self.columns
     }
 
+    /// The names that the header does not have as they are, for a note.
+    pub(crate) fn new_names(&self) -> &[NewName] {
+        &self.new_names
+    }
+
+    /// Adds the columns of the header. A column without a name, or with that of an earlier one, gets a new name.
     fn read_header(&mut self, fields: &mut Fields) -> Result<()> {
-        let mut seen = HashSet::new();
-        for (index, span) in self.cells.iter().enumerate() {
-            let name = self.text_of(span)?;
-            let bad = |problem: String| BadRow::new(&self.file, span.line, span.column as u64, problem);
-            if name.is_empty() {
-                return Err(bad(format!("the name of column {} is empty", index + 1))
-                    .hint("name it in the header, or read the file with --no-header")
-                    .into());
-            }
-            let id = fields.id(name);
-            if !seen.insert(id) {
-                return Err(bad("two columns have the same name".to_owned())
-                    .text(name.as_bytes())
-                    .hint("rename one in the header, or read the file with --no-header")
-                    .into());
-            }
-            self.columns.push(id);
-        }
+        let names = self.cells.iter().map(|span| self.text_of(span)).collect::<Result<Vec<_>>>()?;
+        let (columns, new_names) = unique_names(&names);
+        self.columns = columns.iter().map(|name| fields.id(name)).collect();
+        self.new_names = new_names;
         Ok(())
     }
 

@@ -20,6 +20,7 @@ pub(crate) use self::hints::type_flag;
 use self::open_input::{OpenInput, Rows};
 use super::column::{Column, MissingTokens};
 use super::error::{BadRow, InputError, Result};
+use super::header::NewName;
 use super::parse_cell::TypeMismatch;
 use super::row::{Fields, Row};
 use super::schema::Schema;
@@ -93,6 +94,8 @@ pub(crate) struct Import {
     first_skipped: Vec<BadRow>,
     /// The number of rows of other shards.
     other_shards: u64,
+    /// The notes about new names of columns, of the first file with each such header.
+    header_notes: Vec<(Vec<NewName>, String)>,
     /// Whether all inputs name their columns before the first row, as CSV and Parquet do.
     all_named: bool,
 }
@@ -125,6 +128,7 @@ impl Import {
             skipped: 0,
             first_skipped: Vec::new(),
             other_shards: 0,
+            header_notes: Vec::new(),
             all_named: true,
         };
         let mut evidence = Vec::new();
@@ -146,6 +150,11 @@ impl Import {
             import.check_names()?;
         }
         Ok(import)
+    }
+
+    /// Notes about names that headers do not have as they are.
+    pub(crate) fn header_notes(&self) -> impl Iterator<Item = String> + '_ {
+        self.header_notes.iter().map(|(_, note)| note.clone())
     }
 
     /// Whether all columns are known before the first row is converted.

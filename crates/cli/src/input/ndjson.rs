@@ -12,6 +12,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::error::{BadRow, InputError, Result};
+use super::import::Exclude;
 use super::row::{FieldId, Fields, Form, Row};
 
 /// The deepest nesting of objects.
@@ -28,17 +29,20 @@ pub(crate) struct NdjsonRows {
     /// Whether the input paused within the line.
     is_cut: bool,
     line: u64,
+    exclude: Exclude,
     /// For each field, the last line that had it.
     seen: Vec<u64>,
+    /// For each field, whether it is excluded, so that its values need not fit a column.
+    excluded: Vec<bool>,
     /// The dotted name of the current field.
     name: String,
 }
 
 impl NdjsonRows {
-    pub(crate) fn open(file: &Arc<str>, reader: Box<dyn BufRead>) -> NdjsonRows {
-        let file = file.clone();
-        let (bytes, seen, name) = (Vec::new(), Vec::new(), String::new());
-        NdjsonRows { file, reader, bytes, is_cut: false, line: 0, seen, name }
+    pub(crate) fn open(file: &Arc<str>, reader: Box<dyn BufRead>, exclude: &Exclude) -> NdjsonRows {
+        let (file, exclude) = (file.clone(), exclude.clone());
+        let (bytes, name, seen, excluded) = (Vec::new(), String::new(), Vec::new(), Vec::new());
+        NdjsonRows { file, reader, bytes, is_cut: false, line: 0, exclude, seen, excluded, name }
     }
 
     /// Reads the next row. Returns `false` at the end of the file.
@@ -130,7 +134,9 @@ impl NdjsonRows {
                 self.object(raw, &path, line, fields, row)?;
             } else {
                 let field = self.field(&path, at, fields)?;
-                self.value(field, raw, at, line, row)?;
+                if !self.is_excluded(field, fields) {
+                    self.value(field, raw, at, line, row)?;
+                }
             }
             path.pop();
             self.name.truncate(name_len);
@@ -158,6 +164,13 @@ impl NdjsonRows {
         Ok(field)
     }
 
+    /// Whether a field is excluded. Known fields are not compared with the excluded names again.
+    fn is_excluded(&mut self, field: FieldId, fields: &Fields) -> bool {
+        let new = fields.names().skip(self.excluded.len()).map(|name| self.exclude.has(name));
+        self.excluded.extend(new);
+        self.excluded.get(field.index()).copied().unwrap_or(false)
+    }
+
     /// Appends the cells of a scalar or an array.
     fn value(&self, field: FieldId, raw: &str, at: usize, line: &str, row: &mut Row) -> Result<(), BadRow> {
         if !raw.starts_with('[') {
@@ -180,7 +193,7 @@ impl NdjsonRows {
             if let Some(problem) = refused {
                 let problem = format!("column {:?}: {problem}", self.name);
                 return Err(self.bad(at, problem).text(text.as_bytes()).hint(format!(
-                    "store the elements as text: jq -c '.{0} |= map(tojson)'; or drop the field: jq -c 'del(.{0})'",
+                    "store the elements as text: jq -c '.{0} |= map(tojson)'; or leave it out: --exclude {0}",
                     self.name
                 )));
             }

@@ -41,6 +41,9 @@ mod stats;
 mod store;
 mod store_killed;
 mod terms;
+#[cfg(target_os = "linux")]
+mod unfinished_files;
 mod updates;
 #[cfg(not(feature = "sql"))]
 mod without_sql;
+mod zeros;

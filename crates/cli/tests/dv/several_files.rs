@@ -306,29 +306,6 @@ fn a_damaged_file_is_named() {
     assert!(run.code == 1 && run.err.starts_with("dv: parts/2.dv: "), "{run:?}");
 }
 
-/// A signal ends an export at once, and no file appears. Not that of Ctrl-C, which background jobs ignore.
-#[cfg(unix)]
-#[test]
-fn an_interrupted_export_leaves_no_file() {
-    use std::os::unix::process::ExitStatusExt as _;
-    let sandbox = Sandbox::with("packages.ndjson.gz", packages());
-    sandbox.ok(&["build", "packages.ndjson.gz", "-o", "p.dv", "-q"]);
-    let args = [&["export"], ["p.dv"; 500].as_slice(), &["-o", "out.csv"]].concat();
-    let mut child = sandbox.command(&args).spawn().unwrap();
-    // The file is written under another name, and gets its own at the end.
-    while !sandbox.names().iter().any(|name| name.contains("out.csv")) {
-        assert!(child.try_wait().unwrap().is_none());
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
-    let kill = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
-    assert!(kill.success());
-    assert_eq!(child.wait().unwrap().signal(), Some(15));
-    assert!(!sandbox.exists("out.csv"));
-    // The next export takes over what the last one left.
-    sandbox.ok(&["export", "p.dv", "-o", "out.csv"]);
-    assert_eq!(sandbox.names(), ["out.csv", "p.dv", "packages.ndjson.gz"]);
-}
-
 #[test]
 fn damaged_files_are_left_out_on_request() {
     let sandbox = cut();

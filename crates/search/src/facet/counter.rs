@@ -76,9 +76,9 @@ impl FacetCounter {
         // With `min_count` 0, terms that no document has are returned as well.
         let says_all = |known: &ConstantColumn| known.value.is_some() || facet.min_count > 0 || is_number;
         let counts = match (request.constant(slot).filter(says_all), column.elements()) {
-            (Some(known), _) => Counts::Constant(known),
+            (Some(known), _) => Counts::Constant(known.with_one_zero(column)),
             (None, Elements::Ords) => ords(column.terms().map_or(0, TermSpace::len), hits, facet, bytes)?,
-            (None, Elements::Numbers) => numbers(&column.info().bounds.range(), hits, bytes)?,
+            (None, Elements::Numbers) => numbers(&column.number_bounds(), hits, bytes)?,
             (None, Elements::Bytes) => {
                 Counts::Bytes(hash_tables::ByteStringTable::new(ValuePart::whole()), Vec::new())
             }

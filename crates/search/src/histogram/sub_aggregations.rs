@@ -175,6 +175,7 @@ impl FacetByBucket {
 
     fn knows(&mut self, range: usize, request: &Request<'_>) -> bool {
         let Some(known) = request.constant(self.slot) else { return false };
+        let known = known.with_one_zero(request.columns().get(self.slot));
         self.missing[range] = known.docs - known.with_value;
         if let Some(value) = known.value {
             self.tables[range].count(value, known.with_value, &self.budget);

@@ -93,8 +93,8 @@ impl Search<'_> {
         asked: &Stats,
     ) -> Result<PartialDistinct> {
         let slot = request.slot(&asked.column)?;
-        let info = request.columns().get(slot).info();
-        let bounds = Some(info.bounds.range()).filter(|bounds| !bounds.is_empty());
+        let (column, info) = (request.columns().get(slot), request.columns().get(slot).info());
+        let bounds = Some(column.number_bounds()).filter(|bounds| !bounds.is_empty());
         let bounds = bounds.map(|bounds| bounds.into_inner()).filter(|_| !info.field.kind.is_bytes());
         let is_exact = match info.field.kind {
             Kind::Sorted | Kind::SortedSet => true,

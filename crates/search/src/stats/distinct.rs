@@ -114,7 +114,7 @@ impl DistinctValues {
                 terms => DistinctState::Later(0, terms),
             },
             (None, Elements::Numbers) => {
-                let bounds = column.info().bounds.range();
+                let bounds = column.number_bounds();
                 let (first, last) = if bounds.is_empty() { (0, 0) } else { bounds.into_inner() };
                 match u32::try_from(last.abs_diff(first)) {
                     Ok(span) if is_dense(first, last) && fits(span) => {

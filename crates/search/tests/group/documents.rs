@@ -30,6 +30,8 @@ pub(crate) enum By {
     Near,
     /// Numbers far apart.
     Far,
+    /// Doubles, of which two row values each are equal: among them -0.0 and 0.0.
+    Doubles,
     Sorted,
     Binary,
 }
@@ -37,7 +39,22 @@ pub(crate) enum By {
 impl By {
     /// The stored number of a row value, in the same order.
     pub(crate) fn number(self, value: i64) -> i64 {
-        if self == By::Far { value * 1_000_000_007_000 - 5_000 } else { value - 3 }
+        match self {
+            By::Far => value * 1_000_000_007_000 - 5_000,
+            By::Doubles if value == 6 => from_f64(-0.0),
+            By::Doubles => from_f64((value / 2 - 3) as f64),
+            _ => value - 3,
+        }
+    }
+
+    /// The row value that stands for all of its group.
+    pub(crate) fn group(self, value: i64) -> i64 {
+        if self == By::Doubles { value | 1 } else { value }
+    }
+
+    /// The type of the numbers.
+    pub(crate) fn logical(self) -> LogicalType {
+        if self == By::Doubles { LogicalType::F64 } else { LogicalType::I64 }
     }
 
     /// The bytes, in the order of values.
@@ -83,8 +100,8 @@ pub(crate) fn source(rows: &[Row], by: By) -> MemSource {
     let numbers = |pick: &dyn Fn(&Row) -> Option<i64>| ModelColumn::Numeric(rows.iter().map(pick).collect());
     let strings = || rows.iter().map(|row| row.by.map(By::bytes)).collect();
     let (kind, logical, column) = match by {
-        By::Near | By::Far => {
-            (Kind::Numeric, LogicalType::I64, numbers(&|row| row.by.map(|value| by.number(value))))
+        By::Near | By::Far | By::Doubles => {
+            (Kind::Numeric, by.logical(), numbers(&|row| row.by.map(|value| by.number(value))))
         }
         By::Sorted => (Kind::Sorted, LogicalType::Utf8, ModelColumn::Sorted(strings())),
         By::Binary => (Kind::Binary, LogicalType::Utf8, ModelColumn::Binary(strings())),

@@ -17,7 +17,7 @@ pub(crate) fn group(rows: &[Row], by: By, docs: &[u32], asked: &Group) -> (Vec<G
     let mut missing = 0;
     for &doc in docs {
         match rows[doc as usize].by {
-            Some(value) => lists.entry(value).or_default().push(doc),
+            Some(value) => lists.entry(by.group(value)).or_default().push(doc),
             None => missing += 1,
         }
     }
@@ -43,7 +43,7 @@ pub(crate) fn group(rows: &[Row], by: By, docs: &[u32], asked: &Group) -> (Vec<G
     found.truncate(asked.top);
     let groups = found.into_iter().map(|(value, docs, metrics)| GroupFound {
         value: match by {
-            By::Near | By::Far => Value::I64(by.number(value)),
+            By::Near | By::Far | By::Doubles => Value::of(by.logical(), by.number(value)),
             By::Sorted | By::Binary => Value::Bytes(By::bytes(value)),
         },
         count: docs.len() as u64,

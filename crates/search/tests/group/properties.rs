@@ -10,7 +10,7 @@ use super::documents::{By, Chosen, Row, metrics, rows, sort, source};
 use super::naive;
 
 fn any_by() -> impl Strategy<Value = By> {
-    prop::sample::select(vec![By::Near, By::Far, By::Sorted, By::Binary])
+    prop::sample::select(vec![By::Near, By::Far, By::Doubles, By::Sorted, By::Binary])
 }
 
 /// Small sizes, and sizes around the ends of windows.

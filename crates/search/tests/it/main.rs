@@ -15,3 +15,4 @@ mod parts;
 mod reads;
 mod searches;
 mod sorts;
+mod zeros;

@@ -1,6 +1,6 @@
 //! Counts by value.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use docvalues_column::DocId;
 use docvalues_search::Value;
@@ -12,10 +12,10 @@ use super::rows::Rows;
 pub(super) fn check(trial: &Trial<'_>, rows: &Rows, hits: &[DocId], column: usize) {
     let column = &rows.columns[column];
     let name = &column.field.name;
-    let mut counts: BTreeMap<&Value, u64> = BTreeMap::new();
+    let mut counts: BTreeMap<Value, u64> = BTreeMap::new();
     let mut missing = 0;
     for doc in hits {
-        let values: BTreeSet<&Value> = column.of(*doc).iter().collect();
+        let values = column.counted(*doc);
         missing += u64::from(values.is_empty());
         values.into_iter().for_each(|value| *counts.entry(value).or_default() += 1);
     }
@@ -41,7 +41,7 @@ pub(super) fn check(trial: &Trial<'_>, rows: &Rows, hits: &[DocId], column: usiz
             count >= facet.min_count && facet.prefix.as_ref().is_none_or(begins)
         };
         let all = counts.iter().filter(|(value, count)| lets_through(value, **count));
-        let mut expected: Vec<(Value, u64)> = all.map(|(value, count)| ((*value).clone(), *count)).collect();
+        let mut expected: Vec<(Value, u64)> = all.map(|(value, count)| (value.clone(), *count)).collect();
         let distinct = expected.len() as u64;
         if facet.order == FacetOrder::Count {
             // A stable sort: values with equal counts stay in order.

@@ -1,5 +1,7 @@
 //! The values of each document, for expected results.
 
+use std::collections::BTreeSet;
+
 use docvalues_column::{DocId, Field, Value};
 
 use crate::model::ModelColumn;
@@ -47,6 +49,15 @@ impl RowColumn {
     /// The values of a document.
     pub(super) fn of(&self, doc: DocId) -> &[Value] {
         self.slots.get(doc.get() as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The different values of a document that counts see: 0.0 for -0.0.
+    pub(super) fn counted(&self, doc: DocId) -> BTreeSet<Value> {
+        let one_zero = |value: &Value| match value {
+            Value::F64(number) if *number == 0.0 => Value::F64(0.0),
+            value => value.clone(),
+        };
+        self.of(doc).iter().map(one_zero).collect()
     }
 
     /// All numbers of a numeric column, without NaNs.

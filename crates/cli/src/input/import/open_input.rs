@@ -9,6 +9,7 @@ use crate::input::csv_cells::{CsvRows, Dialect};
 #[cfg(not(feature = "parquet"))]
 use crate::input::error::InputError;
 use crate::input::error::{BadRow, Result};
+use crate::input::header;
 use crate::input::ndjson::NdjsonRows;
 use crate::input::row::{Fields, Row};
 use crate::input::source::{InputFormat, Opened, Source};
@@ -47,7 +48,7 @@ impl Import {
         match opened.format {
             InputFormat::Parquet | InputFormat::Arrow => return open_columns(source, opened),
             InputFormat::Ndjson => {
-                let rows = NdjsonRows::open(name, opened.reader);
+                let rows = NdjsonRows::open(name, opened.reader, &self.options.exclude);
                 reports_pauses.set(may_pause);
                 return Ok(OpenInput::Rows(Vec::new(), Rows::Ndjson(rows)));
             }
@@ -61,6 +62,12 @@ impl Import {
         };
         let rows = CsvRows::open(name, opened.reader, dialect, &mut self.fields)?;
         reports_pauses.set(may_pause);
+        let new_names = rows.new_names();
+        if let Some(note) = header::note(name, new_names)
+            && !self.header_notes.iter().any(|(known, _)| known == new_names)
+        {
+            self.header_notes.push((new_names.to_vec(), note));
+        }
         self.add_columns();
         for field in rows.columns() {
             if let Some(column) = self.columns.get_mut(field.index()) {

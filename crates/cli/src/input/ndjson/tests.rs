@@ -13,8 +13,12 @@ fn rows_of(text: &[u8]) -> Vec<Result<Vec<String>, String>> {
 }
 
 fn rows_of_reader(reader: Box<dyn BufRead>) -> Vec<Result<Vec<String>, String>> {
+    rows_without(reader, &[])
+}
+
+fn rows_without(reader: Box<dyn BufRead>, exclude: &[String]) -> Vec<Result<Vec<String>, String>> {
     let mut fields = Fields::default();
-    let mut rows = NdjsonRows::open(&"a.ndjson".into(), reader);
+    let mut rows = NdjsonRows::open(&"a.ndjson".into(), reader, &Exclude::new(exclude));
     let mut row = Row::default();
     let mut out = Vec::new();
     loop {
@@ -40,6 +44,15 @@ fn a_pause_within_a_row_loses_nothing() {
     let text = b"{\"a\":1}\n\n{\"a\":[1,2],\"b\":\"x\"}\n{\"a\":\n{\"b\":null}";
     let pausing = PausingReader::new(text, Rc::new(Cell::new(true)));
     assert_eq!(rows_of_reader(Box::new(pausing)), rows_of(text));
+}
+
+#[test]
+fn values_of_excluded_fields_fit_no_column() {
+    let text = br#"{"o":[{"x":1}],"a":1,"p":{"q":[[1]],"r":2},"s":[null]}"#;
+    let rows = |exclude: &str| rows_without(Box::new(Cursor::new(text.to_vec())), &[exclude.to_owned()]);
+    assert_eq!(rows("o,p.q,s"), [Ok(vec!["a Number 1 1:20".to_owned(), "p.r Number 2 1:41".to_owned()])]);
+    assert_eq!(rows("o,p,s"), [Ok(vec!["a Number 1 1:20".to_owned()])]);
+    assert!(rows("o,p")[0].is_err());
 }
 
 fn cells(text: &str) -> Vec<String> {
