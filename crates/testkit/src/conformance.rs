@@ -43,6 +43,7 @@ use expected::{Expected, Probe};
 ///
 /// If a rule is broken.
 pub fn check_source(source: &dyn ColumnSource, model: &MemSource) {
+    let touched = source.bytes_touched();
     assert_eq!(source.docs(), model.docs(), "documents of the source");
     let fields = source.fields().unwrap_or_else(|error| panic!("fields: {error}"));
     assert_eq!(fields, model.fields().unwrap(), "fields of the columns");
@@ -56,6 +57,7 @@ pub fn check_source(source: &dyn ColumnSource, model: &MemSource) {
     check_absent(source, &names, "");
     check_absent(source, &names, "\u{10FFFF}");
     sort::check(source.sort(), model);
+    assert!(source.bytes_touched() >= touched, "fewer bytes touched than before");
 }
 
 /// Checks that a source returns `NoSuchColumn` for a name that none of its columns has.

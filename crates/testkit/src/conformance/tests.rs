@@ -7,6 +7,7 @@ mod faulty;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use docvalues_column::{Field, Kind, LogicalType, Result, SortKey};
 
@@ -173,7 +174,13 @@ fn outputs_that_are_too_short_panic() {
 }
 
 /// A source with one fault, named by the message that it causes.
-struct FaultySource(MemSource, &'static str);
+struct FaultySource(MemSource, &'static str, AtomicU64);
+
+impl FaultySource {
+    fn new(model: &MemSource, fault: &'static str) -> FaultySource {
+        FaultySource(model.clone(), fault, AtomicU64::new(100))
+    }
+}
 
 impl ColumnSource for FaultySource {
     fn docs(&self) -> u32 {
@@ -215,6 +222,13 @@ impl ColumnSource for FaultySource {
             _ => &KEYS[..2],
         }
     }
+
+    fn bytes_touched(&self) -> u64 {
+        match self.1 {
+            "fewer bytes touched than before" => self.2.fetch_sub(1, Ordering::Relaxed),
+            _ => self.2.fetch_add(1, Ordering::Relaxed),
+        }
+    }
 }
 
 #[test]
@@ -228,7 +242,7 @@ fn faulty_sources_are_caught() {
         (named("many", Kind::SortedNumeric), ModelColumn::SortedNumeric(vec![vec![1, 2]])),
     ];
     let model = MemSource::new(6, columns);
-    check_source(&FaultySource(model.clone(), "nothing"), &model);
+    check_source(&FaultySource::new(&model, "nothing"), &model);
     let faults = [
         "documents of the source",
         "fields of the columns",
@@ -238,9 +252,10 @@ fn faulty_sources_are_caught() {
         "sort: document 3 belongs before document 2 by faulty",
         "no column \"none\"",
         "several values a document",
+        "fewer bytes touched than before",
     ];
     for fault in faults {
-        let source = FaultySource(model.clone(), fault);
+        let source = FaultySource::new(&model, fault);
         caught(fault, &[fault], || check_source(&source, &model));
     }
 }
