@@ -57,7 +57,8 @@ pub fn check_source(source: &dyn ColumnSource, model: &MemSource) {
     check_absent(source, &names, "");
     check_absent(source, &names, "\u{10FFFF}");
     sort::check(source.sort(), model);
-    assert!(source.bytes_touched() >= touched, "fewer bytes touched than before");
+    let then = source.bytes_touched();
+    assert!(then >= touched, "fewer bytes touched than before: {then} after {touched}");
 }
 
 /// Checks that a source returns `NoSuchColumn` for a name that none of its columns has.
