@@ -22,7 +22,8 @@ pub(crate) enum OpenParts {
 pub(crate) struct Open {
     pub(crate) parts: Parts,
     pub(crate) search: Search<'static>,
-    /// The bytes that were touched before, or in order to open columns, which are not read again for nothing.
+    /// The bytes that were touched before these parts were opened, or by opening columns. They do not count as held: if they
+    /// did, parts whose columns alone exceed the bound would be opened anew at each step.
     left_out: AtomicU64,
 }
 

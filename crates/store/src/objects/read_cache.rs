@@ -24,9 +24,9 @@ const PIECE: u64 = PIECE_LEN as u64;
 
 /// Bytes of objects that were read last, in memory, bounded in bytes.
 ///
-/// Any number of objects share it, each through a [`reader`](Self::reader). A segment that reads through a `ReadAt` also keeps
-/// what it touched, as long as its columns are open. To bound that as well, open it anew with
-/// [`Segment::without_columns`](docvalues_reader::Segment::without_columns): what it reads again then comes from the cache.
+/// Any number of objects share it, each through a [`reader`](Self::reader). The open columns of a segment also keep the bytes
+/// that they touched. To free these, replace the segment by its
+/// [`without_columns`](docvalues_reader::Segment::without_columns), which rereads from the cache the bytes that it still has.
 ///
 /// Threads that need the same bytes at the same time may each request them.
 ///
