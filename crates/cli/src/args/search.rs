@@ -11,8 +11,9 @@ use super::RecordArgs;
 pub(crate) struct WhereArgs {
     /// Only documents that match this, such as 'status = 404 and size >= 10MiB and host ^= "www."'
     ///
-    /// Comparisons are = != < <= > >= ^= (begins with), `in (a, b)`, `in 1..5`, `exists` and `missing`. Combine them
-    /// with and, or, not and parentheses. Put text and dates in quotes, and unusual column names in backticks.
+    /// Comparisons are = != < <= > >=, ^= (begins with), $= (ends with), *= (contains), ~ (regular expression), `in (a,
+    /// b)`, `in 1..5`, `exists` and `missing`. Combine them with and, or, not and parentheses. Put text and dates in
+    /// quotes, and unusual column names in backticks. `dv help where` explains it all.
     #[arg(long = "where", value_name = "QUERY")]
     pub(crate) query: Option<String>,
 

@@ -244,6 +244,7 @@ fn help() {
             &["check", "--help"],
             &["set", "--help"],
             &["completions", "--help"],
+            &["where"],
             &["man", "--help"],
             &["biuld"],
             &["build", "x.csv"],

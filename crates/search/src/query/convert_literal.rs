@@ -129,7 +129,7 @@ fn point(logical: LogicalType, bound: Bound<&Literal>) -> Result<Option<Bound<Po
 }
 
 /// The unit of a date or timestamp type in nanoseconds.
-fn nanos_of_unit(logical: LogicalType) -> Option<i128> {
+pub(super) fn nanos_of_unit(logical: LogicalType) -> Option<i128> {
     match logical {
         LogicalType::Date => Some(DAY),
         LogicalType::TimestampMillis => Some(1_000_000),

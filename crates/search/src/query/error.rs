@@ -36,6 +36,12 @@ impl QueryError {
         QueryError { what, place, no_such_column: Some(name.to_owned()) }
     }
 
+    /// The error for a column on the right of a comparison that does not exist.
+    pub(super) fn no_operand(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
+        let what = format!("there is no column \"{name}\"; text is written in quotes");
+        QueryError { what, place, no_such_column: Some(name.to_owned()) }
+    }
+
     /// An error in a query without text.
     pub(super) fn nowhere(what: impl Into<String>) -> QueryError {
         QueryError { what: what.into(), place: None, no_such_column: None }
