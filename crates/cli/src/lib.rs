@@ -38,7 +38,6 @@ mod segments;
 mod sort;
 #[cfg(feature = "sql")]
 mod sql_tables;
-mod stats_text;
 mod store_input;
 mod store_schema;
 mod store_source;

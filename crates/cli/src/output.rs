@@ -3,6 +3,7 @@
 #[cfg(feature = "sql")]
 pub(crate) mod batch_rows;
 pub(crate) mod explain;
+pub(crate) mod figure;
 pub(crate) mod format_value;
 pub(crate) mod json;
 #[cfg(feature = "parquet")]

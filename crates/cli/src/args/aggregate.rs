@@ -105,6 +105,7 @@ sums and other metrics, and best documents.
 const GROUP_EXAMPLES: &str = "\
 Examples:
   dv group packages.dv section --sum size --by metric
+  dv group packages.dv section --sum size --json | jq '.groups[] | {value, size: .metrics.sum.size}'
   dv group packages.dv source --docs 2 --sort=-size --json --columns package,size
   dv group packages.dv section --by best --sort=-size --docs 1 --where 'tags = \"role::program\"'
 

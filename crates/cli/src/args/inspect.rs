@@ -44,7 +44,7 @@ Examples:
   dv stats packages.dv
   dv stats packages.dv size section
   dv stats packages.dv size --percentiles 50,90,99 --spread --where 'section = \"libs\"'
-  dv stats packages.dv --json | jq -r '.columns[] | [.name, .missing] | @tsv'
+  dv stats packages.dv --json | jq '.columns[] | select(.mean) | {name, mean}'
 
 Exit codes: 0 done, 1 a column does not exist or is damaged, 2 wrong command line, 3 the file cannot be read.";
 
@@ -78,7 +78,7 @@ pub(crate) struct StatsArgs {
     #[arg(long)]
     pub(crate) distinct: bool,
 
-    /// Print JSON, with numbers as text so that no digit is lost
+    /// Print JSON; integers above 2^53 are text, because many JSON readers round them
     #[arg(long)]
     pub(crate) json: bool,
 

@@ -1,11 +1,14 @@
 //! `dv group`: groups documents by the value of a column.
 
+use std::borrow::Cow;
+
 use crate::api::search::group::{Group, GroupFound, GroupOrder, Groups, Measure, Metric};
 use crate::api::{DocAddress, Field};
 use crate::args::{GroupArgs, GroupBy, GroupSpec};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
+use crate::output::figure::Figure;
 use crate::output::format_value::Printer;
 use crate::output::json::Json;
 use crate::output::records;
@@ -13,7 +16,6 @@ use crate::output::table::{Align, Table, fit};
 use crate::output::text::{printable, thousands};
 use crate::segments::Segments;
 use crate::sort;
-use crate::stats_text::{rounded, sum_text};
 
 /// The maximum width of a value.
 const CELL: usize = 40;
@@ -35,8 +37,19 @@ pub(crate) fn run(args: &GroupArgs, console: &mut Console<'_>) -> Result<Exit, C
     Ok(Exit::Ok)
 }
 
-/// A requested metric, its heading, and its column.
-pub(super) type RequestedMetric = (Metric, String, Field);
+/// A requested metric, its name, and its column.
+pub(super) struct RequestedMetric {
+    pub(super) metric: Metric,
+    name: &'static str,
+    field: Field,
+}
+
+impl RequestedMetric {
+    /// The heading of its column in a table.
+    pub(super) fn heading(&self) -> String {
+        format!("{} of {}", self.name, printable(&self.field.name))
+    }
+}
 
 /// The metrics of --sum, --min, --max and --mean.
 pub(super) fn metrics(
@@ -48,10 +61,10 @@ pub(super) fn metrics(
         [("sum", Metric::Sum), ("min", Metric::Min), ("max", Metric::Max), ("mean", Metric::Mean)];
     let mut metrics = Vec::new();
     // An empty list means no columns here, not all.
-    for ((what, metric), columns) in kinds.into_iter().zip(columns).filter(|(_, columns)| !columns.is_empty())
+    for ((name, metric), columns) in kinds.into_iter().zip(columns).filter(|(_, columns)| !columns.is_empty())
     {
         for field in segments.select(columns)? {
-            metrics.push((metric(field.name.clone()), format!("{what} of {}", field.name), field));
+            metrics.push(RequestedMetric { metric: metric(field.name.clone()), name, field });
         }
     }
     Ok(metrics)
@@ -72,7 +85,7 @@ pub(crate) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group, CliE
     group.top = if args.top == 0 { usize::MAX } else { args.top };
     group.docs = args.docs;
     group.sort = sort::keys_of("--sort", &args.sort, segments)?;
-    group.metrics = metrics_of(segments, args)?.into_iter().map(|(metric, ..)| metric).collect();
+    group.metrics = metrics_of(segments, args)?.into_iter().map(|requested| requested.metric).collect();
     group.order = match args.by {
         GroupBy::Count => GroupOrder::Count,
         GroupBy::Value => GroupOrder::Value,
@@ -85,19 +98,30 @@ pub(crate) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group, CliE
     Ok(group)
 }
 
-/// Metrics as text; `None` if no document has a value.
-pub(super) fn measures(
+/// The cells of metrics; empty if no document has a value.
+pub(super) fn metric_cells(
     found: &[Option<Measure>],
     metrics: &[RequestedMetric],
-) -> impl Iterator<Item = Option<String>> {
-    found.iter().zip(metrics).map(|(measure, (.., field))| {
-        measure.as_ref().map(|measure| match measure {
-            Measure::Value(value) => Printer::of(field).to_text(value),
-            Measure::Sum(sum) => sum_text(*sum),
-            Measure::Mean(mean) => mean.to_string(),
-            other => format!("{other:?}"),
-        })
+) -> impl Iterator<Item = String> {
+    found.iter().zip(metrics).map(|(measure, requested)| {
+        let figure = measure.as_ref().and_then(Figure::of);
+        figure.map(|figure| figure.rounded(&Printer::of(&requested.field))).unwrap_or_default()
     })
+}
+
+/// Metrics as JSON, such as `{"sum": {"size": 12}, "mean": {"size": 1.5}}`; `null` if no document has a value.
+pub(super) fn metrics_json(found: &[Option<Measure>], metrics: &[RequestedMetric]) -> Json {
+    let mut by_name: Vec<(Cow<'static, str>, Json)> = Vec::new();
+    for (measure, RequestedMetric { name, field, .. }) in found.iter().zip(metrics) {
+        let figure = measure.as_ref().and_then(Figure::of);
+        let figure = figure.map_or(Json::NONE, |figure| figure.json(&Printer::of(field)));
+        let entry = (field.name.clone().into(), figure);
+        match by_name.last_mut() {
+            Some((last, Json::Object(columns))) if last == name => columns.push(entry),
+            _ => by_name.push(((*name).into(), Json::Object(vec![entry]))),
+        }
+    }
+    if by_name.is_empty() { Json::NONE } else { Json::Object(by_name) }
 }
 
 fn print(
@@ -108,7 +132,7 @@ fn print(
 ) -> Result<(), CliError> {
     let printer = Printer::of(&found.field);
     let name = printable(&found.field.name);
-    let headings: Vec<String> = metrics.iter().map(|(_, heading, _)| printable(heading)).collect();
+    let headings: Vec<String> = metrics.iter().map(RequestedMetric::heading).collect();
     let mut heading = vec![(name.as_str(), Align::Left), ("documents", Align::Right)];
     heading.extend(headings.iter().map(|heading| (heading.as_str(), Align::Right)));
     let has_docs = found.groups.iter().any(|group| !group.docs.is_empty());
@@ -116,9 +140,7 @@ fn print(
     let mut table = Table::new(&heading);
     for group in &found.groups {
         let mut row = vec![fit(&printable(&printer.to_text(&group.value)), CELL), thousands(group.count)];
-        row.extend(
-            measures(&group.metrics, metrics).map(|text| text.as_deref().map(rounded).unwrap_or_default()),
-        );
+        row.extend(metric_cells(&group.metrics, metrics));
         row.push(group.docs.iter().map(|doc| segments.place(*doc)).collect::<Vec<_>>().join(" "));
         table.row(row);
     }
@@ -144,8 +166,7 @@ pub(super) fn groups_json(
         Json::object([
             ("value", printer.json_value(&group.value)),
             ("count", group.count.into()),
-            // As text, so that no number loses digits on its way through a JSON reader.
-            ("metrics", Json::any(measures(&group.metrics, &metrics).map(Json::from))),
+            ("metrics", metrics_json(&group.metrics, &metrics)),
             ("documents", Json::any(best.by_ref().take(group.docs.len()))),
         ])
     };

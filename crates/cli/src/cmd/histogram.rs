@@ -1,7 +1,7 @@
 //! `dv histogram`: counts the values of a column by range.
 
 use super::facet::{facet_json, print_bars};
-use super::group::{RequestedMetric, measures, metrics};
+use super::group::{RequestedMetric, metric_cells, metrics, metrics_json};
 use crate::api::search::Value;
 use crate::api::search::facet::{Facet, FacetCounts};
 use crate::api::search::histogram::{Bucket, Histogram, HistogramCounts, Step, Unit};
@@ -16,7 +16,6 @@ use crate::output::json::Json;
 use crate::output::table::{Align, Table};
 use crate::output::text::{printable, thousands};
 use crate::segments::Segments;
-use crate::stats_text::rounded;
 
 const UNITS: [(&str, Unit); 8] = [
     ("second", Unit::Second),
@@ -74,7 +73,7 @@ pub(super) fn asked(segments: &Segments, spec: &HistogramSpec) -> Result<Histogr
         histogram = histogram.facet(Facet::on(column).top(if spec.top == 0 { usize::MAX } else { spec.top }));
     }
     let metrics = metrics_of(segments, spec)?;
-    Ok(metrics.into_iter().fold(histogram, |histogram, (metric, ..)| histogram.metric(metric)))
+    Ok(metrics.into_iter().fold(histogram, |histogram, requested| histogram.metric(requested.metric)))
 }
 
 pub(super) fn metrics_of(
@@ -130,7 +129,7 @@ fn print_table(
 ) -> Result<(), CliError> {
     let printer = Printer::of(&found.field);
     let name = printable(&found.field.name);
-    let headings: Vec<String> = metrics.iter().map(|(_, heading, _)| printable(heading)).collect();
+    let headings: Vec<String> = metrics.iter().map(RequestedMetric::heading).collect();
     let facet = found.buckets.iter().find_map(|range| range.facet.as_ref());
     let facet = facet.map(|facet| printable(&facet.field.name));
     let mut heading = vec![(name.as_str(), Align::Right), ("documents", Align::Right)];
@@ -139,8 +138,7 @@ fn print_table(
     let mut table = Table::new(&heading);
     for range in &found.buckets {
         let mut row = vec![printer.to_text(&begin(&found.field, range.from)), thousands(range.count)];
-        let measures = measures(&range.metrics, metrics);
-        row.extend(measures.map(|text| text.as_deref().map(rounded).unwrap_or_default()));
+        row.extend(metric_cells(&range.metrics, metrics));
         row.extend(range.facet.as_ref().map(values));
         table.row(row);
     }
@@ -173,12 +171,10 @@ pub(super) fn histogram_json(
     let printer = Printer::of(&found.field);
     let range = |range: &Bucket| {
         let from = printer.json_value(&begin(&found.field, range.from));
-        // Metrics are strings, because many JSON parsers round large numbers.
-        let of_metrics = || Json::any(measures(&range.metrics, metrics).map(Json::from));
-        let of_metrics = (!metrics.is_empty()).then(|| ("metrics", of_metrics()));
         let facet = range.facet.as_ref().map(|facet| ("facet", facet_json(facet)));
-        let counted = [("from", from), ("count", range.count.into())];
-        Json::object(counted.into_iter().chain(of_metrics).chain(facet))
+        let of_metrics = ("metrics", metrics_json(&range.metrics, metrics));
+        let counted = [("from", from), ("count", range.count.into()), of_metrics];
+        Json::object(counted.into_iter().chain(facet))
     };
     [
         ("column", found.field.name.as_str().into()),

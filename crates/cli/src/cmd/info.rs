@@ -2,11 +2,12 @@
 
 mod of_store;
 
-use crate::api::{ColumnUsage, IdIndex, Packing, SectionUsage, Segment, SegmentUsage};
+use crate::api::{ColumnUsage, IdIndex, Packing, SectionUsage, Segment, SegmentUsage, SortKey};
 use crate::args::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::input::import::StoredRef;
+use crate::output::figure::integer;
 use crate::output::format_value::Printer;
 use crate::output::json::Json;
 use crate::output::text::{decimal, printable, thousands};
@@ -95,13 +96,6 @@ pub(crate) fn info(
     stats: &SegmentUsage,
 ) -> Result<impl Iterator<Item = (&'static str, Json)>, CliError> {
     let [major, minor, patch] = segment.writer_version();
-    let sort = segment.sort().iter().map(|key| {
-        Json::object([
-            ("column", key.column.as_str().into()),
-            ("descending", key.descending.into()),
-            ("missing_first", key.missing_first.into()),
-        ])
-    });
     let entries = [
         ("file", segment.file().into()),
         ("format_version", segment.format_version().into()),
@@ -110,31 +104,42 @@ pub(crate) fn info(
         ("documents", segment.docs().into()),
         ("bytes", stats.bytes.into()),
         ("overhead_bytes", stats.overhead.into()),
-        ("sort", Json::any(sort)),
+        ("sort", sort_json(segment.sort())),
         ("ids", segment.ids()?.map_or(Json::NONE, |ids| ids_info(&ids, stats))),
         ("columns", stats.columns.iter().map(column_info).collect()),
     ];
     Ok(entries.into_iter())
 }
 
-/// The index of ids. Its 64-bit seed is text, because readers of JSON round large numbers.
+/// The keys of the index sort.
+fn sort_json(keys: &[SortKey]) -> Json {
+    Json::any(keys.iter().map(|key| {
+        Json::object([
+            ("column", key.column.as_str().into()),
+            ("descending", key.descending.into()),
+            ("missing_first", key.missing_first.into()),
+        ])
+    }))
+}
+
+/// The index of ids.
 fn ids_info(ids: &IdIndex, stats: &SegmentUsage) -> Json {
     Json::object([
         ("column", ids.field().into()),
         ("term_index", ids.form().name().into()),
         ("packed_as", ids.packed_as().name().into()),
         ("filter_bits", ids.filter_bits().into()),
-        ("seed", ids.seed().to_string().into()),
+        ("seed", integer(ids.seed().into())),
         ("ids", ids.len().into()),
         ("bytes", stats.ids.iter().map(|section| section.bytes).sum::<u64>().into()),
         ("sections", stats.ids.iter().map(section).collect()),
     ])
 }
 
-/// A column. Minimum and maximum are text, because readers of JSON round large numbers.
+/// A column.
 fn column_info(column: &ColumnUsage) -> Json {
     let field = &column.field;
-    let shown = |stored| Printer::of(field).to_text(StoredRef::Number(stored));
+    let shown = |stored| Printer::of(field).json_value(StoredRef::Number(stored));
     Json::object([
         ("name", field.name.as_str().into()),
         ("kind", field.kind.name().into()),
@@ -144,8 +149,8 @@ fn column_info(column: &ColumnUsage) -> Json {
         ("documents", column.docs_with_value.into()),
         ("values", column.value_count.into()),
         ("terms", column.term_count.into()),
-        ("min", column.bounds.map(|(min, _)| shown(min)).into()),
-        ("max", column.bounds.map(|(_, max)| shown(max)).into()),
+        ("min", column.bounds.map_or(Json::NONE, |(min, _)| shown(min))),
+        ("max", column.bounds.map_or(Json::NONE, |(_, max)| shown(max))),
         ("bytes", column.bytes().into()),
         ("sections", column.sections.iter().map(section).collect()),
     ])

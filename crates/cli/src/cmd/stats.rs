@@ -1,16 +1,18 @@
 //! `dv stats`: statistics of columns.
 
+use crate::api::search::Value;
 use crate::api::search::stats::{ColumnStats, Distinct, Stats};
 use crate::api::{ColumnUsage, Field};
 use crate::args::StatsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
+use crate::output::figure::{Figure, sum_and_mean};
+use crate::output::format_value::Printer;
 use crate::output::json::Json;
 use crate::output::table::{Align, Table, cut_note, fit, width};
 use crate::output::text::{printable, thousands};
 use crate::segments::{self, Segments};
-use crate::stats_text::{StatsText, rounded};
 
 /// The maximum width of a value.
 const CELL: usize = 24;
@@ -65,24 +67,40 @@ fn distinct(stats: &ColumnUsage) -> Option<u64> {
     stats.term_count.map(u64::from).or(stats.statistics.distinct)
 }
 
-/// A column's statistics, their text, and its size in the file.
+/// A column's statistics, and its size in the file.
 pub(super) struct Column<'a> {
     stats: &'a ColumnStats,
-    facts: StatsText,
+    printer: Printer,
+    sum: Option<Figure>,
+    mean: Option<Figure>,
+    deviation: Option<Figure>,
     bytes: u64,
 }
 
 impl<'a> Column<'a> {
     pub(super) fn new(stats: &'a ColumnStats, bytes: u64) -> Column<'a> {
-        Column { stats, facts: StatsText::of(stats), bytes }
+        let (sum, mean) = sum_and_mean(stats);
+        let deviation = stats.standard_deviation().map(Figure::Double);
+        Column { stats, printer: Printer::of(&stats.field), sum, mean, deviation, bytes }
     }
 
-    /// The column as JSON. Values are text, because readers of JSON round large numbers.
+    /// The minimum and the maximum for a table.
+    fn ends(&self) -> [String; 2] {
+        let end = |value: &Option<Value>| value.as_ref().map(|value| self.printer.to_text(value));
+        [&self.stats.min, &self.stats.max].map(|value| printable(&end(value).unwrap_or_default()))
+    }
+
+    /// The column as JSON.
     pub(super) fn to_json(&self) -> Json {
-        let Column { stats, facts, bytes } = self;
+        let Column { stats, printer, sum, mean, deviation, bytes } = self;
         let is_estimate = matches!(stats.distinct, Some(Distinct::About(_)));
-        let percentiles = facts.percentiles.iter();
-        let percentiles = percentiles.map(|(key, value)| (key.clone().into(), value.as_str().into()));
+        let value =
+            |value: &Option<Value>| value.as_ref().map_or(Json::NONE, |value| printer.json_value(value));
+        let figure =
+            |figure: &Option<Figure>| figure.as_ref().map_or(Json::NONE, |figure| figure.json(printer));
+        let percentiles = stats.percentiles.iter();
+        let percentiles =
+            percentiles.map(|(percentile, found)| (percentile.to_string().into(), printer.json_value(found)));
         let percentiles =
             if percentiles.len() > 0 { Json::Object(percentiles.collect()) } else { Json::NONE };
         Json::object([
@@ -96,11 +114,11 @@ impl<'a> Column<'a> {
             ("nans", (stats.nans > 0).then_some(stats.nans).into()),
             ("distinct", stats.distinct.map(Distinct::get).into()),
             ("distinct_is_estimate", is_estimate.then_some(true).into()),
-            ("min", facts.min.as_deref().into()),
-            ("max", facts.max.as_deref().into()),
-            ("sum", facts.sum.as_deref().into()),
-            ("mean", facts.mean.as_deref().into()),
-            ("deviation", facts.deviation.as_deref().into()),
+            ("min", value(&stats.min)),
+            ("max", value(&stats.max)),
+            ("sum", figure(sum)),
+            ("mean", figure(mean)),
+            ("deviation", figure(deviation)),
             ("percentiles", percentiles),
             ("bytes", (*bytes > 0).then_some(*bytes).into()),
         ])
@@ -115,8 +133,8 @@ fn print(columns: &[Column<'_>], console: &mut Console<'_>) -> Result<(), CliErr
     } else {
         write!(console.out, "{}\n{}", table(columns, true, false), table(columns, false, true))?;
     }
-    let ends = columns.iter().flat_map(|column| [&column.facts.min, &column.facts.max]);
-    if ends.flatten().any(|value| width(&printable(value)) > CELL) {
+    let is_long = |column: &Column<'_>| column.ends().iter().any(|value| width(value) > CELL);
+    if columns.iter().any(is_long) {
         console.out.flush()?;
         console.note(&cut_note(CELL));
     }
@@ -129,13 +147,10 @@ fn table(columns: &[Column<'_>], counts: bool, facts: bool) -> Table {
         heading.extend([("kind", Align::Left), ("type", Align::Left)]);
         heading.extend(["with value", "missing", "values", "distinct", "bytes"].map(|h| (h, Align::Right)));
     }
-    let spread = columns.iter().any(|column| column.facts.deviation.is_some());
-    let percentiles: Vec<String> = columns
-        .iter()
-        .map(|column| &column.facts.percentiles)
-        .find(|percentiles| !percentiles.is_empty())
-        .map(|percentiles| percentiles.iter().map(|(percentile, _)| format!("p{percentile}")).collect())
-        .unwrap_or_default();
+    let spread = columns.iter().any(|column| column.deviation.is_some());
+    let mut percentiles = columns.iter().map(|column| &column.stats.percentiles);
+    let percentiles = percentiles.find(|percentiles| !percentiles.is_empty()).into_iter().flatten();
+    let percentiles: Vec<String> = percentiles.map(|(percentile, _)| format!("p{percentile}")).collect();
     if facts {
         heading.extend([("min", Align::Left), ("max", Align::Left)]);
         heading.extend([("sum", Align::Right), ("mean", Align::Right)]);
@@ -155,12 +170,15 @@ fn table(columns: &[Column<'_>], counts: bool, facts: bool) -> Table {
             row.push(thousands(column.bytes));
         }
         if facts {
-            let end = |value: &Option<String>| fit(&printable(value.as_deref().unwrap_or_default()), CELL);
-            row.extend([end(&column.facts.min), end(&column.facts.max)]);
-            row.push(column.facts.sum.clone().unwrap_or_default());
-            row.push(column.facts.mean.as_deref().map(rounded).unwrap_or_default());
-            row.extend(spread.then(|| column.facts.deviation.as_deref().map(rounded).unwrap_or_default()));
-            row.extend(column.facts.percentiles.iter().map(|(_, value)| value.clone()));
+            let Column { stats, printer, sum, mean, deviation, .. } = column;
+            let rounded = |figure: &Option<Figure>| {
+                figure.as_ref().map(|figure| figure.rounded(printer)).unwrap_or_default()
+            };
+            row.extend(column.ends().map(|end| fit(&end, CELL)));
+            row.push(sum.as_ref().map(|sum| sum.text(printer)).unwrap_or_default());
+            row.push(rounded(mean));
+            row.extend(spread.then(|| rounded(deviation)));
+            row.extend(stats.percentiles.iter().map(|(_, value)| printer.to_text(value)));
         }
         table.row(row);
     }

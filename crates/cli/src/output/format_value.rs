@@ -17,6 +17,7 @@ use serde_json::value::RawValue;
 use crate::api::search::Value;
 use crate::api::{Field, LogicalType, to_f64, to_u64};
 
+use super::figure::is_rounded;
 use super::json::Json;
 use super::text;
 use crate::input::column_type::unit_of;
@@ -119,12 +120,15 @@ impl Printer {
         true
     }
 
-    /// A value of an answer as JSON. NaN and infinity are strings, because `null` would be ambiguous.
-    pub(crate) fn json_value(&self, value: &Value) -> Json {
+    /// A value of an answer as JSON. NaN and infinity are strings, because `null` would be ambiguous, and so are integers
+    /// that many JSON readers round.
+    pub(crate) fn json_value<'v>(&self, value: impl Into<StoredRef<'v>>) -> Json {
+        let value = value.into();
         let mut text = String::new();
-        match value {
-            Value::F64(double) if !double.is_finite() => text = format!("\"{}\"", self.to_text(value)),
-            value => self.json_scalar(value.into(), &mut text),
+        self.json_scalar(value, &mut text);
+        let is_integer = self.logical != LogicalType::F64;
+        if self.has_nulls(&[value]) || is_integer && text.parse().is_ok_and(is_rounded) {
+            text = text::json_text(&self.to_text(value));
         }
         // It is JSON.
         Json::Raw(RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned()))

@@ -190,8 +190,14 @@ fn documents_of_a_range_are_looked_at_in_other_columns() {
 
     let json: Value = serde_json::from_str(&sandbox.ok(&[&asked[..], &["--json"]].concat())).unwrap();
     let february = &json["ranges"][1];
-    assert_eq!(february["metrics"], serde_json::json!(["99", "2.75", "2024-02-02"]));
+    assert_eq!(
+        february["metrics"],
+        serde_json::json!({"sum": {"size": 99, "price": 2.75}, "max": {"day": "2024-02-02"}})
+    );
     assert_eq!(february["facet"]["distinct"], 2);
+    // No document, so no values; the sum of none is missing, too.
+    let april = serde_json::json!({"sum": {"size": null, "price": null}, "max": {"day": null}});
+    assert_eq!(json["ranges"][3]["metrics"], april);
     let request = r#"{"histograms": [{"column": "at", "step": "month", "facet": "day", "top": 1, "sum": ["size", "price"],
         "max": ["day"]}]}"#;
     let answer: Value = serde_json::from_str(&sandbox.ok(&["query", "t.dv", request])).unwrap();

@@ -23,7 +23,7 @@ fn doubles_that_are_not_finite_have_names_in_answers() {
     assert_eq!(values(&facet["facets"][0]["values"]), expected);
     let group = ask(&sandbox, &["group", "t.dv", "x", "--by", "value", "--max", "x", "--json"]);
     assert_eq!(values(&group["groups"]), expected);
-    assert_eq!(group["groups"][2]["metrics"], json!(["inf"]));
+    assert_eq!(group["groups"][2]["metrics"], json!({"max": {"x": "inf"}}));
     let histogram = ask(&sandbox, &["histogram", "t.dv", "x", "--edges=-inf,0,+inf", "--json"]);
     let expected =
         json!([{"from": "-inf", "count": 1}, {"from": 0.0, "count": 1}, {"from": "inf", "count": 1}]);
@@ -44,6 +44,40 @@ fn doubles_that_are_not_finite_have_names_in_answers() {
     for command in [&["get", "t.dv", "1"][..], &["export", "t.dv", "--docs", "1..2"]] {
         assert_eq!(ask(&sandbox, &[command, &["--columns", "x"]].concat()), json!({"x": null}));
     }
+}
+
+/// Numbers that many readers of JSON round are text, in every answer; documents keep them as exports do.
+#[test]
+fn integers_above_2_to_53_are_text_in_answers() {
+    let sandbox = Sandbox::with("t.csv", "n,m,at\n9007199254740992,1,1970-01-01\n9007199254740993,2,\n");
+    sandbox.ok(&["build", "t.csv", "-o", "t.dv", "-q"]);
+    let (most, more) = (json!(9_007_199_254_740_992_u64), json!("9007199254740993"));
+    let counted = json!([{"value": most, "count": 1}, {"value": more, "count": 1}]);
+    let facet = ask(&sandbox, &["facet", "t.dv", "n", "--by", "value", "--json"]);
+    assert_eq!(facet["facets"][0]["values"], counted);
+    let args =
+        ["group", "t.dv", "n", "--by", "value", "--min", "n,at", "--max", "n", "--mean", "m", "--json"];
+    let group = ask(&sandbox, &args);
+    let of = |n: &Value, at: Value, mean: f64| json!({"min": {"n": n, "at": at}, "max": {"n": n}, "mean": {"m": mean}});
+    assert_eq!(group["groups"][0]["metrics"], of(&most, json!("1970-01-01"), 1.0));
+    assert_eq!(group["groups"][1]["metrics"], of(&more, Value::Null, 2.0));
+    let histogram = ask(&sandbox, &["histogram", "t.dv", "n", "--edges=0,9007199254740993", "--json"]);
+    assert_eq!(histogram["ranges"], json!([{"from": 0, "count": 1}, {"from": more, "count": 1}]));
+    for column in [
+        &ask(&sandbox, &["stats", "t.dv", "n", "--percentiles", "0,100", "--json"])["columns"][0],
+        &ask(&sandbox, &["query", "t.dv", r#"{"stats": [{"column": "n", "percentiles": [0, 100]}]}"#])["stats"]
+            [0],
+    ] {
+        assert_eq!([&column["min"], &column["max"]], [&most, &more]);
+        assert_eq!(column["sum"], "18014398509481985");
+        assert_eq!(column["percentiles"], json!({"0": most, "100": more}));
+    }
+    let info = ask(&sandbox, &["info", "t.dv", "--json"]);
+    let column = |name: &str| info["columns"].as_array().unwrap().iter().find(|c| c["name"] == name).unwrap();
+    assert_eq!([&column("n")["min"], &column("n")["max"]], [&most, &more]);
+    assert_eq!([&column("m")["min"], &column("at")["max"]], [&json!(1), &json!("1970-01-01")]);
+    let got = sandbox.ok(&["get", "t.dv", "1", "--columns", "n"]);
+    assert_eq!(got, "{\"n\":9007199254740993}\n");
 }
 
 /// As docs/search.md has it.

@@ -181,7 +181,7 @@ fn requests_take_the_options_of_other_commands() {
     let narrowed = sandbox.dv(&["query", "t.dv", request, "--where", "host = \"a\"", "--json", "--explain"]);
     assert_eq!(narrowed.code, 0, "{narrowed:?}");
     let answer: Value = serde_json::from_str(&narrowed.out).unwrap();
-    assert_eq!((answer["matching"].as_u64(), answer["stats"][0]["sum"].as_str()), (Some(2), Some("75")));
+    assert_eq!((answer["matching"].as_u64(), answer["stats"][0]["sum"].as_u64()), (Some(2), Some(75)));
     assert_eq!(answer["facets"][0]["values"], json!([{"value": "a", "count": 2}]));
     let explained: Value = serde_json::from_str(&narrowed.err).unwrap();
     assert_eq!(explained["query"]["matched"], 2);

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::sort_json;
 use crate::api::search::Query;
 use crate::api::store::{Snapshot, SnapshotSegment};
 use crate::api::{ColumnSource, ColumnUsage, Field, Search, SegmentUsage};
@@ -153,7 +154,7 @@ fn json(file: &str, snapshot: &Snapshot, usage: &[SegmentUsage], columns: &[Colu
         ("bytes", usage.iter().map(|usage| usage.bytes).sum::<u64>().into()),
         ("id_field", schema.id_field().into()),
         ("version_field", schema.version_field().into()),
-        ("sort", Json::any(schema.sort().iter().map(|key| key.to_string().into()))),
+        ("sort", sort_json(schema.sort())),
         ("columns", columns.iter().map(column).collect()),
         ("segments", snapshot.segments().map(segment).collect()),
     ])

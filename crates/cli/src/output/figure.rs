@@ -1,0 +1,158 @@
+//! Numbers of answers: values of columns, sums and means, as text for tables and as JSON.
+
+use serde_json::Value as JsonValue;
+
+use super::format_value::Printer;
+use super::json::Json;
+use crate::api::search::Value;
+use crate::api::search::group::Measure;
+use crate::api::search::stats::{ColumnStats, Sum};
+use crate::api::{Field, LogicalType};
+use crate::number::FloatStyle;
+
+/// The greatest integer up to which doubles, and so many JSON readers, have every integer.
+const MAX_EXACT: u128 = 1 << 53;
+
+/// A number of an answer, or another value of a column.
+#[derive(Clone, Debug)]
+pub(crate) enum Figure {
+    /// A value of a column, in the column's format.
+    Value(Value),
+    Integer(i128),
+    Double(f64),
+}
+
+impl Figure {
+    /// The figure of a metric; `None` for metrics that this program does not ask for.
+    pub(crate) fn of(measure: &Measure) -> Option<Figure> {
+        match measure {
+            Measure::Value(value) => Some(Figure::Value(value.clone())),
+            Measure::Sum(sum) => Some(Figure::from(*sum)),
+            Measure::Mean(mean) => Some(Figure::Double(*mean)),
+            _ => None,
+        }
+    }
+
+    /// The figure as text, with the format of its column.
+    pub(crate) fn text(&self, printer: &Printer) -> String {
+        match self {
+            Figure::Value(value) => printer.to_text(value),
+            Figure::Integer(number) => number.to_string(),
+            Figure::Double(number) => float(*number),
+        }
+    }
+
+    /// The text, with doubles rounded to about six digits.
+    pub(crate) fn rounded(&self, printer: &Printer) -> String {
+        rounded(&self.text(printer))
+    }
+
+    /// The figure as JSON: a number if JSON readers keep it, otherwise text.
+    pub(crate) fn json(&self, printer: &Printer) -> Json {
+        match self {
+            Figure::Value(value) => printer.json_value(value),
+            Figure::Integer(number) => integer(*number),
+            // JSON has neither NaN nor infinity.
+            Figure::Double(number) if !number.is_finite() => float(*number).into(),
+            Figure::Double(number) => JsonValue::from(*number).into(),
+        }
+    }
+}
+
+impl From<Sum> for Figure {
+    fn from(sum: Sum) -> Figure {
+        match sum {
+            Sum::Integer(sum) => Figure::Integer(sum),
+            Sum::Double(sum) => Figure::Double(sum),
+        }
+    }
+}
+
+/// The sum and the mean of a column, if its type has them. Dates and timestamps have a mean and no sum.
+pub(crate) fn sum_and_mean(stats: &ColumnStats) -> (Option<Figure>, Option<Figure>) {
+    let Some(sum) = stats.sum else { return (None, None) };
+    let Field { logical, .. } = stats.field;
+    match (logical, sum) {
+        (LogicalType::I64 | LogicalType::U64 | LogicalType::Bool, _) | (_, Sum::Double(_)) => {
+            (Some(sum.into()), stats.mean.map(Figure::Double))
+        }
+        (_, Sum::Integer(sum)) => {
+            let mean = i64::try_from(sum.div_euclid(i128::from(stats.values.max(1)))).ok();
+            (None, mean.map(|mean| Figure::Value(Value::of(logical, mean))))
+        }
+    }
+}
+
+/// An integer as a JSON number, or as text if its magnitude is above 2^53: many JSON readers would round it.
+pub(crate) fn integer(number: i128) -> Json {
+    let exact = (!is_rounded(number)).then(|| i64::try_from(number).ok()).flatten();
+    exact.map_or_else(|| number.to_string().into(), Json::from)
+}
+
+/// Whether many JSON readers round this integer.
+pub(crate) fn is_rounded(number: i128) -> bool {
+    number.unsigned_abs() > MAX_EXACT
+}
+
+fn float(value: f64) -> String {
+    let mut text = String::new();
+    FloatStyle::Shortest.print(value, &mut text);
+    text
+}
+
+/// A number rounded to about six digits; other text is returned unchanged.
+fn rounded(text: &str) -> String {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value.abs() < 1e6 => {
+            float(format!("{value:.5e}").parse().unwrap_or(value))
+        }
+        Ok(value) if value.is_finite() && value.abs() < 1e15 => format!("{value:.0}"),
+        _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_have_six_digits_for_people() {
+        for (text, expected) in [
+            ("0", "0"),
+            ("0.3333333333333333", "0.333333"),
+            ("-39.019999999999996", "-39.02"),
+            ("61908.123456", "61908.1"),
+            ("1234567.891", "1234568"),
+            ("1e300", "1e300"),
+            ("NaN", "NaN"),
+            ("2013-01-01", "2013-01-01"),
+        ] {
+            assert_eq!(rounded(text), expected);
+        }
+    }
+
+    #[test]
+    fn json_has_numbers_unless_readers_would_change_them() {
+        let json = |figure: Figure| {
+            serde_json::to_string(&figure.json(&Printer::new(LogicalType::I64, false, None))).unwrap()
+        };
+        let most = 1 << 53;
+        for (number, expected) in [
+            (0, "0"),
+            (most, "9007199254740992"),
+            (-most, "-9007199254740992"),
+            (most + 1, "\"9007199254740993\""),
+            (-most - 1, "\"-9007199254740993\""),
+            (i128::MIN, "\"-170141183460469231731687303715884105728\""),
+        ] {
+            assert_eq!(json(Figure::Integer(number)), expected);
+            if let Ok(number) = i64::try_from(number) {
+                assert_eq!(json(Figure::Value(Value::I64(number))), expected);
+            }
+        }
+        assert_eq!(json(Figure::Double(0.5)), "0.5");
+        assert_eq!(json(Figure::Double(1e300)), "1e300");
+        assert_eq!(json(Figure::Double(f64::NAN)), "\"NaN\"");
+        assert_eq!(json(Figure::Double(f64::NEG_INFINITY)), "\"-inf\"");
+    }
+}
