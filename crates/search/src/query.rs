@@ -54,7 +54,8 @@
 //!           | [ "not" ] "in" "(" [ literal { "," literal } ] ")"
 //!           | "in" literal [ "<" ] ".." [ "=" ] literal
 //!           | "exists" | "missing" ;
-//! column    = word | "`" { character | "``" } "`" ;
+//! column    = metric | word | "`" { character | "``" } "`" ;
+//! metric    = ( "sum" | "min" | "max" | "mean" | "distinct" ) "(" column ")" ;
 //! word      = ( letter | "_" | "@" ) { letter | digit | "_" | "." | "-" } ;
 //! literal   = number | text | bytes | "true" | "false" ;
 //! number    = [ sign ] ( digits [ "." digits ] [ exponent | unit ] | "inf" ) | "nan" ;
@@ -72,6 +73,8 @@
 //! 1<..5` excludes the 1 as well. A column name that is not a word, or is `and`, `or`, `not`, `true` or `false`, is
 //! quoted in backticks; so is `inf` or `nan` after a comparison. A number with a point or an exponent is a double; its comparison with integers is exact.
 //!
+//! A metric is the name of a number of groups, for [`Group::having`](crate::group::Group::having).
+//!
 //! Parentheses and `not`s are nested at most [`MAX_DEPTH`] deep, and a text has at most [`MAX_TEXT`] bytes.
 //!
 //! ```
@@ -84,7 +87,7 @@
 //! assert_eq!(query, built);
 //! assert_eq!(Query::parse(&query.to_string())?, query);
 //!
-//! let error = Query::parse("status == 404 and size > large").unwrap_err();
+//! let error = Query::parse("status == 404 and size > (1)").unwrap_err();
 //! assert_eq!(error.to_string(), "character 26 of the query: expected a number, text in quotes, `true` or `false`");
 //! # Ok::<(), docvalues_search::Error>(())
 //! ```
@@ -102,6 +105,7 @@ mod explain;
 mod grammar;
 mod iso8601;
 mod literal;
+mod number_test;
 mod other_languages;
 mod part_bounds;
 mod pattern;
@@ -123,6 +127,7 @@ pub use error::QueryError;
 pub(crate) use explain::describe_pruning;
 pub use explain::{Explain, Profile};
 pub use literal::Literal;
+pub(crate) use number_test::{NumberTest, Tested};
 pub use pattern::{Pattern, PatternKind};
 
 use crate::{Error, Result};

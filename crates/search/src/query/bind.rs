@@ -110,7 +110,7 @@ fn pointed_at(
 }
 
 /// Attributes an error to a literal's place in the query's text.
-fn refused_at((at, what): Refused, Condition { place, .. }: &Condition) -> Error {
+pub(super) fn refused_at((at, what): Refused, Condition { place, .. }: &Condition) -> Error {
     Error::Query(match (&place.text, place.literals.get(at)) {
         (Some(text), Some(&at)) => QueryError::at(text.clone(), at, what),
         (Some(text), None) => QueryError::at(text.clone(), place.column, what),

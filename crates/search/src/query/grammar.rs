@@ -134,6 +134,14 @@ fn column(input: &mut Input<'_>) -> Parsed<String> {
         return quoted_name(input, at);
     }
     match opt(word).parse_next(input)? {
+        Some(word) if opt(peek('(')).parse_next(input)?.is_some() && is_metric(word) => {
+            symbol(input, "(")?;
+            let of = column(input)?;
+            if !symbol(input, ")")? {
+                return refuse(input.current_token_start(), "expected `)`");
+            }
+            Ok(format!("{}({of})", word.to_ascii_lowercase()))
+        }
         Some(word) if !RESERVED.iter().any(|reserved| reserved.eq_ignore_ascii_case(word)) => {
             blanks(input)?;
             Ok(word.to_owned())
@@ -141,6 +149,11 @@ fn column(input: &mut Input<'_>) -> Parsed<String> {
         Some(_) => refuse(at, A_KEYWORD),
         None => refuse(at, "expected a column, `not` or `(`"),
     }
+}
+
+/// Whether a word before a parenthesis names a metric of a column.
+fn is_metric(word: &str) -> bool {
+    ["sum", "min", "max", "mean", "distinct"].iter().any(|metric| metric.eq_ignore_ascii_case(word))
 }
 
 /// A quoted name after its opening backtick at `at`.
