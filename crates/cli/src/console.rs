@@ -1,8 +1,13 @@
 //! The outputs of a command, and the properties of the terminal.
 
-use std::io::{self, IsTerminal as _, Write};
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+#[cfg(unix)]
+use std::os::fd::AsFd;
 
 use serde::Serialize;
+
+use crate::output::fit::message;
 
 /// The two outputs of a command.
 pub struct Console<'a> {
@@ -12,24 +17,25 @@ pub struct Console<'a> {
     pub err: &'a mut dyn Write,
     /// The width of the terminal; `None` if `out` is not one.
     pub out_width: Option<usize>,
-    /// Whether `err` is a terminal.
-    pub err_is_terminal: bool,
+    /// The width of the terminal; `None` if `err` is not one.
+    pub err_width: Option<usize>,
     /// Whether help on a terminal may have colours.
     pub colours: bool,
+    /// Whether cells of tables were cut.
+    is_cut: bool,
 }
 
 impl<'a> Console<'a> {
     /// A console that is not a terminal.
     pub fn plain(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Console<'a> {
-        Console { out, err, out_width: None, err_is_terminal: false, colours: false }
+        Console { out, err, out_width: None, err_width: None, colours: false, is_cut: false }
     }
 
     /// A console over the standard output and error of this process.
     pub fn of_process(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Console<'a> {
-        let width = || terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0));
-        let out_width = io::stdout().is_terminal().then(width);
+        let (out_width, err_width) = (width(io::stdout()), width(io::stderr()));
         let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Console { out, err, out_width, err_is_terminal: io::stderr().is_terminal(), colours }
+        Console { out, err, out_width, err_width, colours, is_cut: false }
     }
 
     /// Prints indented JSON.
@@ -37,8 +43,53 @@ impl<'a> Console<'a> {
         writeln!(self.out, "{}", serde_json::to_string_pretty(value).unwrap_or_default())
     }
 
-    /// Prints a line to `err`. Ignores errors of writing it.
-    pub(crate) fn note(&mut self, text: &str) {
-        let _ = writeln!(self.err, "{text}");
+    /// Prints a message to `out`, folded on a terminal.
+    pub(crate) fn line(&mut self, text: impl fmt::Display) -> io::Result<()> {
+        writeln!(self.out, "{}", message(&text.to_string(), self.out_width))
     }
+
+    /// Prints a message to `err`, folded on a terminal. Ignores errors of writing it.
+    pub(crate) fn note(&mut self, text: &str) {
+        let _ = writeln!(self.err, "{}", message(text, self.err_width));
+    }
+
+    /// Calls `write` with a console whose output is `out`, which is no terminal.
+    pub(crate) fn redirected<T>(
+        &mut self,
+        out: &mut dyn Write,
+        write: impl FnOnce(&mut Console<'_>) -> T,
+    ) -> T {
+        let mut console = Console { out, err: &mut *self.err, out_width: None, ..*self };
+        let written = write(&mut console);
+        self.is_cut = console.is_cut;
+        written
+    }
+
+    /// Notes that cells of a table are cut.
+    pub(crate) fn note_cut(&mut self) {
+        self.is_cut = true;
+    }
+
+    /// Prints the notes that come after all output.
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        self.out.flush()?;
+        if std::mem::take(&mut self.is_cut) {
+            self.note("note: values that end with … are cut; --json prints them whole");
+        }
+        Ok(())
+    }
+}
+
+/// The width of the terminal; `None` if `stream` is not one.
+#[cfg(unix)]
+fn width(stream: impl IsTerminal + AsFd) -> Option<usize> {
+    let size = || terminal_size::terminal_size_of(&stream);
+    stream.is_terminal().then(|| size().map_or(80, |(width, _)| usize::from(width.0)))
+}
+
+/// The width of the terminal; `None` if `stream` is not one.
+#[cfg(not(unix))]
+fn width(stream: impl IsTerminal) -> Option<usize> {
+    let size = terminal_size::terminal_size;
+    stream.is_terminal().then(|| size().map_or(80, |(width, _)| usize::from(width.0)))
 }

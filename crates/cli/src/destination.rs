@@ -50,13 +50,13 @@ impl Destination {
             Destination::Stream(path) => {
                 let mut out =
                     BufWriter::new(open(path).map_err(|error| CliError::file(path.display(), &error))?);
-                write(&mut Console { out: &mut out, err: &mut *console.err, out_width: None, ..*console })?;
+                console.redirected(&mut out, write)?;
                 Ok(out.flush()?)
             }
             Destination::File(path) => {
                 unfinished_files::remove_at_end()?;
                 let mut file = AtomicFile::create(path).map_err(writer::Error::from)?;
-                write(&mut Console { out: &mut file, err: &mut *console.err, out_width: None, ..*console })?;
+                console.redirected(&mut file, write)?;
                 Ok(file.commit().map_err(writer::Error::from)?)
             }
         }

@@ -65,7 +65,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
         }
         Err(error) => usage(&error, console),
     };
-    let result = result.and_then(|exit| console.out.flush().map(|()| exit).map_err(CliError::from));
+    let result = result.and_then(|exit| console.finish().map(|()| exit).map_err(CliError::from));
     match result {
         Ok(exit) => exit,
         Err(failure) => {
@@ -122,7 +122,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, CliErr
 /// Prints help if it was asked for, and an error otherwise.
 fn usage(error: &clap::Error, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (text, is_error) = (error.render(), error.use_stderr());
-    let is_terminal = if is_error { console.err_is_terminal } else { console.out_width.is_some() };
+    let is_terminal = if is_error { console.err_width.is_some() } else { console.out_width.is_some() };
     let text = if console.colours && is_terminal { text.ansi().to_string() } else { text.to_string() };
     if is_error {
         let _ = console.err.write_all(text.as_bytes());

@@ -17,7 +17,7 @@ use crate::input::schema::Schema;
 use crate::input::source::Source;
 use crate::output::json::Json;
 use crate::output::text::{decimal, thousands};
-use crate::output::usage_tables::columns;
+use crate::output::usage_tables::column_table;
 use crate::progress::Progress;
 use crate::segment_input::SegmentInput;
 use crate::{sort, unfinished_files};
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, C
     unfinished_files::remove_at_end()?;
     let options = args.write.options(args.memory);
     let mut writer = SegmentWriter::create(output, writer::Schema::new(), options)?;
-    let mut progress = Progress::new(console.err_is_terminal && !args.write.quiet, import.input_size());
+    let mut progress = Progress::new(console.err_width.is_some() && !args.write.quiet, import.input_size());
     let mut input = SegmentInput::new(&mut writer, ids.as_ref());
     let notes = input.add_all(&mut import, &mut progress, console).and_then(|()| input.finish(&import));
     let notes = notes.and_then(|notes| {
@@ -155,9 +155,10 @@ fn report(
         ];
         return Ok(console.json(&Json::object(info(&segment, &stats)?.chain(input)))?);
     }
-    write!(console.out, "{}", columns(&stats, segment.docs(), console.out_width))?;
+    column_table(&stats, segment.docs()).print(console)?;
     let output = args.output.display();
-    writeln!(console.out, "\n{output}: {}", against_input(stats.bytes, import))?;
+    writeln!(console.out)?;
+    console.line(format_args!("{output}: {}", against_input(stats.bytes, import)))?;
     console.out.flush()?;
     tell_notes(import, notes, console);
     Ok(())

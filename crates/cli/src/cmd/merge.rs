@@ -14,7 +14,7 @@ use crate::id_index::{self, IdIndexPlan};
 use crate::open_segment::OpenSegment;
 use crate::output::json::Json;
 use crate::output::text::thousands;
-use crate::output::usage_tables::columns;
+use crate::output::usage_tables::column_table;
 use crate::progress::Progress;
 use crate::read;
 use crate::segments::Segments;
@@ -51,7 +51,7 @@ fn merge_store(args: &MergeArgs, folder: &Path, console: &mut Console<'_>) -> Re
         console.json(&Json::object(super::store::commit_json(folder, &store).into_iter().chain(more)))?;
     } else if !args.write.quiet {
         let line = super::store::commit_line(&store);
-        writeln!(console.out, "{}: {line}, of {} before", folder.display(), thousands(before as u64))?;
+        console.line(format_args!("{}: {line}, of {} before", folder.display(), thousands(before as u64)))?;
     }
     Ok(Exit::Ok)
 }
@@ -61,7 +61,7 @@ fn merge_files(args: &MergeArgs, output: &Path, console: &mut Console<'_>) -> Re
     refuse_input(&args.files, output)?;
     let segments = Segments::open_all(&args.files)?;
     let (ids, note) = IdIndexPlan::of_merge(args, segments.all())?;
-    let mut progress = Progress::new(console.err_is_terminal && !args.write.quiet, None);
+    let mut progress = Progress::new(console.err_width.is_some() && !args.write.quiet, None);
     let merged = merge(args, output, &segments, ids.as_ref(), &mut progress, console);
     progress.clear(console.err);
     merged?;
@@ -140,15 +140,15 @@ fn report(
     if args.write.json {
         return Ok(console.json(&Json::object(info(&segment, &stats)?))?);
     }
-    write!(console.out, "{}", columns(&stats, segment.docs(), console.out_width))?;
+    column_table(&stats, segment.docs()).print(console)?;
     let before = segments.iter().map(|part| part.segment.len()).sum();
-    writeln!(
-        console.out,
-        "\n{}: {} bytes, of {} segments with {} bytes",
+    writeln!(console.out)?;
+    console.line(format_args!(
+        "{}: {} bytes, of {} segments with {} bytes",
         output.display(),
         thousands(stats.bytes),
         segments.len(),
         thousands(before)
-    )?;
+    ))?;
     Ok(console.out.flush()?)
 }

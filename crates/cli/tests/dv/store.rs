@@ -343,3 +343,16 @@ fn a_log_is_listed() {
     assert_eq!(sandbox.ok(&["count", "st"]), "3\n");
     assert_eq!(sandbox.dv(&["log", "nothing"]).code, 3);
 }
+
+#[test]
+fn encodings_and_sections_are_of_segments() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["store", "create", "st", "--type", "id=string"]);
+    for option in ["--encodings", "--sections"] {
+        let run = sandbox.dv(&["info", "st", option]);
+        let expected = format!(
+            "dv: {option}: expected a segment, found a store\n    hint: name one of the segments in its folder\n"
+        );
+        assert_eq!((run.code, run.err), (2, expected));
+    }
+}

@@ -15,8 +15,9 @@ use crate::output::text::{printable, thousands};
 use crate::read;
 
 pub(super) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    if args.sections {
-        return Err(CliError::usage("--sections: expected a segment, found a store")
+    let of_segments = [("--encodings", args.encodings), ("--sections", args.sections)];
+    if let Some((option, _)) = of_segments.into_iter().find(|(_, asked)| *asked) {
+        return Err(CliError::usage(format!("{option}: expected a segment, found a store"))
             .hint("name one of the segments in its folder"));
     }
     let snapshot = read::open_store(&args.file)?;
@@ -29,26 +30,27 @@ pub(super) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Cl
     }
     let (docs, bytes) = (thousands(snapshot.docs()), thousands(usage.iter().map(|usage| usage.bytes).sum()));
     let segments = thousands(usage.len() as u64);
-    writeln!(
-        console.out,
+    console.line(format_args!(
         "{file}: {docs} documents, {} columns, {bytes} bytes in {segments} segments, commit {}",
         columns.len(),
         snapshot.commit()
-    )?;
+    ))?;
     let schema = snapshot.schema();
     if let Some(id_field) = schema.id_field() {
-        writeln!(console.out, "ids in {}", printable(id_field))?;
+        console.line(format_args!("ids in {}", printable(id_field)))?;
     }
     if let Some(version_field) = schema.version_field() {
-        writeln!(console.out, "versions in {}", printable(version_field))?;
+        console.line(format_args!("versions in {}", printable(version_field)))?;
     }
     if !schema.sort().is_empty() {
         let keys: Vec<_> = schema.sort().iter().map(|key| printable(&key.to_string())).collect();
-        writeln!(console.out, "sorted by {}", keys.join(", then "))?;
+        console.line(format_args!("sorted by {}", keys.join(", then ")))?;
     }
-    write!(console.out, "\n{}", column_table(&columns))?;
+    writeln!(console.out)?;
+    column_table(&columns).print(console)?;
     if !usage.is_empty() {
-        write!(console.out, "\n{}", segment_table(&snapshot))?;
+        writeln!(console.out)?;
+        segment_table(&snapshot).print(console)?;
     }
     Ok(Exit::Ok)
 }
