@@ -45,12 +45,12 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, C
     let mut writer = SegmentWriter::create(output, writer::Schema::new(), options)?;
     let mut progress = Progress::new(console.err_width.is_some() && !args.write.quiet, import.input_size());
     let mut input = SegmentInput::new(&mut writer, ids.as_ref());
-    let notes = input.add_all(&mut import, &mut progress, console).and_then(|()| input.finish(&import));
+    let notes = input.add_all(&mut import, &mut progress).and_then(|()| input.finish(&import));
     let notes = notes.and_then(|notes| {
         finish(writer, &import, ids.as_ref(), &args.sort_by)?;
         Ok(notes)
     });
-    progress.clear(console.err);
+    progress.clear();
     let notes = notes?;
 
     if !args.write.quiet {

@@ -62,8 +62,8 @@ fn merge_files(args: &MergeArgs, output: &Path, console: &mut Console<'_>) -> Re
     let segments = Segments::open_all(&args.files)?;
     let (ids, note) = IdIndexPlan::of_merge(args, segments.all())?;
     let mut progress = Progress::new(console.err_width.is_some() && !args.write.quiet, None);
-    let merged = merge(args, output, &segments, ids.as_ref(), &mut progress, console);
-    progress.clear(console.err);
+    let merged = merge(args, output, &segments, ids.as_ref(), &mut progress);
+    progress.clear();
     merged?;
     if !args.write.quiet {
         report(args, output, segments.all(), console)?;
@@ -78,10 +78,9 @@ fn merge(
     segments: &Segments,
     ids: Option<&IdIndexPlan>,
     progress: &mut Progress,
-    console: &mut Console<'_>,
 ) -> Result<(), CliError> {
     let watch = |at: MergeProgress<'_>| {
-        progress.show_part(&format!("column {:?}", at.column), at.done, at.columns, console.err);
+        progress.show_part(&format!("column {:?}", at.column), at.done, at.columns);
     };
     let mut merger = Merger::new(args.write.options(args.memory)).spelling(text_format).watch(watch);
     merger = merger.promote(args.promote).same_columns(args.same_columns);

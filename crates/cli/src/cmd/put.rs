@@ -49,7 +49,7 @@ pub(crate) fn run(args: &PutArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     let put = input.add_all(&mut import, &mut progress, console);
     drop(merges);
     let notes = put.and_then(|()| input.finish(&import, console));
-    progress.clear(console.err);
+    progress.clear();
     let notes = notes.map_err(|failure| input.fail(failure))?;
     if !args.write.quiet {
         report(args, &store, &import, (input.outcomes(), &notes), console)?;

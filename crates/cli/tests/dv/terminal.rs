@@ -1,9 +1,11 @@
 //! Output on terminals: no line is wider than the terminal, and a wide one shows what a pipe gets.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::process::Command;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -143,4 +145,24 @@ fn a_pipe_gets_what_a_wide_terminal_shows() {
         let shown = without_escapes(&on_terminal(sandbox.command(command), 2000));
         assert_eq!(shown, run.out + &run.err, "{command:?}");
     }
+}
+
+/// Rows that take some seconds to read, compressed.
+fn many_rows() -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(b"a,b,c,d,e\n").unwrap();
+    let rows = b"1,abcdef,2013-01-01T00:00:00Z,0.25,x|y|z\n".repeat(10_000);
+    (0..250).for_each(|_| encoder.write_all(&rows).unwrap());
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn a_long_build_shows_its_progress_on_a_terminal_alone() {
+    let sandbox = Sandbox::with("a.csv.gz", many_rows());
+    let args = ["build", "a.csv.gz", "-o", "a.dv"];
+    let lines = assert_fits(&on_terminal(sandbox.command(&args), 80), 80, "build");
+    let parts = [" %  ETA ", "B/s  ", " documents"];
+    let progress = lines.iter().filter(|line| parts.iter().all(|part| line.contains(part)));
+    assert!(progress.count() > 2, "{lines:?}");
+    assert_eq!(sandbox.dv(&args).err, "");
 }
