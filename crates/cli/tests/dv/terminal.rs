@@ -166,3 +166,12 @@ fn a_long_build_shows_its_progress_on_a_terminal_alone() {
     assert!(progress.count() > 2, "{lines:?}");
     assert_eq!(sandbox.dv(&args).err, "");
 }
+
+#[test]
+fn a_terminal_gets_no_segment() {
+    let sandbox = sandbox();
+    for command in [&["build", "p.ndjson.gz", "-o", "-"][..], &["merge", "p.dv", "-o", "-"]] {
+        let expected = "dv: a segment cannot be printed on a terminal\n    hint: name a file with -o\n";
+        assert_eq!(without_escapes(&on_terminal(sandbox.command(command), 80)), expected);
+    }
+}
