@@ -7,6 +7,7 @@ use std::os::fd::AsFd;
 
 use serde::Serialize;
 
+use crate::colours;
 use crate::output::fit::message;
 
 /// The two outputs of a command.
@@ -19,8 +20,10 @@ pub struct Console<'a> {
     pub out_width: Option<usize>,
     /// The width of the terminal; `None` if `err` is not one.
     pub err_width: Option<usize>,
-    /// Whether help on a terminal may have colours.
-    pub colours: bool,
+    /// Whether help in `out` has colours.
+    pub out_colours: bool,
+    /// Whether messages in `err` have colours.
+    pub err_colours: bool,
     /// Whether cells of tables were cut.
     is_cut: bool,
 }
@@ -28,14 +31,16 @@ pub struct Console<'a> {
 impl<'a> Console<'a> {
     /// A console that is not a terminal.
     pub fn plain(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Console<'a> {
-        Console { out, err, out_width: None, err_width: None, colours: false, is_cut: false }
+        let (out_width, err_width) = (None, None);
+        Console { out, err, out_width, err_width, out_colours: false, err_colours: false, is_cut: false }
     }
 
     /// A console over the standard output and error of this process.
     pub fn of_process(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Console<'a> {
         let (out_width, err_width) = (width(io::stdout()), width(io::stderr()));
-        let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Console { out, err, out_width, err_width, colours, is_cut: false }
+        let out_colours = colours::by_default(&io::stdout());
+        let err_colours = colours::by_default(&io::stderr());
+        Console { out, err, out_width, err_width, out_colours, err_colours, is_cut: false }
     }
 
     /// Prints indented JSON.
@@ -50,7 +55,9 @@ impl<'a> Console<'a> {
 
     /// Prints a message to `err`, folded on a terminal. Ignores errors of writing it.
     pub(crate) fn note(&mut self, text: &str) {
-        let _ = writeln!(self.err, "{}", message(text, self.err_width));
+        let text = message(text, self.err_width);
+        let text = if self.err_colours { colours::styled(&text) } else { text };
+        let _ = writeln!(self.err, "{text}");
     }
 
     /// Calls `write` with a console whose output is `out`, which is no terminal.

@@ -11,7 +11,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::sandbox::{Sandbox, packages};
+use crate::sandbox::{Run, Sandbox, packages};
 
 /// Runs a command whose outputs are a terminal of this width; returns what the terminal received.
 fn on_terminal(mut command: Command, columns: u16) -> String {
@@ -21,6 +21,12 @@ fn on_terminal(mut command: Command, columns: u16) -> String {
     let name = ptsname(&terminal, Vec::new()).unwrap();
     let line = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
     tcsetwinsize(&line, Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        if !command.get_envs().any(|(set, _)| set == name) {
+            command.env_remove(name);
+        }
+    }
+    command.env("TERM", "xterm");
     let mut child = command.stdout(line.try_clone().unwrap()).stderr(line).spawn().unwrap();
     // The terminal ends when nothing holds the line any more.
     drop(command);
@@ -174,4 +180,46 @@ fn a_terminal_gets_no_segment() {
         let expected = "dv: a segment cannot be printed on a terminal\n    hint: name a file with -o\n";
         assert_eq!(without_escapes(&on_terminal(sandbox.command(command), 80)), expected);
     }
+}
+
+/// What makes messages coloured, or not: the terminal, the environment, the option.
+#[test]
+fn messages_have_the_colours_of_clap() {
+    let sandbox = sandbox();
+    let (own, claps) = ("\x1b[1m\x1b[31mdv:\x1b[0m ", "\x1b[1m\x1b[31merror:\x1b[0m ");
+    let hint = "\n    \x1b[32mhint:\x1b[0m did you mean \"size\"?\n";
+    let command = |args: &[&str], env: &[(&str, &str)]| {
+        let mut command = sandbox.command(args);
+        command.envs(env.iter().copied());
+        command
+    };
+    let misspelled: &[&str] = &["facet", "p.dv", "sise"];
+    let text = on_terminal(command(misspelled, &[]), 80);
+    assert!(text.starts_with(own) && text.ends_with(hint), "{text:?}");
+    assert!(on_terminal(command(&["biuld"], &[]), 80).starts_with(claps));
+    assert!(on_terminal(command(&["facet", "wide.dv", "text"], &[]), 80).contains("\n\x1b[1mnote:\x1b[0m "));
+
+    let has_escapes = |text: &str| text.contains('\x1b');
+    let never: [(&[&str], &[(&str, &str)]); 3] = [
+        (&[], &[("NO_COLOR", "1")]),
+        (&["--color", "never"], &[]),
+        (&["--color=never"], &[("CLICOLOR_FORCE", "1")]),
+    ];
+    for (more, env) in never {
+        for args in [misspelled, &["biuld"], &["--help"]] {
+            let text = on_terminal(command(&[args, more].concat(), env), 80);
+            assert!(!has_escapes(&text), "{more:?} {env:?} {text:?}");
+        }
+    }
+    let piped = |more: &[&str], env: &[(&str, &str)]| {
+        let run = |args: &[&str]| Run::new(command(&[args, more].concat(), env).output().unwrap());
+        [run(misspelled).err, run(&["biuld"]).err, run(&["--help"]).out].map(|text| has_escapes(&text))
+    };
+    assert_eq!(piped(&[], &[]), [false; 3]);
+    assert_eq!(piped(&["--color", "always"], &[("NO_COLOR", "1")]), [true; 3]);
+    assert_eq!(piped(&[], &[("CLICOLOR_FORCE", "1")]), [true; 3]);
+    // Data has no colours.
+    assert!(!has_escapes(&sandbox.ok(&["facet", "p.dv", "section", "--color", "always"])));
+    let run = sandbox.dv(&["info", "p.dv", "--color", "pink"]);
+    assert!(run.code == 2 && run.err.contains("possible values: auto, always, never"), "{run:?}");
 }
