@@ -200,15 +200,13 @@ fn messages_have_the_colours_of_clap() {
     assert!(on_terminal(command(&["facet", "wide.dv", "text"], &[]), 80).contains("\n\x1b[1mnote:\x1b[0m "));
 
     let has_escapes = |text: &str| text.contains('\x1b');
-    let never: [(&[&str], &[(&str, &str)]); 3] = [
-        (&[], &[("NO_COLOR", "1")]),
-        (&["--color", "never"], &[]),
-        (&["--color=never"], &[("CLICOLOR_FORCE", "1")]),
-    ];
-    for (more, env) in never {
-        for args in [misspelled, &["biuld"], &["--help"]] {
-            let text = on_terminal(command(&[args, more].concat(), env), 80);
-            assert!(!has_escapes(&text), "{more:?} {env:?} {text:?}");
+    for args in [misspelled, &["biuld"], &["--help"]] {
+        let no_color = command(args, &[("NO_COLOR", "1")]);
+        let never = command(&[args, &["--color", "never"]].concat(), &[]);
+        let stronger = command(&[args, &["--color=never"]].concat(), &[("CLICOLOR_FORCE", "1")]);
+        for command in [no_color, never, stronger] {
+            let text = on_terminal(command, 80);
+            assert!(!has_escapes(&text), "{args:?} {text:?}");
         }
     }
     let piped = |more: &[&str], env: &[(&str, &str)]| {
