@@ -345,6 +345,19 @@ fn a_log_is_listed() {
 }
 
 #[test]
+fn sort_keys_of_a_store_are_objects_in_json() {
+    let sandbox = Sandbox::new();
+    let create = ["store", "create", "st", "--type", "id=string,size=i64", "--sort-by=-size:missing-first,id"];
+    sandbox.ok(&create);
+    let info = json(&sandbox.ok(&["info", "st", "--json"]));
+    let expected = serde_json::json!([
+        {"column": "size", "descending": true, "missing_first": true},
+        {"column": "id", "descending": false, "missing_first": false},
+    ]);
+    assert_eq!(info["sort"], expected);
+}
+
+#[test]
 fn encodings_and_sections_are_of_segments() {
     let sandbox = Sandbox::new();
     sandbox.ok(&["store", "create", "st", "--type", "id=string"]);
