@@ -3,21 +3,21 @@
 use super::format_value::Printer;
 use super::table::{Align, Table};
 use super::text::{decimal, printable, thousands};
-use crate::api::{ColumnUsage, SegmentUsage};
+use crate::api::{Field, SegmentUsage};
 use crate::cmd::info::distinct;
 use crate::input::import::StoredRef;
 
 /// The maximum width of a minimum or maximum.
-const CELL: usize = 24;
+pub(crate) const MAX_END: usize = 24;
 
 /// A row for each column and for the whole segment. The overhead is the header, the directory and the footer.
 pub(crate) fn column_table(stats: &SegmentUsage, docs: u32) -> Table {
     let left = ["column", "kind", "type"].map(|name| (name, Align::Left));
     let counts = ["docs", "distinct"].map(|name| (name, Align::Right));
-    let ends = ["min", "max"].map(|name| (name, Align::Left));
+    let range = ["min", "max"].map(|name| (name, Align::Left));
     let sizes = ["bytes", "%"].map(|name| (name, Align::Right));
     let mut table =
-        Table::new(&[&left[..], &counts, &ends, &sizes].concat()).cut_first(&["min", "max"], CELL);
+        Table::new(&[&left[..], &counts, &range, &sizes].concat()).cut_first(&["min", "max"], MAX_END);
     let sizes = |bytes: u64| [thousands(bytes), decimal(bytes * 100, stats.bytes, 1)];
     for column in &stats.columns {
         let field = &column.field;
@@ -25,7 +25,7 @@ pub(crate) fn column_table(stats: &SegmentUsage, docs: u32) -> Table {
             vec![printable(&field.name), field.kind.name().to_owned(), field.logical.name().to_owned()];
         row.push(thousands(column.docs_with_value.into()));
         row.push(distinct(column).map(thousands).unwrap_or_default());
-        row.extend(ends_of(column));
+        row.extend(ends(field, column.bounds));
         row.extend(sizes(column.bytes()));
         table.row(row);
     }
@@ -44,11 +44,11 @@ pub(crate) fn column_table(stats: &SegmentUsage, docs: u32) -> Table {
     table
 }
 
-/// The minimum and the maximum, if the directory has them.
-fn ends_of(column: &ColumnUsage) -> [String; 2] {
-    let printer = Printer::of(&column.field);
+/// The minimum and the maximum of a column; empty if they are not known.
+pub(crate) fn ends(field: &Field, bounds: Option<(i64, i64)>) -> [String; 2] {
+    let printer = Printer::of(field);
     let shown = |stored| printable(&printer.to_text(StoredRef::Number(stored)));
-    column.bounds.map_or_else(Default::default, |(min, max)| [min, max].map(shown))
+    bounds.map_or_else(Default::default, |(min, max)| [min, max].map(shown))
 }
 
 /// A row for each column, with its encodings.
