@@ -17,7 +17,7 @@ mod store;
 mod verify;
 mod where_guide;
 
-use clap::{Parser, Subcommand};
+use clap::{ColorChoice, Parser, Subcommand};
 
 pub(crate) use aggregate::{
     FacetArgs, FacetBy, GroupArgs, GroupBy, GroupSpec, HistogramArgs, HistogramSpec, TextOrNumber,
@@ -83,6 +83,10 @@ pub(crate) struct CommandLine {
     /// Open a segment even if its header claims far more documents than its size suggests
     #[arg(long, global = true)]
     pub(crate) any_docs: bool,
+
+    /// Colour help and messages; auto: on a terminal, and as NO_COLOR and CLICOLOR_FORCE say
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: ColorChoice,
 
     /// Read stores at this commit instead of the newest; `dv commits` lists those that are kept
     #[arg(long, global = true, value_name = "COMMIT")]

@@ -1,8 +1,14 @@
 //! The outputs of a command, and the properties of the terminal.
 
-use std::io::{self, IsTerminal as _, Write};
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+#[cfg(unix)]
+use std::os::fd::AsFd;
 
 use serde::Serialize;
+
+use crate::colours;
+use crate::output::fit::message;
 
 /// The two outputs of a command.
 pub struct Console<'a> {
@@ -12,24 +18,29 @@ pub struct Console<'a> {
     pub err: &'a mut dyn Write,
     /// The width of the terminal; `None` if `out` is not one.
     pub out_width: Option<usize>,
-    /// Whether `err` is a terminal.
-    pub err_is_terminal: bool,
-    /// Whether help on a terminal may have colours.
-    pub colours: bool,
+    /// The width of the terminal; `None` if `err` is not one.
+    pub err_width: Option<usize>,
+    /// Whether help in `out` has colours.
+    pub out_colours: bool,
+    /// Whether messages in `err` have colours.
+    pub err_colours: bool,
+    /// Whether cells of tables were cut.
+    is_cut: bool,
 }
 
 impl<'a> Console<'a> {
     /// A console that is not a terminal.
     pub fn plain(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Console<'a> {
-        Console { out, err, out_width: None, err_is_terminal: false, colours: false }
+        let (out_width, err_width) = (None, None);
+        Console { out, err, out_width, err_width, out_colours: false, err_colours: false, is_cut: false }
     }
 
     /// A console over the standard output and error of this process.
     pub fn of_process(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Console<'a> {
-        let width = || terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0));
-        let out_width = io::stdout().is_terminal().then(width);
-        let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Console { out, err, out_width, err_is_terminal: io::stderr().is_terminal(), colours }
+        let (out_width, err_width) = (width(io::stdout()), width(io::stderr()));
+        let out_colours = colours::by_default(&io::stdout());
+        let err_colours = colours::by_default(&io::stderr());
+        Console { out, err, out_width, err_width, out_colours, err_colours, is_cut: false }
     }
 
     /// Prints indented JSON.
@@ -37,8 +48,55 @@ impl<'a> Console<'a> {
         writeln!(self.out, "{}", serde_json::to_string_pretty(value).unwrap_or_default())
     }
 
-    /// Prints a line to `err`. Ignores errors of writing it.
+    /// Prints a message to `out`, folded on a terminal.
+    pub(crate) fn line(&mut self, text: impl fmt::Display) -> io::Result<()> {
+        writeln!(self.out, "{}", message(&text.to_string(), self.out_width))
+    }
+
+    /// Prints a message to `err`, folded on a terminal. Ignores errors of writing it.
     pub(crate) fn note(&mut self, text: &str) {
+        let text = message(text, self.err_width);
+        let text = if self.err_colours { colours::styled(&text) } else { text };
         let _ = writeln!(self.err, "{text}");
     }
+
+    /// Calls `write` with a console whose output is `out`, which is no terminal.
+    pub(crate) fn redirected<T>(
+        &mut self,
+        out: &mut dyn Write,
+        write: impl FnOnce(&mut Console<'_>) -> T,
+    ) -> T {
+        let mut console = Console { out, err: &mut *self.err, out_width: None, ..*self };
+        let written = write(&mut console);
+        self.is_cut = console.is_cut;
+        written
+    }
+
+    /// Notes that cells of a table are cut.
+    pub(crate) fn note_cut(&mut self) {
+        self.is_cut = true;
+    }
+
+    /// Prints the notes that come after all output.
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        self.out.flush()?;
+        if std::mem::take(&mut self.is_cut) {
+            self.note("note: values that end with … are cut; --json prints them whole");
+        }
+        Ok(())
+    }
+}
+
+/// The width of the terminal; `None` if `stream` is not one.
+#[cfg(unix)]
+fn width(stream: impl IsTerminal + AsFd) -> Option<usize> {
+    let size = || terminal_size::terminal_size_of(&stream);
+    stream.is_terminal().then(|| size().map_or(80, |(width, _)| usize::from(width.0)))
+}
+
+/// The width of the terminal; `None` if `stream` is not one.
+#[cfg(not(unix))]
+fn width(stream: impl IsTerminal) -> Option<usize> {
+    let size = terminal_size::terminal_size;
+    stream.is_terminal().then(|| size().map_or(80, |(width, _)| usize::from(width.0)))
 }

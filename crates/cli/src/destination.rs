@@ -27,10 +27,7 @@ impl Destination {
     /// The destination of `-o`.
     pub(crate) fn of(output: Option<&Path>) -> Result<Destination, CliError> {
         let Some(path) = output else { return Ok(Destination::Stdout) };
-        // Compared by name, because resolving these paths may lead to a deleted file, or to another file of the same
-        // name.
-        if ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|stdout| path == Path::new(stdout))
-        {
+        if is_stdout(path) {
             return Ok(Destination::Stdout);
         }
         if is_descriptor(path) || path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
@@ -50,17 +47,36 @@ impl Destination {
             Destination::Stream(path) => {
                 let mut out =
                     BufWriter::new(open(path).map_err(|error| CliError::file(path.display(), &error))?);
-                write(&mut Console { out: &mut out, err: &mut *console.err, out_width: None, ..*console })?;
+                console.redirected(&mut out, write)?;
                 Ok(out.flush()?)
             }
             Destination::File(path) => {
                 unfinished_files::remove_at_end()?;
                 let mut file = AtomicFile::create(path).map_err(writer::Error::from)?;
-                write(&mut Console { out: &mut file, err: &mut *console.err, out_width: None, ..*console })?;
+                console.redirected(&mut file, write)?;
                 Ok(file.commit().map_err(writer::Error::from)?)
             }
         }
     }
+}
+
+/// Whether a path is standard output. Compares names, because resolving these paths may lead to a deleted file, or to
+/// another file of the same name.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|stdout| path == Path::new(stdout))
+}
+
+/// Fails if standard output cannot receive a segment, or is to receive JSON as well.
+pub(crate) fn refuse_stdout(json: bool, console: &Console<'_>) -> Result<(), CliError> {
+    if console.out_width.is_some() {
+        return Err(CliError::usage("a segment cannot be printed on a terminal").hint("name a file with -o"));
+    }
+    if json {
+        return Err(
+            CliError::usage("--json: the segment goes to standard output").hint("name a file with -o")
+        );
+    }
+    Ok(())
 }
 
 /// Whether a path is a descriptor of this process. A descriptor is not replaced, even if it is a file: the shell that

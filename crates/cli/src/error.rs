@@ -239,6 +239,9 @@ impl From<api::writer::Error> for CliError {
                 CliError::failed("the values of a row take more memory than --memory allows")
                     .hint("raise it, such as --memory 8GiB")
             }
+            ErrorKind::Storage(storage) if storage.io_error().kind() == io::ErrorKind::BrokenPipe => {
+                CliError::from(io::Error::from(io::ErrorKind::BrokenPipe))
+            }
             ErrorKind::Storage(storage) => CliError::new(Exit::Unreadable, storage.to_string()),
             ErrorKind::TooManyDocs { max } => {
                 CliError::failed(format!("a segment holds at most {max} documents"))

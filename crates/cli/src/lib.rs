@@ -10,12 +10,14 @@
 //! | `output` | documents and answers as tables, CSV, JSON, Parquet and Arrow |
 //! | `segments` | the files of a command that searches, which may be patterns |
 //! | `sql_tables` | the tables of `dv sql` |
+//! | `colours` | colours of messages |
 //! | `error` | errors, hints and exit codes |
 //! | `api` | the parts of the `docvalues` crates that this crate uses |
 
 mod api;
 mod args;
 mod cmd;
+mod colours;
 mod console;
 mod destination;
 mod end_signal;
@@ -47,7 +49,7 @@ mod unfinished_files;
 
 use std::ffi::OsString;
 
-use clap::Parser as _;
+use clap::{ColorChoice, Parser as _};
 
 pub use console::Console;
 pub use error::Exit;
@@ -57,6 +59,14 @@ use error::CliError;
 
 /// Runs the command line `args`, whose first element is the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) -> Exit {
+    let args: Vec<OsString> = args.into_iter().collect();
+    match colours::choice(&args) {
+        ColorChoice::Auto => {}
+        choice => {
+            let always = choice == ColorChoice::Always;
+            (console.out_colours, console.err_colours) = (always, always);
+        }
+    }
     let result = match CommandLine::try_parse_from(args) {
         Ok(line) => {
             read::ANY_DOCS.set(line.any_docs);
@@ -65,7 +75,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
         }
         Err(error) => usage(&error, console),
     };
-    let result = result.and_then(|exit| console.out.flush().map(|()| exit).map_err(CliError::from));
+    let result = result.and_then(|exit| console.finish().map(|()| exit).map_err(CliError::from));
     match result {
         Ok(exit) => exit,
         Err(failure) => {
@@ -123,8 +133,8 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, CliErr
 /// Prints help if it was asked for, and an error otherwise.
 fn usage(error: &clap::Error, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (text, is_error) = (error.render(), error.use_stderr());
-    let is_terminal = if is_error { console.err_is_terminal } else { console.out_width.is_some() };
-    let text = if console.colours && is_terminal { text.ansi().to_string() } else { text.to_string() };
+    let has_colours = if is_error { console.err_colours } else { console.out_colours };
+    let text = if has_colours { text.ansi().to_string() } else { text.to_string() };
     if is_error {
         let _ = console.err.write_all(text.as_bytes());
         return Ok(Exit::Usage);

@@ -4,6 +4,7 @@
 pub(crate) mod batch_rows;
 pub(crate) mod explain;
 pub(crate) mod figure;
+pub(crate) mod fit;
 pub(crate) mod format_value;
 pub(crate) mod json;
 #[cfg(feature = "parquet")]

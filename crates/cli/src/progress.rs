@@ -1,9 +1,10 @@
 //! The progress of a long command, on a terminal.
 
-use std::io::Write;
 use std::time::{Duration, Instant};
 
-use crate::output::text::{decimal, thousands};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::output::text::thousands;
 
 /// The time before progress is first shown.
 const QUIET: Duration = Duration::from_secs(1);
@@ -14,10 +15,15 @@ const EVERY: Duration = Duration::from_millis(100);
 /// The number of documents between checks of the clock.
 const STEP: u64 = 256;
 
+/// An input of known size, an input of unknown size, and other work. The message is cut at the edge of the terminal.
+const OF_INPUT: &str = "{percent:>3} %  ETA {eta}  {decimal_bytes_per_sec}  {wide_msg}";
+const OF_PIPE: &str = "{decimal_bytes_per_sec}  {wide_msg}";
+const OF_WORK: &str = "{wide_msg}";
+
 /// A progress line.
 pub(crate) struct Progress {
-    wanted: bool,
-    total: Option<u64>,
+    bar: ProgressBar,
+    is_wanted: bool,
     began: Instant,
     shown: Option<Instant>,
     /// The number of documents at the next check of the clock.
@@ -26,65 +32,70 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Progress towards `total` bytes of input, if known.
-    pub(crate) fn new(wanted: bool, total: Option<u64>) -> Progress {
-        Progress { wanted, total, began: Instant::now(), shown: None, next: 0 }
+    pub(crate) fn new(is_wanted: bool, total: Option<u64>) -> Progress {
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
+        bar.set_style(style(if total.is_some() { OF_INPUT } else { OF_PIPE }));
+        Progress { bar, is_wanted, began: Instant::now(), shown: None, next: 0 }
     }
 
-    /// Updates the line if it is due. Ignores errors of writing it.
-    pub(crate) fn show(&mut self, documents: u64, bytes: u64, err: &mut dyn Write) {
+    /// Shows the documents and bytes that were read, if an update is due.
+    pub(crate) fn show(&mut self, documents: u64, bytes: u64) {
         if documents < self.next {
             return;
         }
         self.next = documents + STEP;
-        if !self.is_due() {
-            return;
+        if self.is_due() {
+            self.bar.set_message(format!("{} documents", thousands(documents)));
+            self.bar.set_position(bytes);
         }
-        let percent = match self.total {
-            Some(total) if total > 0 => format!("{:>4} %  ", decimal(bytes.saturating_mul(100), total, 0)),
-            _ => String::new(),
-        };
-        let millis = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let each_second = thousands(documents.saturating_mul(1000) / millis.max(1));
-        let rate = decimal(bytes / 1000, millis, 1);
-        let documents = thousands(documents);
-        write_over(&format!("{percent}{documents} documents  {each_second} documents/s  {rate} MB/s"), err);
     }
 
     /// Shows the current part of several, if an update is due.
-    pub(crate) fn show_part(&mut self, part: &str, done: usize, parts: usize, err: &mut dyn Write) {
+    pub(crate) fn show_part(&mut self, part: &str, done: usize, parts: usize) {
         if self.is_due() {
-            write_over(&format!("{part}, {} of {parts}", done + 1), err);
+            self.bar.set_style(style(OF_WORK));
+            self.bar.set_message(format!("{part}, {} of {parts}", done + 1));
+        }
+    }
+
+    /// Shows the current step, if progress was shown before.
+    pub(crate) fn show_step(&mut self, step: &str) {
+        if self.shown.is_some() {
+            self.bar.set_style(style(OF_WORK));
+            self.bar.set_message(format!("{step} …"));
         }
     }
 
     /// Whether an update is due.
     fn is_due(&mut self) -> bool {
-        let due = self.wanted
+        let due = self.is_wanted
             && self.began.elapsed() >= QUIET
             && self.shown.is_none_or(|shown| shown.elapsed() >= EVERY);
-        if due {
-            self.shown = Some(Instant::now());
+        if due && self.shown.replace(Instant::now()).is_none() {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
         due
     }
 
-    /// Shows the current step, if progress was shown before.
-    pub(crate) fn show_step(&mut self, step: &str, err: &mut dyn Write) {
-        if self.shown.is_some() {
-            write_over(&format!("{step} …"), err);
-        }
-    }
-
     /// Clears the line.
-    pub(crate) fn clear(&mut self, err: &mut dyn Write) {
-        if self.shown.take().is_some() {
-            write_over("", err);
-        }
+    pub(crate) fn clear(&mut self) {
+        self.bar.finish_and_clear();
     }
 }
 
-/// Overwrites the line.
-fn write_over(line: &str, err: &mut dyn Write) {
-    let _ = write!(err, "\r\x1b[K{line}");
-    let _ = err.flush();
+/// The style of a line, whose template is one of those above.
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_correct() {
+        for template in [OF_INPUT, OF_PIPE, OF_WORK] {
+            assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
+        }
+    }
 }

@@ -4,7 +4,6 @@
 use crate::api::writer::ColumnBatch;
 use crate::api::writer::{self, BytesKind, FieldId, FieldSpec, SegmentWriter};
 use crate::api::{Compression, LogicalType};
-use crate::console::Console;
 use crate::error::CliError;
 use crate::id_index::IdIndexPlan;
 use crate::import_notes::{column_note, empty_inputs, input_notes, without_values};
@@ -30,14 +29,9 @@ impl<'w, T> SegmentInput<'w, T> {
     }
 
     /// Adds all documents.
-    pub(crate) fn add_all(
-        &mut self,
-        import: &mut Import,
-        progress: &mut Progress,
-        console: &mut Console<'_>,
-    ) -> Result<(), CliError> {
+    pub(crate) fn add_all(&mut self, import: &mut Import, progress: &mut Progress) -> Result<(), CliError> {
         import.run(|import, added| {
-            progress.show(import.documents(), import.bytes_read(), console.err);
+            progress.show(import.documents(), import.bytes_read());
             match added {
                 Imported::Document(document) => self.add(import, document),
                 #[cfg(feature = "parquet")]
@@ -45,7 +39,7 @@ impl<'w, T> SegmentInput<'w, T> {
                 Imported::Pause => Ok(()),
             }
         })?;
-        progress.show_step("writing", console.err);
+        progress.show_step("writing");
         refuse_nothing(import)
     }
 

@@ -138,7 +138,7 @@ impl<'s> StoreInput<'s> {
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
         let added = import.run(|import, added| {
-            progress.show(import.documents(), import.bytes_read(), console.err);
+            progress.show(import.documents(), import.bytes_read());
             match added {
                 Imported::Document(document) => self.add(import, document)?,
                 #[cfg(feature = "parquet")]
@@ -151,7 +151,7 @@ impl<'s> StoreInput<'s> {
         match added {
             Err(_) if self.plan.end.exit().is_some() => Ok(()),
             added => {
-                progress.show_step("committing", console.err);
+                progress.show_step("committing");
                 added.and_then(|()| refuse_nothing(import))
             }
         }

@@ -29,7 +29,7 @@ const FACET_LONG: &str = "\
 Count the documents with each value of some columns, and show the most frequent values.
 
 A document counts once for each of its distinct values. The number of values in the heading respects --min-count and \
---prefix. Several columns are counted in one pass over the documents. On a terminal, bars compare the counts.";
+--prefix. Several columns are counted in one pass over the documents. Bars compare the counts.";
 
 const FACET_EXAMPLES: &str = "\
 Examples:

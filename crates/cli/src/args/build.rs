@@ -191,7 +191,7 @@ impl WriteArgs {
 #[derive(Debug, Args)]
 #[command(long_about = BUILD_LONG, after_long_help = BUILD_EXAMPLES)]
 pub(crate) struct BuildArgs {
-    /// The segment to write; it replaces an existing file when it is complete
+    /// The segment to write; it replaces an existing file when it is complete. `-` is standard output
     #[arg(short, long, value_name = "FILE.dv")]
     pub(crate) output: PathBuf,
 

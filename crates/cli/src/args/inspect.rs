@@ -10,16 +10,21 @@ use super::WhereArgs;
 const INFO_EXAMPLES: &str = "\
 Examples:
   dv info packages.dv
+  dv info packages.dv --encodings
   dv info packages.dv --sections
   dv info packages.dv --json | jq '.columns[] | {name, bytes}'";
 
-/// Show the columns of a segment or a store with their types, encodings and sizes
+/// Show the columns of a segment or a store with their types, ranges and sizes
 #[derive(Debug, Args)]
 #[command(after_help = INFO_EXAMPLES)]
 pub(crate) struct InfoArgs {
     /// The segment, or the folder of a store
     #[arg(value_name = "FILE.dv")]
     pub(crate) file: PathBuf,
+
+    /// Show the encodings of each column as well
+    #[arg(long)]
+    pub(crate) encodings: bool,
 
     /// Show the sections of each column as well
     #[arg(long)]

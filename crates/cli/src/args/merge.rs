@@ -53,7 +53,7 @@ pub(crate) struct MergeArgs {
     #[arg(required = true, value_name = "FILE.dv|DIR")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// The segment to write; it replaces an existing file when it is complete
+    /// The segment to write; it replaces an existing file when it is complete. `-` is standard output
     #[arg(short, long, value_name = "FILE.dv")]
     pub(crate) output: Option<PathBuf>,
 

@@ -36,7 +36,7 @@ pub(crate) struct ManArgs {
     #[arg(value_name = "COMMAND", conflicts_with = "output")]
     pub(crate) command: Vec<String>,
 
-    /// Write the pages of all commands to this folder, and create it if needed
+    /// Write the pages of all commands to this folder, which is created if needed, or with `-` to standard output
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::info::{info, stats};
-use crate::api::writer::{self, SegmentWriter};
+use crate::api::writer::{self, SegmentWriter, Spill, Target};
 use crate::api::{LogicalType, Segment, SortKey};
 use crate::args::{BuildArgs, InputArgs};
 use crate::console::Console;
-use crate::destination::{followed, refuse_input};
+use crate::destination::{followed, is_stdout, refuse_input, refuse_stdout};
 use crate::error::{CliError, Exit};
 use crate::id_index::{self, IdIndexPlan};
 use crate::input::column::MissingTokens;
@@ -17,7 +17,7 @@ use crate::input::schema::Schema;
 use crate::input::source::Source;
 use crate::output::json::Json;
 use crate::output::text::{decimal, thousands};
-use crate::output::usage_tables::columns;
+use crate::output::usage_tables::column_table;
 use crate::progress::Progress;
 use crate::segment_input::SegmentInput;
 use crate::{sort, unfinished_files};
@@ -30,7 +30,10 @@ const MAX_BATCH_BYTES: usize = 8 << 20;
 
 pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     refuse_input(&args.input.inputs, &args.output)?;
-    let output = followed(&args.output)?;
+    let to_stdout = is_stdout(&args.output);
+    if to_stdout {
+        refuse_stdout(args.write.json, console)?;
+    }
     let ids = IdIndexPlan::of_build(&args.ids)?;
     let mut import = prepare(&args.input, args.memory)?;
     if import.has_all_columns() {
@@ -40,45 +43,69 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, C
         ids.check(&import, import.has_all_columns())?;
     }
 
-    unfinished_files::remove_at_end()?;
     let options = args.write.options(args.memory);
-    let mut writer = SegmentWriter::create(output, writer::Schema::new(), options)?;
-    let mut progress = Progress::new(console.err_is_terminal && !args.write.quiet, import.input_size());
-    let mut input = SegmentInput::new(&mut writer, ids.as_ref());
-    let notes = input.add_all(&mut import, &mut progress, console).and_then(|()| input.finish(&import));
-    let notes = notes.and_then(|notes| {
-        finish(writer, &import, ids.as_ref(), &args.sort_by)?;
-        Ok(notes)
-    });
-    progress.clear(console.err);
-    let notes = notes?;
-
+    let mut progress = Progress::new(console.err_width.is_some() && !args.write.quiet, import.input_size());
+    let mut build = Build { args, import: &mut import, ids: ids.as_ref(), progress: &mut progress };
+    if to_stdout {
+        let mut writer = SegmentWriter::to_writer(&mut *console.out, writer::Schema::new(), options);
+        writer.spill_to(Spill::in_folder(std::env::temp_dir()));
+        let ((_, summary), notes) = build.write(writer)?;
+        if !args.write.quiet {
+            console.note(&format!("<stdout>: {}", against_input(summary.bytes, &import)));
+            tell_notes(&import, &notes, console);
+        }
+        return Ok(Exit::Ok);
+    }
+    unfinished_files::remove_at_end()?;
+    let writer = SegmentWriter::create(followed(&args.output)?, writer::Schema::new(), options)?;
+    let (_, notes) = build.write(writer)?;
     if !args.write.quiet {
         report(args, &import, &notes, console)?;
     }
     Ok(Exit::Ok)
 }
 
+/// The inputs of a segment.
+struct Build<'b> {
+    args: &'b BuildArgs,
+    import: &'b mut Import,
+    ids: Option<&'b IdIndexPlan>,
+    progress: &'b mut Progress,
+}
+
+impl Build<'_> {
+    /// Adds all documents, sorts and writes the segment; returns notes on the input, too.
+    fn write<T: Target>(
+        &mut self,
+        mut writer: SegmentWriter<T>,
+    ) -> Result<(T::Finished, Vec<String>), CliError> {
+        let mut input = SegmentInput::new(&mut writer, self.ids);
+        let notes = input.add_all(self.import, self.progress).and_then(|()| input.finish(self.import));
+        let written = notes.and_then(|notes| {
+            let finished = finish(writer, self.import, self.ids, &self.args.sort_by)?;
+            Ok((finished, notes))
+        });
+        self.progress.clear();
+        written
+    }
+}
+
 /// Sorts and writes the segment.
-fn finish(
-    mut writer: SegmentWriter,
+fn finish<T: Target>(
+    mut writer: SegmentWriter<T>,
     import: &Import,
     ids: Option<&IdIndexPlan>,
     sort_by: &[String],
-) -> Result<(), CliError> {
+) -> Result<T::Finished, CliError> {
     writer.sort_by(sort_keys(sort_by, import)?)?;
-    let finished = |writer: SegmentWriter| writer.finish().map_err(docvalues::WriteError::from);
-    let Some(ids) = ids else {
-        finished(writer)?;
-        return Ok(());
-    };
+    let finished = |writer: SegmentWriter<T>| writer.finish().map_err(docvalues::WriteError::from);
+    let Some(ids) = ids else { return Ok(finished(writer)?) };
     ids.check(import, true)?;
     let column = import.columns().iter().find(|column| column.name == ids.column);
     let logical = column.and_then(|column| column.ty).map_or(LogicalType::Utf8, |ty| ty.logical);
     let documents = |[a, b]: [u32; 2]| format!("documents {a} and {b} (from 0, in the order of the input)");
     let hint = "leave one of them out of the input, or build without --id-field";
-    finished(writer).map_err(|error| id_index::refused(error, logical, documents, hint))?;
-    Ok(())
+    finished(writer).map_err(|error| id_index::refused(error, logical, documents, hint))
 }
 
 /// Opens the inputs and chooses the types of their columns; `memory` is the budget for values.
@@ -155,9 +182,10 @@ fn report(
         ];
         return Ok(console.json(&Json::object(info(&segment, &stats)?.chain(input)))?);
     }
-    write!(console.out, "{}", columns(&stats, segment.docs(), console.out_width))?;
+    column_table(&stats, segment.docs()).print(console)?;
     let output = args.output.display();
-    writeln!(console.out, "\n{output}: {}", against_input(stats.bytes, import))?;
+    writeln!(console.out)?;
+    console.line(format_args!("{output}: {}", against_input(stats.bytes, import)))?;
     console.out.flush()?;
     tell_notes(import, notes, console);
     Ok(())

@@ -149,17 +149,17 @@ fn print(report: &Report, quiet: bool, console: &mut Console<'_>) -> Result<(), 
             }
             None => format!("{} columns", thousands(report.columns.unwrap_or(0).into())),
         };
-        writeln!(console.out, "{file}: clean: {docs} documents, {parts}, {bytes} bytes")?;
+        console.line(format_args!("{file}: clean: {docs} documents, {parts}, {bytes} bytes"))?;
     }
     for problem in &report.problems {
-        write!(console.out, "{file}: ")?;
+        let mut line = format!("{file}: ");
         if let Some(column) = &problem.column {
-            write!(console.out, "column {column:?}: ")?;
+            line += &format!("column {column:?}: ");
         }
         if let (Some(section), Some(offset)) = (problem.section, problem.offset) {
-            write!(console.out, "{section} at byte {offset}: ")?;
+            line += &format!("{section} at byte {offset}: ");
         }
-        writeln!(console.out, "{}", problem.message)?;
+        console.line(line + &problem.message)?;
     }
     let unnamed = report.store.iter().flat_map(|store| &store.unnamed).filter(|_| !quiet);
     for Unnamed { name, bytes, removable } in unnamed {
@@ -169,7 +169,7 @@ fn print(report: &Report, quiet: bool, console: &mut Console<'_>) -> Result<(), 
             "not of a store"
         };
         let (name, bytes) = (printable(name), thousands(*bytes));
-        writeln!(console.out, "{file}: note: no commit names {name}, {bytes} bytes: {what}")?;
+        console.line(format_args!("{file}: note: no commit names {name}, {bytes} bytes: {what}"))?;
     }
     Ok(())
 }

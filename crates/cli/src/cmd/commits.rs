@@ -26,7 +26,7 @@ pub(crate) fn run(args: &CommitsArgs, console: &mut Console<'_>) -> Result<Exit,
         for (number, commit) in &commits {
             table.row(std::iter::once(number.to_string()).chain(cells(commit.as_ref().ok())).collect());
         }
-        write!(console.out, "{table}")?;
+        table.print(console)?;
         console.out.flush()?;
         damaged.iter().for_each(|damage| console.note(&format!("dv: {damage}")));
     }

@@ -5,17 +5,20 @@ use crate::args::FacetArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
+use crate::output::fit::{fit, width};
 use crate::output::format_value::Printer;
 use crate::output::json::Json;
-use crate::output::table::{Align, fit, width};
+use crate::output::table::Align;
 use crate::output::text::{decimal, printable, thousands};
 use crate::segments::{self, Segments};
 
-/// The maximum width of a value.
-const CELL: usize = 40;
+/// The widths to which a value is cut, on a wide and on a narrow terminal.
+const MAX_VALUE: usize = 40;
+const MIN_VALUE: usize = 8;
 
-/// The width of the longest bar.
-const BAR: usize = 30;
+/// The widths of the longest bar, on a wide and on a narrow terminal.
+const MAX_BAR: usize = 30;
+const MIN_BAR: usize = 10;
 
 pub(crate) fn run(args: &FacetArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (files, columns) = segments::split(&args.arguments);
@@ -57,37 +60,49 @@ fn facet(column: &str, args: &FacetArgs) -> Facet {
 fn print(facet: &FacetCounts, console: &mut Console<'_>) -> Result<(), CliError> {
     let [docs, missing, distinct] = [facet.docs, facet.missing, facet.distinct].map(thousands);
     let name = printable(&facet.field.name);
-    writeln!(console.out, "{name}: {docs} documents, {missing} without a value, {distinct} values")?;
+    console.line(format_args!("{name}: {docs} documents, {missing} without a value, {distinct} values"))?;
     let printer = Printer::of(&facet.field);
     let rows = facet.values.iter().map(|(value, count)| {
         let share = decimal(count * 100, facet.docs.max(1), 1);
-        (fit(&printable(&printer.to_text(value)), CELL), *count, format!("  {share:>5} %"))
+        (printable(&printer.to_text(value)), *count, format!("  {share:>5} %"))
     });
     print_bars(&rows.collect::<Vec<_>>(), Align::Left, console)
 }
 
-/// Prints values, their counts and a note on each; on a terminal also bars.
+/// Prints values, their counts, a note on each, and bars.
 pub(super) fn print_bars(
     rows: &[(String, u64, String)],
     align: Align,
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
-    let widest = rows.iter().map(|(value, ..)| width(value)).max().unwrap_or(0);
+    let longest = rows.iter().map(|(value, ..)| width(value)).max().unwrap_or(0);
     let most = rows.iter().map(|(_, count, _)| *count).max().unwrap_or(0);
     let digits = thousands(most).len();
+    let notes = rows.iter().map(|(.., more)| width(more)).max().unwrap_or(0);
+    // Blanks before the value, the count and the bar.
+    let others = 2 + 2 + digits + notes + 2;
+    let room = console.out_width.map_or(usize::MAX, |width| width.saturating_sub(others));
+    // Numbers are never cut.
+    let max =
+        if align == Align::Left { room.saturating_sub(MIN_BAR).clamp(MIN_VALUE, MAX_VALUE) } else { longest };
+    let widest = longest.min(max);
+    let longest_bar = room.saturating_sub(widest).min(MAX_BAR);
     for (value, count, more) in rows {
-        let value = align.pad(value, widest);
-        let bar =
-            if console.out_width.is_some() { format!("  {}", bar(*count, most)) } else { String::new() };
-        writeln!(console.out, "  {value}  {:>digits$}{more}{bar}", thousands(*count))?;
+        let value = align.pad(&fit(value, widest), widest);
+        let line =
+            format!("  {value}  {:>digits$}{more}  {}", thousands(*count), bar(*count, most, longest_bar));
+        writeln!(console.out, "{}", line.trim_end())?;
+    }
+    if longest > widest {
+        console.note_cut();
     }
     Ok(())
 }
 
-/// A bar of up to [`BAR`] characters, drawn in eighths of a character.
-fn bar(count: u64, most: u64) -> String {
+/// A bar of up to `longest` characters, drawn in eighths of a character.
+fn bar(count: u64, most: u64, longest: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    let eighths = count.saturating_mul(8 * BAR as u64).div_ceil(most.max(1));
+    let eighths = count.saturating_mul(8 * longest as u64).div_ceil(most.max(1));
     let [whole, rest] = [eighths / 8, eighths % 8].map(|n| usize::try_from(n).unwrap_or(0));
     format!("{}{}", "█".repeat(whole), EIGHTHS[rest])
 }

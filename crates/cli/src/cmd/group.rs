@@ -13,13 +13,10 @@ use crate::output::figure::Figure;
 use crate::output::format_value::Printer;
 use crate::output::json::Json;
 use crate::output::records;
-use crate::output::table::{Align, Table, fit};
+use crate::output::table::{Align, Table};
 use crate::output::text::{printable, thousands};
 use crate::segments::Segments;
 use crate::sort;
-
-/// The maximum width of a value.
-const CELL: usize = 40;
 
 pub(crate) fn run(args: &GroupArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open(&args.files, &args.filter, console)?;
@@ -165,22 +162,22 @@ fn print(
     heading.extend(headings.iter().map(|heading| (heading.as_str(), Align::Right)));
     let has_docs = found.groups.iter().any(|group| !group.docs.is_empty());
     heading.extend(has_docs.then_some(("best", Align::Left)));
-    let mut table = Table::new(&heading);
+    let table = Table::new(&heading);
+    let mut table = if has_docs { table.fold_last() } else { table };
     for group in &found.groups {
         let values = group.values.iter().zip(&printers);
-        let mut row: Vec<_> =
-            values.map(|(value, printer)| fit(&printable(&printer.to_text(value)), CELL)).collect();
+        let mut row: Vec<_> = values.map(|(value, printer)| printable(&printer.to_text(value))).collect();
         row.push(thousands(group.count));
         row.extend(metric_cells(&group.metrics, metrics));
         row.push(group.docs.iter().map(|doc| segments.place(*doc)).collect::<Vec<_>>().join(" "));
         table.row(row);
     }
-    write!(console.out, "{table}")?;
+    table.print(console)?;
     let groups =
         found.distinct.map_or_else(String::new, |distinct| format!("{} groups, ", thousands(distinct.get())));
     let [docs, missing] = [found.docs, found.missing].map(thousands);
     let of = if names.len() > 1 { " in one of the columns" } else { "" };
-    Ok(writeln!(console.out, "{groups}{docs} documents, {missing} without a value{of}")?)
+    Ok(console.line(format_args!("{groups}{docs} documents, {missing} without a value{of}"))?)
 }
 
 /// Groups as entries of a JSON object.

@@ -114,7 +114,7 @@ fn print(found: &HistogramCounts, console: &mut Console<'_>) -> Result<(), CliEr
     let [docs, missing, outside] = [found.docs, found.missing, found.outside].map(thousands);
     let name = printable(&found.field.name);
     let beside = if found.outside > 0 { format!(", {outside} values in no range") } else { String::new() };
-    writeln!(console.out, "{name}: {docs} documents, {missing} without a value{beside}")?;
+    console.line(format_args!("{name}: {docs} documents, {missing} without a value{beside}"))?;
     let printer = Printer::of(&found.field);
     let begin = |range: &Bucket| printer.to_text(&begin(&found.field, range.from));
     let rows = found.buckets.iter().map(|range| (begin(range), range.count, String::new()));
@@ -135,18 +135,19 @@ fn print_table(
     let mut heading = vec![(name.as_str(), Align::Right), ("documents", Align::Right)];
     heading.extend(headings.iter().map(|heading| (heading.as_str(), Align::Right)));
     heading.extend(facet.as_deref().map(|name| (name, Align::Left)));
-    let mut table = Table::new(&heading);
+    let table = Table::new(&heading);
+    let mut table = if facet.is_some() { table.fold_last() } else { table };
     for range in &found.buckets {
         let mut row = vec![printer.to_text(&begin(&found.field, range.from)), thousands(range.count)];
         row.extend(metric_cells(&range.metrics, metrics));
         row.extend(range.facet.as_ref().map(values));
         table.row(row);
     }
-    write!(console.out, "{table}")?;
+    table.print(console)?;
     let [docs, missing] = [found.docs, found.missing].map(thousands);
     let beside =
         if found.outside > 0 { format!(", {} in no range", thousands(found.outside)) } else { String::new() };
-    Ok(writeln!(console.out, "{docs} documents, {missing} without a value{beside}")?)
+    Ok(console.line(format_args!("{docs} documents, {missing} without a value{beside}"))?)
 }
 
 /// The values of a facet with their counts, in one line.

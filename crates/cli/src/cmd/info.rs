@@ -1,4 +1,4 @@
-//! `dv info`: the columns of a segment with their types, encodings and sizes.
+//! `dv info`: the columns of a segment with their types, ranges and sizes.
 
 mod of_store;
 
@@ -11,7 +11,7 @@ use crate::output::figure::integer;
 use crate::output::format_value::Printer;
 use crate::output::json::Json;
 use crate::output::text::{decimal, printable, thousands};
-use crate::output::usage_tables::{columns, section_table};
+use crate::output::usage_tables::{column_table, encoding_table, section_table};
 use crate::read;
 
 pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
@@ -25,33 +25,36 @@ pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Cl
         return Ok(Exit::Ok);
     }
     let [major, minor, patch] = segment.writer_version();
-    writeln!(
-        console.out,
+    console.line(format_args!(
         "{}: {} documents, {} columns, {} bytes",
         segment.file(),
         thousands(segment.docs().into()),
         thousands(segment.column_count().into()),
         thousands(stats.bytes)
-    )?;
-    writeln!(
-        console.out,
+    ))?;
+    console.line(format_args!(
         "format version {}, written by release {major}.{minor}.{patch}, id {:032x}",
         segment.format_version(),
         segment.id()
-    )?;
+    ))?;
     if !segment.sort().is_empty() {
         let keys: Vec<_> = segment.sort().iter().map(|key| printable(&key.to_string())).collect();
-        writeln!(console.out, "sorted by {}", keys.join(", then "))?;
+        console.line(format_args!("sorted by {}", keys.join(", then ")))?;
     }
     let ids = segment.ids()?;
     if let Some(ids) = &ids {
-        writeln!(console.out, "{}", ids_line(ids))?;
+        console.line(ids_line(ids))?;
     }
     writeln!(console.out)?;
-    write!(console.out, "{}", columns(&stats, segment.docs(), console.out_width))?;
+    column_table(&stats, segment.docs()).print(console)?;
+    if args.encodings {
+        writeln!(console.out)?;
+        encoding_table(&stats).print(console)?;
+    }
     if args.sections {
         let ids = ids.as_ref().map_or("", IdIndex::field);
-        write!(console.out, "\n{}", section_table(&stats, ids))?;
+        writeln!(console.out)?;
+        section_table(&stats, ids).print(console)?;
     }
     Ok(Exit::Ok)
 }
@@ -149,11 +152,17 @@ fn column_info(column: &ColumnUsage) -> Json {
         ("documents", column.docs_with_value.into()),
         ("values", column.value_count.into()),
         ("terms", column.term_count.into()),
+        ("distinct", distinct(column).into()),
         ("min", column.bounds.map_or(Json::NONE, |(min, _)| shown(min))),
         ("max", column.bounds.map_or(Json::NONE, |(_, max)| shown(max))),
         ("bytes", column.bytes().into()),
         ("sections", column.sections.iter().map(section).collect()),
     ])
+}
+
+/// The number of distinct values, if the directory has it.
+pub(crate) fn distinct(column: &ColumnUsage) -> Option<u64> {
+    column.term_count.map(u64::from).or(column.statistics.distinct)
 }
 
 fn section(section: &SectionUsage) -> Json {

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &LogArgs, console: &mut Console<'_>) -> Result<Exit, Cli
             let numbers = [frame.sequence, frame.log, frame.offset, frame.bytes].map(thousands);
             table.row(numbers.into_iter().chain([durable.to_owned()]).collect());
         }
-        write!(console.out, "{table}")?;
+        table.print(console)?;
     }
     console.out.flush()?;
     damage.iter().for_each(|damage| console.note(&format!("dv: {damage}")));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::api::{DocAddress, DocId, Field, IdIndex, IdLookup, LogicalType, SeekError, SegmentIds};
 use crate::args::LookupArgs;
+use crate::colours::styled;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::id_index;
@@ -30,6 +31,7 @@ pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, 
         logical,
         ids: &mut ids.into_iter().flat_map(IdInput::all),
         quiet: args.quiet,
+        has_colours: console.err_colours,
         not_found: Vec::new(),
         found_all: true,
     };
@@ -97,6 +99,8 @@ struct LookupRun<'a, S: SegmentIds> {
     logical: LogicalType,
     ids: &'a mut dyn Iterator<Item = io::Result<Vec<u8>>>,
     quiet: bool,
+    /// Whether messages have colours.
+    has_colours: bool,
     /// Messages on ids of the last chunk that were not found.
     not_found: Vec<String>,
     found_all: bool,
@@ -145,7 +149,8 @@ impl<S: SegmentIds> LookupRun<'_, S> {
         if !self.quiet {
             let why = why.map(|why| format!(": {why}")).unwrap_or_default();
             let id = printable(&String::from_utf8_lossy(id));
-            self.not_found.push(format!("dv: no document has the id \"{id}\"{why}"));
+            let line = format!("dv: no document has the id \"{id}\"{why}");
+            self.not_found.push(if self.has_colours { styled(&line) } else { line });
         }
     }
 

@@ -9,6 +9,7 @@ use clap_mangen::roff::{Roff, roman};
 
 use crate::args::{CommandLine, ManArgs};
 use crate::console::Console;
+use crate::destination::is_stdout;
 use crate::error::{CliError, Exit};
 use crate::input::error::meant;
 
@@ -17,6 +18,9 @@ pub(crate) fn run(args: &ManArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     let mut dv = CommandLine::command().disable_help_subcommand(true);
     dv.build();
     match (&args.output, &args.command) {
+        (Some(output), _) if is_stdout(output) => {
+            pages(&dv).try_for_each(|command| page(command, console.out))?;
+        }
         (Some(folder), _) => write_all(&dv, folder)?,
         (None, names) => {
             let mut command = &dv;
@@ -45,11 +49,16 @@ fn page(command: &Command, out: &mut dyn io::Write) -> io::Result<()> {
     roff.control("fi", []).to_writer(out)
 }
 
-fn write_all(dv: &Command, folder: &Path) -> Result<(), CliError> {
-    std::fs::create_dir_all(folder).map_err(|error| CliError::file(folder.display(), &error))?;
+/// The commands that have a page.
+fn pages(dv: &Command) -> impl Iterator<Item = &Command> {
     let nested =
         dv.get_subcommands().flat_map(|command| std::iter::once(command).chain(command.get_subcommands()));
-    for command in std::iter::once(dv).chain(nested) {
+    std::iter::once(dv).chain(nested)
+}
+
+fn write_all(dv: &Command, folder: &Path) -> Result<(), CliError> {
+    std::fs::create_dir_all(folder).map_err(|error| CliError::file(folder.display(), &error))?;
+    for command in pages(dv) {
         let mut text = Vec::new();
         page(command, &mut text)?;
         let name = command.get_display_name().unwrap_or(command.get_name());

@@ -1,20 +1,21 @@
 //! `dv merge`: merges several segments into one, or those of a store.
 
+use std::io::Write;
 use std::path::Path;
 
 use super::info::{info, stats};
 use crate::api::store::MergePolicy;
-use crate::api::writer::{MergeProgress, Merger};
+use crate::api::writer::{MergeProgress, Merger, Spill, Summary};
 use crate::api::{DocAddress, LogicalType, Segment, SortKey};
 use crate::args::MergeArgs;
 use crate::console::Console;
-use crate::destination::{followed, refuse_input};
+use crate::destination::{followed, is_stdout, refuse_input, refuse_stdout};
 use crate::error::{CliError, Exit};
 use crate::id_index::{self, IdIndexPlan};
 use crate::open_segment::OpenSegment;
 use crate::output::json::Json;
 use crate::output::text::thousands;
-use crate::output::usage_tables::columns;
+use crate::output::usage_tables::column_table;
 use crate::progress::Progress;
 use crate::read;
 use crate::segments::Segments;
@@ -51,7 +52,7 @@ fn merge_store(args: &MergeArgs, folder: &Path, console: &mut Console<'_>) -> Re
         console.json(&Json::object(super::store::commit_json(folder, &store).into_iter().chain(more)))?;
     } else if !args.write.quiet {
         let line = super::store::commit_line(&store);
-        writeln!(console.out, "{}: {line}, of {} before", folder.display(), thousands(before as u64))?;
+        console.line(format_args!("{}: {line}, of {} before", folder.display(), thousands(before as u64)))?;
     }
     Ok(Exit::Ok)
 }
@@ -59,29 +60,39 @@ fn merge_store(args: &MergeArgs, folder: &Path, console: &mut Console<'_>) -> Re
 /// Merges segments into the file `output`.
 fn merge_files(args: &MergeArgs, output: &Path, console: &mut Console<'_>) -> Result<Exit, CliError> {
     refuse_input(&args.files, output)?;
+    let to_stdout = is_stdout(output);
+    if to_stdout {
+        refuse_stdout(args.write.json, console)?;
+    }
     let segments = Segments::open_all(&args.files)?;
     let (ids, note) = IdIndexPlan::of_merge(args, segments.all())?;
-    let mut progress = Progress::new(console.err_is_terminal && !args.write.quiet, None);
-    let merged = merge(args, output, &segments, ids.as_ref(), &mut progress, console);
-    progress.clear(console.err);
-    merged?;
-    if !args.write.quiet {
-        report(args, output, segments.all(), console)?;
-        note.into_iter().for_each(|note| console.note(&note));
+    let mut progress = Progress::new(console.err_width.is_some() && !args.write.quiet, None);
+    let stream: Option<&mut dyn Write> = if to_stdout { Some(&mut *console.out) } else { None };
+    let merged = merge(args, (output, stream), &segments, ids.as_ref(), &mut progress);
+    progress.clear();
+    let bytes = merged?.bytes;
+    if args.write.quiet {
+        return Ok(Exit::Ok);
     }
+    if to_stdout {
+        console.note(&format!("<stdout>: {}", against_segments(bytes, segments.all())));
+    } else {
+        report(args, output, segments.all(), console)?;
+    }
+    note.into_iter().for_each(|note| console.note(&note));
     Ok(Exit::Ok)
 }
 
+/// Merges segments into a file, or into a stream if there is one.
 fn merge(
     args: &MergeArgs,
-    output: &Path,
+    (output, stream): (&Path, Option<&mut dyn Write>),
     segments: &Segments,
     ids: Option<&IdIndexPlan>,
     progress: &mut Progress,
-    console: &mut Console<'_>,
-) -> Result<(), CliError> {
+) -> Result<Summary, CliError> {
     let watch = |at: MergeProgress<'_>| {
-        progress.show_part(&format!("column {:?}", at.column), at.done, at.columns, console.err);
+        progress.show_part(&format!("column {:?}", at.column), at.done, at.columns);
     };
     let mut merger = Merger::new(args.write.options(args.memory)).spelling(text_format).watch(watch);
     merger = merger.promote(args.promote).same_columns(args.same_columns);
@@ -94,16 +105,24 @@ fn merge(
     for segment in segments.all() {
         merger.add_live(segment.file(), &*segment.source, &segment.live)?;
     }
-    unfinished_files::remove_at_end()?;
-    merger.finish(followed(output)?).map_err(|error| {
+    let merged = match stream {
+        Some(stream) => {
+            let spill = Spill::in_folder(std::env::temp_dir());
+            merger.finish_writer(stream, Some(spill)).map(|(_, summary)| summary)
+        }
+        None => {
+            unfinished_files::remove_at_end()?;
+            merger.finish(followed(output)?)
+        }
+    };
+    merged.map_err(|error| {
         let column = ids.and_then(|ids| read::find(segments.all(), &ids.column).ok().flatten());
         let logical = column.map_or(LogicalType::Utf8, |field| field.logical);
         let documents = |docs: [u32; 2]| docs.map(|doc| place_of(doc, segments)).join(" and ");
         let hint = "--no-ids merges without an index of ids; or export one segment without the document, \
                       and build it again";
         id_index::refused(error, logical, documents, hint)
-    })?;
-    Ok(())
+    })
 }
 
 /// The segment and number of document `doc` of the merged segment, for messages.
@@ -140,15 +159,14 @@ fn report(
     if args.write.json {
         return Ok(console.json(&Json::object(info(&segment, &stats)?))?);
     }
-    write!(console.out, "{}", columns(&stats, segment.docs(), console.out_width))?;
-    let before = segments.iter().map(|part| part.segment.len()).sum();
-    writeln!(
-        console.out,
-        "\n{}: {} bytes, of {} segments with {} bytes",
-        output.display(),
-        thousands(stats.bytes),
-        segments.len(),
-        thousands(before)
-    )?;
+    column_table(&stats, segment.docs()).print(console)?;
+    writeln!(console.out)?;
+    console.line(format_args!("{}: {}", output.display(), against_segments(stats.bytes, segments)))?;
     Ok(console.out.flush()?)
+}
+
+/// Compares the size of the merged segment with those of its parts.
+fn against_segments(bytes: u64, segments: &[OpenSegment]) -> String {
+    let before = segments.iter().map(|part| part.segment.len()).sum();
+    format!("{} bytes, of {} segments with {} bytes", thousands(bytes), segments.len(), thousands(before))
 }

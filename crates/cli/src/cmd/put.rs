@@ -42,14 +42,14 @@ pub(crate) fn run(args: &PutArgs, console: &mut Console<'_>) -> Result<Exit, Cli
         Err(_) if let Some(exit) = end.exit() => return Ok(exit),
         import => import?,
     };
-    let wants_progress = console.err_is_terminal && !args.write.quiet && !reports_durable;
+    let wants_progress = console.err_width.is_some() && !args.write.quiet && !reports_durable;
     let mut progress = Progress::new(wants_progress, import.input_size());
     let mut input = StoreInput::new(&store, plan)?;
     let merges = has_pipe.then(|| merge_beside(&store)).transpose()?;
     let put = input.add_all(&mut import, &mut progress, console);
     drop(merges);
     let notes = put.and_then(|()| input.finish(&import, console));
-    progress.clear(console.err);
+    progress.clear();
     let notes = notes.map_err(|failure| input.fail(failure))?;
     if !args.write.quiet {
         report(args, &store, &import, (input.outcomes(), &notes), console)?;
@@ -133,7 +133,7 @@ fn report(
         return Ok(console.json(&Json::object(commit_json(&args.folder, store).into_iter().chain(counts)))?);
     }
     let (folder, counts) = (args.folder.display(), counts_line(args, &outcomes));
-    writeln!(console.out, "{folder}: {counts}; {}", commit_line(store))?;
+    console.line(format_args!("{folder}: {counts}; {}", commit_line(store)))?;
     console.out.flush()?;
     if let Some(first) = outcomes.first_not_found {
         let (first, count) = (thousands(first), thousands(outcomes.not_found));

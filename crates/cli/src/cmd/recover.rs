@@ -46,7 +46,7 @@ pub(crate) fn run(args: &RecoverArgs, console: &mut Console<'_>) -> Result<Exit,
                 )
             }
         };
-        writeln!(console.out, "lost: commit {}: {what}", lost.number)?;
+        console.line(format_args!("lost: commit {}: {what}", lost.number))?;
     }
     Ok(Exit::Ok)
 }

@@ -152,9 +152,9 @@ fn report(
             let batches = counted(*batches, "batch", "batches");
             let commits = counted(*commits, "commit", "commits");
             let files = counted(*files, "new file", "new files");
-            writeln!(console.out, "{folder}: {batches}, {commits}, {files}; at {at}")?;
+            console.line(format_args!("{folder}: {batches}, {commits}, {files}; at {at}"))?;
         }
-        None => writeln!(console.out, "{folder}: a store of its own from {at} on")?,
+        None => console.line(format_args!("{folder}: a store of its own from {at} on"))?,
     }
     Ok(console.out.flush()?)
 }

@@ -30,7 +30,8 @@ pub(crate) fn run(args: &RmArgs, console: &mut Console<'_>) -> Result<Exit, CliE
     } else if !args.quiet {
         let (folder, plural) = (args.folder.display(), if deleted == 1 { "" } else { "s" });
         let deleted = thousands(deleted);
-        writeln!(console.out, "{folder}: {deleted} document{plural} deleted; {}", commit_line(&store))?;
+        console
+            .line(format_args!("{folder}: {deleted} document{plural} deleted; {}", commit_line(&store)))?;
         console.out.flush()?;
         for id in &not_found {
             console.note(&format!("dv: no document has the id \"{}\"", printable(id)));

@@ -100,7 +100,7 @@ fn report(
     }
     let (folder, plural) = (args.folder.display(), if *updated == 1 { "" } else { "s" });
     let updated = thousands(*updated);
-    writeln!(console.out, "{folder}: {updated} document{plural} updated; {}", commit_line(store))?;
+    console.line(format_args!("{folder}: {updated} document{plural} updated; {}", commit_line(store)))?;
     console.out.flush()?;
     for id in not_found {
         console.note(&format!("dv: no document has the id \"{}\"", printable(id)));

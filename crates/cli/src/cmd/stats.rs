@@ -1,5 +1,6 @@
 //! `dv stats`: statistics of columns.
 
+use super::info::distinct;
 use crate::api::search::Value;
 use crate::api::search::stats::{ColumnStats, Distinct, Stats};
 use crate::api::{ColumnUsage, Field};
@@ -10,7 +11,7 @@ use crate::matching_docs::MatchingDocs;
 use crate::output::figure::{Figure, sum_and_mean};
 use crate::output::format_value::Printer;
 use crate::output::json::Json;
-use crate::output::table::{Align, Table, cut_note, fit, width};
+use crate::output::table::{Align, Table};
 use crate::output::text::{printable, thousands};
 use crate::segments::{self, Segments};
 
@@ -60,11 +61,6 @@ fn asked(field: &Field, args: &StatsArgs, is_named: bool) -> Stats {
         stats.percentiles = args.percentiles.clone();
     }
     stats
-}
-
-/// The number of distinct values, if the directory has it.
-fn distinct(stats: &ColumnUsage) -> Option<u64> {
-    stats.term_count.map(u64::from).or(stats.statistics.distinct)
 }
 
 /// A column's statistics, and its size in the file.
@@ -128,17 +124,12 @@ impl<'a> Column<'a> {
 /// Prints a table, or two on a terminal that is too narrow: counts, and values.
 fn print(columns: &[Column<'_>], console: &mut Console<'_>) -> Result<(), CliError> {
     let whole = table(columns, true, true);
-    if console.out_width.is_none_or(|width| whole.width() <= width) {
-        write!(console.out, "{whole}")?;
-    } else {
-        write!(console.out, "{}\n{}", table(columns, true, false), table(columns, false, true))?;
+    if whole.fits(console) {
+        return whole.print(console);
     }
-    let is_long = |column: &Column<'_>| column.ends().iter().any(|value| width(value) > CELL);
-    if columns.iter().any(is_long) {
-        console.out.flush()?;
-        console.note(&cut_note(CELL));
-    }
-    Ok(())
+    table(columns, true, false).print(console)?;
+    writeln!(console.out)?;
+    table(columns, false, true).print(console)
 }
 
 fn table(columns: &[Column<'_>], counts: bool, facts: bool) -> Table {
@@ -157,7 +148,7 @@ fn table(columns: &[Column<'_>], counts: bool, facts: bool) -> Table {
         heading.extend(spread.then_some(("deviation", Align::Right)));
         heading.extend(percentiles.iter().map(|percentile| (percentile.as_str(), Align::Right)));
     }
-    let mut table = Table::new(&heading);
+    let mut table = Table::new(&heading).cut_first(&["min", "max"], CELL);
     for column in columns {
         let mut row = vec![printable(&column.stats.field.name)];
         if counts {
@@ -174,7 +165,7 @@ fn table(columns: &[Column<'_>], counts: bool, facts: bool) -> Table {
             let rounded = |figure: &Option<Figure>| {
                 figure.as_ref().map(|figure| figure.rounded(printer)).unwrap_or_default()
             };
-            row.extend(column.ends().map(|end| fit(&end, CELL)));
+            row.extend(column.ends());
             row.push(sum.as_ref().map(|sum| sum.text(printer)).unwrap_or_default());
             row.push(rounded(mean));
             row.extend(spread.then(|| rounded(deviation)));

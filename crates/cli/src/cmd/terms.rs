@@ -13,10 +13,14 @@ use crate::id_index;
 use crate::input::import::StoredRef;
 use crate::input::parse_cell::append_hex;
 use crate::open_segment::OpenSegment;
+use crate::output::fit::message;
 use crate::output::format_value::Printer;
 use crate::output::text::printable;
 use crate::read;
 use crate::segments::Segments;
+
+/// The columns between tab stops.
+const TAB: usize = 8;
 
 pub(crate) fn run(args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open_all([&args.file])?;
@@ -51,9 +55,8 @@ fn print_terms(
     let (first, printer, mut written) = (ords.start, Printer::of(field), Ok(()));
     terms.each_term(ords, &mut |ord, term| {
         let count = counts.as_ref().and_then(|counts| counts.get(index(ord, first)));
-        written = console
-            .out
-            .write_all(line(args, &printer, term, count.map(|count| u64::from(*count))).as_bytes());
+        let line = line(args, &printer, (term, count.map(|count| u64::from(*count))), console.out_width);
+        written = console.out.write_all(line.as_bytes());
         flow(&written)
     })?;
     Ok(written?)
@@ -69,7 +72,8 @@ fn print_ids(segment: &OpenSegment, args: &TermsArgs, console: &mut Console<'_>)
             return ControlFlow::Break(());
         }
         left -= 1;
-        written = console.out.write_all(line(args, &printer, id, Some(doc.get().into())).as_bytes());
+        let line = line(args, &printer, (id, Some(doc.get().into())), console.out_width);
+        written = console.out.write_all(line.as_bytes());
         flow(&written)
     };
     index
@@ -130,8 +134,14 @@ fn index(ord: TermOrd, first: u32) -> usize {
     ord.get().checked_sub(first).and_then(|index| usize::try_from(index).ok()).unwrap_or(usize::MAX)
 }
 
-/// A line of the output: a term with its count, or an id with its document.
-fn line(args: &TermsArgs, printer: &Printer, term: &[u8], number: Option<u64>) -> String {
+/// A line of the output: a term with its count, or an id with its document. On a terminal of width `limit`, a long one is
+/// folded.
+fn line(
+    args: &TermsArgs,
+    printer: &Printer,
+    (term, number): (&[u8], Option<u64>),
+    limit: Option<usize>,
+) -> String {
     let (name, counted) = if args.column.is_some() { ("term", "documents") } else { ("id", "doc") };
     if args.json {
         let mut line = format!("{{\"{name}\":");
@@ -140,8 +150,10 @@ fn line(args: &TermsArgs, printer: &Printer, term: &[u8], number: Option<u64>) -
         return line + &number + "}\n";
     }
     let count = number.filter(|_| args.counts).map(|count| format!("{count}\t")).unwrap_or_default();
-    // Control characters are escaped, so a term is always one line.
-    count + &printable(&printer.to_text(StoredRef::Bytes(term))) + "\n"
+    // A tab takes up to eight columns.
+    let limit = limit.map(|limit| if args.counts { limit.saturating_sub(TAB) } else { limit });
+    // Control characters are escaped, so a term is one line.
+    message(&(count + &printable(&printer.to_text(StoredRef::Bytes(term)))), limit) + "\n"
 }
 
 /// Stops at an error of writing.

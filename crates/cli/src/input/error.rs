@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use strsim::levenshtein;
+
 use super::source::is_pause;
 use crate::output::text::printable;
 
@@ -147,7 +149,7 @@ pub(crate) fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
     let allowed = name.chars().count() / 3 + 1;
     let lower = name.to_lowercase();
     candidates
-        .map(|candidate| (distance(&lower, &candidate.to_lowercase()), candidate))
+        .map(|candidate| (levenshtein(&lower, &candidate.to_lowercase()), candidate))
         .filter(|(distance, _)| *distance <= allowed)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
@@ -165,21 +167,6 @@ pub(crate) fn meant<'a>(
 /// Names in quotes, separated by commas.
 pub(crate) fn quoted_list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
-}
-
-/// The Levenshtein distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

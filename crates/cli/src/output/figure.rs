@@ -1,7 +1,5 @@
 //! Numbers of answers: values of columns, sums and means, as text for tables and as JSON.
 
-use serde_json::Value as JsonValue;
-
 use super::format_value::Printer;
 use super::json::Json;
 use crate::api::search::Value;
@@ -53,9 +51,9 @@ impl Figure {
         match self {
             Figure::Value(value) => printer.json_value(value),
             Figure::Integer(number) => integer(*number),
-            // JSON has neither NaN nor infinity.
-            Figure::Double(number) if !number.is_finite() => float(*number).into(),
-            Figure::Double(number) => JsonValue::from(*number).into(),
+            Figure::Double(number) => {
+                Printer::new(LogicalType::F64, false, None).json_value(&Value::F64(*number))
+            }
         }
     }
 }

@@ -1,17 +1,30 @@
-//! Plain text tables.
+//! Plain text tables that fit the terminal.
+//!
+//! A table that is too wide gets narrower gaps, then its texts are cut. If that is not enough, each row is printed as a
+//! block of lines. Without a terminal, a table is as wide as it needs.
 
-use std::fmt;
-
+use super::fit::{fit, fold, width};
 use crate::console::Console;
 use crate::error::CliError;
 
-/// The maximum width of a cell of [`print`].
-const CELL: usize = 40;
+/// The maximum width of a cell of text.
+const MAX_TEXT: usize = 40;
+
+/// The width to which columns of text are cut on a narrow terminal, at the least.
+const MIN_TEXT: usize = 8;
+
+/// The same for columns that are cut before others.
+const MIN_CUT_FIRST: usize = 6;
+
+/// The least width of a column that is folded.
+const MIN_FOLDED: usize = 20;
 
 /// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
+    /// Text, which may be cut.
     Left,
+    /// Numbers, which are never cut.
     Right,
 }
 
@@ -23,64 +36,211 @@ impl Align {
     }
 }
 
+/// A column of a table.
+#[derive(Clone, Debug)]
+struct Column {
+    name: String,
+    align: Align,
+    /// The widths of cells on a wide and on a narrow terminal.
+    max: usize,
+    min: usize,
+    is_cut_first: bool,
+    /// Long cells are folded, not cut.
+    is_folded: bool,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug)]
+enum Row {
+    Cells {
+        /// The heading of the block, instead of the first cell.
+        title: Option<String>,
+        /// The number of first cells that the heading of the block stands for.
+        ids: usize,
+        cells: Vec<String>,
+    },
+    Rule,
+}
+
 /// A table with a heading. Columns are as wide as their widest cell.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    heading: Vec<(String, Align)>,
-    /// The rows; one without cells is a rule.
-    rows: Vec<Vec<String>>,
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+}
+
+/// The widths of columns and of the gaps between them.
+struct Layout {
+    widths: Vec<usize>,
+    gap: usize,
+}
+
+impl Layout {
+    fn width(&self) -> usize {
+        self.widths.iter().sum::<usize>() + self.gap * self.widths.len().saturating_sub(1)
+    }
 }
 
 impl Table {
     pub(crate) fn new(heading: &[(&str, Align)]) -> Table {
-        let heading = heading.iter().map(|(name, align)| ((*name).to_owned(), *align)).collect();
-        Table { heading, rows: Vec::new() }
+        let column = |(name, align): &(&str, Align)| {
+            let [max, min] =
+                if *align == Align::Left { [MAX_TEXT, MIN_TEXT] } else { [usize::MAX, usize::MAX] };
+            Column {
+                name: (*name).to_owned(),
+                align: *align,
+                max,
+                min,
+                is_cut_first: false,
+                is_folded: false,
+            }
+        };
+        Table { columns: heading.iter().map(column).collect(), rows: Vec::new() }
+    }
+
+    /// Cuts the columns with these names to `max`, and on a narrow terminal before all others.
+    pub(crate) fn cut_first(mut self, names: &[&str], max: usize) -> Table {
+        for column in self.columns.iter_mut().filter(|column| names.contains(&column.name.as_str())) {
+            (column.max, column.min, column.is_cut_first) = (max, MIN_CUT_FIRST, true);
+        }
+        self
+    }
+
+    /// Folds long cells of the last column to several lines.
+    pub(crate) fn fold_last(mut self) -> Table {
+        if let Some(last) = self.columns.last_mut() {
+            (last.max, last.min, last.is_folded) = (usize::MAX, MIN_FOLDED, true);
+        }
+        self
     }
 
     /// Adds a row; missing cells are empty.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
+        self.rows.push(Row::Cells { title: None, ids: 1, cells });
     }
 
     /// Adds a rule.
     pub(crate) fn rule(&mut self) {
-        self.rows.push(Vec::new());
+        self.rows.push(Row::Rule);
     }
 
-    fn widths(&self) -> Vec<usize> {
-        let mut widths: Vec<usize> = self.heading.iter().map(|(name, _)| width(name)).collect();
+    /// Whether the table fits without a cut that a wider terminal would not have.
+    pub(crate) fn fits(&self, console: &Console<'_>) -> bool {
+        console.out_width.is_none_or(|limit| self.wide().width() <= limit)
+    }
+
+    /// Prints the table, or a block of lines for each row if the terminal is too narrow.
+    pub(crate) fn print(&self, console: &mut Console<'_>) -> Result<(), CliError> {
+        let Some(layout) = self.layout(console.out_width) else { return self.print_blocks(console) };
+        console.out.write_all(self.to_text(&layout).as_bytes())?;
+        if self.is_cut(&layout) {
+            console.note_cut();
+        }
+        Ok(())
+    }
+
+    /// The layout on a wide terminal.
+    fn wide(&self) -> Layout {
+        let mut widths: Vec<usize> = self.columns.iter().map(|column| width(&column.name)).collect();
         for row in &self.rows {
-            for (column, cell) in widths.iter_mut().zip(row) {
+            let Row::Cells { cells, .. } = row else { continue };
+            for (column, cell) in widths.iter_mut().zip(cells) {
                 *column = (*column).max(width(cell));
             }
         }
-        widths
+        for (column, width) in self.columns.iter().zip(&mut widths) {
+            *width = (*width).min(column.max);
+        }
+        Layout { widths, gap: 2 }
     }
 
-    /// The width of the table.
-    pub(crate) fn width(&self) -> usize {
-        let widths = self.widths();
-        widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1)
-    }
-}
-
-impl fmt::Display for Table {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let widths = self.widths();
-        let line = |f: &mut fmt::Formatter<'_>, cells: &mut dyn Iterator<Item = &str>| {
-            let mut line = String::new();
-            for ((_, align), width) in self.heading.iter().zip(&widths) {
-                line.extend([&align.pad(cells.next().unwrap_or(""), *width), "  "]);
+    /// The layout for a terminal of width `limit`; `None` if the table does not fit.
+    fn layout(&self, limit: Option<usize>) -> Option<Layout> {
+        let mut layout = self.wide();
+        let Some(limit) = limit.filter(|limit| layout.width() > *limit) else { return Some(layout) };
+        layout.gap = 1;
+        for first in [true, false] {
+            while layout.width() > limit {
+                let columns = self.columns.iter().zip(&mut layout.widths);
+                let can_be_cut = |(column, width): &(&Column, &mut usize)| {
+                    column.is_cut_first == first && **width > column.min
+                };
+                match columns.filter(can_be_cut).max_by_key(|(_, width)| **width) {
+                    Some((_, width)) => *width -= 1,
+                    None => break,
+                }
             }
-            writeln!(f, "{}", line.trim_end())
+        }
+        (layout.width() <= limit).then_some(layout)
+    }
+
+    /// Whether cells are cut.
+    fn is_cut(&self, layout: &Layout) -> bool {
+        let is_cut = |row: &Row| match row {
+            Row::Rule => false,
+            Row::Cells { cells, .. } => {
+                let mut cells = cells.iter().zip(self.columns.iter().zip(&layout.widths));
+                cells.any(|(cell, (column, limit))| !column.is_folded && width(cell) > *limit)
+            }
         };
-        line(f, &mut self.heading.iter().map(|(name, _)| name.as_str()))?;
-        let rule = "─".repeat(self.width());
-        writeln!(f, "{rule}")?;
+        let mut names = self.columns.iter().zip(&layout.widths);
+        names.any(|(column, limit)| width(&column.name) > *limit) || self.rows.iter().any(is_cut)
+    }
+
+    fn to_text(&self, layout: &Layout) -> String {
+        let mut out = String::new();
+        let rule = "─".repeat(layout.width());
+        let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        self.line(&names, layout, &mut out);
+        out.extend([&rule, "\n"]);
         for row in &self.rows {
-            match row.as_slice() {
-                [] => writeln!(f, "{rule}")?,
-                cells => line(f, &mut cells.iter().map(String::as_str))?,
+            match row {
+                Row::Rule => out.extend([&rule, "\n"]),
+                Row::Cells { cells, .. } => {
+                    let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+                    self.line(&cells, layout, &mut out);
+                }
+            }
+        }
+        out
+    }
+
+    /// Appends a line of cells, or several if the last one is folded.
+    fn line(&self, cells: &[&str], layout: &Layout, out: &mut String) {
+        let mut folded = Vec::new();
+        let mut line = String::new();
+        for (at, (column, width)) in self.columns.iter().zip(&layout.widths).enumerate() {
+            let mut cell = cells.get(at).copied().unwrap_or("");
+            if column.is_folded {
+                folded = fold(cell, *width, *width).into_iter().skip(1).collect();
+                cell = fold(cell, *width, *width)[0];
+            }
+            let gap = if at > 0 { layout.gap } else { 0 };
+            line.extend([" ".repeat(gap), column.align.pad(&fit(cell, *width), *width)]);
+        }
+        out.extend([line.trim_end(), "\n"]);
+        let indent = layout.width() - layout.widths.last().copied().unwrap_or(0);
+        for more in folded {
+            out.extend([&" ".repeat(indent), more, "\n"]);
+        }
+    }
+
+    /// Prints a line for each value, uncut; long values are folded.
+    fn print_blocks(&self, console: &mut Console<'_>) -> Result<(), CliError> {
+        let limit = console.out_width.unwrap_or(usize::MAX);
+        for row in &self.rows {
+            let Row::Cells { title, ids, cells } = row else { continue };
+            let title = title.as_ref().or(cells.first()).map_or("", String::as_str);
+            console.line(format!("── {title}").trim_end())?;
+            let columns = self.columns.get(*ids..).unwrap_or_default();
+            let widest = columns.iter().map(|column| width(&column.name)).max().unwrap_or(0).min(limit / 3);
+            let indent = widest + 4;
+            let cells = cells.get(*ids..).unwrap_or_default();
+            for (column, cell) in columns.iter().zip(cells).filter(|(_, cell)| !cell.is_empty()) {
+                let room = limit.saturating_sub(indent);
+                let lines = fold(cell, room, room).join(&format!("\n{}", " ".repeat(indent)));
+                let name = Align::Left.pad(&fit(&column.name, widest), widest);
+                writeln!(console.out, "  {name}  {lines}")?;
             }
         }
         Ok(())
@@ -102,77 +262,34 @@ pub(crate) fn print(
     rows: &[WideRow],
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
-    let mut table = Table { heading: heading.to_vec(), rows: Vec::new() };
-    let mut is_cut = false;
-    for WideRow { ids, cells, .. } in rows {
-        is_cut |= cells.iter().any(|cell| width(cell) > CELL);
-        table.row(ids.iter().cloned().chain(cells.iter().map(|cell| fit(cell, CELL))).collect());
+    let heading: Vec<(&str, Align)> = heading.iter().map(|(name, align)| (name.as_str(), *align)).collect();
+    let mut table = Table::new(&heading);
+    let ids = rows.first().map_or(0, |row| row.ids.len());
+    for (at, column) in table.columns.iter_mut().enumerate() {
+        // Blocks show more of the values than cells that are cut further.
+        (column.max, column.min) = if at < ids { (usize::MAX, usize::MAX) } else { (MAX_TEXT, MAX_TEXT) };
     }
-    if console.out_width.is_some_and(|width| table.width() > width) {
-        return blocks(heading, rows, console);
-    }
-    write!(console.out, "{table}")?;
-    if is_cut {
-        console.out.flush()?;
-        console.note(&cut_note(CELL));
-    }
-    Ok(())
-}
-
-/// Prints a line for each value, uncut.
-fn blocks(heading: &[(String, Align)], rows: &[WideRow], console: &mut Console<'_>) -> Result<(), CliError> {
-    for WideRow { title, ids, cells } in rows {
-        let names = heading.get(ids.len()..).unwrap_or_default();
-        let widest = names.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
-        writeln!(console.out, "── {title}")?;
-        for ((name, _), cell) in names.iter().zip(cells).filter(|(_, cell)| !cell.is_empty()) {
-            writeln!(console.out, "  {}  {cell}", Align::Left.pad(name, widest))?;
-        }
-    }
-    Ok(())
-}
-
-/// The width of `text` on a terminal: characters of wide scripts take two columns, combining marks none.
-pub(crate) fn width(text: &str) -> usize {
-    text.chars().map(char_width).sum()
-}
-
-/// `text` cut to `limit` columns, with an ellipsis if it was longer.
-pub(crate) fn fit(text: &str, limit: usize) -> String {
-    if width(text) <= limit {
-        return text.to_owned();
-    }
-    let mut out = String::new();
-    let mut taken = 1;
-    for c in text.chars() {
-        taken += char_width(c);
-        if taken > limit {
-            break;
-        }
-        out.push(c);
-    }
-    out.push('…');
-    out
-}
-
-/// The note on values that [`fit`] cut.
-pub(crate) fn cut_note(limit: usize) -> String {
-    format!("note: values longer than {limit} characters are cut and end with …; --json prints them whole")
-}
-
-/// The width of a character, for the common blocks of Unicode; an error only misaligns a table.
-fn char_width(c: char) -> usize {
-    match u32::from(c) {
-        0x0300..=0x036f | 0x200b..=0x200f | 0xfe00..=0xfe0f => 0,
-        0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff | 0xfe30..=0xfe6f => 2,
-        0xff00..=0xff60 | 0xffe0..=0xffe6 | 0x1f300..=0x1f64f | 0x1f900..=0x1f9ff | 0x20000..=0x3fffd => 2,
-        _ => 1,
-    }
+    let row = |WideRow { title, ids, cells }: &WideRow| Row::Cells {
+        title: Some(title.clone()),
+        ids: ids.len(),
+        cells: ids.iter().chain(cells).cloned().collect(),
+    };
+    table.rows = rows.iter().map(row).collect();
+    table.print(console)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn printed(table: &Table, width: Option<usize>) -> (String, String) {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut console = Console::plain(&mut out, &mut err);
+        console.out_width = width;
+        table.print(&mut console).unwrap();
+        console.finish().unwrap();
+        (String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
+    }
 
     #[test]
     fn cells_stand_in_columns() {
@@ -189,13 +306,40 @@ id      2,030,080
 ─────────────────
 all
 ";
-        assert_eq!(table.to_string(), expected);
+        assert_eq!(printed(&table, None), (expected.to_owned(), String::new()));
+        assert_eq!(printed(&table, Some(17)).0, expected);
     }
 
     #[test]
-    fn long_cells_are_cut_visibly() {
-        assert_eq!(fit("abcdef", 6), "abcdef");
-        assert_eq!(fit("abcdefg", 6), "abcde…");
-        assert_eq!(fit("日本日本", 6), "日本…");
+    fn a_narrow_table_is_cut_in_order_and_then_printed_as_blocks() {
+        let heading = [("name", Align::Left), ("n", Align::Right), ("min", Align::Left)];
+        let mut table = Table::new(&heading).cut_first(&["min"], 24);
+        table.row(vec!["a long name".into(), "123".into(), "another long one".into()]);
+        let (out, err) = printed(&table, Some(29));
+        assert_eq!(out.lines().last(), Some("a long name 123 another long…"));
+        assert_eq!(err, "note: values that end with … are cut; --json prints them whole\n");
+        let (out, _) = printed(&table, Some(20));
+        assert_eq!(out.lines().last(), Some("a long n… 123 anoth…"));
+        let expected = "\
+── a long name
+  n    123
+  min  another
+       long one
+";
+        assert_eq!(printed(&table, Some(18)), (expected.to_owned(), String::new()));
+    }
+
+    #[test]
+    fn a_last_column_is_folded() {
+        let mut table = Table::new(&[("c", Align::Left), ("encodings", Align::Left)]).fold_last();
+        table.row(vec!["a".into(), "presence dense, ords packed(9), terms front-coded".into()]);
+        let expected = "\
+c encodings
+─────────────────────────
+a presence dense, ords
+  packed(9), terms
+  front-coded
+";
+        assert_eq!(printed(&table, Some(25)), (expected.to_owned(), String::new()));
     }
 }

@@ -1,49 +1,62 @@
-//! The tables of columns and sections of `dv build` and `dv info`.
+//! The tables of columns, encodings and sections of `dv build` and `dv info`.
 
+use super::format_value::Printer;
 use super::table::{Align, Table};
 use super::text::{decimal, printable, thousands};
-use crate::api::SegmentUsage;
+use crate::api::{Field, SegmentUsage};
+use crate::cmd::info::distinct;
+use crate::input::import::StoredRef;
 
-/// The table of columns. On a terminal that is too narrow, the encodings go to a table of their own.
-pub(crate) fn columns(stats: &SegmentUsage, docs: u32, width: Option<usize>) -> String {
-    let table = column_table(stats, docs, true);
-    if width.is_none_or(|width| table.width() <= width) {
-        return table.to_string();
-    }
-    let mut encodings = Table::new(&[("column", Align::Left), ("encodings", Align::Left)]);
-    for column in &stats.columns {
-        encodings.row(vec![printable(&column.field.name), column.encodings.join(", ")]);
-    }
-    format!("{}\n{encodings}", column_table(stats, docs, false))
-}
+/// The maximum width of a minimum or maximum.
+pub(crate) const MAX_END: usize = 24;
 
-/// A row for each column and for the whole segment.
-fn column_table(stats: &SegmentUsage, docs: u32, encodings: bool) -> Table {
-    let mut heading = vec![("column", Align::Left), ("kind", Align::Left), ("type", Align::Left)];
-    heading.extend(encodings.then_some(("encodings", Align::Left)));
-    heading.extend([("with value", Align::Right), ("bytes", Align::Right), ("bytes/doc", Align::Right)]);
-    let mut table = Table::new(&heading);
-    let row = |name: String, what: [&str; 2], how: String, with_value: String, bytes: u64| {
-        let mut row = vec![name, what[0].to_owned(), what[1].to_owned()];
-        row.extend(encodings.then_some(how));
-        row.extend([with_value, thousands(bytes), per_doc(bytes, docs)]);
-        row
-    };
+/// A row for each column and for the whole segment. The overhead is the header, the directory and the footer.
+pub(crate) fn column_table(stats: &SegmentUsage, docs: u32) -> Table {
+    let left = ["column", "kind", "type"].map(|name| (name, Align::Left));
+    let counts = ["docs", "distinct"].map(|name| (name, Align::Right));
+    let range = ["min", "max"].map(|name| (name, Align::Left));
+    let sizes = ["bytes", "%"].map(|name| (name, Align::Right));
+    let mut table =
+        Table::new(&[&left[..], &counts, &range, &sizes].concat()).cut_first(&["min", "max"], MAX_END);
+    let sizes = |bytes: u64| [thousands(bytes), decimal(bytes * 100, stats.bytes, 1)];
     for column in &stats.columns {
         let field = &column.field;
-        let what = [field.kind.name(), field.logical.name()];
-        let (how, with_value) = (column.encodings.join(", "), thousands(column.docs_with_value.into()));
-        table.row(row(printable(&field.name), what, how, with_value, column.bytes()));
+        let mut row =
+            vec![printable(&field.name), field.kind.name().to_owned(), field.logical.name().to_owned()];
+        row.push(thousands(column.docs_with_value.into()));
+        row.push(distinct(column).map(thousands).unwrap_or_default());
+        row.extend(ends(field, column.bounds));
+        row.extend(sizes(column.bytes()));
+        table.row(row);
     }
     table.rule();
-    let (no, none) = (["", ""], String::new);
+    let mut of_file = |name: &str, docs: String, bytes: u64| {
+        let mut row = vec![name.to_owned(), String::new(), String::new(), docs];
+        row.extend([const { String::new() }; 3]);
+        row.extend(sizes(bytes));
+        table.row(row);
+    };
     if !stats.ids.is_empty() {
-        let bytes = stats.ids.iter().map(|section| section.bytes).sum();
-        table.row(row("index of ids".to_owned(), no, none(), none(), bytes));
+        of_file("index of ids", String::new(), stats.ids.iter().map(|section| section.bytes).sum());
     }
-    table.row(row("header, directory, footer".to_owned(), no, none(), none(), stats.overhead));
-    let all = thousands(docs.into());
-    table.row(row("whole segment".to_owned(), no, none(), all, stats.bytes));
+    of_file("overhead", String::new(), stats.overhead);
+    of_file("whole segment", thousands(docs.into()), stats.bytes);
+    table
+}
+
+/// The minimum and the maximum of a column; empty if they are not known.
+pub(crate) fn ends(field: &Field, bounds: Option<(i64, i64)>) -> [String; 2] {
+    let printer = Printer::of(field);
+    let shown = |stored| printable(&printer.to_text(StoredRef::Number(stored)));
+    bounds.map_or_else(Default::default, |(min, max)| [min, max].map(shown))
+}
+
+/// A row for each column, with its encodings.
+pub(crate) fn encoding_table(stats: &SegmentUsage) -> Table {
+    let mut table = Table::new(&[("column", Align::Left), ("encodings", Align::Left)]).fold_last();
+    for column in &stats.columns {
+        table.row(vec![printable(&column.field.name), column.encodings.join(", ")]);
+    }
     table
 }
 
@@ -69,9 +82,4 @@ pub(crate) fn section_table(stats: &SegmentUsage, ids: &str) -> Table {
         }
     }
     table
-}
-
-/// Bytes per document with two decimals; empty without documents.
-fn per_doc(bytes: u64, docs: u32) -> String {
-    if docs == 0 { String::new() } else { decimal(bytes, docs.into(), 2) }
 }

@@ -41,6 +41,8 @@ mod sql_memory;
 mod stats;
 mod store;
 mod store_killed;
+#[cfg(unix)]
+mod terminal;
 mod terms;
 #[cfg(target_os = "linux")]
 mod unfinished_files;

@@ -1,6 +1,6 @@
 //! Standard input and output, and readers that close a pipe.
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::Read as _;
 use std::process::Stdio;
 
 use crate::sandbox::{Sandbox, packages};
@@ -55,14 +55,52 @@ fn a_reader_that_goes_away_is_no_error() {
         &["sample", "p.dv", "-n", "3000"],
         &["terms", "p.dv", "depends", "--counts"],
         &["terms", "p.dv", "--id"],
+        &["build", "p.ndjson.gz", "-o", "-"],
+        &["merge", "p.dv", "p.dv", "-o", "-", "--no-ids"],
     ] {
         let mut child = sandbox.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        // Dropped after one line: the pipe is closed while the program writes.
-        BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert!(!line.is_empty());
+        // Dropped after a few bytes: the pipe is closed while the program writes.
+        child.stdout.take().unwrap().read_exact(&mut [0; 16]).unwrap();
         let mut err = String::new();
         child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
         assert_eq!((child.wait().unwrap().code(), err.as_str()), (Some(0), ""), "{args:?}");
     }
+}
+
+/// The commands whose output has a name.
+const WITH_OUTPUT: [&str; 4] = ["build", "merge", "export", "man"];
+
+#[test]
+fn a_dash_as_the_output_is_standard_output() {
+    let sandbox = Sandbox::with("p.ndjson.gz", packages());
+    let help = sandbox.ok(&["--help"]);
+    let commands =
+        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let commands =
+        commands.map(|line| line.split_whitespace().next().unwrap()).filter(|name| *name != "help");
+    let with_output: Vec<&str> =
+        commands.filter(|name| sandbox.ok(&[name, "--help"]).contains("-o, --output")).collect();
+    assert_eq!(with_output, WITH_OUTPUT);
+
+    for (file, command) in [
+        ("p.dv", &["build", "p.ndjson.gz", "--id-field", "id"][..]),
+        ("sorted.dv", &["build", "p.ndjson.gz", "--sort-by", "section", "--memory", "1MiB"]),
+        ("two.dv", &["merge", "p.dv", "sorted.dv", "--no-ids"]),
+        ("p.csv", &["export", "p.dv", "--format", "csv"]),
+    ] {
+        sandbox.ok(&[command, &["-o", file]].concat());
+        let run = sandbox.command(&[command, &["-o", "-"]].concat()).output().unwrap();
+        assert!(run.status.success(), "{run:?}");
+        assert!(run.stdout == sandbox.read(file), "{command:?}");
+        let quiet = command[0] == "export";
+        assert_eq!(String::from_utf8(run.stderr).unwrap().starts_with("<stdout>: "), !quiet, "{command:?}");
+    }
+    let pages = sandbox.ok(&["man", "-o", "-"]);
+    for page in [".TH dv 1", ".TH dv-build 1", ".TH dv-store-create 1"] {
+        assert!(pages.contains(page), "{page}");
+    }
+    let run = sandbox.dv(&["build", "p.ndjson.gz", "-o", "-", "--json"]);
+    let expected = "dv: --json: the segment goes to standard output\n    hint: name a file with -o\n";
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (2, "", expected));
+    assert_eq!(sandbox.names(), ["p.csv", "p.dv", "p.ndjson.gz", "sorted.dv", "two.dv"]);
 }

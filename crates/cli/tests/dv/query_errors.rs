@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, without_bars};
 
 fn sandbox() -> Sandbox {
     let csv = "size,host,price\n5,a,1.5\n1000,b,-0.0\n70,a,\n999999999,c,2.5\n";
@@ -164,10 +164,16 @@ fn strings_have_no_percentiles() {
 fn a_histogram_of_few_documents_has_their_ranges() {
     let sandbox = sandbox();
     let text = sandbox.ok(&["histogram", "t.dv", "size", "--step", "500", "--where", "size < 1e6"]);
-    assert_eq!(text, "size: 3 documents, 0 without a value\n     0  2\n   500  0\n  1000  1\n");
+    assert_eq!(
+        without_bars(&text),
+        "size: 3 documents, 0 without a value\n     0  2\n   500  0\n  1000  1\n"
+    );
     // -0 is 0, and is written so.
     let text = sandbox.ok(&["histogram", "t.dv", "price", "--edges", "-1,0,2"]);
-    assert_eq!(text, "price: 4 documents, 1 without a value\n  -1.0  0\n   0.0  2\n   2.0  1\n");
+    assert_eq!(
+        without_bars(&text),
+        "price: 4 documents, 1 without a value\n  -1.0  0\n   0.0  2\n   2.0  1\n"
+    );
     let text = sandbox.ok(&["histogram", "t.dv", "price", "--edges", "0,2", "--json"]);
     let found: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(found["ranges"][0].to_string(), r#"{"count":2,"from":0.0}"#);

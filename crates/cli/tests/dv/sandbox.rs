@@ -106,3 +106,10 @@ pub(crate) fn packages() -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/data/packages.ndjson.gz");
     std::fs::read(path).unwrap()
 }
+
+/// Lines without the bars at their ends.
+pub(crate) fn without_bars(text: &str) -> String {
+    text.lines()
+        .map(|line| format!("{}\n", line.trim_end_matches(['█', '▉', '▊', '▋', '▌', '▍', '▎', '▏', ' '])))
+        .collect()
+}

@@ -73,7 +73,11 @@ fn info() {
     check(
         "info",
         &sandbox,
-        &[&["info", "weather.dv"], &["info", "weather.dv", "--sections"], &["info", "weather.dv", "--json"]],
+        &[
+            &["info", "weather.dv"],
+            &["info", "weather.dv", "--encodings", "--sections"],
+            &["info", "weather.dv", "--json"],
+        ],
     );
 }
 

@@ -343,3 +343,57 @@ fn a_log_is_listed() {
     assert_eq!(sandbox.ok(&["count", "st"]), "3\n");
     assert_eq!(sandbox.dv(&["log", "nothing"]).code, 3);
 }
+
+#[test]
+fn sort_keys_of_a_store_are_objects_in_json() {
+    let sandbox = Sandbox::new();
+    let create =
+        ["store", "create", "st", "--type", "id=string,size=i64", "--sort-by=-size:missing-first,id"];
+    sandbox.ok(&create);
+    let info = json(&sandbox.ok(&["info", "st", "--json"]));
+    let expected = serde_json::json!([
+        {"column": "size", "descending": true, "missing_first": true},
+        {"column": "id", "descending": false, "missing_first": false},
+    ]);
+    assert_eq!(info["sort"], expected);
+}
+
+#[test]
+fn encodings_and_sections_are_of_segments() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["store", "create", "st", "--type", "id=string"]);
+    for option in ["--encodings", "--sections"] {
+        let run = sandbox.dv(&["info", "st", option]);
+        let expected = format!(
+            "dv: {option}: expected a segment, found a store\n    hint: name one of the segments in its folder\n"
+        );
+        assert_eq!((run.code, run.err), (2, expected));
+    }
+}
+
+#[test]
+fn ranges_of_a_store_are_of_all_segments() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["store", "create", "st", "--type", "id=string,size=i64,day=date", "--id-field", "id"]);
+    let range = |name: &str| {
+        let info = json(&sandbox.ok(&["info", "st", "--json"]));
+        let column =
+            info["columns"].as_array().unwrap().iter().find(|column| column["name"] == name).unwrap();
+        [column["min"].clone(), column["max"].clone()]
+    };
+    assert_eq!(range("size"), [Value::Null, Value::Null]);
+    for rows in ["id,size,day\na,7,2013-01-02\nb,9,2013-01-01\n", "id,size\nc,-2\n"] {
+        sandbox.write("rows.csv", rows);
+        sandbox.ok(&["put", "st", "rows.csv", "-q"]);
+    }
+    assert_eq!(range("size"), [serde_json::json!(-2), serde_json::json!(9)]);
+    assert_eq!(range("day"), ["2013-01-01", "2013-01-02"]);
+    assert_eq!(range("id"), [Value::Null, Value::Null]);
+    let table = sandbox.ok(&["info", "st"]);
+    let size = table.lines().find(|line| line.starts_with("size ")).unwrap();
+    let cells: Vec<&str> = size.split_whitespace().collect();
+    assert_eq!(cells[..6], ["size", "numeric", "i64", "3", "-2", "9"]);
+    // The overwritten number was an end; what is left is not known without a look at all values.
+    sandbox.ok(&["set", "st", "b", "size=8", "-q"]);
+    assert_eq!(range("size"), [Value::Null, Value::Null]);
+}

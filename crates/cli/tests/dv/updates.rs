@@ -3,7 +3,7 @@
 use docvalues::store::{Store, StoreOptions, Update};
 use serde_json::Value;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, without_bars};
 
 const ROWS: &str = "\
 id,size,price,section,tags,at
@@ -98,7 +98,7 @@ fn commands_print_updated_values() {
         ),
     ];
     for (command, expected) in all {
-        assert_eq!(sandbox.ok(command).trim_end(), expected.trim_end(), "{command:?}");
+        assert_eq!(without_bars(&sandbox.ok(command)).trim_end(), expected.trim_end(), "{command:?}");
     }
     let mut sampled: Vec<String> =
         sandbox.ok(&["sample", "st", "-n", "4"]).lines().map(str::to_owned).collect();

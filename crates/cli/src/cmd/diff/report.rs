@@ -32,7 +32,7 @@ pub(super) fn text(
         if !begun {
             heading(comparison, console)?;
         }
-        writeln!(console.out, "{}", summary(comparison, limit))?;
+        console.line(summary(comparison, limit))?;
     }
     // An error of writing must be reported before the exit code.
     Ok(console.out.flush()?)
@@ -42,14 +42,18 @@ pub(super) fn text(
 fn heading(comparison: &Comparison<'_>, console: &mut Console<'_>) -> Result<(), CliError> {
     for (sign, side) in SIGNS.iter().zip(comparison.sides) {
         let (docs, columns) = (thousands(side.docs()), thousands(side.names()?.len() as u64));
-        writeln!(console.out, "{0}{0}{0} {1}: {docs} documents, {columns} columns", sign, side.named())?;
+        console.line(format_args!(
+            "{0}{0}{0} {1}: {docs} documents, {columns} columns",
+            sign,
+            side.named()
+        ))?;
     }
     for pair in comparison.columns.iter().filter(|pair| pair.differs()) {
         let in_both = pair.sides.iter().all(Option::is_some);
         let skipped = if in_both && !pair.is_comparable() { "; values not compared" } else { "" };
         for (sign, side) in SIGNS.iter().zip(&pair.sides) {
             if let Some(side) = side {
-                writeln!(console.out, "{sign} column {}: {side}{skipped}", printable(&pair.name))?;
+                console.line(format_args!("{sign} column {}: {side}{skipped}", printable(&pair.name)))?;
             }
         }
     }
@@ -67,13 +71,17 @@ fn document(
     };
     let name = printable(&difference.name);
     match comparison.pairs.column() {
-        None => writeln!(console.out, "@ document {name}{only}")?,
-        Some(column) => writeln!(console.out, "@ {} {name}{only}", printable(column))?,
+        None => console.line(format_args!("@ document {name}{only}"))?,
+        Some(column) => console.line(format_args!("@ {} {name}{only}", printable(column)))?,
     }
     for pair in &difference.values {
         for (sign, side) in SIGNS.iter().zip(&pair.sides) {
             if let Some(value) = side {
-                writeln!(console.out, "{sign} {}: {}", printable(&pair.column), printable(value.get()))?;
+                console.line(format_args!(
+                    "{sign} {}: {}",
+                    printable(&pair.column),
+                    printable(value.get())
+                ))?;
             }
         }
     }

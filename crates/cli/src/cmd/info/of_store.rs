@@ -1,22 +1,27 @@
 //! `dv info` of a store: its segments, and the columns of all of them.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use super::sort_json;
 use crate::api::search::Query;
 use crate::api::store::{Snapshot, SnapshotSegment};
-use crate::api::{ColumnSource, ColumnUsage, Field, Search, SegmentUsage};
+use crate::api::{Bounds, ColumnSource, ColumnUsage, Field, Search, SegmentUsage};
 use crate::args::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
+use crate::input::import::StoredRef;
+use crate::output::format_value::Printer;
 use crate::output::json::Json;
 use crate::output::table::{Align, Table};
-use crate::output::text::{printable, thousands};
+use crate::output::text::{decimal, printable, thousands};
+use crate::output::usage_tables::{MAX_END, ends};
 use crate::read;
 
 pub(super) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    if args.sections {
-        return Err(CliError::usage("--sections: expected a segment, found a store")
+    let of_segments = [("--encodings", args.encodings), ("--sections", args.sections)];
+    if let Some((option, _)) = of_segments.into_iter().find(|(_, asked)| *asked) {
+        return Err(CliError::usage(format!("{option}: expected a segment, found a store"))
             .hint("name one of the segments in its folder"));
     }
     let snapshot = read::open_store(&args.file)?;
@@ -27,55 +32,70 @@ pub(super) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Cl
         console.json(&json(&file, &snapshot, &usage, &columns))?;
         return Ok(Exit::Ok);
     }
-    let (docs, bytes) = (thousands(snapshot.docs()), thousands(usage.iter().map(|usage| usage.bytes).sum()));
+    let (docs, all_bytes) = (thousands(snapshot.docs()), usage.iter().map(|usage| usage.bytes).sum());
+    let bytes = thousands(all_bytes);
     let segments = thousands(usage.len() as u64);
-    writeln!(
-        console.out,
+    console.line(format_args!(
         "{file}: {docs} documents, {} columns, {bytes} bytes in {segments} segments, commit {}",
         columns.len(),
         snapshot.commit()
-    )?;
+    ))?;
     let schema = snapshot.schema();
     if let Some(id_field) = schema.id_field() {
-        writeln!(console.out, "ids in {}", printable(id_field))?;
+        console.line(format_args!("ids in {}", printable(id_field)))?;
     }
     if let Some(version_field) = schema.version_field() {
-        writeln!(console.out, "versions in {}", printable(version_field))?;
+        console.line(format_args!("versions in {}", printable(version_field)))?;
     }
     if !schema.sort().is_empty() {
         let keys: Vec<_> = schema.sort().iter().map(|key| printable(&key.to_string())).collect();
-        writeln!(console.out, "sorted by {}", keys.join(", then "))?;
+        console.line(format_args!("sorted by {}", keys.join(", then ")))?;
     }
-    write!(console.out, "\n{}", column_table(&columns))?;
+    writeln!(console.out)?;
+    column_table(&columns, all_bytes).print(console)?;
     if !usage.is_empty() {
-        write!(console.out, "\n{}", segment_table(&snapshot))?;
+        writeln!(console.out)?;
+        segment_table(&snapshot).print(console)?;
     }
     Ok(Exit::Ok)
 }
 
 /// A column in all segments, with deleted documents.
 struct Column {
-    name: String,
-    kind: &'static str,
-    logical: &'static str,
+    field: Field,
     docs: u64,
+    /// The least and the greatest number, if they are known; the range is empty without numbers.
+    bounds: Option<RangeInclusive<i64>>,
     bytes: u64,
+}
+
+impl Column {
+    /// The least and the greatest number.
+    fn ends(&self) -> Option<(i64, i64)> {
+        self.bounds.clone().filter(|bounds| !bounds.is_empty()).map(RangeInclusive::into_inner)
+    }
 }
 
 /// The columns of the schema, in its order.
 fn columns(snapshot: &Snapshot, usage: &[SegmentUsage]) -> Vec<Column> {
-    let column = |field: &Field| {
-        let (kind, logical) = (field.kind.name(), field.logical.name());
-        Column { name: field.name.clone(), kind, logical, docs: 0, bytes: 0 }
-    };
+    let none = Some(Bounds::NONE.range());
+    let column = |field: &Field| Column { field: field.clone(), docs: 0, bounds: none.clone(), bytes: 0 };
     let mut columns: Vec<Column> = snapshot.schema().fields().iter().map(column).collect();
     for (part, own) in usage.iter().enumerate() {
         let written: HashMap<&str, &ColumnUsage> =
             own.columns.iter().map(|column| (column.field.name.as_str(), column)).collect();
         for column in &mut columns {
-            let written = written.get(column.name.as_str());
-            column.docs += docs_with_value(&**snapshot.parts().source(part), &column.name)
+            let written = written.get(column.field.name.as_str());
+            let source = &**snapshot.parts().source(part);
+            column.docs += docs_with_value(source, &column.field.name)
                 .unwrap_or_else(|| written.map_or(0, |written| written.docs_with_value.into()));
+            let bounds = match source.column(&column.field.name) {
+                Ok(column) => column.info().bounds.exact().cloned(),
+                // The segment has no values of the column, or it cannot be read.
+                Err(_) => none.clone().filter(|_| written.is_none()),
+            };
+            let both = column.bounds.take().zip(bounds);
+            column.bounds = both.map(|(a, b)| *a.start().min(b.start())..=*a.end().max(b.end()));
             column.bytes += written.map_or(0, |written| written.bytes());
         }
     }
@@ -88,17 +108,27 @@ fn docs_with_value(source: &(dyn ColumnSource + Send + Sync), name: &str) -> Opt
     count.exact().or_else(|| Search::new(source).count(&Query::exists(name)).ok())
 }
 
-fn column_table(columns: &[Column]) -> Table {
+/// As for a segment, without distinct values, which only the directory of a segment knows. `bytes` are those of all
+/// segments.
+fn column_table(columns: &[Column], bytes: u64) -> Table {
     let mut table = Table::new(&[
         ("column", Align::Left),
         ("kind", Align::Left),
         ("type", Align::Left),
-        ("with value", Align::Right),
+        ("docs", Align::Right),
+        ("min", Align::Left),
+        ("max", Align::Left),
         ("bytes", Align::Right),
-    ]);
-    for Column { name, kind, logical, docs, bytes } in columns {
-        let text = [printable(name), (*kind).to_owned(), (*logical).to_owned()];
-        table.row(text.into_iter().chain([thousands(*docs), thousands(*bytes)]).collect());
+        ("%", Align::Right),
+    ])
+    .cut_first(&["min", "max"], MAX_END);
+    for column in columns {
+        let Field { name, kind, logical, .. } = &column.field;
+        let mut row = vec![printable(name), kind.name().to_owned(), logical.name().to_owned()];
+        row.push(thousands(column.docs));
+        row.extend(ends(&column.field, column.ends()));
+        row.extend([thousands(column.bytes), decimal(column.bytes * 100, bytes, 1)]);
+        table.row(row);
     }
     table
 }
@@ -130,11 +160,16 @@ fn deleted(part: &SnapshotSegment<'_>) -> u64 {
 fn json(file: &str, snapshot: &Snapshot, usage: &[SegmentUsage], columns: &[Column]) -> Json {
     let schema = snapshot.schema();
     let column = |column: &Column| {
+        let Field { name, kind, logical, .. } = &column.field;
+        let printer = Printer::of(&column.field);
+        let shown = |stored| printer.json_value(StoredRef::Number(stored));
         Json::object([
-            ("name", column.name.as_str().into()),
-            ("kind", column.kind.into()),
-            ("type", column.logical.into()),
+            ("name", name.as_str().into()),
+            ("kind", kind.name().into()),
+            ("type", logical.name().into()),
             ("documents", column.docs.into()),
+            ("min", column.ends().map_or(Json::NONE, |(min, _)| shown(min))),
+            ("max", column.ends().map_or(Json::NONE, |(_, max)| shown(max))),
             ("bytes", column.bytes.into()),
         ])
     };

@@ -33,7 +33,8 @@ pub(super) fn print_terms(
     let printer = Printer::of(&field);
     for (term, count) in &found.values {
         let count = args.counts.then_some(*count);
-        let line = line(args, &printer, term.as_bytes().unwrap_or_default(), count);
+        let term = term.as_bytes().unwrap_or_default();
+        let line = line(args, &printer, (term, count), console.out_width);
         console.out.write_all(line.as_bytes())?;
     }
     Ok(())
@@ -64,7 +65,8 @@ pub(super) fn print_ids(
     let Some(field) = of_column else { return Ok(()) };
     let printer = Printer::of(&field);
     for (id, _, doc) in ids.iter().take(args.limit.map_or(usize::MAX, |limit| limit as usize)) {
-        console.out.write_all(line(args, &printer, id, Some((*doc).into())).as_bytes())?;
+        let line = line(args, &printer, (id, Some((*doc).into())), console.out_width);
+        console.out.write_all(line.as_bytes())?;
     }
     Ok(())
 }

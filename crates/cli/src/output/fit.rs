@@ -1,0 +1,107 @@
+//! Text on a terminal: its width, and how it is cut and folded.
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// The indent of the lines that continue a message.
+const HANG: usize = 4;
+
+/// The width of `text` on a terminal: characters of wide scripts take two columns, combining marks none.
+pub(crate) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// `text` cut to `limit` columns, with an ellipsis if it was longer.
+pub(crate) fn fit(text: &str, limit: usize) -> String {
+    if width(text) <= limit {
+        return text.to_owned();
+    }
+    let (kept, _) = text.split_at(end_of_line(text, limit.saturating_sub(1)).unwrap_or(text.len()));
+    format!("{kept}…")
+}
+
+/// The lines of `text`, the first of at most `first` columns and others of `rest`. Lines end at blanks, which are left
+/// out, or within words that are longer than a line.
+pub(crate) fn fold(text: &str, first: usize, rest: usize) -> Vec<&str> {
+    let (mut lines, mut left, mut limit) = (Vec::new(), text, first);
+    while width(left) > limit {
+        let Some((_, cut)) = left.char_indices().nth(1).zip(end_of_line(left, limit)) else { break };
+        // A character wider than the line stands alone.
+        let cut = cut.max(left.chars().next().map_or(0, char::len_utf8));
+        let (line, next) = left.split_at(cut);
+        let blank = if next.starts_with(' ') { Some(cut) } else { line.rfind(' ') };
+        let (line, next) = match blank.filter(|blank| !line[..*blank].trim().is_empty()) {
+            Some(blank) => (left[..blank].trim_end(), left[blank..].trim_start()),
+            None => (line, next),
+        };
+        lines.push(line);
+        (left, limit) = (next, rest);
+    }
+    lines.push(left);
+    lines
+}
+
+/// A message whose lines are folded to `width`; lines that continue another one are indented.
+pub(crate) fn message(text: &str, width: Option<usize>) -> String {
+    let Some(limit) = width else { return text.to_owned() };
+    let fold_line = |line: &str| {
+        let words = line.trim_start();
+        let indent = line.len() - words.len();
+        let hang = (indent + HANG).min(limit / 2);
+        let lines = fold(words, limit.saturating_sub(indent), limit - hang);
+        format!("{}{}", &line[..indent], lines.join(&format!("\n{}", " ".repeat(hang))))
+    };
+    text.lines().map(fold_line).collect::<Vec<_>>().join("\n")
+}
+
+/// The start of the first character that does not fit into `limit` columns.
+fn end_of_line(text: &str, limit: usize) -> Option<usize> {
+    let mut taken = 0;
+    let ends = |(_, c): &(usize, char)| {
+        taken += c.width().unwrap_or(0);
+        taken > limit
+    };
+    text.char_indices().find(ends).map(|(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn long_text_is_cut_visibly() {
+        assert_eq!(fit("abcdef", 6), "abcdef");
+        assert_eq!(fit("abcdefg", 6), "abcde…");
+        assert_eq!(fit("日本日本", 6), "日本…");
+    }
+
+    #[test]
+    fn lines_end_at_blanks_or_within_long_words() {
+        assert_eq!(fold("one two three", 7, 5), ["one two", "three"]);
+        assert_eq!(fold("one  two", 3, 3), ["one", "two"]);
+        assert_eq!(fold("abcdefgh ij", 4, 6), ["abcd", "efgh", "ij"]);
+        assert_eq!(fold("日本語", 4, 4), ["日本", "語"]);
+        assert_eq!(fold("日本", 1, 1), ["日", "本"]);
+        assert_eq!(fold("", 4, 4), [""]);
+    }
+
+    #[test]
+    fn messages_hang() {
+        assert_eq!(message("note: some words", Some(10)), "note: some\n    words");
+        assert_eq!(message("  a b c\nd", Some(4)), "  a\n  b\n  c\nd");
+        assert_eq!(message("note: some words", None), "note: some words");
+    }
+
+    proptest! {
+        #[test]
+        fn folding_keeps_all_but_blanks(text in "[a-c日 é\u{301}]{0,40}", first in 0usize..9, rest in 0usize..9) {
+            let lines = fold(&text, first, rest);
+            let dark = |text: &str| text.replace(' ', "");
+            prop_assert_eq!(dark(&lines.concat()), dark(&text));
+            for (index, line) in lines.iter().enumerate() {
+                let limit = if index == 0 { first } else { rest };
+                prop_assert!(width(line) <= limit.max(2), "{line:?}");
+            }
+        }
+    }
+}

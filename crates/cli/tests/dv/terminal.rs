@@ -1,0 +1,223 @@
+//! Output on terminals: no line is wider than the terminal, and a wide one shows what a pipe gets.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::process::Command;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::sandbox::{Run, Sandbox, packages};
+
+/// Runs a command whose outputs are a terminal of this width; returns what the terminal received.
+fn on_terminal(mut command: Command, columns: u16) -> String {
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap();
+    let line = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+    tcsetwinsize(&line, Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        if !command.get_envs().any(|(set, _)| set == name) {
+            command.env_remove(name);
+        }
+    }
+    command.env("TERM", "xterm");
+    let mut child = command.stdout(line.try_clone().unwrap()).stderr(line).spawn().unwrap();
+    // The terminal ends when nothing holds the line any more.
+    drop(command);
+    let (mut terminal, mut received, mut chunk) = (File::from(terminal), Vec::new(), [0; 4096]);
+    // Linux reports the end as an error.
+    while let Ok(count @ 1..) = terminal.read(&mut chunk) {
+        received.extend(&chunk[..count]);
+    }
+    child.wait().unwrap();
+    String::from_utf8(received).unwrap().replace("\r\n", "\n")
+}
+
+/// Text without escape sequences.
+fn without_escapes(text: &str) -> String {
+    let mut parts = text.split("\x1b[");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.extend(part.split_once(|c: char| c.is_ascii_alphabetic()).map(|(_, rest)| rest));
+    }
+    out
+}
+
+/// Fails if a line is wider than the terminal; returns the lines.
+#[track_caller]
+fn assert_fits(text: &str, columns: u16, what: &str) -> Vec<String> {
+    let lines: Vec<String> = without_escapes(text).split(['\r', '\n']).map(str::to_owned).collect();
+    for line in &lines {
+        assert!(line.width() <= columns.into(), "{what}: {} columns: {line}", line.width());
+    }
+    lines
+}
+
+/// A row for each of some shapes that make tables wide.
+const WIDE: &str = "\
+the name of a column that is much longer than others,名前,at,amount,ratio,text,day,flag
+1,日本語のとても長いテキスト、列よりもずっと長い,2013-01-01T06:00:00.123456Z,9007199254740993,0.1234567890123,\
+a text of many words that is longer than a terminal is wide so that it has to be folded or cut somewhere,2013-01-01,true
+2,短い,2013-01-01T07:00:00.123456Z,-9007199254740993,1e300,\
+averylongwordaverylongwordaverylongwordaverylongwordaverylongwordaverylongwordaverylongword,2013-01-02,false
+3,,2013-01-01T08:00:00.123456Z,12,,short,2013-01-03,true
+";
+
+/// Files of all sorts.
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::with("p.ndjson.gz", packages());
+    sandbox.ok(&["build", "p.ndjson.gz", "-o", "p.dv", "-q", "--id-field", "id"]);
+    sandbox.write("wide.csv", WIDE);
+    sandbox.ok(&["build", "wide.csv", "-o", "wide.dv", "-q"]);
+    sandbox.write("other.csv", WIDE.replace("many words", "some words").replace("短い", "とても短い"));
+    sandbox.ok(&["build", "other.csv", "-o", "other.dv", "-q"]);
+    sandbox.ok(&["store", "create", "st", "--type", "id=string,size=i64", "--id-field", "id"]);
+    sandbox.write("rows.csv", "id,size,note\na,1,x\nb,2,y\n");
+    sandbox.ok(&["put", "st", "rows.csv", "-q"]);
+    sandbox
+}
+
+const COMMANDS: [&[&str]; 32] = [
+    &["info", "p.dv"],
+    &["info", "p.dv", "--encodings", "--sections"],
+    &["info", "wide.dv"],
+    &["info", "st"],
+    &["stats", "p.dv", "--distinct"],
+    &["stats", "wide.dv", "at", "amount", "ratio", "--percentiles", "1,5,50,95,99.9", "--spread"],
+    &["facet", "p.dv", "section", "tags", "filename", "size"],
+    &["facet", "wide.dv", "名前", "text", "amount"],
+    &["group", "p.dv", "section", "--sum", "size", "--mean", "size", "--docs", "9"],
+    &[
+        "group",
+        "p.dv",
+        "filename",
+        "--min",
+        "size,depends_count",
+        "--max",
+        "size,depends_count",
+        "--sum",
+        "size",
+    ],
+    &["group", "wide.dv", "text", "--max", "at,day"],
+    &["histogram", "p.dv", "size", "--step", "10_000_000"],
+    &["histogram", "p.dv", "size", "--edges", "0,1kB,1MB", "--facet", "section", "--mean", "size"],
+    &["histogram", "wide.dv", "at", "--step", "hour"],
+    &["head", "p.dv", "-n", "3"],
+    &["head", "wide.dv"],
+    &["head", "wide.dv", "--columns", "text,day"],
+    &["sort", "p.dv", "--by=-size", "-n", "3", "--columns", "package,size,section"],
+    &["lookup", "st", "a"],
+    &["terms", "p.dv", "tags", "--counts", "--prefix", "role"],
+    &["terms", "p.dv", "depends", "--counts", "--limit", "2000"],
+    &["diff", "wide.dv", "other.dv"],
+    &["diff", "wide.dv", "p.dv", "--limit", "1"],
+    &["commits", "st"],
+    &["log", "st"],
+    &["check", "p.dv", "st"],
+    &["count", "p.dv", "--where", "size > 1MB and tags ^= \"role::\"", "--explain"],
+    &["build", "p.ndjson.gz", "-o", "q.dv", "--id-field", "id"],
+    &["build", "wide.csv", "-o", "q.dv"],
+    &["merge", "wide.dv", "p.dv", "-o", "q.dv", "--no-ids"],
+    &["put", "st", "rows.csv"],
+    &["--help"],
+];
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let sandbox = sandbox();
+    for command in COMMANDS {
+        for columns in [60, 80, 120] {
+            let text = on_terminal(sandbox.command(command), columns);
+            let lines = assert_fits(&text, columns, &command.join(" "));
+            assert!(lines.iter().any(|line| !line.is_empty()), "{command:?}");
+        }
+    }
+}
+
+/// Documents are an exception: they are NDJSON in a pipe. So are times.
+#[test]
+fn a_pipe_gets_what_a_wide_terminal_shows() {
+    let sandbox = sandbox();
+    let differs =
+        |command: &[&str]| ["head", "sort", "lookup", "put", "count", "--help"].contains(&command[0]);
+    for command in COMMANDS.into_iter().filter(|command| !differs(command)) {
+        let run = sandbox.dv(command);
+        let shown = without_escapes(&on_terminal(sandbox.command(command), 2000));
+        assert_eq!(shown, run.out + &run.err, "{command:?}");
+    }
+}
+
+/// Rows that take some seconds to read, compressed.
+fn many_rows() -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(b"a,b,c,d,e\n").unwrap();
+    let rows = b"1,abcdef,2013-01-01T00:00:00Z,0.25,x|y|z\n".repeat(10_000);
+    (0..250).for_each(|_| encoder.write_all(&rows).unwrap());
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn a_long_build_shows_its_progress_on_a_terminal_alone() {
+    let sandbox = Sandbox::with("a.csv.gz", many_rows());
+    let args = ["build", "a.csv.gz", "-o", "a.dv"];
+    let lines = assert_fits(&on_terminal(sandbox.command(&args), 80), 80, "build");
+    let parts = [" %  ETA ", "B/s  ", " documents"];
+    let progress = lines.iter().filter(|line| parts.iter().all(|part| line.contains(part)));
+    assert!(progress.count() > 2, "{lines:?}");
+    assert_eq!(sandbox.dv(&args).err, "");
+}
+
+#[test]
+fn a_terminal_gets_no_segment() {
+    let sandbox = sandbox();
+    for command in [&["build", "p.ndjson.gz", "-o", "-"][..], &["merge", "p.dv", "-o", "-"]] {
+        let expected = "dv: a segment cannot be printed on a terminal\n    hint: name a file with -o\n";
+        assert_eq!(without_escapes(&on_terminal(sandbox.command(command), 80)), expected);
+    }
+}
+
+/// What makes messages coloured, or not: the terminal, the environment, the option.
+#[test]
+fn messages_have_the_colours_of_clap() {
+    let sandbox = sandbox();
+    let (own, claps) = ("\x1b[1m\x1b[31mdv:\x1b[0m ", "\x1b[1m\x1b[31merror:\x1b[0m ");
+    let hint = "\n    \x1b[32mhint:\x1b[0m did you mean \"size\"?\n";
+    let command = |args: &[&str], env: &[(&str, &str)]| {
+        let mut command = sandbox.command(args);
+        command.envs(env.iter().copied());
+        command
+    };
+    let misspelled: &[&str] = &["facet", "p.dv", "sise"];
+    let text = on_terminal(command(misspelled, &[]), 80);
+    assert!(text.starts_with(own) && text.ends_with(hint), "{text:?}");
+    assert!(on_terminal(command(&["biuld"], &[]), 80).starts_with(claps));
+    assert!(on_terminal(command(&["facet", "wide.dv", "text"], &[]), 80).contains("\n\x1b[1mnote:\x1b[0m "));
+
+    let has_escapes = |text: &str| text.contains('\x1b');
+    for args in [misspelled, &["biuld"], &["--help"]] {
+        let no_color = command(args, &[("NO_COLOR", "1")]);
+        let never = command(&[args, &["--color", "never"]].concat(), &[]);
+        let stronger = command(&[args, &["--color=never"]].concat(), &[("CLICOLOR_FORCE", "1")]);
+        for command in [no_color, never, stronger] {
+            let text = on_terminal(command, 80);
+            assert!(!has_escapes(&text), "{args:?} {text:?}");
+        }
+    }
+    let piped = |more: &[&str], env: &[(&str, &str)]| {
+        let run = |args: &[&str]| Run::new(command(&[args, more].concat(), env).output().unwrap());
+        [run(misspelled).err, run(&["biuld"]).err, run(&["--help"]).out].map(|text| has_escapes(&text))
+    };
+    assert_eq!(piped(&[], &[]), [false; 3]);
+    assert_eq!(piped(&["--color", "always"], &[("NO_COLOR", "1")]), [true; 3]);
+    assert_eq!(piped(&[], &[("CLICOLOR_FORCE", "1")]), [true; 3]);
+    // Data has no colours.
+    assert!(!has_escapes(&sandbox.ok(&["facet", "p.dv", "section", "--color", "always"])));
+    let run = sandbox.dv(&["info", "p.dv", "--color", "pink"]);
+    assert!(run.code == 2 && run.err.contains("possible values: auto, always, never"), "{run:?}");
+}
