@@ -55,11 +55,17 @@ class Data:
             types[name] = kind + ("[]" if self.is_list(name) else "")
         fields = ", ".join(f"{text(name)}: {text(kind)}" for name, kind in types.items())
         if ".csv" in self.name:
-            # The import takes quoted empty fields for missing, too.
-            reader = f"read_csv({text(source)}, header=true, nullstr='', allow_quoted_nulls=true, columns={{{fields}}})"
+            # The import takes quoted empty fields for missing, too, and NA among numbers.
+            options = f"header=true, allow_quoted_nulls=true, columns={{{fields}}}"
+            readers = [f"read_csv({text(source)}, {options}, nullstr={null})" for null in ("''", "['', 'NA']")]
         else:
-            reader = f"read_json({text(source)}, format='newline_delimited', columns={{{fields}}})"
-        self.db.execute(f"create table t as select row_number() over () - 1 as _doc, * from {reader}")
+            readers = [f"read_json({text(source)}, format='newline_delimited', columns={{{fields}}})"]
+        for reader in readers:
+            try:
+                return self.db.execute(f"create table t as select row_number() over () - 1 as _doc, * from {reader}")
+            except duckdb.ConversionException as error:
+                if reader == readers[-1]:
+                    raise error
 
     def is_list(self, name):
         return self.columns[name]["kind"] in ("sorted-numeric", "sorted-set")
@@ -228,7 +234,7 @@ class Asker:
         source = f"(select _doc, {column(name)} as v from t {sql})"
         if self.data.is_list(name):
             source = f"(select distinct _doc, unnest(v) as v from {source})"
-        query = f"select v, count(*) as n from {source} where v is not null group by v order by n desc, v limit 10"
+        query = f"select v, count(*) as __count from {source} where v is not null group by v order by __count desc, v limit 10"
         asked = ["facet", self.data.segment, name, *where, "--json"]
         return asked, query, lambda found: [[one["value"], one["count"]] for one in found["facets"][0]["values"]]
 
@@ -260,18 +266,23 @@ class Asker:
         keys = ", ".join(column(name) for name in by)
         there = " and ".join(f"{column(name)} is not null" for name in by)
         query = (
-            f"select {keys}, count(*) as n{''.join(', ' + one for one in selected)} from t {sql} and {there} "
-            f"group by {keys} {having_sql} order by {'n desc, ' if order == 'count' else ''}{keys} limit 10"
+            f"select {keys}, count(*) as __count{''.join(', ' + one for one in selected)} from t {sql} and {there} "
+            f"group by {keys} {having_sql} order by {'__count desc, ' if order == 'count' else ''}{keys} limit 10"
         )
-        asked = ["group", self.data.segment, ",".join(by), "--by", order, *having, *where, "--json"]
-        for function, name in metrics:
-            asked += [f"--{function}", name]
-
         def rows(found):
             for group in found["groups"]:
                 values = list(group["values"].values()) if len(by) > 1 else [group["value"]]
                 yield [*values, group["count"], *(group["metrics"][function][name] for function, name in metrics)]
 
+        if rng.random() < 0.3 or any("," in name for name in by):
+            request = {"column": by, "by": order} | ({"having": having[1]} if having else {})
+            for function, name in metrics:
+                request.setdefault(function, []).append(name)
+            asked = ["query", self.data.segment, json.dumps({"groups": [request]}), *where]
+            return asked, query, lambda found: list(rows(found["groups"][0]))
+        asked = ["group", self.data.segment, ",".join(by), "--by", order, *having, *where, "--json"]
+        for function, name in metrics:
+            asked += [f"--{function}", name]
         return asked, query, lambda found: list(rows(found))
 
     def stats(self, where, sql):
@@ -301,10 +312,10 @@ class Asker:
         rng = self.rng
         keys = rng.sample(self.names(lambda name, _: not self.data.is_list(name)), rng.randint(1, 2))
         descending = [rng.random() < 0.5 for _ in keys]
-        by = ",".join(("-" if down else "") + key for key, down in zip(keys, descending))
+        by = ["--by=" + ("-" if down else "") + key for key, down in zip(keys, descending)]
         order = ", ".join(f"{column(key)} {'desc' if down else 'asc'} nulls last" for key, down in zip(keys, descending))
         query = f"select _doc from t {sql} order by {order}, _doc limit 20"
-        asked = ["sort", self.data.segment, f"--by={by}", "-n", "20", "--columns", keys[0], "--doc-ids", *where, "--json"]
+        asked = ["sort", self.data.segment, *by, "-n", "20", "--columns", keys[0], "--doc-ids", *where, "--json"]
         return asked, query, None
 
 
