@@ -15,6 +15,7 @@ mod shell;
 mod sql;
 mod store;
 mod verify;
+mod where_guide;
 
 use clap::{ColorChoice, Parser, Subcommand};
 
@@ -37,6 +38,7 @@ pub(crate) use store::{
     CommitArgs, CommitsArgs, CreateArgs, LogArgs, RecoverArgs, RmArgs, StoreArgs, StoreCommand,
 };
 pub(crate) use verify::{CheckArgs, DiffArgs};
+pub(crate) use where_guide::WhereGuideArgs;
 
 const ABOUT: &str = "Build, inspect, search, export, merge, compare and check docvalues segments and stores";
 
@@ -125,6 +127,7 @@ pub(crate) enum Command {
     Replica(ReplicaArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
+    Where(WhereGuideArgs),
 }
 
 impl Command {
@@ -144,7 +147,8 @@ impl Command {
             | Command::Replicate(_)
             | Command::Replica(_)
             | Command::Completions(_)
-            | Command::Man(_) => false,
+            | Command::Man(_)
+            | Command::Where(_) => false,
             Command::Merge(args) => args.output.is_some(),
             _ => true,
         }

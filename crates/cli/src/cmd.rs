@@ -32,3 +32,4 @@ pub(crate) mod sql;
 pub(crate) mod stats;
 pub(crate) mod store;
 pub(crate) mod terms;
+pub(crate) mod where_guide;

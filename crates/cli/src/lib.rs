@@ -126,6 +126,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, CliErr
         Command::Replica(args) => cmd::replica::run(args, console),
         Command::Completions(args) => cmd::completions::run(args, console),
         Command::Man(args) => cmd::man::run(args, console),
+        Command::Where(_) => cmd::where_guide::run(console),
     }
 }
 

@@ -163,6 +163,12 @@ impl Columns {
         Ok(Slot(at))
     }
 
+    /// Adds a column that is not found by name afterwards, because no other is opened.
+    pub(crate) fn add(&mut self, set: ColumnSet) -> Slot {
+        self.columns.push((Arc::new(set), None));
+        Slot(self.columns.len() - 1)
+    }
+
     /// As [`slot`](Self::slot). If there are several parts, ords are read as ids of terms.
     pub(crate) fn id_slot(&mut self, search: &Search<'_>, name: &str) -> Result<Slot> {
         let slot = self.slot(search, name)?;

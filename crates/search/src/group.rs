@@ -9,18 +9,23 @@
 //! Rows are in an array if values are dense, else in a hash table. If the rows exceed [`Search::memory`], several
 //! passes accumulate a part of the values each: a range of ords, or of hashes.
 //!
+//! Several columns form tuples, which are grouped as the byte strings of one column: see `tuple_column.rs`.
+//!
 //! Documents with -0.0 are in the group of 0.0.
 //!
 //! Sums of doubles depend on the order of addition, so a single thread adds them.
 
 mod all_groups;
 mod best_groups;
+mod distinct_sets;
 mod found_groups;
 mod group_value;
+mod having;
 mod metric;
 mod order_value;
 mod row_table;
 mod second_pass;
+mod tuple_column;
 
 use std::sync::Arc;
 
@@ -32,13 +37,17 @@ use crate::open_request::Request;
 use crate::sort::{Keys, TopKCollector};
 use crate::stats::Distinct;
 use crate::value::Stored;
-use crate::{DocsByPart, Search, memory};
+use crate::{DocsByPart, Query, Search, memory};
 use best_groups::BestGroups;
-pub(crate) use found_groups::FoundGroups;
+pub(crate) use found_groups::{FoundGroups, values as group_values};
+pub(crate) use having::Having;
 pub(crate) use metric::Layout;
 pub use metric::{Measure, Metric};
 pub(crate) use order_value::OrderValue;
 use second_pass::{GroupIndex, SecondPass};
+pub(crate) use tuple_column::TupleColumn;
+#[cfg(feature = "serde")]
+pub(crate) use tuple_column::values as tuple_values;
 
 /// Terms to look up at once.
 pub(crate) const TERM_BATCH: usize = 1 << 12;
@@ -59,11 +68,15 @@ pub(crate) const TERM_BATCH: usize = 1 << 12;
 /// ```
 #[doc(alias = "GroupingSearch")]
 #[doc(alias = "collapse")]
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Group {
-    /// The column: numeric, sorted or binary.
-    pub by: String,
+    /// The columns, one or more: numeric, sorted or binary.
+    pub by: Vec<String>,
+    /// A condition on the groups to return, if any: on `count`, and on the [metrics](Self::metrics) by their
+    /// [names](Metric::name), such as `sum(size)`.
+    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::query"))]
+    pub having: Option<Query>,
     /// The most groups to return.
     pub top: usize,
     /// The order of the groups, which decides which are returned.
@@ -127,7 +140,7 @@ pub enum GroupOrder {
 ///     .docs(1);
 /// let found = Search::new(&source).group(Docs::All, &group)?;
 /// let first = &found.groups[0];
-/// assert_eq!((first.value.as_bytes(), first.count), (Some(&b"b.example"[..]), 2));
+/// assert_eq!((first.values[0].as_bytes(), first.count), (Some(&b"b.example"[..]), 2));
 /// assert_eq!(first.metrics, [Some(Measure::Sum(Sum::Integer(582)))]);
 /// assert_eq!(first.docs[0].doc.get(), 0);
 /// assert_eq!(found.missing, 1);
@@ -135,24 +148,24 @@ pub enum GroupOrder {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Groups {
-    /// The column, whose type gives the values their meaning.
-    pub field: Field,
+    /// The columns, whose types give the values their meaning.
+    pub fields: Vec<Field>,
     /// The groups, in order.
     pub groups: Vec<GroupFound>,
-    /// The number of groups; `None` if groups are ordered by their best documents, since most are then never visited.
+    /// The number of groups, of those that pass [`Group::having`]; `None` if groups are ordered by their best documents, since most are then never visited.
     /// [`Stats::distinct`](crate::stats::Stats::distinct) counts them.
     pub distinct: Option<Distinct>,
     /// The number of documents of the set.
     pub docs: u64,
-    /// The number of documents of the set without a value; they are in no group.
+    /// The number of documents of the set without a value in one of the columns; they are in no group.
     pub missing: u64,
 }
 
 /// A group of documents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupFound {
-    /// The value that its documents share.
-    pub value: Value,
+    /// The values that its documents share, one for each column.
+    pub values: Vec<Value>,
     /// The number of its documents.
     pub count: u64,
     /// Its best documents.
@@ -171,13 +184,38 @@ impl Group {
     /// Requests the ten most frequent values of `column`.
     pub fn by(column: impl Into<String>) -> Group {
         Group {
-            by: column.into(),
+            by: vec![column.into()],
+            having: None,
             top: 10,
             order: GroupOrder::Count,
             docs: 0,
             sort: Vec::new(),
             metrics: Vec::new(),
         }
+    }
+
+    /// Groups by another column as well: documents of a group have equal values in all columns.
+    #[must_use]
+    pub fn and_by(mut self, column: impl Into<String>) -> Group {
+        self.by.push(column.into());
+        self
+    }
+
+    /// Sets the condition on the groups to return.
+    ///
+    /// ```
+    /// use docvalues_search::Query;
+    /// use docvalues_search::group::{Group, Metric};
+    ///
+    /// let many = Query::parse("count >= 10 and sum(size) > 1MB")?;
+    /// let group = Group::by("host").metric(Metric::Sum("size".into())).having(many);
+    /// # assert!(group.having.is_some());
+    /// # Ok::<(), docvalues_search::Error>(())
+    /// ```
+    #[must_use]
+    pub fn having(mut self, condition: Query) -> Group {
+        self.having = Some(condition);
+        self
     }
 
     /// Sets the most groups to return.
@@ -217,7 +255,7 @@ impl Group {
 }
 
 impl Search<'_> {
-    /// Groups `docs` by the values of a column, and returns the first groups.
+    /// Groups `docs` by the values of one or more columns, and returns the first groups.
     ///
     /// O(documents) for each pass; [`Search::memory`] may require more than one. See [the module](self).
     ///
@@ -237,22 +275,24 @@ impl Search<'_> {
         are_all: bool,
     ) -> Result<FoundGroups> {
         let mut request = self.begin(docs)?;
-        let by = request.id_slot(&group.by)?;
-        let field = request.columns().get(by).info().field.clone();
-        if field.kind.is_multi_valued() {
-            let cannot = "has several values a document, so that they have no group";
-            return Err(Error::Kind { field: field.name, kind: field.kind, cannot });
-        }
-        check_order(group)?;
+        let fields = group.by.iter().map(|name| self.group_field(name)).collect::<Result<Vec<_>>>()?;
+        check(group)?;
         let layout = Arc::new(Layout::new(&mut request, &group.metrics)?);
+        let having = group.having.as_ref().map(|query| layout.having(query)).transpose()?;
         let keys = Keys::open(&mut request, &group.sort)?;
-        if let Some(groups) = self.one_group(docs, &request, (by, &layout), group)? {
-            return Ok(groups);
+        // After the others, which are found by name: a tuple has none.
+        let by = match group.by.as_slice() {
+            [only] => request.id_slot(only)?,
+            several => request.tuple_slot(several)?,
+        };
+        let having = having.as_ref();
+        if let Some(groups) = self.one_group(docs, &request, (by, &layout, having), group)? {
+            return Ok(FoundGroups { fields, ..groups });
         }
         if group.order == GroupOrder::Best {
-            return by_best(&request, by, field, layout, keys, group);
+            return Ok(FoundGroups { fields, ..by_best(&request, by, layout, keys, group)? });
         }
-        let found = all_groups::find(&request, by, &layout, group.order, group.top)?;
+        let found = all_groups::find(&request, by, &layout, (group.order, group.top, having))?;
         if are_all {
             let each = layout.bytes() + size_of::<TopGroup>();
             let rows = usize::try_from(found.distinct).unwrap_or(usize::MAX).saturating_mul(each);
@@ -268,7 +308,17 @@ impl Search<'_> {
         };
         let groups = found_groups::resolve(&request, by, found.winners, docs)?;
         let (distinct, docs, missing) = (Some(found.distinct), found.docs, found.missing);
-        Ok(FoundGroups { field, groups, distinct, docs, missing, layout })
+        Ok(FoundGroups { fields, groups, distinct, docs, missing, layout })
+    }
+
+    /// The description of a column to group by.
+    fn group_field(&self, name: &str) -> Result<Field> {
+        let field = self.column_set(name)?.info().field.clone();
+        if field.kind.is_multi_valued() {
+            let cannot = "has several values a document, so that they have no group";
+            return Err(Error::Kind { field: field.name, kind: field.kind, cannot });
+        }
+        Ok(field)
     }
 
     /// The only group, or none, if column descriptions have the answer: see
@@ -277,7 +327,7 @@ impl Search<'_> {
         &self,
         docs: DocsByPart<'_>,
         request: &Request<'_>,
-        (by, layout): (Slot, &Arc<Layout>),
+        (by, layout, having): (Slot, &Arc<Layout>, Option<&Having>),
         group: &Group,
     ) -> Result<Option<FoundGroups>> {
         let Some(known) = request.constant(by) else { return Ok(None) };
@@ -289,6 +339,7 @@ impl Search<'_> {
             return Ok(None);
         }
         let winner = known.value.map(|number| TopGroup { value: Stored::Number(number), row });
+        let winner = winner.filter(|only| having.is_none_or(|having| layout.passes(having, &only.row)));
         let distinct = u64::from(winner.is_some());
         let winners = winner.into_iter().take(group.top).collect();
         let mut groups = found_groups::resolve(request, by, winners, None)?;
@@ -296,7 +347,7 @@ impl Search<'_> {
             only.docs = self.top(docs, &group.sort, group.docs)?;
         }
         Ok(Some(FoundGroups {
-            field: request.columns().get(by).info().field.clone(),
+            fields: Vec::new(),
             groups,
             distinct: (group.order != GroupOrder::Best).then_some(distinct),
             docs: known.docs,
@@ -306,8 +357,25 @@ impl Search<'_> {
     }
 }
 
-/// Returns an error if the metric that orders groups does not exist.
-pub(crate) fn check_order(group: &Group) -> Result<()> {
+/// Returns an error if the metric that orders groups does not exist, if there is nothing to group by, or if a part of the
+/// request needs all groups, and the order is that of best documents.
+pub(crate) fn check(group: &Group) -> Result<()> {
+    let has_distinct = group.metrics.iter().any(|metric| matches!(metric, Metric::Distinct(_)));
+    let needs_all = match group.having {
+        Some(_) => Some("a condition on groups"),
+        None => has_distinct.then_some("the distinct values of groups"),
+    };
+    match (group.order, needs_all) {
+        (GroupOrder::Best, Some(what)) => {
+            return Err(Error::Request(format!(
+                "expected another order for {what}, found that of their best documents"
+            )));
+        }
+        _ if group.by.is_empty() => {
+            return Err(Error::Request("expected a column to group by, found none".into()));
+        }
+        _ => {}
+    }
     match group.order {
         GroupOrder::Metric(metric) if metric >= group.metrics.len() => {
             let metrics = group.metrics.len();
@@ -333,7 +401,6 @@ fn most_threads(request: &Request<'_>, keys: &Keys, groups: usize, docs: usize) 
 fn by_best(
     request: &Request<'_>,
     by: Slot,
-    field: Field,
     layout: Arc<Layout>,
     keys: Keys,
     group: &Group,
@@ -355,5 +422,5 @@ fn by_best(
     let rows = rows.chunks(layout.words()).map(<[u64]>::to_vec);
     let winners = values.into_iter().zip(rows).map(|(value, row)| TopGroup { value, row }).collect();
     let groups = found_groups::resolve(request, by, winners, best)?;
-    Ok(FoundGroups { field, groups, distinct: None, docs, missing, layout })
+    Ok(FoundGroups { fields: Vec::new(), groups, distinct: None, docs, missing, layout })
 }

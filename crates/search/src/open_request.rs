@@ -7,6 +7,7 @@ use crate::columns::{Columns, PartColumns, Slot};
 use crate::docs::Docs;
 use crate::docs_by_part::DocsByPart;
 use crate::error::Result;
+use crate::group::TupleColumn;
 use crate::interrupt::Interrupt;
 use crate::pass::{Pass, PassPart};
 use crate::search::Search;
@@ -84,6 +85,12 @@ impl<'r> Request<'r> {
     /// Opens a column and returns its slot. Ords of several parts are read as ids.
     pub(crate) fn id_slot(&mut self, name: &str) -> Result<Slot> {
         self.columns.id_slot(self.search, name)
+    }
+
+    /// Opens columns with one value a document, and returns the slot of their tuples. The slot has no name.
+    pub(crate) fn tuple_slot(&mut self, names: &[String]) -> Result<Slot> {
+        let sets = names.iter().map(|name| self.search.column_set(name)).collect::<Result<Vec<_>>>()?;
+        Ok(self.columns.add(TupleColumn::over(&sets, self.parts.len())?))
     }
 
     pub(crate) fn columns(&self) -> &Columns {

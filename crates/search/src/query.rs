@@ -16,6 +16,11 @@
 //! - A document without a value matches no condition on the column except `missing`. So `a != 1` matches documents
 //!   with a value, none of which is 1 (as SQL's `<>`). `not a = 1` matches every document that `a = 1` does not,
 //!   including documents without a value.
+//! - `a < b` compares two columns: a document matches if a pair of its values does. Integers and doubles are compared
+//!   exactly, days and timestamps as with literals. In `a != b` the document has values in both, and none are equal.
+//! - A pattern (`^=`, `$=`, `*=`, `~`) is compared with text or bytes. After a dictionary's terms are compared once, it
+//!   costs as much as a list of them; without a dictionary every value is compared.
+//! - `_doc` is the number of a document in its segment, unless there is a column of that name. Merges change it.
 //! - A literal is converted to the type of its column. Nothing is rounded: for integers, `size > 1.5` is `size >= 2`,
 //!   and `size = 1.5` matches nothing.
 //! - For doubles, -0.0 equals 0.0. NaN is in no range and equals nothing, not even itself. It is a value, so NaN
@@ -43,11 +48,14 @@
 //! and       = not { "and" not } ;
 //! not       = "not" not | "(" query ")" | "true" | "false" | condition ;
 //! condition = column test ;
-//! test      = ( "=" | "==" | "!=" | "<" | "<=" | ">" | ">=" | "^=" ) literal
+//! test      = ( "=" | "==" | "!=" | "<" | "<=" | ">" | ">=" ) ( literal | column )
+//!           | ( "^=" | "$=" | "*=" | "~" | "!~" ) literal [ "i" ]
+//!           | ( "=" | "==" | "!=" ) text "i"
 //!           | [ "not" ] "in" "(" [ literal { "," literal } ] ")"
 //!           | "in" literal [ "<" ] ".." [ "=" ] literal
 //!           | "exists" | "missing" ;
-//! column    = word | "`" { character | "``" } "`" ;
+//! column    = metric | word | "`" { character | "``" } "`" ;
+//! metric    = ( "sum" | "min" | "max" | "mean" | "distinct" ) "(" column ")" ;
 //! word      = ( letter | "_" | "@" ) { letter | digit | "_" | "." | "-" } ;
 //! literal   = number | text | bytes | "true" | "false" ;
 //! number    = [ sign ] ( digits [ "." digits ] [ exponent | unit ] | "inf" ) | "nan" ;
@@ -59,9 +67,13 @@
 //! bytes     = "x" "'" { hexdigit hexdigit } "'" ;
 //! ```
 //!
-//! `^=` means "begins with". Ranges are written as in Rust: `in 1..5` excludes the 5, `in 1..=5` includes it; `in
+//! `^=` means "begins with", `$=` "ends with", `*=` "contains", and `~` "has a match of this regular expression", in the
+//! [syntax](https://docs.rs/regex/1/regex/#syntax) of the crate `regex`; `!~` means that no value has one. An `i` after
+//! the text ignores case. Ranges are written as in Rust: `in 1..5` excludes the 5, `in 1..=5` includes it; `in
 //! 1<..5` excludes the 1 as well. A column name that is not a word, or is `and`, `or`, `not`, `true` or `false`, is
-//! quoted in backticks. A number with a point or an exponent is a double; its comparison with integers is exact.
+//! quoted in backticks; so is `inf` or `nan` after a comparison. A number with a point or an exponent is a double; its comparison with integers is exact.
+//!
+//! A metric is the name of a number of groups, for [`Group::having`](crate::group::Group::having).
 //!
 //! Parentheses and `not`s are nested at most [`MAX_DEPTH`] deep, and a text has at most [`MAX_TEXT`] bytes.
 //!
@@ -75,7 +87,7 @@
 //! assert_eq!(query, built);
 //! assert_eq!(Query::parse(&query.to_string())?, query);
 //!
-//! let error = Query::parse("status == 404 and size > large").unwrap_err();
+//! let error = Query::parse("status == 404 and size > (1)").unwrap_err();
 //! assert_eq!(error.to_string(), "character 26 of the query: expected a number, text in quotes, `true` or `false`");
 //! # Ok::<(), docvalues_search::Error>(())
 //! ```
@@ -84,6 +96,7 @@ mod bind;
 mod bound_parts;
 mod bound_query;
 mod column_condition;
+mod column_pair;
 mod condition_filter;
 mod convert_literal;
 mod error;
@@ -92,7 +105,10 @@ mod explain;
 mod grammar;
 mod iso8601;
 mod literal;
+mod number_test;
+mod other_languages;
 mod part_bounds;
+mod pattern;
 mod print;
 mod range_set;
 mod tokens;
@@ -111,6 +127,8 @@ pub use error::QueryError;
 pub(crate) use explain::describe_pruning;
 pub use explain::{Explain, Profile};
 pub use literal::Literal;
+pub(crate) use number_test::{NumberTest, Tested};
+pub use pattern::{Pattern, PatternKind};
 
 use crate::{Error, Result};
 
@@ -193,10 +211,32 @@ pub enum Test {
     Range(ops::Bound<Literal>, ops::Bound<Literal>),
     /// The value begins with these bytes.
     Prefix(Literal),
+    /// The value matches a pattern.
+    Matches(Pattern),
+    /// The value compares so with a value of this column. For [`NotEqual`](Comparison::NotEqual): both columns have a
+    /// value, and none are equal.
+    Column(Comparison, String),
     /// There is a value.
     Exists,
     /// There is no value.
     Missing,
+}
+
+/// A comparison of the values of two columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// `=`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
 }
 
 /// The position of a condition in its text, for error messages. All positions compare as equal, so that equal
@@ -206,7 +246,7 @@ struct Position {
     text: Option<Arc<str>>,
     /// The byte offset of the column.
     column: usize,
-    /// The byte offset of each literal.
+    /// The byte offset of each literal, or of the second column.
     literals: Vec<usize>,
 }
 
@@ -259,6 +299,33 @@ impl Query {
     /// Documents with a byte string that begins with `prefix`.
     pub fn prefix(column: impl Into<String>, prefix: impl Into<Literal>) -> Query {
         Query::condition(column, Test::Prefix(prefix.into()))
+    }
+
+    /// Documents with text or bytes that match a pattern.
+    ///
+    /// ```
+    /// use docvalues_search::Query;
+    /// use docvalues_search::query::Pattern;
+    ///
+    /// let query = Query::matches("host", Pattern::contains("shop").ignore_case());
+    /// assert_eq!(query.to_string(), r#"host *= "shop" i"#);
+    /// ```
+    pub fn matches(column: impl Into<String>, pattern: Pattern) -> Query {
+        Query::condition(column, Test::Matches(pattern))
+    }
+
+    /// Documents whose value in one column compares so with a value in the other.
+    ///
+    /// ```
+    /// use docvalues_search::Query;
+    /// use docvalues_search::query::Comparison;
+    ///
+    /// let query = Query::compare("sent", Comparison::Greater, "received");
+    /// assert_eq!(query, Query::parse("sent > received")?);
+    /// # Ok::<(), docvalues_search::Error>(())
+    /// ```
+    pub fn compare(column: impl Into<String>, comparison: Comparison, other: impl Into<String>) -> Query {
+        Query::condition(column, Test::Column(comparison, other.into()))
     }
 
     /// Documents with a value.
@@ -321,7 +388,12 @@ impl Query {
         fn add<'q>(query: &'q Query, names: &mut Vec<&'q str>) {
             match query {
                 Query::All | Query::None | Query::Docs(_) => {}
-                Query::Condition(condition) => names.push(&condition.column),
+                Query::Condition(condition) => {
+                    names.push(&condition.column);
+                    if let Test::Column(_, other) = &condition.test {
+                        names.push(other);
+                    }
+                }
                 Query::And(parts) | Query::Or(parts) => parts.iter().for_each(|part| add(part, names)),
                 Query::Not(part) => add(part, names),
             }

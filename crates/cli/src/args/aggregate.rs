@@ -92,13 +92,13 @@ pub(crate) enum GroupBy {
     Value,
     /// By their best document: in the order of --sort, or of the segment
     Best,
-    /// By the first metric of --sum, --min, --max, --mean, greatest first
+    /// By the first metric of --sum, --min, --max, --mean, --distinct, greatest first
     Metric,
 }
 
 const GROUP_LONG: &str = "\
-Group documents by the value of a column with one value a document. Show the first groups with their number of documents, \
-sums and other metrics, and best documents.
+Group documents by the values of one or more columns with one value a document. Show the first groups with their number of \
+documents, sums and other metrics, and best documents. Documents without a value in one of the columns are in no group.
 
 --docs 1 with --by best is known as collapsing: one document for each value, the best first.";
 
@@ -106,6 +106,7 @@ const GROUP_EXAMPLES: &str = "\
 Examples:
   dv group packages.dv section --sum size --by metric
   dv group packages.dv section --sum size --json | jq '.groups[] | {value, size: .metrics.sum.size}'
+  dv group packages.dv section,priority --having 'count >= 10 and mean(size) > 1MB'
   dv group packages.dv source --docs 2 --sort=-size --json --columns package,size
   dv group packages.dv section --by best --sort=-size --docs 1 --where 'tags = \"role::program\"'
 
@@ -115,9 +116,9 @@ Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the query is wron
 #[derive(Debug, Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GroupSpec {
-    /// The column to group by
-    #[arg(value_name = "COLUMN")]
-    pub(crate) column: String,
+    /// The columns to group by
+    #[arg(value_name = "COLUMN,…")]
+    pub(crate) column: Names,
 
     /// Number of groups to show; 0 for all
     #[arg(short = 'n', long, visible_alias = "limit", value_name = "COUNT", default_value_t = 10)]
@@ -148,6 +149,18 @@ pub(crate) struct GroupSpec {
     #[arg(long, value_name = "NAME,…")]
     #[serde(default)]
     pub(crate) mean: Vec<String>,
+
+    /// Columns to count the distinct values of in each group
+    #[arg(long, value_name = "NAME,…")]
+    #[serde(default)]
+    pub(crate) distinct: Vec<String>,
+
+    /// Only groups that match this, such as 'count > 10 and sum(size) >= 1MB'
+    ///
+    /// A condition as in --where, on `count` (of documents) and on `sum(NAME)`, `min(NAME)`, `max(NAME)`, `mean(NAME)` and
+    /// `distinct(NAME)`, which are shown as well.
+    #[arg(long, value_name = "QUERY")]
+    pub(crate) having: Option<String>,
 
     /// Number of best documents to show of each group: their numbers, or with --json their values
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
@@ -272,6 +285,33 @@ pub(crate) struct HistogramSpec {
 
 fn five() -> usize {
     5
+}
+
+/// Names of columns: on the command line separated by commas, in a request also a list.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "NamesRepr")]
+pub(crate) struct Names(pub(crate) Vec<String>);
+
+impl From<String> for Names {
+    fn from(names: String) -> Names {
+        Names(vec![names])
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "the name of a column, or a list of names")]
+enum NamesRepr {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl From<NamesRepr> for Names {
+    fn from(written: NamesRepr) -> Names {
+        match written {
+            NamesRepr::One(name) => Names(vec![name]),
+            NamesRepr::Several(names) => Names(names),
+        }
+    }
 }
 
 /// A number or text of a request; on the command line, both are text.

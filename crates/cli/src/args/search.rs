@@ -11,8 +11,9 @@ use super::RecordArgs;
 pub(crate) struct WhereArgs {
     /// Only documents that match this, such as 'status = 404 and size >= 10MiB and host ^= "www."'
     ///
-    /// Comparisons are = != < <= > >= ^= (begins with), `in (a, b)`, `in 1..5`, `exists` and `missing`. Combine them
-    /// with and, or, not and parentheses. Put text and dates in quotes, and unusual column names in backticks.
+    /// Comparisons are = != < <= > >=, ^= (begins with), $= (ends with), *= (contains), ~ (regular expression), `in (a,
+    /// b)`, `in 1..5`, `exists` and `missing`. Combine them with and, or, not and parentheses. Put text and dates in
+    /// quotes, and unusual column names in backticks. `dv help where` explains it all.
     #[arg(long = "where", value_name = "QUERY")]
     pub(crate) query: Option<String>,
 
@@ -107,7 +108,8 @@ A request is JSON or TOML with any of these keys:
   facets      columns whose values to count: names, or {column, top, by, min_count, prefix}, as in `dv facet`
   histograms  columns whose values to count by range: {column, step} or {column, edges}, as in `dv histogram`
   stats       columns to compute statistics of: names, or {column, percentiles, spread, distinct}
-  groups      columns to group by: names, or {column, top, by, sum, min, max, mean, docs, sort, columns}, as in `dv group`
+  groups      columns to group by: names, or {column, top, by, sum, min, max, mean, distinct, having, docs, sort, columns}, as
+              in `dv group`; `column` is a name or a list
   sort        columns to sort documents by, with - before a name in descending order
   top         number of documents to print in that order; default: 20 if `sort` or `columns` is given
   columns     columns to print of these documents; default: all

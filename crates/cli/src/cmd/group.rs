@@ -1,7 +1,8 @@
-//! `dv group`: groups documents by the value of a column.
+//! `dv group`: groups documents by the values of columns.
 
 use std::borrow::Cow;
 
+use crate::api::search::Query;
 use crate::api::search::group::{Group, GroupFound, GroupOrder, Groups, Measure, Metric};
 use crate::api::{DocAddress, Field};
 use crate::args::{GroupArgs, GroupBy, GroupSpec};
@@ -19,12 +20,10 @@ use crate::sort;
 
 pub(crate) fn run(args: &GroupArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open(&args.files, &args.filter, console)?;
-    // An unknown column gets a hint with the closest name.
-    segments.select(std::slice::from_ref(&args.spec.column))?;
     let matching = MatchingDocs::find(&segments, &args.filter)?;
     let group = group(&segments, &args.spec)?;
     let (mut found, then) = matching.evaluate("groups found", |search, docs| search.group(docs, &group))?;
-    segments.describe(&mut found.field)?;
+    found.fields.iter_mut().try_for_each(|field| segments.describe(field))?;
     if args.json {
         matching.print_json(groups_json(&segments, &found, &args.spec)?, console)?;
     } else {
@@ -48,14 +47,19 @@ impl RequestedMetric {
     }
 }
 
-/// The metrics of --sum, --min, --max and --mean.
+/// The metrics of --sum, --min, --max, --mean and --distinct.
 pub(super) fn metrics(
     segments: &Segments,
-    columns: [&[String]; 4],
+    columns: [&[String]; 5],
 ) -> Result<Vec<RequestedMetric>, CliError> {
     type Of = fn(String) -> Metric;
-    let kinds: [(&str, Of); 4] =
-        [("sum", Metric::Sum), ("min", Metric::Min), ("max", Metric::Max), ("mean", Metric::Mean)];
+    let kinds: [(&str, Of); 5] = [
+        ("sum", Metric::Sum),
+        ("min", Metric::Min),
+        ("max", Metric::Max),
+        ("mean", Metric::Mean),
+        ("distinct", Metric::Distinct),
+    ];
     let mut metrics = Vec::new();
     // An empty list means no columns here, not all.
     for ((name, metric), columns) in kinds.into_iter().zip(columns).filter(|(_, columns)| !columns.is_empty())
@@ -68,17 +72,40 @@ pub(super) fn metrics(
 }
 
 fn metrics_of(segments: &Segments, args: &GroupSpec) -> Result<Vec<RequestedMetric>, CliError> {
-    metrics(segments, [&args.sum, &args.min, &args.max, &args.mean])
+    let columns = [&args.sum, &args.min, &args.max, &args.mean, &args.distinct];
+    let mut columns = columns.map(Clone::clone);
+    // What --having needs is computed, and shown.
+    let having = args.having.as_deref().map(Query::parse).transpose()?;
+    for metric in having.iter().flat_map(Query::columns).filter_map(Metric::of_name) {
+        let list = match &metric {
+            Metric::Sum(_) => 0,
+            Metric::Min(_) => 1,
+            Metric::Max(_) => 2,
+            Metric::Mean(_) => 3,
+            _ => 4,
+        };
+        let name = metric.column().to_owned();
+        if !columns[list].contains(&name) {
+            columns[list].push(name);
+        }
+    }
+    metrics(segments, columns.each_ref().map(Vec::as_slice))
 }
 
 pub(crate) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group, CliError> {
     if args.docs == 0 && args.by != GroupBy::Best && !args.sort.is_empty() {
-        let message = format!("group by {:?}: --sort needs --docs or --by best", args.column);
+        let message = format!("group by {}: --sort needs --docs or --by best", args.column.0.join(","));
         return Err(CliError::usage(message).hint(
             "--docs COUNT shows the best documents of each group, --by best orders the groups by them",
         ));
     }
-    let mut group = Group::by(&args.column);
+    if args.column.0.is_empty() {
+        return Err(CliError::usage("group: expected the name of a column, found an empty list"));
+    }
+    // An unknown column gets a hint with the closest name.
+    let names = segments.select(&args.column.0)?.into_iter().map(|field| field.name);
+    let mut group = Group { by: names.collect(), ..Group::by("") };
+    group.having = args.having.as_deref().map(Query::parse).transpose()?;
     group.top = if args.top == 0 { usize::MAX } else { args.top };
     group.docs = args.docs;
     group.sort = sort::keys_of("--sort", &args.sort, segments)?;
@@ -127,17 +154,20 @@ fn print(
     metrics: &[RequestedMetric],
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
-    let printer = Printer::of(&found.field);
-    let name = printable(&found.field.name);
+    let printers: Vec<Printer> = found.fields.iter().map(Printer::of).collect();
+    let names: Vec<String> = found.fields.iter().map(|field| printable(&field.name)).collect();
     let headings: Vec<String> = metrics.iter().map(RequestedMetric::heading).collect();
-    let mut heading = vec![(name.as_str(), Align::Left), ("documents", Align::Right)];
+    let mut heading: Vec<_> = names.iter().map(|name| (name.as_str(), Align::Left)).collect();
+    heading.push(("documents", Align::Right));
     heading.extend(headings.iter().map(|heading| (heading.as_str(), Align::Right)));
     let has_docs = found.groups.iter().any(|group| !group.docs.is_empty());
     heading.extend(has_docs.then_some(("best", Align::Left)));
-    let table = Table::new(&heading);
+    let table = Table::new(&heading).named_by(names.len());
     let mut table = if has_docs { table.fold_last() } else { table };
     for group in &found.groups {
-        let mut row = vec![printable(&printer.to_text(&group.value)), thousands(group.count)];
+        let values = group.values.iter().zip(&printers);
+        let mut row: Vec<_> = values.map(|(value, printer)| printable(&printer.to_text(value))).collect();
+        row.push(thousands(group.count));
         row.extend(metric_cells(&group.metrics, metrics));
         row.push(group.docs.iter().map(|doc| segments.place(*doc)).collect::<Vec<_>>().join(" "));
         table.row(row);
@@ -146,7 +176,8 @@ fn print(
     let groups =
         found.distinct.map_or_else(String::new, |distinct| format!("{} groups, ", thousands(distinct.get())));
     let [docs, missing] = [found.docs, found.missing].map(thousands);
-    Ok(console.line(format_args!("{groups}{docs} documents, {missing} without a value"))?)
+    let of = if names.len() > 1 { " in one of the columns" } else { "" };
+    Ok(console.line(format_args!("{groups}{docs} documents, {missing} without a value{of}"))?)
 }
 
 /// Groups as entries of a JSON object.
@@ -156,20 +187,33 @@ pub(super) fn groups_json(
     spec: &GroupSpec,
 ) -> Result<[(&'static str, Json); 4], CliError> {
     let metrics = metrics_of(segments, spec)?;
-    let printer = Printer::of(&found.field);
+    let printers: Vec<Printer> = found.fields.iter().map(Printer::of).collect();
     // One call for all groups opens each column once and reads it in file order.
     let best: Vec<DocAddress> = found.groups.iter().flat_map(|group| group.docs.iter().copied()).collect();
     let mut best = records::json(segments, &best, &spec.columns)?.into_iter();
     let group = |group: &GroupFound| {
+        let values = group.values.iter().zip(&printers).map(|(value, printer)| printer.json_value(value));
+        let value = match found.fields.as_slice() {
+            [_] => ("value", values.collect::<Vec<_>>().pop().unwrap_or(Json::NONE)),
+            fields => {
+                let names = fields.iter().map(|field| Cow::Owned(field.name.clone()));
+                ("values", Json::Object(names.zip(values).collect()))
+            }
+        };
         Json::object([
-            ("value", printer.json_value(&group.value)),
+            value,
             ("count", group.count.into()),
             ("metrics", metrics_json(&group.metrics, &metrics)),
             ("documents", Json::any(best.by_ref().take(group.docs.len()))),
         ])
     };
+    let names: Vec<String> = found.fields.iter().map(|field| field.name.clone()).collect();
+    let column = match names.as_slice() {
+        [only] => ("column", only.as_str().into()),
+        several => ("columns", several.into()),
+    };
     Ok([
-        ("column", found.field.name.as_str().into()),
+        column,
         ("missing", found.missing.into()),
         ("distinct", found.distinct.map(|distinct| distinct.get()).into()),
         ("groups", found.groups.iter().map(group).collect()),

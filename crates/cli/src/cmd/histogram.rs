@@ -80,7 +80,7 @@ pub(super) fn metrics_of(
     segments: &Segments,
     spec: &HistogramSpec,
 ) -> Result<Vec<RequestedMetric>, CliError> {
-    metrics(segments, [&spec.sum, &spec.min, &spec.max, &spec.mean])
+    metrics(segments, [&spec.sum, &spec.min, &spec.max, &spec.mean, &[]])
 }
 
 /// Gives the columns of an answer the text formats that all segments have in common.

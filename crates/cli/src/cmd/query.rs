@@ -168,7 +168,7 @@ fn describe(segments: &Segments, answer: &mut SearchAnswer) -> Result<(), CliErr
     facets.iter_mut().try_for_each(|facet| segments.describe(&mut facet.field))?;
     histograms.iter_mut().try_for_each(|found| histogram::describe(segments, found))?;
     stats.iter_mut().try_for_each(|stats| segments.describe(&mut stats.field))?;
-    groups.iter_mut().try_for_each(|found| segments.describe(&mut found.field))
+    groups.iter_mut().flat_map(|found| &mut found.fields).try_for_each(|field| segments.describe(field))
 }
 
 fn facet(NameOr(asked): &NameOr<FacetRequest>) -> Facet {

@@ -27,6 +27,7 @@ impl Figure {
             Measure::Value(value) => Some(Figure::Value(value.clone())),
             Measure::Sum(sum) => Some(Figure::from(*sum)),
             Measure::Mean(mean) => Some(Figure::Double(*mean)),
+            Measure::Distinct(count) => Some(Figure::Integer((*count).into())),
             _ => None,
         }
     }

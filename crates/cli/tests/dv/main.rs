@@ -13,6 +13,7 @@ mod explain;
 mod export;
 #[cfg(feature = "parquet")]
 mod export_parquet;
+mod group;
 mod histogram;
 mod ids;
 mod json;

@@ -106,10 +106,10 @@ fn groups_are_sorted_only_where_that_shows() {
     let sandbox = sandbox();
     for by in [&[][..], &["--by", "value"], &["--sum", "size", "--by", "metric"], &["--docs", "0"]] {
         let args = [&["group", "t.dv", "host", "--sort", "size"], by].concat();
-        refused(&sandbox, &args, 2, "group by \"host\": --sort needs --docs or --by best");
+        refused(&sandbox, &args, 2, "group by host: --sort needs --docs or --by best");
     }
     let request = r#"{"groups": [{"column": "host", "sort": ["size"]}]}"#;
-    refused(&sandbox, &["query", "t.dv", request], 2, "group by \"host\": --sort needs --docs or --by best");
+    refused(&sandbox, &["query", "t.dv", request], 2, "group by host: --sort needs --docs or --by best");
     sandbox.ok(&["group", "t.dv", "host", "--sort", "size", "--docs", "1"]);
     let values = |more: &[&str]| {
         let groups = sandbox.ok(&[&["group", "t.dv", "host", "--by", "best", "--json"], more].concat());

@@ -248,6 +248,7 @@ fn help() {
             &["check", "--help"],
             &["set", "--help"],
             &["completions", "--help"],
+            &["where"],
             &["man", "--help"],
             &["biuld"],
             &["build", "x.csv"],

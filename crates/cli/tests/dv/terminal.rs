@@ -83,7 +83,7 @@ fn sandbox() -> Sandbox {
     sandbox
 }
 
-const COMMANDS: [&[&str]; 32] = [
+const COMMANDS: [&[&str]; 34] = [
     &["info", "p.dv"],
     &["info", "p.dv", "--encodings", "--sections"],
     &["info", "wide.dv"],
@@ -105,6 +105,7 @@ const COMMANDS: [&[&str]; 32] = [
         "size",
     ],
     &["group", "wide.dv", "text", "--max", "at,day"],
+    &["group", "p.dv", "section,filename", "--sum", "size", "--mean", "size,depends_count"],
     &["histogram", "p.dv", "size", "--step", "10_000_000"],
     &["histogram", "p.dv", "size", "--edges", "0,1kB,1MB", "--facet", "section", "--mean", "size"],
     &["histogram", "wide.dv", "at", "--step", "hour"],
@@ -125,6 +126,7 @@ const COMMANDS: [&[&str]; 32] = [
     &["build", "wide.csv", "-o", "q.dv"],
     &["merge", "wide.dv", "p.dv", "-o", "q.dv", "--no-ids"],
     &["put", "st", "rows.csv"],
+    &["where"],
     &["--help"],
 ];
 
@@ -144,8 +146,9 @@ fn no_line_is_wider_than_the_terminal() {
 #[test]
 fn a_pipe_gets_what_a_wide_terminal_shows() {
     let sandbox = sandbox();
-    let differs =
-        |command: &[&str]| ["head", "sort", "lookup", "put", "count", "--help"].contains(&command[0]);
+    let differs = |command: &[&str]| {
+        ["head", "sort", "lookup", "put", "count", "where", "--help"].contains(&command[0])
+    };
     for command in COMMANDS.into_iter().filter(|command| !differs(command)) {
         let run = sandbox.dv(command);
         let shown = without_escapes(&on_terminal(sandbox.command(command), 2000));

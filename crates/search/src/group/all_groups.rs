@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
+use super::distinct_sets::DistinctSet;
 use super::group_value;
+use super::having::Having;
 use super::metric::Layout;
 use super::order_value::OrderValue;
 use super::row_table::{RowTable, ValueSpace};
@@ -34,8 +36,7 @@ pub(super) fn find(
     request: &Request<'_>,
     by: Slot,
     layout: &Arc<Layout>,
-    order: GroupOrder,
-    top: usize,
+    (order, top, having): (GroupOrder, usize, Option<&Having>),
 ) -> Result<Found> {
     let column = request.columns().get(by);
     let space = ValueSpace::of(column, request.hits());
@@ -54,11 +55,13 @@ pub(super) fn find(
         request,
         |part, budget| {
             let keys = space.keys(part, column);
-            Ok(AllGroups::new(by, keys, Arc::clone(layout), budget))
+            let mut pass = AllGroups::new(by, keys, Arc::clone(layout), budget);
+            pass.sets = layout.distinct_sets(request);
+            Ok(pass)
         },
         |pass| {
             (found.docs, found.missing) = (pass.docs, pass.missing);
-            found.distinct += pass.offer(&mut candidates, ids.as_ref(), request.stop())?;
+            found.distinct += pass.offer(&mut candidates, having, ids.as_ref(), request.stop())?;
             Ok(())
         },
     )?;
@@ -72,6 +75,8 @@ struct AllGroups {
     keys: RowTable,
     layout: Arc<Layout>,
     rows: Vec<u64>,
+    /// The distinct values of groups.
+    sets: Vec<DistinctSet>,
     budget: Arc<MemoryBudget>,
     /// The row of each document of a window.
     places: Vec<u32>,
@@ -87,7 +92,8 @@ impl AllGroups {
             // These grow on demand.
             RowTable::Numbers(_) | RowTable::Bytes(_) => Vec::new(),
         };
-        AllGroups { by, keys, layout, rows, budget, places: Vec::new(), docs: 0, missing: 0 }
+        let (sets, places) = (Vec::new(), Vec::new());
+        AllGroups { by, keys, layout, rows, sets, budget, places, docs: 0, missing: 0 }
     }
 
     /// Adds rows for new keys. Returns false if the memory budget is exhausted.
@@ -103,7 +109,8 @@ impl AllGroups {
 
     /// The bytes that it holds of the budget.
     fn held(&self) -> usize {
-        match &self.keys {
+        let sets: usize = self.sets.iter().map(DistinctSet::bytes).sum();
+        sets + match &self.keys {
             RowTable::Dense { .. } => 0,
             keys => keys.bytes() + self.rows.capacity() * size_of::<u64>(),
         }
@@ -113,11 +120,15 @@ impl AllGroups {
     fn offer(
         &self,
         candidates: &mut Candidates,
+        having: Option<&Having>,
         ids: Option<&TermReader<'_>>,
         stop: &Interrupt,
     ) -> Result<u64> {
         let mut groups = 0;
         self.keys.each(&self.rows, self.layout.words(), stop, |row, key| {
+            if having.is_some_and(|having| row[0] == 0 || !self.layout.passes(having, row)) {
+                return;
+            }
             groups += u64::from(row[0] > 0);
             // In this order: most rows are below the floor, which predicts well; any number of them may be empty,
             // which does not.
@@ -136,7 +147,9 @@ impl AllGroups {
 
 impl Collector for AllGroups {
     fn fork(&self) -> AllGroups {
-        AllGroups::new(self.by, self.keys.fork(), Arc::clone(&self.layout), Arc::clone(&self.budget))
+        let (keys, layout) = (self.keys.fork(), Arc::clone(&self.layout));
+        let sets = self.sets.iter().map(DistinctSet::fork).collect();
+        AllGroups { sets, ..AllGroups::new(self.by, keys, layout, Arc::clone(&self.budget)) }
     }
 
     fn most_threads(&self) -> usize {
@@ -158,6 +171,10 @@ impl Collector for AllGroups {
         self.missing += group_value::missing(window, self.by);
         if self.keys.places(window, self.by, &mut self.places, &self.budget) && self.grow() {
             self.layout.add(&mut self.rows, &self.places, window);
+            let (words, other) = (self.layout.words(), self.keys.other());
+            for set in &mut self.sets {
+                set.add(&mut self.rows, words, (&self.places, other), window, &self.budget);
+            }
         }
         Ok(())
     }
@@ -166,20 +183,29 @@ impl Collector for AllGroups {
         self.docs += other.docs;
         self.missing += other.missing;
         let words = self.layout.words();
-        let AllGroups { keys, layout, rows, budget, .. } = self;
+        let AllGroups { keys, layout, rows, sets, budget, .. } = self;
         if budget.is_over() {
             return Ok(());
         }
+        let mut rows_of = vec![u32::MAX; if sets.is_empty() { 0 } else { other.keys.rows() }];
         keys.rows_of(&other.keys, budget, stop, |from, to| {
-            let from = &other.rows[from * words..(from + 1) * words];
+            let from_row = &other.rows[from * words..(from + 1) * words];
             let end = (to as usize + 1) * words;
             let fits = budget.grow(rows, end.saturating_sub(rows.len()));
             if fits {
                 rows.resize(rows.len().max(end), 0);
-                layout.merge(&mut rows[end - words..end], from);
+                layout.merge(&mut rows[end - words..end], from_row);
+                if let Some(row) = rows_of.get_mut(from) {
+                    *row = to;
+                }
             }
             fits
         })?;
+        for (set, other) in sets.iter_mut().zip(&other.sets) {
+            if !budget.is_over() {
+                set.merge(other, &rows_of, (rows, words), budget, stop)?;
+            }
+        }
         budget.give(other.held());
         Ok(())
     }

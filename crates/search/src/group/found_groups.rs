@@ -5,7 +5,7 @@ use std::sync::Arc;
 use docvalues_column::{DocAddress, Field, Lists, TermOrd, Value};
 
 use super::metric::Layout;
-use super::{GroupFound, Groups, TERM_BATCH, TopGroup};
+use super::{GroupFound, Groups, TERM_BATCH, TopGroup, tuple_column};
 use crate::columns::Slot;
 use crate::error::Result;
 use crate::open_request::Request;
@@ -15,7 +15,7 @@ use crate::value::Stored;
 
 /// The first groups, before their metrics are computed.
 pub(crate) struct FoundGroups {
-    pub(crate) field: Field,
+    pub(crate) fields: Vec<Field>,
     pub(crate) groups: Vec<FoundGroup>,
     /// The number of all groups, if it is known.
     pub(crate) distinct: Option<u64>,
@@ -33,15 +33,23 @@ pub(crate) struct FoundGroup {
 
 impl FoundGroups {
     pub(super) fn finish(self) -> Groups {
-        let FoundGroups { field, groups, distinct, docs, missing, layout } = self;
+        let FoundGroups { fields, groups, distinct, docs, missing, layout } = self;
         let found = |FoundGroup { value, row, docs }| GroupFound {
-            value,
+            values: values(value, &fields),
             count: row[0],
             docs,
             metrics: layout.measures(&row),
         };
         let groups = groups.into_iter().map(found).collect();
-        Groups { field, groups, distinct: distinct.map(Distinct::Exact), docs, missing }
+        Groups { fields, groups, distinct: distinct.map(Distinct::Exact), docs, missing }
+    }
+}
+
+/// The values of a group: its only value, or those of a tuple.
+pub(crate) fn values(value: Value, fields: &[Field]) -> Vec<Value> {
+    match (&value, fields) {
+        (Value::Bytes(tuple), [_, _, ..]) => tuple_column::values(tuple, fields).unwrap_or_default(),
+        _ => vec![value],
     }
 }
 

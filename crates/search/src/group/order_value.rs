@@ -18,6 +18,7 @@ impl OrderValue {
         match *measure {
             Measure::Value(ref value) => value.stored().map(|number| OrderValue::Integer(number.into())),
             Measure::Sum(Sum::Integer(sum)) => Some(OrderValue::Integer(sum)),
+            Measure::Distinct(count) => Some(OrderValue::Integer(count.into())),
             Measure::Sum(Sum::Double(number)) | Measure::Mean(number) => {
                 (!number.is_nan()).then_some(OrderValue::Double(number))
             }

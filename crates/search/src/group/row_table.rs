@@ -93,6 +93,14 @@ impl RowTable {
         }
     }
 
+    /// The row of the documents in none of the groups.
+    pub(super) fn other(&self) -> u32 {
+        match self {
+            RowTable::Dense { len, .. } => *len,
+            RowTable::Numbers(_) | RowTable::Bytes(_) => 0,
+        }
+    }
+
     /// Finds the rows of a window's documents. Returns false if the memory budget is exhausted.
     pub(super) fn places(
         &mut self,

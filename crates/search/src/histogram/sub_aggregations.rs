@@ -9,7 +9,7 @@ use crate::columns::{Elements, Slot};
 use crate::docs::len_u32;
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
-use crate::group::{Layout, Measure};
+use crate::group::{Layout, Measure, Metric};
 use crate::hash_tables::{NumberTable, ValuePart};
 use crate::interrupt::Interrupt;
 use crate::memory_budget::MemoryBudget;
@@ -55,6 +55,10 @@ impl SubAggregations {
         if info.is_multi_valued() {
             let cannot = "may have several values a document, which may be in several buckets";
             return Err(Error::Kind { field: info.field.name.clone(), kind: info.field.kind, cannot });
+        }
+        if let Some(metric) = metrics.iter().find(|metric| matches!(metric, Metric::Distinct(_))) {
+            let what = format!("expected sums, extremes and means of ranges, found {}", metric.name());
+            return Err(Error::Request(what));
         }
         let layout = Layout::new(request, metrics)?;
         let values =

@@ -2,6 +2,8 @@
 
 use std::cmp::{Ordering, Reverse};
 
+use docvalues_column::{Field, LogicalType};
+
 use super::column::PartialColumn;
 use super::keyed::{KeyedDoc, all_parts, merge_docs, shifted};
 use super::measure::{self, PartialMeasure};
@@ -9,7 +11,11 @@ use super::value::PartialValue;
 use super::{check_same, merge_sorted};
 use crate::docs::len_u32;
 use crate::error::{Error, Result};
-use crate::group::{FoundGroups, Group, GroupFound, GroupOrder, Groups, OrderValue};
+#[cfg(feature = "serde")]
+use crate::group::tuple_values;
+use crate::group::{
+    FoundGroups, Group, GroupFound, GroupOrder, Groups, Having, Measure, Metric, OrderValue, group_values,
+};
 use crate::sort::{Keys, read_keys};
 use crate::stats::Distinct;
 use crate::{DocsByPart, Search, memory};
@@ -48,7 +54,8 @@ use crate::{DocsByPart, Search, memory};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(remote = "Self"))]
 pub struct PartialGroups {
     group: Group,
-    by: PartialColumn,
+    /// The columns to group by.
+    by: Vec<PartialColumn>,
     /// The columns of the metrics.
     metrics: Vec<PartialColumn>,
     /// The columns of the sort keys.
@@ -56,7 +63,7 @@ pub struct PartialGroups {
     parts: u32,
     docs: u64,
     missing: u64,
-    /// Ascending by value.
+    /// Ascending by value, which is a tuple if there are several columns.
     groups: Vec<PartialGroup>,
 }
 
@@ -69,6 +76,22 @@ struct PartialGroup {
     measures: Vec<Option<PartialMeasure>>,
     /// The best documents, in order.
     docs: Vec<KeyedDoc>,
+}
+
+/// Returns an error if the results of a request do not merge.
+fn check_merges(group: &Group) -> Result<()> {
+    match group.metrics.iter().find(|metric| matches!(metric, Metric::Distinct(_))) {
+        Some(metric) => Err(Error::Request(format!(
+            "expected metrics that merge, found {}: group by its column as well, and count the groups",
+            metric.name()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The type of the value of groups by these columns.
+fn logical(fields: &[Field]) -> LogicalType {
+    if let [only] = fields { only.logical } else { LogicalType::Bytes }
 }
 
 /// The best documents to keep of each group.
@@ -87,12 +110,14 @@ impl Search<'_> {
         let docs = docs.into();
         let column = |name: &str| PartialColumn::open(self, name);
         let top = self.pass_memory() / size_of::<PartialGroup>();
-        let all = Group { top, order: GroupOrder::Value, docs: kept_docs(group), ..group.clone() };
-        crate::group::check_order(group)?;
+        let docs_of_each = kept_docs(group);
+        let all = Group { top, order: GroupOrder::Value, docs: docs_of_each, having: None, ..group.clone() };
+        crate::group::check(group)?;
+        check_merges(group)?;
         let found = self.find_groups(docs, &all, true)?;
         let mut partial = PartialGroups {
             group: group.clone(),
-            by: column(&group.by)?,
+            by: group.by.iter().map(|name| column(name)).collect::<Result<_>>()?,
             metrics: group.metrics.iter().map(|metric| column(metric.column())).collect::<Result<_>>()?,
             keys: group.sort.iter().map(|key| column(&key.column)).collect::<Result<_>>()?,
             parts: len_u32(self.parts.len()),
@@ -100,6 +125,8 @@ impl Search<'_> {
             missing: found.missing,
             groups: Vec::new(),
         };
+        // Checks it here, so that `finish` cannot fail.
+        partial.having()?;
         partial.groups = self.with_keys(docs, group, found)?;
         Ok(partial)
     }
@@ -140,14 +167,15 @@ impl PartialGroups {
     /// If the requests differ, the kinds or types of a column, or there are more parts than a `u32` counts.
     pub fn merge(self, other: PartialGroups) -> Result<PartialGroups> {
         let PartialGroups { group, by, metrics, keys, parts, docs, missing, groups } = self;
-        check_same(&group.by, &group, &other.group)?;
-        let (most, all_parts) = (kept_docs(&group), all_parts(&group.by, parts, other.parts)?);
+        let name = group.by.join(", ");
+        check_same(&name, &group, &other.group)?;
+        let (most, all_parts) = (kept_docs(&group), all_parts(&name, parts, other.parts)?);
         let both = |a: PartialGroup, b: PartialGroup| Ok(a.merge(b, most));
         let after = |group: PartialGroup| PartialGroup { docs: shifted(group.docs, parts), ..group };
         let others = other.groups.into_iter().map(after).collect();
         let groups = merge_sorted(groups, others, |group| &group.value, both)?;
         Ok(PartialGroups {
-            by: by.merge(other.by)?,
+            by: PartialColumn::merge_all(by, other.by)?,
             metrics: PartialColumn::merge_all(metrics, other.metrics)?,
             keys: PartialColumn::merge_all(keys, other.keys)?,
             parts: all_parts,
@@ -160,31 +188,54 @@ impl PartialGroups {
 
     /// The answer. O(groups · log groups).
     pub fn finish(self) -> Groups {
-        let PartialGroups { group, by, metrics, docs, missing, groups, .. } = self;
+        // It was bound before, to columns of the same types.
+        let having = self.having().ok().flatten();
+        let PartialGroups { group, by, metrics, docs, missing, mut groups, .. } = self;
+        if let Some(having) = having {
+            groups.retain(|found| having.passes(found.count, &|at| found.measure(at, &group, &metrics)));
+        }
         let distinct = groups.len() as u64;
+        let fields: Vec<Field> = by.into_iter().map(|by| by.field).collect();
         let found = |found: PartialGroup| GroupFound {
-            value: found.value.into_value(by.field.logical),
+            values: group_values(found.value.into_value(logical(&fields)), &fields),
             count: found.count,
             docs: found.docs.iter().take(group.docs).map(|doc| doc.address).collect(),
             metrics: measure::finish(found.measures, &group.metrics, &metrics),
         };
         let groups = first(groups, &group, &metrics).into_iter().map(found).collect();
         let distinct = (group.order != GroupOrder::Best).then_some(Distinct::Exact(distinct));
-        Groups { field: by.field, groups, distinct, docs, missing }
+        Groups { fields, groups, distinct, docs, missing }
+    }
+
+    /// The condition on groups, bound to the metrics.
+    fn having(&self) -> Result<Option<Having>> {
+        let logicals: Vec<LogicalType> = self.metrics.iter().map(|column| column.field.logical).collect();
+        let having = self.group.having.as_ref();
+        having.map(|query| Having::new(query, &self.group.metrics, &logicals)).transpose()
     }
 
     #[cfg(feature = "serde")]
     pub(super) fn check(&self) -> Result<()> {
         let PartialGroups { group, by, metrics, keys, groups, parts, .. } = self;
-        let name = &by.field.name;
-        crate::group::check_order(group)?;
+        crate::group::check(group)?;
+        check_merges(group)?;
+        self.having()?;
+        let name = &group.by.join(", ");
         let has_columns = metrics.len() == group.metrics.len() && keys.len() == group.sort.len();
+        super::check(name, by.len() == group.by.len(), "a description of each column")?;
         super::check(name, has_columns, "a column for each metric and sort key")?;
-        super::check(name, !by.field.kind.is_multi_valued(), "at most one value a document")?;
+        let are_single = by.iter().all(|by| !by.field.kind.is_multi_valued());
+        super::check(name, are_single, "at most one value a document")?;
+        let fields: Vec<Field> = by.iter().map(|by| by.field.clone()).collect();
         super::check(name, groups.is_sorted_by(|a, b| a.value < b.value), "ascending groups")?;
         for found in groups {
-            let fits = !by.is_absent() && found.value.fits(&by.field) && found.count > 0;
-            super::check(name, fits, "values of the column's type")?;
+            let fits = match (by.as_slice(), &found.value) {
+                ([only], value) => value.fits(&only.field),
+                (_, PartialValue::Bytes(tuple)) => tuple_values(tuple, &fields).is_some(),
+                (_, PartialValue::Number(_)) => false,
+            };
+            let is_there = by.iter().all(|by| !by.is_absent()) && found.count > 0;
+            super::check(name, fits && is_there, "values of the column's type")?;
             let fit = measure::fit(&found.measures, &group.metrics, metrics);
             super::check(name, fit, "measures of the requested metrics")?;
             let are_first = found.docs.len() <= kept_docs(group) && found.docs.is_sorted_by(|a, b| a < b);
@@ -199,9 +250,9 @@ impl PartialGroups {
 fn first(groups: Vec<PartialGroup>, group: &Group, metrics: &[PartialColumn]) -> Vec<PartialGroup> {
     let height = |found: &PartialGroup| match group.order {
         GroupOrder::Count => Some(OrderValue::Integer(found.count.into())),
-        GroupOrder::Metric(at) => found.measures[at].and_then(|measure| {
-            OrderValue::of(&measure.finish(&group.metrics[at], metrics[at].field.logical))
-        }),
+        GroupOrder::Metric(at) => {
+            found.measure(at, group, metrics).and_then(|measure| OrderValue::of(&measure))
+        }
         GroupOrder::Value | GroupOrder::Best => None,
     };
     let by_best = |a: &PartialGroup, b: &PartialGroup| match group.order {
@@ -216,6 +267,10 @@ fn first(groups: Vec<PartialGroup>, group: &Group, metrics: &[PartialColumn]) ->
 }
 
 impl PartialGroup {
+    fn measure(&self, at: usize, group: &Group, metrics: &[PartialColumn]) -> Option<Measure> {
+        self.measures[at].map(|measure| measure.finish(&group.metrics[at], metrics[at].field.logical))
+    }
+
     fn merge(self, other: PartialGroup, docs: usize) -> PartialGroup {
         PartialGroup {
             count: self.count.saturating_add(other.count),

@@ -18,6 +18,8 @@ pub(crate) enum PartialMeasure {
     Least(i64),
     /// The greatest stored number.
     Greatest(i64),
+    /// The number of distinct values. It does not merge, and is in no partial result.
+    Distinct(u64),
 }
 
 impl PartialMeasure {
@@ -27,6 +29,7 @@ impl PartialMeasure {
             PartialMeasure::Least(number) | PartialMeasure::Greatest(number) => {
                 return Measure::Value(Value::of(logical, number));
             }
+            PartialMeasure::Distinct(count) => return Measure::Distinct(count),
             PartialMeasure::Integers(count, sum) => (count, Sum::Integer(sum)),
             PartialMeasure::Doubles(count, sum) => (count, Sum::Double(sum.total())),
         };

@@ -71,6 +71,21 @@ pub(crate) mod sort_keys {
     }
 }
 
+/// A condition, as its text.
+pub(crate) mod query {
+    use super::*;
+    use crate::Query;
+
+    pub(crate) fn serialize<S: Serializer>(query: &Option<Query>, to: S) -> Result<S::Ok, S::Error> {
+        query.as_ref().map(ToString::to_string).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Query>, D::Error> {
+        let text: Option<String> = Deserialize::deserialize(from)?;
+        text.map(|text| Query::parse(&text)).transpose().map_err(D::Error::custom)
+    }
+}
+
 /// Addresses: part and document.
 pub(crate) mod address {
     use super::*;

@@ -4,10 +4,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use docvalues_column::{Bitset, Column, ColumnSource, ErrorKind};
+use docvalues_column::{Bitset, Column, ColumnSource, DocRange, ErrorKind, LogicalType};
+use regex::bytes::Regex;
 
-use super::column_condition::{Simplified, Wanted, wanted};
+use super::column_condition::{
+    Refused, Simplified, Values, Wanted, compiled, matching_terms, values, wanted,
+};
+use super::column_pair::ColumnPair;
 use super::condition_filter::ConditionFilter;
+use super::range_set::{End, RangeSet};
 use super::{Condition, MAX_DEPTH, Query, QueryError, Test};
 use crate::{Error, Result};
 
@@ -60,6 +65,10 @@ pub(super) enum NodeKind {
     Filter(ConditionFilter),
     /// The documents of a set, with a bit for each document of the source.
     Docs(Arc<Bitset>),
+    /// The documents with these numbers, inside the source.
+    DocRanges(Vec<DocRange>),
+    /// Documents whose values of two columns compare.
+    Pair(ColumnPair),
     /// Documents that match all children.
     And,
     /// Documents that match any child.
@@ -74,15 +83,39 @@ enum Draft {
     Condition(Query, Arc<dyn Column>, Wanted),
 }
 
-/// Attributes an unknown column to its place in the query's text.
-fn pointed_at(error: Error, Condition { column, place, .. }: &Condition) -> Error {
-    match &error {
-        Error::Column(inner) if matches!(inner.kind(), ErrorKind::NoSuchColumn { .. }) => {
-            let place = place.text.clone().map(|text| (text, place.column));
-            Error::Query(QueryError::no_column(place, column))
-        }
-        _ => error,
+/// The name of the number of a document.
+const DOC: &str = "_doc";
+
+/// Whether the error is that a column does not exist.
+fn is_absent(error: &Error) -> bool {
+    matches!(error, Error::Column(inner) if matches!(inner.kind(), ErrorKind::NoSuchColumn { .. }))
+}
+
+/// Attributes an unknown column to its place in the query's text: that of the condition, or of one of its literals.
+fn pointed_at(
+    error: Error,
+    column: &str,
+    Condition { place, .. }: &Condition,
+    literal: Option<usize>,
+) -> Error {
+    if !is_absent(&error) {
+        return error;
     }
+    let at = literal.and_then(|literal| place.literals.get(literal).copied()).unwrap_or(place.column);
+    let place = place.text.clone().map(|text| (text, at));
+    Error::Query(match literal {
+        None => QueryError::no_column(place, column),
+        Some(_) => QueryError::no_operand(place, column),
+    })
+}
+
+/// Attributes an error to a literal's place in the query's text.
+pub(super) fn refused_at((at, what): Refused, Condition { place, .. }: &Condition) -> Error {
+    Error::Query(match (&place.text, place.literals.get(at)) {
+        (Some(text), Some(&at)) => QueryError::at(text.clone(), at, what),
+        (Some(text), None) => QueryError::at(text.clone(), place.column, what),
+        (None, _) => QueryError::nowhere(what),
+    })
 }
 
 /// Binds queries to a source.
@@ -149,14 +182,30 @@ impl<'s> Binder<'s> {
     }
 
     fn condition(&mut self, query: &Query, condition: &Condition) -> Result<Draft> {
-        let column = self.column(&condition.column).map_err(|error| pointed_at(error, condition))?;
-        let wanted = wanted(&*column, &condition.test)?.map_err(|(at, what)| {
-            Error::Query(match (&condition.place.text, condition.place.literals.get(at)) {
-                (Some(text), Some(&at)) => QueryError::at(text.clone(), at, what),
-                (Some(text), None) => QueryError::at(text.clone(), condition.place.column, what),
-                (None, _) => QueryError::nowhere(what),
-            })
-        })?;
+        let column = match self.column(&condition.column) {
+            Err(error) if is_absent(&error) && condition.column == DOC => {
+                return self.numbered(query, condition).map(Draft::Done);
+            }
+            column => column.map_err(|error| pointed_at(error, &condition.column, condition, None))?,
+        };
+        let refused = |refused| refused_at(refused, condition);
+        match &condition.test {
+            Test::Matches(_) if column.is_absent() => {}
+            Test::Matches(pattern) => {
+                let field = &column.info().field;
+                let pattern = compiled(&field.name, field.logical, pattern).map_err(refused)?;
+                return self.matching(query, column, pattern);
+            }
+            Test::Column(comparison, other) => {
+                let other =
+                    self.column(other).map_err(|error| pointed_at(error, other, condition, Some(0)))?;
+                return self
+                    .pair(query, ColumnPair::new(column, *comparison, other).map_err(refused)?)
+                    .map(Draft::Done);
+            }
+            _ => {}
+        }
+        let wanted = wanted(&*column, &condition.test)?.map_err(refused)?;
         let inner = |test| Query::Condition(Condition { test, ..condition.clone() });
         Ok(match &condition.test {
             Test::Missing => {
@@ -177,6 +226,64 @@ impl<'s> Binder<'s> {
             },
             _ => Draft::Condition(query.clone(), column, wanted),
         })
+    }
+
+    /// Binds a pattern: to the terms of a dictionary, or to values.
+    fn matching(&mut self, query: &Query, column: Arc<dyn Column>, pattern: Regex) -> Result<Draft> {
+        if let Some(terms) = column.values().terms() {
+            let wanted = Wanted::Ords(matching_terms(terms, &pattern)?);
+            return Ok(Draft::Condition(query.clone(), column, wanted));
+        }
+        let leaf = ConditionFilter::matching(column, pattern);
+        let (clause, (share, cost)) = (Clause::Own(query.clone()), leaf.expect());
+        let kind = NodeKind::Filter(leaf);
+        Ok(Draft::Done(Node { kind, clause, note: None, share, cost, parts: Vec::new(), id: self.id() }))
+    }
+
+    /// The node of a comparison of two columns.
+    fn pair(&mut self, query: &Query, pair: ColumnPair) -> Result<Node> {
+        let clause = Clause::Own(query.clone());
+        if let Some(empty) = pair.column_without_values() {
+            let why = format!("column \"{empty}\" has no values");
+            return Ok(self.none(clause, Some(why), Vec::new()));
+        }
+        let (share, cost) = pair.expect();
+        let kind = NodeKind::Pair(pair);
+        Ok(Node { kind, clause, note: None, share, cost, parts: Vec::new(), id: self.id() })
+    }
+
+    /// The node of a condition on the numbers of documents.
+    fn numbered(&mut self, query: &Query, condition: &Condition) -> Result<Node> {
+        let (clause, docs) = (Clause::Own(query.clone()), self.source.docs());
+        let there = RangeSet::one(0, End::Before(i64::from(docs)));
+        let refused = |what: &str| refused_at((0, format!("column \"{DOC}\" {what}")), condition);
+        let values = match &condition.test {
+            Test::Missing => {
+                return Ok(self.none(clause, Some("every document has a number".into()), Vec::new()));
+            }
+            Test::Matches(_) => {
+                return Err(refused("is a number, and only text and bytes are compared with patterns"));
+            }
+            Test::Column(..) => return Err(refused("cannot be compared with a column")),
+            test => values(DOC, LogicalType::I64, test).map_err(|refused| refused_at(refused, condition))?,
+        };
+        let wanted = match (values, &condition.test) {
+            (Values::Numbers(numbers), Test::NotIn(_)) => numbers.complement().intersection(&there),
+            (Values::Numbers(numbers), _) => numbers.intersection(&there),
+            _ => there.clone(),
+        };
+        if wanted == there {
+            return Ok(self.all(clause, Some("every document has such a number".into())));
+        }
+        if wanted.is_empty() {
+            return Ok(self.none(clause, Some(format!("there are {docs} documents")), Vec::new()));
+        }
+        let doc = |number: i64| u32::try_from(number).unwrap_or(docs);
+        let ranges: Vec<DocRange> =
+            wanted.ranges().map(|range| DocRange::new(doc(*range.start()), doc(*range.end() + 1))).collect();
+        let share = ranges.iter().map(|range| range.len() as f64).sum::<f64>() / f64::from(docs);
+        let kind = NodeKind::DocRanges(ranges);
+        Ok(Node { kind, clause, note: None, share, cost: 0.002, parts: Vec::new(), id: self.id() })
     }
 
     /// Opens a column once.

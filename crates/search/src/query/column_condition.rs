@@ -1,13 +1,16 @@
 //! A condition on an open column: the stored values that match, simplified by what the directory and the dictionary
 //! tell.
 
-use docvalues_column::{Column, LogicalType};
+use std::ops::ControlFlow;
+
+use docvalues_column::{Column, LogicalType, OrdRange, Terms};
 use docvalues_format::file::kind::{to_f64, to_u64};
+use regex::bytes::Regex;
 
 use super::convert_literal::{self, Mismatch};
 use super::iso8601::{DAY, print_nanos};
 use super::range_set::{End, Minimum, RangeSet};
-use super::{Literal, Test};
+use super::{Literal, Pattern, Test};
 use crate::Result;
 use crate::columns::bounds;
 
@@ -43,14 +46,19 @@ pub(super) fn wanted(column: &dyn Column, test: &Test) -> Result<Result<Wanted, 
         return Ok(Ok(Wanted::Exists));
     }
     let field = &column.info().field;
-    let logical = field.logical;
+    match values(&field.name, field.logical, test) {
+        Ok(Values::All) => Ok(Ok(Wanted::Exists)),
+        Ok(Values::Numbers(numbers)) => Ok(Ok(Wanted::Numbers(numbers))),
+        Ok(Values::Strings(strings)) => in_dictionary(column, strings).map(Ok),
+        Err(refused) => Ok(Err(refused)),
+    }
+}
+
+/// The stored values of a column of this name and type that match a test. For `NotIn`, the values in the list.
+pub(super) fn values(name: &str, logical: LogicalType, test: &Test) -> Result<Values, Refused> {
     let refuse = |at: usize, literal: &Literal, mismatch: Mismatch| {
-        let what = format!(
-            "column \"{}\" is {}, and {} is not {mismatch}",
-            field.name,
-            logical.name(),
-            short(literal)
-        );
+        let what =
+            format!("column \"{name}\" is {}, and {} is not {mismatch}", logical.name(), short(literal));
         (at, what)
     };
     let each = |literals: &[Literal], of: &dyn Fn(&Literal) -> Result<Values, Mismatch>| {
@@ -59,8 +67,9 @@ pub(super) fn wanted(column: &dyn Column, test: &Test) -> Result<Result<Wanted, 
         values.collect::<Result<Vec<_>, _>>().map(|values| Values::union(values, logical.is_bytes()))
     };
     let is_bytes = logical.is_bytes();
-    let values = match test {
-        Test::Exists | Test::Missing => return Ok(Ok(Wanted::Exists)),
+    match test {
+        // The others are not tests of single values by a literal.
+        Test::Exists | Test::Missing | Test::Matches(_) | Test::Column(..) => Ok(Values::All),
         Test::In(literals) | Test::NotIn(literals) if is_bytes => {
             each(literals, &|literal| convert_literal::equal_strings(logical, literal).map(Values::Strings))
         }
@@ -91,16 +100,38 @@ pub(super) fn wanted(column: &dyn Column, test: &Test) -> Result<Result<Wanted, 
             let prefixed = convert_literal::prefixed(logical, prefix).map(Values::Strings);
             prefixed.map_err(|mismatch| refuse(0, prefix, mismatch))
         }
-        Test::Prefix(_) => Err((
-            0,
-            format!("column \"{}\" is {}, and only byte strings have a prefix", field.name, logical.name()),
-        )),
-    };
-    match values {
-        Ok(Values::Numbers(numbers)) => Ok(Ok(Wanted::Numbers(numbers))),
-        Ok(Values::Strings(strings)) => in_dictionary(column, strings).map(Ok),
-        Err(refused) => Ok(Err(refused)),
+        Test::Prefix(_) => {
+            Err((0, format!("column \"{name}\" is {}, and only byte strings have a prefix", logical.name())))
+        }
     }
+}
+
+/// The compiled form of a pattern for a column of this name and type.
+pub(super) fn compiled(name: &str, logical: LogicalType, pattern: &Pattern) -> Result<Regex, Refused> {
+    let refuse = |what: String| (0, format!("column \"{name}\" is {}, and {what}", logical.name()));
+    if !matches!(logical, LogicalType::Utf8 | LogicalType::Bytes) {
+        return Err(refuse("only text and bytes are compared with patterns".into()));
+    }
+    let compiled = pattern.compile();
+    let compiled =
+        compiled.map_err(|mismatch| refuse(format!("{} is not {mismatch}", short(pattern.literal()))))?;
+    compiled.map_err(|what| (0, what))
+}
+
+/// The ords of the terms that match a compiled pattern. Reads the whole dictionary.
+pub(super) fn matching_terms(terms: &dyn Terms, pattern: &Regex) -> Result<RangeSet<i64>> {
+    let mut spans: Vec<(i64, End<i64>)> = Vec::new();
+    terms.each_term(OrdRange::new(0, terms.term_count()), &mut |ord, term| {
+        let ord = i64::from(ord.get());
+        if pattern.is_match(term) {
+            match spans.last_mut() {
+                Some((_, end)) if *end == End::Before(ord) => *end = End::Before(ord + 1),
+                _ => spans.push((ord, End::Before(ord + 1))),
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(RangeSet::of(spans))
 }
 
 /// Shortens a literal for a message.
@@ -110,7 +141,8 @@ fn short(literal: &Literal) -> String {
 }
 
 /// Values of either form.
-enum Values {
+pub(super) enum Values {
+    All,
     Numbers(RangeSet<i64>),
     Strings(RangeSet<Vec<u8>>),
 }
@@ -123,6 +155,8 @@ impl Values {
             match values {
                 Values::Numbers(spans) => numbers.extend(spans.into_list()),
                 Values::Strings(spans) => strings.extend(spans.into_list()),
+                // No literal alone stands for all values.
+                Values::All => {}
             }
         }
         if is_bytes { Values::Strings(RangeSet::of(strings)) } else { Values::Numbers(RangeSet::of(numbers)) }

@@ -9,6 +9,8 @@ use docvalues_column::{
     filter_by_scan,
 };
 
+use regex::bytes::Regex;
+
 use super::column_condition::Wanted;
 use super::range_set::{End, RangeSet};
 use crate::Result;
@@ -45,6 +47,8 @@ pub(super) enum WantedSet {
     /// Numbers, or ords as numbers.
     Numbers(Members),
     Strings(RangeSet<Vec<u8>>),
+    /// Byte strings without a dictionary that match a pattern.
+    Matching(Regex),
 }
 
 /// A set of numbers.
@@ -119,6 +123,11 @@ impl fmt::Debug for ConditionFilter {
 }
 
 impl ConditionFilter {
+    /// The filter of a byte column without a dictionary by a pattern.
+    pub(super) fn matching(column: Arc<dyn Column>, pattern: Regex) -> ConditionFilter {
+        ConditionFilter { column, want: WantedSet::Matching(pattern), leading: false }
+    }
+
     pub(super) fn new(column: Arc<dyn Column>, wanted: &Wanted, leading: bool) -> ConditionFilter {
         let want = match wanted {
             Wanted::Exists => WantedSet::Exists,
@@ -147,6 +156,7 @@ impl ConditionFilter {
                 (values, info.value_count.most() as f64 / with_value.max(1.0), cost)
             }
             WantedSet::Strings(spans) => ((0.1 * spans.list().len() as f64).min(0.9), 1.0, 20.0),
+            WantedSet::Matching(_) => (0.1, 1.0, 60.0),
         };
         let share = with_value / f64::from(info.docs.max(1))
             * (1.0 - (1.0 - values.clamp(0.0, 1.0)).powf(each.max(1.0)));
@@ -183,8 +193,12 @@ impl ConditionFilter {
                 }
                 _ => filter_by_scan(rows, docs, bits, pruned, |row| spans.contains(row))?,
             },
+            (WantedSet::Matching(pattern), Values::Bytes(rows)) => {
+                filter_by_scan(rows, docs, bits, pruned, |row| pattern.is_match(row))?;
+            }
             // Byte strings of other columns were looked up in the dictionary.
-            (WantedSet::Numbers(_), Values::Bytes(_)) | (WantedSet::Strings(_), _) => {}
+            (WantedSet::Numbers(_), Values::Bytes(_))
+            | (WantedSet::Strings(_) | WantedSet::Matching(_), _) => {}
         }
         Ok(())
     }
@@ -209,7 +223,8 @@ impl ConditionFilter {
     /// Clears the bits of the candidates that do not match; bit 0 stands for document `first`. Returns the number of
     /// values read.
     pub(super) fn check(&self, first: u32, candidates: &mut [u64], buffers: &mut Buffers) -> Result<u64> {
-        let size = if matches!(self.want, WantedSet::Strings(_)) { GATHER_STRINGS } else { GATHER };
+        let is_strings = matches!(self.want, WantedSet::Strings(_) | WantedSet::Matching(_));
+        let size = if is_strings { GATHER_STRINGS } else { GATHER };
         let Buffers { docs: list, numbers, ords, bytes } = buffers;
         list.clear();
         bits::push_docs(candidates, first, list);
@@ -230,10 +245,15 @@ impl ConditionFilter {
                     retain(first, docs, candidates, bytes, |row| spans.contains(row));
                     docs.len()
                 }
+                (WantedSet::Matching(pattern), Values::Bytes(rows)) => {
+                    rows.gather(batch, bytes)?;
+                    retain(first, docs, candidates, bytes, |row| pattern.is_match(row));
+                    docs.len()
+                }
                 // Excluded by `few`.
                 (WantedSet::Exists, _)
                 | (WantedSet::Numbers(_), Values::Bytes(_))
-                | (WantedSet::Strings(_), _) => 0,
+                | (WantedSet::Strings(_) | WantedSet::Matching(_), _) => 0,
             } as u64;
         }
         Ok(read)
@@ -297,6 +317,7 @@ impl ConditionFilter {
                 1 => "scan of byte strings".into(),
                 ranges => format!("scan of byte strings for {ranges} ranges"),
             },
+            (WantedSet::Matching(_), _) => "scan of byte strings for a pattern".into(),
         }
     }
 

@@ -61,6 +61,31 @@ pub(super) fn number_range(
     Ok(numbers(range))
 }
 
+/// The integers of any size between two literals; `None` if there are none.
+pub(super) fn wide_range(
+    low: Bound<&Literal>,
+    high: Bound<&Literal>,
+) -> Result<Option<RangeInclusive<i128>>, Mismatch> {
+    let (low, high) = (point(LogicalType::I64, low)?, point(LogicalType::I64, high)?);
+    let Some((low, high)) = low.zip(high) else { return Ok(None) };
+    Ok(between(low, high))
+}
+
+/// The integers between two points; `None` if there are none.
+fn between(low: Bound<Point>, high: Bound<Point>) -> Option<RangeInclusive<i128>> {
+    let first = match low {
+        Bound::Included(point) => point.first(false),
+        Bound::Excluded(point) => point.first(true),
+        Bound::Unbounded => i128::MIN,
+    };
+    let last = match high {
+        Bound::Included(point) => point.last(false),
+        Bound::Excluded(point) => point.last(true),
+        Bound::Unbounded => i128::MAX,
+    };
+    (first <= last).then_some(first..=last)
+}
+
 /// The first stored number of a range that begins at a literal; `None` if there is none.
 pub(crate) fn least_number(logical: LogicalType, low: Bound<&Literal>) -> Result<Option<i64>, Mismatch> {
     if logical.is_bytes() {
@@ -129,7 +154,7 @@ fn point(logical: LogicalType, bound: Bound<&Literal>) -> Result<Option<Bound<Po
 }
 
 /// The unit of a date or timestamp type in nanoseconds.
-fn nanos_of_unit(logical: LogicalType) -> Option<i128> {
+pub(super) fn nanos_of_unit(logical: LogicalType) -> Option<i128> {
     match logical {
         LogicalType::Date => Some(DAY),
         LogicalType::TimestampMillis => Some(1_000_000),
@@ -145,16 +170,7 @@ fn integers(logical: LogicalType, low: Bound<Point>, high: Bound<Point>) -> Opti
         LogicalType::U64 => (0, i128::from(u64::MAX)),
         _ => (i64::MIN.into(), i64::MAX.into()),
     };
-    let low = match low {
-        Bound::Included(point) => point.first(false),
-        Bound::Excluded(point) => point.first(true),
-        Bound::Unbounded => least,
-    };
-    let high = match high {
-        Bound::Included(point) => point.last(false),
-        Bound::Excluded(point) => point.last(true),
-        Bound::Unbounded => most,
-    };
+    let (low, high) = between(low, high)?.into_inner();
     let (low, high) = (low.max(least), high.min(most));
     let stored = |number: i128| match logical {
         LogicalType::U64 => u64::try_from(number).ok().map(from_u64),

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::Condition;
+
 /// The characters that [`QueryError::caret`] shows on each side of an error.
 const SHOWN: usize = 60;
 
@@ -33,6 +35,20 @@ impl QueryError {
     /// The error for a column that does not exist, with its position if the query has a text.
     pub(super) fn no_column(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
         let what = format!("there is no column \"{name}\"");
+        QueryError { what, place, no_such_column: Some(name.to_owned()) }
+    }
+
+    /// An error at the column of a condition.
+    pub(crate) fn of_column(condition: &Condition, what: impl Into<String>) -> QueryError {
+        match &condition.place.text {
+            Some(text) => QueryError::at(text.clone(), condition.place.column, what),
+            None => QueryError::nowhere(what),
+        }
+    }
+
+    /// The error for a column on the right of a comparison that does not exist.
+    pub(super) fn no_operand(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
+        let what = format!("there is no column \"{name}\"; text is written in quotes");
         QueryError { what, place, no_such_column: Some(name.to_owned()) }
     }
 

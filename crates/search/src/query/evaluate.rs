@@ -8,8 +8,10 @@
 use std::time::Instant;
 
 use docvalues_column::{DocRange, Pruning, bits};
+use docvalues_format::bits::set_range;
 
 use super::bind::{Node, NodeKind};
+use super::column_pair::{ColumnPair, PairBuffers};
 use super::condition_filter::{Buffers, ConditionFilter};
 use super::explain::Profile;
 use crate::Result;
@@ -32,6 +34,7 @@ pub(super) fn counters(runs: Vec<Run>) -> Vec<Profile> {
 pub(super) struct Run {
     spare: Vec<Vec<u64>>,
     buffers: Buffers,
+    pair_buffers: PairBuffers,
     /// The pruning statistics of all conditions.
     pub(super) pruned: Pruning,
     /// A profile for each node, if requested.
@@ -92,7 +95,13 @@ impl Node {
             NodeKind::All | NodeKind::Not => Ok(docs),
             NodeKind::None => Ok(docs.clip(docs.start)),
             NodeKind::Filter(leaf) => leaf.candidates(docs, pruned),
-            NodeKind::Docs(_) => Ok(docs),
+            NodeKind::Docs(_) | NodeKind::Pair(_) => Ok(docs),
+            NodeKind::DocRanges(ranges) => {
+                let all = ranges.first().zip(ranges.last());
+                let (start, end) = all.map_or((0, 0), |(first, last)| (first.start, last.end));
+                let found = DocRange::new(docs.start.max(start), docs.end.min(end));
+                Ok(if found.is_empty() { docs.clip(docs.start) } else { found })
+            }
             NodeKind::And => self.parts.iter().try_fold(docs, |docs, part| part.candidates(docs, pruned)),
             NodeKind::Or => {
                 let (mut all, mut by_parts) = (DocRange::new(docs.end, docs.start), Pruning::default());
@@ -116,6 +125,14 @@ impl Node {
             NodeKind::None => {}
             NodeKind::Filter(leaf) => self.fill_leaf(leaf, docs, bits, run)?,
             NodeKind::Docs(set) => set.add_to(docs, bits),
+            NodeKind::DocRanges(ranges) => add_ranges(ranges, docs, bits),
+            NodeKind::Pair(pair) => {
+                let mut found = run.words(bits.len());
+                set_all(docs.len(), &mut found);
+                self.check_pair(pair, docs, &mut found, run)?;
+                zip(bits, &found, |bits, found| bits | found);
+                run.spare.push(found);
+            }
             NodeKind::Or => self.parts.iter().try_for_each(|part| part.fill(docs, bits, run))?,
             NodeKind::And => {
                 let Some((first, others)) = self.parts.split_first() else { return Ok(()) };
@@ -133,6 +150,21 @@ impl Node {
                 zip(bits, &all, |bits, others| bits | others);
                 run.spare.extend([found, all]);
             }
+        }
+        Ok(())
+    }
+
+    /// Clears the bits of the candidates whose values of two columns do not compare.
+    fn check_pair(
+        &self,
+        pair: &ColumnPair,
+        docs: DocRange,
+        candidates: &mut [u64],
+        run: &mut Run,
+    ) -> Result<()> {
+        let read = pair.check(docs.start, candidates, &mut run.pair_buffers)?;
+        if let Some(counter) = run.counter(self) {
+            counter.filter.read += read;
         }
         Ok(())
     }
@@ -187,12 +219,13 @@ impl Node {
                 zip(candidates, &found, |candidates, found| candidates & found);
                 run.spare.push(found);
             }
-            NodeKind::Docs(set) => {
+            NodeKind::Docs(_) | NodeKind::DocRanges(_) => {
                 let mut found = run.words(candidates.len());
-                set.add_to(docs, &mut found);
+                self.fill_unseen(docs, &mut found, run)?;
                 zip(candidates, &found, |candidates, found| candidates & found);
                 run.spare.push(found);
             }
+            NodeKind::Pair(pair) => self.check_pair(pair, docs, candidates, run)?,
             NodeKind::And => narrow_by_all(&self.parts, docs, candidates, run)?,
             NodeKind::Or => {
                 // Candidates that one child found are not checked by the next.
@@ -238,6 +271,16 @@ pub(super) fn is_empty(bits: &[u64]) -> bool {
 /// Combines each word of `bits` with that of `others`.
 fn zip(bits: &mut [u64], others: &[u64], change: impl Fn(u64, u64) -> u64) {
     bits.iter_mut().zip(others).for_each(|(bits, &others)| *bits = change(*bits, others));
+}
+
+/// Sets the bits of the documents of ascending ranges that lie in `docs`.
+fn add_ranges(ranges: &[DocRange], docs: DocRange, bits: &mut [u64]) {
+    let first = ranges.partition_point(|range| range.end <= docs.start);
+    for range in ranges[first..].iter().take_while(|range| range.start < docs.end) {
+        let some = DocRange::new(range.start.max(docs.start), range.end.min(docs.end));
+        let place = |doc: u32| (doc - docs.start) as usize;
+        set_range(bits, place(some.start)..place(some.end));
+    }
 }
 
 /// Sets the first `count` bits.

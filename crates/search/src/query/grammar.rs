@@ -11,15 +11,21 @@ use winnow::combinator::{alt, opt, peek};
 use winnow::stream::{LocatingSlice, Location as _};
 use winnow::token::{one_of, take_till};
 
+use super::other_languages::refuse_sql;
 use super::tokens::{Input, Parsed, Refusal, blanks, keyword, literal, refuse, symbol, word};
-use super::{Condition, Literal, MAX_DEPTH, MAX_TEXT, Position, Query, QueryError, Test};
+use super::{Comparison, Condition, Literal, MAX_DEPTH, MAX_TEXT, Pattern, PatternKind};
+use super::{Position, Query, QueryError, Test};
 
 /// Words that must be quoted as column names.
 pub(super) const RESERVED: [&str; 5] = ["and", "or", "not", "true", "false"];
 
 const A_KEYWORD: &str =
     "`and`, `or`, `not`, `true` and `false` are keywords: write a column of that name in backticks";
-const A_TEST: &str = "expected `=`, `!=`, `<`, `<=`, `>`, `>=`, `^=`, `in`, `not in`, `exists` or `missing`";
+const A_TEST: &str =
+    "expected `=`, `!=`, `<`, `<=`, `>`, `>=`, `^=`, `$=`, `*=`, `~`, `in`, `not in`, `exists` or `missing`";
+
+/// Words that are literals after a comparison.
+pub(super) const LITERAL_WORDS: [&str; 4] = ["true", "false", "inf", "nan"];
 
 pub(super) fn parse(text: &str) -> Result<Query, QueryError> {
     if text.len() > MAX_TEXT {
@@ -99,22 +105,27 @@ fn not(input: &mut Input<'_>, depth: usize) -> Parsed<Query> {
         refuse_test(input, at)?;
         return Ok(Query::None);
     }
-    condition(input).map(Query::Condition)
+    condition(input)
 }
 
 /// Rejects a keyword at `at` that is followed by a comparison, as only a column can be.
 fn refuse_test(input: &mut Input<'_>, at: usize) -> Parsed<()> {
-    match opt(peek(one_of(['=', '!', '<', '>', '^']))).parse_next(input)? {
+    match opt(peek(one_of(['=', '!', '<', '>', '^', '$', '*', '~']))).parse_next(input)? {
         Some(_) => refuse(at, A_KEYWORD),
         None => Ok(()),
     }
 }
 
-fn condition(input: &mut Input<'_>) -> Parsed<Condition> {
+fn condition(input: &mut Input<'_>) -> Parsed<Query> {
     let mut place = Position { column: input.current_token_start(), ..Position::default() };
     let column = column(input)?;
-    let test = test(input, &mut place.literals)?;
-    Ok(Condition { column, test, place })
+    let (test, is_negated) = test(input, &mut place.literals)?;
+    let matching = Query::Condition(Condition { column: column.clone(), test, place: place.clone() });
+    if !is_negated {
+        return Ok(matching);
+    }
+    let exists = Query::Condition(Condition { column, test: Test::Exists, place });
+    Ok(exists.and(!matching))
 }
 
 fn column(input: &mut Input<'_>) -> Parsed<String> {
@@ -123,6 +134,14 @@ fn column(input: &mut Input<'_>) -> Parsed<String> {
         return quoted_name(input, at);
     }
     match opt(word).parse_next(input)? {
+        Some(word) if opt(peek('(')).parse_next(input)?.is_some() && is_metric(word) => {
+            symbol(input, "(")?;
+            let of = column(input)?;
+            if !symbol(input, ")")? {
+                return refuse(input.current_token_start(), "expected `)`");
+            }
+            Ok(format!("{}({of})", word.to_ascii_lowercase()))
+        }
         Some(word) if !RESERVED.iter().any(|reserved| reserved.eq_ignore_ascii_case(word)) => {
             blanks(input)?;
             Ok(word.to_owned())
@@ -130,6 +149,11 @@ fn column(input: &mut Input<'_>) -> Parsed<String> {
         Some(_) => refuse(at, A_KEYWORD),
         None => refuse(at, "expected a column, `not` or `(`"),
     }
+}
+
+/// Whether a word before a parenthesis names a metric of a column.
+fn is_metric(word: &str) -> bool {
+    ["sum", "min", "max", "mean", "distinct"].iter().any(|metric| metric.eq_ignore_ascii_case(word))
 }
 
 /// A quoted name after its opening backtick at `at`.
@@ -148,24 +172,84 @@ fn quoted_name(input: &mut Input<'_>, at: usize) -> Parsed<String> {
     }
 }
 
-/// A test; appends the positions of its literals to `places`.
-fn test(input: &mut Input<'_>, places: &mut Vec<usize>) -> Parsed<Test> {
-    use std::ops::Bound::{Excluded, Included, Unbounded};
-    let at = input.current_token_start();
-    let operators = ("==", "=", "!=", "<=", "<", ">=", ">", "^=");
-    if let Some(operator) = opt(alt(operators)).parse_next(input)? {
+/// A test, and whether a document matches if it has a value and none passes. Appends the positions of its literals to
+/// `places`.
+fn test(input: &mut Input<'_>, places: &mut Vec<usize>) -> Parsed<(Test, bool)> {
+    refuse_sql(input)?;
+    if let Some(operator) = opt(alt(("^=", "$=", "*=", "~", "!~"))).parse_next(input)? {
         blanks(input)?;
         let value = literal(input, places)?;
-        return Ok(match operator {
-            "!=" => Test::NotIn(vec![value]),
-            "<" => Test::Range(Unbounded, Excluded(value)),
-            "<=" => Test::Range(Unbounded, Included(value)),
-            ">" => Test::Range(Excluded(value), Unbounded),
-            ">=" => Test::Range(Included(value), Unbounded),
-            "^=" => Test::Prefix(value),
-            _ => Test::In(vec![value]),
-        });
+        let ignores_case = keyword(input, "i")?;
+        let kind = match operator {
+            "^=" if !ignores_case => return Ok((Test::Prefix(value), false)),
+            "^=" => PatternKind::StartsWith,
+            "$=" => PatternKind::EndsWith,
+            "*=" => PatternKind::Contains,
+            _ => PatternKind::Regex,
+        };
+        return Ok((matches(kind, value, ignores_case), operator == "!~"));
     }
+    if let Some(operator) = opt(alt(("==", "=", "!=", "<=", "<", ">=", ">"))).parse_next(input)? {
+        blanks(input)?;
+        return comparison(input, operator, places);
+    }
+    listed(input, places).map(|test| (test, false))
+}
+
+fn matches(kind: PatternKind, value: Literal, ignores_case: bool) -> Test {
+    let pattern = Pattern::new(kind, value);
+    Test::Matches(if ignores_case { pattern.ignore_case() } else { pattern })
+}
+
+/// A comparison with a literal or a column, after its operator.
+fn comparison(input: &mut Input<'_>, operator: &str, places: &mut Vec<usize>) -> Parsed<(Test, bool)> {
+    use std::ops::Bound::{Excluded, Included, Unbounded};
+    if let Some(other) = other_column(input, places)? {
+        let comparison = match operator {
+            "!=" => Comparison::NotEqual,
+            "<" => Comparison::Less,
+            "<=" => Comparison::LessOrEqual,
+            ">" => Comparison::Greater,
+            ">=" => Comparison::GreaterOrEqual,
+            _ => Comparison::Equal,
+        };
+        return Ok((Test::Column(comparison, other), false));
+    }
+    let value = literal(input, places)?;
+    let is_equality = matches!(operator, "=" | "==" | "!=");
+    if is_equality && matches!(value, Literal::Text(_)) && keyword(input, "i")? {
+        return Ok((matches(PatternKind::Equals, value, true), operator == "!="));
+    }
+    let test = match operator {
+        "!=" => Test::NotIn(vec![value]),
+        "<" => Test::Range(Unbounded, Excluded(value)),
+        "<=" => Test::Range(Unbounded, Included(value)),
+        ">" => Test::Range(Excluded(value), Unbounded),
+        ">=" => Test::Range(Included(value), Unbounded),
+        _ => Test::In(vec![value]),
+    };
+    Ok((test, false))
+}
+
+/// The column that comes next, if no literal does. Appends its position to `places`.
+fn other_column(input: &mut Input<'_>, places: &mut Vec<usize>) -> Parsed<Option<String>> {
+    let at = input.current_token_start();
+    let is_bytes = opt(peek(alt(("x'", "X'")))).parse_next(input)?.is_some();
+    let next = peek(opt(alt((word, "`")))).parse_next(input)?;
+    let is_column = |next: &str| !LITERAL_WORDS.iter().any(|word| word.eq_ignore_ascii_case(next));
+    if is_bytes || !next.is_some_and(is_column) {
+        return Ok(None);
+    }
+    if next.is_some_and(|next| next.eq_ignore_ascii_case("null")) {
+        return refuse(at, "expected `exists` or `missing` instead of a comparison, found `null`");
+    }
+    places.push(at);
+    column(input).map(Some)
+}
+
+/// A test by a keyword.
+fn listed(input: &mut Input<'_>, places: &mut Vec<usize>) -> Parsed<Test> {
+    let at = input.current_token_start();
     if keyword(input, "exists")? {
         return Ok(Test::Exists);
     }
@@ -173,6 +257,7 @@ fn test(input: &mut Input<'_>, places: &mut Vec<usize>) -> Parsed<Test> {
         return Ok(Test::Missing);
     }
     if keyword(input, "not")? {
+        refuse_sql(input)?;
         if !keyword(input, "in")? || !symbol(input, "(")? {
             return refuse(input.current_token_start(), "expected `in (…)`");
         }

@@ -3,9 +3,9 @@
 use std::fmt::{self, Display as _};
 use std::ops::Bound;
 
-use super::grammar::RESERVED;
+use super::grammar::{LITERAL_WORDS, RESERVED};
 use super::tokens::is_word;
-use super::{Condition, Query, Test};
+use super::{Comparison, Condition, Literal, Pattern, PatternKind, Query, Test};
 
 impl fmt::Display for Query {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,13 +72,51 @@ impl fmt::Display for Condition {
             Test::NotIn(values) => list(f, "not in", values),
             Test::Range(low, high) => range(f, low.as_ref(), high.as_ref()),
             Test::Prefix(prefix) => write!(f, "^= {prefix}"),
+            Test::Matches(pattern) => pattern.fmt(f),
+            Test::Column(comparison, other) => write!(f, "{} {}", comparison.symbol(), Operand(other)),
             Test::Exists => f.write_str("exists"),
             Test::Missing => f.write_str("missing"),
         }
     }
 }
 
-fn list(f: &mut fmt::Formatter<'_>, word: &str, values: &[super::Literal]) -> fmt::Result {
+/// The name of a column after a comparison, where some words are literals.
+struct Operand<'a>(&'a str);
+
+impl fmt::Display for Operand<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_literal = LITERAL_WORDS.iter().any(|word| word.eq_ignore_ascii_case(self.0));
+        if is_literal { write!(f, "`{}`", self.0) } else { Name(self.0).fmt(f) }
+    }
+}
+
+impl Comparison {
+    fn symbol(self) -> &'static str {
+        match self {
+            Comparison::Equal => "=",
+            Comparison::NotEqual => "!=",
+            Comparison::Less => "<",
+            Comparison::LessOrEqual => "<=",
+            Comparison::Greater => ">",
+            Comparison::GreaterOrEqual => ">=",
+        }
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let symbol = match self.kind() {
+            PatternKind::Equals => "=",
+            PatternKind::StartsWith => "^=",
+            PatternKind::EndsWith => "$=",
+            PatternKind::Contains => "*=",
+            PatternKind::Regex => "~",
+        };
+        write!(f, "{symbol} {}{}", self.literal(), if self.ignores_case() { " i" } else { "" })
+    }
+}
+
+fn list(f: &mut fmt::Formatter<'_>, word: &str, values: &[Literal]) -> fmt::Result {
     write!(f, "{word} (")?;
     for (i, value) in values.iter().enumerate() {
         write!(f, "{}{value}", if i > 0 { ", " } else { "" })?;
@@ -86,11 +124,7 @@ fn list(f: &mut fmt::Formatter<'_>, word: &str, values: &[super::Literal]) -> fm
     f.write_str(")")
 }
 
-fn range(
-    f: &mut fmt::Formatter<'_>,
-    low: Bound<&super::Literal>,
-    high: Bound<&super::Literal>,
-) -> fmt::Result {
+fn range(f: &mut fmt::Formatter<'_>, low: Bound<&Literal>, high: Bound<&Literal>) -> fmt::Result {
     match (low, high) {
         (Bound::Unbounded, Bound::Unbounded) => f.write_str("exists"),
         (Bound::Included(low), Bound::Unbounded) => write!(f, ">= {low}"),

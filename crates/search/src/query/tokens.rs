@@ -2,6 +2,8 @@
 //!
 //! The rules that combine them are in [`grammar`](super::grammar).
 
+use std::borrow::Cow;
+
 use winnow::Parser as _;
 use winnow::combinator::{alt, opt, peek, preceded};
 use winnow::error::{ErrMode, ModalResult, ParserError};
@@ -32,14 +34,14 @@ pub(super) type Parsed<T> = ModalResult<T, Refusal>;
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub(super) at: usize,
-    pub(super) what: &'static str,
+    pub(super) what: Cow<'static, str>,
 }
 
 impl ParserError<Input<'_>> for Refusal {
     type Inner = Refusal;
 
     fn from_input(input: &Input<'_>) -> Refusal {
-        Refusal { at: input.current_token_start(), what: "expected something else" }
+        Refusal { at: input.current_token_start(), what: "expected something else".into() }
     }
 
     fn into_inner(self) -> Result<Refusal, Refusal> {
@@ -48,8 +50,8 @@ impl ParserError<Input<'_>> for Refusal {
 }
 
 /// Fails without trying other rules.
-pub(super) fn refuse<T>(at: usize, what: &'static str) -> Parsed<T> {
-    Err(ErrMode::Cut(Refusal { at, what }))
+pub(super) fn refuse<T>(at: usize, what: impl Into<Cow<'static, str>>) -> Parsed<T> {
+    Err(ErrMode::Cut(Refusal { at, what: what.into() }))
 }
 
 pub(super) fn literal(input: &mut Input<'_>, places: &mut Vec<usize>) -> Parsed<Literal> {

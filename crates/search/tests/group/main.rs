@@ -8,4 +8,5 @@
 mod documents;
 mod naive;
 mod properties;
+mod several;
 mod sizes;

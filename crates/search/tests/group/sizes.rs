@@ -46,7 +46,7 @@ fn several_chunks_with_any_number_of_threads() {
             let mut groups: Vec<_> = found
                 .groups
                 .iter()
-                .map(|group| match (&group.value, &group.metrics[0]) {
+                .map(|group| match (&group.values[0], &group.metrics[0]) {
                     (Value::I64(value), Some(Measure::Sum(Sum::Integer(sum)))) => {
                         (*value / apart, (group.count, *sum))
                     }
@@ -73,7 +73,7 @@ fn best_documents_of_several_chunks() {
     let best = (0..DOCS).find(|doc| doc % 1_000 == 999 && doc % 11 != 0).unwrap();
     let first = &answers[0].groups[0];
     assert_eq!(first.docs[0], DocAddress { part: 0, doc: DocId::new(best) });
-    assert_eq!(first.value, Value::I64(i64::from(best) * 7 % 1_009));
+    assert_eq!(first.values[0], Value::I64(i64::from(best) * 7 % 1_009));
     let count = (0..DOCS).filter(|doc| doc % 11 != 0 && doc * 7 % 1_009 == best * 7 % 1_009).count();
     assert_eq!(first.count, count as u64);
 }
@@ -141,7 +141,7 @@ fn groups_of_the_greatest_number() {
     let field = Field::new("by", Kind::Numeric, LogicalType::I64);
     let source = MemSource::new(4, [(field, ModelColumn::Numeric(by))]);
     let groups = Search::new(&source).group(Docs::All, &Group::by("by")).unwrap();
-    let groups: Vec<_> = groups.groups.iter().map(|group| (group.value.clone(), group.count)).collect();
+    let groups: Vec<_> = groups.groups.iter().map(|group| (group.values[0].clone(), group.count)).collect();
     assert_eq!(groups, [(Value::I64(i64::MAX), 2), (Value::I64(i64::MAX - 1), 1)]);
 }
 
@@ -158,6 +158,6 @@ fn groups_by_sums_of_unsigned_numbers() {
     let asked = Group::by("by").metric(Metric::Sum("number".into())).order(GroupOrder::Metric(0)).top(1);
     let groups = Search::new(&source).group(Docs::All, &asked).unwrap().groups;
     assert_eq!(groups.len(), 1);
-    assert_eq!(groups[0].value, Value::I64(1));
+    assert_eq!(groups[0].values[0], Value::I64(1));
     assert_eq!(groups[0].metrics, [Some(Measure::Sum(Sum::Integer((1 << 64) + 1)))]);
 }

@@ -55,7 +55,8 @@ fn a_zero_of_either_sign_is_one_value() {
             assert_eq!(stats.distinct, Some(Distinct::Exact(distinct)), "{numbers:?}");
             for order in [GroupOrder::Count, GroupOrder::Value, GroupOrder::Best] {
                 let groups = search.group(Docs::All, &Group::by("x").order(order)).unwrap().groups;
-                let counts: Vec<_> = groups.into_iter().map(|group| (group.value, group.count)).collect();
+                let counts: Vec<_> =
+                    groups.into_iter().map(|group| (group.values[0].clone(), group.count)).collect();
                 assert_eq!(zeros(&counts), expected, "{numbers:?}");
             }
             let histogram = Histogram::of("x", Step::Edges(vec![i64::MIN])).facet(Facet::on("x"));

@@ -3,7 +3,7 @@
 use docvalues_testkit::rng::SplitMix64;
 use proptest::prelude::*;
 
-use crate::naive::{any_query, any_rows, check};
+use crate::naive::{any_numbers, any_query, any_rows, check};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
@@ -16,7 +16,16 @@ proptest! {
         let source = rows.source();
         let mut compared = 0;
         for depth in [0, 0, 0, 0, 0, 1, 1, 2, 3] {
-            let query = any_query(&rows.columns, depth, &mut rng);
+            let mut query = any_query(&rows.columns, depth, &mut rng);
+            if rng.chance(1, 4) {
+                let numbers = any_numbers(docs, &mut rng);
+                query = match rng.below(4) {
+                    0 => query.and(numbers),
+                    1 => query.or(numbers),
+                    2 => query.and(!numbers),
+                    _ => numbers,
+                };
+            }
             compared += u32::from(check(&rows, &source, &query, &mut rng));
         }
         prop_assert!(compared >= 3, "{} of 9 queries compared", compared);

@@ -8,7 +8,7 @@ use std::ops::Bound;
 
 use docvalues_column::{ColumnSource, DocId, Field, Kind, LogicalType, bits};
 use docvalues_format::file::kind::{from_f64, from_u64, to_f64, to_u64};
-use docvalues_search::query::{Condition, Literal, Query, Test};
+use docvalues_search::query::{Comparison, Condition, Literal, Pattern, PatternKind, Query, Test};
 use docvalues_search::{Bitset, Docs, Error, Search};
 use docvalues_testkit::model::{Cell, ModelColumn};
 use docvalues_testkit::rng::SplitMix64;
@@ -39,17 +39,11 @@ pub fn matches(rows: &Dataset, query: &Query, doc: u32) -> Judged {
 }
 
 fn meets(rows: &Dataset, condition: &Condition, doc: u32) -> Judged {
-    let (field, column) = rows.columns.iter().find(|(field, _)| field.name == condition.column())?;
-    let set: Vec<&[u8]>;
-    let values: Vec<Value<'_>> = match column.cell(doc) {
-        Cell::Missing => vec![],
-        Cell::Number(number) => vec![Value::Number(number)],
-        Cell::Bytes(bytes) => vec![Value::Bytes(bytes)],
-        Cell::Numbers(numbers) => numbers.iter().map(|&number| Value::Number(number)).collect(),
-        Cell::Set(terms) => {
-            set = terms.iter().map(Vec::as_slice).collect();
-            set.iter().map(|term| Value::Bytes(term)).collect()
-        }
+    let number = Field::new("_doc", Kind::Numeric, LogicalType::I64);
+    let (field, values) = match column(rows, condition.column()) {
+        Some((field, column)) => (field, values(column, doc)),
+        None if condition.column() == "_doc" => (&number, vec![Value::Number(doc.into())]),
+        None => return None,
     };
     let any = |is: &dyn Fn(Value<'_>) -> Judged| {
         values.iter().try_fold(false, |any, &value| Some(is(value)? || any))
@@ -97,6 +91,111 @@ fn meets(rows: &Dataset, condition: &Condition, doc: u32) -> Judged {
                 _ => None,
             }
         }),
+        Test::Matches(pattern) => any(&|value| match value {
+            Value::Bytes(value) if matches!(field.logical, LogicalType::Utf8 | LogicalType::Bytes) => {
+                like(value, pattern)
+            }
+            _ => None,
+        }),
+        Test::Column(comparison, other) => {
+            let (other, column) = column(rows, other)?;
+            let others = self::values(column, doc);
+            let any = |wanted: &[Ordering]| {
+                let mut pairs = values.iter().flat_map(|a| others.iter().map(move |b| (*a, *b)));
+                let is_equality = matches!(comparison, Comparison::Equal | Comparison::NotEqual);
+                pairs.any(|(a, b)| {
+                    let order = pair((field.logical, a), (other.logical, b), is_equality);
+                    order.is_some_and(|order| wanted.contains(&order))
+                })
+            };
+            use Ordering::{Equal, Greater, Less};
+            Some(match comparison {
+                Comparison::Equal => any(&[Equal]),
+                Comparison::NotEqual => !values.is_empty() && !others.is_empty() && !any(&[Equal]),
+                Comparison::Less => any(&[Less]),
+                Comparison::LessOrEqual => any(&[Less, Equal]),
+                Comparison::Greater => any(&[Greater]),
+                Comparison::GreaterOrEqual => any(&[Greater, Equal]),
+            })
+        }
+        _ => None,
+    }
+}
+
+fn column<'r>(rows: &'r Dataset, name: &str) -> Option<(&'r Field, &'r ModelColumn)> {
+    rows.columns.iter().find(|(field, _)| field.name == name).map(|(field, column)| (field, column))
+}
+
+fn values(column: &ModelColumn, doc: u32) -> Vec<Value<'_>> {
+    match column.cell(doc) {
+        Cell::Missing => vec![],
+        Cell::Number(number) => vec![Value::Number(number)],
+        Cell::Bytes(bytes) => vec![Value::Bytes(bytes)],
+        Cell::Numbers(numbers) => numbers.iter().map(|&number| Value::Number(number)).collect(),
+        Cell::Set(terms) => terms.iter().map(|term| Value::Bytes(term)).collect(),
+    }
+}
+
+/// The regular expressions of random queries, with what they match.
+type Expression = (&'static str, fn(&[u8]) -> bool);
+
+fn contains(value: &[u8], part: &[u8]) -> bool {
+    part.is_empty() || value.windows(part.len()).any(|window| window == part)
+}
+
+const EXPRESSIONS: [Expression; 5] = [
+    ("^a", |value| value.starts_with(b"a")),
+    ("[b]$|^zz$", |value| value.ends_with(b"b") || value == b"zz"),
+    (r"w+\.", |value| contains(value, b"w.")),
+    ("a.*b|^$", |value| value.is_empty() || value == b"ab"),
+    ("é", |value| contains(value, "é".as_bytes())),
+];
+
+fn like(value: &[u8], pattern: &Pattern) -> Judged {
+    let lower = |bytes: &[u8]| match pattern.ignores_case() {
+        true => bytes.iter().map(u8::to_ascii_lowercase).collect(),
+        false => bytes.to_vec(),
+    };
+    let value = lower(value);
+    let wanted = match pattern.literal() {
+        Literal::Text(text) => lower(text.as_bytes()),
+        Literal::Bytes(bytes) => lower(bytes),
+        _ => return None,
+    };
+    Some(match pattern.kind() {
+        PatternKind::Equals => value == wanted,
+        PatternKind::StartsWith => value.starts_with(&wanted),
+        PatternKind::EndsWith => value.ends_with(&wanted),
+        PatternKind::Contains => contains(&value, &wanted),
+        PatternKind::Regex => {
+            let (_, matches) = EXPRESSIONS.iter().find(|(text, _)| text.as_bytes() == wanted)?;
+            matches(&value)
+        }
+    })
+}
+
+/// The order of two values that can be compared.
+fn pair(a: (LogicalType, Value<'_>), b: (LogicalType, Value<'_>), is_equality: bool) -> Option<Ordering> {
+    let integer = |logical, value| match logical {
+        LogicalType::U64 => to_u64(value).into(),
+        _ => i128::from(value) * nanos_of_unit(logical).unwrap_or(1),
+    };
+    match (a, b) {
+        ((_, Value::Bytes(a)), (_, Value::Bytes(b))) => Some(a.cmp(b)),
+        ((LogicalType::F64, Value::Number(a)), (LogicalType::F64, Value::Number(b))) => {
+            to_f64(a).partial_cmp(&to_f64(b))
+        }
+        ((LogicalType::F64, Value::Number(a)), (logical, Value::Number(b))) => {
+            int_and_double(integer(logical, b), to_f64(a)).map(Ordering::reverse)
+        }
+        ((logical, Value::Number(a)), (LogicalType::F64, Value::Number(b))) => {
+            int_and_double(integer(logical, a), to_f64(b))
+        }
+        ((left, Value::Number(a)), (right, Value::Number(b))) => {
+            let has_one_day = (left == LogicalType::Date) != (right == LogicalType::Date);
+            let unit = if is_equality && has_one_day { DAY } else { 1 };
+            Some(integer(left, a).div_euclid(unit).cmp(&integer(right, b).div_euclid(unit)))
+        }
         _ => None,
     }
 }
@@ -456,6 +555,53 @@ fn bound(logical: LogicalType, rng: &mut SplitMix64) -> Bound<Literal> {
     }
 }
 
+fn any_pattern(logical: LogicalType, rng: &mut SplitMix64) -> Pattern {
+    if rng.chance(1, 4) {
+        return Pattern::regex(rng.pick(&EXPRESSIONS).0);
+    }
+    let kinds = [PatternKind::Equals, PatternKind::StartsWith, PatternKind::EndsWith, PatternKind::Contains];
+    let (kind, value) = (*rng.pick(&kinds), bytes(logical, rng));
+    let part = value[rng.below(value.len() as u64 + 1) as usize..].to_vec();
+    let ignores_case = rng.chance(1, 2);
+    let pattern = match String::from_utf8(part) {
+        Ok(text) if ignores_case => Pattern::new(kind, text.to_ascii_uppercase()),
+        Ok(text) => Pattern::new(kind, text),
+        Err(error) => Pattern::new(kind, error.into_bytes()),
+    };
+    // Printed as other tests.
+    let is_other = matches!(kind, PatternKind::Equals | PatternKind::StartsWith);
+    let is_text = matches!(pattern.literal(), Literal::Text(_));
+    match kind {
+        PatternKind::Equals if !is_text => Pattern::contains(pattern.literal().clone()),
+        _ if ignores_case || is_other => pattern.ignore_case(),
+        _ => pattern,
+    }
+}
+
+fn any_comparison(rng: &mut SplitMix64) -> Comparison {
+    *rng.pick(&[
+        Comparison::Equal,
+        Comparison::NotEqual,
+        Comparison::Less,
+        Comparison::LessOrEqual,
+        Comparison::Greater,
+        Comparison::GreaterOrEqual,
+    ])
+}
+
+/// A query on the numbers of documents.
+pub fn any_numbers(docs: u32, rng: &mut SplitMix64) -> Query {
+    let number = |rng: &mut SplitMix64| i64::from(rng.below_u32(docs + 20)) - 10;
+    match rng.below(6) {
+        0 => Query::eq("_doc", number(rng)),
+        1 => Query::ne("_doc", number(rng)),
+        2 => Query::is_in("_doc", (0..rng.below(20)).map(|_| number(rng)).collect::<Vec<_>>()),
+        3 => Query::not_in("_doc", [number(rng), number(rng)]),
+        4 => rng.pick(&[Query::exists("_doc"), Query::missing("_doc")]).clone(),
+        _ => Query::range("_doc", number(rng)..=number(rng)),
+    }
+}
+
 /// A query on these columns.
 pub fn any_query(columns: &[(Field, ModelColumn)], depth: u32, rng: &mut SplitMix64) -> Query {
     if depth > 0 && rng.chance(3, 5) {
@@ -472,7 +618,14 @@ pub fn any_query(columns: &[(Field, ModelColumn)], depth: u32, rng: &mut SplitMi
     }
     let (field, _) = rng.pick(columns);
     let (name, logical) = (field.name.clone(), field.logical);
-    match rng.below(9) {
+    match rng.below(12) {
+        9 if matches!(logical, LogicalType::Utf8 | LogicalType::Bytes) => {
+            Query::matches(name, any_pattern(logical, rng))
+        }
+        9..11 => {
+            let (other, _) = rng.pick(columns);
+            Query::compare(name, any_comparison(rng), &other.name)
+        }
         0 => Query::eq(name, literal(logical, rng)),
         1 => Query::ne(name, literal(logical, rng)),
         2 | 3 => {

@@ -1,7 +1,7 @@
 //! Parsing and printing of queries, and their errors.
 
 use docvalues_column::{Field, Kind, LogicalType};
-use docvalues_search::query::{Literal, MAX_DEPTH, MAX_TEXT};
+use docvalues_search::query::{Comparison, Literal, MAX_DEPTH, MAX_TEXT, Pattern};
 use docvalues_search::{Error, Query};
 use docvalues_testkit::model::{MemSource, ModelColumn};
 use docvalues_testkit::rng::SplitMix64;
@@ -38,7 +38,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_parses_or_fails_at_a_position_in_it(text in "([a-c ()=<>.,'\"`0-9x\\\\-]|and|or|not|in){0,40}") {
+    fn any_text_parses_or_fails_at_a_position_in_it(text in "([a-c ()=<>.,'\"`0-9xi\\\\~*$!-]|and|or|not|in|like|is|null|between){0,40}") {
         match Query::parse(&text) {
             Ok(query) => prop_assert_eq!(Query::parse(&query.to_string()).unwrap(), query),
             Err(Error::Query(error)) => {
@@ -60,7 +60,7 @@ fn every_rule_of_the_grammar() {
         ("(a = 1 or b = 2) and c = 3", a.clone().or(b.clone()).and(c.clone())),
         ("a = 1 AND (b = 2 And ((c = 3)))", Query::all_of([a.clone(), b.clone(), c])),
         ("not a = 1 and b = 2", (!a.clone()).and(b.clone())),
-        ("not (a = 1 and b = 2)", !(a.clone().and(b))),
+        ("not (a = 1 and b = 2)", !(a.clone().and(b.clone()))),
         ("not not a = 1", a),
         ("true", Query::All),
         ("FALSE or true", Query::None.or(Query::All)),
@@ -75,6 +75,20 @@ fn every_rule_of_the_grammar() {
         ("a in 1.5..inf", Query::range("a", 1.5..f64::INFINITY)),
         ("a in inf..=-inf", Query::range("a", f64::INFINITY..=f64::NEG_INFINITY)),
         ("a ^= \"x\"", Query::prefix("a", "x")),
+        ("a $= 'x'", Query::matches("a", Pattern::ends_with("x"))),
+        ("a *= 'x' i", Query::matches("a", Pattern::contains("x").ignore_case())),
+        ("a*=x'00' I", Query::matches("a", Pattern::contains([0]).ignore_case())),
+        ("a = 'x' i and b = 2", Query::matches("a", Pattern::equals("x").ignore_case()).and(b.clone())),
+        ("a != 'x' i", Query::exists("a").and(!Query::matches("a", Pattern::equals("x").ignore_case()))),
+        ("a ~ '^x'", Query::matches("a", Pattern::regex("^x"))),
+        ("a !~ 'x'", Query::exists("a").and(!Query::matches("a", Pattern::regex("x")))),
+        ("not a ~ 'x' i", !Query::matches("a", Pattern::regex("x").ignore_case())),
+        ("a = b and b = 2", Query::compare("a", Comparison::Equal, "b").and(b.clone())),
+        ("a!=`b c`", Query::compare("a", Comparison::NotEqual, "b c")),
+        ("a <= x", Query::compare("a", Comparison::LessOrEqual, "x")),
+        ("a > `nan`", Query::compare("a", Comparison::Greater, "nan")),
+        ("a < `and`", Query::compare("a", Comparison::Less, "and")),
+        ("_doc >= i", Query::compare("_doc", Comparison::GreaterOrEqual, "i")),
         ("a in ()", Query::is_in("a", [0; 0])),
         ("a in(1,2)", Query::is_in("a", [1, 2])),
         ("a not in ('x', \"y\")", Query::not_in("a", ["x", "y"])),
@@ -111,9 +125,32 @@ fn errors_have_the_right_message_and_position() {
         "`and`, `or`, `not`, `true` and `false` are keywords: write a column of that name in backticks";
     for (text, column, what) in [
         ("", 1, "expected a column, `not` or `(`"),
-        ("a", 2, "expected `=`, `!=`, `<`, `<=`, `>`, `>=`, `^=`, `in`, `not in`, `exists` or `missing`"),
+        (
+            "a",
+            2,
+            "expected `=`, `!=`, `<`, `<=`, `>`, `>=`, `^=`, `$=`, `*=`, `~`, `in`, `not in`, `exists` or `missing`",
+        ),
+        ("a is null", 3, "expected `missing`, found `is null`"),
+        ("a = 1 and a is not null", 13, "expected `exists`, found `is not null`"),
+        ("a is 5", 3, "expected `=`, `exists` or `missing`, found `is`"),
+        ("a = null", 5, "expected `exists` or `missing` instead of a comparison, found `null`"),
+        ("a <> 5", 3, "expected `!=`, found `<>`"),
+        ("a between 1 and 2e3", 3, "expected `in 1..=2000.0`, found `between`"),
+        ("a not between 1 and x", 7, "expected a range such as `in 1..=5`, found `between`"),
+        ("a like 'x%'", 3, "expected `^= \"x\"`, found `like`"),
+        ("a like '%x%'", 3, "expected `*= \"x\"`, found `like`"),
+        ("a ilike '%x'", 3, "expected `$= \"x\" i`, found `ilike`"),
+        ("a like 'x'", 3, "expected `= \"x\"`, found `like`"),
+        ("a like 'x%_.'", 3, "expected `~ \"^x.*.\\\\.$\"`, found `like`"),
+        (
+            "a not like b",
+            7,
+            "expected `^=` (begins with), `$=` (ends with), `*=` (contains) or `~` (a regular expression), found `like`",
+        ),
         ("a =", 4, "expected a number, text in quotes, `true` or `false`"),
-        ("a = b", 5, "expected a number, text in quotes, `true` or `false`"),
+        ("a = /x/", 5, "expected a number, text in quotes, `true` or `false`"),
+        ("a ^= b", 6, "expected a number, text in quotes, `true` or `false`"),
+        ("a = and", 5, KEYWORD),
         ("a = 1 b = 2", 7, "expected `and`, `or` or the end"),
         ("(a = 1", 7, "expected `and`, `or` or `)`"),
         ("a = 1)", 6, "expected `and`, `or` or the end"),
@@ -198,7 +235,7 @@ fn the_examples_of_the_docs_page_are_right() {
         page.split("```text\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
     parse(blocks[0]);
     let [unread, keyword, unfit, unknown] = blocks[1].split("\n\n").collect::<Vec<_>>()[..] else { panic!() };
-    for wrong in [unread, keyword] {
+    for wrong in [unread, keyword, blocks[2].trim_end()] {
         let Err(Error::Query(error)) = Query::parse(wrong.lines().next().unwrap()) else { panic!() };
         assert_eq!(error.caret().unwrap(), wrong);
     }
@@ -241,6 +278,33 @@ fn a_literal_of_the_wrong_type_is_named_with_its_column_and_type() {
         ),
         ("string.sorted = 5", 17, "column \"string.sorted\" is string, and 5 is not text, in quotes"),
         ("i64.numeric ^= '1'", 16, "column \"i64.numeric\" is i64, and only byte strings have a prefix"),
+        (
+            "i64.numeric *= '1'",
+            16,
+            "column \"i64.numeric\" is i64, and only text and bytes are compared with patterns",
+        ),
+        ("_doc ~ '1'", 8, "column \"_doc\" is a number, and only text and bytes are compared with patterns"),
+        ("_doc = '1'", 8, "column \"_doc\" is i64, and \"1\" is not a number"),
+        ("_doc = i64.numeric", 8, "column \"_doc\" cannot be compared with a column"),
+        (
+            "string.sorted *= 5",
+            18,
+            "column \"string.sorted\" is string, and 5 is not text in quotes, or bytes",
+        ),
+        (
+            "string.sorted ~ x'00'",
+            17,
+            "column \"string.sorted\" is string, and x'00' is not a regular expression, in quotes",
+        ),
+        ("string.sorted ~ 'a(b'", 17, "wrong regular expression: unclosed group"),
+        ("string.binary ~ '(a{999}){999}'", 17, "the pattern takes more than 4 MiB"),
+        (
+            "i64.numeric < string.sorted",
+            15,
+            "column \"i64.numeric\" is i64, and column \"string.sorted\" is string: expected two columns of numbers, of times, or \
+             of the same type",
+        ),
+        ("string.sorted = libs", 17, "there is no column \"libs\"; text is written in quotes"),
     ] {
         let Err(Error::Query(error)) = parse(text).bind(&source) else { panic!("{text}") };
         assert_eq!((error.column().unwrap(), error.message()), (column, what), "{text}");

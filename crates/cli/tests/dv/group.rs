@@ -1,0 +1,76 @@
+//! `dv group` by several columns, with conditions on groups and distinct values, and the same in requests.
+
+use serde_json::{Value, from_str, json};
+
+use crate::sandbox::Sandbox;
+
+fn sandbox() -> Sandbox {
+    let csv = "host,status,size,agent,\"a,b\"\n\
+        a.example,200,10,curl,x\n\
+        a.example,200,20,wget,y\n\
+        a.example,404,5,curl,x\n\
+        b.example,200,7,,y\n\
+        b.example,,1,curl,x\n\
+        ,200,1000,curl,y\n";
+    let sandbox = Sandbox::with("t.csv", csv);
+    sandbox.ok(&["build", "t.csv", "-o", "t.dv", "-q"]);
+    sandbox
+}
+
+#[test]
+fn groups_of_several_columns_are_tables_and_json() {
+    let sandbox = sandbox();
+    let args = ["group", "t.dv", "host,status", "--sum", "size", "--distinct", "agent"];
+    let expected = "\
+host       status  documents  sum of size  distinct of agent
+────────────────────────────────────────────────────────────
+a.example  200             2           30                  2
+a.example  404             1            5                  1
+b.example  200             1            7                  0
+3 groups, 6 documents, 2 without a value in one of the columns
+";
+    assert_eq!(sandbox.ok(&args), expected);
+    let json: Value =
+        from_str(&sandbox.ok(&[&args[..], &["--json", "--docs", "1", "--columns", "size"]].concat()))
+            .unwrap();
+    assert_eq!(json["columns"], json!(["host", "status"]));
+    let first = json!({
+        "values": { "host": "a.example", "status": 200 },
+        "count": 2,
+        "metrics": { "sum": { "size": 30 }, "distinct": { "agent": 2 } },
+        "documents": [{ "_doc": 0, "size": 10 }],
+    });
+    assert_eq!(json["groups"][0].to_string(), first.to_string());
+    // A name with a comma is one column.
+    assert!(sandbox.ok(&["group", "t.dv", "a,b"]).contains("\n2 groups, 6 documents, 0 without a value\n"));
+}
+
+#[test]
+fn having_filters_groups_and_shows_what_it_needs() {
+    let sandbox = sandbox();
+    let having = "count >= 2 and sum(size) < 50";
+    let text = sandbox.ok(&["group", "t.dv", "host", "--having", having]);
+    let expected = "\
+host       documents  sum of size
+─────────────────────────────────
+a.example          3           35
+b.example          2            8
+2 groups, 6 documents, 1 without a value
+";
+    assert_eq!(text, expected);
+    let request =
+        json!({ "groups": [{ "column": ["host", "status"], "having": "distinct(agent) > 1" }] }).to_string();
+    let json: Value = from_str(&sandbox.ok(&["query", "t.dv", &request])).unwrap();
+    assert_eq!(json["groups"][0]["distinct"], 1);
+    assert_eq!(json["groups"][0]["groups"][0]["metrics"], json!({ "distinct": { "agent": 2 } }));
+
+    let wrong = |args: &[&str], said: &str| {
+        let run = sandbox.dv(&[&["group", "t.dv"], args].concat());
+        assert_eq!(run.code, 2, "{}", run.err);
+        assert!(run.err.contains(said), "{}", run.err);
+    };
+    wrong(&["host", "--having", "size > 5"], "expected `count`, found `size`");
+    wrong(&["host", "--having", "count like 5"], "found `like`");
+    wrong(&["host", "--having", "count > 1", "--by", "best"], "expected another order");
+    wrong(&["host,host"], "named twice");
+}

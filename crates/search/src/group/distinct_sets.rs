@@ -1,0 +1,184 @@
+//! Exact counts of distinct values in each group.
+//!
+//! A set of pairs, of a group's row and a value, serves all groups: a new pair adds one to the count in the row. Values
+//! are numbered as they are met, so that a pair fits one word.
+
+use crate::columns::{ColumnView, Elements, Slot};
+use crate::error::Result;
+use crate::hash_tables::{ByteStringTable, NumberTable, ValuePart, low};
+use crate::interrupt::Interrupt;
+use crate::memory_budget::MemoryBudget;
+use crate::window::{Cells, NO_ORD, Window};
+
+/// The distinct values of one column in each group.
+#[derive(Debug)]
+pub(super) struct DistinctSet {
+    slot: Slot,
+    /// The word of a row that has the count.
+    at: usize,
+    values: ValueNumbers,
+    /// Row and number of a value, one in each half.
+    pairs: NumberTable,
+}
+
+/// The numbers of the values of a column.
+#[derive(Debug)]
+enum ValueNumbers {
+    /// Ords, which are numbers already.
+    Ords,
+    Numbers(NumberTable),
+    Bytes(ByteStringTable),
+}
+
+impl DistinctSet {
+    pub(super) fn new(slot: Slot, at: usize, column: ColumnView<'_>) -> DistinctSet {
+        let values = match column.elements() {
+            Elements::Ords => ValueNumbers::Ords,
+            Elements::Numbers => ValueNumbers::Numbers(NumberTable::new(ValuePart::whole())),
+            Elements::Bytes => ValueNumbers::Bytes(ByteStringTable::new(ValuePart::whole())),
+        };
+        DistinctSet { slot, at, values, pairs: NumberTable::new(ValuePart::whole()) }
+    }
+
+    pub(super) fn fork(&self) -> DistinctSet {
+        let values = match &self.values {
+            ValueNumbers::Ords => ValueNumbers::Ords,
+            ValueNumbers::Numbers(numbers) => ValueNumbers::Numbers(numbers.fork()),
+            ValueNumbers::Bytes(bytes) => ValueNumbers::Bytes(bytes.fork()),
+        };
+        DistinctSet { slot: self.slot, at: self.at, values, pairs: self.pairs.fork() }
+    }
+
+    /// Bytes of memory.
+    pub(super) fn bytes(&self) -> usize {
+        let values = match &self.values {
+            ValueNumbers::Ords => 0,
+            ValueNumbers::Numbers(numbers) => numbers.bytes(),
+            ValueNumbers::Bytes(bytes) => bytes.bytes(),
+        };
+        values + self.pairs.bytes()
+    }
+
+    /// Adds the values of a window's documents, document `i` to row `places[i]`, except to row `other`. Ends when the
+    /// budget is exhausted.
+    pub(super) fn add(
+        &mut self,
+        rows: &mut [u64],
+        words: usize,
+        (places, other): (&[u32], u32),
+        window: &Window<'_>,
+        budget: &MemoryBudget,
+    ) {
+        let DistinctSet { slot, at, values, pairs } = self;
+        let mut add = |place: u32, number: Option<u32>| {
+            let Some(number) = number else { return false };
+            add_pair(pairs, place, number, &mut rows[place as usize * words + *at], budget)
+        };
+        let places = places.iter().copied();
+        let is_one = |place: &u32| *place != other;
+        // Whether all were added; the budget knows.
+        let _ = match (values, window.cells(*slot)) {
+            (ValueNumbers::Ords, Cells::Ords(ords)) => {
+                let mut some = places.zip(ords).filter(|(place, ord)| is_one(place) && **ord != NO_ORD);
+                some.all(|(place, ord)| add(place, Some(ord.get())))
+            }
+            (ValueNumbers::Ords, Cells::OrdLists(lists)) => {
+                let mut some = places.zip(lists.iter()).filter(|(place, _)| is_one(place));
+                some.all(|(place, ords)| ords.iter().all(|ord| add(place, Some(ord.get()))))
+            }
+            (ValueNumbers::Numbers(table), Cells::Numbers(numbers)) => places
+                .enumerate()
+                .filter(|(_, place)| is_one(place))
+                .filter_map(|(at, place)| Some((place, numbers.get(at)?)))
+                .all(|(place, number)| add(place, table.row(number, budget))),
+            (ValueNumbers::Numbers(table), Cells::NumberLists(lists)) => places
+                .zip(lists.iter())
+                .filter(|(place, _)| is_one(place))
+                .all(|(place, list)| list.iter().all(|number| add(place, table.row(*number, budget)))),
+            (ValueNumbers::Bytes(table), Cells::Bytes(strings)) => places
+                .zip(strings.iter())
+                .filter(|(place, _)| is_one(place))
+                .filter_map(|(place, bytes)| Some((place, bytes?)))
+                .all(|(place, bytes)| add(place, table.row(bytes, budget))),
+            // The form of a column's cells is that of its elements.
+            _ => true,
+        };
+    }
+
+    /// Adds the pairs of `other`, whose row `i` is row `rows_of[i]` here. Ends when the budget is exhausted.
+    ///
+    /// # Errors
+    ///
+    /// If the search is interrupted.
+    pub(super) fn merge(
+        &mut self,
+        other: &DistinctSet,
+        rows_of: &[u32],
+        (rows, words): (&mut [u64], usize),
+        budget: &MemoryBudget,
+        stop: &Interrupt,
+    ) -> Result<()> {
+        let mut pace = stop.pace();
+        let numbers = self.numbers_of(other, budget, stop)?;
+        for (pair, _) in other.pairs.iter() {
+            pace.step()?;
+            let (row, value) = halves(pair);
+            let Some(&row) = rows_of.get(row as usize) else { continue };
+            let value = match &numbers {
+                Some(numbers) => numbers.get(value as usize).copied().flatten(),
+                None => Some(value),
+            };
+            let Some(value) = value else { return Ok(()) };
+            let count = &mut rows[row as usize * words + self.at];
+            if !add_pair(&mut self.pairs, row, value, count, budget) {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// The number here of each value of `other`; `None` if they are the same.
+    fn numbers_of(
+        &mut self,
+        other: &DistinctSet,
+        budget: &MemoryBudget,
+        stop: &Interrupt,
+    ) -> Result<Option<Vec<Option<u32>>>> {
+        let mut pace = stop.pace();
+        match (&mut self.values, &other.values) {
+            (ValueNumbers::Numbers(to), ValueNumbers::Numbers(from)) => {
+                let mut numbers = vec![None; from.len() + 1];
+                for (number, at) in from.iter() {
+                    pace.step()?;
+                    numbers[low(at) as usize] = to.row(number, budget);
+                }
+                Ok(Some(numbers))
+            }
+            (ValueNumbers::Bytes(to), ValueNumbers::Bytes(from)) => {
+                let mut numbers = vec![None; from.len() + 1];
+                for (at, number) in numbers.iter_mut().enumerate().skip(1) {
+                    pace.step()?;
+                    *number = to.row(from.get(at), budget);
+                }
+                Ok(Some(numbers))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Adds a pair, and one to the count of its row if the pair is new. Returns false if the budget is exhausted.
+#[inline]
+fn add_pair(pairs: &mut NumberTable, row: u32, value: u32, count: &mut u64, budget: &MemoryBudget) -> bool {
+    let before = pairs.len();
+    let pair = (u64::from(row) << 32 | u64::from(value)).cast_signed();
+    let has_room = pairs.row(pair, budget).is_some();
+    *count += u64::from(pairs.len() > before);
+    has_room
+}
+
+/// The row and the value of a pair.
+fn halves(pair: i64) -> (u32, u32) {
+    let pair = pair.cast_unsigned();
+    (low(pair >> 32), low(pair & u64::from(u32::MAX)))
+}

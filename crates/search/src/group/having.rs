@@ -1,0 +1,93 @@
+//! Conditions on the counts and metrics of groups, as SQL's `having`.
+
+use docvalues_column::LogicalType;
+use docvalues_format::file::kind::from_f64;
+
+use super::{Measure, Metric};
+use crate::error::{Error, Result};
+use crate::query::{Condition, NumberTest, Query, QueryError, Tested};
+use crate::stats::Sum;
+
+/// The name of the number of documents in a group.
+const COUNT: &str = "count";
+
+/// A condition, bound to the metrics of a request.
+#[derive(Debug)]
+pub(crate) enum Having {
+    Constant(bool),
+    /// A test of the count, or of the metric of this index.
+    Test(Option<usize>, NumberTest),
+    All(Vec<Having>),
+    Any(Vec<Having>),
+    Not(Box<Having>),
+}
+
+impl Having {
+    /// Binds a condition. The types are those of the columns of the metrics.
+    ///
+    /// # Errors
+    ///
+    /// If it has a column that is not `count` and none of the metrics, or a test of something else than numbers.
+    pub(crate) fn new(query: &Query, metrics: &[Metric], logicals: &[LogicalType]) -> Result<Having> {
+        let all = |parts: &[Query]| {
+            parts.iter().map(|part| Having::new(part, metrics, logicals)).collect::<Result<Vec<_>>>()
+        };
+        Ok(match query {
+            Query::All => Having::Constant(true),
+            Query::None => Having::Constant(false),
+            Query::Condition(condition) => Having::test(condition, metrics, logicals)?,
+            Query::And(parts) => Having::All(all(parts)?),
+            Query::Or(parts) => Having::Any(all(parts)?),
+            Query::Not(part) => Having::Not(Box::new(Having::new(part, metrics, logicals)?)),
+            Query::Docs(_) => {
+                return Err(Error::Request(
+                    "expected a condition on counts and metrics, found a set of documents".into(),
+                ));
+            }
+        })
+    }
+
+    fn test(condition: &Condition, metrics: &[Metric], logicals: &[LogicalType]) -> Result<Having> {
+        let name = condition.column();
+        if name == COUNT {
+            return Ok(Having::Test(None, NumberTest::new(condition, None)?));
+        }
+        let at = metrics.iter().position(|metric| metric.name() == name);
+        let Some((at, logical)) = at.and_then(|at| Some((at, *logicals.get(at)?))) else {
+            let known: Vec<String> = metrics.iter().map(|metric| format!("`{}`", metric.name())).collect();
+            let known = [vec![format!("`{COUNT}`")], known].concat().join(", ");
+            return Err(Error::Query(QueryError::of_column(
+                condition,
+                format!("expected {known}, found `{name}`"),
+            )));
+        };
+        let logical = match &metrics[at] {
+            Metric::Min(_) | Metric::Max(_) => Some(logical),
+            Metric::Sum(_) => (logical == LogicalType::F64).then_some(logical),
+            Metric::Mean(_) => Some(LogicalType::F64),
+            Metric::Distinct(_) => None,
+        };
+        Ok(Having::Test(Some(at), NumberTest::new(condition, logical)?))
+    }
+
+    /// Whether a group passes.
+    pub(crate) fn passes(&self, count: u64, measure: &dyn Fn(usize) -> Option<Measure>) -> bool {
+        match self {
+            Having::Constant(passes) => *passes,
+            Having::Test(None, test) => test.passes(Some(Tested::Integer(count.into()))),
+            Having::Test(Some(metric), test) => test.passes(measure(*metric).and_then(tested)),
+            Having::All(parts) => parts.iter().all(|part| part.passes(count, measure)),
+            Having::Any(parts) => parts.iter().any(|part| part.passes(count, measure)),
+            Having::Not(part) => !part.passes(count, measure),
+        }
+    }
+}
+
+fn tested(measure: Measure) -> Option<Tested> {
+    Some(match measure {
+        Measure::Value(value) => Tested::Stored(value.stored()?),
+        Measure::Sum(Sum::Integer(sum)) => Tested::Integer(sum),
+        Measure::Sum(Sum::Double(number)) | Measure::Mean(number) => Tested::Stored(from_f64(number)),
+        Measure::Distinct(count) => Tested::Integer(count.into()),
+    })
+}

@@ -1,0 +1,87 @@
+//! Tests of single numbers that are in no column: the counts and metrics of groups.
+
+use std::ops::{Bound, RangeInclusive};
+
+use docvalues_column::LogicalType;
+
+use super::bind::refused_at;
+use super::column_condition::{Values, values};
+use super::convert_literal::wide_range;
+use super::{Condition, Test};
+use crate::Result;
+
+/// A test of one number.
+#[derive(Debug)]
+pub(crate) enum NumberTest {
+    Exists,
+    Missing,
+    /// An integer in these ranges, or outside of them.
+    Integer {
+        ranges: Vec<RangeInclusive<i128>>,
+        is_in: bool,
+    },
+    /// A stored number in these ranges, or outside of them.
+    Stored {
+        ranges: Vec<RangeInclusive<i64>>,
+        is_in: bool,
+    },
+}
+
+/// A number to test.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Tested {
+    Integer(i128),
+    Stored(i64),
+}
+
+impl NumberTest {
+    /// The test of a condition, for stored numbers of type `logical`, or for integers of any size.
+    ///
+    /// # Errors
+    ///
+    /// If it is no test of numbers.
+    pub(crate) fn new(condition: &Condition, logical: Option<LogicalType>) -> Result<NumberTest> {
+        let (name, test) = (condition.column(), condition.test());
+        let is_in = !matches!(test, Test::NotIn(_));
+        let refused = |refused| refused_at(refused, condition);
+        match test {
+            Test::Exists => return Ok(NumberTest::Exists),
+            Test::Missing => return Ok(NumberTest::Missing),
+            Test::Matches(_) | Test::Column(..) => {
+                let what = format!("\"{name}\" is a number, and is compared with numbers alone");
+                return Err(refused((0, what)));
+            }
+            Test::In(_) | Test::NotIn(_) | Test::Range(..) | Test::Prefix(_) => {}
+        }
+        // Checks the literals, also for integers of any size.
+        let found = values(name, logical.unwrap_or(LogicalType::I64), test).map_err(refused)?;
+        if let (Some(_), Values::Numbers(set)) = (logical, found) {
+            return Ok(NumberTest::Stored { ranges: set.ranges().collect(), is_in });
+        }
+        let wide = |low, high| wide_range(low, high).map_err(|what| refused((0, what.to_owned())));
+        let ranges = match test {
+            Test::In(list) | Test::NotIn(list) => list
+                .iter()
+                .map(|one| wide(Bound::Included(one), Bound::Included(one)))
+                .collect::<Result<Vec<_>>>()?,
+            Test::Range(low, high) => vec![wide(low.as_ref(), high.as_ref())?],
+            _ => Vec::new(),
+        };
+        Ok(NumberTest::Integer { ranges: ranges.into_iter().flatten().collect(), is_in })
+    }
+
+    /// Whether a number passes; `None` is a missing one.
+    pub(crate) fn passes(&self, number: Option<Tested>) -> bool {
+        match (self, number) {
+            (NumberTest::Missing, number) => number.is_none(),
+            (NumberTest::Exists, number) => number.is_some(),
+            (NumberTest::Integer { ranges, is_in }, Some(Tested::Integer(number))) => {
+                ranges.iter().any(|range| range.contains(&number)) == *is_in
+            }
+            (NumberTest::Stored { ranges, is_in }, Some(Tested::Stored(number))) => {
+                ranges.iter().any(|range| range.contains(&number)) == *is_in
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Patterns that text and bytes are compared with: parts of a value, regular expressions, and both without regard to
+//! case.
+
+use std::fmt::Write as _;
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::Literal;
+use super::convert_literal::Mismatch;
+
+/// The most memory for a compiled pattern, in bytes.
+const MAX_COMPILED: usize = 4 << 20;
+
+/// The part of a value that a [`Pattern`] is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatternKind {
+    /// The value is the text.
+    Equals,
+    /// The value begins with the text.
+    StartsWith,
+    /// The value ends with the text.
+    EndsWith,
+    /// The value contains the text.
+    Contains,
+    /// The value contains a match of the regular expression.
+    Regex,
+}
+
+/// A test of text or bytes.
+///
+/// All patterns run as regular expressions of the crate [`regex`], in time linear in the value. Case is ignored by
+/// Unicode's simple case folding: `"ß"` and `"SS"` differ.
+///
+/// ```
+/// use docvalues_search::Query;
+/// use docvalues_search::query::Pattern;
+///
+/// let built = Query::matches("path", Pattern::regex(r"/v[0-9]+/"));
+/// assert_eq!(Query::parse("path ~ '/v[0-9]+/'")?, built);
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pattern {
+    kind: PatternKind,
+    literal: Literal,
+    ignores_case: bool,
+}
+
+impl Pattern {
+    /// A pattern of this kind. Only text and bytes can be bound to a column, and only text as a regular expression.
+    pub fn new(kind: PatternKind, literal: impl Into<Literal>) -> Pattern {
+        Pattern { kind, literal: literal.into(), ignores_case: false }
+    }
+
+    /// Values equal to `literal`; the same as a comparison by `=`, unless case is ignored.
+    pub fn equals(literal: impl Into<Literal>) -> Pattern {
+        Pattern::new(PatternKind::Equals, literal)
+    }
+
+    /// Values that end with `literal`.
+    pub fn ends_with(literal: impl Into<Literal>) -> Pattern {
+        Pattern::new(PatternKind::EndsWith, literal)
+    }
+
+    /// Values that contain `literal`.
+    pub fn contains(literal: impl Into<Literal>) -> Pattern {
+        Pattern::new(PatternKind::Contains, literal)
+    }
+
+    /// Values with a match of a regular expression, which is checked when the query is bound.
+    pub fn regex(expression: impl Into<String>) -> Pattern {
+        Pattern::new(PatternKind::Regex, expression.into())
+    }
+
+    /// Ignores case.
+    #[must_use]
+    pub fn ignore_case(self) -> Pattern {
+        Pattern { ignores_case: true, ..self }
+    }
+
+    /// The part of a value that is compared.
+    pub fn kind(&self) -> PatternKind {
+        self.kind
+    }
+
+    /// The text, the bytes or the regular expression.
+    pub fn literal(&self) -> &Literal {
+        &self.literal
+    }
+
+    /// Whether case is ignored.
+    pub fn ignores_case(&self) -> bool {
+        self.ignores_case
+    }
+
+    /// Compiles the pattern. The inner error is the expected form of the literal.
+    pub(super) fn compile(&self) -> Result<Result<Regex, String>, Mismatch> {
+        let text = match (&self.literal, self.kind) {
+            (Literal::Text(text), PatternKind::Regex) => text.clone(),
+            (Literal::Text(text), _) => regex::escape(text),
+            (_, PatternKind::Regex) => return Err("a regular expression, in quotes"),
+            (Literal::Bytes(bytes), _) => escape_bytes(bytes),
+            _ => return Err("text in quotes, or bytes"),
+        };
+        let text = match self.kind {
+            PatternKind::Equals => format!(r"\A(?:{text})\z"),
+            PatternKind::StartsWith => format!(r"\A(?:{text})"),
+            PatternKind::EndsWith => format!(r"(?:{text})\z"),
+            PatternKind::Contains | PatternKind::Regex => text,
+        };
+        let built =
+            RegexBuilder::new(&text).case_insensitive(self.ignores_case).size_limit(MAX_COMPILED).build();
+        Ok(built.map_err(|error| match error {
+            regex::Error::CompiledTooBig(_) => {
+                format!("the pattern takes more than {} MiB", MAX_COMPILED >> 20)
+            }
+            // The last line says what is wrong; those before it draw the place.
+            other => {
+                let text = other.to_string();
+                let last = text.lines().last().unwrap_or_default();
+                format!("wrong regular expression: {}", last.trim_start_matches("error: "))
+            }
+        }))
+    }
+}
+
+/// An expression that matches these bytes only.
+fn escape_bytes(bytes: &[u8]) -> String {
+    let mut text = String::from("(?-u:");
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\\x{byte:02x}");
+    }
+    text.push(')');
+    text
+}

@@ -1,0 +1,263 @@
+//! Groups by several columns, their distinct values, and conditions on them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use docvalues_column::{Field, Kind, LogicalType, Part};
+use docvalues_format::file::kind::{from_f64, to_f64};
+use docvalues_search::group::{Group, GroupOrder, Measure, Metric};
+use docvalues_search::stats::{Distinct, Sum};
+use docvalues_search::{Docs, Error, Parts, Query, Search, Value};
+use docvalues_testkit::model::{Cell, ModelColumn};
+use docvalues_testkit::rng::SplitMix64;
+use docvalues_testkit::shapes::Dataset;
+use proptest::prelude::*;
+
+/// A value in the order of groups.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Plain {
+    Number(i64),
+    Bytes(Vec<u8>),
+}
+
+const BY: [&str; 4] = ["number", "double", "term", "bytes"];
+
+/// Columns of few values, among them zero bytes, empty strings and both zeros.
+fn any_rows(docs: u32, seed: u64, values: u64, missing: u64) -> Dataset {
+    let mut rng = SplitMix64::new(seed);
+    let field = |name: &str, kind, logical| Field::new(name, kind, logical);
+    let mut optional = |of: &dyn Fn(u64) -> i64| -> Vec<Option<i64>> {
+        (0..docs).map(|_| (rng.below(100) >= missing).then(|| of(rng.below(values)))).collect()
+    };
+    let numbers = optional(&|value| value.cast_signed() - 2);
+    let doubles = optional(&|value| from_f64([-0.0, 0.0, 1.5, f64::NEG_INFINITY][(value % 4) as usize]));
+    let (terms, strings) = (optional(&u64::cast_signed), optional(&u64::cast_signed));
+    let sums = optional(&|value| value.cast_signed() * 1_000 - 1_500);
+    let bytes = |list: Vec<Option<i64>>| -> Vec<Option<Vec<u8>>> {
+        let parts: [&[u8]; 6] = [b"", b"\0", b"\0\x01", b"\0\xff", b"a", b"a\0"];
+        let of = |value: i64| {
+            let value = usize::try_from(value).unwrap();
+            [parts[value % 6], &vec![0xff; value / 6 % 3], value.to_string().as_bytes()]
+                [..(2 + value / 18).min(3)]
+                .concat()
+        };
+        list.into_iter().map(|value| value.map(of)).collect()
+    };
+    let mut rng = SplitMix64::new(seed + 1);
+    let sets =
+        (0..docs).map(|_| (0..rng.below(4)).map(|_| vec![rng.below(values) as u8]).collect::<BTreeSet<_>>());
+    let sets = ModelColumn::SortedSet(sets.collect());
+    let mut rng = SplitMix64::new(seed + 2);
+    let lists = (0..docs).map(|_| {
+        let mut list: Vec<i64> = (0..rng.below(4)).map(|_| rng.below(values).cast_signed()).collect();
+        list.sort_unstable();
+        list
+    });
+    let lists = ModelColumn::SortedNumeric(lists.collect());
+    let columns = vec![
+        (field("number", Kind::Numeric, LogicalType::I64), ModelColumn::Numeric(numbers)),
+        (field("double", Kind::Numeric, LogicalType::F64), ModelColumn::Numeric(doubles)),
+        (field("term", Kind::Sorted, LogicalType::Bytes), ModelColumn::Sorted(bytes(terms))),
+        (field("bytes", Kind::Binary, LogicalType::Bytes), ModelColumn::Binary(bytes(strings))),
+        (field("sum", Kind::Numeric, LogicalType::I64), ModelColumn::Numeric(sums)),
+        (field("set", Kind::SortedSet, LogicalType::Bytes), sets),
+        (field("list", Kind::SortedNumeric, LogicalType::I64), lists),
+    ];
+    Dataset { docs, columns }
+}
+
+fn values(rows: &Dataset, name: &str, doc: u32) -> Vec<Plain> {
+    let (field, column) = rows.columns.iter().find(|(field, _)| field.name == name).unwrap();
+    let is_double = field.logical == LogicalType::F64;
+    let one_zero = |number: i64| if is_double && to_f64(number) == 0.0 { from_f64(0.0) } else { number };
+    match column.cell(doc) {
+        Cell::Missing => Vec::new(),
+        Cell::Number(number) => vec![Plain::Number(one_zero(number))],
+        Cell::Bytes(bytes) => vec![Plain::Bytes(bytes.to_vec())],
+        Cell::Numbers(numbers) => numbers.iter().map(|number| Plain::Number(*number)).collect(),
+        Cell::Set(terms) => terms.iter().map(|term| Plain::Bytes(term.clone())).collect(),
+    }
+}
+
+/// A group: its values, the number of its documents, and its metrics.
+type Found = (Vec<Value>, u64, Vec<Option<Measure>>);
+
+/// The metrics of the requests: a sum, and distinct values of each kind of column.
+fn metrics(with_distinct: bool) -> Vec<Metric> {
+    let distinct = ["set", "list", "number", "term", "bytes", "double"];
+    let distinct = distinct.into_iter().filter(|_| with_distinct).map(|name| Metric::Distinct(name.into()));
+    [Metric::Sum("sum".into())].into_iter().chain(distinct).collect()
+}
+
+/// The groups in ascending order, and the number of documents in none.
+fn naive(rows: &Dataset, by: &[&str], metrics: &[Metric]) -> (Vec<Found>, u64) {
+    let mut groups: BTreeMap<Vec<Plain>, Vec<u32>> = BTreeMap::new();
+    let mut missing = 0;
+    for doc in 0..rows.docs {
+        let tuple: Vec<Plain> = by.iter().flat_map(|name| values(rows, name, doc)).collect();
+        if tuple.len() == by.len() {
+            groups.entry(tuple).or_default().push(doc);
+        } else {
+            missing += 1;
+        }
+    }
+    let logical = |name: &str| rows.columns.iter().find(|(field, _)| field.name == name).unwrap().0.logical;
+    let found = groups.into_iter().map(|(tuple, docs)| {
+        let tuple = tuple.into_iter().zip(by).map(|(value, name)| match value {
+            Plain::Number(number) => Value::of(logical(name), number),
+            Plain::Bytes(bytes) => Value::Bytes(bytes),
+        });
+        let metrics = metrics.iter().map(|metric| {
+            let all: Vec<Plain> = docs.iter().flat_map(|doc| values(rows, metric.column(), *doc)).collect();
+            match metric {
+                Metric::Distinct(_) => {
+                    Some(Measure::Distinct(all.into_iter().collect::<BTreeSet<_>>().len() as u64))
+                }
+                _ => (!all.is_empty()).then(|| {
+                    Measure::Sum(Sum::Integer(
+                        all.iter()
+                            .map(|value| match value {
+                                Plain::Number(number) => i128::from(*number),
+                                Plain::Bytes(_) => panic!("a sum of bytes"),
+                            })
+                            .sum(),
+                    ))
+                }),
+            }
+        });
+        (tuple.collect(), docs.len() as u64, metrics.collect())
+    });
+    (found.collect(), missing)
+}
+
+/// Conditions with their plain form.
+type Condition = (&'static str, fn(&Found) -> bool);
+
+fn sum(found: &Found) -> Option<i128> {
+    match found.2[0] {
+        Some(Measure::Sum(Sum::Integer(sum))) => Some(sum),
+        _ => None,
+    }
+}
+
+const HAVING: [Condition; 6] = [
+    ("true", |_| true),
+    ("count > 1.5 and not count in (3, 4)", |found| found.1 > 1 && ![3, 4].contains(&found.1)),
+    ("sum(sum) in -2000..3_000 or count = 1", |found| {
+        sum(found).is_some_and(|sum| (-2_000..3_000).contains(&sum)) || found.1 == 1
+    }),
+    ("sum(sum) missing or `sum(sum)` > 1e300 or sum(sum) != 500", |found| sum(found) != Some(500)),
+    ("SUM(sum) exists and count not in (2)", |found| sum(found).is_some() && found.1 != 2),
+    ("false", |_| false),
+];
+
+fn found(groups: &docvalues_search::group::Groups) -> Vec<Found> {
+    let groups = groups.groups.iter();
+    groups.map(|group| (group.values.clone(), group.count, group.metrics.clone())).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
+
+    #[test]
+    fn several_columns_equal_the_naive_groups(
+        docs in prop_oneof![0..4_u32, 4..300_u32, 4_094..4_099_u32],
+        (seed, values, missing) in (any::<u64>(), prop::sample::select(vec![1, 3, 40_u64]), prop::sample::select(vec![0, 0, 20_u64])),
+        by in prop::sample::subsequence(BY.to_vec(), 1..=4),
+        (with_distinct, having) in (any::<bool>(), 0..HAVING.len()),
+        (order, top) in (0..3_u8, prop::sample::select(vec![1, 3, 100_000_usize])),
+        budget in prop::sample::select(vec![200_000, 1 << 28_usize]),
+        threads in prop::sample::select(vec![1, 3_usize]),
+        cuts in (any::<u32>(), any::<u32>()),
+    ) {
+        let rows = any_rows(docs, seed, values, missing);
+        let metrics = metrics(with_distinct);
+        let (mut expected, missing) = naive(&rows, &by, &metrics);
+        let (text, passes) = HAVING[having];
+        expected.retain(passes);
+        let distinct = expected.len() as u64;
+        let order = match order {
+            0 => GroupOrder::Count,
+            1 => GroupOrder::Value,
+            // The last: distinct values of the doubles, or the sum.
+            _ => GroupOrder::Metric(metrics.len() - 1),
+        };
+        // Stable: ties are in the order of values.
+        match order {
+            GroupOrder::Count => expected.sort_by_key(|group| std::cmp::Reverse(group.1)),
+            GroupOrder::Metric(_) => expected.sort_by_key(|group| std::cmp::Reverse(match group.2.last().unwrap() {
+                Some(Measure::Distinct(count)) => Some(i128::from(*count)),
+                _ => sum(group),
+            })),
+            _ => {}
+        }
+        expected.truncate(top);
+        let by: Vec<String> = by.into_iter().map(Into::into).collect();
+        let asked = Group { by, metrics, order, ..Group::by("") }.top(top).having(Query::parse(text).unwrap());
+        let source = rows.source();
+        let answer = match Search::new(&source).threads(threads).memory(budget).group(Docs::All, &asked) {
+            Err(Error::Memory { .. }) if budget < 1 << 20 => return Ok(()),
+            answer => answer.unwrap(),
+        };
+        prop_assert_eq!(&found(&answer), &expected);
+        prop_assert_eq!((answer.missing, answer.distinct), (missing, Some(Distinct::Exact(distinct))));
+
+        let mut starts = [0, cuts.0 % (docs + 1), cuts.1 % (docs + 1)];
+        starts.sort_unstable();
+        let parts = Parts::new(rows.cut(&starts).into_iter().map(|part| Part::new(part.source())));
+        let answer = Search::over(&parts).threads(threads).group(Docs::All, &asked).unwrap();
+        prop_assert_eq!(&found(&answer), &expected, "in parts from {:?}", starts);
+
+        let shards = [parts.without(|part| part > 0), parts.without(|part| part == 0)];
+        let [first, last] = shards.each_ref().map(|parts| Search::over(parts).partial_group(Docs::All, &asked));
+        if with_distinct {
+            prop_assert!(matches!(first, Err(Error::Request(_))), "{:?}", first);
+        } else {
+            prop_assert_eq!(&first.unwrap().merge(last.unwrap()).unwrap().finish(), &answer, "merged");
+        }
+    }
+}
+
+#[test]
+fn requests_that_cannot_be_answered_say_why() {
+    let rows = any_rows(10, 1, 3, 0);
+    let source = rows.source();
+    let refused = |group: Group| match Search::new(&source).group(Docs::All, &group) {
+        Err(error) => error.to_string(),
+        Ok(found) => panic!("{found:?}"),
+    };
+    let having =
+        |text: &str| Group::by("term").metric(Metric::Sum("sum".into())).having(Query::parse(text).unwrap());
+    for (group, message) in [
+        (
+            having("count > 1 and total > 5"),
+            "character 15 of the query: expected `count`, `sum(sum)`, found `total`",
+        ),
+        (
+            having("count = 'x'"),
+            "character 9 of the query: column \"count\" is i64, and \"x\" is not a number",
+        ),
+        (
+            having("count *= 'x'"),
+            "character 10 of the query: \"count\" is a number, and is compared with numbers alone",
+        ),
+        (
+            having("count = sum"),
+            "character 9 of the query: \"count\" is a number, and is compared with numbers alone",
+        ),
+        (
+            having("count > 1").order(GroupOrder::Best),
+            "expected another order for a condition on groups, found that of their best documents",
+        ),
+        (
+            Group::by("term").metric(Metric::Distinct("set".into())).order(GroupOrder::Best),
+            "expected another order for the distinct values of groups, found that of their best documents",
+        ),
+        (Group { by: Vec::new(), ..Group::by("") }, "expected a column to group by, found none"),
+        (
+            Group::by("term").and_by("set"),
+            "column \"set\" is sorted-set, which has several values a document, so that they have no group",
+        ),
+    ] {
+        assert_eq!(refused(group), message);
+    }
+}
