@@ -162,7 +162,7 @@ fn print(
     heading.extend(headings.iter().map(|heading| (heading.as_str(), Align::Right)));
     let has_docs = found.groups.iter().any(|group| !group.docs.is_empty());
     heading.extend(has_docs.then_some(("best", Align::Left)));
-    let table = Table::new(&heading);
+    let table = Table::new(&heading).named_by(names.len());
     let mut table = if has_docs { table.fold_last() } else { table };
     for group in &found.groups {
         let values = group.values.iter().zip(&printers);

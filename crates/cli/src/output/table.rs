@@ -53,10 +53,8 @@ struct Column {
 #[derive(Clone, Debug)]
 enum Row {
     Cells {
-        /// The heading of the block, instead of the first cell.
+        /// The heading of the block, instead of the first cells.
         title: Option<String>,
-        /// The number of first cells that the heading of the block stands for.
-        ids: usize,
         cells: Vec<String>,
     },
     Rule,
@@ -66,6 +64,8 @@ enum Row {
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     columns: Vec<Column>,
+    /// The number of first cells that are the heading of a block.
+    ids: usize,
     rows: Vec<Row>,
 }
 
@@ -95,7 +95,7 @@ impl Table {
                 is_folded: false,
             }
         };
-        Table { columns: heading.iter().map(column).collect(), rows: Vec::new() }
+        Table { columns: heading.iter().map(column).collect(), ids: 1, rows: Vec::new() }
     }
 
     /// Cuts the columns with these names to `max`, and on a narrow terminal before all others.
@@ -103,6 +103,12 @@ impl Table {
         for column in self.columns.iter_mut().filter(|column| names.contains(&column.name.as_str())) {
             (column.max, column.min, column.is_cut_first) = (max, MIN_CUT_FIRST, true);
         }
+        self
+    }
+
+    /// The first `count` cells name a row, not the first one alone.
+    pub(crate) fn named_by(mut self, count: usize) -> Table {
+        self.ids = count;
         self
     }
 
@@ -116,7 +122,7 @@ impl Table {
 
     /// Adds a row; missing cells are empty.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(Row::Cells { title: None, ids: 1, cells });
+        self.rows.push(Row::Cells { title: None, cells });
     }
 
     /// Adds a rule.
@@ -229,14 +235,14 @@ impl Table {
     fn print_blocks(&self, console: &mut Console<'_>) -> Result<(), CliError> {
         let limit = console.out_width.unwrap_or(usize::MAX);
         for row in &self.rows {
-            let Row::Cells { title, ids, cells } = row else { continue };
-            let title = title.as_ref().or(cells.first()).map_or("", String::as_str);
+            let Row::Cells { title, cells } = row else { continue };
+            let (names, values) = cells.split_at(self.ids.min(cells.len()));
+            let title = title.clone().unwrap_or_else(|| names.join(", "));
             console.line(format!("── {title}").trim_end())?;
-            let columns = self.columns.get(*ids..).unwrap_or_default();
+            let columns = self.columns.get(self.ids..).unwrap_or_default();
             let widest = columns.iter().map(|column| width(&column.name)).max().unwrap_or(0).min(limit / 3);
             let indent = widest + 4;
-            let cells = cells.get(*ids..).unwrap_or_default();
-            for (column, cell) in columns.iter().zip(cells).filter(|(_, cell)| !cell.is_empty()) {
+            for (column, cell) in columns.iter().zip(values).filter(|(_, cell)| !cell.is_empty()) {
                 let room = limit.saturating_sub(indent);
                 let lines = fold(cell, room, room).join(&format!("\n{}", " ".repeat(indent)));
                 let name = Align::Left.pad(&fit(&column.name, widest), widest);
@@ -265,13 +271,13 @@ pub(crate) fn print(
     let heading: Vec<(&str, Align)> = heading.iter().map(|(name, align)| (name.as_str(), *align)).collect();
     let mut table = Table::new(&heading);
     let ids = rows.first().map_or(0, |row| row.ids.len());
+    table.ids = ids;
     for (at, column) in table.columns.iter_mut().enumerate() {
         // Blocks show more of the values than cells that are cut further.
         (column.max, column.min) = if at < ids { (usize::MAX, usize::MAX) } else { (MAX_TEXT, MAX_TEXT) };
     }
     let row = |WideRow { title, ids, cells }: &WideRow| Row::Cells {
         title: Some(title.clone()),
-        ids: ids.len(),
         cells: ids.iter().chain(cells).cloned().collect(),
     };
     table.rows = rows.iter().map(row).collect();
