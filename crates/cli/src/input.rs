@@ -12,7 +12,7 @@ pub(crate) mod column;
 pub(crate) mod column_type;
 pub(crate) mod csv_cells;
 pub(crate) mod error;
-mod header;
+pub(crate) mod header;
 pub(crate) mod import;
 pub(crate) mod infer_types;
 pub(crate) mod ndjson;

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::ids::IdArgs;
 use crate::api::writer::WriterOptions;
+use crate::input::header::Header;
 use crate::input::source::InputFormat;
 
 const BUILD_LONG: &str = "\
@@ -93,9 +94,12 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
     pub(crate) delimiter: Option<u8>,
 
-    /// Read the first row as data and name the columns c1, c2, …
-    #[arg(long)]
-    pub(crate) no_header: bool,
+    /// The columns of CSV files without a header: their names, or `no` for c1, c2, …
+    ///
+    /// The first row is then data. Names are separated by commas, as in a header: a name in double quotes may contain a
+    /// comma. Write --header '"no"' for a single column that is called no.
+    #[arg(long, value_name = "no|NAME,…", value_parser = Header::parse)]
+    pub(crate) header: Option<Header>,
 
     /// Read quotes as text, not as CSV quoting
     #[arg(long)]

@@ -12,6 +12,7 @@ use crate::error::{CliError, Exit};
 use crate::id_index::{self, IdIndexPlan};
 use crate::input::column::MissingTokens;
 use crate::input::error::BadRow;
+use crate::input::header::Header;
 use crate::input::import::{Exclude, Import, ImportOptions};
 use crate::input::schema::Schema;
 use crate::input::source::Source;
@@ -97,7 +98,7 @@ pub(super) fn options(args: &InputArgs, memory: usize) -> Result<ImportOptions, 
         format: args.input_format,
         delimiter: args.delimiter,
         quotes: !args.no_quotes,
-        header: !args.no_header,
+        header: args.header.clone().unwrap_or(Header::FirstRow),
         missing: MissingTokens::new(args.no_default_missing, &args.missing),
         schema: requested(args.schema.as_deref(), &args.types)?,
         exclude: Exclude::new(&args.exclude),

@@ -20,7 +20,7 @@ pub(crate) use self::hints::type_flag;
 use self::open_input::{OpenInput, Rows};
 use super::column::{Column, MissingTokens};
 use super::error::{BadRow, InputError, Result};
-use super::header::NewName;
+use super::header::{Header, NewName};
 use super::parse_cell::TypeMismatch;
 use super::row::{Fields, Row};
 use super::schema::Schema;
@@ -34,7 +34,7 @@ pub(crate) struct ImportOptions {
     pub(crate) format: Option<InputFormat>,
     pub(crate) delimiter: Option<u8>,
     pub(crate) quotes: bool,
-    pub(crate) header: bool,
+    pub(crate) header: Header,
     pub(crate) missing: MissingTokens,
     pub(crate) schema: Schema,
     /// Columns to leave out.

@@ -57,7 +57,7 @@ fn a_header_with_empty_and_repeated_names() {
     sandbox.write("b.csv", ",a,a\n4,5,6\n");
     let run = sandbox.dv(&["build", "a.csv", "b.csv", "-o", "out.dv"]);
     let note = "note: a.csv: the header has empty or repeated names: column 1 is \"c1\", column 3 is \"a_2\"; \
-        if the first row is data, use --no-header\n";
+        if the first row is data, use --header no\n";
     assert_eq!((run.code, run.err.as_str()), (0, note), "{run:?}");
     assert_eq!(sandbox.ok(&["export", "out.dv", "--format", "csv"]), "c1,a,a_2\n1,2,3\n4,5,6\n");
 }

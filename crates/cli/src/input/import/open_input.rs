@@ -58,7 +58,7 @@ impl Import {
         let dialect = Dialect {
             delimiter: self.options.delimiter.unwrap_or(usual),
             quotes: self.options.quotes,
-            header: self.options.header,
+            header: self.options.header.clone(),
         };
         let rows = CsvRows::open(name, opened.reader, dialect, &mut self.fields)?;
         reports_pauses.set(may_pause);

@@ -13,7 +13,7 @@ fn options() -> ImportOptions {
         format: None,
         delimiter: None,
         quotes: true,
-        header: true,
+        header: Header::FirstRow,
         missing: MissingTokens::new(false, &[]),
         schema: Schema::default(),
         exclude: Exclude::default(),
