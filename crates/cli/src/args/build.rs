@@ -10,11 +10,11 @@ use crate::input::header::Header;
 use crate::input::source::InputFormat;
 
 const BUILD_LONG: &str = "\
-Build a segment from CSV, TSV, NDJSON, Parquet or Arrow IPC files.
+Build a segment from CSV, TSV, JSON, Parquet or Arrow IPC files.
 
 Inputs: `-` is standard input. Several inputs make one segment; their columns are united by name. An input may be \
 compressed with gzip or zstd. The name, the first bytes or the first line of an input gives its format; \
---input-format overrides that.
+--input-format overrides that. JSON has one object a line (NDJSON), an array of objects, or objects one after the other.
 
 Types: dv reads a sample of the rows and picks the first of bool, i64, u64, f64, date (2013-01-31), timestamp \
 (RFC 3339, in ms, us or ns as its digits need) and string that can print every value of the sample exactly as it was \
@@ -191,7 +191,7 @@ impl WriteArgs {
     }
 }
 
-/// Build a segment from CSV, TSV, NDJSON, Parquet or Arrow files
+/// Build a segment from CSV, TSV, JSON, Parquet or Arrow files
 #[derive(Debug, Args)]
 #[command(long_about = BUILD_LONG, after_long_help = BUILD_EXAMPLES)]
 pub(crate) struct BuildArgs {

@@ -43,8 +43,8 @@ pub(crate) enum InputFormat {
     /// Tab-separated values.
     #[value(alias = "tab")]
     Tsv,
-    /// One JSON object a line.
-    #[value(alias = "jsonl")]
+    /// JSON: one object a line, an array of objects, or objects one after the other.
+    #[value(aliases = ["jsonl", "json"])]
     Ndjson,
     /// Parquet (if dv was built with the feature `parquet`).
     #[value(alias = "pq")]

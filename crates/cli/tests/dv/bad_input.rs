@@ -81,16 +81,22 @@ fn broken_json() {
 }
 
 #[test]
-fn json_over_several_lines() {
-    let text = "{\n  \"a\": 1\n}\n";
-    let message = "a.ndjson:1:2: invalid JSON: EOF while parsing an object: \"{\"";
+fn json_over_several_lines_after_one_line() {
+    let text = "{\"a\": 1}\n{\n  \"a\": 1\n}\n";
+    let message = "a.ndjson:2:2: invalid JSON: EOF while parsing an object: \"{\"";
     refused("a.ndjson", text, &[], 1, message, "jq -c .");
 }
 
 #[test]
-fn a_json_array_of_documents() {
-    let message = "a.ndjson:1:1: expected a JSON object, found an array: \"[{\"a\":1}]\"";
-    refused("a.ndjson", "[{\"a\":1}]", &[], 1, message, "jq -c '.[]'");
+fn a_json_array_without_its_end() {
+    let message = "a.json:2:8: expected the end of the array, found the end of the file";
+    refused("a.json", "[\n{\"a\":1}", &[], 1, message, "--skip-bad");
+}
+
+#[test]
+fn json_that_breaks_in_a_later_line() {
+    let message = "a.json:4:13: invalid JSON: expected value: \"  \"tags\": x\"";
+    refused("a.json", "{\n  \"a\": {\n    \"b\": 1,\n    \"tags\": x\n  }\n}\n", &[], 1, message, "");
 }
 
 #[test]

@@ -172,3 +172,20 @@ fn weather_and_birdstrikes_come_out_cell_by_cell() {
 fn cells(text: &[u8]) -> Vec<csv::StringRecord> {
     csv::ReaderBuilder::new().has_headers(false).from_reader(text).records().map(Result::unwrap).collect()
 }
+
+#[test]
+fn json_arrays_and_objects_over_several_lines_are_documents() {
+    let lines = "{\"a\":1,\"b.c\":\"x\"}\n{\"a\":2,\"b.c\":\"y\"}\n";
+    let nested = "{\"a\":1,\"b\":{\"c\":\"x\"}}\n{\"a\":2,\"b\":{\"c\":\"y\"}}\n";
+    let array = format!("[{}]", nested.trim_end().replace('\n', ", "));
+    let pretty = nested.replace(",\"b\"", ",\n  \"b\"").replace('{', "{\n");
+    for (name, text) in [("a.json", array), ("b.json", pretty), ("c.json", nested.to_owned())] {
+        let sandbox = Sandbox::with(name, &text);
+        let built = sandbox.dv(&["build", name, "-o", "a.dv"]);
+        assert_eq!((built.code, built.err.as_str()), (0, ""), "{text}");
+        assert_eq!(sandbox.ok(&["export", "a.dv"]), lines, "{text}");
+        let built = sandbox.dv_with(&["build", "-", "-o", "a.dv", "--input-format", "json"], text.as_bytes());
+        assert_eq!(built.code, 0, "{built:?}");
+        assert_eq!(sandbox.ok(&["export", "a.dv"]), lines, "{text}");
+    }
+}
