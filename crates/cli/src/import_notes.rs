@@ -5,8 +5,23 @@ use crate::input::import::{Import, type_flag};
 use crate::input::infer_types::KeptAsText;
 use crate::output::text::named_columns;
 
-/// A note on the type or the format of a column; `lost` if its values have no format in common.
-pub(crate) fn column_note(column: &Column, lost: bool) -> Option<String> {
+/// Notes on the type and the format of a column; `lost` if its values have no format in common.
+pub(crate) fn column_notes(column: &Column, lost: bool) -> impl Iterator<Item = String> + use<> {
+    without_offsets(column).into_iter().chain(type_or_format(column, lost))
+}
+
+/// A note on timestamps without an offset.
+fn without_offsets(column: &Column) -> Option<String> {
+    (column.has_no_offsets && column.values > 0).then(|| {
+        format!(
+            "column {:?}: its timestamps have no UTC offset, so they are read as UTC ({} keeps text)",
+            column.name,
+            type_flag(&column.name, "string")
+        )
+    })
+}
+
+fn type_or_format(column: &Column, lost: bool) -> Option<String> {
     let name = &column.name;
     let brackets = if column.ty.is_some_and(|ty| ty.multi) { "[]" } else { "" };
     match &column.kept_as_text {

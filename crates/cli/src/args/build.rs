@@ -17,7 +17,7 @@ compressed with gzip or zstd. The name, the first bytes or the first line of an 
 --input-format overrides that. JSON has one object a line (NDJSON), an array of objects, or objects one after the other.
 
 Types: dv reads a sample of the rows and picks the first of bool, i64, u64, f64, date (2013-01-31), timestamp \
-(RFC 3339, in ms, us or ns as its digits need) and string that can print every value of the sample exactly as it was \
+(RFC 3339, in ms, us or ns as its digits need; UTC without an offset) and string that can print every value of the sample exactly as it was \
 written. So 007 and +5 make a column of strings; so do numbers that a double rounds, such as 9007199254740993.0 beside \
 1.5, and timestamps with different UTC offsets. A later value that does not fit is an error that names the option to \
 use. A column without a value in the sample is a string in CSV; in NDJSON, its first value decides, and \
@@ -112,8 +112,8 @@ pub(crate) struct InputArgs {
     /// Add one of these to string, bytes, ip or uuid: `:sorted` for a dictionary, `:binary` for values
     /// without a dictionary, compressed if that pays, `:raw` for uncompressed values, `:fsst` for values
     /// compressed one by one, `:block` for blocks of compressed values (smallest, but slow at random
-    /// access). A given type accepts more than an inferred one: numbers such as 007 or +5, timestamps
-    /// without an offset (read as UTC), numbers as strings.
+    /// access). A given type accepts more than an inferred one: numbers such as 007 or +5, timestamps with any or no
+    /// offset, numbers as strings.
     #[arg(long = "type", value_name = "NAME=TYPE,…")]
     pub(crate) types: Vec<String>,
 

@@ -73,6 +73,8 @@ pub(crate) struct Column {
     pub(crate) declared: Option<DeclaredType>,
     /// The reason why the type is string although the sample has another type in common.
     pub(crate) kept_as_text: Option<KeptAsText>,
+    /// Whether the type is inferred from timestamps without an offset, which are read as UTC.
+    pub(crate) has_no_offsets: bool,
     /// Whether the sample had no value, so that the type is a guess.
     pub(crate) unsampled: bool,
     /// The first value of the sample.
@@ -140,7 +142,8 @@ impl Column {
     pub(crate) fn cell_parser(&self, ty: ColumnType) -> CellParser<'_> {
         // Text kept from numbers takes JSON numbers.
         let explicit = self.explicit || self.kept_as_text.is_some();
-        CellParser { logical: ty.logical, explicit, time: self.time.as_ref() }
+        let has_no_offsets = self.has_no_offsets;
+        CellParser { logical: ty.logical, explicit, has_no_offsets, time: self.time.as_ref() }
     }
 
     /// Returns how a cell writes a missing value, or `None` if the cell has a value.

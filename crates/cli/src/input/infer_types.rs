@@ -37,8 +37,8 @@ pub(crate) struct Evidence {
     beyond_nanos: bool,
     /// The first number that a double rounds.
     rounded: Option<String>,
-    /// The offset of the first timestamp, in seconds.
-    offset: Option<i32>,
+    /// The offset of the first timestamp, in seconds; `Some(None)` if it has none.
+    offset: Option<Option<i32>>,
     mixed_offsets: bool,
 }
 
@@ -126,15 +126,18 @@ impl Evidence {
     }
 
     fn is_timestamp(&mut self, text: &str) -> bool {
-        // RFC 3339 requires an offset. A time without one is ambiguous.
-        let Some(parsed) = Rfc3339::parse(text).filter(|parsed| !parsed.suffix.is_empty()) else {
-            return false;
-        };
+        let Some(parsed) = Rfc3339::parse(text) else { return false };
         self.digits = self.digits.max(parsed.digits);
         self.beyond_nanos |= Unit::Nanos.count(parsed.moment).is_none();
-        let offset = parse_offset(parsed.suffix).map_or(0, |offset| offset.seconds());
+        let offset = || parse_offset(parsed.suffix).map_or(0, |offset| offset.seconds());
+        let offset = (!parsed.suffix.is_empty()).then(offset);
         self.mixed_offsets |= *self.offset.get_or_insert(offset) != offset;
         true
+    }
+
+    /// Whether the timestamps of the sample have no offset. They are read as UTC.
+    pub(crate) fn has_no_offsets(&self) -> bool {
+        self.offset == Some(None)
     }
 
     /// The types of a number.
@@ -285,7 +288,9 @@ mod tests {
         assert_eq!(csv(&["2013-01-01T06:00:00Z", "2013-01-01 06:00:00.123456-00:00"]), "timestamp[us]");
         assert_eq!(csv(&["2013-01-01T06:00:00.1234567Z"]), "timestamp[ns]");
         assert_eq!(csv(&["2013-01-01T06:00:00.1234567Z", "1600-01-01T00:00:00Z"]), "string");
-        assert_eq!(csv(&["2013-01-01T06:00:00"]), "string");
+        assert_eq!(csv(&["2013-01-01T06:00:00"]), "timestamp[ms]");
+        assert_eq!(csv(&["2013-01-01 06:00:00.1234"]), "timestamp[us]");
+        assert_eq!(csv(&["2013-01-01T06:00"]), "string");
         assert_eq!(csv(&["2013-01-01T06:00:00Z", "2013-01-01"]), "string");
     }
 
@@ -335,6 +340,7 @@ mod tests {
             assert_eq!(reason(form, &mixed), kept);
             assert_eq!(reason(form, &[mixed[0], mixed[1], "x"]), ("string".to_owned(), None));
             assert_eq!(reason(form, &["2013-01-01T06:00:00Z", mixed[0]]), kept);
+            assert_eq!(reason(form, &["2013-01-01T06:00:00Z", "2013-01-01T06:00:00"]), kept);
             assert_eq!(reason(form, &[mixed[0], mixed[0]]), ("timestamp[ms]".to_owned(), None));
         }
     }

@@ -41,6 +41,8 @@ pub(crate) struct CellParser<'a> {
     pub(crate) logical: LogicalType,
     /// Whether the user requested the type. If so, values are accepted that will be printed in another format.
     pub(crate) explicit: bool,
+    /// Whether timestamps of an inferred type are without an offset.
+    pub(crate) has_no_offsets: bool,
     pub(crate) time: Option<&'a TimeRequest>,
 }
 
@@ -161,7 +163,8 @@ impl CellParser<'_> {
     }
 
     fn rfc3339(&self, text: &str) -> Option<(Moment, ValueStyle)> {
-        let parsed = Rfc3339::parse(text).filter(|parsed| self.explicit || !parsed.suffix.is_empty())?;
+        let fits = |parsed: &Rfc3339<'_>| self.explicit || parsed.suffix.is_empty() == self.has_no_offsets;
+        let parsed = Rfc3339::parse(text).filter(fits)?;
         let mut suffix = [0; 6];
         suffix.get_mut(..parsed.suffix.len())?.copy_from_slice(parsed.suffix.as_bytes());
         let fractions = 1 << parsed.digits | u16::from(parsed.shortest) << Rfc3339::SHORTEST;
@@ -288,14 +291,16 @@ mod tests {
     use crate::api::to_f64;
 
     fn read(logical: LogicalType, explicit: bool, form: Form, text: &str) -> Result<Stored, TypeMismatch> {
-        CellParser { logical, explicit, time: None }
+        CellParser { logical, explicit, has_no_offsets: false, time: None }
             .read(form, text, &mut Vec::new())
             .map(|(stored, _)| stored)
     }
 
     fn bytes(logical: LogicalType, text: &str) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
-        CellParser { logical, explicit: true, time: None }.read(Form::Bare, text, &mut bytes).ok()?;
+        CellParser { logical, explicit: true, has_no_offsets: false, time: None }
+            .read(Form::Bare, text, &mut bytes)
+            .ok()?;
         Some(bytes)
     }
 
@@ -389,12 +394,18 @@ mod tests {
     #[test]
     fn formats_and_epochs_read_times() {
         let format = TimeRequest::Format(TimeFormat::parse("%d.%m.%Y").unwrap());
-        let dates = CellParser { logical: LogicalType::Date, explicit: true, time: Some(&format) };
+        let dates = CellParser {
+            logical: LogicalType::Date,
+            explicit: true,
+            has_no_offsets: false,
+            time: Some(&format),
+        };
         assert_eq!(dates.read(Form::Bare, "02.01.1970", &mut Vec::new()).unwrap().0, Stored::Number(1));
         assert!(dates.read(Form::Bare, "1970-01-02", &mut Vec::new()).is_err());
         let epoch = CellParser {
             logical: LogicalType::TimestampMillis,
             explicit: true,
+            has_no_offsets: false,
             time: Some(&TimeRequest::Epoch),
         };
         assert_eq!(

@@ -160,3 +160,26 @@ fn a_store_notes_what_a_segment_does() {
     assert!(run.starts_with("note: column \"z\": no document has a value"), "{run}");
     assert_eq!(noted(&["a.ndjson", "--partial"]), "");
 }
+
+#[test]
+fn timestamps_without_offsets_are_read_as_utc() {
+    for (first, second) in [
+        ("2024-01-02 03:04:05", "2024-01-02 23:59:59"),
+        ("2024-01-02T03:04:05.250", "2024-01-02T03:04:05.001"),
+        ("2024-01-02T03:04:05.25", "2024-01-02T03:04:05"),
+    ] {
+        let text = format!("t\n{first}\n{second}\n");
+        let sandbox = Sandbox::with("a.csv", &text);
+        let expected = "note: column \"t\": its timestamps have no UTC offset, so they are read as UTC (--type t=string \
+                        keeps text)\n";
+        assert_eq!(notes(&sandbox, &["a.csv"]), expected);
+        assert!(sandbox.ok(&["info", "a.dv"]).contains("timestamp[ms]"));
+        assert_eq!(sandbox.ok(&["count", "a.dv", "--where", "t >= \"2024-01-02T00:00:00Z\""]), "2\n");
+        assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), text);
+        assert_eq!(notes(&sandbox, &["a.csv", "--type", "t=timestamp"]), "");
+        assert_eq!(notes(&sandbox, &["a.csv", "--type", "t=string"]), "");
+        sandbox.write("a.ndjson", format!("{{\"t\":\"{first}\"}}\n{{\"t\":\"{second}\"}}\n"));
+        assert_eq!(notes(&sandbox, &["a.ndjson"]), expected);
+        assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), text);
+    }
+}

@@ -27,6 +27,8 @@ impl Import {
                     let inferred = evidence.decide(self.options.skip_bad);
                     let inferred = inferred.map_err(|conflict| conflicting(&column.name, &conflict))?;
                     column.kept_as_text = evidence.kept_as_text();
+                    column.has_no_offsets =
+                        inferred.is_some_and(|ty| unit_of(ty.logical).is_some()) && evidence.has_no_offsets();
                     // A CSV column without values is text.
                     let text = ColumnType::single(LogicalType::Utf8);
                     column.unsampled = inferred.is_none() && column.in_header;
