@@ -1,5 +1,6 @@
 //! Notes on values that a segment has otherwise than the input.
 
+use crate::api::LogicalType;
 use crate::input::column::Column;
 use crate::input::import::{Import, type_flag};
 use crate::input::infer_types::KeptAsText;
@@ -39,6 +40,12 @@ fn type_or_format(column: &Column, lost: bool) -> Option<String> {
             ));
         }
         None => {}
+    }
+    if lost && column.ty.is_some_and(|ty| ty.logical == LogicalType::Bool) {
+        return Some(format!(
+            "column {name:?}: its values are booleans, which export prints as true and false ({} keeps text)",
+            type_flag(name, &format!("string{brackets}"))
+        ));
     }
     if lost {
         return Some(format!(

@@ -6,6 +6,7 @@
 use crate::api::LogicalType;
 
 use super::column_type::{ColumnType, timestamp};
+use super::parse_cell::parse_bool;
 use super::row::Form;
 use crate::number::{float_keeps, is_canonical_integer, parse_float};
 use crate::time::{Rfc3339, Unit, parse_date, parse_offset};
@@ -110,7 +111,7 @@ impl Evidence {
     /// The types of `still` that a text fits.
     fn text_types(&mut self, text: &str, still: Types) -> Types {
         let mut types = STRING;
-        if still & BOOL != 0 && matches!(text, "true" | "false") {
+        if still & BOOL != 0 && parse_bool(text).is_some() {
             types |= BOOL;
         }
         if still & (I64 | U64 | F64) != 0 && (is_canonical_integer(text) || parse_float(text).is_some()) {
@@ -262,7 +263,10 @@ mod tests {
     #[test]
     fn csv_columns_take_the_narrowest_type_that_loses_nothing() {
         assert_eq!(csv(&["true", "false"]), "bool");
-        assert_eq!(csv(&["True", "false"]), "string");
+        assert_eq!(csv(&["True", "false", "TRUE"]), "bool");
+        assert_eq!(csv(&["true", "1"]), "string");
+        assert_eq!(csv(&["tRUE"]), "string");
+        assert_eq!(csv(&["yes", "no"]), "string");
         assert_eq!(csv(&["1", "-5", "9223372036854775807"]), "i64");
         assert_eq!(csv(&["1", "18446744073709551615"]), "u64");
         assert_eq!(csv(&["-1", "18446744073709551615"]), "string");
@@ -297,7 +301,7 @@ mod tests {
     #[test]
     fn json_values_keep_their_kind() {
         assert_eq!(json(Form::Str, &["1", "2"]), "string");
-        assert_eq!(json(Form::Str, &["true"]), "string");
+        assert_eq!(json(Form::Str, &["true", "True"]), "string");
         assert_eq!(json(Form::Str, &["2013-01-31"]), "date");
         assert_eq!(json(Form::Str, &["2013-01-31T00:00:00Z"]), "timestamp[ms]");
         assert_eq!(json(Form::Number, &["1", "-2"]), "i64");

@@ -111,14 +111,12 @@ impl CellParser<'_> {
     }
 
     fn boolean(&self, text: &str) -> Option<(Stored, ValueStyle)> {
-        let (value, mark) = match text {
-            "true" => (1, ValueStyle::Canonical),
-            "false" => (0, ValueStyle::Canonical),
-            "1" | "True" | "TRUE" if self.explicit => (1, ValueStyle::Lost),
-            "0" | "False" | "FALSE" if self.explicit => (0, ValueStyle::Lost),
-            _ => return None,
+        let value = match text {
+            "1" if self.explicit => true,
+            "0" if self.explicit => false,
+            text => parse_bool(text)?,
         };
-        Some((Stored::Number(value), mark))
+        Some((Stored::Number(value.into()), lost_unless(matches!(text, "true" | "false"))))
     }
 
     fn date(&self, text: &str) -> Option<(Stored, ValueStyle)> {
@@ -196,6 +194,15 @@ impl CellParser<'_> {
             LogicalType::F64 if !self.explicit && parse_float(text).is_some() => "f64",
             _ => "string",
         }
+    }
+}
+
+/// Parses a boolean as JSON, Python or R writes it.
+pub(super) fn parse_bool(text: &str) -> Option<bool> {
+    match text {
+        "true" | "True" | "TRUE" => Some(true),
+        "false" | "False" | "FALSE" => Some(false),
+        _ => None,
     }
 }
 

@@ -183,3 +183,23 @@ fn timestamps_without_offsets_are_read_as_utc() {
         assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), text);
     }
 }
+
+#[test]
+fn booleans_of_python_and_r_are_noted() {
+    let expected = "note: column \"b\": its values are booleans, which export prints as true and false (--type b=string \
+                    keeps text)\n";
+    for [yes, no] in [["True", "False"], ["TRUE", "FALSE"]] {
+        let text = format!("b\n{yes}\nNA\n{no}\n{yes}\n");
+        let sandbox = Sandbox::with("a.csv", &text);
+        assert!(notes(&sandbox, &["a.csv"]).starts_with(expected));
+        assert_eq!(sandbox.ok(&["count", "a.dv", "--where", "b = true"]), "2\n");
+        assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), "b\ntrue\nNA\nfalse\ntrue\n");
+        notes(&sandbox, &["a.csv", "--type", "b=string"]);
+        assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), text);
+    }
+    let sandbox = Sandbox::with("a.csv", "b\ntrue\nfalse\n");
+    assert_eq!(notes(&sandbox, &["a.csv"]), "");
+    sandbox.write("a.csv", "b\nyes\nno\n");
+    assert_eq!(notes(&sandbox, &["a.csv"]), "");
+    assert!(sandbox.ok(&["info", "a.dv"]).contains("string"));
+}
