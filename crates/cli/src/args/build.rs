@@ -17,8 +17,8 @@ compressed with gzip or zstd. The name, the first bytes or the first line of an 
 --input-format overrides that. JSON has one object a line (NDJSON), an array of objects, or objects one after the other.
 
 Types: dv reads a sample of the rows and picks the first of bool, i64, u64, f64, date (2013-01-31), timestamp \
-(RFC 3339, in ms, us or ns as its digits need; UTC without an offset) and string that can print every value of the sample exactly as it was \
-written. So 007 and +5 make a column of strings; so do numbers that a double rounds, such as 9007199254740993.0 beside \
+(RFC 3339, in ms, us or ns as its digits need; UTC without an offset), ip, uuid and string that can print every value \
+of the sample exactly as it was written (but True and TRUE in CSV as true). So 007 and +5 make a column of strings; so do numbers that a double rounds, such as 9007199254740993.0 beside \
 1.5, and timestamps with different UTC offsets. A later value that does not fit is an error that names the option to \
 use. A column without a value in the sample is a string in CSV; in NDJSON, its first value decides, and \
 a field without any value is left out unless --type names it.

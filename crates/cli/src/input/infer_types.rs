@@ -6,13 +6,13 @@
 use crate::api::LogicalType;
 
 use super::column_type::{ColumnType, timestamp};
-use super::parse_cell::parse_bool;
+use super::parse_cell::{is_canonical, parse_bool};
 use super::row::Form;
 use crate::number::{float_keeps, is_canonical_integer, parse_float};
 use crate::time::{Rfc3339, Unit, parse_date, parse_offset};
 
 /// A set of types, the preferred one in the lowest bit.
-type Types = u8;
+type Types = u16;
 
 const BOOL: Types = 1;
 const I64: Types = 2;
@@ -20,8 +20,10 @@ const U64: Types = 4;
 const F64: Types = 8;
 const DATE: Types = 16;
 const TIMESTAMP: Types = 32;
-const STRING: Types = 64;
-const ANY: Types = 127;
+const IP: Types = 64;
+const UUID: Types = 128;
+const STRING: Types = 256;
+const ANY: Types = 511;
 
 /// The evidence of a sample on the type of a column.
 #[derive(Debug, Default)]
@@ -82,7 +84,7 @@ impl Evidence {
     ) {
         let (class, allowed) = match form {
             Form::Bare | Form::Quoted => (0, ANY),
-            Form::Str => (1, DATE | TIMESTAMP | STRING),
+            Form::Str => (1, DATE | TIMESTAMP | IP | UUID | STRING),
             Form::Number => (2, I64 | U64 | F64),
             Form::Bool => (3, BOOL),
             Form::Null => return,
@@ -122,6 +124,12 @@ impl Evidence {
         }
         if still & TIMESTAMP != 0 && self.is_timestamp(text) {
             types |= TIMESTAMP;
+        }
+        if still & IP != 0 && is_canonical(LogicalType::Ip, text) {
+            types |= IP;
+        }
+        if still & UUID != 0 && is_canonical(LogicalType::Uuid, text) {
+            types |= UUID;
         }
         types
     }
@@ -175,6 +183,8 @@ impl Evidence {
             F64 => LogicalType::F64,
             DATE => LogicalType::Date,
             TIMESTAMP => timestamp(self.unit()),
+            IP => LogicalType::Ip,
+            UUID => LogicalType::Uuid,
             _ => LogicalType::Utf8,
         };
         Ok(Some(ColumnType { logical, multi: self.multi, layout: None }))
@@ -296,6 +306,24 @@ mod tests {
         assert_eq!(csv(&["2013-01-01 06:00:00.1234"]), "timestamp[us]");
         assert_eq!(csv(&["2013-01-01T06:00"]), "string");
         assert_eq!(csv(&["2013-01-01T06:00:00Z", "2013-01-01"]), "string");
+    }
+
+    #[test]
+    fn addresses_and_uuids_are_canonical() {
+        let uuids = ["f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "00000000-0000-0000-0000-000000000000"];
+        assert_eq!(csv(&["10.0.0.1", "::1", "2001:db8::1"]), "ip");
+        assert_eq!(json(Form::Str, &["10.0.0.1"]), "ip");
+        assert_eq!(csv(&uuids), "uuid");
+        assert_eq!(json(Form::Str, &uuids), "uuid");
+        for text in
+            ["10.0.0.256", "010.0.0.1", "::ffff:10.0.0.1", "2001:DB8::1", "0:0:0:0:0:0:0:1", "10.0.0.1/8"]
+        {
+            assert_eq!(csv(&["10.0.0.1", text]), "string", "{text}");
+        }
+        for text in [uuids[0].to_uppercase(), uuids[0].replace('-', ""), format!("{{{}}}", uuids[0])] {
+            assert_eq!(csv(&[uuids[0], &text]), "string", "{text}");
+        }
+        assert_eq!(csv(&[uuids[0], "10.0.0.1"]), "string");
     }
 
     #[test]

@@ -297,6 +297,9 @@ impl NdjsonRows {
     /// The line and column of a byte of the row, from 1.
     fn place(&self, at: usize) -> (u64, usize) {
         let line_ends = &self.values.line_ends;
+        if line_ends.is_empty() {
+            return (self.line, self.column + at + 1);
+        }
         let lines = line_ends.partition_point(|end| *end < at);
         match lines.checked_sub(1).and_then(|last| line_ends.get(last)) {
             Some(end) => (self.line + lines as u64, at - end),

@@ -76,8 +76,8 @@ impl CellParser<'_> {
             LogicalType::TimestampMillis | LogicalType::TimestampMicros | LogicalType::TimestampNanos => {
                 return self.timestamp(form, text);
             }
-            LogicalType::Ip => read_ip(text, bytes),
-            LogicalType::Uuid => read_uuid(text, bytes),
+            LogicalType::Ip => read_ip(text, bytes).filter(|value| self.accepts(value)),
+            LogicalType::Uuid => read_uuid(text, bytes).filter(|value| self.accepts(value)),
             LogicalType::Utf8 => {
                 bytes.extend_from_slice(text.as_bytes());
                 Some((Stored::Bytes, lost_unless(!matches!(form, Form::Number | Form::Bool))))
@@ -86,6 +86,11 @@ impl CellParser<'_> {
             _ => None,
         };
         value.ok_or_else(|| self.refuse(text, form, ""))
+    }
+
+    /// Whether the column takes a value of its type that may be printed in another format.
+    fn accepts(&self, (_, mark): &(Stored, ValueStyle)) -> bool {
+        self.explicit || *mark == ValueStyle::Canonical
     }
 
     fn integer<T: std::str::FromStr>(&self, text: &str) -> Option<T> {
@@ -243,6 +248,18 @@ fn formatted(format: &TimeFormat, text: &str) -> Option<(Moment, ValueStyle)> {
     let (moment, offset) = format.read(text)?;
     let given_back = format.round_trips(moment, offset, text);
     Some((moment, if given_back { ValueStyle::Formatted(offset) } else { ValueStyle::Lost }))
+}
+
+/// Whether an address or UUID is printed as this text.
+pub(super) fn is_canonical(logical: LogicalType, text: &str) -> bool {
+    // Of more than 45 bytes is neither.
+    if text.len() > 45 {
+        return false;
+    }
+    let mut bytes = Vec::new();
+    let value =
+        if logical == LogicalType::Ip { read_ip(text, &mut bytes) } else { read_uuid(text, &mut bytes) };
+    value.is_some_and(|(_, mark)| mark == ValueStyle::Canonical)
 }
 
 fn read_ip(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, ValueStyle)> {

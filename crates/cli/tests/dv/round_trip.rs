@@ -189,3 +189,15 @@ fn json_arrays_and_objects_over_several_lines_are_documents() {
         assert_eq!(sandbox.ok(&["export", "a.dv"]), lines, "{text}");
     }
 }
+
+#[test]
+fn addresses_and_uuids_are_inferred() {
+    let id = "f81d4fae-7dec-11d0-a765-00a0c91e6bf6";
+    let text = format!("host,id\n10.0.0.1,{id}\n2001:db8::1,\n");
+    let sandbox = Sandbox::with("a.csv", &text);
+    assert_eq!(sandbox.dv(&["build", "a.csv", "-o", "a.dv"]).err, "");
+    let schema = sandbox.ok(&["schema", "a.csv"]);
+    assert!(schema.contains("\"ip\"") && schema.contains("\"uuid\""), "{schema}");
+    assert_eq!(sandbox.ok(&["count", "a.dv", "--where", "host = \"2001:DB8::1\""]), "1\n");
+    assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), text);
+}
