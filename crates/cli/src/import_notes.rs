@@ -2,13 +2,31 @@
 
 use crate::api::LogicalType;
 use crate::input::column::Column;
+use crate::input::error::excerpt;
 use crate::input::import::{Import, type_flag};
-use crate::input::infer_types::KeptAsText;
+use crate::input::infer_types::{Found, KeptAsText};
 use crate::output::text::named_columns;
 
 /// Notes on the type and the format of a column; `lost` if its values have no format in common.
 pub(crate) fn column_notes(column: &Column, lost: bool) -> impl Iterator<Item = String> + use<> {
-    without_offsets(column).into_iter().chain(type_or_format(column, lost))
+    let notes = [widened(column), without_offsets(column), type_or_format(column, lost)];
+    notes.into_iter().flatten()
+}
+
+/// A note on a type that is not the one of the sample.
+fn widened(column: &Column) -> Option<String> {
+    let (widened, ty) = (column.widened.as_ref()?, column.ty?);
+    let (name, from) = (&column.name, widened.from);
+    let why = match &widened.misfit {
+        Some(Found { text, place: (file, line, at) }) => {
+            format!("{file}:{line}:{at} has {}, so ", excerpt(text.as_bytes()))
+        }
+        None => "after all rows, ".to_owned(),
+    };
+    Some(format!(
+        "column {name:?}: {why}the type is {ty} and not the {from} of the sample; the input was read again (--strict makes \
+         this an error)"
+    ))
 }
 
 /// A note on timestamps without an offset.

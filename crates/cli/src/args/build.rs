@@ -19,8 +19,9 @@ compressed with gzip or zstd. The name, the first bytes or the first line of an 
 Types: dv reads a sample of the rows and picks the first of bool, i64, u64, f64, date (2013-01-31), timestamp \
 (RFC 3339, in ms, us or ns as its digits need; UTC without an offset), ip, uuid and string that can print every value \
 of the sample exactly as it was written (but True and TRUE in CSV as true). So 007 and +5 make a column of strings; so do numbers that a double rounds, such as 9007199254740993.0 beside \
-1.5, and timestamps with different UTC offsets. A later value that does not fit is an error that names the option to \
-use. A column without a value in the sample is a string in CSV; in NDJSON, its first value decides, and \
+1.5, and timestamps with different UTC offsets. If a later value does not fit, dv reads the files again \
+and infers the types from all rows, with a note. In a pipe, with --strict or in `dv put`, it is an error that names the \
+option to use. A column without a value in the sample is a string in CSV; in NDJSON, its first value decides, and \
 a field without any value is left out unless --type names it.
 
 Missing values: in CSV, an empty cell, NA or null, unless it is quoted in a column of strings; in JSON, null, [] and \
@@ -213,6 +214,13 @@ pub(crate) struct BuildArgs {
 
     #[command(flatten)]
     pub(crate) ids: IdArgs,
+
+    /// Fail at a value that does not fit the type of the sample
+    ///
+    /// Without it, dv reads the files again and infers the types from all rows. Pipes cannot be read again, and with
+    /// --skip-bad such rows are skipped.
+    #[arg(long)]
+    pub(crate) strict: bool,
 
     /// Memory for values, such as 64MiB or 8GiB; beyond it they spill to a temporary file beside the output
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]

@@ -33,31 +33,48 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, C
     refuse_input(&args.input.inputs, &args.output)?;
     let output = followed(&args.output)?;
     let ids = IdIndexPlan::of_build(&args.ids)?;
-    let mut import = prepare(&args.input, args.memory)?;
-    if import.has_all_columns() {
-        sort_keys(&args.sort_by, &import)?;
-    }
-    if let Some(ids) = &ids {
-        ids.check(&import, import.has_all_columns())?;
-    }
-
-    unfinished_files::remove_at_end()?;
-    let options = args.write.options(args.memory);
-    let mut writer = SegmentWriter::create(output, writer::Schema::new(), options)?;
-    let mut progress = Progress::new(console.err_is_terminal && !args.write.quiet, import.input_size());
-    let mut input = SegmentInput::new(&mut writer, ids.as_ref());
-    let notes = input.add_all(&mut import, &mut progress, console).and_then(|()| input.finish(&import));
-    let notes = notes.and_then(|notes| {
-        finish(writer, &import, ids.as_ref(), &args.sort_by)?;
-        Ok(notes)
-    });
-    progress.clear(console.err);
-    let notes = notes?;
-
+    let widens = !args.strict && !args.input.skip_bad;
+    let import_options = ImportOptions { widens, ..options(&args.input, args.memory)? };
+    let mut import = Import::prepare(sources(&args.input), import_options)?;
+    let notes = match write(args, &output, ids.as_ref(), &mut import, console) {
+        Err(_) if import.can_widen() => {
+            import = import.with_all_rows()?;
+            write(args, &output, ids.as_ref(), &mut import, console)?
+        }
+        notes => notes?,
+    };
     if !args.write.quiet {
         report(args, &import, &notes, console)?;
     }
     Ok(Exit::Ok)
+}
+
+/// Writes the segment. Returns notes for the user.
+fn write(
+    args: &BuildArgs,
+    output: &Path,
+    ids: Option<&IdIndexPlan>,
+    import: &mut Import,
+    console: &mut Console<'_>,
+) -> Result<Vec<String>, CliError> {
+    if import.has_all_columns() {
+        sort_keys(&args.sort_by, import)?;
+    }
+    if let Some(ids) = ids {
+        ids.check(import, import.has_all_columns())?;
+    }
+    unfinished_files::remove_at_end()?;
+    let options = args.write.options(args.memory);
+    let mut writer = SegmentWriter::create(output, writer::Schema::new(), options)?;
+    let mut progress = Progress::new(console.err_is_terminal && !args.write.quiet, import.input_size());
+    let mut input = SegmentInput::new(&mut writer, ids);
+    let notes = input.add_all(import, &mut progress, console).and_then(|()| input.finish(import));
+    let notes = notes.and_then(|notes| {
+        finish(writer, import, ids, &args.sort_by)?;
+        Ok(notes)
+    });
+    progress.clear(console.err);
+    notes
 }
 
 /// Sorts and writes the segment.
@@ -104,6 +121,7 @@ pub(super) fn options(args: &InputArgs, memory: usize) -> Result<ImportOptions, 
         exclude: Exclude::new(&args.exclude),
         sample: args.sample,
         skip_bad: args.skip_bad,
+        widens: false,
         shown: SHOWN,
         batch_bytes: MAX_BATCH_BYTES.min(memory / 16),
         batch_rows: usize::MAX,

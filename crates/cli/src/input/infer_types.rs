@@ -5,7 +5,7 @@
 
 use crate::api::LogicalType;
 
-use super::column_type::{ColumnType, timestamp};
+use super::column_type::{ColumnType, timestamp, unit_of};
 use super::parse_cell::{is_canonical, parse_bool};
 use super::row::Form;
 use crate::number::{float_keeps, is_canonical_integer, parse_float};
@@ -30,7 +30,10 @@ const ANY: Types = 511;
 pub(crate) struct Evidence {
     /// One entry for each class of JSON value; entry 0 is CSV.
     classes: [Class; 4],
-    multi: bool,
+    /// The first element of an array, or empty array.
+    array: Option<Found>,
+    /// The types that some value does not fit, with the first such value.
+    refused: Vec<(Types, Found)>,
     /// Whether a CSV file has the column.
     pub(crate) in_csv: bool,
     /// The first value.
@@ -39,10 +42,17 @@ pub(crate) struct Evidence {
     /// Whether some timestamps do not fit nanoseconds in an `i64`.
     beyond_nanos: bool,
     /// The first number that a double rounds.
-    rounded: Option<String>,
+    rounded: Option<Found>,
     /// The offset of the first timestamp, in seconds; `Some(None)` if it has none.
     offset: Option<Option<i32>>,
     mixed_offsets: bool,
+}
+
+/// A value, and its file, line and column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) text: String,
+    pub(crate) place: (String, u64, u64),
 }
 
 /// The reason why a column of numbers or timestamps is kept as text.
@@ -82,6 +92,7 @@ impl Evidence {
         text: &str,
         place: impl Fn() -> (String, u64, u64),
     ) {
+        let found = || Found { text: text.to_owned(), place: place() };
         let (class, allowed) = match form {
             Form::Bare | Form::Quoted => (0, ANY),
             Form::Str => (1, DATE | TIMESTAMP | IP | UUID | STRING),
@@ -89,13 +100,20 @@ impl Evidence {
             Form::Bool => (3, BOOL),
             Form::Null => return,
             Form::EmptyArray => {
-                self.multi = true;
+                self.array.get_or_insert_with(found);
                 return;
             }
         };
-        self.multi |= element;
+        if element {
+            self.array.get_or_insert_with(found);
+        }
         let still = allowed & !self.classes[class].others;
-        let types = if class == 2 { self.number_types(text) } else { self.text_types(text, still) };
+        let types =
+            if class == 2 { self.number_types(text, found) } else { self.text_types(text, still, found) };
+        let refused = still & !types;
+        if refused != 0 {
+            self.refused.push((refused, found()));
+        }
         let entry = &mut self.classes[class];
         entry.others = ANY & !(still & types);
         entry.count += 1;
@@ -111,13 +129,13 @@ impl Evidence {
     }
 
     /// The types of `still` that a text fits.
-    fn text_types(&mut self, text: &str, still: Types) -> Types {
+    fn text_types(&mut self, text: &str, still: Types, found: impl Fn() -> Found) -> Types {
         let mut types = STRING;
         if still & BOOL != 0 && parse_bool(text).is_some() {
             types |= BOOL;
         }
         if still & (I64 | U64 | F64) != 0 && (is_canonical_integer(text) || parse_float(text).is_some()) {
-            types |= self.number_types(text);
+            types |= self.number_types(text, found);
         }
         if still & DATE != 0 && parse_date(text).is_some() {
             types |= DATE;
@@ -150,9 +168,9 @@ impl Evidence {
     }
 
     /// The types of a number.
-    fn number_types(&mut self, text: &str) -> Types {
+    fn number_types(&mut self, text: &str, found: impl Fn() -> Found) -> Types {
         if self.rounded.is_none() && !float_keeps(text) {
-            self.rounded = Some(text.to_owned());
+            self.rounded = Some(found());
         }
         integer_types(text) | F64
     }
@@ -171,7 +189,7 @@ impl Evidence {
     pub(crate) fn decide(&self, majority: bool) -> Result<Option<ColumnType>, Box<Conflict>> {
         if self.is_empty() {
             // Text is always exact. In JSON, the first value decides.
-            let text = ColumnType { logical: LogicalType::Utf8, multi: self.multi, layout: None };
+            let text = ColumnType { logical: LogicalType::Utf8, multi: self.array.is_some(), layout: None };
             return Ok(self.in_csv.then_some(text));
         }
         let first = self.first_type(majority)?;
@@ -187,7 +205,7 @@ impl Evidence {
             UUID => LogicalType::Uuid,
             _ => LogicalType::Utf8,
         };
-        Ok(Some(ColumnType { logical, multi: self.multi, layout: None }))
+        Ok(Some(ColumnType { logical, multi: self.array.is_some(), layout: None }))
     }
 
     /// The reason why the decided type is a string, if the values have another type in common.
@@ -197,10 +215,30 @@ impl Evidence {
 
     fn reason_for_text(&self, first: Types) -> Option<KeptAsText> {
         match first {
-            F64 => self.rounded.clone().map(KeptAsText::Rounded),
+            F64 => self.rounded.as_ref().map(|number| KeptAsText::Rounded(number.text.clone())),
             TIMESTAMP => self.mixed_offsets.then_some(KeptAsText::MixedOffsets),
             _ => None,
         }
+    }
+
+    /// The first value that does not fit a type, if it is known.
+    pub(crate) fn misfit(&self, ty: ColumnType) -> Option<&Found> {
+        if !ty.multi && self.array.is_some() {
+            return self.array.as_ref();
+        }
+        let types = match ty.logical {
+            LogicalType::Bool => BOOL,
+            LogicalType::I64 => I64,
+            LogicalType::U64 => U64,
+            LogicalType::F64 => F64,
+            LogicalType::Date => DATE,
+            LogicalType::Ip => IP,
+            LogicalType::Uuid => UUID,
+            logical if unit_of(logical).is_some() => TIMESTAMP,
+            _ => 0,
+        };
+        let refused = self.refused.iter().find(|(refused, _)| refused & types != 0).map(|(_, found)| found);
+        refused.or(self.rounded.as_ref().filter(|_| types == F64))
     }
 
     /// The first type that the values have in common.
@@ -375,6 +413,16 @@ mod tests {
             assert_eq!(reason(form, &["2013-01-01T06:00:00Z", "2013-01-01T06:00:00"]), kept);
             assert_eq!(reason(form, &[mixed[0], mixed[0]]), ("timestamp[ms]".to_owned(), None));
         }
+    }
+
+    #[test]
+    fn the_first_value_that_does_not_fit_a_type_is_known() {
+        let evidence = evidence(Form::Bare, &["1", "2", "2.5", "3.5", "x", "2024-01-01"]);
+        let misfit = |logical| evidence.misfit(ColumnType::single(logical)).map(|found| found.text.as_str());
+        assert_eq!(misfit(LogicalType::I64), Some("2.5"));
+        assert_eq!(misfit(LogicalType::F64), Some("x"));
+        assert_eq!(misfit(LogicalType::Date), Some("1"));
+        assert_eq!(misfit(LogicalType::Utf8), None);
     }
 
     #[test]

@@ -65,7 +65,7 @@ fn a_header_with_empty_and_repeated_names() {
 #[test]
 fn a_later_value_that_contradicts_its_type() {
     let message = "a.csv:3:1: column \"size\" (i64): expected an i64 (-2^63 to 2^63-1), found \"12.5\"";
-    refused("a.csv", "size\n1\n12.5\n", &["--sample", "1"], 1, message, "--type size=f64");
+    refused("a.csv", "size\n1\n12.5\n", &["--sample", "1", "--strict"], 1, message, "--type size=f64");
 }
 
 #[test]
@@ -120,7 +120,14 @@ fn numbers_and_strings_in_one_field() {
 #[test]
 fn an_array_where_single_values_were() {
     let message = "a.ndjson:2:7: column \"a\" (i64): expected one value a document, found an array: \"1\"";
-    refused("a.ndjson", "{\"a\":1}\n{\"a\":[1]}\n", &["--sample", "1"], 1, message, "--type 'a=i64[]'");
+    refused(
+        "a.ndjson",
+        "{\"a\":1}\n{\"a\":[1]}\n",
+        &["--sample", "1", "--strict"],
+        1,
+        message,
+        "--type 'a=i64[]'",
+    );
 }
 
 #[test]

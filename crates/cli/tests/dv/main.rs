@@ -16,6 +16,7 @@ mod export_parquet;
 mod histogram;
 mod ids;
 mod json;
+mod late_values;
 mod merge;
 mod notes;
 mod pipes;

@@ -36,7 +36,7 @@ fn numbers_that_a_double_rounds_are_kept_as_text() {
 #[test]
 fn a_late_number_that_a_double_rounds_is_an_error() {
     let sandbox = Sandbox::with("a.csv", "x\n1.5\n123456789012345678.5\n");
-    let run = sandbox.dv(&["build", "a.csv", "-o", "a.dv", "--sample", "1"]);
+    let run = sandbox.dv(&["build", "a.csv", "-o", "a.dv", "--sample", "1", "--strict"]);
     let expected = "dv: a.csv:3:1: column \"x\" (f64): a double rounds this number: \"123456789012345678.5\"\n    \
                     hint: use --type x=f64 to round it, or --type x=string to keep its text; or skip bad rows with \
                     --skip-bad\n";

@@ -19,6 +19,7 @@ fn options() -> ImportOptions {
         exclude: Exclude::default(),
         sample: 10_000,
         skip_bad: false,
+        widens: false,
         shown: 5,
         batch_bytes: 1 << 20,
         batch_rows: usize::MAX,
