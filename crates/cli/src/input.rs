@@ -19,4 +19,5 @@ pub(crate) mod ndjson;
 pub(crate) mod parse_cell;
 pub(crate) mod row;
 pub(crate) mod schema;
+mod sniff_delimiter;
 pub(crate) mod source;

@@ -93,7 +93,7 @@ impl<'w, T> SegmentInput<'w, T> {
     /// Adds the columns without values that a header names, and sets the format of all columns. Returns notes for the
     /// user.
     pub(crate) fn finish(&mut self, import: &Import) -> Result<Vec<String>, CliError> {
-        let mut notes: Vec<String> = import.header_notes().collect();
+        let mut notes: Vec<String> = import.file_notes().collect();
         for (index, column) in import.columns().iter().enumerate() {
             if !column.is_stored() {
                 continue;

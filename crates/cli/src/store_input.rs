@@ -288,7 +288,7 @@ impl<'s> StoreInput<'s> {
         // In a partial document, a missing value is one that stays as it is.
         let without_values = without_values(import).filter(|_| !self.plan.partial);
         let of_columns = stored.flat_map(notes_of).chain(input_notes(import)).chain(without_values);
-        Ok(import.header_notes().chain(of_columns).collect())
+        Ok(import.file_notes().chain(of_columns).collect())
     }
 
     /// Ends after a failure. If some documents are durable, commits all that were applied, and adds their number to the

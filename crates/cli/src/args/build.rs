@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::ids::IdArgs;
 use crate::api::writer::WriterOptions;
 use crate::input::header::Header;
-use crate::input::source::InputFormat;
+use crate::input::source::{Encoding, InputFormat};
 
 const BUILD_LONG: &str = "\
 Build a segment from CSV, TSV, JSON, Parquet or Arrow IPC files.
@@ -91,7 +91,11 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "FORMAT")]
     pub(crate) input_format: Option<InputFormat>,
 
-    /// The character between CSV cells, such as ';' or '\t'
+    /// The encoding of text without a byte order mark
+    #[arg(long, value_name = "NAME", value_enum, default_value_t)]
+    pub(crate) encoding: Encoding,
+
+    /// The character between CSV cells, such as ';' or '\t'; default: by the first lines
     #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
     pub(crate) delimiter: Option<u8>,
 

@@ -113,6 +113,7 @@ pub(super) fn sources(args: &InputArgs) -> Vec<Source> {
 pub(super) fn options(args: &InputArgs, memory: usize) -> Result<ImportOptions, CliError> {
     Ok(ImportOptions {
         format: args.input_format,
+        encoding: args.encoding,
         delimiter: args.delimiter,
         quotes: !args.no_quotes,
         header: args.header.clone().unwrap_or(Header::FirstRow),

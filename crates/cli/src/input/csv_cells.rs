@@ -189,7 +189,7 @@ impl CsvRows {
             let record = self.lines.get(self.record.clone()).unwrap_or_default();
             let valid = std::str::from_utf8(record).map_or_else(|e| e.valid_up_to(), str::len);
             self.bad_at(self.record.start + valid, "the text is not UTF-8")
-                .hint("convert it first: iconv -f LATIN1 -t UTF-8")
+                .hint("set --encoding, such as latin-1")
                 .into()
         })
     }

@@ -27,7 +27,7 @@ use super::header::{Header, NewName};
 use super::parse_cell::TypeMismatch;
 use super::row::{Fields, Row};
 use super::schema::Schema;
-use super::source::{InputFormat, Source};
+use super::source::{Encoding, InputFormat, Source};
 use crate::api::store::shard_of;
 use crate::end_signal::EndSignal;
 
@@ -35,6 +35,7 @@ use crate::end_signal::EndSignal;
 #[derive(Clone, Debug)]
 pub(crate) struct ImportOptions {
     pub(crate) format: Option<InputFormat>,
+    pub(crate) encoding: Encoding,
     pub(crate) delimiter: Option<u8>,
     pub(crate) quotes: bool,
     pub(crate) header: Header,
@@ -103,6 +104,8 @@ pub(crate) struct Import {
     other_shards: u64,
     /// The notes about new names of columns, of the first file with each such header.
     header_notes: Vec<(Vec<NewName>, String)>,
+    /// The delimiters other than commas that files turned out to have, and the note about the first file with each.
+    sniffed: Vec<(u8, String)>,
     /// Whether all inputs name their columns before the first row, as CSV and Parquet do.
     all_named: bool,
 }
@@ -146,6 +149,7 @@ impl Import {
             has_misfit: false,
             other_shards: 0,
             header_notes: Vec::new(),
+            sniffed: Vec::new(),
             all_named: true,
         };
         let mut evidence = Vec::new();
@@ -191,9 +195,10 @@ impl Import {
         Import::prepare_after(sources, options, &types.collect())
     }
 
-    /// Notes about names that headers do not have as they are.
-    pub(crate) fn header_notes(&self) -> impl Iterator<Item = String> + '_ {
-        self.header_notes.iter().map(|(_, note)| note.clone())
+    /// Notes about delimiters, and about names that headers do not have as they are.
+    pub(crate) fn file_notes(&self) -> impl Iterator<Item = String> + '_ {
+        let delimiters = self.sniffed.iter().map(|(_, note)| note);
+        delimiters.chain(self.header_notes.iter().map(|(_, note)| note)).cloned()
     }
 
     /// Whether all columns are known before the first row is converted.

@@ -139,7 +139,7 @@ impl NdjsonRows {
             let at = error.valid_up_to();
             let rest = bytes.get(at..).unwrap_or_default();
             let bad = self.bad(at, "the text is not UTF-8").text(rest.trim_ascii_end());
-            bad.hint("convert it first: iconv -f LATIN1 -t UTF-8")
+            bad.hint("set --encoding, such as latin-1")
         })?;
         let start = line.len() - line.trim_ascii_start().len();
         let text = line.trim_ascii_start();

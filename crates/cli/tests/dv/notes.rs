@@ -203,3 +203,22 @@ fn booleans_of_python_and_r_are_noted() {
     assert_eq!(notes(&sandbox, &["a.csv"]), "");
     assert!(sandbox.ok(&["info", "a.dv"]).contains("string"));
 }
+
+#[test]
+fn a_delimiter_other_than_a_comma_is_noted() {
+    let note =
+        |delimiter| format!("note: a.csv: {delimiter} separates its cells (--delimiter , reads commas)\n");
+    for (text, delimiter) in
+        [("a;b\n1,5;x\n", "';'"), ("a\tb\n\"1,5\"\tx\n", "'\\t'"), ("a|b\n\"1,5\"|x\n", "'|'")]
+    {
+        let sandbox = Sandbox::with("a.csv", text);
+        assert_eq!(notes(&sandbox, &["a.csv"]), note(delimiter));
+        assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), "a,b\n\"1,5\",x\n");
+        let run = sandbox.dv_with(&["build", "-", "--input-format", "csv", "-o", "a.dv"], text.as_bytes());
+        assert_eq!(run.err, note(delimiter).replace("a.csv", "<stdin>"));
+    }
+    let sandbox = Sandbox::with("a.csv", "a;b\nx;y\n");
+    assert_eq!(notes(&sandbox, &["a.csv", "--delimiter", ";"]), "");
+    let noted = notes(&sandbox, &["a.csv", "--delimiter", ","]);
+    assert!(noted.starts_with("note: the input has a single column, \"a;b\""), "{noted}");
+}

@@ -201,3 +201,23 @@ fn addresses_and_uuids_are_inferred() {
     assert_eq!(sandbox.ok(&["count", "a.dv", "--where", "host = \"2001:DB8::1\""]), "1\n");
     assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), text);
 }
+
+#[test]
+fn encodings_are_decoded() {
+    let text = "city,price\nZürich,5 €\n";
+    let windows: Vec<u8> =
+        text.chars().map(|c| if c == '€' { 0x80 } else { u8::try_from(u32::from(c)).unwrap() }).collect();
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    for (bytes, more) in [
+        (windows.clone(), &["--encoding", "windows-1252"][..]),
+        (windows, &["--encoding", "latin-1"]),
+        (utf16(text), &["--encoding", "utf-16"]),
+        (utf16(&format!("\u{feff}{text}")), &[]),
+        (format!("\u{feff}{text}").into_bytes(), &["--encoding", "latin-1"]),
+    ] {
+        let sandbox = Sandbox::with("a.csv", bytes);
+        let built = sandbox.dv(&[&["build", "a.csv", "-o", "a.dv"], more].concat());
+        assert_eq!((built.code, built.err.as_str()), (0, ""), "{more:?}");
+        assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), text, "{more:?}");
+    }
+}
