@@ -13,7 +13,7 @@ const BUILD_LONG: &str = "\
 Build a segment from CSV, TSV, JSON, Parquet or Arrow IPC files.
 
 Inputs: `-` is standard input. Several inputs make one segment; their columns are united by name. An input may be \
-compressed with gzip or zstd. The name, the first bytes or the first line of an input gives its format; \
+compressed with gzip or zstd, or be the only file of a zip archive. The name, the first bytes or the first line of an input gives its format; \
 --input-format overrides that. JSON has one object a line (NDJSON), an array of objects, or objects one after the other.
 
 Types: dv reads a sample of the rows and picks the first of bool, i64, u64, f64, date (2013-01-31), timestamp \

@@ -3,8 +3,10 @@
 mod counting_reader;
 mod encoding;
 mod live;
+mod zip_member;
 mod zstd;
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -23,6 +25,7 @@ use self::live::LiveReader;
 #[cfg(test)]
 pub(crate) use self::live::PausingReader;
 pub(crate) use self::live::is_pause;
+use self::zip_member::open_member;
 use self::zstd::Zstd;
 use super::error::{InputError, Result, file_name};
 use crate::end_signal::EndSignal;
@@ -163,8 +166,22 @@ impl Source {
         let (head, raw) = peek(BufReader::with_capacity(BUFFER, raw), 6, true).map_err(unreadable)?;
         let packing = FileCompression::of(&head);
         let packed = !matches!(packing, FileCompression::Plain);
+        let mut member = None;
         let plain: Box<dyn BufRead> = match packing {
             FileCompression::Plain => Box::new(raw),
+            FileCompression::Zip if self.is_replayable() => {
+                self.read.store(0, Ordering::Relaxed);
+                let file = File::open(&self.path).map_err(unreadable)?;
+                let (name, reader) = open_member(file, &self.name, &self.read)?;
+                member = Some(name);
+                Box::new(BufReader::with_capacity(BUFFER, reader))
+            }
+            FileCompression::Zip => {
+                return Err(InputError::refused(
+                    format!("{}: a zip archive, which dv cannot read from a pipe", self.name),
+                    "unpack it first: unzip -p FILE.zip | dv build - …",
+                ));
+            }
             FileCompression::Gzip => Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(raw))),
             FileCompression::Zstd => Box::new(BufReader::with_capacity(BUFFER, Zstd::new(raw))),
             FileCompression::Unknown { what, command } => {
@@ -176,7 +193,9 @@ impl Source {
             }
         };
         let (head, reader) = peek(plain, PEEK, !self.is_replayable()).map_err(unreadable)?;
-        let known = format.or_else(|| InputFormat::of_magic(&head)).or_else(|| self.format_by_name());
+        let known = format
+            .or_else(|| InputFormat::of_magic(&head))
+            .or_else(|| self.format_by_name(member.as_deref()));
         let (head, reader, format) = match known.filter(|format| !format.is_text()) {
             Some(format) => (head, reader, format),
             None => {
@@ -225,9 +244,9 @@ impl Source {
         decoded.map_err(|e| InputError::unreadable(&self.name, e))
     }
 
-    /// The format by the extension, without that of a compression.
-    fn format_by_name(&self) -> Option<InputFormat> {
-        let name = self.path.to_string_lossy().to_ascii_lowercase();
+    /// The format by the extension, without that of a compression, or by that of the file in an archive.
+    fn format_by_name(&self, member: Option<&str>) -> Option<InputFormat> {
+        let name = member.map_or_else(|| self.path.to_string_lossy(), Cow::Borrowed).to_ascii_lowercase();
         let name = [".gz", ".zst", ".zstd"].iter().find_map(|e| name.strip_suffix(e)).unwrap_or(&name);
         InputFormat::from_str(name.rsplit_once('.')?.1, false).ok()
     }
@@ -253,6 +272,7 @@ enum FileCompression {
     Plain,
     Gzip,
     Zstd,
+    Zip,
     Unknown { what: &'static str, command: &'static str },
 }
 
@@ -268,7 +288,8 @@ impl FileCompression {
             [0xfd, b'7', b'z', b'X', b'Z', ..] => {
                 FileCompression::Unknown { what: "compressed with xz", command: "xz -dc" }
             }
-            [b'P', b'K', 3, 4, ..] => FileCompression::Unknown { what: "a zip archive", command: "unzip -p" },
+            // The second is an archive without files.
+            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => FileCompression::Zip,
             _ => FileCompression::Plain,
         }
     }

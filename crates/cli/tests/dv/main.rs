@@ -48,3 +48,4 @@ mod updates;
 #[cfg(not(feature = "sql"))]
 mod without_sql;
 mod zeros;
+mod zip;
