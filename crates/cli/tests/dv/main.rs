@@ -19,6 +19,7 @@ mod json;
 mod late_values;
 mod merge;
 mod notes;
+mod people_files;
 mod pipes;
 mod put;
 mod put_partial;
