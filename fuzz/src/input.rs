@@ -26,7 +26,7 @@ pub fn input(input: &[u8]) {
     let how = usize::from(choices.byte());
     let (sample, format) = (["10000", "all", "0", "1", "3"][how % 5], ["csv", "ndjson", "tsv"][how / 5 % 3]);
     let mut more = vec!["--sample", sample];
-    let switches = ["--no-header", "--no-quotes", "--skip-bad"];
+    let switches = ["--header=no", "--no-quotes", "--skip-bad"];
     more.extend(
         switches.iter().enumerate().filter(|(bit, _)| flags >> bit & 1 == 1).map(|(_, switch)| switch),
     );

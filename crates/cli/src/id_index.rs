@@ -222,7 +222,8 @@ fn quoted(id: &[u8], logical: LogicalType) -> String {
 /// Parses an id that the user wrote; returns the reason if it is not one.
 pub(crate) fn parse(text: &[u8], logical: LogicalType) -> Result<Vec<u8>, String> {
     let text = std::str::from_utf8(text).map_err(|_| "not UTF-8".to_owned())?;
-    let (reading, mut id) = (CellParser { logical, explicit: true, time: None }, Vec::new());
+    let (reading, mut id) =
+        (CellParser { logical, explicit: true, has_no_offsets: false, time: None }, Vec::new());
     reading.read(Form::Bare, text, &mut id).map_err(|wrong| wrong.problem)?;
     Ok(id)
 }

@@ -1,12 +1,46 @@
 //! Notes on values that a segment has otherwise than the input.
 
+use crate::api::LogicalType;
 use crate::input::column::Column;
+use crate::input::error::excerpt;
 use crate::input::import::{Import, type_flag};
-use crate::input::infer_types::KeptAsText;
+use crate::input::infer_types::{Found, KeptAsText};
 use crate::output::text::named_columns;
 
-/// A note on the type or the format of a column; `lost` if its values have no format in common.
-pub(crate) fn column_note(column: &Column, lost: bool) -> Option<String> {
+/// Notes on the type and the format of a column; `lost` if its values have no format in common.
+pub(crate) fn column_notes(column: &Column, lost: bool) -> impl Iterator<Item = String> + use<> {
+    let notes = [widened(column), without_offsets(column), type_or_format(column, lost)];
+    notes.into_iter().flatten()
+}
+
+/// A note on a type that is not the one of the sample.
+fn widened(column: &Column) -> Option<String> {
+    let (widened, ty) = (column.widened.as_ref()?, column.ty?);
+    let (name, from) = (&column.name, widened.from);
+    let why = match &widened.misfit {
+        Some(Found { text, place: (file, line, at) }) => {
+            format!("{file}:{line}:{at} has {}, so ", excerpt(text.as_bytes()))
+        }
+        None => "after all rows, ".to_owned(),
+    };
+    Some(format!(
+        "column {name:?}: {why}the type is {ty} and not the {from} of the sample; the input was read again (--strict makes \
+         this an error)"
+    ))
+}
+
+/// A note on timestamps without an offset.
+fn without_offsets(column: &Column) -> Option<String> {
+    (column.has_no_offsets && column.values > 0).then(|| {
+        format!(
+            "column {:?}: its timestamps have no UTC offset, so they are read as UTC ({} keeps text)",
+            column.name,
+            type_flag(&column.name, "string")
+        )
+    })
+}
+
+fn type_or_format(column: &Column, lost: bool) -> Option<String> {
     let name = &column.name;
     let brackets = if column.ty.is_some_and(|ty| ty.multi) { "[]" } else { "" };
     match &column.kept_as_text {
@@ -24,6 +58,12 @@ pub(crate) fn column_note(column: &Column, lost: bool) -> Option<String> {
             ));
         }
         None => {}
+    }
+    if lost && column.ty.is_some_and(|ty| ty.logical == LogicalType::Bool) {
+        return Some(format!(
+            "column {name:?}: its values are booleans, which export prints as true and false ({} keeps text)",
+            type_flag(name, &format!("string{brackets}"))
+        ));
     }
     if lost {
         return Some(format!(

@@ -6,7 +6,7 @@ use crate::api::writer::{self, BytesKind, FieldId, FieldSpec, SegmentWriter};
 use crate::api::{Compression, LogicalType};
 use crate::error::CliError;
 use crate::id_index::IdIndexPlan;
-use crate::import_notes::{column_note, empty_inputs, input_notes, without_values};
+use crate::import_notes::{column_notes, empty_inputs, input_notes, without_values};
 use crate::input::column_type::{ColumnType, Layout};
 #[cfg(feature = "parquet")]
 use crate::input::import::DocBatch;
@@ -87,7 +87,7 @@ impl<'w, T> SegmentInput<'w, T> {
     /// Adds the columns without values that a header names, and sets the format of all columns. Returns notes for the
     /// user.
     pub(crate) fn finish(&mut self, import: &Import) -> Result<Vec<String>, CliError> {
-        let mut notes: Vec<String> = import.header_notes().collect();
+        let mut notes: Vec<String> = import.file_notes().collect();
         for (index, column) in import.columns().iter().enumerate() {
             if !column.is_stored() {
                 continue;
@@ -96,7 +96,7 @@ impl<'w, T> SegmentInput<'w, T> {
             let (text_format, lost) = column.text_format(import.documents(), import.missing_tokens());
             let text_format = TextFormat { order: u32::try_from(index).ok(), ..text_format };
             self.writer.set_format(field, text_format.to_format().unwrap_or_default())?;
-            notes.extend(column_note(column, lost));
+            notes.extend(column_notes(column, lost));
         }
         notes.extend(input_notes(import));
         notes.extend(without_values(import));

@@ -11,7 +11,7 @@ use crate::api::writer::FieldId;
 use crate::console::Console;
 use crate::end_signal::EndSignal;
 use crate::error::CliError;
-use crate::import_notes::{column_note, input_notes, without_values};
+use crate::import_notes::{column_notes, input_notes, without_values};
 use crate::input::column::Column;
 use crate::input::column_type::ColumnType;
 #[cfg(feature = "parquet")]
@@ -281,14 +281,14 @@ impl<'s> StoreInput<'s> {
         self.commit()?;
         self.report_durable(console);
         let stored = import.columns().iter().filter(|column| column.is_stored());
-        let note_of = |column: &Column| {
+        let notes_of = |column: &Column| {
             let (_, lost) = column.text_format(import.documents(), import.missing_tokens());
-            column_note(column, lost)
+            column_notes(column, lost)
         };
         // In a partial document, a missing value is one that stays as it is.
         let without_values = without_values(import).filter(|_| !self.plan.partial);
-        let of_columns = stored.filter_map(note_of).chain(input_notes(import)).chain(without_values);
-        Ok(import.header_notes().chain(of_columns).collect())
+        let of_columns = stored.flat_map(notes_of).chain(input_notes(import)).chain(without_values);
+        Ok(import.file_notes().chain(of_columns).collect())
     }
 
     /// Ends after a failure. If some documents are durable, commits all that were applied, and adds their number to the

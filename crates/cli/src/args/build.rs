@@ -6,20 +6,22 @@ use clap::{Args, ValueEnum};
 
 use super::ids::IdArgs;
 use crate::api::writer::WriterOptions;
-use crate::input::source::InputFormat;
+use crate::input::header::Header;
+use crate::input::source::{Encoding, InputFormat};
 
 const BUILD_LONG: &str = "\
-Build a segment from CSV, TSV, NDJSON, Parquet or Arrow IPC files.
+Build a segment from CSV, TSV, JSON, Parquet or Arrow IPC files.
 
 Inputs: `-` is standard input. Several inputs make one segment; their columns are united by name. An input may be \
-compressed with gzip or zstd. The name, the first bytes or the first line of an input gives its format; \
---input-format overrides that.
+compressed with gzip or zstd, or be the only file of a zip archive. The name, the first bytes or the first line of an input gives its format; \
+--input-format overrides that. JSON has one object a line (NDJSON), an array of objects, or objects one after the other.
 
 Types: dv reads a sample of the rows and picks the first of bool, i64, u64, f64, date (2013-01-31), timestamp \
-(RFC 3339, in ms, us or ns as its digits need) and string that can print every value of the sample exactly as it was \
-written. So 007 and +5 make a column of strings; so do numbers that a double rounds, such as 9007199254740993.0 beside \
-1.5, and timestamps with different UTC offsets. A later value that does not fit is an error that names the option to \
-use. A column without a value in the sample is a string in CSV; in NDJSON, its first value decides, and \
+(RFC 3339, in ms, us or ns as its digits need; UTC without an offset), ip, uuid and string that can print every value \
+of the sample exactly as it was written (but True and TRUE in CSV as true). So 007 and +5 make a column of strings; so do numbers that a double rounds, such as 9007199254740993.0 beside \
+1.5, and timestamps with different UTC offsets. If a later value does not fit, dv reads the files again \
+and infers the types from all rows, with a note. In a pipe, with --strict or in `dv put`, it is an error that names the \
+option to use. A column without a value in the sample is a string in CSV; in NDJSON, its first value decides, and \
 a field without any value is left out unless --type names it.
 
 Missing values: in CSV, an empty cell, NA or null, unless it is quoted in a column of strings; in JSON, null, [] and \
@@ -89,13 +91,20 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "FORMAT")]
     pub(crate) input_format: Option<InputFormat>,
 
-    /// The character between CSV cells, such as ';' or '\t'
+    /// The encoding of text without a byte order mark
+    #[arg(long, value_name = "NAME", value_enum, default_value_t)]
+    pub(crate) encoding: Encoding,
+
+    /// The character between CSV cells, such as ';' or '\t'; default: by the first lines
     #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
     pub(crate) delimiter: Option<u8>,
 
-    /// Read the first row as data and name the columns c1, c2, …
-    #[arg(long)]
-    pub(crate) no_header: bool,
+    /// The columns of CSV files without a header: their names, or `no` for c1, c2, …
+    ///
+    /// The first row is then data. Names are separated by commas, as in a header: a name in double quotes may contain a
+    /// comma. Write --header '"no"' for a single column that is called no.
+    #[arg(long, value_name = "no|NAME,…", value_parser = Header::parse)]
+    pub(crate) header: Option<Header>,
 
     /// Read quotes as text, not as CSV quoting
     #[arg(long)]
@@ -108,8 +117,8 @@ pub(crate) struct InputArgs {
     /// Add one of these to string, bytes, ip or uuid: `:sorted` for a dictionary, `:binary` for values
     /// without a dictionary, compressed if that pays, `:raw` for uncompressed values, `:fsst` for values
     /// compressed one by one, `:block` for blocks of compressed values (smallest, but slow at random
-    /// access). A given type accepts more than an inferred one: numbers such as 007 or +5, timestamps
-    /// without an offset (read as UTC), numbers as strings.
+    /// access). A given type accepts more than an inferred one: numbers such as 007 or +5, timestamps with any or no
+    /// offset, numbers as strings.
     #[arg(long = "type", value_name = "NAME=TYPE,…")]
     pub(crate) types: Vec<String>,
 
@@ -187,7 +196,7 @@ impl WriteArgs {
     }
 }
 
-/// Build a segment from CSV, TSV, NDJSON, Parquet or Arrow files
+/// Build a segment from CSV, TSV, JSON, Parquet or Arrow files
 #[derive(Debug, Args)]
 #[command(long_about = BUILD_LONG, after_long_help = BUILD_EXAMPLES)]
 pub(crate) struct BuildArgs {
@@ -209,6 +218,13 @@ pub(crate) struct BuildArgs {
 
     #[command(flatten)]
     pub(crate) ids: IdArgs,
+
+    /// Fail at a value that does not fit the type of the sample
+    ///
+    /// Without it, dv reads the files again and infers the types from all rows. Pipes cannot be read again, and with
+    /// --skip-bad such rows are skipped.
+    #[arg(long)]
+    pub(crate) strict: bool,
 
     /// Memory for values, such as 64MiB or 8GiB; beyond it they spill to a temporary file beside the output
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]

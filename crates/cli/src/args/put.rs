@@ -11,7 +11,7 @@ use crate::api::store::Durability;
 use crate::input::import::Shard;
 
 const LONG: &str = "\
-Put documents from CSV, TSV, NDJSON, Parquet or Arrow IPC files into a store, batch by batch.
+Put documents from CSV, TSV, JSON, Parquet or Arrow IPC files into a store, batch by batch.
 
 In a store with a column of ids, a document replaces the one with the same id, and the last one of the input stays. Every \
 document must have an id. In a store with a column of versions, the highest version stays, and other documents are \

@@ -12,6 +12,7 @@ use crate::error::{CliError, Exit};
 use crate::id_index::{self, IdIndexPlan};
 use crate::input::column::MissingTokens;
 use crate::input::error::BadRow;
+use crate::input::header::Header;
 use crate::input::import::{Exclude, Import, ImportOptions};
 use crate::input::schema::Schema;
 use crate::input::source::Source;
@@ -30,39 +31,60 @@ const MAX_BATCH_BYTES: usize = 8 << 20;
 
 pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     refuse_input(&args.input.inputs, &args.output)?;
-    let to_stdout = is_stdout(&args.output);
-    if to_stdout {
+    if is_stdout(&args.output) {
         refuse_stdout(args.write.json, console)?;
     }
     let ids = IdIndexPlan::of_build(&args.ids)?;
-    let mut import = prepare(&args.input, args.memory)?;
-    if import.has_all_columns() {
-        sort_keys(&args.sort_by, &import)?;
-    }
-    if let Some(ids) = &ids {
-        ids.check(&import, import.has_all_columns())?;
-    }
-
-    let options = args.write.options(args.memory);
-    let mut progress = Progress::new(console.err_width.is_some() && !args.write.quiet, import.input_size());
-    let mut build = Build { args, import: &mut import, ids: ids.as_ref(), progress: &mut progress };
-    if to_stdout {
-        let mut writer = SegmentWriter::to_writer(&mut *console.out, writer::Schema::new(), options);
-        writer.spill_to(Spill::in_folder(std::env::temp_dir()));
-        let ((_, summary), notes) = build.write(writer)?;
+    let widens = !args.strict && !args.input.skip_bad;
+    let options = ImportOptions { widens, ..options(&args.input, args.memory)? };
+    let mut import = Import::prepare(sources(&args.input), options)?;
+    let (to_stdout, notes) = match write(args, ids.as_ref(), &mut import, console) {
+        Err(_) if import.can_widen() => {
+            import = import.with_all_rows()?;
+            write(args, ids.as_ref(), &mut import, console)?
+        }
+        written => written?,
+    };
+    if let Some(bytes) = to_stdout {
         if !args.write.quiet {
-            console.note(&format!("<stdout>: {}", against_input(summary.bytes, &import)));
+            console.note(&format!("<stdout>: {}", against_input(bytes, &import)));
             tell_notes(&import, &notes, console);
         }
         return Ok(Exit::Ok);
     }
-    unfinished_files::remove_at_end()?;
-    let writer = SegmentWriter::create(followed(&args.output)?, writer::Schema::new(), options)?;
-    let (_, notes) = build.write(writer)?;
     if !args.write.quiet {
         report(args, &import, &notes, console)?;
     }
     Ok(Exit::Ok)
+}
+
+/// Writes the segment. Returns its size if it goes to standard output, and notes for the user.
+fn write(
+    args: &BuildArgs,
+    ids: Option<&IdIndexPlan>,
+    import: &mut Import,
+    console: &mut Console<'_>,
+) -> Result<(Option<u64>, Vec<String>), CliError> {
+    if import.has_all_columns() {
+        sort_keys(&args.sort_by, import)?;
+    }
+    if let Some(ids) = ids {
+        ids.check(import, import.has_all_columns())?;
+    }
+    let options = args.write.options(args.memory);
+    let mut progress = Progress::new(console.err_width.is_some() && !args.write.quiet, import.input_size());
+    let mut build = Build { args, import, ids, progress: &mut progress };
+    if is_stdout(&args.output) {
+        // Nothing is written before all documents are there.
+        let mut writer = SegmentWriter::to_writer(&mut *console.out, writer::Schema::new(), options);
+        writer.spill_to(Spill::in_folder(std::env::temp_dir()));
+        let ((_, summary), notes) = build.write(writer)?;
+        return Ok((Some(summary.bytes), notes));
+    }
+    unfinished_files::remove_at_end()?;
+    let writer = SegmentWriter::create(followed(&args.output)?, writer::Schema::new(), options)?;
+    let (_, notes) = build.write(writer)?;
+    Ok((None, notes))
 }
 
 /// The inputs of a segment.
@@ -122,14 +144,16 @@ pub(super) fn sources(args: &InputArgs) -> Vec<Source> {
 pub(super) fn options(args: &InputArgs, memory: usize) -> Result<ImportOptions, CliError> {
     Ok(ImportOptions {
         format: args.input_format,
+        encoding: args.encoding,
         delimiter: args.delimiter,
         quotes: !args.no_quotes,
-        header: !args.no_header,
+        header: args.header.clone().unwrap_or(Header::FirstRow),
         missing: MissingTokens::new(args.no_default_missing, &args.missing),
         schema: requested(args.schema.as_deref(), &args.types)?,
         exclude: Exclude::new(&args.exclude),
         sample: args.sample,
         skip_bad: args.skip_bad,
+        widens: false,
         shown: SHOWN,
         batch_bytes: MAX_BATCH_BYTES.min(memory / 16),
         batch_rows: usize::MAX,

@@ -14,7 +14,7 @@ use crate::output::text::{json_text, printable, thousands};
 
 pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let import = prepare(&args.input, usize::MAX)?;
-    import.header_notes().for_each(|note| console.note(&format!("note: {note}")));
+    import.file_notes().for_each(|note| console.note(&format!("note: {note}")));
     if args.json {
         let columns = columns(&import).map(|column| Entry::new(column).to_json());
         let schema = [("sampled_rows", import.sampled().into()), ("columns", columns.collect())];

@@ -7,7 +7,7 @@ use jiff::tz::Offset;
 use crate::api::LogicalType;
 
 use super::column_type::{ColumnType, unit_of};
-use super::infer_types::KeptAsText;
+use super::infer_types::{Found, KeptAsText};
 use super::parse_cell::{CellParser, ValueStyle};
 use super::row::Form;
 use super::schema::{ColumnRequest, TimeRequest};
@@ -73,6 +73,10 @@ pub(crate) struct Column {
     pub(crate) declared: Option<DeclaredType>,
     /// The reason why the type is string although the sample has another type in common.
     pub(crate) kept_as_text: Option<KeptAsText>,
+    /// Whether the type is inferred from timestamps without an offset, which are read as UTC.
+    pub(crate) has_no_offsets: bool,
+    /// The type of the sample, if all rows have another one in common.
+    pub(crate) widened: Option<Widened>,
     /// Whether the sample had no value, so that the type is a guess.
     pub(crate) unsampled: bool,
     /// The first value of the sample.
@@ -83,6 +87,15 @@ pub(crate) struct Column {
     /// Whether the values of some document were sorted, or equal strings among them stored once.
     pub(crate) reordered: bool,
     observed: ObservedStyle,
+}
+
+/// The change of a type by values after the sample.
+#[derive(Clone, Debug)]
+pub(crate) struct Widened {
+    /// The type of the sample.
+    pub(crate) from: ColumnType,
+    /// The first value that does not fit it, if it is known.
+    pub(crate) misfit: Option<Found>,
 }
 
 /// The type of a column in the schema of a file.
@@ -140,7 +153,8 @@ impl Column {
     pub(crate) fn cell_parser(&self, ty: ColumnType) -> CellParser<'_> {
         // Text kept from numbers takes JSON numbers.
         let explicit = self.explicit || self.kept_as_text.is_some();
-        CellParser { logical: ty.logical, explicit, time: self.time.as_ref() }
+        let has_no_offsets = self.has_no_offsets;
+        CellParser { logical: ty.logical, explicit, has_no_offsets, time: self.time.as_ref() }
     }
 
     /// Returns how a cell writes a missing value, or `None` if the cell has a value.

@@ -11,17 +11,16 @@ use std::sync::Arc;
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
 use super::error::{BadRow, InputError, Result};
-use super::header::{NewName, unique_names};
+use super::header::{Header, NewName, unique_names};
 use super::row::{FieldId, Fields, Form, Row};
 
 /// The CSV dialect of a file.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Dialect {
     pub(crate) delimiter: u8,
     /// Whether a `"` at the start of a cell begins a quoted cell.
     pub(crate) quotes: bool,
-    /// Whether the first row has the names of the columns.
-    pub(crate) header: bool,
+    pub(crate) header: Header,
 }
 
 /// The rows of a file.
@@ -92,16 +91,25 @@ impl CsvRows {
             text: Vec::new(),
             cells: Vec::new(),
         };
-        if !rows.read_record()? {
-            return Ok(rows);
+        let is_empty = !rows.read_record()?;
+        match &rows.dialect.header {
+            Header::FirstRow if is_empty => return Ok(rows),
+            Header::FirstRow => {
+                rows.read_header(fields)?;
+                return Ok(rows);
+            }
+            Header::Numbered => {
+                rows.columns = (1..=rows.cells.len()).map(|n| fields.id(&format!("c{n}"))).collect();
+            }
+            Header::Names(names) => {
+                rows.columns = names.iter().map(|name| fields.id(name)).collect();
+                if !is_empty && names.len() != rows.cells.len() {
+                    return Err(rows.wrong_names(names.len()));
+                }
+            }
         }
-        if dialect.header {
-            rows.read_header(fields)?;
-        } else {
-            rows.columns = (1..=rows.cells.len()).map(|n| fields.id(&format!("c{n}"))).collect();
-            // The first row is data, so it is read again.
-            rows.resume_at(rows.record.start, rows.line);
-        }
+        // The first row is data, so it is read again.
+        rows.resume_at(rows.record.start, rows.line);
         Ok(rows)
     }
 
@@ -147,10 +155,24 @@ impl CsvRows {
         Ok(true)
     }
 
+    /// The error for a list of names that does not fit the first row.
+    fn wrong_names(&self, names: usize) -> InputError {
+        let cells = self.cells.len();
+        InputError::refused(
+            format!(
+                "{}:{}: expected {}, as --header names, found {}",
+                self.file,
+                self.line,
+                count(names, "column"),
+                count(cells, "cell")
+            ),
+            "name each column of the file, or set --delimiter",
+        )
+    }
+
     fn wrong_count(&self) -> BadRow {
         let (found, expected) = (self.cells.len(), self.columns.len());
-        let problem =
-            format!("expected {expected} cell{}, found {found}", if expected == 1 { "" } else { "s" });
+        let problem = format!("expected {}, found {found}", count(expected, "cell"));
         let column = self.cells.get(expected).or(self.cells.last()).map_or(1, |span| span.column);
         let text = self.line_from(self.record.start);
         BadRow::new(&self.file, self.line, column as u64, problem).text(text).hint(if found < expected {
@@ -167,7 +189,7 @@ impl CsvRows {
             let record = self.lines.get(self.record.clone()).unwrap_or_default();
             let valid = std::str::from_utf8(record).map_or_else(|e| e.valid_up_to(), str::len);
             self.bad_at(self.record.start + valid, "the text is not UTF-8")
-                .hint("convert it first: iconv -f LATIN1 -t UTF-8")
+                .hint("set --encoding, such as latin-1")
                 .into()
         })
     }
@@ -319,6 +341,11 @@ impl CsvRows {
         self.skip_line_end();
         Err(bad.into())
     }
+}
+
+/// A number of things: `1 cell`, `2 cells`.
+fn count(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The position of the closing quote of a cell: the first quote after the opening one that is not doubled.

@@ -36,6 +36,8 @@ pub(crate) struct BadRow {
     pub(crate) text: Option<String>,
     /// A hint for the user.
     pub(crate) hint: Option<String>,
+    /// Whether a value does not fit the type that the sample gave its column.
+    pub(crate) is_misfit: bool,
 }
 
 /// The place of a row in its file.
@@ -88,7 +90,14 @@ impl BadRow {
     }
 
     pub(crate) fn at(file: &Arc<str>, place: Place, problem: impl Into<String>) -> BadRow {
-        BadRow { file: file.clone(), place, problem: problem.into(), text: None, hint: None }
+        BadRow {
+            file: file.clone(),
+            place,
+            problem: problem.into(),
+            text: None,
+            hint: None,
+            is_misfit: false,
+        }
     }
 
     pub(crate) fn text(mut self, text: &[u8]) -> BadRow {

@@ -1,9 +1,70 @@
-//! Names of CSV columns whose header has no name for them, or the name of another column.
+//! Names of CSV columns: from the header, or from the user if the file has none. A column without a name, or with the name
+//! of another one, gets a new name.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use csv_core::{ReadRecordResult, Reader};
 
 /// The most new names that a note lists.
 const SHOWN: usize = 5;
+
+/// The source of the names of columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Header {
+    /// The first row.
+    FirstRow,
+    /// None: the columns are `c1`, `c2`, …, and the first row is data.
+    Numbered,
+    /// The user; the first row is data.
+    Names(Arc<[String]>),
+}
+
+impl Header {
+    /// Parses `no`, or names as in a CSV header.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message if a name is empty or repeated.
+    pub(crate) fn parse(text: &str) -> Result<Header, String> {
+        if text == "no" {
+            return Ok(Header::Numbered);
+        }
+        let names = split(text).ok_or("expected the names of columns in one line")?;
+        let mut seen = HashSet::new();
+        for name in &names {
+            if name.is_empty() {
+                return Err("expected names, found an empty one".to_owned());
+            }
+            if !seen.insert(name) {
+                return Err(format!("expected different names, found {name:?} twice"));
+            }
+        }
+        Ok(Header::Names(names.into()))
+    }
+}
+
+/// The cells of a line of CSV; `None` if the text has several lines.
+fn split(line: &str) -> Option<Vec<String>> {
+    if line.is_empty() {
+        return Some(vec![String::new()]);
+    }
+    // There are at most as many cells as bytes, and one more.
+    let (mut text, mut ends) = (vec![0; line.len()], vec![0; line.len() + 1]);
+    let mut reader = Reader::new();
+    let (result, read, written, cells) = reader.read_record(line.as_bytes(), &mut text, &mut ends);
+    if result != ReadRecordResult::InputEmpty || read < line.len() {
+        return None;
+    }
+    // No more bytes end the last cell.
+    let (.., last) = reader.read_record(b"", text.get_mut(written..)?, ends.get_mut(cells..)?);
+    let (mut names, mut start) = (Vec::new(), 0);
+    for end in ends.get(..cells + last)? {
+        names.push(std::str::from_utf8(text.get(start..*end)?).ok()?.to_owned());
+        start = *end;
+    }
+    Some(names)
+}
 
 /// A column that got a new name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +105,7 @@ pub(crate) fn note(file: &str, new_names: &[NewName]) -> Option<String> {
     let some = some.collect::<Vec<_>>().join(", ");
     (!new_names.is_empty()).then(|| {
         format!(
-            "{file}: the header has empty or repeated names: {some}{more}; if the first row is data, use --no-header"
+            "{file}: the header has empty or repeated names: {some}{more}; if the first row is data, use --header no"
         )
     })
 }
@@ -70,11 +131,27 @@ mod tests {
     }
 
     #[test]
+    fn a_list_of_names_is_read_as_a_header() {
+        let names = |text| match Header::parse(text) {
+            Ok(Header::Names(names)) => names.join("|"),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(Header::parse("no"), Ok(Header::Numbered));
+        assert_eq!(names("id,name,size"), "id|name|size");
+        assert_eq!(names("\"no\""), "no");
+        assert_eq!(names("no,yes"), "no|yes");
+        assert_eq!(names("\"last, first\",\"a \"\"b\"\"\""), "last, first|a \"b\"");
+        for wrong in ["", "a,,b", "a,b,", "a,a", "a\nb", "\"\""] {
+            assert!(Header::parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
     fn a_note_lists_some_names() {
         assert_eq!(note("a.csv", &[]), None);
         let (_, new_names) = unique_names(&["a", "", "a"]);
         let expected = "a.csv: the header has empty or repeated names: column 2 is \"c2\", column 3 is \"a_2\"; \
-            if the first row is data, use --no-header";
+            if the first row is data, use --header no";
         assert_eq!(note("a.csv", &new_names).as_deref(), Some(expected));
         let (_, new_names) = unique_names(&[""; 7]);
         assert!(note("a.csv", &new_names).unwrap().contains("column 5 is \"c5\", and 2 more; "));

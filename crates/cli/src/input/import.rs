@@ -11,6 +11,8 @@ mod sample;
 
 #[cfg(feature = "parquet")]
 pub(crate) use self::arrow_rows::DocBatch;
+use std::collections::HashMap;
+
 use self::choose_types::first_type;
 use self::document::{CellError, split_cell};
 pub(crate) use self::document::{Document, StoredRef};
@@ -19,12 +21,13 @@ use self::hints::describe;
 pub(crate) use self::hints::type_flag;
 use self::open_input::{OpenInput, Rows};
 use super::column::{Column, MissingTokens};
+use super::column_type::ColumnType;
 use super::error::{BadRow, InputError, Result};
-use super::header::NewName;
+use super::header::{Header, NewName};
 use super::parse_cell::TypeMismatch;
 use super::row::{Fields, Row};
 use super::schema::Schema;
-use super::source::{InputFormat, Source};
+use super::source::{Encoding, InputFormat, Source};
 use crate::api::store::shard_of;
 use crate::end_signal::EndSignal;
 
@@ -32,9 +35,10 @@ use crate::end_signal::EndSignal;
 #[derive(Clone, Debug)]
 pub(crate) struct ImportOptions {
     pub(crate) format: Option<InputFormat>,
+    pub(crate) encoding: Encoding,
     pub(crate) delimiter: Option<u8>,
     pub(crate) quotes: bool,
-    pub(crate) header: bool,
+    pub(crate) header: Header,
     pub(crate) missing: MissingTokens,
     pub(crate) schema: Schema,
     /// Columns to leave out.
@@ -42,6 +46,8 @@ pub(crate) struct ImportOptions {
     /// Rows of each input to infer types from.
     pub(crate) sample: u64,
     pub(crate) skip_bad: bool,
+    /// Whether values after the sample may change the types of columns; see [`Import::with_all_rows`].
+    pub(crate) widens: bool,
     /// The number of bad rows to keep for the report.
     pub(crate) shown: usize,
     /// The approximate size of a batch of rows, in bytes, and the most rows.
@@ -92,10 +98,14 @@ pub(crate) struct Import {
     documents: u64,
     skipped: u64,
     first_skipped: Vec<BadRow>,
+    /// Whether a value did not fit the type of the sample, which ended the import.
+    has_misfit: bool,
     /// The number of rows of other shards.
     other_shards: u64,
     /// The notes about new names of columns, of the first file with each such header.
     header_notes: Vec<(Vec<NewName>, String)>,
+    /// The delimiters other than commas that files turned out to have, and the note about the first file with each.
+    sniffed: Vec<(u8, String)>,
     /// Whether all inputs name their columns before the first row, as CSV and Parquet do.
     all_named: bool,
 }
@@ -114,6 +124,15 @@ impl Import {
     /// If an input cannot be read, its sample has a bad row (unless bad rows are skipped), values of a
     /// column have no type in common, or the user named a column that does not exist.
     pub(crate) fn prepare(sources: Vec<Source>, options: ImportOptions) -> Result<Import> {
+        Import::prepare_after(sources, options, &HashMap::new())
+    }
+
+    /// `before` has the types by name that samples gave to columns before.
+    fn prepare_after(
+        sources: Vec<Source>,
+        options: ImportOptions,
+        before: &HashMap<String, ColumnType>,
+    ) -> Result<Import> {
         if let Some(again) = sources.iter().filter(|source| source.is_stdin()).nth(1) {
             return Err(InputError::refused(format!("{} is named twice", again.name), "name - once"));
         }
@@ -127,8 +146,10 @@ impl Import {
             documents: 0,
             skipped: 0,
             first_skipped: Vec::new(),
+            has_misfit: false,
             other_shards: 0,
             header_notes: Vec::new(),
+            sniffed: Vec::new(),
             all_named: true,
         };
         let mut evidence = Vec::new();
@@ -145,16 +166,39 @@ impl Import {
             };
             import.inputs.push(Input { source, kept });
         }
-        import.decide(&evidence)?;
+        import.decide(&evidence, before)?;
         if import.all_named {
             import.check_names()?;
         }
         Ok(import)
     }
 
-    /// Notes about names that headers do not have as they are.
-    pub(crate) fn header_notes(&self) -> impl Iterator<Item = String> + '_ {
-        self.header_notes.iter().map(|(_, note)| note.clone())
+    /// Whether the import failed at a value that does not fit the type of the sample, and can begin again with types that
+    /// fit all rows.
+    ///
+    /// A pipe cannot be read again, and the writer has values and not their texts: it cannot tell whether a 1 of a column
+    /// of doubles was written as 1.0.
+    pub(crate) fn can_widen(&self) -> bool {
+        self.options.widens && self.has_misfit && self.inputs.iter().all(|input| input.source.is_replayable())
+    }
+
+    /// Begins again, with types that are inferred from all rows. One pass finds them for all columns, however many have
+    /// values that do not fit.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Import::prepare`].
+    pub(crate) fn with_all_rows(self) -> Result<Import> {
+        let types = self.columns.into_iter().filter_map(|column| Some((column.name, column.ty?)));
+        let sources = self.inputs.into_iter().map(|input| input.source).collect();
+        let options = ImportOptions { sample: u64::MAX, widens: false, ..self.options };
+        Import::prepare_after(sources, options, &types.collect())
+    }
+
+    /// Notes about delimiters, and about names that headers do not have as they are.
+    pub(crate) fn file_notes(&self) -> impl Iterator<Item = String> + '_ {
+        let delimiters = self.sniffed.iter().map(|(_, note)| note);
+        delimiters.chain(self.header_notes.iter().map(|(_, note)| note)).cloned()
     }
 
     /// Whether all columns are known before the first row is converted.
@@ -296,6 +340,7 @@ impl Import {
     /// Counts a bad row, or returns it as an error unless bad rows are skipped.
     fn skip(&mut self, bad: BadRow) -> Result<()> {
         if !self.options.skip_bad {
+            self.has_misfit |= bad.is_misfit;
             return Err(bad.into());
         }
         self.skipped += 1;

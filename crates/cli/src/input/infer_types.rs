@@ -5,13 +5,14 @@
 
 use crate::api::LogicalType;
 
-use super::column_type::{ColumnType, timestamp};
+use super::column_type::{ColumnType, timestamp, unit_of};
+use super::parse_cell::{is_canonical, parse_bool};
 use super::row::Form;
 use crate::number::{float_keeps, is_canonical_integer, parse_float};
 use crate::time::{Rfc3339, Unit, parse_date, parse_offset};
 
 /// A set of types, the preferred one in the lowest bit.
-type Types = u8;
+type Types = u16;
 
 const BOOL: Types = 1;
 const I64: Types = 2;
@@ -19,15 +20,20 @@ const U64: Types = 4;
 const F64: Types = 8;
 const DATE: Types = 16;
 const TIMESTAMP: Types = 32;
-const STRING: Types = 64;
-const ANY: Types = 127;
+const IP: Types = 64;
+const UUID: Types = 128;
+const STRING: Types = 256;
+const ANY: Types = 511;
 
 /// The evidence of a sample on the type of a column.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
     /// One entry for each class of JSON value; entry 0 is CSV.
     classes: [Class; 4],
-    multi: bool,
+    /// The first element of an array, or empty array.
+    array: Option<Found>,
+    /// The types that some value does not fit, with the first such value.
+    refused: Vec<(Types, Found)>,
     /// Whether a CSV file has the column.
     pub(crate) in_csv: bool,
     /// The first value.
@@ -36,10 +42,17 @@ pub(crate) struct Evidence {
     /// Whether some timestamps do not fit nanoseconds in an `i64`.
     beyond_nanos: bool,
     /// The first number that a double rounds.
-    rounded: Option<String>,
-    /// The offset of the first timestamp, in seconds.
-    offset: Option<i32>,
+    rounded: Option<Found>,
+    /// The offset of the first timestamp, in seconds; `Some(None)` if it has none.
+    offset: Option<Option<i32>>,
     mixed_offsets: bool,
+}
+
+/// A value, and its file, line and column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) text: String,
+    pub(crate) place: (String, u64, u64),
 }
 
 /// The reason why a column of numbers or timestamps is kept as text.
@@ -79,20 +92,28 @@ impl Evidence {
         text: &str,
         place: impl Fn() -> (String, u64, u64),
     ) {
+        let found = || Found { text: text.to_owned(), place: place() };
         let (class, allowed) = match form {
             Form::Bare | Form::Quoted => (0, ANY),
-            Form::Str => (1, DATE | TIMESTAMP | STRING),
+            Form::Str => (1, DATE | TIMESTAMP | IP | UUID | STRING),
             Form::Number => (2, I64 | U64 | F64),
             Form::Bool => (3, BOOL),
             Form::Null => return,
             Form::EmptyArray => {
-                self.multi = true;
+                self.array.get_or_insert_with(found);
                 return;
             }
         };
-        self.multi |= element;
+        if element {
+            self.array.get_or_insert_with(found);
+        }
         let still = allowed & !self.classes[class].others;
-        let types = if class == 2 { self.number_types(text) } else { self.text_types(text, still) };
+        let types =
+            if class == 2 { self.number_types(text, found) } else { self.text_types(text, still, found) };
+        let refused = still & !types;
+        if refused != 0 {
+            self.refused.push((refused, found()));
+        }
         let entry = &mut self.classes[class];
         entry.others = ANY & !(still & types);
         entry.count += 1;
@@ -108,13 +129,13 @@ impl Evidence {
     }
 
     /// The types of `still` that a text fits.
-    fn text_types(&mut self, text: &str, still: Types) -> Types {
+    fn text_types(&mut self, text: &str, still: Types, found: impl Fn() -> Found) -> Types {
         let mut types = STRING;
-        if still & BOOL != 0 && matches!(text, "true" | "false") {
+        if still & BOOL != 0 && parse_bool(text).is_some() {
             types |= BOOL;
         }
         if still & (I64 | U64 | F64) != 0 && (is_canonical_integer(text) || parse_float(text).is_some()) {
-            types |= self.number_types(text);
+            types |= self.number_types(text, found);
         }
         if still & DATE != 0 && parse_date(text).is_some() {
             types |= DATE;
@@ -122,25 +143,34 @@ impl Evidence {
         if still & TIMESTAMP != 0 && self.is_timestamp(text) {
             types |= TIMESTAMP;
         }
+        if still & IP != 0 && is_canonical(LogicalType::Ip, text) {
+            types |= IP;
+        }
+        if still & UUID != 0 && is_canonical(LogicalType::Uuid, text) {
+            types |= UUID;
+        }
         types
     }
 
     fn is_timestamp(&mut self, text: &str) -> bool {
-        // RFC 3339 requires an offset. A time without one is ambiguous.
-        let Some(parsed) = Rfc3339::parse(text).filter(|parsed| !parsed.suffix.is_empty()) else {
-            return false;
-        };
+        let Some(parsed) = Rfc3339::parse(text) else { return false };
         self.digits = self.digits.max(parsed.digits);
         self.beyond_nanos |= Unit::Nanos.count(parsed.moment).is_none();
-        let offset = parse_offset(parsed.suffix).map_or(0, |offset| offset.seconds());
+        let offset = || parse_offset(parsed.suffix).map_or(0, |offset| offset.seconds());
+        let offset = (!parsed.suffix.is_empty()).then(offset);
         self.mixed_offsets |= *self.offset.get_or_insert(offset) != offset;
         true
     }
 
+    /// Whether the timestamps of the sample have no offset. They are read as UTC.
+    pub(crate) fn has_no_offsets(&self) -> bool {
+        self.offset == Some(None)
+    }
+
     /// The types of a number.
-    fn number_types(&mut self, text: &str) -> Types {
+    fn number_types(&mut self, text: &str, found: impl Fn() -> Found) -> Types {
         if self.rounded.is_none() && !float_keeps(text) {
-            self.rounded = Some(text.to_owned());
+            self.rounded = Some(found());
         }
         integer_types(text) | F64
     }
@@ -159,7 +189,7 @@ impl Evidence {
     pub(crate) fn decide(&self, majority: bool) -> Result<Option<ColumnType>, Box<Conflict>> {
         if self.is_empty() {
             // Text is always exact. In JSON, the first value decides.
-            let text = ColumnType { logical: LogicalType::Utf8, multi: self.multi, layout: None };
+            let text = ColumnType { logical: LogicalType::Utf8, multi: self.array.is_some(), layout: None };
             return Ok(self.in_csv.then_some(text));
         }
         let first = self.first_type(majority)?;
@@ -171,9 +201,11 @@ impl Evidence {
             F64 => LogicalType::F64,
             DATE => LogicalType::Date,
             TIMESTAMP => timestamp(self.unit()),
+            IP => LogicalType::Ip,
+            UUID => LogicalType::Uuid,
             _ => LogicalType::Utf8,
         };
-        Ok(Some(ColumnType { logical, multi: self.multi, layout: None }))
+        Ok(Some(ColumnType { logical, multi: self.array.is_some(), layout: None }))
     }
 
     /// The reason why the decided type is a string, if the values have another type in common.
@@ -183,10 +215,30 @@ impl Evidence {
 
     fn reason_for_text(&self, first: Types) -> Option<KeptAsText> {
         match first {
-            F64 => self.rounded.clone().map(KeptAsText::Rounded),
+            F64 => self.rounded.as_ref().map(|number| KeptAsText::Rounded(number.text.clone())),
             TIMESTAMP => self.mixed_offsets.then_some(KeptAsText::MixedOffsets),
             _ => None,
         }
+    }
+
+    /// The first value that does not fit a type, if it is known.
+    pub(crate) fn misfit(&self, ty: ColumnType) -> Option<&Found> {
+        if !ty.multi && self.array.is_some() {
+            return self.array.as_ref();
+        }
+        let types = match ty.logical {
+            LogicalType::Bool => BOOL,
+            LogicalType::I64 => I64,
+            LogicalType::U64 => U64,
+            LogicalType::F64 => F64,
+            LogicalType::Date => DATE,
+            LogicalType::Ip => IP,
+            LogicalType::Uuid => UUID,
+            logical if unit_of(logical).is_some() => TIMESTAMP,
+            _ => 0,
+        };
+        let refused = self.refused.iter().find(|(refused, _)| refused & types != 0).map(|(_, found)| found);
+        refused.or(self.rounded.as_ref().filter(|_| types == F64))
     }
 
     /// The first type that the values have in common.
@@ -259,7 +311,10 @@ mod tests {
     #[test]
     fn csv_columns_take_the_narrowest_type_that_loses_nothing() {
         assert_eq!(csv(&["true", "false"]), "bool");
-        assert_eq!(csv(&["True", "false"]), "string");
+        assert_eq!(csv(&["True", "false", "TRUE"]), "bool");
+        assert_eq!(csv(&["true", "1"]), "string");
+        assert_eq!(csv(&["tRUE"]), "string");
+        assert_eq!(csv(&["yes", "no"]), "string");
         assert_eq!(csv(&["1", "-5", "9223372036854775807"]), "i64");
         assert_eq!(csv(&["1", "18446744073709551615"]), "u64");
         assert_eq!(csv(&["-1", "18446744073709551615"]), "string");
@@ -285,14 +340,34 @@ mod tests {
         assert_eq!(csv(&["2013-01-01T06:00:00Z", "2013-01-01 06:00:00.123456-00:00"]), "timestamp[us]");
         assert_eq!(csv(&["2013-01-01T06:00:00.1234567Z"]), "timestamp[ns]");
         assert_eq!(csv(&["2013-01-01T06:00:00.1234567Z", "1600-01-01T00:00:00Z"]), "string");
-        assert_eq!(csv(&["2013-01-01T06:00:00"]), "string");
+        assert_eq!(csv(&["2013-01-01T06:00:00"]), "timestamp[ms]");
+        assert_eq!(csv(&["2013-01-01 06:00:00.1234"]), "timestamp[us]");
+        assert_eq!(csv(&["2013-01-01T06:00"]), "string");
         assert_eq!(csv(&["2013-01-01T06:00:00Z", "2013-01-01"]), "string");
+    }
+
+    #[test]
+    fn addresses_and_uuids_are_canonical() {
+        let uuids = ["f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "00000000-0000-0000-0000-000000000000"];
+        assert_eq!(csv(&["10.0.0.1", "::1", "2001:db8::1"]), "ip");
+        assert_eq!(json(Form::Str, &["10.0.0.1"]), "ip");
+        assert_eq!(csv(&uuids), "uuid");
+        assert_eq!(json(Form::Str, &uuids), "uuid");
+        for text in
+            ["10.0.0.256", "010.0.0.1", "::ffff:10.0.0.1", "2001:DB8::1", "0:0:0:0:0:0:0:1", "10.0.0.1/8"]
+        {
+            assert_eq!(csv(&["10.0.0.1", text]), "string", "{text}");
+        }
+        for text in [uuids[0].to_uppercase(), uuids[0].replace('-', ""), format!("{{{}}}", uuids[0])] {
+            assert_eq!(csv(&[uuids[0], &text]), "string", "{text}");
+        }
+        assert_eq!(csv(&[uuids[0], "10.0.0.1"]), "string");
     }
 
     #[test]
     fn json_values_keep_their_kind() {
         assert_eq!(json(Form::Str, &["1", "2"]), "string");
-        assert_eq!(json(Form::Str, &["true"]), "string");
+        assert_eq!(json(Form::Str, &["true", "True"]), "string");
         assert_eq!(json(Form::Str, &["2013-01-31"]), "date");
         assert_eq!(json(Form::Str, &["2013-01-31T00:00:00Z"]), "timestamp[ms]");
         assert_eq!(json(Form::Number, &["1", "-2"]), "i64");
@@ -335,8 +410,19 @@ mod tests {
             assert_eq!(reason(form, &mixed), kept);
             assert_eq!(reason(form, &[mixed[0], mixed[1], "x"]), ("string".to_owned(), None));
             assert_eq!(reason(form, &["2013-01-01T06:00:00Z", mixed[0]]), kept);
+            assert_eq!(reason(form, &["2013-01-01T06:00:00Z", "2013-01-01T06:00:00"]), kept);
             assert_eq!(reason(form, &[mixed[0], mixed[0]]), ("timestamp[ms]".to_owned(), None));
         }
+    }
+
+    #[test]
+    fn the_first_value_that_does_not_fit_a_type_is_known() {
+        let evidence = evidence(Form::Bare, &["1", "2", "2.5", "3.5", "x", "2024-01-01"]);
+        let misfit = |logical| evidence.misfit(ColumnType::single(logical)).map(|found| found.text.as_str());
+        assert_eq!(misfit(LogicalType::I64), Some("2.5"));
+        assert_eq!(misfit(LogicalType::F64), Some("x"));
+        assert_eq!(misfit(LogicalType::Date), Some("1"));
+        assert_eq!(misfit(LogicalType::Utf8), None);
     }
 
     #[test]

@@ -1,6 +1,11 @@
-//! NDJSON rows: one JSON object a line.
+//! JSON rows: one object a line (NDJSON), the objects of an array, or objects one after the other over any lines.
+//!
+//! If the first value is an object that ends with its line, all others must be one a line, too. So a line that is cut is
+//! one bad row, and not the start of a longer one.
 //!
 //! Numbers are kept as text, so no digit is lost before a column's type is known.
+
+mod values;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,6 +16,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use self::values::{Layout, Next, ValueReader};
 use super::error::{BadRow, InputError, Result};
 use super::import::Exclude;
 use super::row::{FieldId, Fields, Form, Row};
@@ -25,12 +31,17 @@ const MAX_NAME: usize = 64 * 1024;
 pub(crate) struct NdjsonRows {
     file: Arc<str>,
     reader: Box<dyn BufRead>,
+    values: ValueReader,
     bytes: Vec<u8>,
     /// Whether the input paused within the line.
     is_cut: bool,
+    /// The place of the row: its line from 1, and the bytes before it in this line.
     line: u64,
+    column: usize,
+    /// The number of the row, from 1.
+    number: u64,
     exclude: Exclude,
-    /// For each field, the last line that had it.
+    /// For each field, the number of the last row that had it.
     seen: Vec<u64>,
     /// For each field, whether it is excluded, so that its values need not fit a column.
     excluded: Vec<bool>,
@@ -41,8 +52,20 @@ pub(crate) struct NdjsonRows {
 impl NdjsonRows {
     pub(crate) fn open(file: &Arc<str>, reader: Box<dyn BufRead>, exclude: &Exclude) -> NdjsonRows {
         let (file, exclude) = (file.clone(), exclude.clone());
-        let (bytes, name, seen, excluded) = (Vec::new(), String::new(), Vec::new(), Vec::new());
-        NdjsonRows { file, reader, bytes, is_cut: false, line: 0, exclude, seen, excluded, name }
+        NdjsonRows {
+            file,
+            reader,
+            values: ValueReader::new(),
+            bytes: Vec::new(),
+            is_cut: false,
+            line: 0,
+            column: 0,
+            number: 0,
+            exclude,
+            seen: Vec::new(),
+            excluded: Vec::new(),
+            name: String::new(),
+        }
     }
 
     /// Reads the next row. Returns `false` at the end of the file.
@@ -52,6 +75,46 @@ impl NdjsonRows {
     /// After [`InputError::Bad`], the next call reads the row after the bad one; after a
     /// [pause](InputError::is_pause), the same row.
     pub(crate) fn next(&mut self, fields: &mut Fields, row: &mut Row) -> Result<bool> {
+        if !self.read()? {
+            return Ok(false);
+        }
+        self.number += 1;
+        row.clear(self.line);
+        let bytes = std::mem::take(&mut self.bytes);
+        let parsed = self.parse(&bytes, fields, row);
+        self.bytes = bytes;
+        parsed.map(|()| true).map_err(InputError::from)
+    }
+
+    /// Reads the bytes of the next row. Returns `false` at the end of the file.
+    fn read(&mut self) -> Result<bool> {
+        if self.values.layout == Layout::Lines {
+            if !self.is_cut {
+                self.column = 0;
+            }
+            return self.read_line();
+        }
+        let next = self.values.next(&mut *self.reader, &mut self.bytes);
+        let next = next.map_err(|e| InputError::unreadable(&self.file, e))?;
+        (self.line, self.column) = self.values.place;
+        match next {
+            Next::Value => Ok(true),
+            Next::End => Ok(false),
+            Next::Bad(problem) => {
+                (self.line, self.column) = self.values.next_place();
+                Err(BadRow::new(&self.file, self.line, self.column as u64 + 1, problem).into())
+            }
+            Next::Lines => {
+                (self.line, self.column) = self.values.next_place();
+                // The line begins with the next byte.
+                self.line -= 1;
+                self.read_line()
+            }
+        }
+    }
+
+    /// Reads the next line that is not blank.
+    fn read_line(&mut self) -> Result<bool> {
         loop {
             if !std::mem::replace(&mut self.is_cut, true) {
                 self.bytes.clear();
@@ -65,14 +128,10 @@ impl NdjsonRows {
             }
             self.line += 1;
             if !self.bytes.trim_ascii().is_empty() {
-                break;
+                return Ok(true);
             }
+            self.column = 0;
         }
-        row.clear(self.line);
-        let bytes = std::mem::take(&mut self.bytes);
-        let parsed = self.parse(&bytes, fields, row);
-        self.bytes = bytes;
-        parsed.map(|()| true).map_err(InputError::from)
     }
 
     fn parse(&mut self, bytes: &[u8], fields: &mut Fields, row: &mut Row) -> Result<(), BadRow> {
@@ -80,14 +139,15 @@ impl NdjsonRows {
             let at = error.valid_up_to();
             let rest = bytes.get(at..).unwrap_or_default();
             let bad = self.bad(at, "the text is not UTF-8").text(rest.trim_ascii_end());
-            bad.hint("convert it first: iconv -f LATIN1 -t UTF-8")
+            bad.hint("set --encoding, such as latin-1")
         })?;
         let start = line.len() - line.trim_ascii_start().len();
         let text = line.trim_ascii_start();
         match text.as_bytes().first() {
             Some(b'{') => {}
             Some(b'[') => {
-                let bad = self.bad(start, "expected a JSON object, found an array").text(text.as_bytes());
+                let bad = self.bad(start, "expected a JSON object, found an array");
+                let bad = bad.text(text.trim_end().as_bytes());
                 return Err(bad.hint("write one object a line: jq -c '.[]'"));
             }
             _ => {
@@ -157,7 +217,7 @@ impl NdjsonRows {
         if self.seen.len() <= field.index() {
             self.seen.resize(field.index() + 1, 0);
         }
-        if std::mem::replace(&mut self.seen[field.index()], self.line) == self.line {
+        if std::mem::replace(&mut self.seen[field.index()], self.number) == self.number {
             let bad = self.bad(at, format!("duplicate key {:?} in one object", self.name));
             return Err(bad.hint("keep one of them; write several values as an array"));
         }
@@ -222,7 +282,7 @@ impl NdjsonRows {
     }
 
     fn push(&self, field: FieldId, form: Form, text: &str, at: usize, row: &mut Row) -> Result<(), BadRow> {
-        if row.push(field, form, text, (self.line, at + 1)) {
+        if row.push(field, form, text, self.place(at)) {
             Ok(())
         } else {
             Err(self.bad(at, "the row is larger than 4 GiB"))
@@ -230,20 +290,41 @@ impl NdjsonRows {
     }
 
     fn bad(&self, at: usize, problem: impl Into<String>) -> BadRow {
-        BadRow::new(&self.file, self.line, at as u64 + 1, problem)
+        let (line, column) = self.place(at);
+        BadRow::new(&self.file, line, column as u64, problem)
     }
 
-    /// A syntax error in the text that begins `start` bytes into the line.
-    fn syntax(&self, error: &serde_json::Error, line: &str, start: usize) -> BadRow {
-        let end = line.trim_end().len();
-        // serde_json counts from 1 and reports the byte at which it stopped.
-        let stopped = if error.is_eof() { end } else { start + error.column().saturating_sub(1) };
+    /// The line and column of a byte of the row, from 1.
+    fn place(&self, at: usize) -> (u64, usize) {
+        let line_ends = &self.values.line_ends;
+        if line_ends.is_empty() {
+            return (self.line, self.column + at + 1);
+        }
+        let lines = line_ends.partition_point(|end| *end < at);
+        match lines.checked_sub(1).and_then(|last| line_ends.get(last)) {
+            Some(end) => (self.line + lines as u64, at - end),
+            None => (self.line, self.column + at + 1),
+        }
+    }
+
+    /// A syntax error in the text that begins `start` bytes into the row.
+    fn syntax(&self, error: &serde_json::Error, row: &str, start: usize) -> BadRow {
+        let end = row.trim_end().len();
+        // serde_json counts lines and columns from 1 and reports the byte at which it stopped.
+        let line_ends = row.bytes().enumerate().skip(start).filter(|(_, byte)| *byte == b'\n');
+        let line_start = match error.line().checked_sub(2) {
+            Some(before) => line_ends.map(|(at, _)| at + 1).nth(before).unwrap_or(start),
+            None => start,
+        };
+        let stopped = if error.is_eof() { end } else { line_start + error.column().saturating_sub(1) };
         let at = stopped.min(end);
-        let from = line.floor_char_boundary(at.saturating_sub(10));
-        let around = line.get(from..).unwrap_or_default().trim_end();
+        let line = row.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+        let from = row.floor_char_boundary(at.saturating_sub(10)).max(line);
+        let around = row.get(from..).unwrap_or_default().lines().next().unwrap_or_default().trim_end();
         let bad = self.bad(at, format!("invalid JSON: {}", reason(error)));
         let bad = if around.is_empty() { bad } else { bad.text(around.as_bytes()) };
-        let is_no_line = error.is_eof() || reason(error).starts_with("trailing");
+        let is_line = self.values.layout == Layout::Lines;
+        let is_no_line = is_line && (error.is_eof() || reason(error).starts_with("trailing"));
         if is_no_line { bad.hint("write one object a line: jq -c .") } else { bad }
     }
 }

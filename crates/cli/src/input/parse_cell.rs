@@ -41,6 +41,8 @@ pub(crate) struct CellParser<'a> {
     pub(crate) logical: LogicalType,
     /// Whether the user requested the type. If so, values are accepted that will be printed in another format.
     pub(crate) explicit: bool,
+    /// Whether timestamps of an inferred type are without an offset.
+    pub(crate) has_no_offsets: bool,
     pub(crate) time: Option<&'a TimeRequest>,
 }
 
@@ -74,8 +76,8 @@ impl CellParser<'_> {
             LogicalType::TimestampMillis | LogicalType::TimestampMicros | LogicalType::TimestampNanos => {
                 return self.timestamp(form, text);
             }
-            LogicalType::Ip => read_ip(text, bytes),
-            LogicalType::Uuid => read_uuid(text, bytes),
+            LogicalType::Ip => read_ip(text, bytes).filter(|value| self.accepts(value)),
+            LogicalType::Uuid => read_uuid(text, bytes).filter(|value| self.accepts(value)),
             LogicalType::Utf8 => {
                 bytes.extend_from_slice(text.as_bytes());
                 Some((Stored::Bytes, lost_unless(!matches!(form, Form::Number | Form::Bool))))
@@ -84,6 +86,11 @@ impl CellParser<'_> {
             _ => None,
         };
         value.ok_or_else(|| self.refuse(text, form, ""))
+    }
+
+    /// Whether the column takes a value of its type that may be printed in another format.
+    fn accepts(&self, (_, mark): &(Stored, ValueStyle)) -> bool {
+        self.explicit || *mark == ValueStyle::Canonical
     }
 
     fn integer<T: std::str::FromStr>(&self, text: &str) -> Option<T> {
@@ -109,14 +116,12 @@ impl CellParser<'_> {
     }
 
     fn boolean(&self, text: &str) -> Option<(Stored, ValueStyle)> {
-        let (value, mark) = match text {
-            "true" => (1, ValueStyle::Canonical),
-            "false" => (0, ValueStyle::Canonical),
-            "1" | "True" | "TRUE" if self.explicit => (1, ValueStyle::Lost),
-            "0" | "False" | "FALSE" if self.explicit => (0, ValueStyle::Lost),
-            _ => return None,
+        let value = match text {
+            "1" if self.explicit => true,
+            "0" if self.explicit => false,
+            text => parse_bool(text)?,
         };
-        Some((Stored::Number(value), mark))
+        Some((Stored::Number(value.into()), lost_unless(matches!(text, "true" | "false"))))
     }
 
     fn date(&self, text: &str) -> Option<(Stored, ValueStyle)> {
@@ -161,7 +166,8 @@ impl CellParser<'_> {
     }
 
     fn rfc3339(&self, text: &str) -> Option<(Moment, ValueStyle)> {
-        let parsed = Rfc3339::parse(text).filter(|parsed| self.explicit || !parsed.suffix.is_empty())?;
+        let fits = |parsed: &Rfc3339<'_>| self.explicit || parsed.suffix.is_empty() == self.has_no_offsets;
+        let parsed = Rfc3339::parse(text).filter(fits)?;
         let mut suffix = [0; 6];
         suffix.get_mut(..parsed.suffix.len())?.copy_from_slice(parsed.suffix.as_bytes());
         let fractions = 1 << parsed.digits | u16::from(parsed.shortest) << Rfc3339::SHORTEST;
@@ -193,6 +199,15 @@ impl CellParser<'_> {
             LogicalType::F64 if !self.explicit && parse_float(text).is_some() => "f64",
             _ => "string",
         }
+    }
+}
+
+/// Parses a boolean as JSON, Python or R writes it.
+pub(super) fn parse_bool(text: &str) -> Option<bool> {
+    match text {
+        "true" | "True" | "TRUE" => Some(true),
+        "false" | "False" | "FALSE" => Some(false),
+        _ => None,
     }
 }
 
@@ -233,6 +248,18 @@ fn formatted(format: &TimeFormat, text: &str) -> Option<(Moment, ValueStyle)> {
     let (moment, offset) = format.read(text)?;
     let given_back = format.round_trips(moment, offset, text);
     Some((moment, if given_back { ValueStyle::Formatted(offset) } else { ValueStyle::Lost }))
+}
+
+/// Whether an address or UUID is printed as this text.
+pub(super) fn is_canonical(logical: LogicalType, text: &str) -> bool {
+    // Of more than 45 bytes is neither.
+    if text.len() > 45 {
+        return false;
+    }
+    let mut bytes = Vec::new();
+    let value =
+        if logical == LogicalType::Ip { read_ip(text, &mut bytes) } else { read_uuid(text, &mut bytes) };
+    value.is_some_and(|(_, mark)| mark == ValueStyle::Canonical)
 }
 
 fn read_ip(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, ValueStyle)> {
@@ -288,14 +315,16 @@ mod tests {
     use crate::api::to_f64;
 
     fn read(logical: LogicalType, explicit: bool, form: Form, text: &str) -> Result<Stored, TypeMismatch> {
-        CellParser { logical, explicit, time: None }
+        CellParser { logical, explicit, has_no_offsets: false, time: None }
             .read(form, text, &mut Vec::new())
             .map(|(stored, _)| stored)
     }
 
     fn bytes(logical: LogicalType, text: &str) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
-        CellParser { logical, explicit: true, time: None }.read(Form::Bare, text, &mut bytes).ok()?;
+        CellParser { logical, explicit: true, has_no_offsets: false, time: None }
+            .read(Form::Bare, text, &mut bytes)
+            .ok()?;
         Some(bytes)
     }
 
@@ -389,12 +418,18 @@ mod tests {
     #[test]
     fn formats_and_epochs_read_times() {
         let format = TimeRequest::Format(TimeFormat::parse("%d.%m.%Y").unwrap());
-        let dates = CellParser { logical: LogicalType::Date, explicit: true, time: Some(&format) };
+        let dates = CellParser {
+            logical: LogicalType::Date,
+            explicit: true,
+            has_no_offsets: false,
+            time: Some(&format),
+        };
         assert_eq!(dates.read(Form::Bare, "02.01.1970", &mut Vec::new()).unwrap().0, Stored::Number(1));
         assert!(dates.read(Form::Bare, "1970-01-02", &mut Vec::new()).is_err());
         let epoch = CellParser {
             logical: LogicalType::TimestampMillis,
             explicit: true,
+            has_no_offsets: false,
             time: Some(&TimeRequest::Epoch),
         };
         assert_eq!(

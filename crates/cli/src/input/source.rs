@@ -1,9 +1,12 @@
 //! Opening an input: its location, compression and format.
 
 mod counting_reader;
+mod encoding;
 mod live;
+mod zip_member;
 mod zstd;
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -16,10 +19,13 @@ use clap::ValueEnum;
 use flate2::bufread::MultiGzDecoder;
 
 use self::counting_reader::{Counted, Peeked, peek};
+use self::encoding::Decoded;
+pub(crate) use self::encoding::Encoding;
 use self::live::LiveReader;
 #[cfg(test)]
 pub(crate) use self::live::PausingReader;
 pub(crate) use self::live::is_pause;
+use self::zip_member::open_member;
 use self::zstd::Zstd;
 use super::error::{InputError, Result, file_name};
 use crate::end_signal::EndSignal;
@@ -43,8 +49,8 @@ pub(crate) enum InputFormat {
     /// Tab-separated values.
     #[value(alias = "tab")]
     Tsv,
-    /// One JSON object a line.
-    #[value(alias = "jsonl")]
+    /// JSON: one object a line, an array of objects, or objects one after the other.
+    #[value(aliases = ["jsonl", "json"])]
     Ndjson,
     /// Parquet (if dv was built with the feature `parquet`).
     #[value(alias = "pq")]
@@ -79,7 +85,6 @@ pub(crate) struct Source {
 }
 
 /// An opened and decompressed input. Text has no byte order mark.
-#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "for formats that are no text"))]
 pub(crate) struct Opened {
     pub(crate) reader: Box<dyn BufRead>,
     pub(crate) format: InputFormat,
@@ -110,12 +115,17 @@ impl Source {
         std::fs::metadata(&self.path).ok().filter(|meta| meta.is_file()).map(|meta| meta.len())
     }
 
-    /// Opens the input; `format` is the user's choice. A pipe ends at a signal, if that is given.
+    /// Opens the input; `format` and `encoding` are the user's choice. A pipe ends at a signal, if that is given.
     ///
     /// # Errors
     ///
     /// If the input cannot be opened, or its compression or format is unknown.
-    pub(crate) fn open(&self, format: Option<InputFormat>, end: Option<&EndSignal>) -> Result<Opened> {
+    pub(crate) fn open(
+        &self,
+        format: Option<InputFormat>,
+        encoding: Encoding,
+        end: Option<&EndSignal>,
+    ) -> Result<Opened> {
         let raw: Box<dyn Read + Send> = if self.is_stdin() {
             Box::new(io::stdin())
         } else {
@@ -130,7 +140,8 @@ impl Source {
         };
         self.read.store(0, Ordering::Relaxed);
         self.text.store(0, Ordering::Relaxed);
-        let opened = self.open_bytes(Box::new(Counted { reader: raw, read: self.read.clone() }), format)?;
+        let raw = Box::new(Counted { reader: raw, read: self.read.clone() });
+        let opened = self.open_bytes(raw, format, encoding)?;
         Ok(Opened { reports_pauses, ..opened })
     }
 
@@ -145,13 +156,32 @@ impl Source {
     }
 
     /// Opens an input whose bytes come from `raw`.
-    pub(crate) fn open_bytes(&self, raw: Box<dyn Read>, format: Option<InputFormat>) -> Result<Opened> {
+    pub(crate) fn open_bytes(
+        &self,
+        raw: Box<dyn Read>,
+        format: Option<InputFormat>,
+        encoding: Encoding,
+    ) -> Result<Opened> {
         let unreadable = |e| InputError::unreadable(&self.name, e);
-        let (head, raw) = peek(BufReader::with_capacity(BUFFER, raw), 6).map_err(unreadable)?;
+        let (head, raw) = peek(BufReader::with_capacity(BUFFER, raw), 6, true).map_err(unreadable)?;
         let packing = FileCompression::of(&head);
         let packed = !matches!(packing, FileCompression::Plain);
+        let mut member = None;
         let plain: Box<dyn BufRead> = match packing {
             FileCompression::Plain => Box::new(raw),
+            FileCompression::Zip if self.is_replayable() => {
+                self.read.store(0, Ordering::Relaxed);
+                let file = File::open(&self.path).map_err(unreadable)?;
+                let (name, reader) = open_member(file, &self.name, &self.read)?;
+                member = Some(name);
+                Box::new(BufReader::with_capacity(BUFFER, reader))
+            }
+            FileCompression::Zip => {
+                return Err(InputError::refused(
+                    format!("{}: a zip archive, which dv cannot read from a pipe", self.name),
+                    "unpack it first: unzip -p FILE.zip | dv build - …",
+                ));
+            }
             FileCompression::Gzip => Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(raw))),
             FileCompression::Zstd => Box::new(BufReader::with_capacity(BUFFER, Zstd::new(raw))),
             FileCompression::Unknown { what, command } => {
@@ -162,12 +192,14 @@ impl Source {
                 ));
             }
         };
-        let (head, reader) = peek(plain, PEEK).map_err(unreadable)?;
-        let known = format.or_else(|| InputFormat::of_magic(&head)).or_else(|| self.format_by_name());
+        let (head, reader) = peek(plain, PEEK, !self.is_replayable()).map_err(unreadable)?;
+        let known = format
+            .or_else(|| InputFormat::of_magic(&head))
+            .or_else(|| self.format_by_name(member.as_deref()));
         let (head, reader, format) = match known.filter(|format| !format.is_text()) {
             Some(format) => (head, reader, format),
             None => {
-                let (head, reader) = self.without_mark(head, reader)?;
+                let (head, reader) = self.utf8(head, reader, encoding)?;
                 let format = known.map_or_else(|| self.sniff(&head), Ok)?;
                 (head, reader, format)
             }
@@ -201,26 +233,20 @@ impl Source {
         self.text.store(bytes, Ordering::Relaxed);
     }
 
-    /// Skips a UTF-8 byte order mark; returns an error for UTF-16.
-    fn without_mark(&self, head: Vec<u8>, mut reader: Peeked) -> Result<(Vec<u8>, Peeked)> {
-        if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
-            return Err(InputError::refused(
-                format!("{}: the text is UTF-16", self.name),
-                format!("convert it first: iconv -f UTF-16 -t UTF-8 {} | dv build - …", self.path.display()),
-            ));
+    /// The text as UTF-8 without a byte order mark. A mark wins over the encoding that the user chose.
+    fn utf8(&self, head: Vec<u8>, mut reader: Peeked, encoding: Encoding) -> Result<(Vec<u8>, Peeked)> {
+        if let Some(rest) = head.strip_prefix(b"\xef\xbb\xbf") {
+            reader.consume(3);
+            return Ok((rest.to_vec(), reader));
         }
-        match head.strip_prefix(b"\xef\xbb\xbf") {
-            Some(rest) => {
-                reader.consume(3);
-                Ok((rest.to_vec(), reader))
-            }
-            None => Ok((head, reader)),
-        }
+        let Some(decoder) = encoding.decoder(&head) else { return Ok((head, reader)) };
+        let decoded = peek(Decoded::new(reader, decoder), PEEK, !self.is_replayable());
+        decoded.map_err(|e| InputError::unreadable(&self.name, e))
     }
 
-    /// The format by the extension, without that of a compression.
-    fn format_by_name(&self) -> Option<InputFormat> {
-        let name = self.path.to_string_lossy().to_ascii_lowercase();
+    /// The format by the extension, without that of a compression, or by that of the file in an archive.
+    fn format_by_name(&self, member: Option<&str>) -> Option<InputFormat> {
+        let name = member.map_or_else(|| self.path.to_string_lossy(), Cow::Borrowed).to_ascii_lowercase();
         let name = [".gz", ".zst", ".zstd"].iter().find_map(|e| name.strip_suffix(e)).unwrap_or(&name);
         InputFormat::from_str(name.rsplit_once('.')?.1, false).ok()
     }
@@ -246,6 +272,7 @@ enum FileCompression {
     Plain,
     Gzip,
     Zstd,
+    Zip,
     Unknown { what: &'static str, command: &'static str },
 }
 
@@ -261,7 +288,8 @@ impl FileCompression {
             [0xfd, b'7', b'z', b'X', b'Z', ..] => {
                 FileCompression::Unknown { what: "compressed with xz", command: "xz -dc" }
             }
-            [b'P', b'K', 3, 4, ..] => FileCompression::Unknown { what: "a zip archive", command: "unzip -p" },
+            // The second is an archive without files.
+            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => FileCompression::Zip,
             _ => FileCompression::Plain,
         }
     }
@@ -285,7 +313,7 @@ mod tests {
 
     fn text(name: &str, bytes: Vec<u8>) -> Result<(String, InputFormat)> {
         let source = Source::new(Path::new(name));
-        let mut opened = source.open_bytes(Box::new(Cursor::new(bytes)), None)?;
+        let mut opened = source.open_bytes(Box::new(Cursor::new(bytes)), None, Encoding::Utf8)?;
         let mut text = String::new();
         opened.reader.read_to_string(&mut text).map_err(|e| InputError::unreadable(&source.name, e))?;
         Ok((text, opened.format))
@@ -351,12 +379,15 @@ mod tests {
 
     #[test]
     fn marks_are_dropped_and_other_packings_get_advice() {
-        assert_eq!(text("a.csv", b"\xef\xbb\xbfa,b".to_vec()).unwrap().0, "a,b");
+        for bytes in [&b"\xef\xbb\xbfa,b"[..], b"\xff\xfea\0,\0b\0", b"\xfe\xff\0a\0,\0b"] {
+            assert_eq!(text("a.csv", bytes.to_vec()).unwrap().0, "a,b");
+            assert_eq!(text("a.csv", gzip(bytes)).unwrap().0, "a,b");
+            assert_eq!(text("-", bytes.to_vec()).unwrap(), ("a,b".to_owned(), InputFormat::Csv));
+        }
         for (bytes, hint) in [
             (&b"BZh91AY"[..], "bzip2 -dc a.csv | dv build - …"),
             (b"\xfd7zXZ\0", "xz -dc"),
             (b"PK\x03\x04", "unzip -p"),
-            (b"\xff\xfea\0", "iconv -f UTF-16"),
         ] {
             let error = text("a.csv", bytes.to_vec()).unwrap_err();
             assert!(error.hint().unwrap().contains(hint), "{error}");
@@ -365,7 +396,8 @@ mod tests {
 
     #[test]
     fn missing_files_are_unreadable() {
-        let error = Source::new(Path::new("/no/such/file.csv")).open(None, None).err().unwrap();
+        let error =
+            Source::new(Path::new("/no/such/file.csv")).open(None, Encoding::Utf8, None).err().unwrap();
         assert!(matches!(error, InputError::Unreadable { .. }));
         assert!(error.to_string().starts_with("/no/such/file.csv: "));
     }

@@ -17,8 +17,10 @@ mod group;
 mod histogram;
 mod ids;
 mod json;
+mod late_values;
 mod merge;
 mod notes;
+mod people_files;
 mod pipes;
 mod put;
 mod put_partial;
@@ -50,3 +52,4 @@ mod updates;
 #[cfg(not(feature = "sql"))]
 mod without_sql;
 mod zeros;
+mod zip;

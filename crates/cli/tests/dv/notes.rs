@@ -36,7 +36,7 @@ fn numbers_that_a_double_rounds_are_kept_as_text() {
 #[test]
 fn a_late_number_that_a_double_rounds_is_an_error() {
     let sandbox = Sandbox::with("a.csv", "x\n1.5\n123456789012345678.5\n");
-    let run = sandbox.dv(&["build", "a.csv", "-o", "a.dv", "--sample", "1"]);
+    let run = sandbox.dv(&["build", "a.csv", "-o", "a.dv", "--sample", "1", "--strict"]);
     let expected = "dv: a.csv:3:1: column \"x\" (f64): a double rounds this number: \"123456789012345678.5\"\n    \
                     hint: use --type x=f64 to round it, or --type x=string to keep its text; or skip bad rows with \
                     --skip-bad\n";
@@ -159,4 +159,66 @@ fn a_store_notes_what_a_segment_does() {
     let run = noted(&["a.ndjson"]);
     assert!(run.starts_with("note: column \"z\": no document has a value"), "{run}");
     assert_eq!(noted(&["a.ndjson", "--partial"]), "");
+}
+
+#[test]
+fn timestamps_without_offsets_are_read_as_utc() {
+    for (first, second) in [
+        ("2024-01-02 03:04:05", "2024-01-02 23:59:59"),
+        ("2024-01-02T03:04:05.250", "2024-01-02T03:04:05.001"),
+        ("2024-01-02T03:04:05.25", "2024-01-02T03:04:05"),
+    ] {
+        let text = format!("t\n{first}\n{second}\n");
+        let sandbox = Sandbox::with("a.csv", &text);
+        let expected = "note: column \"t\": its timestamps have no UTC offset, so they are read as UTC (--type t=string \
+                        keeps text)\n";
+        assert_eq!(notes(&sandbox, &["a.csv"]), expected);
+        assert!(sandbox.ok(&["info", "a.dv"]).contains("timestamp[ms]"));
+        assert_eq!(sandbox.ok(&["count", "a.dv", "--where", "t >= \"2024-01-02T00:00:00Z\""]), "2\n");
+        assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), text);
+        assert_eq!(notes(&sandbox, &["a.csv", "--type", "t=timestamp"]), "");
+        assert_eq!(notes(&sandbox, &["a.csv", "--type", "t=string"]), "");
+        sandbox.write("a.ndjson", format!("{{\"t\":\"{first}\"}}\n{{\"t\":\"{second}\"}}\n"));
+        assert_eq!(notes(&sandbox, &["a.ndjson"]), expected);
+        assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), text);
+    }
+}
+
+#[test]
+fn booleans_of_python_and_r_are_noted() {
+    let expected = "note: column \"b\": its values are booleans, which export prints as true and false (--type b=string \
+                    keeps text)\n";
+    for [yes, no] in [["True", "False"], ["TRUE", "FALSE"]] {
+        let text = format!("b\n{yes}\nNA\n{no}\n{yes}\n");
+        let sandbox = Sandbox::with("a.csv", &text);
+        assert!(notes(&sandbox, &["a.csv"]).starts_with(expected));
+        assert_eq!(sandbox.ok(&["count", "a.dv", "--where", "b = true"]), "2\n");
+        assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), "b\ntrue\nNA\nfalse\ntrue\n");
+        notes(&sandbox, &["a.csv", "--type", "b=string"]);
+        assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), text);
+    }
+    let sandbox = Sandbox::with("a.csv", "b\ntrue\nfalse\n");
+    assert_eq!(notes(&sandbox, &["a.csv"]), "");
+    sandbox.write("a.csv", "b\nyes\nno\n");
+    assert_eq!(notes(&sandbox, &["a.csv"]), "");
+    assert!(sandbox.ok(&["info", "a.dv"]).contains("string"));
+}
+
+#[test]
+fn a_delimiter_other_than_a_comma_is_noted() {
+    let note =
+        |delimiter| format!("note: a.csv: {delimiter} separates its cells (--delimiter , reads commas)\n");
+    for (text, delimiter) in
+        [("a;b\n1,5;x\n", "';'"), ("a\tb\n\"1,5\"\tx\n", "'\\t'"), ("a|b\n\"1,5\"|x\n", "'|'")]
+    {
+        let sandbox = Sandbox::with("a.csv", text);
+        assert_eq!(notes(&sandbox, &["a.csv"]), note(delimiter));
+        assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), "a,b\n\"1,5\",x\n");
+        let run = sandbox.dv_with(&["build", "-", "--input-format", "csv", "-o", "a.dv"], text.as_bytes());
+        assert_eq!(run.err, note(delimiter).replace("a.csv", "<stdin>"));
+    }
+    let sandbox = Sandbox::with("a.csv", "a;b\nx;y\n");
+    assert_eq!(notes(&sandbox, &["a.csv", "--delimiter", ";"]), "");
+    let noted = notes(&sandbox, &["a.csv", "--delimiter", ","]);
+    assert!(noted.starts_with("note: the input has a single column, \"a;b\""), "{noted}");
 }

@@ -172,3 +172,52 @@ fn weather_and_birdstrikes_come_out_cell_by_cell() {
 fn cells(text: &[u8]) -> Vec<csv::StringRecord> {
     csv::ReaderBuilder::new().has_headers(false).from_reader(text).records().map(Result::unwrap).collect()
 }
+
+#[test]
+fn json_arrays_and_objects_over_several_lines_are_documents() {
+    let lines = "{\"a\":1,\"b.c\":\"x\"}\n{\"a\":2,\"b.c\":\"y\"}\n";
+    let nested = "{\"a\":1,\"b\":{\"c\":\"x\"}}\n{\"a\":2,\"b\":{\"c\":\"y\"}}\n";
+    let array = format!("[{}]", nested.trim_end().replace('\n', ", "));
+    let pretty = nested.replace(",\"b\"", ",\n  \"b\"").replace('{', "{\n");
+    for (name, text) in [("a.json", array), ("b.json", pretty), ("c.json", nested.to_owned())] {
+        let sandbox = Sandbox::with(name, &text);
+        let built = sandbox.dv(&["build", name, "-o", "a.dv"]);
+        assert_eq!((built.code, built.err.as_str()), (0, ""), "{text}");
+        assert_eq!(sandbox.ok(&["export", "a.dv"]), lines, "{text}");
+        let built = sandbox.dv_with(&["build", "-", "-o", "a.dv", "--input-format", "json"], text.as_bytes());
+        assert_eq!(built.code, 0, "{built:?}");
+        assert_eq!(sandbox.ok(&["export", "a.dv"]), lines, "{text}");
+    }
+}
+
+#[test]
+fn addresses_and_uuids_are_inferred() {
+    let id = "f81d4fae-7dec-11d0-a765-00a0c91e6bf6";
+    let text = format!("host,id\n10.0.0.1,{id}\n2001:db8::1,\n");
+    let sandbox = Sandbox::with("a.csv", &text);
+    assert_eq!(sandbox.dv(&["build", "a.csv", "-o", "a.dv"]).err, "");
+    let schema = sandbox.ok(&["schema", "a.csv"]);
+    assert!(schema.contains("\"ip\"") && schema.contains("\"uuid\""), "{schema}");
+    assert_eq!(sandbox.ok(&["count", "a.dv", "--where", "host = \"2001:DB8::1\""]), "1\n");
+    assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), text);
+}
+
+#[test]
+fn encodings_are_decoded() {
+    let text = "city,price\nZürich,5 €\n";
+    let windows: Vec<u8> =
+        text.chars().map(|c| if c == '€' { 0x80 } else { u8::try_from(u32::from(c)).unwrap() }).collect();
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    for (bytes, more) in [
+        (windows.clone(), &["--encoding", "windows-1252"][..]),
+        (windows, &["--encoding", "latin-1"]),
+        (utf16(text), &["--encoding", "utf-16"]),
+        (utf16(&format!("\u{feff}{text}")), &[]),
+        (format!("\u{feff}{text}").into_bytes(), &["--encoding", "latin-1"]),
+    ] {
+        let sandbox = Sandbox::with("a.csv", bytes);
+        let built = sandbox.dv(&[&["build", "a.csv", "-o", "a.dv"], more].concat());
+        assert_eq!((built.code, built.err.as_str()), (0, ""), "{more:?}");
+        assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), text, "{more:?}");
+    }
+}

@@ -116,11 +116,12 @@ type = \"i64\"
 #[test]
 fn options_of_the_input_are_those_of_build() {
     let sandbox = Sandbox::with("a.txt", "1;x\n-;y\n;bad;row\n");
-    let more = ["--input-format", "csv", "--delimiter", ";", "--no-header", "--missing", "-", "--skip-bad"];
+    let more =
+        ["--input-format", "csv", "--delimiter", ";", "--header", "no", "--missing", "-", "--skip-bad"];
     let schema = sandbox.ok(&[&["schema", "a.txt"], &more[..]].concat());
     assert!(schema.starts_with("# 2 columns of 2 sampled rows"), "{schema}");
     assert!(schema.contains("[columns.c1] # such as \"1\"\ntype = \"i64\"\n"), "{schema}");
-    let run = sandbox.dv(&[&["schema", "a.txt"], &more[..7]].concat());
+    let run = sandbox.dv(&[&["schema", "a.txt"], &more[..8]].concat());
     assert_eq!((run.code, run.out.as_str()), (1, ""));
     assert!(run.err.contains("a.txt:3:"), "{}", run.err);
     let run = sandbox.dv_with(&["schema", "-", "--json"], b"{\"a\":[1]}\n");

@@ -352,3 +352,21 @@ fn files_that_were_excluded_are_explained() {
     assert_eq!((files.len(), searched.collect::<Vec<_>>()), (4, vec![&json!("parts/3.dv")]));
     assert!(files[1]["how"].as_str().unwrap().contains("excluded by the bounds of a column"), "{json}");
 }
+
+#[test]
+fn names_of_columns_without_a_header() {
+    let sandbox = Sandbox::with("a.csv", "1,x\n2,y\n");
+    let export = |header: &str| {
+        sandbox.ok(&["build", "a.csv", "-o", "a.dv", "-q", "--header", header]);
+        sandbox.ok(&["export", "a.dv", "--format", "csv"])
+    };
+    assert_eq!(export("no"), "c1,c2\n1,x\n2,y\n");
+    assert_eq!(export("id,\"last, first\""), "id,\"last, first\"\n1,x\n2,y\n");
+    sandbox.write("one.csv", "1\n2\n");
+    sandbox.ok(&["build", "one.csv", "-o", "a.dv", "-q", "--header", "\"no\""]);
+    assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), "no\n1\n2\n");
+    let run = sandbox.dv(&["build", "a.csv", "-o", "b.dv", "--header", "id,name,size"]);
+    let expected = "dv: a.csv:1: expected 3 columns, as --header names, found 2 cells\n    \
+                    hint: name each column of the file, or set --delimiter\n";
+    assert_eq!((run.code, run.err.as_str()), (1, expected));
+}

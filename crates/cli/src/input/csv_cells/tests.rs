@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::input::source::PausingReader;
 
-const COMMA: Dialect = Dialect { delimiter: b',', quotes: true, header: true };
+const COMMA: Dialect = Dialect { delimiter: b',', quotes: true, header: Header::FirstRow };
 
 fn open(text: &[u8], dialect: Dialect) -> Result<(CsvRows, Fields)> {
     let mut fields = Fields::default();
@@ -93,15 +93,32 @@ fn a_carriage_return_ends_a_line_as_well() {
 
 #[test]
 fn without_a_header_columns_are_numbered_and_no_row_is_lost() {
-    let (_, fields) = open(b"1,2\n3,4\n", Dialect { header: false, ..COMMA }).unwrap();
+    let numbered = || Dialect { header: Header::Numbered, ..COMMA };
+    let (_, fields) = open(b"1,2\n3,4\n", numbered()).unwrap();
     assert_eq!(fields.names().collect::<Vec<_>>(), ["c1", "c2"]);
-    let rows = rows_of(b"1,\"2\"\"\"\n3,4\n", Dialect { header: false, ..COMMA });
+    let rows = rows_of(b"1,\"2\"\"\"\n3,4\n", numbered());
     assert_eq!(rows, [row(&["1", "2\""]), row(&["3", "4"])]);
 }
 
 #[test]
+fn given_names_take_the_place_of_a_header() {
+    let named = |names| Dialect { header: Header::parse(names).unwrap(), ..COMMA };
+    let (rows, fields) = open(b"1,2\n3,4\n", named("b,a")).unwrap();
+    assert_eq!(fields.names().collect::<Vec<_>>(), ["b", "a"]);
+    assert_eq!(rest_of(rows), [row(&["1", "2"]), row(&["3", "4"])]);
+    let (rows, fields) = open(b"", named("b,a")).unwrap();
+    assert_eq!((fields.names().count(), rest_of(rows)), (2, vec![]));
+    for (names, message) in [
+        ("a,b,c", "a.csv:1: expected 3 columns, as --header names, found 2 cells"),
+        ("a", "a.csv:1: expected 1 column, as --header names, found 2 cells"),
+    ] {
+        assert_eq!(open(b"1,2\n3\n", named(names)).err().unwrap().to_string(), message);
+    }
+}
+
+#[test]
 fn tabs_and_no_quotes() {
-    let tabs = Dialect { delimiter: b'\t', quotes: false, header: true };
+    let tabs = Dialect { delimiter: b'\t', quotes: false, header: Header::FirstRow };
     assert_eq!(rows_of(b"a\tb\n5\"\t\"x\n", tabs), [row(&["5\"", "\"x"])]);
     assert_eq!(rows_of(b"a,b\n5\",x\"y\n", COMMA), [row(&["5\"", "x\"y"])]);
 }

@@ -1,9 +1,11 @@
 //! Chooses the types of columns: from the user, the schema of a file, or a sample.
 
+use std::collections::HashMap;
+
 use super::Import;
 use super::hints::{conflicting, type_flag};
 use crate::api::LogicalType;
-use crate::input::column::Column;
+use crate::input::column::{Column, Widened};
 use crate::input::column_type::{BaseType, ColumnType, TypeRequest, timestamp, unit_of};
 use crate::input::error::{InputError, Result, meant, quoted_list};
 use crate::input::infer_types::{Evidence, narrowest_number};
@@ -11,7 +13,12 @@ use crate::input::row::{Cell, Form};
 
 impl Import {
     /// Chooses the type of every column that has a requested or declared type or a value in the sample.
-    pub(super) fn decide(&mut self, evidence: &[Evidence]) -> Result<()> {
+    /// `before` has the types by name that samples gave to columns before.
+    pub(super) fn decide(
+        &mut self,
+        evidence: &[Evidence],
+        before: &HashMap<String, ColumnType>,
+    ) -> Result<()> {
         self.add_columns();
         let nothing = Evidence::default();
         for (index, column) in self.columns.iter_mut().enumerate().filter(|(_, column)| !column.excluded) {
@@ -27,11 +34,18 @@ impl Import {
                     let inferred = evidence.decide(self.options.skip_bad);
                     let inferred = inferred.map_err(|conflict| conflicting(&column.name, &conflict))?;
                     column.kept_as_text = evidence.kept_as_text();
+                    column.has_no_offsets =
+                        inferred.is_some_and(|ty| unit_of(ty.logical).is_some()) && evidence.has_no_offsets();
                     // A CSV column without values is text.
                     let text = ColumnType::single(LogicalType::Utf8);
                     column.unsampled = inferred.is_none() && column.in_header;
                     let inferred = inferred.or(column.in_header.then_some(text));
-                    inferred.map(|ty| ColumnType { multi: ty.multi || multi, layout, ..ty })
+                    let inferred = inferred.map(|ty| ColumnType { multi: ty.multi || multi, layout, ..ty });
+                    column.widened = before
+                        .get(&column.name)
+                        .filter(|from| Some(**from) != inferred)
+                        .map(|&from| Widened { from, misfit: evidence.misfit(from).cloned() });
+                    inferred
                 }
             };
             check_lists(column, ty)?;

@@ -43,7 +43,8 @@ pub(super) fn describe(column: &Column, ty: ColumnType, mismatch: &TypeMismatch,
             type_flag(name, &format!("{wider}{brackets}"))
         ),
     };
-    BadRow { problem, ..bad }.hint(hint)
+    let is_misfit = !column.explicit && column.declared.is_none();
+    BadRow { problem, is_misfit, ..bad }.hint(hint)
 }
 
 pub(super) fn plain(ty: ColumnType) -> String {

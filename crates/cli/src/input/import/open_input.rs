@@ -12,6 +12,7 @@ use crate::input::error::{BadRow, Result};
 use crate::input::header;
 use crate::input::ndjson::NdjsonRows;
 use crate::input::row::{Fields, Row};
+use crate::input::sniff_delimiter::sniff_delimiter;
 use crate::input::source::{InputFormat, Opened, Source};
 
 /// An opened input.
@@ -40,7 +41,7 @@ impl Rows {
 impl Import {
     /// Opens an input and adds the columns of its header.
     pub(super) fn open(&mut self, source: &Source) -> Result<OpenInput> {
-        let opened = source.open(self.options.format, self.options.end.as_ref())?;
+        let opened = source.open(self.options.format, self.options.encoding, self.options.end.as_ref())?;
         let reports_pauses = opened.reports_pauses.clone();
         // A decompressor may not read on after an error.
         let may_pause = !opened.packed;
@@ -54,12 +55,12 @@ impl Import {
             }
             InputFormat::Csv | InputFormat::Tsv => {}
         }
-        let usual = if opened.format == InputFormat::Tsv { b'\t' } else { b',' };
-        let dialect = Dialect {
-            delimiter: self.options.delimiter.unwrap_or(usual),
-            quotes: self.options.quotes,
-            header: self.options.header,
+        let delimiter = match self.options.delimiter {
+            Some(delimiter) => delimiter,
+            None if opened.format == InputFormat::Tsv => b'\t',
+            None => self.sniff_delimiter(name, &opened.head),
         };
+        let dialect = Dialect { delimiter, quotes: self.options.quotes, header: self.options.header.clone() };
         let rows = CsvRows::open(name, opened.reader, dialect, &mut self.fields)?;
         reports_pauses.set(may_pause);
         let new_names = rows.new_names();
@@ -75,6 +76,19 @@ impl Import {
             }
         }
         Ok(OpenInput::Rows(Vec::new(), Rows::Csv(rows)))
+    }
+}
+
+impl Import {
+    /// The delimiter of a CSV file, by its first bytes.
+    fn sniff_delimiter(&mut self, name: &str, head: &[u8]) -> u8 {
+        let delimiter = sniff_delimiter(head, self.options.quotes);
+        if delimiter != b',' && !self.sniffed.iter().any(|(known, _)| *known == delimiter) {
+            let shown = char::from(delimiter);
+            let note = format!("{name}: {shown:?} separates its cells (--delimiter , reads commas)");
+            self.sniffed.push((delimiter, note));
+        }
+        delimiter
     }
 }
 

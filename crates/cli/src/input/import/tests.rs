@@ -11,14 +11,16 @@ use crate::output::format_value::Printer;
 fn options() -> ImportOptions {
     ImportOptions {
         format: None,
+        encoding: Encoding::Utf8,
         delimiter: None,
         quotes: true,
-        header: true,
+        header: Header::FirstRow,
         missing: MissingTokens::new(false, &[]),
         schema: Schema::default(),
         exclude: Exclude::default(),
         sample: 10_000,
         skip_bad: false,
+        widens: false,
         shown: 5,
         batch_bytes: 1 << 20,
         batch_rows: usize::MAX,
@@ -380,7 +382,7 @@ fn packages_come_out_document_by_document() {
     let Some(path) = data("debian-packages.ndjson.gz") else { return };
     let imported = import_files(std::slice::from_ref(&path), options()).unwrap();
     let mut text = String::new();
-    let mut opened = Source::new(&path).open(None, None).unwrap();
+    let mut opened = Source::new(&path).open(None, Encoding::Utf8, None).unwrap();
     std::io::Read::read_to_string(&mut opened.reader, &mut text).unwrap();
     let exported = imported.ndjson();
     assert_eq!(exported.lines().count(), 63_440);

@@ -101,12 +101,11 @@ fn blank_lines_are_skipped_and_counted() {
 fn bad_rows_say_where_and_the_next_row_is_read() {
     for (text, message) in [
         (&br#"{"a":1,}"#[..], r#"a.ndjson:1:8: invalid JSON: trailing comma: "{"a":1,}""#),
-        (br#"{"a":1} {"#, r#"a.ndjson:1:9: invalid JSON: trailing characters: "{"a":1} {""#),
         (b"{", r#"a.ndjson:1:2: invalid JSON: EOF while parsing an object: "{""#),
         (br#"{"a":tru}"#, r#"a.ndjson:1:9: invalid JSON: expected ident: "{"a":tru}""#),
         (br#"{"a":01}"#, r#"a.ndjson:1:7: invalid JSON: invalid number: "{"a":01}""#),
-        (br#"[{"a":1}]"#, r#"a.ndjson:1:1: expected a JSON object, found an array: "[{"a":1}]""#),
         (b" 17", r#"a.ndjson:1:2: expected a JSON object, found "17""#),
+        (b"{\"a\":\"x", r#"a.ndjson:1:8: invalid JSON: EOF while parsing a string: "{"a":"x""#),
         (br#"{"a":1,"a":2}"#, r#"a.ndjson:1:12: duplicate key "a" in one object"#),
         (br#"{"a":{"b":1,"b":2}}"#, r#"a.ndjson:1:17: duplicate key "a.b" in one object"#),
         (br#"{"":1}"#, r#"a.ndjson:1:5: a key is empty: "1""#),
@@ -129,6 +128,89 @@ fn bad_rows_say_where_and_the_next_row_is_read() {
 }
 
 #[test]
+fn a_file_of_lines_has_one_object_a_line() {
+    for (line, message) in [
+        ("{\"a\":1} {", r#"a.ndjson:2:9: invalid JSON: trailing characters: "{"a":1} {""#),
+        ("[{\"a\":1}]", r#"a.ndjson:2:1: expected a JSON object, found an array: "[{"a":1}]""#),
+        ("{\"a\":", r#"a.ndjson:2:6: invalid JSON: EOF while parsing a value: "{"a":""#),
+    ] {
+        let rows = rows_of(format!("{{}}\n{line}\n{{\"b\":1}}\n").as_bytes());
+        assert_eq!(rows, [Ok(vec![]), Err(message.to_owned()), Ok(vec!["b Number 1 3:6".to_owned()])]);
+    }
+}
+
+#[test]
+fn elements_of_an_array_and_objects_over_several_lines_are_rows() {
+    let rows = |text: &str| {
+        let pausing = PausingReader::new(text.as_bytes(), Rc::new(Cell::new(true)));
+        let rows = rows_of(text.as_bytes());
+        assert_eq!(rows_of_reader(Box::new(pausing)), rows, "{text}");
+        rows.into_iter().map(|row| row.unwrap().join("; ")).collect::<Vec<_>>()
+    };
+    assert_eq!(rows("[{\"a\":1},{\"a\":2}]"), ["a Number 1 1:7", "a Number 2 1:15"]);
+    assert_eq!(rows("[\n{\"a\":1},\n{\"a\":2}\n]\n"), ["a Number 1 2:6", "a Number 2 3:6"]);
+    assert_eq!(
+        rows(
+            "[\r\n  {\r\n    \"a\": \"]}\\\"{\",\r\n    \"b\": [\r\n      1,\r\n      2\r\n    ]\r\n  }\r\n]"
+        ),
+        ["a Str ]}\"{ 3:10; b* Number 1 5:7; b* Number 2 6:7"]
+    );
+    let pretty = "{\n  \"a\": 1\n}\n{\n  \"a\": {\n    \"b\": 2}}\n {\"c\": 3}";
+    assert_eq!(rows(pretty), ["a Number 1 2:8", "a.b Number 2 6:10", "c Number 3 7:8"]);
+    assert_eq!(
+        rows("{\"a\":1}{\"a\":2} {\"a\":3}\n"),
+        ["a Number 1 1:6", "a Number 2 1:13", "a Number 3 1:21"]
+    );
+    assert_eq!(rows("[]"), [""; 0]);
+    assert_eq!(rows("[{}][{\"a\":1}]"), ["", "a Number 1 1:11"]);
+}
+
+#[test]
+fn bad_values_say_where_and_the_next_value_is_read() {
+    let ok = |place: &str| Ok(vec![format!("ok Number 1 {place}")]);
+    for (text, message, next) in [
+        ("[{\"a\":\n1,}, {\"ok\":1}]", r#"a.ndjson:2:3: invalid JSON: trailing comma: "1,}""#, "2:12"),
+        ("[{\"a\":\n [1}, {\"ok\":1}]", r#"a.ndjson:2:4: invalid JSON: expected `,` or `]`: " [1}""#, "2:13"),
+        ("[7, {\"ok\":1}]", r#"a.ndjson:1:2: expected a JSON object, found "7""#, "1:11"),
+        ("[[1,2],{\"ok\":1}]", r#"a.ndjson:1:2: expected a JSON object, found an array: "[1,2]""#, "1:14"),
+        ("[\"x,\",{\"ok\":1}]", r#"a.ndjson:1:2: expected a JSON object, found ""x,"""#, "1:13"),
+        ("[,{\"ok\":1}]", "a.ndjson:1:3: expected a JSON object, found a comma", "1:9"),
+        (
+            "{\"a\":\n\"x\n\"}\n{\"ok\":1}",
+            r#"a.ndjson:2:3: invalid JSON: EOF while parsing a string: ""x""#,
+            "",
+        ),
+        (
+            "{\n\"a\": 1\n{\"ok\":1}",
+            r#"a.ndjson:2:7: invalid JSON: EOF while parsing an object: ""a": 1""#,
+            "3:7",
+        ),
+        (
+            "[{\"a\":[[1]]},{\"ok\":1}]",
+            r#"a.ndjson:1:8: column "a": no column stores an array of arrays: "[1]""#,
+            "1:20",
+        ),
+    ] {
+        let rows = rows_of(text.as_bytes());
+        assert_eq!(rows[0], Err(message.to_owned()), "{text}");
+        if !next.is_empty() {
+            assert_eq!(rows[1..], [ok(next)], "{text}");
+        }
+    }
+    for (text, message) in [
+        ("[{}", "a.ndjson:1:4: expected the end of the array, found the end of the file"),
+        ("[{} {}]", "a.ndjson:1:5: expected a comma or the end of the array"),
+        ("[{},]", "a.ndjson:1:6: expected a JSON object after the comma, found the end of the array"),
+    ] {
+        assert!(
+            rows_of(text.as_bytes()).contains(&Err(message.to_owned())),
+            "{:?}",
+            rows_of(text.as_bytes())
+        );
+    }
+}
+
+#[test]
 fn a_dotted_key_and_a_nested_one_clash_across_rows() {
     let rows = rows_of(b"{\"a\":{\"b\":1}}\n{\"a.b\":2}\n{\"a\":{\"b\":3}}");
     assert!(rows[0].is_ok() && rows[2].is_ok());
@@ -141,7 +223,8 @@ fn depth_is_bounded() {
     let deep = |n: usize| format!("{}1{}", r#"{"a":"#.repeat(n), "}".repeat(n));
     assert_eq!(cells(&deep(64)).len(), 1);
     assert!(error(deep(70).as_bytes()).contains("nested deeper than 64"));
-    assert!(error(format!("{{\"a\":{}", "[".repeat(100_000)).as_bytes()).contains("invalid JSON"));
+    let rows = rows_of(format!("{{\"a\":{}", "[".repeat(100_000)).as_bytes());
+    assert!(rows[0].as_ref().unwrap_err().contains("invalid JSON"));
 }
 
 proptest! {

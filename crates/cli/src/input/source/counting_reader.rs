@@ -32,11 +32,15 @@ impl<R: BufRead> BufRead for Counted<R> {
 /// A reader whose first bytes were peeked.
 pub(super) type Peeked = io::Chain<Cursor<Vec<u8>>, Box<dyn BufRead>>;
 
-/// The first bytes, at most `wanted`, and a reader that returns them again. Of a text, the first line that is not blank
-/// suffices, so that an input which pauses after it can be read.
-pub(super) fn peek(mut reader: impl BufRead + 'static, wanted: usize) -> io::Result<(Vec<u8>, Peeked)> {
+/// The first bytes, at most `wanted`, and a reader that returns them again. Of a text that may pause, the first line that
+/// is not blank suffices, so that it can be read before the others come.
+pub(super) fn peek(
+    mut reader: impl BufRead + 'static,
+    wanted: usize,
+    may_pause: bool,
+) -> io::Result<(Vec<u8>, Peeked)> {
     let mut head = Vec::with_capacity(wanted);
-    while head.len() < wanted && !head.trim_ascii_start().contains(&b'\n') {
+    while head.len() < wanted && !(may_pause && head.trim_ascii_start().contains(&b'\n')) {
         let bytes = match reader.fill_buf() {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             bytes => bytes?,
