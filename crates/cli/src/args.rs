@@ -84,7 +84,7 @@ pub(crate) struct CommandLine {
     #[arg(long, global = true)]
     pub(crate) any_docs: bool,
 
-    /// Colour help and messages; auto: on a terminal, and as NO_COLOR and CLICOLOR_FORCE say
+    /// When to colour help and messages; `auto` colours terminals and respects NO_COLOR and CLICOLOR_FORCE
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorChoice,
 

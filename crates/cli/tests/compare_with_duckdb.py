@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Random questions to `dv`, whose answers must be those of DuckDB.
+"""Compares the answers of `dv` and DuckDB to random queries.
 
     python3 -m venv venv && venv/bin/pip install duckdb
     venv/bin/python crates/cli/tests/compare_with_duckdb.py [--queries 1000] [--seed 1] DV [FILE.csv|FILE.ndjson.gz ...]
 
-Without files, asks about the packages in examples/data, and about two made data sets: numbers and times around the ends
+Without files, asks about the packages in examples/data, and about two generated data sets: numbers and times around the ends
 of their types, and text. Asks each data set for counts, facets, groups, statistics and sorted documents. Prints the first
 question whose answers differ with both answers, and exits with 1.
 """

@@ -163,8 +163,8 @@ impl Columns {
         Ok(Slot(at))
     }
 
-    /// Adds a column that is not found by name afterwards, because no other is opened.
-    pub(crate) fn add(&mut self, set: ColumnSet) -> Slot {
+    /// Adds a column without a name. Call it after all columns that are opened by name.
+    pub(crate) fn push_unnamed(&mut self, set: ColumnSet) -> Slot {
         self.columns.push((Arc::new(set), None));
         Slot(self.columns.len() - 1)
     }

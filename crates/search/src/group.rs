@@ -1,4 +1,4 @@
-//! Groups: documents with the same value of a column. Returns the first groups, their counts and metrics, and the
+//! Groups: documents with the same values of one or more columns. Returns the first groups, their counts and metrics, and the
 //! best documents of each. With one document a group, this is what engines call *collapse*.
 //!
 //! | order | first pass keeps | second pass, for the returned groups |
@@ -152,7 +152,7 @@ pub struct Groups {
     pub fields: Vec<Field>,
     /// The groups, in order.
     pub groups: Vec<GroupFound>,
-    /// The number of groups, of those that pass [`Group::having`]; `None` if groups are ordered by their best documents, since most are then never visited.
+    /// The number of groups that pass [`Group::having`]; `None` if groups are ordered by their best documents, since most are then never visited.
     /// [`Stats::distinct`](crate::stats::Stats::distinct) counts them.
     pub distinct: Option<Distinct>,
     /// The number of documents of the set.
@@ -262,7 +262,9 @@ impl Search<'_> {
     /// # Errors
     ///
     /// If there is no such column, it has several values a document, a metric's column has no numbers, memory is far
-    /// too small, or a column is damaged.
+    /// too small, or a column is damaged; [`Error::Request`] if there is no column to group by, or if a condition or
+    /// [`Metric::Distinct`] is combined with [`GroupOrder::Best`]; [`Error::Query`] if the condition has other names than
+    /// `count` and the metrics.
     pub fn group<'d>(&self, docs: impl Into<DocsByPart<'d>>, group: &Group) -> Result<Groups> {
         Ok(self.find_groups(docs.into(), group, false)?.finish())
     }
@@ -276,11 +278,11 @@ impl Search<'_> {
     ) -> Result<FoundGroups> {
         let mut request = self.begin(docs)?;
         let fields = group.by.iter().map(|name| self.group_field(name)).collect::<Result<Vec<_>>>()?;
-        check(group)?;
+        validate(group)?;
         let layout = Arc::new(Layout::new(&mut request, &group.metrics)?);
         let having = group.having.as_ref().map(|query| layout.having(query)).transpose()?;
         let keys = Keys::open(&mut request, &group.sort)?;
-        // After the others, which are found by name: a tuple has none.
+        // Last, since tuples have no name, and the others are found by name.
         let by = match group.by.as_slice() {
             [only] => request.id_slot(only)?,
             several => request.tuple_slot(several)?,
@@ -357,18 +359,18 @@ impl Search<'_> {
     }
 }
 
-/// Returns an error if the metric that orders groups does not exist, if there is nothing to group by, or if a part of the
-/// request needs all groups, and the order is that of best documents.
-pub(crate) fn check(group: &Group) -> Result<()> {
+/// Validates a request: there is a column to group by, the order's metric exists, and neither a condition nor distinct
+/// values are combined with the order of best documents.
+pub(crate) fn validate(group: &Group) -> Result<()> {
     let has_distinct = group.metrics.iter().any(|metric| matches!(metric, Metric::Distinct(_)));
     let needs_all = match group.having {
         Some(_) => Some("a condition on groups"),
-        None => has_distinct.then_some("the distinct values of groups"),
+        None => has_distinct.then_some("distinct values in groups"),
     };
     match (group.order, needs_all) {
         (GroupOrder::Best, Some(what)) => {
             return Err(Error::Request(format!(
-                "expected another order for {what}, found that of their best documents"
+                "expected order count, value or metric with {what}, found best"
             )));
         }
         _ if group.by.is_empty() => {

@@ -16,11 +16,12 @@
 //! - A document without a value matches no condition on the column except `missing`. So `a != 1` matches documents
 //!   with a value, none of which is 1 (as SQL's `<>`). `not a = 1` matches every document that `a = 1` does not,
 //!   including documents without a value.
-//! - `a < b` compares two columns: a document matches if a pair of its values does. Integers and doubles are compared
-//!   exactly, days and timestamps as with literals. In `a != b` the document has values in both, and none are equal.
-//! - A pattern (`^=`, `$=`, `*=`, `~`) is compared with text or bytes. After a dictionary's terms are compared once, it
-//!   costs as much as a list of them; without a dictionary every value is compared.
-//! - `_doc` is the number of a document in its segment, unless there is a column of that name. Merges change it.
+//! - `a < b` compares two columns: a document matches if the comparison holds for some pair of its values. Integers and
+//!   doubles are compared exactly, days and timestamps as with literals. `a != b` requires values in both columns, none
+//!   of which are equal.
+//! - A pattern (`^=`, `$=`, `*=`, `~`) tests text or bytes. In a column with a dictionary, binding tests each term once,
+//!   and the query then runs like `in (…)`. In other columns, every value is tested.
+//! - `_doc` is the id of a document in its segment, unless a column has that name. A merge changes it.
 //! - A literal is converted to the type of its column. Nothing is rounded: for integers, `size > 1.5` is `size >= 2`,
 //!   and `size = 1.5` matches nothing.
 //! - For doubles, -0.0 equals 0.0. NaN is in no range and equals nothing, not even itself. It is a value, so NaN
@@ -68,12 +69,12 @@
 //! ```
 //!
 //! `^=` means "begins with", `$=` "ends with", `*=` "contains", and `~` "has a match of this regular expression", in the
-//! [syntax](https://docs.rs/regex/1/regex/#syntax) of the crate `regex`; `!~` means that no value has one. An `i` after
-//! the text ignores case. Ranges are written as in Rust: `in 1..5` excludes the 5, `in 1..=5` includes it; `in
+//! [syntax](https://docs.rs/regex/1/regex/#syntax) of the crate `regex`; `!~` matches documents with
+//! values, none of which has a match. An `i` after the text ignores case. Ranges are written as in Rust: `in 1..5` excludes the 5, `in 1..=5` includes it; `in
 //! 1<..5` excludes the 1 as well. A column name that is not a word, or is `and`, `or`, `not`, `true` or `false`, is
 //! quoted in backticks; so is `inf` or `nan` after a comparison. A number with a point or an exponent is a double; its comparison with integers is exact.
 //!
-//! A metric is the name of a number of groups, for [`Group::having`](crate::group::Group::having).
+//! A metric, such as `sum(size)`, is valid only in [`Group::having`](crate::group::Group::having).
 //!
 //! Parentheses and `not`s are nested at most [`MAX_DEPTH`] deep, and a text has at most [`MAX_TEXT`] bytes.
 //!
@@ -95,8 +96,8 @@
 mod bind;
 mod bound_parts;
 mod bound_query;
+mod column_comparison;
 mod column_condition;
-mod column_pair;
 mod condition_filter;
 mod convert_literal;
 mod error;
@@ -106,11 +107,11 @@ mod grammar;
 mod iso8601;
 mod literal;
 mod number_test;
-mod other_languages;
 mod part_bounds;
 mod pattern;
 mod print;
 mod range_set;
+mod sql_hints;
 mod tokens;
 
 use std::ops::{self, RangeBounds};
@@ -213,8 +214,8 @@ pub enum Test {
     Prefix(Literal),
     /// The value matches a pattern.
     Matches(Pattern),
-    /// The value compares so with a value of this column. For [`NotEqual`](Comparison::NotEqual): both columns have a
-    /// value, and none are equal.
+    /// The comparison holds for the value and some value of this column. For [`NotEqual`](Comparison::NotEqual): both
+    /// columns have values, and none are equal.
     Column(Comparison, String),
     /// There is a value.
     Exists,
@@ -314,7 +315,7 @@ impl Query {
         Query::condition(column, Test::Matches(pattern))
     }
 
-    /// Documents whose value in one column compares so with a value in the other.
+    /// Documents for which the comparison holds for some pair of values of the two columns.
     ///
     /// ```
     /// use docvalues_search::Query;

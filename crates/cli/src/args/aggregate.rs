@@ -92,7 +92,7 @@ pub(crate) enum GroupBy {
     Value,
     /// By their best document: in the order of --sort, or of the segment
     Best,
-    /// By the first metric of --sum, --min, --max, --mean, --distinct, greatest first
+    /// By the first metric, in the order sum, min, max, mean, distinct; greatest first
     Metric,
 }
 
@@ -150,15 +150,15 @@ pub(crate) struct GroupSpec {
     #[serde(default)]
     pub(crate) mean: Vec<String>,
 
-    /// Columns to count the distinct values of in each group
+    /// Columns whose distinct values to count in each group
     #[arg(long, value_name = "NAME,…")]
     #[serde(default)]
     pub(crate) distinct: Vec<String>,
 
-    /// Only groups that match this, such as 'count > 10 and sum(size) >= 1MB'
+    /// Condition on groups, such as 'count > 10 and sum(size) >= 1MB'
     ///
     /// A condition as in --where, on `count` (of documents) and on `sum(NAME)`, `min(NAME)`, `max(NAME)`, `mean(NAME)` and
-    /// `distinct(NAME)`, which are shown as well.
+    /// `distinct(NAME)`. These metrics are added to the output. Not with --by best.
     #[arg(long, value_name = "QUERY")]
     pub(crate) having: Option<String>,
 
@@ -184,7 +184,7 @@ fn ten() -> usize {
     10
 }
 
-/// Group documents by the value of a column
+/// Group documents by the values of one or more columns
 #[derive(Debug, Args)]
 #[command(long_about = GROUP_LONG, after_long_help = GROUP_EXAMPLES)]
 pub(crate) struct GroupArgs {

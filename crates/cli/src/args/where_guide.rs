@@ -16,23 +16,25 @@ A condition compares a column with a value, and a document matches if one of its
 
 Several values, and ranges:
   status in (404, 410)         status not in (404, 410)
-  size in 10..20               without 20; 10..=20 with it; 10<..20 without either
-  agent exists                 a value; `agent missing`: none
+  size in 10..20               10 to 19; 10..=20 includes 20; 10<..20 excludes both
+  agent exists                 has a value; `agent missing` has none
 
 Parts of text:
   host ^= \"www.\"               begins with
   host $= \".example.com\"       ends with
   host *= \"shop\"               contains
   host ~ \"^[a-z]+[0-9]\"        has a match of a regular expression; host !~ \"…\" has none
-  host *= \"SHOP\" i             any case, also after = != ^= $= ~
+  host *= \"SHOP\" i             ignores case; also after = != ^= $= ~ !~
 
-The number of a document, as --doc-ids prints it:
+The id of a document in its segment, as --doc-ids prints it:
   _doc in 1000..2000
 
-Combine conditions with and, or, not and parentheses. `not` binds tightest, then `and`. Put other names of columns in \
-backticks: `content type` = \"text\".
+Combine conditions with and, or, not and parentheses. `not` binds tightest, then `and`. Put column names with spaces or other \
+special characters in backticks: `content type` = \"text\".
 
-Documents without a value match only `missing`, `true`, and `not …`: status != 404 leaves them out, not status = 404 keeps them.";
+Documents without a value match `missing`, `true` and `not …`:
+  status != 404                leaves them out
+  not status = 404             keeps them";
 
 const EXAMPLES: &str = "\
 Examples:

@@ -76,7 +76,7 @@ fn metrics_of(segments: &Segments, args: &GroupSpec) -> Result<Vec<RequestedMetr
     let mut columns = columns.map(Clone::clone);
     // What --having needs is computed, and shown.
     let having = args.having.as_deref().map(Query::parse).transpose()?;
-    for metric in having.iter().flat_map(Query::columns).filter_map(Metric::of_name) {
+    for metric in having.iter().flat_map(Query::columns).filter_map(Metric::from_name) {
         let list = match &metric {
             Metric::Sum(_) => 0,
             Metric::Min(_) => 1,

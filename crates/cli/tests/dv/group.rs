@@ -69,8 +69,14 @@ b.example          2            8
         assert_eq!(run.code, 2, "{}", run.err);
         assert!(run.err.contains(said), "{}", run.err);
     };
-    wrong(&["host", "--having", "size > 5"], "expected `count`, found `size`");
+    wrong(
+        &["host", "--having", "size > 5"],
+        "expected `count` or a metric such as `sum(size)`, found `size`",
+    );
     wrong(&["host", "--having", "count like 5"], "found `like`");
-    wrong(&["host", "--having", "count > 1", "--by", "best"], "expected another order");
+    wrong(
+        &["host", "--having", "count > 1", "--by", "best"],
+        "expected order count, value or metric with a condition on groups, found best",
+    );
     wrong(&["host,host"], "named twice");
 }

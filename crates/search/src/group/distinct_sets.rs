@@ -1,7 +1,7 @@
 //! Exact counts of distinct values in each group.
 //!
-//! A set of pairs, of a group's row and a value, serves all groups: a new pair adds one to the count in the row. Values
-//! are numbered as they are met, so that a pair fits one word.
+//! One hash set of pairs of a row and a value id serves all groups. A new pair increments the count in its row. Value ids
+//! are assigned in the order of first use, so that a pair fits 64 bits.
 
 use crate::columns::{ColumnView, Elements, Slot};
 use crate::error::Result;
@@ -14,17 +14,17 @@ use crate::window::{Cells, NO_ORD, Window};
 #[derive(Debug)]
 pub(super) struct DistinctSet {
     slot: Slot,
-    /// The word of a row that has the count.
+    /// The index of the count in a row.
     at: usize,
     values: ValueNumbers,
-    /// Row and number of a value, one in each half.
+    /// A row in the upper half, a value id in the lower.
     pairs: NumberTable,
 }
 
-/// The numbers of the values of a column.
+/// The ids of the values of a column.
 #[derive(Debug)]
 enum ValueNumbers {
-    /// Ords, which are numbers already.
+    /// Ords, which are ids already.
     Ords,
     Numbers(NumberTable),
     Bytes(ByteStringTable),
@@ -76,7 +76,7 @@ impl DistinctSet {
         };
         let places = places.iter().copied();
         let is_one = |place: &u32| *place != other;
-        // Whether all were added; the budget knows.
+        // The budget records that it is exhausted.
         let _ = match (values, window.cells(*slot)) {
             (ValueNumbers::Ords, Cells::Ords(ords)) => {
                 let mut some = places.zip(ords).filter(|(place, ord)| is_one(place) && **ord != NO_ORD);
@@ -137,7 +137,7 @@ impl DistinctSet {
         Ok(())
     }
 
-    /// The number here of each value of `other`; `None` if they are the same.
+    /// Maps the value ids of `other` to those of `self`; `None` if they are equal.
     fn numbers_of(
         &mut self,
         other: &DistinctSet,

@@ -55,7 +55,10 @@ impl Having {
         let at = metrics.iter().position(|metric| metric.name() == name);
         let Some((at, logical)) = at.and_then(|at| Some((at, *logicals.get(at)?))) else {
             let known: Vec<String> = metrics.iter().map(|metric| format!("`{}`", metric.name())).collect();
-            let known = [vec![format!("`{COUNT}`")], known].concat().join(", ");
+            let known = match known.as_slice() {
+                [] => format!("`{COUNT}` or a metric such as `sum(size)`"),
+                known => format!("`{COUNT}`, {}", known.join(", ")),
+            };
             return Err(Error::Query(QueryError::of_column(
                 condition,
                 format!("expected {known}, found `{name}`"),

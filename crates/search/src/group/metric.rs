@@ -48,8 +48,8 @@ pub enum Metric {
     Max(String),
     /// The mean.
     Mean(String),
-    /// The exact number of distinct values, of a column of any kind. -0.0 and 0.0 are one value. A set of all pairs of
-    /// group and value is kept: 20 to 40 bytes each.
+    /// The exact number of distinct values, of a column of any kind. -0.0 and 0.0 are one value. Takes 20 to 40 bytes
+    /// for each distinct pair of group and value.
     Distinct(String),
 }
 
@@ -86,7 +86,7 @@ impl Metric {
     ///
     /// let metric = Metric::Sum("size".into());
     /// assert_eq!(metric.name(), "sum(size)");
-    /// assert_eq!(Metric::of_name("sum(size)"), Some(metric));
+    /// assert_eq!(Metric::from_name("sum(size)"), Some(metric));
     /// ```
     pub fn name(&self) -> String {
         let function = match self {
@@ -100,7 +100,7 @@ impl Metric {
     }
 
     /// The metric of this [name](Self::name), if there is one.
-    pub fn of_name(name: &str) -> Option<Metric> {
+    pub fn from_name(name: &str) -> Option<Metric> {
         let (function, column) = name.strip_suffix(')')?.split_once('(')?;
         let of: fn(String) -> Metric = match function {
             "sum" => Metric::Sum,

@@ -1,8 +1,9 @@
-//! Groups by several columns: the values of a document as one byte string, so that all else works as for one column.
+//! A virtual binary column over several columns, to group by all of them: each value is an order-preserving encoding of a
+//! document's values.
 //!
 //! ```text
 //! tuple    value of the first column | of the second | ...
-//! number   8 bytes, the highest first, with the sign bit inverted
+//! number   8 bytes, big-endian, with the sign bit inverted
 //! bytes    each byte, with 00 FF for 00 | 00 01
 //! ```
 //!
@@ -21,7 +22,7 @@ use crate::value;
 /// The most terms of a dictionary to keep in memory.
 const MAX_KEPT: u32 = 1 << 16;
 
-/// The tuples of some columns with one value a document. A document has a tuple if it has all values.
+/// The tuples of some columns with one value a document. A document has a tuple if every column has a value.
 pub(crate) struct TupleColumn {
     info: ColumnInfo,
     members: Vec<Member>,
@@ -123,7 +124,7 @@ enum MemberValues<'a> {
 }
 
 impl MemberValues<'_> {
-    /// Appends the value of document `at` to a tuple. Returns false if it has none. Documents are asked for in order.
+    /// Appends the value of document `at` to a tuple. Returns false if it has none. Call in ascending order of `at`.
     fn push(&mut self, at: usize, out: &mut Vec<u8>) -> bool {
         match self {
             MemberValues::Numbers(numbers, has_negative_zero) => {
@@ -161,7 +162,7 @@ fn push_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&[0, 1]);
 }
 
-/// The values of a tuple of these columns; `None` if it is none.
+/// Decodes a tuple of these columns; `None` if the bytes are malformed.
 pub(crate) fn values(tuple: &[u8], fields: &[Field]) -> Option<Vec<Value>> {
     let mut rest = tuple;
     let mut values = Vec::with_capacity(fields.len());

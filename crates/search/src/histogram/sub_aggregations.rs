@@ -57,7 +57,7 @@ impl SubAggregations {
             return Err(Error::Kind { field: info.field.name.clone(), kind: info.field.kind, cannot });
         }
         if let Some(metric) = metrics.iter().find(|metric| matches!(metric, Metric::Distinct(_))) {
-            let what = format!("expected sums, extremes and means of ranges, found {}", metric.name());
+            let what = format!("expected sum, min, max or mean in a histogram, found {}", metric.name());
             return Err(Error::Request(what));
         }
         let layout = Layout::new(request, metrics)?;

@@ -82,7 +82,7 @@ struct PartialGroup {
 fn check_merges(group: &Group) -> Result<()> {
     match group.metrics.iter().find(|metric| matches!(metric, Metric::Distinct(_))) {
         Some(metric) => Err(Error::Request(format!(
-            "expected metrics that merge, found {}: group by its column as well, and count the groups",
+            "expected mergeable metrics, found {}: group by its column as well, and count the groups",
             metric.name()
         ))),
         None => Ok(()),
@@ -112,7 +112,7 @@ impl Search<'_> {
         let top = self.pass_memory() / size_of::<PartialGroup>();
         let docs_of_each = kept_docs(group);
         let all = Group { top, order: GroupOrder::Value, docs: docs_of_each, having: None, ..group.clone() };
-        crate::group::check(group)?;
+        crate::group::validate(group)?;
         check_merges(group)?;
         let found = self.find_groups(docs, &all, true)?;
         let mut partial = PartialGroups {
@@ -217,7 +217,7 @@ impl PartialGroups {
     #[cfg(feature = "serde")]
     pub(super) fn check(&self) -> Result<()> {
         let PartialGroups { group, by, metrics, keys, groups, parts, .. } = self;
-        crate::group::check(group)?;
+        crate::group::validate(group)?;
         check_merges(group)?;
         self.having()?;
         let name = &group.by.join(", ");

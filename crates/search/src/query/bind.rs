@@ -7,13 +7,14 @@ use std::sync::Arc;
 use docvalues_column::{Bitset, Column, ColumnSource, DocRange, ErrorKind, LogicalType};
 use regex::bytes::Regex;
 
+use super::column_comparison::ColumnComparison;
 use super::column_condition::{
     Refused, Simplified, Values, Wanted, compiled, matching_terms, values, wanted,
 };
-use super::column_pair::ColumnPair;
 use super::condition_filter::ConditionFilter;
 use super::range_set::{End, RangeSet};
 use super::{Condition, MAX_DEPTH, Query, QueryError, Test};
+use crate::group::Metric;
 use crate::{Error, Result};
 
 /// A node of a bound query.
@@ -67,8 +68,8 @@ pub(super) enum NodeKind {
     Docs(Arc<Bitset>),
     /// The documents with these numbers, inside the source.
     DocRanges(Vec<DocRange>),
-    /// Documents whose values of two columns compare.
-    Pair(ColumnPair),
+    /// Documents for which a comparison of two columns holds.
+    Compare(ColumnComparison),
     /// Documents that match all children.
     And,
     /// Documents that match any child.
@@ -83,11 +84,11 @@ enum Draft {
     Condition(Query, Arc<dyn Column>, Wanted),
 }
 
-/// The name of the number of a document.
+/// The pseudo-column of the ids of documents.
 const DOC: &str = "_doc";
 
 /// Whether the error is that a column does not exist.
-fn is_absent(error: &Error) -> bool {
+fn is_no_such_column(error: &Error) -> bool {
     matches!(error, Error::Column(inner) if matches!(inner.kind(), ErrorKind::NoSuchColumn { .. }))
 }
 
@@ -98,11 +99,14 @@ fn pointed_at(
     Condition { place, .. }: &Condition,
     literal: Option<usize>,
 ) -> Error {
-    if !is_absent(&error) {
+    if !is_no_such_column(&error) {
         return error;
     }
     let at = literal.and_then(|literal| place.literals.get(literal).copied()).unwrap_or(place.column);
     let place = place.text.clone().map(|text| (text, at));
+    if Metric::from_name(column).is_some() {
+        return Error::Query(QueryError::of_metric(place, column));
+    }
     Error::Query(match literal {
         None => QueryError::no_column(place, column),
         Some(_) => QueryError::no_operand(place, column),
@@ -183,8 +187,8 @@ impl<'s> Binder<'s> {
 
     fn condition(&mut self, query: &Query, condition: &Condition) -> Result<Draft> {
         let column = match self.column(&condition.column) {
-            Err(error) if is_absent(&error) && condition.column == DOC => {
-                return self.numbered(query, condition).map(Draft::Done);
+            Err(error) if is_no_such_column(&error) && condition.column == DOC => {
+                return self.bind_doc_ids(query, condition).map(Draft::Done);
             }
             column => column.map_err(|error| pointed_at(error, &condition.column, condition, None))?,
         };
@@ -194,13 +198,16 @@ impl<'s> Binder<'s> {
             Test::Matches(pattern) => {
                 let field = &column.info().field;
                 let pattern = compiled(&field.name, field.logical, pattern).map_err(refused)?;
-                return self.matching(query, column, pattern);
+                return self.bind_pattern(query, column, pattern);
             }
             Test::Column(comparison, other) => {
                 let other =
                     self.column(other).map_err(|error| pointed_at(error, other, condition, Some(0)))?;
                 return self
-                    .pair(query, ColumnPair::new(column, *comparison, other).map_err(refused)?)
+                    .bind_comparison(
+                        query,
+                        ColumnComparison::new(column, *comparison, other).map_err(refused)?,
+                    )
                     .map(Draft::Done);
             }
             _ => {}
@@ -229,7 +236,7 @@ impl<'s> Binder<'s> {
     }
 
     /// Binds a pattern: to the terms of a dictionary, or to values.
-    fn matching(&mut self, query: &Query, column: Arc<dyn Column>, pattern: Regex) -> Result<Draft> {
+    fn bind_pattern(&mut self, query: &Query, column: Arc<dyn Column>, pattern: Regex) -> Result<Draft> {
         if let Some(terms) = column.values().terms() {
             let wanted = Wanted::Ords(matching_terms(terms, &pattern)?);
             return Ok(Draft::Condition(query.clone(), column, wanted));
@@ -241,19 +248,19 @@ impl<'s> Binder<'s> {
     }
 
     /// The node of a comparison of two columns.
-    fn pair(&mut self, query: &Query, pair: ColumnPair) -> Result<Node> {
+    fn bind_comparison(&mut self, query: &Query, pair: ColumnComparison) -> Result<Node> {
         let clause = Clause::Own(query.clone());
         if let Some(empty) = pair.column_without_values() {
             let why = format!("column \"{empty}\" has no values");
             return Ok(self.none(clause, Some(why), Vec::new()));
         }
         let (share, cost) = pair.expect();
-        let kind = NodeKind::Pair(pair);
+        let kind = NodeKind::Compare(pair);
         Ok(Node { kind, clause, note: None, share, cost, parts: Vec::new(), id: self.id() })
     }
 
-    /// The node of a condition on the numbers of documents.
-    fn numbered(&mut self, query: &Query, condition: &Condition) -> Result<Node> {
+    /// The node of a condition on the ids of documents.
+    fn bind_doc_ids(&mut self, query: &Query, condition: &Condition) -> Result<Node> {
         let (clause, docs) = (Clause::Own(query.clone()), self.source.docs());
         let there = RangeSet::one(0, End::Before(i64::from(docs)));
         let refused = |what: &str| refused_at((0, format!("column \"{DOC}\" {what}")), condition);
@@ -262,7 +269,7 @@ impl<'s> Binder<'s> {
                 return Ok(self.none(clause, Some("every document has a number".into()), Vec::new()));
             }
             Test::Matches(_) => {
-                return Err(refused("is a number, and only text and bytes are compared with patterns"));
+                return Err(refused("is a number: expected text or bytes for a pattern"));
             }
             Test::Column(..) => return Err(refused("cannot be compared with a column")),
             test => values(DOC, LogicalType::I64, test).map_err(|refused| refused_at(refused, condition))?,

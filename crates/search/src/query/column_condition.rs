@@ -110,7 +110,7 @@ pub(super) fn values(name: &str, logical: LogicalType, test: &Test) -> Result<Va
 pub(super) fn compiled(name: &str, logical: LogicalType, pattern: &Pattern) -> Result<Regex, Refused> {
     let refuse = |what: String| (0, format!("column \"{name}\" is {}, and {what}", logical.name()));
     if !matches!(logical, LogicalType::Utf8 | LogicalType::Bytes) {
-        return Err(refuse("only text and bytes are compared with patterns".into()));
+        return Err(refuse("a pattern is for text and bytes".into()));
     }
     let compiled = pattern.compile();
     let compiled =

@@ -46,6 +46,12 @@ impl QueryError {
         }
     }
 
+    /// The error for a metric of groups among the conditions on documents.
+    pub(super) fn of_metric(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
+        let what = format!("expected a column, found `{name}`, which is for conditions on groups");
+        QueryError { what, place, no_such_column: None }
+    }
+
     /// The error for a column on the right of a comparison that does not exist.
     pub(super) fn no_operand(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
         let what = format!("there is no column \"{name}\"; text is written in quotes");

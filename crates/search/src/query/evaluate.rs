@@ -11,7 +11,7 @@ use docvalues_column::{DocRange, Pruning, bits};
 use docvalues_format::bits::set_range;
 
 use super::bind::{Node, NodeKind};
-use super::column_pair::{ColumnPair, PairBuffers};
+use super::column_comparison::{ColumnComparison, CompareBuffers};
 use super::condition_filter::{Buffers, ConditionFilter};
 use super::explain::Profile;
 use crate::Result;
@@ -34,7 +34,7 @@ pub(super) fn counters(runs: Vec<Run>) -> Vec<Profile> {
 pub(super) struct Run {
     spare: Vec<Vec<u64>>,
     buffers: Buffers,
-    pair_buffers: PairBuffers,
+    compare_buffers: CompareBuffers,
     /// The pruning statistics of all conditions.
     pub(super) pruned: Pruning,
     /// A profile for each node, if requested.
@@ -95,7 +95,7 @@ impl Node {
             NodeKind::All | NodeKind::Not => Ok(docs),
             NodeKind::None => Ok(docs.clip(docs.start)),
             NodeKind::Filter(leaf) => leaf.candidates(docs, pruned),
-            NodeKind::Docs(_) | NodeKind::Pair(_) => Ok(docs),
+            NodeKind::Docs(_) | NodeKind::Compare(_) => Ok(docs),
             NodeKind::DocRanges(ranges) => {
                 let all = ranges.first().zip(ranges.last());
                 let (start, end) = all.map_or((0, 0), |(first, last)| (first.start, last.end));
@@ -126,10 +126,10 @@ impl Node {
             NodeKind::Filter(leaf) => self.fill_leaf(leaf, docs, bits, run)?,
             NodeKind::Docs(set) => set.add_to(docs, bits),
             NodeKind::DocRanges(ranges) => add_ranges(ranges, docs, bits),
-            NodeKind::Pair(pair) => {
+            NodeKind::Compare(pair) => {
                 let mut found = run.words(bits.len());
                 set_all(docs.len(), &mut found);
-                self.check_pair(pair, docs, &mut found, run)?;
+                self.narrow_by_comparison(pair, docs, &mut found, run)?;
                 zip(bits, &found, |bits, found| bits | found);
                 run.spare.push(found);
             }
@@ -154,15 +154,15 @@ impl Node {
         Ok(())
     }
 
-    /// Clears the bits of the candidates whose values of two columns do not compare.
-    fn check_pair(
+    /// Clears the bits of the candidates for which a comparison of two columns does not hold.
+    fn narrow_by_comparison(
         &self,
-        pair: &ColumnPair,
+        pair: &ColumnComparison,
         docs: DocRange,
         candidates: &mut [u64],
         run: &mut Run,
     ) -> Result<()> {
-        let read = pair.check(docs.start, candidates, &mut run.pair_buffers)?;
+        let read = pair.check(docs.start, candidates, &mut run.compare_buffers)?;
         if let Some(counter) = run.counter(self) {
             counter.filter.read += read;
         }
@@ -225,7 +225,7 @@ impl Node {
                 zip(candidates, &found, |candidates, found| candidates & found);
                 run.spare.push(found);
             }
-            NodeKind::Pair(pair) => self.check_pair(pair, docs, candidates, run)?,
+            NodeKind::Compare(pair) => self.narrow_by_comparison(pair, docs, candidates, run)?,
             NodeKind::And => narrow_by_all(&self.parts, docs, candidates, run)?,
             NodeKind::Or => {
                 // Candidates that one child found are not checked by the next.

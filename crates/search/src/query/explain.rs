@@ -99,7 +99,7 @@ pub(super) fn explain(node: &Node, docs: u32, windows: u64, profiles: Option<&[P
             1 => "a range of documents".into(),
             count => format!("{count} ranges of documents"),
         },
-        NodeKind::Pair(_) => "two columns, compared document by document".into(),
+        NodeKind::Compare(_) => "two columns, compared document by document".into(),
         NodeKind::And => "all of these".into(),
         NodeKind::Or => "any of these".into(),
         NodeKind::Not => "not this".into(),

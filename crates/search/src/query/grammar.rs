@@ -11,7 +11,7 @@ use winnow::combinator::{alt, opt, peek};
 use winnow::stream::{LocatingSlice, Location as _};
 use winnow::token::{one_of, take_till};
 
-use super::other_languages::refuse_sql;
+use super::sql_hints::refuse_sql;
 use super::tokens::{Input, Parsed, Refusal, blanks, keyword, literal, refuse, symbol, word};
 use super::{Comparison, Condition, Literal, MAX_DEPTH, MAX_TEXT, Pattern, PatternKind};
 use super::{Position, Query, QueryError, Test};
@@ -21,8 +21,7 @@ pub(super) const RESERVED: [&str; 5] = ["and", "or", "not", "true", "false"];
 
 const A_KEYWORD: &str =
     "`and`, `or`, `not`, `true` and `false` are keywords: write a column of that name in backticks";
-const A_TEST: &str =
-    "expected `=`, `!=`, `<`, `<=`, `>`, `>=`, `^=`, `$=`, `*=`, `~`, `in`, `not in`, `exists` or `missing`";
+const A_TEST: &str = "expected `=`, `!=`, `<`, `<=`, `>`, `>=`, `^=`, `$=`, `*=`, `~`, `!~`, `in`, `not in`, `exists` or `missing`";
 
 /// Words that are literals after a comparison.
 pub(super) const LITERAL_WORDS: [&str; 4] = ["true", "false", "inf", "nan"];
@@ -119,7 +118,7 @@ fn refuse_test(input: &mut Input<'_>, at: usize) -> Parsed<()> {
 fn condition(input: &mut Input<'_>) -> Parsed<Query> {
     let mut place = Position { column: input.current_token_start(), ..Position::default() };
     let column = column(input)?;
-    let (test, is_negated) = test(input, &mut place.literals)?;
+    let (test, is_negated) = test(input, &column, &mut place.literals)?;
     let matching = Query::Condition(Condition { column: column.clone(), test, place: place.clone() });
     if !is_negated {
         return Ok(matching);
@@ -174,8 +173,8 @@ fn quoted_name(input: &mut Input<'_>, at: usize) -> Parsed<String> {
 
 /// A test, and whether a document matches if it has a value and none passes. Appends the positions of its literals to
 /// `places`.
-fn test(input: &mut Input<'_>, places: &mut Vec<usize>) -> Parsed<(Test, bool)> {
-    refuse_sql(input)?;
+fn test(input: &mut Input<'_>, column: &str, places: &mut Vec<usize>) -> Parsed<(Test, bool)> {
+    refuse_sql(input, None)?;
     if let Some(operator) = opt(alt(("^=", "$=", "*=", "~", "!~"))).parse_next(input)? {
         blanks(input)?;
         let value = literal(input, places)?;
@@ -193,7 +192,7 @@ fn test(input: &mut Input<'_>, places: &mut Vec<usize>) -> Parsed<(Test, bool)> 
         blanks(input)?;
         return comparison(input, operator, places);
     }
-    listed(input, places).map(|test| (test, false))
+    listed(input, column, places).map(|test| (test, false))
 }
 
 fn matches(kind: PatternKind, value: Literal, ignores_case: bool) -> Test {
@@ -248,7 +247,7 @@ fn other_column(input: &mut Input<'_>, places: &mut Vec<usize>) -> Parsed<Option
 }
 
 /// A test by a keyword.
-fn listed(input: &mut Input<'_>, places: &mut Vec<usize>) -> Parsed<Test> {
+fn listed(input: &mut Input<'_>, column: &str, places: &mut Vec<usize>) -> Parsed<Test> {
     let at = input.current_token_start();
     if keyword(input, "exists")? {
         return Ok(Test::Exists);
@@ -257,7 +256,7 @@ fn listed(input: &mut Input<'_>, places: &mut Vec<usize>) -> Parsed<Test> {
         return Ok(Test::Missing);
     }
     if keyword(input, "not")? {
-        refuse_sql(input)?;
+        refuse_sql(input, Some((at, column)))?;
         if !keyword(input, "in")? || !symbol(input, "(")? {
             return refuse(input.current_token_start(), "expected `in (…)`");
         }

@@ -48,7 +48,7 @@ impl NumberTest {
             Test::Exists => return Ok(NumberTest::Exists),
             Test::Missing => return Ok(NumberTest::Missing),
             Test::Matches(_) | Test::Column(..) => {
-                let what = format!("\"{name}\" is a number, and is compared with numbers alone");
+                let what = format!("expected a number for `{name}`");
                 return Err(refused((0, what)));
             }
             Test::In(_) | Test::NotIn(_) | Test::Range(..) | Test::Prefix(_) => {}

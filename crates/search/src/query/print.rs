@@ -49,7 +49,7 @@ fn within(f: &mut fmt::Formatter<'_>, part: &Query, apart: bool) -> fmt::Result 
 }
 
 /// The name of a column, quoted if necessary.
-struct Name<'a>(&'a str);
+pub(super) struct Name<'a>(pub(super) &'a str);
 
 impl fmt::Display for Name<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

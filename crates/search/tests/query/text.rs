@@ -128,7 +128,7 @@ fn errors_have_the_right_message_and_position() {
         (
             "a",
             2,
-            "expected `=`, `!=`, `<`, `<=`, `>`, `>=`, `^=`, `$=`, `*=`, `~`, `in`, `not in`, `exists` or `missing`",
+            "expected `=`, `!=`, `<`, `<=`, `>`, `>=`, `^=`, `$=`, `*=`, `~`, `!~`, `in`, `not in`, `exists` or `missing`",
         ),
         ("a is null", 3, "expected `missing`, found `is null`"),
         ("a = 1 and a is not null", 13, "expected `exists`, found `is not null`"),
@@ -136,17 +136,16 @@ fn errors_have_the_right_message_and_position() {
         ("a = null", 5, "expected `exists` or `missing` instead of a comparison, found `null`"),
         ("a <> 5", 3, "expected `!=`, found `<>`"),
         ("a between 1 and 2e3", 3, "expected `in 1..=2000.0`, found `between`"),
-        ("a not between 1 and x", 7, "expected a range such as `in 1..=5`, found `between`"),
+        ("a not between 1 and 2", 3, "expected `not a in 1..=2`, found `not between`"),
+        ("`b c` not between 1 and x", 7, "expected `not `b c` in 1..=5`, found `not between`"),
+        ("a not is null", 3, "expected `not a missing`, found `not is null`"),
+        ("a not ilike '%X'", 3, "expected `not a $= \"X\" i`, found `not ilike`"),
         ("a like 'x%'", 3, "expected `^= \"x\"`, found `like`"),
         ("a like '%x%'", 3, "expected `*= \"x\"`, found `like`"),
         ("a ilike '%x'", 3, "expected `$= \"x\" i`, found `ilike`"),
         ("a like 'x'", 3, "expected `= \"x\"`, found `like`"),
-        ("a like 'x%_.'", 3, "expected `~ \"^x.*.\\\\.$\"`, found `like`"),
-        (
-            "a not like b",
-            7,
-            "expected `^=` (begins with), `$=` (ends with), `*=` (contains) or `~` (a regular expression), found `like`",
-        ),
+        ("a like 'x%_.'", 3, "expected `~ \"(?s)^x.*.\\\\.$\"`, found `like`"),
+        ("a not like b", 3, "expected `^=`, `$=`, `*=` or `~`, found `like`"),
         ("a =", 4, "expected a number, text in quotes, `true` or `false`"),
         ("a = /x/", 5, "expected a number, text in quotes, `true` or `false`"),
         ("a ^= b", 6, "expected a number, text in quotes, `true` or `false`"),
@@ -281,9 +280,9 @@ fn a_literal_of_the_wrong_type_is_named_with_its_column_and_type() {
         (
             "i64.numeric *= '1'",
             16,
-            "column \"i64.numeric\" is i64, and only text and bytes are compared with patterns",
+            "column \"i64.numeric\" is i64, and a pattern is for text and bytes",
         ),
-        ("_doc ~ '1'", 8, "column \"_doc\" is a number, and only text and bytes are compared with patterns"),
+        ("_doc ~ '1'", 8, "column \"_doc\" is a number, and a pattern is for text and bytes"),
         ("_doc = '1'", 8, "column \"_doc\" is i64, and \"1\" is not a number"),
         ("_doc = i64.numeric", 8, "column \"_doc\" cannot be compared with a column"),
         (
@@ -301,8 +300,12 @@ fn a_literal_of_the_wrong_type_is_named_with_its_column_and_type() {
         (
             "i64.numeric < string.sorted",
             15,
-            "column \"i64.numeric\" is i64, and column \"string.sorted\" is string: expected two columns of numbers, of times, or \
-             of the same type",
+            "expected a column comparable with \"i64.numeric\" (i64), found \"string.sorted\" (string)",
+        ),
+        (
+            "sum(i64.numeric) > 1",
+            1,
+            "expected a column, found `sum(i64.numeric)`, which is for conditions on groups",
         ),
         ("string.sorted = libs", 17, "there is no column \"libs\"; text is written in quotes"),
     ] {

@@ -16,14 +16,14 @@ use crate::text_format::TextFormat;
 pub(super) struct Comparison<'a> {
     pub(super) sides: &'a [Segments; 2],
     pub(super) pairs: &'a Pairs<'a>,
-    pub(super) columns: Vec<ColumnPair>,
+    pub(super) columns: Vec<ColumnComparison>,
     /// The number of documents that differ, including those of one side only.
     pub(super) differing: u64,
     records: [Records; 2],
 }
 
 /// A column of one or both sides.
-pub(super) struct ColumnPair {
+pub(super) struct ColumnComparison {
     pub(super) name: String,
     pub(super) sides: [Option<ColumnSide>; 2],
     /// The number of documents of both sides that differ in this column.
@@ -73,7 +73,7 @@ impl fmt::Display for ColumnSide {
     }
 }
 
-impl ColumnPair {
+impl ColumnComparison {
     pub(super) fn differs(&self) -> bool {
         self.sides[0] != self.sides[1]
     }
@@ -110,14 +110,14 @@ impl<'a> Comparison<'a> {
         ];
         let columns = names.into_iter().zip(a.iter().zip(&b)).map(|(name, (a, b))| {
             let sides = [a, b].map(|field| field.as_ref().map(ColumnSide::new));
-            ColumnPair { name, sides, differing: 0 }
+            ColumnComparison { name, sides, differing: 0 }
         });
         Ok(Comparison { sides, pairs, columns: columns.collect(), differing: 0, records })
     }
 
     pub(super) fn differs(&self) -> bool {
         let [a, b] = self.sides;
-        a.docs() != b.docs() || self.differing > 0 || self.columns.iter().any(ColumnPair::differs)
+        a.docs() != b.docs() || self.differing > 0 || self.columns.iter().any(ColumnComparison::differs)
     }
 
     /// Compares document by document; calls `each` for those whose values are wanted.

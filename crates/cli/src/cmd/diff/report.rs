@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::compare::{ColumnPair, ColumnSide, Comparison, Detail, Difference};
+use super::compare::{ColumnComparison, ColumnSide, Comparison, Detail, Difference};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::output::json::Json;
@@ -146,7 +146,7 @@ pub(super) fn json(
 }
 
 /// A column, and whether its values were compared.
-fn column_json(pair: &ColumnPair) -> Json {
+fn column_json(pair: &ColumnComparison) -> Json {
     let side = |side: &ColumnSide| {
         Json::object([
             ("kind", side.kind.name().into()),

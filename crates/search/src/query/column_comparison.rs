@@ -17,7 +17,7 @@ use crate::Result;
 const BATCH: usize = 256;
 
 /// Two columns and their comparison.
-pub(super) struct ColumnPair {
+pub(super) struct ColumnComparison {
     left: Arc<dyn Column>,
     comparison: Comparison,
     right: Arc<dyn Column>,
@@ -25,17 +25,17 @@ pub(super) struct ColumnPair {
 
 /// Buffers for the values of both columns.
 #[derive(Default)]
-pub(super) struct PairBuffers {
+pub(super) struct CompareBuffers {
     docs: Vec<DocId>,
-    left: Batch,
-    right: Batch,
+    left: ValueBuffer,
+    right: ValueBuffer,
 }
 
-impl fmt::Debug for ColumnPair {
+impl fmt::Debug for ColumnComparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ColumnPair { left, comparison, right } = self;
+        let ColumnComparison { left, comparison, right } = self;
         let [left, right] = [left, right].map(|column| &column.info().field.name);
-        f.debug_struct("ColumnPair")
+        f.debug_struct("ColumnComparison")
             .field("left", left)
             .field("comparison", comparison)
             .field("right", right)
@@ -43,25 +43,23 @@ impl fmt::Debug for ColumnPair {
     }
 }
 
-impl ColumnPair {
+impl ColumnComparison {
     /// The error is that of types that cannot be compared.
     pub(super) fn new(
         left: Arc<dyn Column>,
         comparison: Comparison,
         right: Arc<dyn Column>,
-    ) -> Result<ColumnPair, Refused> {
+    ) -> Result<ColumnComparison, Refused> {
         let [left_field, right_field] = [&left, &right].map(|column| &column.info().field);
         let is_absent = left.is_absent() || right.is_absent();
         if !is_absent && Family::of(left_field.logical) != Family::of(right_field.logical) {
             let [is, other] = [left_field, right_field].map(|field| field.logical.name());
             let [left, right] = [left_field, right_field].map(|field| &field.name);
-            let what = format!(
-                "column \"{left}\" is {is}, and column \"{right}\" is {other}: expected two columns of numbers, of times, or of \
-                 the same type"
-            );
+            let what =
+                format!("expected a column comparable with \"{left}\" ({is}), found \"{right}\" ({other})");
             return Err((0, what));
         }
-        Ok(ColumnPair { left, comparison, right })
+        Ok(ColumnComparison { left, comparison, right })
     }
 
     /// The name of a column without values; no document matches then.
@@ -82,8 +80,13 @@ impl ColumnPair {
 
     /// Clears the bits of the candidates that do not match; bit 0 stands for document `first`. Returns the number of
     /// values read.
-    pub(super) fn check(&self, first: u32, candidates: &mut [u64], buffers: &mut PairBuffers) -> Result<u64> {
-        let PairBuffers { docs, left, right } = buffers;
+    pub(super) fn check(
+        &self,
+        first: u32,
+        candidates: &mut [u64],
+        buffers: &mut CompareBuffers,
+    ) -> Result<u64> {
+        let CompareBuffers { docs, left, right } = buffers;
         docs.clear();
         bits::push_docs(candidates, first, docs);
         let logicals = [&self.left, &self.right].map(|column| column.info().field.logical);
@@ -116,8 +119,8 @@ impl ColumnPair {
     fn order(
         &self,
         logicals: [LogicalType; 2],
-        (left, a): (&Batch, usize),
-        (right, b): (&Batch, usize),
+        (left, a): (&ValueBuffer, usize),
+        (right, b): (&ValueBuffer, usize),
     ) -> Option<Ordering> {
         if logicals[0].is_bytes() {
             return Some(left.strings.get(a).cmp(right.strings.get(b)));
@@ -177,7 +180,7 @@ fn order_with_double(integer: i128, double: f64) -> Option<Ordering> {
 
 /// The values of one column for a batch of documents.
 #[derive(Default)]
-struct Batch {
+struct ValueBuffer {
     /// The start of each row among the values, and the end of the last.
     starts: Vec<usize>,
     numbers: Vec<i64>,
@@ -188,7 +191,7 @@ struct Batch {
     ords: Vec<TermOrd>,
 }
 
-impl Batch {
+impl ValueBuffer {
     /// The places of the values of document `at`.
     fn row(&self, at: usize) -> std::ops::Range<usize> {
         self.starts[at]..self.starts[at + 1]
