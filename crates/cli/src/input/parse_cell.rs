@@ -252,7 +252,7 @@ fn formatted(format: &TimeFormat, text: &str) -> Option<(Moment, ValueStyle)> {
 
 /// Whether an address or UUID is printed as this text.
 pub(super) fn is_canonical(logical: LogicalType, text: &str) -> bool {
-    // Of more than 45 bytes is neither.
+    // Neither is longer than 45 bytes.
     if text.len() > 45 {
         return false;
     }
