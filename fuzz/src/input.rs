@@ -66,6 +66,10 @@ pub fn input(input: &[u8]) {
         return;
     }
     let text = dv(&["export", &a, "--format", format]).ok("dv export").out;
+    // A text that begins like an archive is taken for one.
+    if text.starts_with("PK") || text.starts_with("BZh") {
+        return;
+    }
     let again = at(&format!("again.{format}"));
     write(&again, text.as_bytes());
     // Text with semicolons is no reason to take them for delimiters.
