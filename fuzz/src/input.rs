@@ -22,7 +22,8 @@ pub fn input(input: &[u8]) {
     let mut choices = Choices::new(input);
     let folder = crate::folder();
     let at = |name: &str| folder.path().join(name).display().to_string();
-    let (name, flags) = (at(choices.pick(&["in.csv", "in.tsv", "in.ndjson", "in", "in.json"])), choices.byte());
+    let (name, flags) =
+        (at(choices.pick(&["in.csv", "in.tsv", "in.ndjson", "in", "in.json"])), choices.byte());
     let how = usize::from(choices.byte());
     let (sample, format) = (["10000", "all", "0", "1", "3"][how % 5], ["csv", "ndjson", "tsv"][how / 5 % 3]);
     let encoding = ["utf-8", "utf-8", "latin-1", "utf-16"][how / 15 % 4];
