@@ -22,10 +22,13 @@ pub fn input(input: &[u8]) {
     let mut choices = Choices::new(input);
     let folder = crate::folder();
     let at = |name: &str| folder.path().join(name).display().to_string();
-    let (name, flags) = (at(choices.pick(&["in.csv", "in.tsv", "in.ndjson", "in"])), choices.byte());
+    let (name, flags) =
+        (at(choices.pick(&["in.csv", "in.tsv", "in.ndjson", "in", "in.json"])), choices.byte());
     let how = usize::from(choices.byte());
     let (sample, format) = (["10000", "all", "0", "1", "3"][how % 5], ["csv", "ndjson", "tsv"][how / 5 % 3]);
-    let mut more = vec!["--sample", sample];
+    let encoding = ["utf-8", "utf-8", "latin-1", "utf-16"][how / 15 % 4];
+    let mut more = vec!["--sample", sample, "--encoding", encoding];
+    more.extend((how / 60 % 2 == 1).then_some("--strict"));
     let switches = ["--header=no", "--no-quotes", "--skip-bad"];
     more.extend(
         switches.iter().enumerate().filter(|(bit, _)| flags >> bit & 1 == 1).map(|(_, switch)| switch),
@@ -64,9 +67,15 @@ pub fn input(input: &[u8]) {
         return;
     }
     let text = dv(&["export", &a, "--format", format]).ok("dv export").out;
+    // A text that begins like an archive is taken for one.
+    if text.starts_with("PK") || text.starts_with("BZh") {
+        return;
+    }
     let again = at(&format!("again.{format}"));
     write(&again, text.as_bytes());
-    let built = dv(&[&["build", &again, "-o", &b, "--schema", &schema], &missing[..]].concat());
+    // Text with semicolons is no reason to take them for delimiters.
+    let delimiter: &[&str] = if format == "csv" { &["--delimiter", ","] } else { &[] };
+    let built = dv(&[&["build", &again, "-o", &b, "--schema", &schema], &missing[..], delimiter].concat());
     built.ok(&format!("what was exported is not accepted:\n{text}"));
     let segment_again = Segment::open(&b).expect("a segment");
     same_values(&segment, &segment_again, &text);

@@ -1,5 +1,5 @@
-//! Names of CSV columns: from the header, or from the user if the file has none. A column without a name, or with the name
-//! of another one, gets a new name.
+//! Names of CSV columns, from the header or from the user. A column without a name, or with that of another one, gets a
+//! new name.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -8,6 +8,7 @@ mod exclude;
 mod hints;
 mod open_input;
 mod sample;
+mod widen;
 
 #[cfg(feature = "parquet")]
 pub(crate) use self::arrow_rows::DocBatch;
@@ -171,28 +172,6 @@ impl Import {
             import.check_names()?;
         }
         Ok(import)
-    }
-
-    /// Whether the import failed at a value that does not fit the type of the sample, and can begin again with types that
-    /// fit all rows.
-    ///
-    /// A pipe cannot be read again, and the writer has values and not their texts: it cannot tell whether a 1 of a column
-    /// of doubles was written as 1.0.
-    pub(crate) fn can_widen(&self) -> bool {
-        self.options.widens && self.has_misfit && self.inputs.iter().all(|input| input.source.is_replayable())
-    }
-
-    /// Begins again, with types that are inferred from all rows. One pass finds them for all columns, however many have
-    /// values that do not fit.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Import::prepare`].
-    pub(crate) fn with_all_rows(self) -> Result<Import> {
-        let types = self.columns.into_iter().filter_map(|column| Some((column.name, column.ty?)));
-        let sources = self.inputs.into_iter().map(|input| input.source).collect();
-        let options = ImportOptions { sample: u64::MAX, widens: false, ..self.options };
-        Import::prepare_after(sources, options, &types.collect())
     }
 
     /// Notes about delimiters, and about names that headers do not have as they are.

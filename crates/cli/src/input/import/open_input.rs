@@ -77,9 +77,7 @@ impl Import {
         }
         Ok(OpenInput::Rows(Vec::new(), Rows::Csv(rows)))
     }
-}
 
-impl Import {
     /// The delimiter of a CSV file, by its first bytes.
     fn sniff_delimiter(&mut self, name: &str, head: &[u8]) -> u8 {
         let delimiter = sniff_delimiter(head, self.options.quotes);

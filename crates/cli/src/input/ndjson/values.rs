@@ -22,7 +22,7 @@ pub(super) enum Layout {
     Values,
 }
 
-/// What comes next in a file.
+/// The next part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// A value, which the buffer has.
@@ -39,7 +39,7 @@ pub(super) enum Next {
 pub(super) struct ValueReader {
     pub(super) layout: Layout,
     in_array: bool,
-    /// Between elements of an array, and at its start.
+    /// The state between the elements of an array.
     separator: Separator,
     /// Whether a value was read whole.
     has_value: bool,

@@ -49,7 +49,7 @@ pub(super) fn open_member(
     Ok((member, Box::new(Checked { reader, crc: Crc::new(), checksum })))
 }
 
-/// The index and the name of the only file, folders and the attributes that macOS adds aside.
+/// The index and the name of the only file, apart from folders and the files that macOS adds.
 fn only_file(archive: &ZipArchive<BufReader<File>>, name: &Arc<str>) -> Result<(usize, String)> {
     let names = archive.file_names_raw().map(|name| String::from_utf8_lossy(name).into_owned());
     let is_file = |(_, name): &(usize, String)| !name.ends_with('/') && !name.starts_with("__MACOSX/");
