@@ -106,6 +106,10 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "no|NAME,…", value_parser = Header::parse)]
     pub(crate) header: Option<Header>,
 
+    /// The earlier name of --header no
+    #[arg(long, hide = true, conflicts_with = "header")]
+    pub(crate) no_header: bool,
+
     /// Read quotes as text, not as CSV quoting
     #[arg(long)]
     pub(crate) no_quotes: bool,

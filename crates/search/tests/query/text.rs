@@ -277,12 +277,8 @@ fn a_literal_of_the_wrong_type_is_named_with_its_column_and_type() {
         ),
         ("string.sorted = 5", 17, "column \"string.sorted\" is string, and 5 is not text, in quotes"),
         ("i64.numeric ^= '1'", 16, "column \"i64.numeric\" is i64, and only byte strings have a prefix"),
-        (
-            "i64.numeric *= '1'",
-            16,
-            "column \"i64.numeric\" is i64, and a pattern is for text and bytes",
-        ),
-        ("_doc ~ '1'", 8, "column \"_doc\" is a number, and a pattern is for text and bytes"),
+        ("i64.numeric *= '1'", 16, "column \"i64.numeric\" is i64, and a pattern is for text and bytes"),
+        ("_doc ~ '1'", 8, "column \"_doc\" is a number: expected text or bytes for a pattern"),
         ("_doc = '1'", 8, "column \"_doc\" is i64, and \"1\" is not a number"),
         ("_doc = i64.numeric", 8, "column \"_doc\" cannot be compared with a column"),
         (
