@@ -280,7 +280,7 @@ impl Search<'_> {
         let fields = group.by.iter().map(|name| self.group_field(name)).collect::<Result<Vec<_>>>()?;
         validate(group)?;
         let layout = Arc::new(Layout::new(&mut request, &group.metrics)?);
-        let having = group.having.as_ref().map(|query| layout.having(query)).transpose()?;
+        let having = group.having.as_ref().map(|query| layout.having(query, &request)).transpose()?;
         let keys = Keys::open(&mut request, &group.sort)?;
         // Last, since tuples have no name, and the others are found by name.
         let by = match group.by.as_slice() {

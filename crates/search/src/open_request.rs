@@ -90,7 +90,7 @@ impl<'r> Request<'r> {
     /// Opens columns with one value a document, and returns the slot of their tuples. The slot has no name.
     pub(crate) fn tuple_slot(&mut self, names: &[String]) -> Result<Slot> {
         let sets = names.iter().map(|name| self.search.column_set(name)).collect::<Result<Vec<_>>>()?;
-        Ok(self.columns.push_unnamed(TupleColumn::over(&sets, self.parts.len())?))
+        Ok(self.columns.push_unnamed(TupleColumn::over(&sets, self.parts.len())))
     }
 
     pub(crate) fn columns(&self) -> &Columns {

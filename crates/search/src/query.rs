@@ -55,8 +55,9 @@
 //!           | [ "not" ] "in" "(" [ literal { "," literal } ] ")"
 //!           | "in" literal [ "<" ] ".." [ "=" ] literal
 //!           | "exists" | "missing" ;
-//! column    = metric | word | "`" { character | "``" } "`" ;
-//! metric    = ( "sum" | "min" | "max" | "mean" | "distinct" ) "(" column ")" ;
+//! column    = metric | name ;
+//! name      = word | "`" { character | "``" } "`" ;
+//! metric    = ( "sum" | "min" | "max" | "mean" | "distinct" ) "(" name ")" ;
 //! word      = ( letter | "_" | "@" ) { letter | digit | "_" | "." | "-" } ;
 //! literal   = number | text | bytes | "true" | "false" ;
 //! number    = [ sign ] ( digits [ "." digits ] [ exponent | unit ] | "inf" ) | "nan" ;
@@ -72,7 +73,7 @@
 //! [syntax](https://docs.rs/regex/1/regex/#syntax) of the crate `regex`; `!~` matches documents with
 //! values, none of which has a match. An `i` after the text ignores case. Ranges are written as in Rust: `in 1..5` excludes the 5, `in 1..=5` includes it; `in
 //! 1<..5` excludes the 1 as well. A column name that is not a word, or is `and`, `or`, `not`, `true` or `false`, is
-//! quoted in backticks; so is `inf` or `nan` after a comparison. A number with a point or an exponent is a double; its comparison with integers is exact.
+//! quoted in backticks; so is `inf`, `nan` or `null` after a comparison. A number with a point or an exponent is a double; its comparison with integers is exact.
 //!
 //! A metric, such as `sum(size)`, is valid only in [`Group::having`](crate::group::Group::having).
 //!

@@ -73,23 +73,21 @@ pub(super) fn metrics(
 
 fn metrics_of(segments: &Segments, args: &GroupSpec) -> Result<Vec<RequestedMetric>, CliError> {
     let columns = [&args.sum, &args.min, &args.max, &args.mean, &args.distinct];
-    let mut columns = columns.map(Clone::clone);
-    // What --having needs is computed, and shown.
+    let mut all = metrics(segments, columns.map(Vec::as_slice))?;
+    // What --having needs is computed as well, after what was asked for.
     let having = args.having.as_deref().map(Query::parse).transpose()?;
     for metric in having.iter().flat_map(Query::columns).filter_map(Metric::from_name) {
-        let list = match &metric {
-            Metric::Sum(_) => 0,
-            Metric::Min(_) => 1,
-            Metric::Max(_) => 2,
-            Metric::Mean(_) => 3,
-            _ => 4,
-        };
-        let name = metric.column().to_owned();
-        if !columns[list].contains(&name) {
-            columns[list].push(name);
+        if all.iter().any(|known| known.metric == metric) {
+            continue;
         }
+        let name = [metric.column().to_owned()];
+        let only = |wanted: fn(String) -> Metric| {
+            if wanted(name[0].clone()) == metric { name.as_slice() } else { &[] }
+        };
+        let kinds = [Metric::Sum, Metric::Min, Metric::Max, Metric::Mean, Metric::Distinct];
+        all.extend(metrics(segments, kinds.map(only))?);
     }
-    metrics(segments, columns.each_ref().map(Vec::as_slice))
+    Ok(all)
 }
 
 pub(crate) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group, CliError> {
@@ -98,6 +96,10 @@ pub(crate) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group, CliE
         return Err(CliError::usage(message).hint(
             "--docs COUNT shows the best documents of each group, --by best orders the groups by them",
         ));
+    }
+    if args.docs == 0 && !args.columns.is_empty() {
+        let message = format!("group by {}: columns of documents need docs", args.column.0.join(","));
+        return Err(CliError::usage(message).hint("docs is the number of best documents of each group"));
     }
     if args.column.0.is_empty() {
         return Err(CliError::usage("group: expected the name of a column, found an empty list"));
@@ -140,8 +142,8 @@ pub(super) fn metrics_json(found: &[Option<Measure>], metrics: &[RequestedMetric
         let figure = measure.as_ref().and_then(Figure::of);
         let figure = figure.map_or(Json::NONE, |figure| figure.json(&Printer::of(field)));
         let entry = (field.name.clone().into(), figure);
-        match by_name.last_mut() {
-            Some((last, Json::Object(columns))) if last == name => columns.push(entry),
+        match by_name.iter_mut().find(|(known, _)| known == name) {
+            Some((_, Json::Object(columns))) => columns.push(entry),
             _ => by_name.push(((*name).into(), Json::Object(vec![entry]))),
         }
     }

@@ -64,6 +64,20 @@ b.example          2            8
     assert_eq!(json["groups"][0]["distinct"], 1);
     assert_eq!(json["groups"][0]["groups"][0]["metrics"], json!({ "distinct": { "agent": 2 } }));
 
+    // The order is that of the first metric that was asked for, and a condition on one of a list adds none.
+    let groups = |args: &[&str]| sandbox.ok(&[&["group", "t.dv", "status", "--by", "metric"], args].concat());
+    let by_mean = groups(&["--mean", "size"]);
+    assert!(
+        groups(&["--mean", "size", "--having", "sum(size) > 0"])
+            .starts_with("status  documents  mean of size  sum of size\n")
+    );
+    let first = |text: &str| text.lines().nth(2).unwrap().split_whitespace().next().unwrap().to_owned();
+    assert_eq!(first(&groups(&["--mean", "size", "--having", "sum(size) > 0"])), first(&by_mean));
+    let both = groups(&["--sum", "size,status", "--having", "sum(size) > 0 and mean(size) > 0"]);
+    assert!(both.starts_with("status  documents  sum of size  sum of status  mean of size\n"), "{both}");
+
+    let request = r#"{"groups": [{"column": "host", "columns": ["size"]}]}"#;
+    assert_eq!(sandbox.dv(&["query", "t.dv", request]).code, 2);
     let wrong = |args: &[&str], said: &str| {
         let run = sandbox.dv(&[&["group", "t.dv"], args].concat());
         assert_eq!(run.code, 2, "{}", run.err);

@@ -41,9 +41,11 @@ pub(super) fn find(
     let column = request.columns().get(by);
     let space = ValueSpace::of(column, request.hits());
     let bytes = request.memory();
+    // Distinct values share the memory of the rows.
+    let of_rows = if layout.has_distinct() { bytes / 2 } else { bytes };
     let rows = match space {
         // One row is for documents in no group.
-        ValueSpace::Dense { .. } => (bytes / layout.bytes()).saturating_sub(1).max(1),
+        ValueSpace::Dense { .. } => (of_rows / layout.bytes()).saturating_sub(1).max(1),
         ValueSpace::Sparse => usize::MAX,
     };
     let width = u32::try_from(rows).unwrap_or(u32::MAX).min(space.len()).max(1);
@@ -55,9 +57,7 @@ pub(super) fn find(
         request,
         |part, budget| {
             let keys = space.keys(part, column);
-            let mut pass = AllGroups::new(by, keys, Arc::clone(layout), budget);
-            pass.sets = layout.distinct_sets(request);
-            Ok(pass)
+            Ok(AllGroups::new(by, keys, Arc::clone(layout), layout.distinct_sets(request), budget))
         },
         |pass| {
             (found.docs, found.missing) = (pass.docs, pass.missing);
@@ -85,15 +85,21 @@ struct AllGroups {
 }
 
 impl AllGroups {
-    fn new(by: Slot, keys: RowTable, layout: Arc<Layout>, budget: Arc<MemoryBudget>) -> AllGroups {
+    fn new(
+        by: Slot,
+        keys: RowTable,
+        layout: Arc<Layout>,
+        sets: Vec<DistinctSet>,
+        budget: Arc<MemoryBudget>,
+    ) -> AllGroups {
         let words = keys.rows() * layout.words();
-        let rows = match keys {
-            RowTable::Dense { .. } => vec![0; words],
-            // These grow on demand.
-            RowTable::Numbers(_) | RowTable::Bytes(_) => Vec::new(),
-        };
-        let (sets, places) = (Vec::new(), Vec::new());
-        AllGroups { by, keys, layout, rows, sets, budget, places, docs: 0, missing: 0 }
+        let mut rows = Vec::new();
+        // The rows of a table grow on demand. A pass without room for the rows of an array is repeated.
+        let is_dense = matches!(keys, RowTable::Dense { .. });
+        if is_dense && (sets.is_empty() || budget.grow(&mut rows, words)) {
+            rows.resize(words, 0);
+        }
+        AllGroups { by, keys, layout, rows, sets, budget, places: Vec::new(), docs: 0, missing: 0 }
     }
 
     /// Adds rows for new keys. Returns false if the memory budget is exhausted.
@@ -109,10 +115,11 @@ impl AllGroups {
 
     /// The bytes that it holds of the budget.
     fn held(&self) -> usize {
+        let rows = self.rows.capacity() * size_of::<u64>();
         let sets: usize = self.sets.iter().map(DistinctSet::bytes).sum();
-        sets + match &self.keys {
-            RowTable::Dense { .. } => 0,
-            keys => keys.bytes() + self.rows.capacity() * size_of::<u64>(),
+        match &self.keys {
+            RowTable::Dense { .. } if self.sets.is_empty() => 0,
+            keys => keys.bytes() + rows + sets,
         }
     }
 
@@ -149,7 +156,7 @@ impl Collector for AllGroups {
     fn fork(&self) -> AllGroups {
         let (keys, layout) = (self.keys.fork(), Arc::clone(&self.layout));
         let sets = self.sets.iter().map(DistinctSet::fork).collect();
-        AllGroups { sets, ..AllGroups::new(self.by, keys, layout, Arc::clone(&self.budget)) }
+        AllGroups::new(self.by, keys, layout, sets, Arc::clone(&self.budget))
     }
 
     fn most_threads(&self) -> usize {
@@ -187,7 +194,13 @@ impl Collector for AllGroups {
         if budget.is_over() {
             return Ok(());
         }
-        let mut rows_of = vec![u32::MAX; if sets.is_empty() { 0 } else { other.keys.rows() }];
+        let mut rows_of: Vec<u32> = Vec::new();
+        if !sets.is_empty() {
+            if !budget.grow(&mut rows_of, other.keys.rows()) {
+                return Ok(());
+            }
+            rows_of.resize(other.keys.rows(), u32::MAX);
+        }
         keys.rows_of(&other.keys, budget, stop, |from, to| {
             let from_row = &other.rows[from * words..(from + 1) * words];
             let end = (to as usize + 1) * words;
@@ -206,7 +219,7 @@ impl Collector for AllGroups {
                 set.merge(other, &rows_of, (rows, words), budget, stop)?;
             }
         }
-        budget.give(other.held());
+        budget.give(other.held() + rows_of.capacity() * size_of::<u32>());
         Ok(())
     }
 }

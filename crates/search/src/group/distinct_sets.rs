@@ -119,51 +119,57 @@ impl DistinctSet {
         stop: &Interrupt,
     ) -> Result<()> {
         let mut pace = stop.pace();
-        let numbers = self.numbers_of(other, budget, stop)?;
+        let Some(ids) = self.ids_of(other, budget, stop)? else { return Ok(()) };
         for (pair, _) in other.pairs.iter() {
             pace.step()?;
             let (row, value) = halves(pair);
-            let Some(&row) = rows_of.get(row as usize) else { continue };
-            let value = match &numbers {
-                Some(numbers) => numbers.get(value as usize).copied().flatten(),
-                None => Some(value),
-            };
-            let Some(value) = value else { return Ok(()) };
-            let count = &mut rows[row as usize * words + self.at];
+            let value = if let ValueNumbers::Ords = self.values { value } else { ids[value as usize] };
+            let row = rows_of[row as usize];
+            let Some(count) = rows.get_mut(row as usize * words + self.at) else { break };
             if !add_pair(&mut self.pairs, row, value, count, budget) {
-                return Ok(());
+                break;
             }
         }
+        budget.give(ids.capacity() * size_of::<u32>());
         Ok(())
     }
 
-    /// Maps the value ids of `other` to those of `self`; `None` if they are equal.
-    fn numbers_of(
+    /// Maps the value ids of `other` to those of `self`; ords have no others. `None` if the budget is exhausted.
+    fn ids_of(
         &mut self,
         other: &DistinctSet,
         budget: &MemoryBudget,
         stop: &Interrupt,
-    ) -> Result<Option<Vec<Option<u32>>>> {
+    ) -> Result<Option<Vec<u32>>> {
         let mut pace = stop.pace();
+        let mut ids = Vec::new();
+        let mut room = |len: usize| {
+            let has_room = budget.grow(&mut ids, len + 1);
+            if has_room {
+                ids.resize(len + 1, 0);
+            }
+            has_room
+        };
         match (&mut self.values, &other.values) {
-            (ValueNumbers::Numbers(to), ValueNumbers::Numbers(from)) => {
-                let mut numbers = vec![None; from.len() + 1];
+            (ValueNumbers::Numbers(to), ValueNumbers::Numbers(from)) if room(from.len()) => {
                 for (number, at) in from.iter() {
                     pace.step()?;
-                    numbers[low(at) as usize] = to.row(number, budget);
+                    let Some(id) = to.row(number, budget) else { return Ok(None) };
+                    ids[low(at) as usize] = id;
                 }
-                Ok(Some(numbers))
             }
-            (ValueNumbers::Bytes(to), ValueNumbers::Bytes(from)) => {
-                let mut numbers = vec![None; from.len() + 1];
-                for (at, number) in numbers.iter_mut().enumerate().skip(1) {
+            (ValueNumbers::Bytes(to), ValueNumbers::Bytes(from)) if room(from.len()) => {
+                for (at, id) in ids.iter_mut().enumerate().skip(1) {
                     pace.step()?;
-                    *number = to.row(from.get(at), budget);
+                    let Some(found) = to.row(from.get(at), budget) else { return Ok(None) };
+                    *id = found;
                 }
-                Ok(Some(numbers))
             }
-            _ => Ok(None),
+            (ValueNumbers::Ords, ValueNumbers::Ords) => {}
+            // No room. A fork has the same kind of values.
+            _ => return Ok(None),
         }
+        Ok(Some(ids))
     }
 }
 

@@ -23,12 +23,12 @@ pub(crate) enum Having {
 }
 
 impl Having {
-    /// Binds a condition. The types are those of the columns of the metrics.
+    /// Binds a condition. The types are those of the columns of the metrics; `None` if no part has the column.
     ///
     /// # Errors
     ///
     /// If it has a column that is not `count` and none of the metrics, or a test of something else than numbers.
-    pub(crate) fn new(query: &Query, metrics: &[Metric], logicals: &[LogicalType]) -> Result<Having> {
+    pub(crate) fn new(query: &Query, metrics: &[Metric], logicals: &[Option<LogicalType>]) -> Result<Having> {
         let all = |parts: &[Query]| {
             parts.iter().map(|part| Having::new(part, metrics, logicals)).collect::<Result<Vec<_>>>()
         };
@@ -47,7 +47,7 @@ impl Having {
         })
     }
 
-    fn test(condition: &Condition, metrics: &[Metric], logicals: &[LogicalType]) -> Result<Having> {
+    fn test(condition: &Condition, metrics: &[Metric], logicals: &[Option<LogicalType>]) -> Result<Having> {
         let name = condition.column();
         if name == COUNT {
             return Ok(Having::Test(None, NumberTest::new(condition, None)?));
@@ -64,11 +64,13 @@ impl Having {
                 format!("expected {known}, found `{name}`"),
             )));
         };
-        let logical = match &metrics[at] {
-            Metric::Min(_) | Metric::Max(_) => Some(logical),
-            Metric::Sum(_) => (logical == LogicalType::F64).then_some(logical),
-            Metric::Mean(_) => Some(LogicalType::F64),
-            Metric::Distinct(_) => None,
+        let logical = match (&metrics[at], logical) {
+            (Metric::Distinct(_), _) => None,
+            // Nothing is known of the literals' type.
+            (_, None) => return Ok(Having::Test(Some(at), NumberTest::of_missing(condition))),
+            (Metric::Min(_) | Metric::Max(_), logical) => logical,
+            (Metric::Sum(_), logical) => logical.filter(|logical| *logical == LogicalType::F64),
+            (Metric::Mean(_), _) => Some(LogicalType::F64),
         };
         Ok(Having::Test(Some(at), NumberTest::new(condition, logical)?))
     }

@@ -16,7 +16,7 @@ use crate::window::{Numbers, Window};
 
 /// A metric of the documents of each group, over a column with at most one number a document.
 ///
-/// NaN and documents without a value do not count.
+/// NaN and documents without a value do not count; NaN is one of the [distinct](Self::Distinct) values.
 ///
 /// ```
 /// # use docvalues_column::{Field, Kind, LogicalType};
@@ -237,6 +237,11 @@ impl Layout {
         })
     }
 
+    /// Whether a metric counts distinct values.
+    pub(super) fn has_distinct(&self) -> bool {
+        self.accumulators.iter().any(|one| one.kind == AccumulatorKind::Distinct)
+    }
+
     /// The sets that count distinct values.
     pub(super) fn distinct_sets(&self, request: &Request<'_>) -> Vec<DistinctSet> {
         let all = self.accumulators.iter().filter(|one| one.kind == AccumulatorKind::Distinct);
@@ -244,9 +249,13 @@ impl Layout {
     }
 
     /// Binds a condition on groups.
-    pub(super) fn having(&self, query: &Query) -> Result<Having> {
+    pub(super) fn having(&self, query: &Query, request: &Request<'_>) -> Result<Having> {
+        let logical = |at: usize| {
+            let Accumulator { slot, logical, .. } = self.accumulators[at];
+            (!request.columns().get(slot).is_absent()).then_some(logical)
+        };
         let (metrics, logicals): (Vec<_>, Vec<_>) =
-            self.metrics.iter().map(|(metric, at)| (metric.clone(), self.accumulators[*at].logical)).unzip();
+            self.metrics.iter().map(|(metric, at)| (metric.clone(), logical(*at))).unzip();
         Having::new(query, &metrics, &logicals)
     }
 

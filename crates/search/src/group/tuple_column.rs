@@ -9,18 +9,19 @@
 //!
 //! Tuples are in the order of their values, column by column.
 
-use std::sync::Arc;
+use std::ops::ControlFlow;
+use std::sync::{Arc, OnceLock};
 
 use docvalues_column::{
     BatchDocs, Bounds, Column, ColumnInfo, Count, DocRange, Each, Field, Gathered, Kind, Lists, LogicalType,
-    OrdRange, Result as ColumnResult, Rows, TermOrd, Value, Values, bits, scan_by_gather,
+    OrdRange, Result as ColumnResult, Rows, TermOrd, Terms, Value, Values, bits, scan_by_gather,
 };
 
 use crate::columns::ColumnSet;
 use crate::value;
 
-/// The most terms of a dictionary to keep in memory.
-const MAX_KEPT: u32 = 1 << 16;
+/// The most bytes of terms to keep of a dictionary.
+const MAX_KEPT: usize = 64 << 10;
 
 /// The tuples of some columns with one value a document. A document has a tuple if every column has a value.
 pub(crate) struct TupleColumn {
@@ -28,23 +29,22 @@ pub(crate) struct TupleColumn {
     members: Vec<Member>,
 }
 
-/// A column of a tuple, and the terms of its dictionary if these are few.
+/// A column of a tuple, and the terms of its dictionary if these are few. The first read decodes them.
 struct Member {
     column: Arc<dyn Column>,
-    terms: Option<Lists<u8>>,
+    terms: OnceLock<Option<Lists<u8>>>,
 }
 
 impl TupleColumn {
     /// The columns of each part as one column of tuples.
-    pub(crate) fn over(sets: &[Arc<ColumnSet>], parts: usize) -> ColumnResult<ColumnSet> {
+    pub(crate) fn over(sets: &[Arc<ColumnSet>], parts: usize) -> ColumnSet {
         let names: Vec<&str> = sets.iter().map(|set| set.name()).collect();
         let field = Field::new(names.join(", "), Kind::Binary, LogicalType::Bytes);
         let part = |part: usize| {
             let members = sets.iter().map(|set| Member::new(Arc::clone(&set.parts[part])));
-            let members = members.collect::<ColumnResult<_>>()?;
-            Ok(Arc::new(TupleColumn::new(field.clone(), members)) as Arc<dyn Column>)
+            Arc::new(TupleColumn::new(field.clone(), members.collect())) as Arc<dyn Column>
         };
-        Ok(ColumnSet::new(field.clone(), (0..parts).map(part).collect::<ColumnResult<_>>()?))
+        ColumnSet::new(field.clone(), (0..parts).map(part).collect())
     }
 
     fn new(field: Field, members: Vec<Member>) -> TupleColumn {
@@ -67,15 +67,25 @@ impl TupleColumn {
 }
 
 impl Member {
-    fn new(column: Arc<dyn Column>) -> ColumnResult<Member> {
-        let few = column.values().terms().filter(|terms| terms.term_count() <= MAX_KEPT);
-        let mut all = few.map(|terms| (terms, Lists::new()));
-        if let Some((terms, kept)) = &mut all {
-            let ords: Vec<TermOrd> = OrdRange::new(0, terms.term_count()).iter().collect();
-            terms.gather_terms(&ords, kept)?;
+    fn new(column: Arc<dyn Column>) -> Member {
+        Member { column, terms: OnceLock::new() }
+    }
+
+    /// The terms of the dictionary, if these are few.
+    fn kept(&self, dictionary: &dyn Terms) -> ColumnResult<Option<&Lists<u8>>> {
+        if let Some(kept) = self.terms.get() {
+            return Ok(kept.as_ref());
         }
-        let terms = all.map(|(_, kept)| kept);
-        Ok(Member { column, terms })
+        let (mut kept, mut bytes) = (Lists::new(), 0);
+        dictionary.each_term(OrdRange::new(0, dictionary.term_count()), &mut |_, term| {
+            bytes += term.len() + size_of::<u64>();
+            if bytes > MAX_KEPT {
+                return ControlFlow::Break(());
+            }
+            kept.push(term);
+            ControlFlow::Continue(())
+        })?;
+        Ok(self.terms.get_or_init(|| (bytes <= MAX_KEPT).then_some(kept)).as_ref())
     }
 
     /// Reads the values of `docs`.
@@ -89,13 +99,16 @@ impl Member {
             Values::Ords(rows, dictionary) => {
                 let mut ords = Gathered::new();
                 rows.gather(docs, &mut ords)?;
-                match &self.terms {
+                match self.kept(dictionary)? {
                     Some(terms) => MemberValues::Ords(ords, terms),
                     None => {
-                        let present: Vec<TermOrd> = (0..ords.len()).filter_map(|at| ords.value(at)).collect();
+                        let mut unique: Vec<TermOrd> =
+                            (0..ords.len()).filter_map(|at| ords.value(at)).collect();
+                        unique.sort_unstable();
+                        unique.dedup();
                         let mut terms = Lists::new();
-                        dictionary.gather_terms(&present, &mut terms)?;
-                        MemberValues::Terms { ords, terms, next: 0 }
+                        dictionary.gather_terms(&unique, &mut terms)?;
+                        MemberValues::Terms { ords, unique, terms }
                     }
                 }
             }
@@ -114,18 +127,18 @@ enum MemberValues<'a> {
     Numbers(Gathered<i64>, bool),
     /// Ords, and the terms of the dictionary.
     Ords(Gathered<TermOrd>, &'a Lists<u8>),
-    /// Ords, and the terms of those documents that have one; `next` is the term of the next of them.
+    /// Ords, and each of them once in ascending order with its term.
     Terms {
         ords: Gathered<TermOrd>,
+        unique: Vec<TermOrd>,
         terms: Lists<u8>,
-        next: usize,
     },
     Bytes(Gathered<u8>),
 }
 
 impl MemberValues<'_> {
-    /// Appends the value of document `at` to a tuple. Returns false if it has none. Call in ascending order of `at`.
-    fn push(&mut self, at: usize, out: &mut Vec<u8>) -> bool {
+    /// Appends the value of document `at` to a tuple. Returns false if it has none.
+    fn push(&self, at: usize, out: &mut Vec<u8>) -> bool {
         match self {
             MemberValues::Numbers(numbers, has_negative_zero) => {
                 let number = numbers.value(at);
@@ -135,13 +148,9 @@ impl MemberValues<'_> {
             MemberValues::Ords(ords, terms) => {
                 ords.value(at).map(|ord| push_bytes(terms.get(ord.get() as usize), out)).is_some()
             }
-            MemberValues::Terms { ords, terms, next } => {
-                let is_there = ords.value(at).is_some();
-                if is_there {
-                    push_bytes(terms.get(*next), out);
-                    *next += 1;
-                }
-                is_there
+            MemberValues::Terms { ords, unique, terms } => {
+                let place = ords.value(at).and_then(|ord| unique.binary_search(&ord).ok());
+                place.map(|place| push_bytes(terms.get(place), out)).is_some()
             }
             MemberValues::Bytes(strings) => strings.row(at).map(|bytes| push_bytes(bytes, out)).is_some(),
         }
@@ -218,7 +227,7 @@ impl Column for TupleColumn {
 
 impl Rows<u8> for TupleColumn {
     fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<u8>) -> ColumnResult<()> {
-        let mut members: Vec<_> =
+        let members: Vec<_> =
             self.members.iter().map(|member| member.read(docs)).collect::<ColumnResult<_>>()?;
         let (lists, mut presence) = out.begin_many(docs.len());
         for at in 0..docs.len() {
@@ -226,11 +235,7 @@ impl Rows<u8> for TupleColumn {
                 at,
                 lists.push_with(|out| {
                     let start = out.len();
-                    let mut is_whole = true;
-                    // All are asked, since they count the documents with a value.
-                    for member in &mut members {
-                        is_whole &= member.push(at, out);
-                    }
+                    let is_whole = members.iter().all(|member| member.push(at, out));
                     if !is_whole {
                         out.truncate(start);
                     }

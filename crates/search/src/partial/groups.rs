@@ -209,7 +209,8 @@ impl PartialGroups {
 
     /// The condition on groups, bound to the metrics.
     fn having(&self) -> Result<Option<Having>> {
-        let logicals: Vec<LogicalType> = self.metrics.iter().map(|column| column.field.logical).collect();
+        let logical = |column: &PartialColumn| (!column.is_absent()).then_some(column.field.logical);
+        let logicals: Vec<Option<LogicalType>> = self.metrics.iter().map(logical).collect();
         let having = self.group.having.as_ref();
         having.map(|query| Having::new(query, &self.group.metrics, &logicals)).transpose()
     }

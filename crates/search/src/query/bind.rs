@@ -12,9 +12,11 @@ use super::column_condition::{
     Refused, Simplified, Values, Wanted, compiled, matching_terms, values, wanted,
 };
 use super::condition_filter::ConditionFilter;
+use super::pattern::CompiledPatterns;
 use super::range_set::{End, RangeSet};
 use super::{Condition, MAX_DEPTH, Query, QueryError, Test};
 use crate::group::Metric;
+use crate::interrupt::Interrupt;
 use crate::{Error, Result};
 
 /// A node of a bound query.
@@ -122,16 +124,25 @@ pub(super) fn refused_at((at, what): Refused, Condition { place, .. }: &Conditio
     })
 }
 
+/// The most levels of a query.
+const MAX_LEVELS: usize = 2 * MAX_DEPTH + 4;
+
 /// Binds queries to a source.
 pub(super) struct Binder<'s> {
     source: &'s dyn ColumnSource,
+    patterns: &'s CompiledPatterns,
+    stop: &'s Interrupt,
     columns: HashMap<String, Arc<dyn Column>>,
     nodes: usize,
 }
 
 impl<'s> Binder<'s> {
-    pub(super) fn new(source: &'s dyn ColumnSource) -> Binder<'s> {
-        Binder { source, columns: HashMap::new(), nodes: 0 }
+    pub(super) fn new(
+        source: &'s dyn ColumnSource,
+        patterns: &'s CompiledPatterns,
+        stop: &'s Interrupt,
+    ) -> Binder<'s> {
+        Binder { source, patterns, stop, columns: HashMap::new(), nodes: 0 }
     }
 
     /// Returns the tree and its number of nodes.
@@ -142,9 +153,9 @@ impl<'s> Binder<'s> {
     }
 
     fn draft(&mut self, query: &Query, depth: usize) -> Result<Draft> {
-        // Between two parentheses or `not`s there are at most an `or` and an `and`.
-        if depth > 2 * MAX_DEPTH + 2 {
-            let what = format!("expected a query of at most {} nested levels, found more", 2 * MAX_DEPTH + 2);
+        // Between two parentheses or `not`s there are at most an `or` and an `and`; and `!~` is an `and` of a `not`.
+        if depth > MAX_LEVELS {
+            let what = format!("expected a query of at most {MAX_LEVELS} nested levels, found more");
             return Err(Error::Query(QueryError::nowhere(what)));
         }
         match query {
@@ -197,7 +208,8 @@ impl<'s> Binder<'s> {
             Test::Matches(_) if column.is_absent() => {}
             Test::Matches(pattern) => {
                 let field = &column.info().field;
-                let pattern = compiled(&field.name, field.logical, pattern).map_err(refused)?;
+                let pattern =
+                    compiled(&field.name, field.logical, pattern, self.patterns).map_err(refused)?;
                 return self.bind_pattern(query, column, pattern);
             }
             Test::Column(comparison, other) => {
@@ -238,7 +250,7 @@ impl<'s> Binder<'s> {
     /// Binds a pattern: to the terms of a dictionary, or to values.
     fn bind_pattern(&mut self, query: &Query, column: Arc<dyn Column>, pattern: Regex) -> Result<Draft> {
         if let Some(terms) = column.values().terms() {
-            let wanted = Wanted::Ords(matching_terms(terms, &pattern)?);
+            let wanted = Wanted::Ords(matching_terms(terms, &pattern, self.stop)?);
             return Ok(Draft::Condition(query.clone(), column, wanted));
         }
         let leaf = ConditionFilter::matching(column, pattern);

@@ -5,7 +5,8 @@ use docvalues_column::Pruning;
 use super::bound_query::BoundQuery;
 use super::explain::{Explain, Profile};
 use super::part_bounds::PartBounds;
-use super::{Query, grouped};
+use super::pattern::CompiledPatterns;
+use super::{Query, Test, grouped};
 use crate::docs_by_part::{DocSet, DocsByPart, PartSet};
 use crate::{Docs, Error, Result, Search, threads};
 
@@ -43,6 +44,7 @@ impl Search<'_> {
             self.open_columns(query)?;
         }
         let bounds = PartBounds::of(query, self)?;
+        let patterns = CompiledPatterns::default();
         let mut has_bound = false;
         let part = |part: usize| {
             // One part is bound in any case, so that an error in the query is found.
@@ -51,8 +53,9 @@ impl Search<'_> {
                 None
             } else {
                 has_bound = true;
-                let bound =
-                    self.bind_part(query, part).map_err(|error| error.in_part(part, self.parts.len()))?;
+                let bound = self
+                    .bind_part(query, part, &patterns)
+                    .map_err(|error| error.in_part(part, self.parts.len()))?;
                 Some(Box::new(bound))
             };
             Ok(PartQuery { docs: self.parts[part].source.docs(), bound })
@@ -68,16 +71,22 @@ impl Search<'_> {
         match query {
             Query::And(parts) | Query::Or(parts) => parts.iter().try_for_each(|part| self.open_columns(part)),
             Query::Not(part) => self.open_columns(part),
-            Query::Condition(condition) => match self.column_set(&condition.column) {
-                Err(error @ (Error::Part(_) | Error::MixedTypes { .. })) => Err(error),
-                _ => Ok(()),
-            },
+            Query::Condition(condition) => {
+                let other = if let Test::Column(_, other) = &condition.test { Some(other) } else { None };
+                [&condition.column].into_iter().chain(other).try_for_each(|name| {
+                    match self.column_set(name) {
+                        Err(error @ (Error::Part(_) | Error::MixedTypes { .. })) => Err(error),
+                        _ => Ok(()),
+                    }
+                })
+            }
             Query::All | Query::None | Query::Docs(_) => Ok(()),
         }
     }
 
-    fn bind_part(&self, query: &Query, part: usize) -> Result<BoundQuery> {
-        let bound = query.bind(&self.source(part))?.live(self.parts[part].live().cloned());
+    fn bind_part(&self, query: &Query, part: usize, patterns: &CompiledPatterns) -> Result<BoundQuery> {
+        let bound =
+            query.bind_with(&self.source(part), patterns, &self.stop)?.live(self.parts[part].live().cloned());
         Ok(bound.threads(self.threads).limited(&self.stop, self.most_memory()))
     }
 

@@ -8,6 +8,7 @@ use super::Query;
 use super::bind::{Binder, Node, NodeKind};
 use super::evaluate::{self, Run, WINDOW, is_empty, set_all};
 use super::explain::{Explain, Profile, explain};
+use super::pattern::CompiledPatterns;
 use crate::docs::len_u32;
 use crate::interrupt::Interrupt;
 use crate::threads::each;
@@ -66,7 +67,8 @@ const _: () = {
 impl Query {
     /// Opens the query's columns in `source`, looks up its terms, and decides what can match at all.
     ///
-    /// Each column is opened once and each term is looked up once. No values are read.
+    /// Each column is opened once and each term is looked up once. No values are read, but a pattern reads the whole
+    /// dictionary.
     ///
     /// # Errors
     ///
@@ -74,7 +76,17 @@ impl Query {
     /// ([`Error::Query`](crate::Error::Query), with a position if the query was parsed); if the query is nested too
     /// deeply; if the source is damaged.
     pub fn bind(&self, source: &dyn ColumnSource) -> Result<BoundQuery> {
-        let (root, nodes) = Binder::new(source).bind(self)?;
+        self.bind_with(source, &CompiledPatterns::default(), &Interrupt::default())
+    }
+
+    /// As [`bind`](Self::bind), with patterns that several parts share, and an interrupt flag for the binding.
+    pub(super) fn bind_with(
+        &self,
+        source: &dyn ColumnSource,
+        patterns: &CompiledPatterns,
+        stop: &Interrupt,
+    ) -> Result<BoundQuery> {
+        let (root, nodes) = Binder::new(source, patterns, stop).bind(self)?;
         let (stop, memory) = (Interrupt::default(), usize::MAX);
         Ok(BoundQuery { docs: source.docs(), live: None, root, nodes, threads: 1, stop, memory })
     }

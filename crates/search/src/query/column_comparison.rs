@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use docvalues_column::{BatchDocs, Column, DocId, Gathered, Lists, LogicalType, TermOrd, Values, bits};
@@ -15,6 +16,9 @@ use crate::Result;
 
 /// The number of candidates whose values are read at once.
 const BATCH: usize = 256;
+
+/// The same for byte strings, which may be long.
+const BATCH_STRINGS: usize = 64;
 
 /// Two columns and their comparison.
 pub(super) struct ColumnComparison {
@@ -90,24 +94,18 @@ impl ColumnComparison {
         docs.clear();
         bits::push_docs(candidates, first, docs);
         let logicals = [&self.left, &self.right].map(|column| column.info().field.logical);
+        let batch = if logicals[0].is_bytes() { BATCH_STRINGS } else { BATCH };
         let mut read = 0;
-        for docs in docs.chunks(BATCH) {
+        for docs in docs.chunks(batch) {
             read += left.read(&*self.left, docs)? + right.read(&*self.right, docs)?;
             for (i, doc) in docs.iter().enumerate() {
+                let order = |a, b| self.order(logicals, (left, a), (right, b));
                 let (a, b) = (left.row(i), right.row(i));
-                let is_any = |passes: &dyn Fn(Option<Ordering>) -> bool| {
-                    a.clone().any(|a| b.clone().any(|b| passes(self.order(logicals, (left, a), (right, b)))))
-                };
-                let matches = match self.comparison {
-                    Comparison::Equal => is_any(&|order| order == Some(Ordering::Equal)),
-                    Comparison::NotEqual => {
-                        !a.is_empty() && !b.is_empty() && !is_any(&|order| order == Some(Ordering::Equal))
-                    }
-                    Comparison::Less => is_any(&|order| order.is_some_and(Ordering::is_lt)),
-                    Comparison::LessOrEqual => is_any(&|order| order.is_some_and(Ordering::is_le)),
-                    Comparison::Greater => is_any(&|order| order.is_some_and(Ordering::is_gt)),
-                    Comparison::GreaterOrEqual => is_any(&|order| order.is_some_and(Ordering::is_ge)),
-                };
+                let has_both = !a.is_empty() && !b.is_empty();
+                let (a, b) = (left.without_nan(a, logicals[0]), right.without_nan(b, logicals[1]));
+                let holds = holds(self.comparison, a, b, &order);
+                let matches =
+                    if self.comparison == Comparison::NotEqual { has_both && !holds } else { holds };
                 let at = (doc.get() - first) as usize;
                 candidates[at / 64] &= !(u64::from(!matches) << (at % 64));
             }
@@ -128,6 +126,44 @@ impl ColumnComparison {
         let is_equality = matches!(self.comparison, Comparison::Equal | Comparison::NotEqual);
         order_numbers(logicals, left.numbers[a], right.numbers[b], is_equality)
     }
+}
+
+/// Whether a comparison holds for some pair of two rows of ascending values, of which there is at least one each. O(values).
+fn holds(
+    comparison: Comparison,
+    a: Range<usize>,
+    b: Range<usize>,
+    order: &dyn Fn(usize, usize) -> Option<Ordering>,
+) -> bool {
+    if a.is_empty() || b.is_empty() {
+        return false;
+    }
+    // The least value on one side and the greatest on the other decide.
+    let ends = |a, b, wanted: fn(Ordering) -> bool| order(a, b).is_some_and(wanted);
+    match comparison {
+        Comparison::Equal | Comparison::NotEqual => have_equal(a, b, order),
+        Comparison::Less => ends(a.start, b.end - 1, Ordering::is_lt),
+        Comparison::LessOrEqual => ends(a.start, b.end - 1, Ordering::is_le),
+        Comparison::Greater => ends(a.end - 1, b.start, Ordering::is_gt),
+        Comparison::GreaterOrEqual => ends(a.end - 1, b.start, Ordering::is_ge),
+    }
+}
+
+/// Whether two rows of ascending values have an equal one.
+fn have_equal(
+    mut a: Range<usize>,
+    mut b: Range<usize>,
+    order: &dyn Fn(usize, usize) -> Option<Ordering>,
+) -> bool {
+    while !a.is_empty() && !b.is_empty() {
+        match order(a.start, b.start) {
+            Some(Ordering::Equal) => return true,
+            Some(Ordering::Less) => a.start += 1,
+            Some(Ordering::Greater) => b.start += 1,
+            None => return false,
+        }
+    }
+    false
 }
 
 /// Types whose values can be compared.
@@ -193,8 +229,20 @@ struct ValueBuffer {
 
 impl ValueBuffer {
     /// The places of the values of document `at`.
-    fn row(&self, at: usize) -> std::ops::Range<usize> {
+    fn row(&self, at: usize) -> Range<usize> {
         self.starts[at]..self.starts[at + 1]
+    }
+
+    /// A row without its NaNs, which are at its ends.
+    fn without_nan(&self, mut row: Range<usize>, logical: LogicalType) -> Range<usize> {
+        let is_nan = |at: usize| logical == LogicalType::F64 && to_f64(self.numbers[at]).is_nan();
+        while !row.is_empty() && is_nan(row.start) {
+            row.start += 1;
+        }
+        while !row.is_empty() && is_nan(row.end - 1) {
+            row.end -= 1;
+        }
+        row
     }
 
     /// Reads the values of `docs`. Returns their number.

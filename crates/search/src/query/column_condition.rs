@@ -9,10 +9,12 @@ use regex::bytes::Regex;
 
 use super::convert_literal::{self, Mismatch};
 use super::iso8601::{DAY, print_nanos};
+use super::pattern::CompiledPatterns;
 use super::range_set::{End, Minimum, RangeSet};
 use super::{Literal, Pattern, Test};
 use crate::Result;
 use crate::columns::bounds;
+use crate::interrupt::Interrupt;
 
 /// The values of a column that match a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,22 +109,32 @@ pub(super) fn values(name: &str, logical: LogicalType, test: &Test) -> Result<Va
 }
 
 /// The compiled form of a pattern for a column of this name and type.
-pub(super) fn compiled(name: &str, logical: LogicalType, pattern: &Pattern) -> Result<Regex, Refused> {
+pub(super) fn compiled(
+    name: &str,
+    logical: LogicalType,
+    pattern: &Pattern,
+    patterns: &CompiledPatterns,
+) -> Result<Regex, Refused> {
     let refuse = |what: String| (0, format!("column \"{name}\" is {}, and {what}", logical.name()));
     if !matches!(logical, LogicalType::Utf8 | LogicalType::Bytes) {
         return Err(refuse("a pattern is for text and bytes".into()));
     }
-    let compiled = pattern.compile();
+    let compiled = patterns.get(pattern);
     let compiled =
         compiled.map_err(|mismatch| refuse(format!("{} is not {mismatch}", short(pattern.literal()))))?;
     compiled.map_err(|what| (0, what))
 }
 
 /// The ords of the terms that match a compiled pattern. Reads the whole dictionary.
-pub(super) fn matching_terms(terms: &dyn Terms, pattern: &Regex) -> Result<RangeSet<i64>> {
+pub(super) fn matching_terms(terms: &dyn Terms, pattern: &Regex, stop: &Interrupt) -> Result<RangeSet<i64>> {
+    let (mut pace, mut interrupted) = (stop.pace(), Ok(()));
     let mut spans: Vec<(i64, End<i64>)> = Vec::new();
     terms.each_term(OrdRange::new(0, terms.term_count()), &mut |ord, term| {
         let ord = i64::from(ord.get());
+        interrupted = pace.step();
+        if interrupted.is_err() {
+            return ControlFlow::Break(());
+        }
         if pattern.is_match(term) {
             match spans.last_mut() {
                 Some((_, end)) if *end == End::Before(ord) => *end = End::Before(ord + 1),
@@ -131,6 +143,7 @@ pub(super) fn matching_terms(terms: &dyn Terms, pattern: &Regex) -> Result<Range
         }
         ControlFlow::Continue(())
     })?;
+    interrupted?;
     Ok(RangeSet::of(spans))
 }
 

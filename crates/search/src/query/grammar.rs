@@ -129,18 +129,24 @@ fn condition(input: &mut Input<'_>) -> Parsed<Query> {
 
 fn column(input: &mut Input<'_>) -> Parsed<String> {
     let at = input.current_token_start();
+    let function = opt((word.verify(is_metric), blanks, '(')).parse_next(input)?;
+    let Some((function, ..)) = function else { return name(input, at) };
+    blanks(input)?;
+    // No metric of a metric: the nesting would have no limit.
+    let at = input.current_token_start();
+    let of = name(input, at)?;
+    if !symbol(input, ")")? {
+        return refuse(input.current_token_start(), "expected `)`");
+    }
+    Ok(format!("{}({of})", function.to_ascii_lowercase()))
+}
+
+/// A column's own name, at `at`.
+fn name(input: &mut Input<'_>, at: usize) -> Parsed<String> {
     if opt('`').parse_next(input)?.is_some() {
         return quoted_name(input, at);
     }
     match opt(word).parse_next(input)? {
-        Some(word) if opt(peek('(')).parse_next(input)?.is_some() && is_metric(word) => {
-            symbol(input, "(")?;
-            let of = column(input)?;
-            if !symbol(input, ")")? {
-                return refuse(input.current_token_start(), "expected `)`");
-            }
-            Ok(format!("{}({of})", word.to_ascii_lowercase()))
-        }
         Some(word) if !RESERVED.iter().any(|reserved| reserved.eq_ignore_ascii_case(word)) => {
             blanks(input)?;
             Ok(word.to_owned())

@@ -70,6 +70,14 @@ impl NumberTest {
         Ok(NumberTest::Integer { ranges: ranges.into_iter().flatten().collect(), is_in })
     }
 
+    /// The test of a condition on a number that is always missing.
+    pub(crate) fn of_missing(condition: &Condition) -> NumberTest {
+        match condition.test() {
+            Test::Missing => NumberTest::Missing,
+            _ => NumberTest::Integer { ranges: Vec::new(), is_in: true },
+        }
+    }
+
     /// Whether a number passes; `None` is a missing one.
     pub(crate) fn passes(&self, number: Option<Tested>) -> bool {
         match (self, number) {

@@ -1,7 +1,9 @@
 //! Patterns that text and bytes are compared with: parts of a value, regular expressions, and both without regard to
 //! case.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::sync::{Mutex, PoisonError};
 
 use regex::bytes::{Regex, RegexBuilder};
 
@@ -10,6 +12,12 @@ use super::convert_literal::Mismatch;
 
 /// The most memory for a compiled pattern, in bytes.
 const MAX_COMPILED: usize = 4 << 20;
+
+/// The most memory for all compiled patterns of a query, in bytes.
+const MAX_ALL: usize = 64 << 20;
+
+/// The most memory for the states that a thread caches for one pattern, in bytes.
+const MAX_DFA: usize = 1 << 20;
 
 /// The part of a value that a [`Pattern`] is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,8 +101,8 @@ impl Pattern {
         self.ignores_case
     }
 
-    /// Compiles the pattern. The inner error is the expected form of the literal.
-    pub(super) fn compile(&self) -> Result<Result<Regex, String>, Mismatch> {
+    /// The pattern as a regular expression.
+    fn expression(&self) -> Result<String, Mismatch> {
         let text = match (&self.literal, self.kind) {
             (Literal::Text(text), PatternKind::Regex) => text.clone(),
             (Literal::Text(text), _) => regex::escape(text),
@@ -102,26 +110,74 @@ impl Pattern {
             (Literal::Bytes(bytes), _) => escape_bytes(bytes),
             _ => return Err("text in quotes, or bytes"),
         };
-        let text = match self.kind {
+        Ok(match self.kind {
             PatternKind::Equals => format!(r"\A(?:{text})\z"),
             PatternKind::StartsWith => format!(r"\A(?:{text})"),
             PatternKind::EndsWith => format!(r"(?:{text})\z"),
             PatternKind::Contains | PatternKind::Regex => text,
-        };
-        let built =
-            RegexBuilder::new(&text).case_insensitive(self.ignores_case).size_limit(MAX_COMPILED).build();
-        Ok(built.map_err(|error| match error {
-            regex::Error::CompiledTooBig(_) => {
-                format!("the pattern takes more than {} MiB", MAX_COMPILED >> 20)
-            }
-            // The last line says what is wrong; those before it draw the place.
-            other => {
-                let text = other.to_string();
-                let last = text.lines().last().unwrap_or_default();
-                format!("wrong regular expression: {}", last.trim_start_matches("error: "))
-            }
-        }))
+        })
     }
+}
+
+/// The compiled patterns of a query, shared by the parts of a search.
+#[derive(Debug, Default)]
+pub(super) struct CompiledPatterns(Mutex<Compiled>);
+
+#[derive(Debug, Default)]
+struct Compiled {
+    /// By expression, and whether case is ignored.
+    known: HashMap<(String, bool), Regex>,
+    /// An upper bound of their memory.
+    bytes: usize,
+}
+
+impl CompiledPatterns {
+    /// The compiled form of a pattern, which is made once. The inner error is the message of a wrong expression, or says
+    /// that patterns take too much memory.
+    pub(super) fn get(&self, pattern: &Pattern) -> Result<Result<Regex, String>, Mismatch> {
+        let key = (pattern.expression()?, pattern.ignores_case);
+        let mut compiled = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = compiled.known.get(&key) {
+            return Ok(Ok(known.clone()));
+        }
+        let (regex, bytes) = match compile(&key.0, key.1) {
+            Ok(compiled) => compiled,
+            Err(what) => return Ok(Err(what)),
+        };
+        compiled.bytes += bytes + key.0.len();
+        if compiled.bytes > MAX_ALL {
+            let what = format!("the patterns of the query take more than {} MiB", MAX_ALL >> 20);
+            return Ok(Err(what));
+        }
+        compiled.known.insert(key, regex.clone());
+        Ok(Ok(regex))
+    }
+}
+
+/// Compiles an expression. Returns an upper bound of its memory, too.
+fn compile(expression: &str, ignores_case: bool) -> Result<(Regex, usize), String> {
+    let limits = [MAX_COMPILED >> 8, MAX_COMPILED >> 4, MAX_COMPILED];
+    let mut built = Err(regex::Error::CompiledTooBig(0));
+    for limit in limits {
+        let mut builder = RegexBuilder::new(expression);
+        builder.case_insensitive(ignores_case).size_limit(limit).dfa_size_limit(MAX_DFA);
+        built = match builder.build() {
+            Ok(regex) => return Ok((regex, limit)),
+            Err(error) => Err(error),
+        };
+        if !matches!(built, Err(regex::Error::CompiledTooBig(_))) {
+            break;
+        }
+    }
+    built.map(|regex| (regex, MAX_COMPILED)).map_err(|error| match error {
+        regex::Error::CompiledTooBig(_) => format!("the pattern takes more than {} MiB", MAX_COMPILED >> 20),
+        // The last line says what is wrong; those before it draw the place.
+        other => {
+            let text = other.to_string();
+            let last = text.lines().last().unwrap_or_default();
+            format!("wrong regular expression: {}", last.trim_start_matches("error: "))
+        }
+    })
 }
 
 /// An expression that matches these bytes only.

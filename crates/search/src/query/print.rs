@@ -85,7 +85,7 @@ struct Operand<'a>(&'a str);
 
 impl fmt::Display for Operand<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_literal = LITERAL_WORDS.iter().any(|word| word.eq_ignore_ascii_case(self.0));
+        let is_literal = LITERAL_WORDS.iter().chain(&["null"]).any(|word| word.eq_ignore_ascii_case(self.0));
         if is_literal { write!(f, "`{}`", self.0) } else { Name(self.0).fmt(f) }
     }
 }

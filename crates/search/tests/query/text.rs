@@ -87,6 +87,12 @@ fn every_rule_of_the_grammar() {
         ("a!=`b c`", Query::compare("a", Comparison::NotEqual, "b c")),
         ("a <= x", Query::compare("a", Comparison::LessOrEqual, "x")),
         ("a > `nan`", Query::compare("a", Comparison::Greater, "nan")),
+        ("a = `null`", Query::compare("a", Comparison::Equal, "null")),
+        (
+            "sum ( `b c` ) > 1 or sum = 1",
+            Query::range("sum(b c)", (std::ops::Bound::Excluded(1), std::ops::Bound::Unbounded))
+                .or(Query::eq("sum", 1)),
+        ),
         ("a < `and`", Query::compare("a", Comparison::Less, "and")),
         ("_doc >= i", Query::compare("_doc", Comparison::GreaterOrEqual, "i")),
         ("a in ()", Query::is_in("a", [0; 0])),
@@ -134,6 +140,9 @@ fn errors_have_the_right_message_and_position() {
         ("a = 1 and a is not null", 13, "expected `exists`, found `is not null`"),
         ("a is 5", 3, "expected `=`, `exists` or `missing`, found `is`"),
         ("a = null", 5, "expected `exists` or `missing` instead of a comparison, found `null`"),
+        ("sum(sum(a)) = 1", 8, "expected `)`"),
+        ("sum(a = 1", 7, "expected `)`"),
+        ("sum(not) = 1", 5, KEYWORD),
         ("a <> 5", 3, "expected `!=`, found `<>`"),
         ("a between 1 and 2e3", 3, "expected `in 1..=2000.0`, found `between`"),
         ("a not between 1 and 2", 3, "expected `not a in 1..=2`, found `not between`"),
@@ -190,11 +199,27 @@ fn hostile_texts_fail_with_little_stack_and_time() {
     assert_eq!(wrong(&deep("not ", "", 200_000)), (4 * MAX_DEPTH + 1, what.to_owned()));
     assert_eq!(wrong(&"(".repeat(MAX_TEXT)), (MAX_DEPTH + 1, what.to_owned()));
     assert_eq!(wrong(&" ".repeat(MAX_TEXT + 1)).0, 0);
+    assert_eq!(wrong(&"sum(".repeat(MAX_TEXT / 4)), (8, "expected `)`".to_owned()));
     let many = vec!["a=1"; 100_000].join(" or ");
     assert_eq!(parse(&many).to_string().matches("a = 1").count(), 100_000);
     let text = format!("{}x", "a = 1 and ".repeat(20_000));
     let Err(Error::Query(error)) = Query::parse(&text) else { panic!() };
     assert!(error.caret().unwrap().len() < 400);
+}
+
+#[test]
+fn the_patterns_of_a_query_have_bounded_memory() {
+    let rows = any_rows(10, &mut SplitMix64::new(1));
+    let source = rows.source();
+    let patterns = |count: usize, of: &dyn Fn(usize) -> String| {
+        let all = (0..count).map(|at| format!("string.binary ~ '{}'", of(at)));
+        parse(&all.collect::<Vec<_>>().join(" or ")).bind(&source)
+    };
+    assert!(patterns(1_000, &|at| format!("word{at}")).is_ok());
+    // The same pattern counts once.
+    assert!(patterns(1_000, &|_| r"\\w{50}".into()).is_ok());
+    let Err(Error::Query(error)) = patterns(100, &|at| format!(r"\\w{{50}}{at}")) else { panic!() };
+    assert_eq!(error.message(), "the patterns of the query take more than 64 MiB");
 }
 
 #[test]
