@@ -9,6 +9,7 @@ use docvalues_column::{
 };
 
 use crate::error::Result;
+use crate::group::TupleNumbers;
 use crate::search::Search;
 use crate::term_ids::TermIds;
 use crate::value;
@@ -23,6 +24,8 @@ pub(crate) struct ColumnSet {
     bounds: Vec<(i64, i64)>,
     /// The identities of its terms, once they are needed.
     pub(crate) ids: Mutex<Option<Arc<TermIds>>>,
+    /// The tuples that its numbers stand for, if they do.
+    pub(crate) tuples: Option<Arc<TupleNumbers>>,
 }
 
 /// The columns of a request. Each is opened once, and read once per window, however many collectors use it.
@@ -76,7 +79,7 @@ impl ColumnSet {
         };
         let bounds = |column: &Arc<dyn Column>| column.info().bounds.range().into_inner();
         let bounds = if info.kind().is_bytes() { Vec::new() } else { parts.iter().map(bounds).collect() };
-        ColumnSet { info, parts, bounds, ids: Mutex::new(None) }
+        ColumnSet { info, parts, bounds, ids: Mutex::new(None), tuples: None }
     }
 
     /// The description of the column in all parts together.
@@ -222,6 +225,11 @@ impl<'a> ColumnView<'a> {
             (None, [only]) => only.values().terms().map(TermSpace::Part),
             _ => None,
         }
+    }
+
+    /// The tuples that its numbers stand for, if they do.
+    pub(crate) fn tuples(self) -> Option<&'a TupleNumbers> {
+        self.set.tuples.as_deref()
     }
 
     /// A bit for each id that a part has. O(terms of all parts).

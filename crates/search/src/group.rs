@@ -9,7 +9,8 @@
 //! Rows are in an array if values are dense, else in a hash table. If the rows exceed [`Search::memory`], several
 //! passes accumulate a part of the values each: a range of ords, or of hashes.
 //!
-//! Several columns form tuples, which are grouped as the byte strings of one column: see `tuple_column.rs`.
+//! Several columns form tuples, which are grouped as the byte strings or the numbers of one column: see `tuple_column.rs`
+//! and `tuple_numbers.rs`.
 //!
 //! Documents with -0.0 are in the group of 0.0.
 //!
@@ -26,6 +27,7 @@ mod order_value;
 mod row_table;
 mod second_pass;
 mod tuple_column;
+mod tuple_numbers;
 
 use std::sync::Arc;
 
@@ -48,6 +50,7 @@ use second_pass::{GroupIndex, SecondPass};
 pub(crate) use tuple_column::TupleColumn;
 #[cfg(feature = "serde")]
 pub(crate) use tuple_column::values as tuple_values;
+pub(crate) use tuple_numbers::TupleNumbers;
 
 /// Terms to look up at once.
 pub(crate) const TERM_BATCH: usize = 1 << 12;

@@ -7,7 +7,7 @@ use crate::columns::{Columns, PartColumns, Slot};
 use crate::docs::Docs;
 use crate::docs_by_part::DocsByPart;
 use crate::error::Result;
-use crate::group::TupleColumn;
+use crate::group::{TupleColumn, TupleNumbers};
 use crate::interrupt::Interrupt;
 use crate::pass::{Pass, PassPart};
 use crate::search::Search;
@@ -90,7 +90,8 @@ impl<'r> Request<'r> {
     /// Opens columns with one value a document, and returns the slot of their tuples. The slot has no name.
     pub(crate) fn tuple_slot(&mut self, names: &[String]) -> Result<Slot> {
         let sets = names.iter().map(|name| self.search.column_set(name)).collect::<Result<Vec<_>>>()?;
-        Ok(self.columns.push_unnamed(TupleColumn::over(&sets, self.parts.len())))
+        let numbers = if self.parts.len() == 1 { TupleNumbers::over(&sets) } else { None };
+        Ok(self.columns.push_unnamed(numbers.unwrap_or_else(|| TupleColumn::over(&sets, self.parts.len()))))
     }
 
     pub(crate) fn columns(&self) -> &Columns {

@@ -74,6 +74,9 @@ pub(super) fn resolve(
         for TopGroup { value, row } in some {
             let value = match (terms.next(), value) {
                 (Some(term), _) => Value::Bytes(term.to_vec()),
+                (None, Stored::Number(number)) if column.tuples().is_some() => Value::Bytes(
+                    column.tuples().map_or_else(|| Ok(Vec::new()), |tuples| tuples.tuple(number))?,
+                ),
                 (None, Stored::Number(number)) => Value::of(column.info().field.logical, number),
                 (None, Stored::Bytes(bytes) | Stored::Term(bytes, _)) => Value::Bytes(bytes),
             };

@@ -29,7 +29,7 @@ pub(crate) struct TupleColumn {
     members: Vec<Member>,
 }
 
-/// A column of a tuple, and the terms of its dictionary if these are few. The first read decodes them.
+/// A column of a tuple, and the encoded terms of its dictionary if these are few. The first read decodes them.
 struct Member {
     column: Arc<dyn Column>,
     terms: OnceLock<Option<Lists<u8>>>,
@@ -82,7 +82,7 @@ impl Member {
             if bytes > MAX_KEPT {
                 return ControlFlow::Break(());
             }
-            kept.push(term);
+            kept.push_with(|out| push_bytes(term, out));
             ControlFlow::Continue(())
         })?;
         Ok(self.terms.get_or_init(|| (bytes <= MAX_KEPT).then_some(kept)).as_ref())
@@ -106,8 +106,9 @@ impl Member {
                             (0..ords.len()).filter_map(|at| ords.value(at)).collect();
                         unique.sort_unstable();
                         unique.dedup();
-                        let mut terms = Lists::new();
-                        dictionary.gather_terms(&unique, &mut terms)?;
+                        let (mut found, mut terms) = (Lists::new(), Lists::new());
+                        dictionary.gather_terms(&unique, &mut found)?;
+                        found.slices().iter().for_each(|term| terms.push_with(|out| push_bytes(term, out)));
                         MemberValues::Terms { ords, unique, terms }
                     }
                 }
@@ -125,9 +126,9 @@ impl Member {
 enum MemberValues<'a> {
     /// Numbers, and whether some may be -0.0.
     Numbers(Gathered<i64>, bool),
-    /// Ords, and the terms of the dictionary.
+    /// Ords, and the encoded terms of the dictionary.
     Ords(Gathered<TermOrd>, &'a Lists<u8>),
-    /// Ords, and each of them once in ascending order with its term.
+    /// Ords, and each of them once in ascending order with its encoded term.
     Terms {
         ords: Gathered<TermOrd>,
         unique: Vec<TermOrd>,
@@ -146,27 +147,27 @@ impl MemberValues<'_> {
                 number.map(|number| push_number(one_zero(number), out)).is_some()
             }
             MemberValues::Ords(ords, terms) => {
-                ords.value(at).map(|ord| push_bytes(terms.get(ord.get() as usize), out)).is_some()
+                ords.value(at).map(|ord| out.extend_from_slice(terms.get(ord.get() as usize))).is_some()
             }
             MemberValues::Terms { ords, unique, terms } => {
                 let place = ords.value(at).and_then(|ord| unique.binary_search(&ord).ok());
-                place.map(|place| push_bytes(terms.get(place), out)).is_some()
+                place.map(|place| out.extend_from_slice(terms.get(place))).is_some()
             }
             MemberValues::Bytes(strings) => strings.row(at).map(|bytes| push_bytes(bytes, out)).is_some(),
         }
     }
 }
 
-fn push_number(number: i64, out: &mut Vec<u8>) {
+pub(super) fn push_number(number: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(&(number.cast_unsigned() ^ 1 << 63).to_be_bytes());
 }
 
-fn push_bytes(bytes: &[u8], out: &mut Vec<u8>) {
-    for &byte in bytes {
-        out.push(byte);
-        if byte == 0 {
-            out.push(0xff);
-        }
+pub(super) fn push_bytes(bytes: &[u8], out: &mut Vec<u8>) {
+    let mut pieces = bytes.split(|byte| *byte == 0);
+    out.extend_from_slice(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        out.extend_from_slice(&[0, 0xff]);
+        out.extend_from_slice(piece);
     }
     out.extend_from_slice(&[0, 1]);
 }

@@ -1,0 +1,162 @@
+//! Tuples as numbers: a virtual numeric column over several columns of one part, if the numbers of all possible tuples fit
+//! an `i64`.
+//!
+//! A tuple is a number whose digits are the positions of its values between the bounds of their columns, so that tuples
+//! are in the order of their values. Groups by such numbers take an array or a table of integers instead of byte
+//! strings: about a tenth of the time.
+
+use std::sync::Arc;
+
+use docvalues_column::{
+    BatchDocs, Bounds, Column, ColumnInfo, Count, DocRange, Each, Field, Gathered, Kind, LogicalType,
+    Result as ColumnResult, Rows, TermOrd, Values, bits, scan_by_gather,
+};
+
+use super::tuple_column::{push_bytes, push_number};
+use crate::columns::{self, ColumnSet};
+use crate::value;
+
+/// The numbers of the tuples of some columns with one value a document.
+pub(crate) struct TupleNumbers {
+    info: ColumnInfo,
+    digits: Vec<Digit>,
+}
+
+/// A column of a tuple.
+struct Digit {
+    column: Arc<dyn Column>,
+    /// The least number, or ord as a number.
+    first: i64,
+    /// The number of numbers from the first to the last.
+    len: u64,
+    has_negative_zero: bool,
+}
+
+impl TupleNumbers {
+    /// The only part of some columns as one column of numbers; `None` if there are too many possible tuples.
+    pub(crate) fn over(sets: &[Arc<ColumnSet>]) -> Option<ColumnSet> {
+        let digits: Vec<Digit> =
+            sets.iter().map(|set| Digit::new(set.parts.first()?)).collect::<Option<_>>()?;
+        let all = digits.iter().try_fold(1_u64, |all, digit| all.checked_mul(digit.len))?;
+        let last = i64::try_from(all).ok()?.checked_sub(1)?;
+        let infos = || digits.iter().map(|digit| digit.column.info());
+        let most = infos().map(|info| info.with_value.most()).min()?;
+        let are_all = infos().all(ColumnInfo::all_present);
+        let with_value = if are_all { Count::Exact(most) } else { Count::AtMost(most) };
+        let names: Vec<&str> = sets.iter().map(|set| set.name()).collect();
+        let info = ColumnInfo {
+            field: Field::new(names.join(", "), Kind::Numeric, LogicalType::I64),
+            docs: infos().map(|info| info.docs).min()?,
+            with_value,
+            value_count: with_value,
+            bounds: Bounds::Within(0..=last),
+            sum: None,
+        };
+        let tuples = Arc::new(TupleNumbers { info, digits });
+        let column: Arc<dyn Column> = tuples.clone();
+        let mut set = ColumnSet::new(column.info().field.clone(), vec![column]);
+        set.tuples = Some(tuples);
+        Some(set)
+    }
+
+    /// The tuple of a number, as [`TupleColumn`](super::TupleColumn) has it.
+    pub(crate) fn tuple(&self, number: i64) -> ColumnResult<Vec<u8>> {
+        let mut rest = number.unsigned_abs();
+        let mut values = Vec::with_capacity(self.digits.len());
+        for digit in self.digits.iter().rev() {
+            values.push(digit.first.wrapping_add_unsigned(rest % digit.len));
+            rest /= digit.len;
+        }
+        let (mut tuple, mut term) = (Vec::new(), Vec::new());
+        for (digit, value) in self.digits.iter().zip(values.into_iter().rev()) {
+            match digit.column.values().terms() {
+                Some(terms) => {
+                    terms.term(TermOrd::new(u32::try_from(value).unwrap_or(u32::MAX)), &mut term)?;
+                    push_bytes(&term, &mut tuple);
+                }
+                None => push_number(value, &mut tuple),
+            }
+        }
+        Ok(tuple)
+    }
+}
+
+impl Digit {
+    fn new(column: &Arc<dyn Column>) -> Option<Digit> {
+        let bounds = columns::bounds(&**column)?;
+        let has_negative_zero = value::has_negative_zero(column.info());
+        let one_zero = |number| if has_negative_zero { value::one_zero(number) } else { number };
+        let (first, last) = (one_zero(*bounds.start()), one_zero(*bounds.end()));
+        let len = if bounds.is_empty() { 0 } else { last.abs_diff(first).checked_add(1)? };
+        (len > 0).then(|| Digit { column: Arc::clone(column), first, len, has_negative_zero })
+    }
+
+    /// Appends the digit of each document to its number. Those without a value are cleared from `present`, as are values
+    /// outside of the bounds.
+    fn append(&self, docs: BatchDocs<'_>, numbers: &mut [i64], present: &mut [bool]) -> ColumnResult<()> {
+        let mut add = |at: usize, value: Option<i64>| {
+            let digit = value.map(|value| value.wrapping_sub(self.first).cast_unsigned());
+            match digit.filter(|digit| *digit < self.len) {
+                // The product of all lengths fits.
+                Some(digit) => {
+                    let number = numbers[at].cast_unsigned().wrapping_mul(self.len).wrapping_add(digit);
+                    numbers[at] = number.cast_signed();
+                }
+                None => present[at] = false,
+            }
+        };
+        match self.column.values() {
+            Values::Numbers(rows) => {
+                let mut gathered = Gathered::new();
+                rows.gather(docs, &mut gathered)?;
+                let one_zero = |number| if self.has_negative_zero { value::one_zero(number) } else { number };
+                (0..docs.len()).for_each(|at| add(at, gathered.value(at).map(one_zero)));
+            }
+            Values::Ords(rows, _) => {
+                let mut gathered = Gathered::new();
+                rows.gather(docs, &mut gathered)?;
+                (0..docs.len())
+                    .for_each(|at| add(at, gathered.value(at).map(|ord: TermOrd| ord.get().into())));
+            }
+            // They have no bounds.
+            Values::Bytes(_) => present.fill(false),
+        }
+        Ok(())
+    }
+}
+
+impl Column for TupleNumbers {
+    fn info(&self) -> &ColumnInfo {
+        &self.info
+    }
+
+    fn exists(&self, docs: DocRange, bits: &mut [u64]) -> ColumnResult<()> {
+        bits::check(docs, bits);
+        let mut tuples = Gathered::new();
+        self.gather(BatchDocs::Run(docs), &mut tuples)?;
+        (0..docs.len()).filter(|at| tuples.value(*at).is_some()).for_each(|at| bits::set(bits, at));
+        Ok(())
+    }
+
+    fn values(&self) -> Values<'_> {
+        Values::Numbers(self)
+    }
+}
+
+impl Rows<i64> for TupleNumbers {
+    fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<i64>) -> ColumnResult<()> {
+        let (fill, mut present) = (out.fill(), vec![true; docs.len()]);
+        let (numbers, mut presence) = out.begin_one(docs.len());
+        numbers.fill(0);
+        self.digits.iter().try_for_each(|digit| digit.append(docs, numbers, &mut present))?;
+        for (at, is_present) in present.into_iter().enumerate().filter(|(_, is_present)| !is_present) {
+            numbers[at] = fill;
+            presence.mark(at, is_present);
+        }
+        Ok(())
+    }
+
+    fn scan(&self, docs: DocRange, each: &mut Each<'_, i64>) -> ColumnResult<()> {
+        scan_by_gather(self, docs, each)
+    }
+}
