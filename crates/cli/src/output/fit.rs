@@ -23,10 +23,13 @@ pub(crate) fn fit(text: &str, limit: usize) -> String {
 /// out, or within words that are longer than a line.
 pub(crate) fn fold(text: &str, first: usize, rest: usize) -> Vec<&str> {
     let (mut lines, mut left, mut limit) = (Vec::new(), text, first);
-    while width(left) > limit {
-        let Some((_, cut)) = left.char_indices().nth(1).zip(end_of_line(left, limit)) else { break };
+    // Each scan ends with the line, so a long text takes linear time.
+    while let Some(end) = end_of_line(left, limit) {
         // A character wider than the line stands alone.
-        let cut = cut.max(left.chars().next().map_or(0, char::len_utf8));
+        let cut = end.max(left.chars().next().map_or(0, char::len_utf8));
+        if cut == left.len() {
+            break;
+        }
         let (line, next) = left.split_at(cut);
         let blank = if next.starts_with(' ') { Some(cut) } else { line.rfind(' ') };
         let (line, next) = match blank.filter(|blank| !line[..*blank].trim().is_empty()) {
@@ -83,6 +86,13 @@ mod tests {
         assert_eq!(fold("日本語", 4, 4), ["日本", "語"]);
         assert_eq!(fold("日本", 1, 1), ["日", "本"]);
         assert_eq!(fold("", 4, 4), [""]);
+    }
+
+    #[test]
+    fn long_texts_are_folded_in_linear_time() {
+        // A quadratic scan would take minutes.
+        assert_eq!(fold(&"x".repeat(2_000_000), 2, 2).len(), 1_000_000);
+        assert_eq!(fold(&"x ".repeat(1_000_000), 2, 2).len(), 1_000_000);
     }
 
     #[test]

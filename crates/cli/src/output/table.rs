@@ -218,8 +218,8 @@ impl Table {
         for (at, (column, width)) in self.columns.iter().zip(&layout.widths).enumerate() {
             let mut cell = cells.get(at).copied().unwrap_or("");
             if column.is_folded {
-                folded = fold(cell, *width, *width).into_iter().skip(1).collect();
-                cell = fold(cell, *width, *width)[0];
+                folded = fold(cell, *width, *width);
+                cell = folded.remove(0);
             }
             let gap = if at > 0 { layout.gap } else { 0 };
             line.extend([" ".repeat(gap), column.align.pad(&fit(cell, *width), *width)]);
