@@ -14,9 +14,15 @@ Examples:
   dv info packages.dv --sections
   dv info packages.dv --json | jq '.columns[] | {name, bytes}'";
 
+const INFO_LONG: &str = "\
+Show the columns of a segment or a store with their types, ranges and sizes.
+
+Minimum and maximum are the bounds that the file stores. Those of a store are of all documents, deleted ones included. \
+A bound that is NaN is not shown; `dv stats` computes the range of the other numbers.";
+
 /// Show the columns of a segment or a store with their types, ranges and sizes
 #[derive(Debug, Args)]
-#[command(after_help = INFO_EXAMPLES)]
+#[command(long_about = INFO_LONG, after_help = INFO_EXAMPLES)]
 pub(crate) struct InfoArgs {
     /// The segment, or the folder of a store
     #[arg(value_name = "FILE.dv")]

@@ -8,11 +8,11 @@ use crate::matching_docs::MatchingDocs;
 use crate::output::fit::{fit, width};
 use crate::output::format_value::Printer;
 use crate::output::json::Json;
-use crate::output::table::Align;
+use crate::output::table::{Align, MAX_PADDED};
 use crate::output::text::{decimal, printable, thousands};
 use crate::segments::{self, Segments};
 
-/// The widths to which a value is cut, on a wide and on a narrow terminal.
+/// The most and the least width to which a value is cut if the lines are too wide.
 const MAX_VALUE: usize = 40;
 const MIN_VALUE: usize = 8;
 
@@ -82,18 +82,21 @@ pub(super) fn print_bars(
     // Blanks before the value, the count and the bar.
     let others = 2 + 2 + digits + notes + 2;
     let room = console.out_width.map_or(usize::MAX, |width| width.saturating_sub(others));
-    // Numbers are never cut.
-    let max =
-        if align == Align::Left { room.saturating_sub(MIN_BAR).clamp(MIN_VALUE, MAX_VALUE) } else { longest };
-    let widest = longest.min(max);
+    // Numbers are never cut, and other values only if they leave no room for the bars.
+    let max = if align == Align::Right || longest.saturating_add(MAX_BAR) <= room {
+        longest
+    } else {
+        room.saturating_sub(MIN_BAR).clamp(MIN_VALUE, MAX_VALUE)
+    };
+    let widest = longest.min(max).min(MAX_PADDED);
     let longest_bar = room.saturating_sub(widest).min(MAX_BAR);
     for (value, count, more) in rows {
-        let value = align.pad(&fit(value, widest), widest);
+        let value = align.pad(&fit(value, max), widest);
         let line =
             format!("  {value}  {:>digits$}{more}  {}", thousands(*count), bar(*count, most, longest_bar));
         writeln!(console.out, "{}", line.trim_end())?;
     }
-    if longest > widest {
+    if longest > max {
         console.note_cut();
     }
     Ok(())

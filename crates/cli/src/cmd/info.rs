@@ -6,12 +6,10 @@ use crate::api::{ColumnUsage, IdIndex, Packing, SectionUsage, Segment, SegmentUs
 use crate::args::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::input::import::StoredRef;
 use crate::output::figure::integer;
-use crate::output::format_value::Printer;
 use crate::output::json::Json;
 use crate::output::text::{decimal, printable, thousands};
-use crate::output::usage_tables::{column_table, encoding_table, section_table};
+use crate::output::usage_tables::{column_table, encoding_table, json_ends, section_table};
 use crate::read;
 
 pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
@@ -142,7 +140,7 @@ fn ids_info(ids: &IdIndex, stats: &SegmentUsage) -> Json {
 /// A column.
 fn column_info(column: &ColumnUsage) -> Json {
     let field = &column.field;
-    let shown = |stored| Printer::of(field).json_value(StoredRef::Number(stored));
+    let [min, max] = json_ends(field, column.bounds);
     Json::object([
         ("name", field.name.as_str().into()),
         ("kind", field.kind.name().into()),
@@ -153,8 +151,8 @@ fn column_info(column: &ColumnUsage) -> Json {
         ("values", column.value_count.into()),
         ("terms", column.term_count.into()),
         ("distinct", distinct(column).into()),
-        ("min", column.bounds.map_or(Json::NONE, |(min, _)| shown(min))),
-        ("max", column.bounds.map_or(Json::NONE, |(_, max)| shown(max))),
+        ("min", min),
+        ("max", max),
         ("bytes", column.bytes().into()),
         ("sections", column.sections.iter().map(section).collect()),
     ])

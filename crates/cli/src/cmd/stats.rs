@@ -76,7 +76,7 @@ pub(super) struct Column<'a> {
 impl<'a> Column<'a> {
     pub(super) fn new(stats: &'a ColumnStats, bytes: u64) -> Column<'a> {
         let (sum, mean) = sum_and_mean(stats);
-        let deviation = stats.standard_deviation().map(Figure::Double);
+        let deviation = stats.standard_deviation().map(Figure::Mean);
         Column { stats, printer: Printer::of(&stats.field), sum, mean, deviation, bytes }
     }
 

@@ -1,7 +1,8 @@
 //! JSON rows: one object a line (NDJSON), the objects of an array, or objects one after the other over any lines.
 //!
 //! If the first value is an object that ends with its line, all others must be one a line, too. So a line that is cut is
-//! one bad row, and not the start of a longer one.
+//! one bad row, and not the start of a longer one. The first line is one bad row, too, if it is cut and the lines after it
+//! are objects.
 //!
 //! Numbers are kept as text, so no digit is lost before a column's type is known.
 
@@ -9,11 +10,11 @@ mod values;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io::BufRead;
+use std::io::{self, BufRead, Read as _};
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use self::values::{Layout, Next, ValueReader};
@@ -99,6 +100,10 @@ impl NdjsonRows {
         (self.line, self.column) = self.values.place;
         match next {
             Next::Value => Ok(true),
+            Next::CutLines => {
+                self.split_lines();
+                Ok(true)
+            }
             Next::End => Ok(false),
             Next::Bad(problem) => {
                 (self.line, self.column) = self.values.next_place();
@@ -111,6 +116,22 @@ impl NdjsonRows {
                 self.read_line()
             }
         }
+    }
+
+    /// Returns all lines of the buffer but the first one to the reader, if each of them is an object.
+    fn split_lines(&mut self) {
+        let Some(first) = self.bytes.iter().position(|byte| *byte == b'\n') else { return };
+        let rest = self.bytes.get(first + 1..).unwrap_or_default();
+        let is_object =
+            |line: &[u8]| line.first() == Some(&b'{') && serde_json::from_slice::<IgnoredAny>(line).is_ok();
+        if rest.is_empty() || !rest.trim_ascii_end().split(|byte| *byte == b'\n').all(is_object) {
+            return;
+        }
+        let rest = self.bytes.split_off(first + 1);
+        let reader = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        self.reader = Box::new(io::Cursor::new(rest).chain(reader));
+        self.values.layout = Layout::Lines;
+        self.values.line_ends.clear();
     }
 
     /// Reads the next line that is not blank.
@@ -300,9 +321,9 @@ impl NdjsonRows {
         if line_ends.is_empty() {
             return (self.line, self.column + at + 1);
         }
-        let lines = line_ends.partition_point(|end| *end < at);
+        let lines = line_ends.partition_point(|end| (*end as usize) < at);
         match lines.checked_sub(1).and_then(|last| line_ends.get(last)) {
-            Some(end) => (self.line + lines as u64, at - end),
+            Some(end) => (self.line + lines as u64, at - *end as usize),
             None => (self.line, self.column + at + 1),
         }
     }

@@ -18,6 +18,8 @@ pub(crate) enum Figure {
     Value(Value),
     Integer(i128),
     Double(f64),
+    /// A mean or a deviation, most of whose digits say nothing.
+    Mean(f64),
 }
 
 impl Figure {
@@ -26,7 +28,7 @@ impl Figure {
         match measure {
             Measure::Value(value) => Some(Figure::Value(value.clone())),
             Measure::Sum(sum) => Some(Figure::from(*sum)),
-            Measure::Mean(mean) => Some(Figure::Double(*mean)),
+            Measure::Mean(mean) => Some(Figure::Mean(*mean)),
             Measure::Distinct(count) => Some(Figure::Integer((*count).into())),
             _ => None,
         }
@@ -37,13 +39,16 @@ impl Figure {
         match self {
             Figure::Value(value) => printer.to_text(value),
             Figure::Integer(number) => number.to_string(),
-            Figure::Double(number) => float(*number),
+            Figure::Double(number) | Figure::Mean(number) => float(*number),
         }
     }
 
-    /// The text, with doubles rounded to about six digits.
+    /// The text, with means and deviations rounded to about six digits.
     pub(crate) fn rounded(&self, printer: &Printer) -> String {
-        rounded(&self.text(printer))
+        match self {
+            Figure::Mean(mean) => rounded(*mean),
+            Figure::Value(_) | Figure::Integer(_) | Figure::Double(_) => self.text(printer),
+        }
     }
 
     /// The figure as JSON: a number if JSON readers keep it, otherwise text.
@@ -51,7 +56,7 @@ impl Figure {
         match self {
             Figure::Value(value) => printer.json_value(value),
             Figure::Integer(number) => integer(*number),
-            Figure::Double(number) => {
+            Figure::Double(number) | Figure::Mean(number) => {
                 Printer::new(LogicalType::F64, false, None).json_value(&Value::F64(*number))
             }
         }
@@ -73,7 +78,7 @@ pub(crate) fn sum_and_mean(stats: &ColumnStats) -> (Option<Figure>, Option<Figur
     let Field { logical, .. } = stats.field;
     match (logical, sum) {
         (LogicalType::I64 | LogicalType::U64 | LogicalType::Bool, _) | (_, Sum::Double(_)) => {
-            (Some(sum.into()), stats.mean.map(Figure::Double))
+            (Some(sum.into()), stats.mean.map(Figure::Mean))
         }
         (_, Sum::Integer(sum)) => {
             let mean = i64::try_from(sum.div_euclid(i128::from(stats.values.max(1)))).ok();
@@ -99,14 +104,14 @@ fn float(value: f64) -> String {
     text
 }
 
-/// A number rounded to about six digits; other text is returned unchanged.
-fn rounded(text: &str) -> String {
-    match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && value.abs() < 1e6 => {
-            float(format!("{value:.5e}").parse().unwrap_or(value))
-        }
-        Ok(value) if value.is_finite() && value.abs() < 1e15 => format!("{value:.0}"),
-        _ => text.to_owned(),
+/// A number rounded to about six digits.
+fn rounded(value: f64) -> String {
+    if value.abs() < 1e6 {
+        float(format!("{value:.5e}").parse().unwrap_or(value))
+    } else if value.abs() < 1e15 {
+        format!("{value:.0}")
+    } else {
+        float(value)
     }
 }
 
@@ -116,17 +121,28 @@ mod tests {
 
     #[test]
     fn means_have_six_digits_for_people() {
-        for (text, expected) in [
-            ("0", "0"),
-            ("0.3333333333333333", "0.333333"),
-            ("-39.019999999999996", "-39.02"),
-            ("61908.123456", "61908.1"),
-            ("1234567.891", "1234568"),
-            ("1e300", "1e300"),
-            ("NaN", "NaN"),
-            ("2013-01-01", "2013-01-01"),
+        for (mean, expected) in [
+            (0.0, "0"),
+            (0.3333333333333333, "0.333333"),
+            (-39.019999999999996, "-39.02"),
+            (61908.123456, "61908.1"),
+            (1234567.891, "1234568"),
+            (1e300, "1e300"),
+            (f64::NAN, "NaN"),
+            (f64::NEG_INFINITY, "-inf"),
         ] {
-            assert_eq!(rounded(text), expected);
+            assert_eq!(rounded(mean), expected);
+        }
+    }
+
+    #[test]
+    fn values_and_sums_are_not_rounded() {
+        let printer = |logical, format| Printer::new(logical, false, Some(format));
+        let date = Figure::Value(Value::of(LogicalType::Date, 0));
+        assert_eq!(date.rounded(&printer(LogicalType::Date, "%d%m%Y")), "01011970");
+        let doubles = printer(LogicalType::F64, "");
+        for figure in [Figure::Double(0.1 + 0.2), Figure::Value(Value::F64(0.1 + 0.2))] {
+            assert_eq!(figure.rounded(&doubles), "0.30000000000000004");
         }
     }
 

@@ -23,10 +23,13 @@ pub(crate) fn fit(text: &str, limit: usize) -> String {
 /// out, or within words that are longer than a line.
 pub(crate) fn fold(text: &str, first: usize, rest: usize) -> Vec<&str> {
     let (mut lines, mut left, mut limit) = (Vec::new(), text, first);
-    while width(left) > limit {
-        let Some((_, cut)) = left.char_indices().nth(1).zip(end_of_line(left, limit)) else { break };
+    // Each scan ends with the line, so a long text takes linear time.
+    while let Some(end) = end_of_line(left, limit) {
         // A character wider than the line stands alone.
-        let cut = cut.max(left.chars().next().map_or(0, char::len_utf8));
+        let cut = end.max(left.chars().next().map_or(0, char::len_utf8));
+        if cut == left.len() {
+            break;
+        }
         let (line, next) = left.split_at(cut);
         let blank = if next.starts_with(' ') { Some(cut) } else { line.rfind(' ') };
         let (line, next) = match blank.filter(|blank| !line[..*blank].trim().is_empty()) {
@@ -40,7 +43,8 @@ pub(crate) fn fold(text: &str, first: usize, rest: usize) -> Vec<&str> {
     lines
 }
 
-/// A message whose lines are folded to `width`; lines that continue another one are indented.
+/// A message whose lines are folded to `width`; lines that continue another one are indented. A line above a caret is
+/// cut instead, so that the caret stays below its character.
 pub(crate) fn message(text: &str, width: Option<usize>) -> String {
     let Some(limit) = width else { return text.to_owned() };
     let fold_line = |line: &str| {
@@ -50,7 +54,34 @@ pub(crate) fn message(text: &str, width: Option<usize>) -> String {
         let lines = fold(words, limit.saturating_sub(indent), limit - hang);
         format!("{}{}", &line[..indent], lines.join(&format!("\n{}", " ".repeat(hang))))
     };
-    text.lines().map(fold_line).collect::<Vec<_>>().join("\n")
+    let (mut lines, mut rest) = (Vec::new(), text.lines().peekable());
+    while let Some(line) = rest.next() {
+        lines.push(match rest.next_if(|next| next.trim_start() == "^") {
+            Some(caret) => around_caret(line, caret.len() - 1, limit),
+            None => fold_line(line),
+        });
+    }
+    lines.join("\n")
+}
+
+/// `line` cut to `limit` columns at both ends, and a caret below its character `at`.
+fn around_caret(line: &str, at: usize, limit: usize) -> String {
+    let (front, back) = line.split_at(line.char_indices().nth(at).map_or(line.len(), |(start, _)| start));
+    // The caret needs a column after the end of the line, too.
+    let room = limit - width(back).max(1).min(limit - limit / 2);
+    let front = if width(front) <= room {
+        front.to_owned()
+    } else {
+        let mut left = width(front) + 1;
+        let fits = |(_, c): &(usize, char)| {
+            left = left.saturating_sub(c.width().unwrap_or(0));
+            left <= room
+        };
+        let start = front.char_indices().find(fits).map_or(front.len(), |(at, c)| at + c.len_utf8());
+        format!("…{}", &front[start..])
+    };
+    let indent = width(&front);
+    format!("{front}{}\n{}^", fit(back, limit.saturating_sub(indent)), " ".repeat(indent))
 }
 
 /// The start of the first character that does not fit into `limit` columns.
@@ -86,13 +117,50 @@ mod tests {
     }
 
     #[test]
+    fn long_texts_are_folded_in_linear_time() {
+        // A quadratic scan would take minutes.
+        assert_eq!(fold(&"x".repeat(2_000_000), 2, 2).len(), 1_000_000);
+        assert_eq!(fold(&"x ".repeat(1_000_000), 2, 2).len(), 1_000_000);
+    }
+
+    #[test]
     fn messages_hang() {
         assert_eq!(message("note: some words", Some(10)), "note: some\n    words");
         assert_eq!(message("  a b c\nd", Some(4)), "  a\n  b\n  c\nd");
         assert_eq!(message("note: some words", None), "note: some words");
     }
 
+    #[test]
+    fn a_line_above_a_caret_is_cut() {
+        let shown = |line: &str, at: usize, limit| {
+            message(&format!("dv: no\n{line}\n{:at$}^\n    hint", ""), Some(limit))
+        };
+        let in_message = |lines: &str| format!("dv: no\n{lines}\n    hint");
+        for (line, at, lines) in [
+            ("abc", 1, "abc\n ^"),
+            ("abcdefghij", 9, "abcdefghij\n         ^"),
+            ("abcdefghij", 10, "…cdefghij\n         ^"),
+            ("abcdefghijk", 0, "abcdefghi…\n^"),
+            ("abcdefghijklmn", 7, "…defghijk…\n     ^"),
+            ("日本語 = x", 2, "日本語 = x\n    ^"),
+            ("日本語日本語x", 5, "…語日本語x\n       ^"),
+            ("日本語日本語", 6, "…語日本語\n         ^"),
+        ] {
+            assert_eq!(shown(line, at, 10), in_message(lines));
+        }
+    }
+
     proptest! {
+        #[test]
+        fn a_caret_stays_below_its_character(line in "[a日]{0,40}[x ]", limit in 6usize..40) {
+            let at = line.chars().count() / 2;
+            let text = message(&format!("{line}\n{:at$}^", ""), Some(limit));
+            let (cut, caret) = text.split_once('\n').unwrap();
+            prop_assert!(width(cut) <= limit && width(caret) <= limit, "{text}");
+            let above = cut.char_indices().find(|(start, _)| width(&cut[..*start]) == width(caret) - 1);
+            prop_assert_eq!(above.map(|(_, c)| c), line.chars().nth(at), "{}", text);
+        }
+
         #[test]
         fn folding_keeps_all_but_blanks(text in "[a-c日 é\u{301}]{0,40}", first in 0usize..9, rest in 0usize..9) {
             let lines = fold(&text, first, rest);

@@ -1,14 +1,18 @@
 //! Plain text tables that fit the terminal.
 //!
-//! A table that is too wide gets narrower gaps, then its texts are cut. If that is not enough, each row is printed as a
-//! block of lines. Without a terminal, a table is as wide as it needs.
+//! In a table that is too wide, long texts are cut, then its gaps are narrower and its texts are cut further. If that is not
+//! enough, each row is printed as a block of lines. Without a terminal, no text is cut.
 
 use super::fit::{fit, fold, width};
 use crate::console::Console;
 use crate::error::CliError;
 
-/// The maximum width of a cell of text.
+/// The maximum width of a cell of text in a table that is too wide.
 const MAX_TEXT: usize = 40;
+
+/// The maximum width of a column in a table whose texts are not cut. Longer cells move the rest of their lines to the
+/// right, so that one long cell does not fill all other lines with blanks.
+pub(crate) const MAX_PADDED: usize = 100;
 
 /// The width to which columns of text are cut on a narrow terminal, at the least.
 const MIN_TEXT: usize = 8;
@@ -41,7 +45,7 @@ impl Align {
 struct Column {
     name: String,
     align: Align,
-    /// The widths of cells on a wide and on a narrow terminal.
+    /// The widths to which cells are cut in a table that is too wide, and at the least.
     max: usize,
     min: usize,
     is_cut_first: bool,
@@ -73,6 +77,8 @@ pub(crate) struct Table {
 struct Layout {
     widths: Vec<usize>,
     gap: usize,
+    /// Longer cells are cut.
+    cuts: bool,
 }
 
 impl Layout {
@@ -98,7 +104,7 @@ impl Table {
         Table { columns: heading.iter().map(column).collect(), ids: 1, rows: Vec::new() }
     }
 
-    /// Cuts the columns with these names to `max`, and on a narrow terminal before all others.
+    /// Cuts the columns with these names to `max` in a table that is too wide, and further before all others.
     pub(crate) fn cut_first(mut self, names: &[&str], max: usize) -> Table {
         for column in self.columns.iter_mut().filter(|column| names.contains(&column.name.as_str())) {
             (column.max, column.min, column.is_cut_first) = (max, MIN_CUT_FIRST, true);
@@ -130,9 +136,9 @@ impl Table {
         self.rows.push(Row::Rule);
     }
 
-    /// Whether the table fits without a cut that a wider terminal would not have.
+    /// Whether the table fits if its long texts are cut, but no further.
     pub(crate) fn fits(&self, console: &Console<'_>) -> bool {
-        console.out_width.is_none_or(|limit| self.wide().width() <= limit)
+        console.out_width.is_none_or(|limit| self.cut().width() <= limit)
     }
 
     /// Prints the table, or a block of lines for each row if the terminal is too narrow.
@@ -145,8 +151,8 @@ impl Table {
         Ok(())
     }
 
-    /// The layout on a wide terminal.
-    fn wide(&self) -> Layout {
+    /// The widths of the widest cells.
+    fn widths(&self) -> Vec<usize> {
         let mut widths: Vec<usize> = self.columns.iter().map(|column| width(&column.name)).collect();
         for row in &self.rows {
             let Row::Cells { cells, .. } = row else { continue };
@@ -154,16 +160,44 @@ impl Table {
                 *column = (*column).max(width(cell));
             }
         }
-        for (column, width) in self.columns.iter().zip(&mut widths) {
-            *width = (*width).min(column.max);
-        }
-        Layout { widths, gap: 2 }
+        widths
+    }
+
+    /// The layout without cuts.
+    fn uncut(&self) -> Layout {
+        let widths = self.widths().into_iter().map(|width| width.min(MAX_PADDED)).collect();
+        Layout { widths, gap: 2, cuts: false }
+    }
+
+    /// The layout with each column cut to its maximum.
+    fn cut(&self) -> Layout {
+        let widths = self.columns.iter().zip(self.widths()).map(|(column, width)| width.min(column.max));
+        Layout { widths: widths.collect(), gap: 2, cuts: true }
+    }
+
+    /// The greatest excess of a line's cells over the widths of their columns.
+    fn excess(&self, layout: &Layout) -> usize {
+        let excess = |cells: &mut dyn Iterator<Item = &String>| -> usize {
+            cells.zip(&layout.widths).map(|(cell, column)| width(cell).saturating_sub(*column)).sum()
+        };
+        let rows = self.rows.iter().map(|row| match row {
+            Row::Rule => 0,
+            Row::Cells { cells, .. } => excess(&mut cells.iter()),
+        });
+        let names = excess(&mut self.columns.iter().map(|column| &column.name));
+        rows.max().unwrap_or(0).max(names)
     }
 
     /// The layout for a terminal of width `limit`; `None` if the table does not fit.
     fn layout(&self, limit: Option<usize>) -> Option<Layout> {
-        let mut layout = self.wide();
-        let Some(limit) = limit.filter(|limit| layout.width() > *limit) else { return Some(layout) };
+        let uncut = self.uncut();
+        let Some(limit) = limit.filter(|limit| uncut.width() + self.excess(&uncut) > *limit) else {
+            return Some(uncut);
+        };
+        let mut layout = self.cut();
+        if layout.width() <= limit {
+            return Some(layout);
+        }
         layout.gap = 1;
         for first in [true, false] {
             while layout.width() > limit {
@@ -190,7 +224,8 @@ impl Table {
             }
         };
         let mut names = self.columns.iter().zip(&layout.widths);
-        names.any(|(column, limit)| width(&column.name) > *limit) || self.rows.iter().any(is_cut)
+        layout.cuts
+            && (names.any(|(column, limit)| width(&column.name) > *limit) || self.rows.iter().any(is_cut))
     }
 
     fn to_text(&self, layout: &Layout) -> String {
@@ -217,12 +252,13 @@ impl Table {
         let mut line = String::new();
         for (at, (column, width)) in self.columns.iter().zip(&layout.widths).enumerate() {
             let mut cell = cells.get(at).copied().unwrap_or("");
-            if column.is_folded {
-                folded = fold(cell, *width, *width).into_iter().skip(1).collect();
-                cell = fold(cell, *width, *width)[0];
+            if column.is_folded && layout.cuts {
+                folded = fold(cell, *width, *width);
+                cell = folded.remove(0);
             }
             let gap = if at > 0 { layout.gap } else { 0 };
-            line.extend([" ".repeat(gap), column.align.pad(&fit(cell, *width), *width)]);
+            let cell = if layout.cuts { fit(cell, *width) } else { cell.to_owned() };
+            line.extend([" ".repeat(gap), column.align.pad(&cell, *width)]);
         }
         out.extend([line.trim_end(), "\n"]);
         let indent = layout.width() - layout.widths.last().copied().unwrap_or(0);
@@ -314,6 +350,27 @@ all
 ";
         assert_eq!(printed(&table, None), (expected.to_owned(), String::new()));
         assert_eq!(printed(&table, Some(17)).0, expected);
+    }
+
+    #[test]
+    fn no_cell_is_cut_without_a_terminal() {
+        let mut table = Table::new(&[("name", Align::Left), ("n", Align::Right)]).cut_first(&["name"], 24);
+        let long = "x".repeat(50);
+        table.row(vec![long.clone(), "1".into()]);
+        table.row(vec!["y".into(), "2".into()]);
+        for width in [None, Some(53)] {
+            let (out, err) = printed(&table, width);
+            assert!(out.contains(&format!("\n{long}  1\ny{:50} 2\n", "")) && err.is_empty(), "{out}");
+        }
+        assert!(printed(&table, Some(52)).0.contains(&format!("\n{}…  1\n", "x".repeat(23))));
+        let huge = "z".repeat(50 * MAX_PADDED);
+        table.row(vec![huge.clone(), "3".into()]);
+        let (out, _) = printed(&table, None);
+        assert!(out.contains(&format!("\n{huge}  3\n")) && out.len() < 60 * MAX_PADDED);
+        let table = Table::new(&[(&huge, Align::Left), ("n", Align::Left)]);
+        assert!(
+            printed(&table, Some(1000)).0.starts_with("zzz") && printed(&table, Some(1000)).0.contains("…")
+        );
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! The tables of columns, encodings and sections of `dv build` and `dv info`.
 
 use super::format_value::Printer;
+use super::json::Json;
 use super::table::{Align, Table};
 use super::text::{decimal, printable, thousands};
-use crate::api::{Field, SegmentUsage};
+use crate::api::{Field, LogicalType, SegmentUsage, to_f64};
 use crate::cmd::info::distinct;
 use crate::input::import::StoredRef;
 
@@ -44,11 +45,24 @@ pub(crate) fn column_table(stats: &SegmentUsage, docs: u32) -> Table {
     table
 }
 
-/// The minimum and the maximum of a column; empty if they are not known.
+/// The minimum and the maximum of a column as text; empty if they are not known.
 pub(crate) fn ends(field: &Field, bounds: Option<(i64, i64)>) -> [String; 2] {
     let printer = Printer::of(field);
-    let shown = |stored| printable(&printer.to_text(StoredRef::Number(stored)));
-    bounds.map_or_else(Default::default, |(min, max)| [min, max].map(shown))
+    known_ends(field, bounds)
+        .map(|end| end.map(|stored| printable(&printer.to_text(stored))).unwrap_or_default())
+}
+
+/// The minimum and the maximum of a column as JSON; `null` if they are not known.
+pub(crate) fn json_ends(field: &Field, bounds: Option<(i64, i64)>) -> [Json; 2] {
+    let printer = Printer::of(field);
+    known_ends(field, bounds).map(|end| end.map_or(Json::NONE, |stored| printer.json_value(stored)))
+}
+
+/// The stored bounds of a column. A bound that is NaN is none: the range of the numbers is not stored.
+fn known_ends(field: &Field, bounds: Option<(i64, i64)>) -> [Option<StoredRef<'static>>; 2] {
+    let is_nan = |stored| field.logical == LogicalType::F64 && to_f64(stored).is_nan();
+    let known = |stored| (!is_nan(stored)).then_some(StoredRef::Number(stored));
+    bounds.map_or_else(Default::default, |(min, max)| [min, max].map(known))
 }
 
 /// A row for each column, with its encodings.

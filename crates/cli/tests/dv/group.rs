@@ -94,3 +94,19 @@ b.example          2            8
     );
     wrong(&["host,host"], "named twice");
 }
+
+/// Keys that differ only after their beginning stay apart in a pipe.
+#[test]
+fn a_pipe_gets_whole_cells() {
+    let long = "x".repeat(60);
+    let sandbox = Sandbox::with("l.csv", format!("name\n{long}a\n{long}b\n{long}b\n"));
+    sandbox.ok(&["build", "l.csv", "-o", "l.dv", "-q"]);
+    for command in ["group", "facet"] {
+        let run = sandbox.dv(&[command, "l.dv", "name"]);
+        assert!(
+            run.out.contains(&format!("{long}a  ")) && run.out.contains(&format!("{long}b  ")),
+            "{run:?}"
+        );
+        assert!(run.err.is_empty(), "{run:?}");
+    }
+}

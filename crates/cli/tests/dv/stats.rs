@@ -176,3 +176,23 @@ y       a    b
 ";
     assert_eq!(on_terminal(80), expected);
 }
+
+/// A bound that is NaN is no bound, and `dv stats` has the range of the numbers.
+#[test]
+fn info_shows_no_bound_that_is_nan() {
+    let sandbox = Sandbox::with("n.csv", "id,x\na,0.5\nb,NaN\nc,1.5\n");
+    sandbox.ok(&["build", "n.csv", "-o", "n.dv", "-q"]);
+    sandbox.ok(&["store", "create", "st", "--type", "id=string,x=f64", "--id-field", "id"]);
+    sandbox.ok(&["put", "st", "n.csv", "-q"]);
+    for file in ["n.dv", "st"] {
+        let table = sandbox.ok(&["info", file]);
+        let line = table.lines().find(|line| line.starts_with("x ")).unwrap();
+        assert!(line.contains("0.5") && !line.contains("NaN"), "{table}");
+        let info: Value = serde_json::from_str(&sandbox.ok(&["info", file, "--json"])).unwrap();
+        let columns = info["columns"].as_array().unwrap();
+        let column = columns.iter().find(|column| column["name"] == "x").unwrap();
+        assert_eq!((&column["min"], &column["max"]), (&json!(0.5), &Value::Null), "{info}");
+        let stats: Value = serde_json::from_str(&sandbox.ok(&["stats", file, "x", "--json"])).unwrap();
+        assert_eq!(stats["columns"][0]["max"], json!(1.5), "{stats}");
+    }
+}

@@ -156,6 +156,19 @@ fn a_pipe_gets_what_a_wide_terminal_shows() {
     }
 }
 
+#[test]
+fn a_caret_stays_below_its_character() {
+    let sandbox = sandbox();
+    let query = format!("section = \"{}\" and sise > 1 or section = \"{0}\"", "x".repeat(50));
+    for columns in [60, 80, 200] {
+        let text = on_terminal(sandbox.command(&["count", "p.dv", "--where", &query]), columns);
+        let lines = assert_fits(&text, columns, &query);
+        let caret = lines.iter().position(|line| line.trim_start() == "^").unwrap();
+        let above: String = lines[caret - 1].chars().skip(lines[caret].len() - 1).collect();
+        assert!(above.starts_with("sise > 1"), "{text}");
+    }
+}
+
 /// Ten thousand rows, so many times, compressed.
 fn many_rows(times: usize) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());

@@ -10,12 +10,10 @@ use crate::api::{Bounds, ColumnSource, ColumnUsage, Field, Search, SegmentUsage}
 use crate::args::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::input::import::StoredRef;
-use crate::output::format_value::Printer;
 use crate::output::json::Json;
 use crate::output::table::{Align, Table};
 use crate::output::text::{decimal, printable, thousands};
-use crate::output::usage_tables::{MAX_END, ends};
+use crate::output::usage_tables::{MAX_END, ends, json_ends};
 use crate::read;
 
 pub(super) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
@@ -161,15 +159,14 @@ fn json(file: &str, snapshot: &Snapshot, usage: &[SegmentUsage], columns: &[Colu
     let schema = snapshot.schema();
     let column = |column: &Column| {
         let Field { name, kind, logical, .. } = &column.field;
-        let printer = Printer::of(&column.field);
-        let shown = |stored| printer.json_value(StoredRef::Number(stored));
+        let [min, max] = json_ends(&column.field, column.ends());
         Json::object([
             ("name", name.as_str().into()),
             ("kind", kind.name().into()),
             ("type", logical.name().into()),
             ("documents", column.docs.into()),
-            ("min", column.ends().map_or(Json::NONE, |(min, _)| shown(min))),
-            ("max", column.ends().map_or(Json::NONE, |(_, max)| shown(max))),
+            ("min", min),
+            ("max", max),
             ("bytes", column.bytes.into()),
         ])
     };

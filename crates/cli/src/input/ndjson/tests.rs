@@ -1,5 +1,5 @@
 use std::cell::Cell;
-use std::io::{BufRead, Cursor};
+use std::io::{BufRead, BufReader, Cursor};
 use std::rc::Rc;
 
 use proptest::prelude::*;
@@ -137,6 +137,35 @@ fn a_file_of_lines_has_one_object_a_line() {
         let rows = rows_of(format!("{{}}\n{line}\n{{\"b\":1}}\n").as_bytes());
         assert_eq!(rows, [Ok(vec![]), Err(message.to_owned()), Ok(vec!["b Number 1 3:6".to_owned()])]);
     }
+}
+
+#[test]
+fn a_first_line_that_is_cut_is_one_bad_row() {
+    for (first, problem) in [
+        ("{\"a\":", r#"a.ndjson:1:6: invalid JSON: EOF while parsing a value: "{"a":""#),
+        ("{\"a\":[", r#"a.ndjson:1:7: invalid JSON: EOF while parsing a list: "{"a":[""#),
+        ("{\"a\":[1,", r#"a.ndjson:1:9: invalid JSON: EOF while parsing a value: "{"a":[1,""#),
+    ] {
+        for (last, rows) in [("", 1), ("{\"b\":2}", 2), ("{\"b\":{\"c\":\n", 2)] {
+            let text = format!("\n{first}\n{{\"b\":1}}\n{last}");
+            let found = rows_of(text.as_bytes());
+            assert_eq!(found.len(), rows + 1, "{text} {found:?}");
+            assert_eq!(found[0], Err(problem.replace(":1:", ":2:")), "{text}");
+            assert_eq!(found[1], Ok(vec!["b Number 1 3:6".to_owned()]), "{text}");
+            let pausing = PausingReader::new(text.as_bytes(), Rc::new(Cell::new(true)));
+            assert_eq!(rows_of_reader(Box::new(pausing)), found, "{text}");
+        }
+    }
+    // An object over several lines, without the last one.
+    let unfinished = r#"a.ndjson:2:10: invalid JSON: EOF while parsing an object: "  {"b":1}""#;
+    assert_eq!(rows_of(b"{\"a\":\n  {\"b\":1}\n"), [Err(unfinished.to_owned())]);
+}
+
+#[test]
+fn a_value_of_too_many_lines_is_refused() {
+    let text = [&b"{"[..], &vec![b'\n'; 33 << 20], b"}"].concat();
+    let found = rows_of_reader(Box::new(BufReader::new(Cursor::new(text)))).remove(0).unwrap_err();
+    assert!(found.ends_with(": the value has more than 33,554,432 lines"), "{found}");
 }
 
 #[test]

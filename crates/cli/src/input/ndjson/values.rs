@@ -8,6 +8,9 @@ use std::io::{self, BufRead};
 /// The longest value, in bytes.
 const MAX_VALUE: usize = 256 << 20;
 
+/// The greatest number of lines of a value, so that the ends of lines take no more memory than the value.
+const MAX_LINES: usize = 32 << 20;
+
 /// The deepest nesting of arrays and objects, which is that of the parser.
 const MAX_DEPTH: usize = 128;
 
@@ -27,6 +30,8 @@ pub(super) enum Layout {
 pub(super) enum Next {
     /// A value, which the buffer has.
     Value,
+    /// The first value of the file is cut, but has several lines. The buffer has them.
+    CutLines,
     /// The rest of the file has one object a line.
     Lines,
     End,
@@ -49,7 +54,7 @@ pub(super) struct ValueReader {
     column: usize,
     /// The place of the value in the buffer, and its line ends.
     pub(super) place: (u64, usize),
-    pub(super) line_ends: Vec<usize>,
+    pub(super) line_ends: Vec<u32>,
 }
 
 /// The separator before the next element of an array.
@@ -179,7 +184,8 @@ impl ValueReader {
                 step = scan.add(*byte);
                 if step != Step::Before {
                     if *byte == b'\n' {
-                        self.line_ends.push(start + used);
+                        // MAX_VALUE fits.
+                        self.line_ends.push(u32::try_from(start + used).unwrap_or(u32::MAX));
                     }
                     used += 1;
                 }
@@ -193,17 +199,26 @@ impl ValueReader {
             if is_last && step == Step::More {
                 step = Step::Before;
             }
-            if bytes.len() > MAX_VALUE {
+            let problem = if bytes.len() > MAX_VALUE {
+                Some("the value is longer than 256 MiB")
+            } else {
+                (self.line_ends.len() > MAX_LINES).then_some("the value has more than 33,554,432 lines")
+            };
+            if let Some(problem) = problem {
                 self.separator = Separator::None;
-                return Ok(Next::Bad("the value is longer than 256 MiB"));
+                return Ok(Next::Bad(problem));
             }
         }
         self.separator = Separator::Missing;
+        let is_first = self.layout == Layout::Unknown && !self.has_value;
+        let has_lines = !self.line_ends.is_empty();
         if step == Step::Last {
             self.has_value = true;
-            if !self.line_ends.is_empty() {
+            if has_lines {
                 self.layout = Layout::Values;
             }
+        } else if is_first && has_lines {
+            return Ok(Next::CutLines);
         }
         Ok(Next::Value)
     }
