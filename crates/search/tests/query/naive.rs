@@ -589,6 +589,16 @@ fn any_comparison(rng: &mut SplitMix64) -> Comparison {
     ])
 }
 
+/// The same for types whose values can be compared.
+fn family(logical: LogicalType) -> &'static str {
+    match logical {
+        LogicalType::I64 | LogicalType::U64 | LogicalType::F64 => "number",
+        LogicalType::Utf8 | LogicalType::Bytes => "string",
+        _ if nanos_of_unit(logical).is_some() => "time",
+        other => other.name(),
+    }
+}
+
 /// A query on the numbers of documents.
 pub fn any_numbers(docs: u32, rng: &mut SplitMix64) -> Query {
     let number = |rng: &mut SplitMix64| i64::from(rng.below_u32(docs + 20)) - 10;
@@ -623,7 +633,9 @@ pub fn any_query(columns: &[(Field, ModelColumn)], depth: u32, rng: &mut SplitMi
             Query::matches(name, any_pattern(logical, rng))
         }
         9..11 => {
-            let (other, _) = rng.pick(columns);
+            let alike = |other: &&Field| family(other.logical) == family(logical);
+            let others: Vec<&Field> = columns.iter().map(|(other, _)| other).filter(alike).collect();
+            let other = if rng.chance(1, 40) { &rng.pick(columns).0 } else { *rng.pick(&others) };
             Query::compare(name, any_comparison(rng), &other.name)
         }
         0 => Query::eq(name, literal(logical, rng)),
