@@ -101,6 +101,7 @@ mod column_comparison;
 mod column_condition;
 mod condition_filter;
 mod convert_literal;
+mod doc_ids;
 mod error;
 mod evaluate;
 mod explain;

@@ -203,7 +203,7 @@ fn a_terminal_gets_no_segment() {
     }
 }
 
-/// What makes messages coloured, or not: the terminal, the environment, the option.
+/// The terminal, the environment and `--color` decide whether messages are coloured.
 #[test]
 fn messages_have_the_colours_of_clap() {
     let sandbox = sandbox();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::distinct_sets::DistinctSet;
 use super::group_value;
 use super::having::Having;
-use super::metric::Layout;
+use super::layout::Layout;
 use super::order_value::OrderValue;
 use super::row_table::{RowTable, ValueSpace};
 use super::{GroupOrder, TopGroup};

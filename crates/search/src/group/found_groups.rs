@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use docvalues_column::{DocAddress, Field, Lists, TermOrd, Value};
 
-use super::metric::Layout;
+use super::layout::Layout;
 use super::{GroupFound, Groups, TERM_BATCH, TopGroup, tuple_column};
 use crate::columns::Slot;
 use crate::error::Result;

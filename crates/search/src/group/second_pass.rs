@@ -6,7 +6,7 @@ use docvalues_column::DocId;
 use hashbrown::HashMap;
 
 use super::group_value;
-use super::metric::Layout;
+use super::layout::Layout;
 use crate::collector::Collector;
 use crate::columns::Slot;
 use crate::error::Result;

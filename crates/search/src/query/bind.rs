@@ -4,16 +4,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use docvalues_column::{Bitset, Column, ColumnSource, DocRange, ErrorKind, LogicalType};
+use docvalues_column::{Bitset, Column, ColumnSource, DocRange, ErrorKind};
 use regex::bytes::Regex;
 
 use super::column_comparison::ColumnComparison;
-use super::column_condition::{
-    Refused, Simplified, Values, Wanted, compiled, matching_terms, values, wanted,
-};
+use super::column_condition::{Refused, Simplified, Wanted, compiled, matching_terms, wanted};
 use super::condition_filter::ConditionFilter;
+use super::doc_ids::DOC;
 use super::pattern::CompiledPatterns;
-use super::range_set::{End, RangeSet};
 use super::{Condition, MAX_DEPTH, Query, QueryError, Test};
 use crate::group::Metric;
 use crate::interrupt::Interrupt;
@@ -86,9 +84,6 @@ enum Draft {
     Condition(Query, Arc<dyn Column>, Wanted),
 }
 
-/// The pseudo-column of the ids of documents.
-const DOC: &str = "_doc";
-
 /// Whether the error is that a column does not exist.
 fn is_no_such_column(error: &Error) -> bool {
     matches!(error, Error::Column(inner) if matches!(inner.kind(), ErrorKind::NoSuchColumn { .. }))
@@ -129,7 +124,7 @@ const MAX_LEVELS: usize = 2 * MAX_DEPTH + 4;
 
 /// Binds queries to a source.
 pub(super) struct Binder<'s> {
-    source: &'s dyn ColumnSource,
+    pub(super) source: &'s dyn ColumnSource,
     patterns: &'s CompiledPatterns,
     stop: &'s Interrupt,
     columns: HashMap<String, Arc<dyn Column>>,
@@ -271,40 +266,6 @@ impl<'s> Binder<'s> {
         Ok(Node { kind, clause, note: None, share, cost, parts: Vec::new(), id: self.id() })
     }
 
-    /// The node of a condition on the ids of documents.
-    fn bind_doc_ids(&mut self, query: &Query, condition: &Condition) -> Result<Node> {
-        let (clause, docs) = (Clause::Own(query.clone()), self.source.docs());
-        let there = RangeSet::one(0, End::Before(i64::from(docs)));
-        let refused = |what: &str| refused_at((0, format!("column \"{DOC}\" {what}")), condition);
-        let values = match &condition.test {
-            Test::Missing => {
-                return Ok(self.none(clause, Some("every document has a number".into()), Vec::new()));
-            }
-            Test::Matches(_) => {
-                return Err(refused("is a number: expected text or bytes for a pattern"));
-            }
-            Test::Column(..) => return Err(refused("cannot be compared with a column")),
-            test => values(DOC, LogicalType::I64, test).map_err(|refused| refused_at(refused, condition))?,
-        };
-        let wanted = match (values, &condition.test) {
-            (Values::Numbers(numbers), Test::NotIn(_)) => numbers.complement().intersection(&there),
-            (Values::Numbers(numbers), _) => numbers.intersection(&there),
-            _ => there.clone(),
-        };
-        if wanted == there {
-            return Ok(self.all(clause, Some("every document has such a number".into())));
-        }
-        if wanted.is_empty() {
-            return Ok(self.none(clause, Some(format!("there are {docs} documents")), Vec::new()));
-        }
-        let doc = |number: i64| u32::try_from(number).unwrap_or(docs);
-        let ranges: Vec<DocRange> =
-            wanted.ranges().map(|range| DocRange::new(doc(*range.start()), doc(*range.end() + 1))).collect();
-        let share = ranges.iter().map(|range| range.len() as f64).sum::<f64>() / f64::from(docs);
-        let kind = NodeKind::DocRanges(ranges);
-        Ok(Node { kind, clause, note: None, share, cost: 0.002, parts: Vec::new(), id: self.id() })
-    }
-
     /// Opens a column once.
     fn column(&mut self, name: &str) -> Result<Arc<dyn Column>> {
         if let Some(column) = self.columns.get(name) {
@@ -427,15 +388,15 @@ impl<'s> Binder<'s> {
         }
     }
 
-    fn all(&mut self, clause: Clause, note: Option<String>) -> Node {
+    pub(super) fn all(&mut self, clause: Clause, note: Option<String>) -> Node {
         Node { kind: NodeKind::All, clause, note, share: 1.0, cost: 0.0, parts: Vec::new(), id: self.id() }
     }
 
-    fn none(&mut self, clause: Clause, note: Option<String>, parts: Vec<Node>) -> Node {
+    pub(super) fn none(&mut self, clause: Clause, note: Option<String>, parts: Vec<Node>) -> Node {
         Node { kind: NodeKind::None, clause, note, share: 0.0, cost: 0.0, parts, id: self.id() }
     }
 
-    fn id(&mut self) -> usize {
+    pub(super) fn id(&mut self) -> usize {
         self.nodes += 1;
         self.nodes - 1
     }

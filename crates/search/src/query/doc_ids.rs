@@ -1,0 +1,48 @@
+//! Conditions on the ids of documents, `_doc`.
+
+use docvalues_column::{DocRange, LogicalType};
+
+use super::bind::{Binder, Clause, Node, NodeKind, refused_at};
+use super::column_condition::{Values, values};
+use super::range_set::{End, RangeSet};
+use super::{Condition, Query, Test};
+use crate::Result;
+
+/// The pseudo-column of the ids of documents.
+pub(super) const DOC: &str = "_doc";
+
+impl Binder<'_> {
+    /// The node of a condition on the ids of documents.
+    pub(super) fn bind_doc_ids(&mut self, query: &Query, condition: &Condition) -> Result<Node> {
+        let (clause, docs) = (Clause::Own(query.clone()), self.source.docs());
+        let there = RangeSet::one(0, End::Before(i64::from(docs)));
+        let refused = |what: &str| refused_at((0, format!("column \"{DOC}\" {what}")), condition);
+        let values = match &condition.test {
+            Test::Missing => {
+                return Ok(self.none(clause, Some("every document has a number".into()), Vec::new()));
+            }
+            Test::Matches(_) => {
+                return Err(refused("is a number: expected text or bytes for a pattern"));
+            }
+            Test::Column(..) => return Err(refused("cannot be compared with a column")),
+            test => values(DOC, LogicalType::I64, test).map_err(|refused| refused_at(refused, condition))?,
+        };
+        let wanted = match (values, &condition.test) {
+            (Values::Numbers(numbers), Test::NotIn(_)) => numbers.complement().intersection(&there),
+            (Values::Numbers(numbers), _) => numbers.intersection(&there),
+            _ => there.clone(),
+        };
+        if wanted == there {
+            return Ok(self.all(clause, Some("every document has such a number".into())));
+        }
+        if wanted.is_empty() {
+            return Ok(self.none(clause, Some(format!("there are {docs} documents")), Vec::new()));
+        }
+        let doc = |number: i64| u32::try_from(number).unwrap_or(docs);
+        let ranges: Vec<DocRange> =
+            wanted.ranges().map(|range| DocRange::new(doc(*range.start()), doc(*range.end() + 1))).collect();
+        let share = ranges.iter().map(|range| range.len() as f64).sum::<f64>() / f64::from(docs);
+        let kind = NodeKind::DocRanges(ranges);
+        Ok(Node { kind, clause, note: None, share, cost: 0.002, parts: Vec::new(), id: self.id() })
+    }
+}
