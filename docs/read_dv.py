@@ -23,7 +23,7 @@ import zlib
 from read_dv_ids import Ids
 
 VERSION = 1
-FEATURES = 0  # the required features that this reader knows
+FEATURES = 0b1  # the required features that this reader knows
 MASK = (1 << 64) - 1
 
 # Names by tag.
@@ -35,7 +35,7 @@ TRANSFORMS = ("constant", "affine", "table", "decimal")
 ENCODINGS = ("constant", "packed", "linear")
 SHAPES = ("none", "all", "blocks", "blocks and jump table")
 PRESENCE = ("empty", "full", "list", "sparse", "dense", "runs")
-CODINGS = ("raw", "fsst", "deflate")
+CODINGS = ("raw", "fsst", "deflate", "onpair")
 
 
 def need(condition, message):
@@ -394,13 +394,19 @@ class Bytes:
             self.symbols = [symbols.take(size) for size in symbols.take(symbols.u(1))]
             need(self.symbols and symbols.at == len(symbols.data), "symbols: none, or bytes after the last")
             need(all(1 <= len(symbol) <= 15 for symbol in self.symbols), "symbols: length")
+        if self.coding == "onpair":
+            tokens = Fields(segment.section(fields, "symbols"))
+            self.tokens = [tokens.take(size) for size in tokens.take(tokens.u(2))]
+            need(self.tokens and tokens.at == len(tokens.data), "tokens: none, or bytes after the last")
+            need(all(2 <= len(token) <= 16 for token in self.tokens) and len(self.tokens) <= 3840, "tokens: length")
         if self.coding == "deflate":
             preset, ends = fields.u(1), Fields(segment.section(fields, "block ends"))
             preset = segment.section(fields, "preset dictionary") if preset else b""
             self.data = b"".join(self.blocks(total_len, ends, preset))
         self.offsets = Numbers(segment, fields, "offsets") if variable else None
         offsets = (self.offsets.count, self.offsets.max) if variable else (self.count + 1, self.fixed_len * self.count)
-        need(offsets == (self.count + 1, len(self.data)), "byte strings: counts or lengths that do not fit the bytes")
+        size = (offsets[1] * 3 + 1) // 2 if self.coding == "onpair" else offsets[1]
+        need((offsets[0], size) == (self.count + 1, len(self.data)), "byte strings: counts or lengths that do not fit the bytes")
 
     def blocks(self, total_len, ends, preset):
         """The unpacked bytes of each block (10.4)."""
@@ -419,9 +425,18 @@ class Bytes:
         start, end = self.fixed_len * i, self.fixed_len * (i + 1)
         if self.offsets:
             start, end = self.offsets.get(i), self.offsets.get(i + 1)
-        need(0 <= start <= end <= len(self.data), "byte strings: offsets that descend, or leave the section")
+        last = len(self.data) * 2 // 3 if self.coding == "onpair" else len(self.data)
+        need(0 <= start <= end <= last, "byte strings: offsets that descend, or leave the section")
+        if self.coding == "onpair":
+            return b"".join(self.token(code) for code in range(start, end))
         value = self.data[start:end]
         return b"".join(self.decode(Fields(value))) if self.coding == "fsst" else value
+
+    def token(self, i):
+        """The bytes of code i (10.6)."""
+        code = int.from_bytes(self.data[i * 3 // 2 :][:2], "little") >> i % 2 * 4 & 0xFFF
+        need(code < 256 + len(self.tokens), "byte strings: a code without a token")
+        return bytes([code]) if code < 256 else self.tokens[code - 256]
 
     def decode(self, codes):
         """Decodes the codes (10.3)."""

@@ -22,8 +22,12 @@ use docvalues_benches::{Bench, segment};
 /// Values of a batch.
 const BATCH: usize = 1024;
 
-const WAYS: [(&str, Compression); 3] =
-    [("raw", Compression::None), ("fsst", Compression::Fsst), ("block", Compression::Block)];
+const WAYS: [(&str, Compression); 4] = [
+    ("raw", Compression::None),
+    ("fsst", Compression::Fsst),
+    ("onpair", Compression::OnPair),
+    ("block", Compression::Block),
+];
 
 /// The number that a value adds to the sum, from its length and bytes.
 fn touch(value: &[u8]) -> u64 {

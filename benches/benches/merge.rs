@@ -25,9 +25,10 @@ const STEP: u32 = 1 << 16;
 const SEGMENTS: u32 = 40;
 
 /// Columns with the same byte strings as others, in other encodings.
-const STRINGS: [(&str, BytesKind, Compression); 3] = [
+const STRINGS: [(&str, BytesKind, Compression); 4] = [
     ("url sorted", BytesKind::Sorted, Compression::None),
     ("url fsst", BytesKind::Binary, Compression::Fsst),
+    ("url onpair", BytesKind::Binary, Compression::OnPair),
     ("url block", BytesKind::Binary, Compression::Block),
 ];
 

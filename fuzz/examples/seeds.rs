@@ -88,7 +88,9 @@ fn main() -> Result<()> {
             })
             .collect();
         for (form, compression) in
-            [Compression::None, Compression::Fsst, Compression::Block].into_iter().enumerate()
+            [Compression::None, Compression::Fsst, Compression::Block, Compression::OnPair]
+                .into_iter()
+                .enumerate()
         {
             let options = BinaryOptions { compression, jump_tables: number % 2 == 0 };
             let made = binary::encode(terms.concat(), &ends, &options)?;

@@ -2,13 +2,13 @@
 
 use docvalues::column::bits;
 use docvalues::{
-    Bitset, ColumnSource, Compression, DocId, LiveDocs, Merger, OpenOptions, Segment, SortKey, Verify,
-    WriteErrorKind, WriterOptions,
+    Bitset, ColumnSource, Compression, DocId, LiveDocs, Merger, OpenOptions, Segment, SortKey, Verify, WriteErrorKind,
+    WriterOptions,
 };
 use docvalues_testkit::shapes::Presence;
 
 use crate::choices::Choices;
-use crate::program::{Column, Documents, options, ways_to_open};
+use crate::program::{COMPRESSIONS, Column, Documents, options, ways_to_open};
 use crate::structure::mutate;
 
 /// Limit of the values of an input.
@@ -26,8 +26,7 @@ struct Piece {
 pub fn merge(input: &[u8]) {
     let mut choices = Choices::new(input);
     let (options, hostile) = (options(&mut choices), choices.byte());
-    let compression =
-        choices.pick(&[Compression::Auto, Compression::None, Compression::Fsst, Compression::Block]);
+    let compression = choices.pick(&COMPRESSIONS);
     let columns = Documents::choose(&mut choices, true).columns;
     let mut pieces: Vec<Piece> =
         (0..=choices.below(4)).map(|_| Piece::choose(&mut choices, &columns)).collect();

@@ -24,7 +24,7 @@ use docvalues_testkit::model::MemSource;
 use crate::choices::Choices;
 use answer::Answer;
 pub(crate) use answer::{Question, ask};
-pub(crate) use columns::Column;
+pub(crate) use columns::{COMPRESSIONS, Column};
 use handles::ask_handle;
 pub(crate) use write::{Documents, options, schema_of};
 

@@ -1,11 +1,11 @@
-//! Byte strings by index: raw, or compressed by FSST or DEFLATE.
+//! Byte strings by index: raw, or compressed by FSST, OnPair or DEFLATE.
 //!
 //! # Sections
 //!
 //! | section | holds |
 //! | --- | --- |
 //! | bytes | the values, end to end, without separators, or their compressed form: see [`Coding`] |
-//! | symbols | the symbol table of an [FSST](Coding::Fsst) column |
+//! | symbols | the symbol table of an [FSST](Coding::Fsst) column, or the tokens of an [OnPair](Coding::OnPair) one |
 //! | block ends | the ends of the blocks of a [DEFLATE](Coding::Deflate) column |
 //! | preset dictionary | the preset dictionary of all of these blocks |
 //! | offsets | the start of each value, and the end of the last one: [numbers](crate::numeric) |
@@ -33,9 +33,9 @@
 //! | 0 | 8 | `count` | values |
 //! | 8 | 1 | `variable` | 1 if there are offsets, else 0 |
 //! | 9 | 1 | `coding` | encoding of the values as bytes: see [`Coding`] |
-//! | 10 | 4 | `fixed_len` | stored bytes of every value; 0 if there are offsets |
+//! | 10 | 4 | `fixed_len` | stored bytes of every value, or its codes with OnPair; 0 if there are offsets |
 //! | 14 | 20 | `bytes` | reference to the bytes; unless all values are empty |
-//! | 34 | | `coded` | fields of the coding: see `binary/fsst.rs` and `binary/deflate.rs` |
+//! | 34 | | `coded` | fields of the coding: see `fsst.rs`, `onpair.rs` and `deflate.rs` in `binary` |
 //! | … | | `offsets` | the entry of the offsets; if `variable` |
 //!
 //! # Cost
@@ -44,7 +44,7 @@
 //! neighbours. Offsets are stored as distances from a line with the average length as its slope: usually in 1 to 2
 //! bytes each.
 //!
-//! FSST adds nanoseconds a value, and reads fewer bytes from memory. DEFLATE adds microseconds.
+//! FSST and OnPair add nanoseconds a value, and read fewer bytes from memory. DEFLATE adds microseconds.
 //!
 //! # Hostile bytes
 //!
@@ -62,12 +62,15 @@ pub use encode::{
     estimate_min_len,
 };
 pub use fsst::{ESCAPE, MAX_SYMBOL};
+pub use onpair::{CODES, MAX_TOKEN, MAX_TOKENS};
 pub use read::{BinaryReader, Scratch, Strings};
 
+mod coder;
 mod deflate;
 mod encode;
 mod fsst;
 mod gather;
+mod onpair;
 mod read;
 mod sample;
 #[cfg(test)]
@@ -80,6 +83,7 @@ pub const MAX_VALUE: u32 = 1 << 31;
 const TAG_RAW: u8 = 0;
 const TAG_FSST: u8 = 1;
 const TAG_DEFLATE: u8 = 2;
+const TAG_ONPAIR: u8 = 3;
 
 /// Byte strings, generic over their sections: encoded bytes (`Vec<u8>`), references in the directory ([`SectionRef`]),
 /// or sections of an open file ([`SectionBytes`](crate::source::SectionBytes)).
@@ -97,7 +101,7 @@ pub struct Binary<S> {
 
 /// The compression of byte strings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Coding<S, T = S> {
+pub enum Coding<S> {
     /// Values are stored uncompressed.
     Raw,
     /// Each value is a sequence of one-byte codes, each of which stands for a symbol of several bytes.
@@ -105,18 +109,26 @@ pub enum Coding<S, T = S> {
         /// Length of all values, uncompressed.
         total_len: u64,
         /// The symbol table.
-        symbols: T,
+        symbols: S,
+    },
+    /// Each value is a sequence of codes of 12 bits, each of which stands for a byte or for a token of several.
+    OnPair {
+        /// Length of all values, uncompressed.
+        total_len: u64,
+        /// The tokens.
+        tokens: S,
     },
     /// The values, end to end, are cut into blocks, each of which is compressed by DEFLATE.
     Deflate(DeflateBlocks<S>),
 }
 
-impl<S, T> Coding<S, T> {
+impl<S> Coding<S> {
     /// The coding's name, as `dv info` shows it.
     pub const fn name(&self) -> &'static str {
         match self {
             Coding::Raw => "raw",
             Coding::Fsst { .. } => "fsst",
+            Coding::OnPair { .. } => "onpair",
             Coding::Deflate(_) => "deflate",
         }
     }
@@ -139,6 +151,14 @@ impl<S> BinaryOffsets<S> {
             BinaryOffsets::Variable(_) => "variable",
         }
     }
+
+    /// The end of the last of `count` values.
+    fn total(&self, count: u64) -> u64 {
+        match self {
+            BinaryOffsets::Fixed(len) => count.saturating_mul(u64::from(*len)),
+            BinaryOffsets::Variable(offsets) => offsets.max.cast_unsigned(),
+        }
+    }
 }
 
 impl<S> Binary<S> {
@@ -155,6 +175,9 @@ impl<S> Binary<S> {
             Coding::Fsst { total_len, symbols } => {
                 Coding::Fsst { total_len, symbols: f(Section::Symbols, symbols)? }
             }
+            Coding::OnPair { total_len, tokens } => {
+                Coding::OnPair { total_len, tokens: f(Section::Symbols, tokens)? }
+            }
             Coding::Deflate(blocks) => Coding::Deflate(blocks.try_map(f)?),
         };
         let offsets = match self.offsets {
@@ -170,9 +193,14 @@ impl<S> Binary<S> {
         ErrorKind::rule(bytes != Some(0), "empty values have a bytes section")?;
         let has_coded = bytes.is_some() || matches!(self.coding, Coding::Raw);
         ErrorKind::rule(has_coded, "empty values are compressed")?;
-        // Offsets are places in the bytes, or in what blocks hold of them.
+        // Offsets are places in the bytes, in their codes, or in what blocks hold of them.
         let bytes = match &self.coding {
             Coding::Raw | Coding::Fsst { .. } => bytes,
+            Coding::OnPair { .. } => {
+                let codes = self.offsets.total(self.count);
+                ErrorKind::equal("length of the codes", bytes.unwrap_or(0), onpair::bytes_of(codes))?;
+                Some(codes)
+            }
             Coding::Deflate(blocks) => {
                 blocks.check(&len)?;
                 Some(blocks.total_len)
@@ -207,6 +235,7 @@ impl Binary<SectionRef> {
         out.put_u8(match self.coding {
             Coding::Raw => TAG_RAW,
             Coding::Fsst { .. } => TAG_FSST,
+            Coding::OnPair { .. } => TAG_ONPAIR,
             Coding::Deflate(_) => TAG_DEFLATE,
         });
         out.put_u32(fixed_len);
@@ -215,7 +244,7 @@ impl Binary<SectionRef> {
         }
         match &self.coding {
             Coding::Raw => {}
-            Coding::Fsst { total_len, symbols } => {
+            Coding::Fsst { total_len, symbols } | Coding::OnPair { total_len, tokens: symbols } => {
                 out.put_u64(*total_len);
                 symbols.encode(out);
             }
@@ -235,7 +264,7 @@ impl Binary<SectionRef> {
         let (count, variable) = (cursor.u64()?, cursor.u8()?);
         cursor.at_most("variable", variable.into(), 1)?;
         let tag = cursor.u8()?;
-        if !matches!(tag, TAG_RAW | TAG_FSST | TAG_DEFLATE) {
+        if !matches!(tag, TAG_RAW | TAG_FSST | TAG_DEFLATE | TAG_ONPAIR) {
             return Err(cursor.refuse(ErrorKind::UnknownTag { what: "coding of byte strings", tag }));
         }
         let (variable, fixed_len) = (variable == 1, cursor.u32()?);
@@ -244,6 +273,7 @@ impl Binary<SectionRef> {
         let bytes = has_bytes.then(|| SectionRef::decode(cursor)).transpose()?;
         let coding = match tag {
             TAG_FSST => Coding::Fsst { total_len: cursor.u64()?, symbols: SectionRef::decode(cursor)? },
+            TAG_ONPAIR => Coding::OnPair { total_len: cursor.u64()?, tokens: SectionRef::decode(cursor)? },
             TAG_DEFLATE => Coding::Deflate(DeflateBlocks::decode_meta(cursor)?),
             _ => Coding::Raw,
         };

@@ -131,11 +131,12 @@ impl Segment {
 
     fn check_parts(&self, checks: Checks, report: &mut Report<'_>) -> ControlFlow<()> {
         let header = 0..HEADER_LEN as u64;
-        let (mut parts, mut damaged) = (Vec::from([header]), false);
+        let (mut parts, mut damaged, mut features) = (Vec::from([header]), false, 0);
         for page in &self.root().pages {
             match self.page_entries(page) {
                 Ok(entries) => {
                     for entry in entries {
+                        features |= entry.required_features();
                         self.check_column(entry, (page, checks), &mut parts, report)?;
                     }
                 }
@@ -147,7 +148,7 @@ impl Segment {
                 }
             }
         }
-        if !damaged && let Err(e) = self.check_id() {
+        if !damaged && let Err(e) = self.check_features(features).and_then(|()| self.check_id()) {
             report(corrupt(self.file(), None, e))?;
         }
         self.check_ids(checks, |part| parts.push(part)).into_iter().try_for_each(&mut *report)?;
@@ -168,6 +169,19 @@ impl Segment {
         let bytes = self.page_bytes(page)?;
         let parsed = Page::parse(&bytes, page)?;
         (0..parsed.len()).map(|i| self.entry(page, &parsed, i)).collect()
+    }
+
+    /// Checks that the footer has the features that columns use.
+    fn check_features(&self, used: u32) -> FormatResult<()> {
+        let footer = self.len().saturating_sub(FOOTER_LEN as u64);
+        match used & !self.footer().required {
+            0 => Ok(()),
+            _ => Err(error::Error::new(
+                Role::Footer,
+                footer,
+                ErrorKind::Broken("a column uses a feature that the footer does not have"),
+            )),
+        }
     }
 
     /// Checks that the id in the footer is that of the content.

@@ -156,9 +156,9 @@ impl<'o> Encoder<'o> {
         let options = BinaryOptions { compression: column.spec.compressed(), jump_tables: self.jump_tables };
         let count = strings.len() as u64;
         let (bytes, coding, offsets) = match coded(&strings, options.compression)? {
-            Some((codes, coding, Some(ends))) => {
+            Some((codes, coding, Some((ends, end)))) => {
                 drop(strings);
-                let offsets = encode_offsets(codes.len(), &ends, &options)?;
+                let offsets = encode_offsets(end, &ends, &options)?;
                 (codes, coding, offsets)
             }
             coded => {
@@ -235,21 +235,21 @@ fn encode_offsets(
     })
 }
 
-/// Compressed strings: their bytes, their coding, and their offsets, if each string is coded by itself.
-type CompressedStrings = (Payload, Coding<Payload>, Option<SpillVec<i64>>);
+/// Compressed strings: their bytes, their coding, and their offsets with the last one, if each string is coded by itself.
+type CompressedStrings = (Payload, Coding<Payload>, Option<(SpillVec<i64>, u64)>);
 
 /// Compresses the strings, if that makes them smaller; as [`encode_numbers`].
 fn coded(strings: &ByteStrings, compression: Compression) -> Result<Option<CompressedStrings>, ErrorKind> {
     let mut on_disk = strings.bytes.on_disk.as_ref().map(Scratch::sibling);
     let spill = on_disk.as_ref().map(|on_disk| on_disk.spill().clone());
-    let mut ends = SpillVec::default();
+    let (mut ends, mut last) = (SpillVec::default(), 0);
     if strings.offsets.len() > 0 {
         ends.in_memory.push(0);
     }
-    let each = |codes: &mut Vec<u8>| {
+    let each = |codes: &mut Vec<u8>, end: u64| {
         if compression != Compression::Block {
-            let end = on_disk.as_ref().map_or(0, Scratch::len) + codes.len() as u64;
             ends.push(end.cast_signed(), spill.as_ref())?;
+            last = end;
         }
         drain(&mut on_disk, codes)
     };
@@ -259,7 +259,10 @@ fn coded(strings: &ByteStrings, compression: Compression) -> Result<Option<Compr
         match coding {
             Coding::Raw => (bytes, Coding::Raw, None),
             Coding::Fsst { total_len, symbols } => {
-                (bytes, Coding::Fsst { total_len, symbols: symbols.into() }, Some(ends))
+                (bytes, Coding::Fsst { total_len, symbols: symbols.into() }, Some((ends, last)))
+            }
+            Coding::OnPair { total_len, tokens } => {
+                (bytes, Coding::OnPair { total_len, tokens: tokens.into() }, Some((ends, last)))
             }
             Coding::Deflate(DeflateBlocks { total_len, ends, preset }) => {
                 let (ends, preset) = (ends.into(), preset.map(Payload::from));

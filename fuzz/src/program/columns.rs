@@ -12,8 +12,9 @@ pub(crate) struct Column {
     pub(crate) values: ModelColumn,
 }
 
-const COMPRESSIONS: [Compression; 4] =
-    [Compression::Auto, Compression::None, Compression::Fsst, Compression::Block];
+/// Every compression of byte strings.
+pub(crate) const COMPRESSIONS: [Compression; 5] =
+    [Compression::Auto, Compression::None, Compression::Fsst, Compression::Block, Compression::OnPair];
 
 impl Column {
     /// The column with this number, with `docs` documents without a value. If `fixed`, its kind does not depend on the

@@ -28,11 +28,12 @@ pub(crate) enum Layout {
 
 impl Layout {
     /// Every layout and its name.
-    const NAMED: [(&'static str, Layout); 5] = [
+    const NAMED: [(&'static str, Layout); 6] = [
         ("sorted", Layout::Sorted),
         ("binary", Layout::Binary(Compression::Auto)),
         ("raw", Layout::Binary(Compression::None)),
         ("fsst", Layout::Binary(Compression::Fsst)),
+        ("onpair", Layout::Binary(Compression::OnPair)),
         ("block", Layout::Binary(Compression::Block)),
     ];
 

@@ -48,6 +48,7 @@ pub(crate) fn all() -> Vec<Golden> {
         binary(),
         binary_blocks(),
         binary_fsst(),
+        binary_onpair(),
         binary_deflate(),
         sorted(),
         sorted_blocks(),
@@ -288,6 +289,21 @@ fn binary_fsst() -> Golden {
             (doc % 9 > 0).then(|| text(&path(doc)))
         })
         .binary("fixed", Utf8, &["fsst(", "symbols"], |_| Some(text("the same over and over again")))
+}
+
+/// Byte strings compressed by OnPair, on request: with fewer than 32 KiB, FSST is the default.
+fn binary_onpair() -> Golden {
+    let words = ["river", "mountain", "forest", "desert", "island", "canyon", "winter", "holiday"];
+    let url = |doc: usize| {
+        let word = |shift: usize| words[(mix(doc) >> shift) as usize % 8];
+        format!("https://www.example.org/{}-{}/{}.html", word(3), word(6), mix(doc + 7) % 1_000)
+    };
+    let golden = golden("binary-onpair", 300)
+        .binary("fixed", Utf8, &["onpair(", "symbols"], |_| Some(text("the same over and over again")))
+        .binary("url", Utf8, &["bytes onpair(", "offsets", "symbols"], |doc| {
+            (doc % 9 > 0).then(|| text(&url(doc)))
+        });
+    Golden { compression: Compression::OnPair, ..golden }
 }
 
 /// Byte strings compressed in blocks, with and without a preset dictionary.

@@ -131,10 +131,13 @@ fn every_encoding_has_a_golden_column() {
         expect(path, &format!(" {}", encoding.name()));
     }
     let blocks = DeflateBlocks { total_len: 0, ends: (), preset: None };
-    for coding in [Coding::Raw, Coding::Fsst { total_len: 0, symbols: () }, Coding::Deflate(blocks)] {
+    let fsst = Coding::Fsst { total_len: 0, symbols: () };
+    let onpair = Coding::OnPair { total_len: 0, tokens: () };
+    for coding in [Coding::Raw, fsst, onpair, Coding::Deflate(blocks)] {
         let (path, words) = match coding {
             Coding::Raw => ("binary/variable", "bytes, "),
             Coding::Fsst { .. } => ("binary-fsst/url", "bytes fsst"),
+            Coding::OnPair { .. } => ("binary-onpair/url", "bytes onpair"),
             Coding::Deflate(_) => ("binary-deflate/text", "bytes deflate"),
         };
         expect(path, words);

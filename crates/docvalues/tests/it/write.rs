@@ -8,8 +8,8 @@ use docvalues_fuzz::{give, give_batch};
 use docvalues_testkit::shapes::Dataset;
 
 /// Every compression of byte strings.
-pub(crate) const COMPRESSIONS: [Compression; 4] =
-    [Compression::Block, Compression::Fsst, Compression::None, Compression::Auto];
+pub(crate) const COMPRESSIONS: [Compression; 5] =
+    [Compression::Block, Compression::Fsst, Compression::None, Compression::Auto, Compression::OnPair];
 
 /// The schema of the data set. The compressions take turns.
 pub(crate) fn schema(dataset: &Dataset, compressions: &[Compression]) -> (Schema, Vec<FieldId>) {

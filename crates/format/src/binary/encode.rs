@@ -3,8 +3,7 @@
 use std::convert::Infallible;
 use std::ops::Range;
 
-use super::deflate::Packer;
-use super::fsst::{self, Trained};
+use super::coder::Coder;
 use super::{Binary, BinaryOffsets, Coding, MAX_VALUE};
 use crate::numeric::{self, NumericOptions, Role};
 
@@ -12,13 +11,16 @@ use crate::numeric::{self, NumericOptions, Role};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Compression {
-    /// [`Fsst`](Self::Fsst) if that saves a fifth of the bytes, otherwise none.
+    /// [`OnPair`](Self::OnPair) or [`Fsst`](Self::Fsst), whichever takes fewer bytes by a sample, if that saves a fifth
+    /// of the bytes; otherwise none.
     #[default]
     Auto,
     /// No compression: values are read in place. The fastest.
     None,
     /// FSST, with a symbol table for the column: any value decodes alone. None if that is not smaller.
     Fsst,
+    /// OnPair, with a table of up to 3,840 tokens for the column: any value decodes alone. None if that is not smaller.
+    OnPair,
     /// DEFLATE in blocks of 4 KiB: the fewest bytes, but reading a value decodes a block. None if that is not smaller.
     Block,
 }
@@ -77,23 +79,25 @@ impl From<Infallible> for EncodeError {
 /// [`EncodeError`] if a value is too long, or `ends` do not ascend to the length of `bytes`.
 pub fn encode(bytes: Vec<u8>, ends: &[u64], options: &BinaryOptions) -> Result<Binary<Vec<u8>>, EncodeError> {
     let (count, mut moved) = (ends.len() as u64, Vec::new());
-    let offsets = in_memory(bytes.len(), ends, options)?;
-    let Ok(coded) = compress(&InMemory { bytes: &bytes, ends }, options.compression, |codes| {
-        moved.push(codes.len() as u64);
+    let offsets = in_memory(bytes.len() as u64, ends, options)?;
+    let Ok(coded) = compress(&InMemory { bytes: &bytes, ends }, options.compression, |_, end| {
+        moved.push(end);
         Ok(())
     });
     Ok(match coded {
-        Some(Compressed { bytes, coding: coding @ Coding::Fsst { .. } }) => {
-            let offsets = in_memory(bytes.len(), &moved, options)?;
+        Some(Compressed { bytes, coding }) => {
+            let offsets = match coding {
+                Coding::Deflate(_) => offsets,
+                _ => in_memory(moved.last().copied().unwrap_or(0), &moved, options)?,
+            };
             Binary { count, bytes: Some(bytes), coding, offsets }
         }
-        Some(Compressed { bytes, coding }) => Binary { count, bytes: Some(bytes), coding, offsets },
         None => Binary { count, bytes: (!bytes.is_empty()).then_some(bytes), coding: Coding::Raw, offsets },
     })
 }
 
-/// Encodes the offsets of raw byte strings that lie end to end. `offsets` has one number more than there are strings,
-/// and the last one is `len`, their length; or it is empty if there are none. `drain` takes the encoded blocks, as in
+/// Encodes the offsets of byte strings that lie end to end, in bytes or in codes. `offsets` has one number more than
+/// there are strings, and the last one is `len`, the length of all; or it is empty if there are none. `drain` takes the encoded blocks, as in
 /// [`numeric::encode_from`].
 ///
 /// # Errors
@@ -152,25 +156,19 @@ pub fn estimate_min_len<S: Values>(len: u64, strings: &S, compression: Compressi
     match compression {
         Compression::None => return Ok(len),
         Compression::Block => return Ok(len / MAX_DEFLATE_RATIO),
-        Compression::Auto | Compression::Fsst => {}
+        _ => {}
     }
-    let Trained { sampled, encoded, .. } = fsst::train(strings)?;
+    let Some(coder) = Coder::train(strings, compression)? else { return Ok(len) };
+    let (sampled, encoded) = coder.sample();
     let taken = u128::from(len) * encoded.min(sampled) as u128 * 3 / (sampled as u128 * 4).max(1);
     Ok(u64::try_from(taken).unwrap_or(len))
 }
 
 /// The offsets of values in memory.
-fn in_memory(
-    len: usize,
-    ends: &[u64],
-    options: &BinaryOptions,
-) -> Result<BinaryOffsets<Vec<u8>>, EncodeError> {
+fn in_memory(len: u64, ends: &[u64], options: &BinaryOptions) -> Result<BinaryOffsets<Vec<u8>>, EncodeError> {
     let offsets: Vec<i64> = std::iter::once(0).chain(ends.iter().map(|end| end.cast_signed())).collect();
-    encode_offsets(len as u64, offsets.as_slice(), options, |_| Ok(()))
+    encode_offsets(len, offsets.as_slice(), options, |_| Ok(()))
 }
-
-/// The fewest bytes that a section takes besides its payload.
-const OVERHEAD: u64 = 128;
 
 /// A source of byte strings to compress, in memory or on disk.
 pub trait Values {
@@ -249,9 +247,9 @@ pub struct Compressed {
 
 /// Compresses byte strings; returns `None` if that does not pay.
 ///
-/// Calls `each` with the compressed bytes after each string. `each` may take them: the section is all bytes taken, in
-/// order, followed by those returned. If strings are compressed one by one, the end of the bytes is the end of the
-/// string.
+/// Calls `each` after each string with the compressed bytes, which it may take: the section is all bytes taken, in
+/// order, followed by those returned. If strings are compressed one by one, the number is the end of the string, in
+/// bytes of the section or, for OnPair, in codes.
 ///
 /// # Errors
 ///
@@ -259,43 +257,26 @@ pub struct Compressed {
 pub fn compress<S: Values>(
     strings: &S,
     compression: Compression,
-    mut each: impl FnMut(&mut Vec<u8>) -> Result<(), S::Error>,
+    mut each: impl FnMut(&mut Vec<u8>, u64) -> Result<(), S::Error>,
 ) -> Result<Option<Compressed>, S::Error> {
-    let (total_len, mut bytes, mut taken) = (strings.total_len(), Vec::new(), 0);
-    let mut each = |bytes: &mut Vec<u8>| {
+    let total_len = strings.total_len();
+    let Some(mut coder) = Coder::train(strings, compression)? else { return Ok(None) };
+    let (sampled, encoded) = coder.sample();
+    // If the sample does not compress, the column is not worth a try.
+    if compression == Compression::Auto && encoded > sampled - sampled / 10 {
+        return Ok(None);
+    }
+    let (mut bytes, mut taken, mut packs) = (Vec::new(), 0, Some(()));
+    strings.for_each(|value| {
+        packs = packs.and_then(|()| coder.push(value, &mut bytes));
         let there = bytes.len();
-        each(bytes)?;
+        let end = coder.end().unwrap_or(taken + there as u64);
+        each(&mut bytes, end)?;
         taken += (there - bytes.len()) as u64;
         Ok(())
-    };
-    let section = |section: &Vec<u8>| section.len() as u64 + OVERHEAD;
-    let (coding, overhead) = match compression {
-        Compression::None => return Ok(None),
-        Compression::Auto | Compression::Fsst if total_len <= OVERHEAD => return Ok(None),
-        Compression::Auto | Compression::Fsst => {
-            let trained = fsst::train(strings)?;
-            // If the sample does not compress, the column is not worth a try.
-            if compression == Compression::Auto && trained.encoded > trained.sampled - trained.sampled / 10 {
-                return Ok(None);
-            }
-            strings.for_each(|value| {
-                trained.matcher.encode(value, &mut bytes);
-                each(&mut bytes)
-            })?;
-            let symbols = trained.matcher.section();
-            let overhead = section(&symbols);
-            (Coding::Fsst { total_len, symbols }, overhead)
-        }
-        Compression::Block => {
-            let (mut packer, mut packs) = (Packer::new(strings)?, Some(()));
-            strings.for_each(|value| {
-                packs = packs.and_then(|()| packer.push(value, &mut bytes));
-                each(&mut bytes)
-            })?;
-            let Some(blocks) = packs.and_then(|()| packer.finish(&mut bytes)) else { return Ok(None) };
-            let overhead = section(&blocks.ends) + blocks.preset.as_ref().map_or(0, section);
-            (Coding::Deflate(blocks), overhead)
-        }
+    })?;
+    let Some((coding, overhead)) = packs.and_then(|()| coder.finish(total_len, &mut bytes)) else {
+        return Ok(None);
     };
     let limit = match compression {
         // Decoding costs time, so it must save at least a fifth of the bytes.

@@ -2,6 +2,7 @@
 
 use super::deflate::DeflateBlocks;
 use super::fsst::SymbolTable;
+use super::onpair::{self, TokenTable};
 use super::read::{BATCH, BinaryReader, DECODE_BYTES, OpenCoding, Scratch};
 use crate::error::Result;
 use crate::source::SectionBytes;
@@ -35,7 +36,7 @@ impl<B: SectionBytes> BinaryReader<B> {
             self.places(indices, places)?;
             match &self.coding {
                 OpenCoding::Raw => {
-                    touch(verified, places);
+                    touch(verified, places.iter().copied());
                     for (&index, &(start, end)) in indices.iter().zip(&*places) {
                         each(match index {
                             SKIP => None,
@@ -47,8 +48,13 @@ impl<B: SectionBytes> BinaryReader<B> {
                     }
                 }
                 OpenCoding::Fsst { symbols, .. } => {
-                    touch(verified, places);
+                    touch(verified, places.iter().copied());
                     self.gather_codes(symbols, indices, places, scratch, &mut each)?;
+                }
+                OpenCoding::OnPair { tokens, .. } => {
+                    let bytes_of = |&(start, end): &Place| onpair::place_of(start, end);
+                    touch(verified, places.iter().map(bytes_of));
+                    self.gather_tokens(tokens, indices, places, scratch, &mut each)?;
                 }
                 OpenCoding::Deflate(blocks) => {
                     self.gather_blocks(blocks, indices, places, scratch, &mut each)?;
@@ -117,11 +123,38 @@ impl<B: SectionBytes> BinaryReader<B> {
             }
             symbols.decode_many(codes, bytes, offsets).ok_or_else(|| self.cut_escape())?;
             let taken = offsets.len() - 1;
-            for (pair, &index) in offsets.windows(2).zip(indices) {
-                // `decode_many` replaced these offsets by offsets of `bytes`.
-                let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
-                each((index != SKIP).then(|| &bytes[at(pair[0])..at(pair[1])]));
+            pass_on(&indices[..taken], offsets, bytes, each);
+            (indices, places) = (&indices[taken..], &places[taken..]);
+        }
+        Ok(())
+    }
+
+    /// Reads OnPair values: unpacks the codes of several values end to end, and decodes them together.
+    fn gather_tokens(
+        &self,
+        table: &TokenTable,
+        mut indices: &[u32],
+        mut places: &[Place],
+        scratch: &mut Scratch,
+        each: &mut impl FnMut(Option<&[u8]>),
+    ) -> Result<()> {
+        let Scratch { offsets, tokens, bytes, .. } = scratch;
+        while !indices.is_empty() {
+            tokens.clear();
+            offsets.clear();
+            offsets.push(0);
+            for (&index, &(start, end)) in indices.iter().zip(places) {
+                if tokens.len() as u64 >= DECODE_BYTES {
+                    break;
+                }
+                if index != SKIP {
+                    self.codes(start, end)?.append_to(tokens);
+                }
+                offsets.push(tokens.len() as u64);
             }
+            table.decode_unpacked(tokens, bytes, offsets);
+            let taken = offsets.len() - 1;
+            pass_on(&indices[..taken], offsets, bytes, each);
             (indices, places) = (&indices[taken..], &places[taken..]);
         }
         Ok(())
@@ -147,6 +180,14 @@ impl<B: SectionBytes> BinaryReader<B> {
     }
 }
 
+/// Passes decoded values to `each`: `offsets` are where they begin and end in `bytes`.
+fn pass_on(indices: &[u32], offsets: &[u64], bytes: &[u8], each: &mut impl FnMut(Option<&[u8]>)) {
+    let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+    for (pair, &index) in offsets.windows(2).zip(indices) {
+        each((index != SKIP).then(|| &bytes[at(pair[0])..at(pair[1])]));
+    }
+}
+
 /// The bytes from `start` to `end`, if they exist.
 #[inline]
 fn part(bytes: &[u8], start: u64, end: u64) -> Option<&[u8]> {
@@ -155,9 +196,9 @@ fn part(bytes: &[u8], start: u64, end: u64) -> Option<&[u8]> {
 
 /// Reads the first and the last byte of each value. These loads are independent, so their cache misses overlap, and the
 /// values are in the cache when they are copied.
-fn touch(verified: Option<&[u8]>, places: &[Place]) {
+fn touch(verified: Option<&[u8]>, places: impl Iterator<Item = Place>) {
     let bytes = verified.unwrap_or_default();
     let byte = |at: u64| usize::try_from(at).ok().and_then(|at| bytes.get(at)).copied().unwrap_or(0);
-    let all = places.iter().fold(0, |all, &(start, end)| all ^ byte(start) ^ byte(end.saturating_sub(1)));
+    let all = places.fold(0, |all, (start, end)| all ^ byte(start) ^ byte(end.saturating_sub(1)));
     std::hint::black_box(all);
 }

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::deflate::BlockCache;
+use super::deflate::{BlockCache, DeflateBlocks};
 use super::fsst::SymbolTable;
+use super::onpair::{self, Codes, TokenTable};
 use super::{Binary, BinaryOffsets, Coding};
 use crate::error::{Error, ErrorKind, Place, Result, Section};
 use crate::jump::JumpTables;
@@ -26,6 +27,8 @@ pub struct Scratch {
     pub(super) offsets: Vec<u64>,
     /// Codes of scattered values, copied end to end.
     pub(super) codes: Vec<u8>,
+    /// Codes of OnPair values, unpacked.
+    pub(super) tokens: Vec<u16>,
     /// Decoded values; only grows.
     pub(super) bytes: Vec<u8>,
     /// Decoded blocks.
@@ -81,15 +84,21 @@ pub struct BinaryReader<B: SectionBytes> {
     pub(super) offsets: Option<NumericReader<B>>,
 }
 
-/// A [`Coding`] with its symbol table decoded.
-pub(super) type OpenCoding<B> = Coding<B, SymbolTable>;
+/// A [`Coding`] with its table decoded.
+#[derive(Debug)]
+pub(super) enum OpenCoding<B> {
+    Raw,
+    Fsst { total_len: u64, symbols: SymbolTable },
+    OnPair { total_len: u64, tokens: TokenTable },
+    Deflate(DeflateBlocks<B>),
+}
 
 impl<B: SectionBytes> BinaryReader<B> {
-    /// Opens byte strings. O(1): reads no section but the symbols.
+    /// Opens byte strings. O(1): reads no section but the symbols or tokens.
     ///
     /// # Errors
     ///
-    /// When the fields disagree with each other or with the lengths of the sections, or the symbol table is not valid.
+    /// When the fields disagree with each other or with the lengths of the sections, or the table is not valid.
     pub fn open(meta: Binary<B>, mode: JumpTables) -> Result<BinaryReader<B>> {
         let place = meta.bytes.as_ref().map_or(NOWHERE, B::place);
         place.check(0, meta.check(|section| section.len() as u64))?;
@@ -102,6 +111,10 @@ impl<B: SectionBytes> BinaryReader<B> {
             Coding::Fsst { total_len, symbols } => {
                 let section = symbols.slice(0..symbols.len())?;
                 OpenCoding::Fsst { total_len, symbols: SymbolTable::parse(symbols.place(), section)? }
+            }
+            Coding::OnPair { total_len, tokens } => {
+                let section = tokens.slice(0..tokens.len())?;
+                OpenCoding::OnPair { total_len, tokens: TokenTable::parse(tokens.place(), section)? }
             }
             Coding::Deflate(blocks) => OpenCoding::Deflate(blocks),
         };
@@ -123,6 +136,7 @@ impl<B: SectionBytes> BinaryReader<B> {
         match &self.coding {
             OpenCoding::Raw => None,
             OpenCoding::Fsst { symbols, .. } => Some(format!("fsst({})", symbols.len())),
+            OpenCoding::OnPair { tokens, .. } => Some(format!("onpair({})", tokens.len())),
             OpenCoding::Deflate(blocks) => {
                 let preset = blocks.preset.as_ref().map_or(0, SectionBytes::len);
                 Some(format!("deflate(preset {preset})"))
@@ -135,11 +149,12 @@ impl<B: SectionBytes> BinaryReader<B> {
         self.offsets.is_none().then_some(self.fixed_len)
     }
 
-    /// Bytes on the heap: the symbol table, and the jump table of the offsets, if it was built.
+    /// Bytes on the heap: the table of symbols or tokens, and the jump table of the offsets, if it was built.
     pub fn heap_bytes(&self) -> usize {
         let symbols = match &self.coding {
             OpenCoding::Raw | OpenCoding::Deflate(_) => 0,
             OpenCoding::Fsst { symbols, .. } => symbols.heap_bytes(),
+            OpenCoding::OnPair { tokens, .. } => tokens.heap_bytes(),
         };
         symbols + self.offsets().map_or(0, NumericReader::heap_bytes)
     }
@@ -156,6 +171,10 @@ impl<B: SectionBytes> BinaryReader<B> {
         match &self.coding {
             OpenCoding::Raw => self.slice(start, end),
             OpenCoding::Fsst { symbols, .. } => self.decode_codes(symbols, start, end, buffer),
+            OpenCoding::OnPair { tokens, .. } => {
+                let len = tokens.decode(self.codes(start, end)?, buffer);
+                Ok(&buffer[..len])
+            }
             OpenCoding::Deflate(blocks) => match &self.bytes {
                 Some(packed) => blocks.read_once(packed, start..end, buffer),
                 None => Ok(&[]),
@@ -178,7 +197,7 @@ impl<B: SectionBytes> BinaryReader<B> {
         }
     }
 
-    /// The start and end of value `index`, in the bytes or, if they are blocks, in the unpacked bytes.
+    /// The start and end of value `index`, in the bytes, their codes or, if they are blocks, the unpacked bytes.
     #[inline]
     pub(super) fn place_of(&self, index: u64) -> Result<(u64, u64)> {
         if index >= self.count {
@@ -206,6 +225,17 @@ impl<B: SectionBytes> BinaryReader<B> {
     ) -> Result<&'b [u8]> {
         let len = symbols.decode(self.slice(start, end)?, buffer).ok_or_else(|| self.cut_escape())?;
         Ok(&buffer[..len])
+    }
+
+    /// The codes from `start` to `end`.
+    #[inline]
+    pub(super) fn codes(&self, start: u64, end: u64) -> Result<Codes<'_>> {
+        let (first, last) = onpair::place_of(start, end);
+        let packed = self.slice(first, last)?;
+        match end.checked_sub(start).map(usize::try_from) {
+            Some(Ok(len)) => Ok(Codes::new(packed, start, len)),
+            _ => Err(self.out_of_place(start, end)),
+        }
     }
 
     /// Returns values from the start of `range` on. Raw values are returned all at once, without a copy. Of compressed
@@ -238,6 +268,12 @@ impl<B: SectionBytes> BinaryReader<B> {
                 offsets.iter_mut().for_each(|offset| *offset -= start);
                 let codes = self.slice(start, end)?;
                 let len = symbols.decode_many(codes, bytes, offsets).ok_or_else(|| self.cut_escape())?;
+                &bytes[..len]
+            }
+            (OpenCoding::OnPair { tokens, .. }, _) => {
+                offsets.iter_mut().for_each(|offset| *offset -= start);
+                tokens.decode_many(self.codes(start, end)?, bytes, offsets);
+                let len = offsets.last().map_or(0, |&len| usize::try_from(len).unwrap_or(0));
                 &bytes[..len]
             }
             _ => self.slice(start, end)?,

@@ -19,6 +19,9 @@ type Made = Binary<Vec<u8>>;
 
 const RAW: BinaryOptions = BinaryOptions { compression: Compression::None, jump_tables: true };
 
+const COMPRESSIONS: [Compression; 5] =
+    [Compression::None, Compression::Fsst, Compression::OnPair, Compression::Block, Compression::Auto];
+
 /// Raw values.
 fn made<T: AsRef<[u8]>>(values: &[T], jump_tables: bool) -> Made {
     made_as(values, &BinaryOptions { jump_tables, ..RAW })
@@ -52,7 +55,7 @@ fn coded(compression: Compression) -> Made {
 
 /// Encodes `values` in every form, and reads them back by every method and in every mode.
 fn holds(values: &[Vec<u8>], order: &[u32]) {
-    for compression in [Compression::None, Compression::Fsst, Compression::Block, Compression::Auto] {
+    for compression in COMPRESSIONS {
         for jump_tables in [true, false] {
             let made = made_as(values, &BinaryOptions { compression, jump_tables });
             JumpTables::ALL

@@ -1,7 +1,6 @@
 //! The full check of byte strings.
 
 use super::MAX_VALUE;
-use super::fsst::SymbolTable;
 use super::read::{BATCH, BinaryReader, OpenCoding};
 use crate::error::{ErrorKind, Result};
 use crate::source::SectionBytes;
@@ -17,7 +16,17 @@ impl<B: SectionBytes> BinaryReader<B> {
         self.verify_offsets()?;
         match &self.coding {
             OpenCoding::Raw => Ok(()),
-            OpenCoding::Fsst { total_len, symbols } => self.verify_codes(symbols, *total_len),
+            OpenCoding::Fsst { symbols, total_len } => self.verify_codes(*total_len, |start, end, buffer| {
+                let codes = self.slice(start, end)?;
+                Ok((symbols.knows(codes), symbols.decode(codes, buffer).unwrap_or(0)))
+            }),
+            OpenCoding::OnPair { tokens, total_len } => {
+                self.verify_padding()?;
+                self.verify_codes(*total_len, |start, end, buffer| {
+                    let codes = self.codes(start, end)?;
+                    Ok((tokens.knows(codes), tokens.decode(codes, buffer)))
+                })
+            }
             OpenCoding::Deflate(blocks) => match &self.bytes {
                 Some(packed) => blocks.verify(packed),
                 None => Ok(()),
@@ -44,18 +53,32 @@ impl<B: SectionBytes> BinaryReader<B> {
         self.place().check(0, ErrorKind::rule(differ, "values of one length have offsets"))
     }
 
-    /// Decodes every value. Checks that every code has a symbol, no value is too long, and all values have `total_len`
-    /// bytes together.
-    fn verify_codes(&self, symbols: &SymbolTable, total_len: u64) -> Result<()> {
+    /// Decodes every value by `decode`, which returns whether every code has a symbol, and the number of bytes. Checks
+    /// that no value is too long, and all values have `total_len` bytes together.
+    fn verify_codes(
+        &self,
+        total_len: u64,
+        decode: impl Fn(u64, u64, &mut Vec<u8>) -> Result<(bool, usize)>,
+    ) -> Result<()> {
         let (place, mut buffer, mut found) = (self.place(), Vec::new(), 0_u64);
         for index in 0..self.count {
             let (start, end) = self.place_of(index)?;
-            let codes = self.slice(start, end)?;
-            place.check(0, ErrorKind::rule(symbols.knows(codes), "a code without a symbol"))?;
-            let len = symbols.decode(codes, &mut buffer).unwrap_or(0) as u64;
-            place.check(0, ErrorKind::at_most("bytes of a value", len, MAX_VALUE.into()))?;
-            found = found.saturating_add(len);
+            let (known, len) = decode(start, end, &mut buffer)?;
+            place.check(0, ErrorKind::rule(known, "a code without a symbol"))?;
+            place.check(0, ErrorKind::at_most("bytes of a value", len as u64, MAX_VALUE.into()))?;
+            found = found.saturating_add(len as u64);
         }
         place.check(0, ErrorKind::equal("bytes of all values", found, total_len))
+    }
+
+    /// Checks that the last byte of OnPair codes ends with zeros, if half of it is no code.
+    fn verify_padding(&self) -> Result<()> {
+        let (_, codes) = match self.count {
+            0 => (0, 0),
+            count => self.place_of(count - 1)?,
+        };
+        let Some(bytes) = self.bytes.as_ref().filter(|_| codes % 2 == 1) else { return Ok(()) };
+        let [last] = *bytes.array(bytes.len().saturating_sub(1))?;
+        self.place().check(0, ErrorKind::rule(last < 16, "padding after the last code is not zero"))
     }
 }

@@ -20,11 +20,12 @@
 //! |  … | … | `terms`        | kinds with a dictionary: see [`dictionary`](crate::dictionary) |
 //! |  … | … | `statistics`   | see [`Statistics`] |
 
-use crate::binary::Binary;
+use crate::binary::{Binary, Coding};
 use crate::cursor::{Cursor, Put};
 use crate::dictionary::Dictionary;
 use crate::error::{ErrorKind, Result, Section};
 use crate::file::field::{Field, MAX_NAME};
+use crate::file::frame::FEATURE_ONPAIR;
 use crate::file::kind::{Kind, LogicalType};
 use crate::granule::SectionRef;
 use crate::numeric::{Numeric, Role, Transform};
@@ -179,6 +180,16 @@ impl<S> Column<S> {
             },
         };
         Ok(Column { field: self.field, presence, values, statistics: self.statistics })
+    }
+}
+
+impl<S> Column<S> {
+    /// The features without which the column cannot be read: bits of [`Footer::required`](super::frame::Footer).
+    pub fn required_features(&self) -> u32 {
+        match &self.values {
+            Values::Binary(Binary { coding: Coding::OnPair { .. }, .. }) => FEATURE_ONPAIR,
+            _ => 0,
+        }
     }
 }
 

@@ -148,6 +148,8 @@ pub struct DirectoryBuilder {
     entries: Vec<Vec<u8>>,
     extensions: Vec<Extension>,
     columns: u32,
+    /// Features of the columns.
+    required: u32,
     /// End of the sections of all columns and extensions so far, in the file.
     sections_end: u64,
 }
@@ -162,7 +164,8 @@ struct BuiltPage {
 impl Default for DirectoryBuilder {
     fn default() -> DirectoryBuilder {
         let (pages, entries, extensions) = Default::default();
-        DirectoryBuilder { pages, entries, extensions, columns: 0, sections_end: HEADER_LEN as u64 }
+        let (required, sections_end) = (Header::current().required, HEADER_LEN as u64);
+        DirectoryBuilder { pages, entries, extensions, columns: 0, required, sections_end }
     }
 }
 
@@ -173,6 +176,7 @@ impl DirectoryBuilder {
         column.encode(sections_end, &mut entry);
         self.entries.push(entry);
         self.columns += 1;
+        self.required |= column.required_features();
         self.sections_end = sections_end;
         if self.entries.iter().map(|e| e.len() + 4).sum::<usize>() >= PAGE_TARGET {
             self.close_page();
@@ -232,7 +236,7 @@ impl DirectoryBuilder {
             docs,
             columns: self.columns,
             id: content_id(docs, self.pages.iter().map(|page| page.bytes.as_slice()), extensions),
-            required: Header::current().required,
+            required: self.required,
         };
         out.put(&bytes);
         out.resize(out.len().next_multiple_of(FOOTER_LEN), 0);

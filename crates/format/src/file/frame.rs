@@ -28,7 +28,7 @@
 //! | 24 | 16 | `id`          | u128: XXH3-128 of `docs`, the directory pages and the extensions, end to end: it names the content |
 //! | 40 |  2 | `version`     | u16: as in the header |
 //! | 42 |  2 | `zero`        | 0 |
-//! | 44 |  4 | `required`    | u32: as in the header |
+//! | 44 |  4 | `required`    | u32: the bits of the header, and of features that it does not name |
 //! | 48 |  4 | `crc`         | u32: CRC-32 of the bytes before |
 //! | 52 |  4 | `reserved`    | 0 |
 //! | 56 |  8 | `magic`       | [`END_MAGIC`] |
@@ -73,8 +73,10 @@ pub const END_MAGIC: [u8; 8] = *b"docvalue";
 pub const VERSION: u16 = 1;
 /// The oldest format version that this release reads. Earlier versions changed without notice.
 pub const OLDEST: u16 = 1;
-/// Required features that this release knows: none so far.
-pub const KNOWN_FEATURES: u32 = 0;
+/// The required feature of files that have a column with [OnPair](crate::binary::Coding::OnPair) codes.
+pub const FEATURE_ONPAIR: u32 = 1;
+/// Required features that this release knows.
+pub const KNOWN_FEATURES: u32 = FEATURE_ONPAIR;
 
 /// The first 64 bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,7 +155,8 @@ pub struct Footer {
     pub columns: u32,
     /// XXH3-128 of `docs`, the directory pages and the extensions. Files with the same content have the same id.
     pub id: u128,
-    /// Features without which the file cannot be read, as in the header.
+    /// Features without which the file cannot be read: those of the header, and those of columns that were encoded after
+    /// it was written.
     pub required: u32,
 }
 

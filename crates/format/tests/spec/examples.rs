@@ -52,6 +52,7 @@ fn made(name: &str) -> Vec<u8> {
             }
         }
         "symbols" => symbols(),
+        "tokens" => tokens(),
         "terms" => dictionary::encode([&b"wren"[..], b"wrestle", b"yew"], true).unwrap().blocks.unwrap(),
         "term-keys" => {
             let terms: Vec<String> = (0..33).map(|i| format!("t{i:02}")).collect();
@@ -76,6 +77,19 @@ fn symbols() -> Vec<u8> {
     assert_eq!(reader.get(0, &mut Vec::new()).unwrap(), b"abcxc");
     reader.verify().unwrap();
     symbols
+}
+
+/// As [`symbols`], for tokens.
+fn tokens() -> Vec<u8> {
+    let tokens = vec![2, 0, 2, 3, b'a', b'b', b'c', b'd', b'e'];
+    let coding = Coding::OnPair { total_len: 6, tokens: tokens.clone() };
+    let bytes = Some(vec![0x00, 0x81, 0x07, 0x01, 0x01]);
+    let made = Binary { count: 1, bytes, coding, offsets: BinaryOffsets::Fixed(3) };
+    let opened = made.try_map(&mut |section, bytes| Ok::<_, Infallible>(Owned::new(section, bytes)));
+    let reader = BinaryReader::open(opened.unwrap(), JumpTables::Baked).unwrap();
+    assert_eq!(reader.get(0, &mut Vec::new()).unwrap(), b"abxcde");
+    reader.verify().unwrap();
+    tokens
 }
 
 fn full_and_runs() -> (Vec<u8>, Vec<u8>) {

@@ -1,7 +1,7 @@
 //! The layouts of a column's fields and sections: each row of a table has the bytes of the field.
 
 use docvalues_format::binary::{
-    self, Binary, BinaryOffsets, BinaryOptions, Coding, Compression, DeflateBlocks, MAX_SYMBOL,
+    self, Binary, BinaryOffsets, BinaryOptions, Coding, Compression, DeflateBlocks, MAX_SYMBOL, MAX_TOKEN,
 };
 use docvalues_format::dictionary;
 use docvalues_format::error::Section;
@@ -234,6 +234,15 @@ fn binary_fields() {
     let mut made = Vec::new();
     Binary { count: 0x21, bytes: Some(reference(5)), coding, offsets }.encode_meta(&mut made);
     check_both("Fields of deflate", module!("binary/deflate.rs"), &made[34..], &deflate);
+
+    let onpair = [f("total_len", 0x23_u64.to_le_bytes()), f("tokens", encoded_ref(reference(6)))];
+    // 33 values of 34 codes take 1,683 bytes.
+    let bytes = Some(SectionRef { len: 1_683, ..reference(5) });
+    let (coding, offsets) =
+        (Coding::OnPair { total_len: 0x23, tokens: reference(6) }, BinaryOffsets::Fixed(0x22));
+    made.clear();
+    Binary { count: 0x21, bytes, coding, offsets }.encode_meta(&mut made);
+    check_both("Fields of onpair", module!("binary/onpair.rs"), &made[34..], &onpair);
 }
 
 #[test]
@@ -249,6 +258,21 @@ fn symbols_of_byte_strings() {
     assert!(lens.iter().all(|&len| (1..=MAX_SYMBOL).contains(&len)));
     let fields = [f("count", [*count]), f("lens", lens), f("symbols", own)];
     check_both("Symbols", module!("binary/fsst.rs"), &symbols, &fields);
+}
+
+#[test]
+fn tokens_of_byte_strings() {
+    let words = [&b"wren"[..], b"x"].concat().repeat(900);
+    let ends: Vec<u64> = (1..=900).map(|i| i * 5).collect();
+    let options = BinaryOptions { compression: Compression::OnPair, jump_tables: true };
+    let made = binary::encode(words, &ends, &options).unwrap();
+    let Coding::OnPair { tokens, total_len: 4_500 } = made.coding else { panic!("{made:?}") };
+    let (count, rest) = tokens.split_first_chunk().unwrap();
+    let (lens, own) = rest.split_at(u16::from_le_bytes(*count).into());
+    assert_eq!(lens.iter().map(|&len| usize::from(len)).sum::<usize>(), own.len());
+    assert!(lens.iter().all(|&len| (2..=MAX_TOKEN).contains(&len.into())));
+    let fields = [f("count", *count), f("lens", lens), f("tokens", own)];
+    check_both("Tokens and their codes", module!("binary/onpair.rs"), &tokens, &fields);
 }
 
 #[test]

@@ -111,7 +111,8 @@ fn transforms_and_encodings() {
 fn codings() {
     let blocks = DeflateBlocks { total_len: 9, ends: reference(1), preset: None };
     let fsst = Coding::Fsst { total_len: 9, symbols: reference(1) };
-    let codings = [Coding::Raw, fsst, Coding::Deflate(blocks)];
+    let onpair = Coding::OnPair { total_len: 9, tokens: reference(1) };
+    let codings = [Coding::Raw, fsst, Coding::Deflate(blocks), onpair];
     let expected = codings.map(|coding| {
         let (name, offsets, mut bytes) = (coding.name().to_owned(), BinaryOffsets::Fixed(1), Vec::new());
         Binary { count: 9, bytes: Some(reference(9)), coding, offsets }.encode_meta(&mut bytes);

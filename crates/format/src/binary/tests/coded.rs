@@ -1,4 +1,4 @@
-//! FSST-compressed values: when they are chosen, and refused input.
+//! Values compressed by FSST and OnPair: when they are chosen, and refused input.
 
 use super::*;
 
@@ -32,6 +32,36 @@ fn values_are_compressed_only_if_that_is_shorter() {
     let little: Vec<_> = noise(2_000).iter().map(|noise| [b"ab", &noise[..]].concat()).collect();
     assert_eq!(coding(&little, Compression::Auto), "raw");
     assert_eq!(coding(&little, Compression::Fsst), "fsst");
+}
+
+/// `Auto` chooses by size: many words fit the large table, hexadecimal digits the small one.
+#[test]
+fn onpair_and_fsst_are_chosen_by_size() {
+    let words = ["river", "mountain", "forest", "desert", "island", "canyon", "winter", "holiday"];
+    let mix = |i: u64| (i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
+    let paths: Vec<String> = (0..30_000_u64)
+        .map(|i| {
+            let word = |shift: u64| words[usize::try_from((mix(i) >> shift) % 8).unwrap()];
+            let host = mix(i * i) % 3_000;
+            format!("https://host{host:06}.example.org/{}/{}-{}/{i:06x}", word(3), word(6), word(9))
+        })
+        .collect();
+    assert_eq!(coding(&paths, Compression::Auto), "onpair");
+    assert_eq!(coding(&paths, Compression::OnPair), "onpair");
+    let digits: Vec<_> =
+        noise(8_000).iter().map(|noise| format!("{:016x}", u64::from_le_bytes(*noise))).collect();
+    assert_eq!(coding(&digits, Compression::Auto), "fsst");
+    assert_eq!(coding(&digits, Compression::OnPair), "onpair");
+    // Few values do not fill a large table.
+    assert_eq!(coding(&paths[..500], Compression::Auto), "fsst");
+    assert_eq!(coding(&noise(10_000), Compression::OnPair), "raw");
+    for compression in [Compression::Auto, Compression::OnPair] {
+        let len = |compression| {
+            made_as(&paths, &BinaryOptions { compression, jump_tables: true }).bytes.unwrap().len()
+        };
+        let (len, fsst) = (len(compression), len(Compression::Fsst));
+        assert!(len * 5 < fsst * 4, "{len} {fsst}");
+    }
 }
 
 #[test]
@@ -130,8 +160,100 @@ fn invalid_symbol_tables_are_refused_at_opening() {
     }
 }
 
+/// Hand-written codes of twelve bits: *256* is `ab`, *257* is `cde`.
+fn tokens_by_hand(codes: &[u16], ends: &[i64], total_len: u64) -> Made {
+    let tokens = vec![2, 0, 2, 3, b'a', b'b', b'c', b'd', b'e'];
+    with_tokens(tokens, codes, ends, total_len)
+}
+
+fn with_tokens(tokens: Vec<u8>, codes: &[u16], ends: &[i64], total_len: u64) -> Made {
+    let mut packed = vec![0; (codes.len() * 3).div_ceil(2)];
+    for (i, code) in codes.iter().enumerate() {
+        let (at, code) = (i * 3 / 2, code << (i % 2 * 4));
+        packed[at] |= code.to_le_bytes()[0];
+        packed[at + 1] |= code.to_le_bytes()[1];
+    }
+    let made = with_offsets(&vec![0; codes.len()], ends);
+    Binary { coding: Coding::OnPair { total_len, tokens }, bytes: Some(packed), ..made }
+}
+
+#[test]
+fn codes_of_twelve_bits_stand_for_tokens_and_bytes() {
+    let made = tokens_by_hand(&[256, 120, 257, 256, 255, 0, 257], &[0, 3, 3, 5, 7], 13);
+    let values = [&b"abxcde"[..], b"", b"ab\xff", b"\0cde"].map(<[u8]>::to_vec);
+    let reader = open(made, JumpTables::Baked).unwrap();
+    reads(&reader, &values, &[3, 0, 1, 2, u32::MAX, 0]);
+    assert_eq!(reader.compression().unwrap(), "onpair(2)");
+}
+
+#[test]
+fn verify_refuses_tokens_that_no_writer_writes() {
+    let refusal =
+        |made: Made| open(made, JumpTables::Baked).unwrap().verify().unwrap_err().kind().to_string();
+    let unknown = tokens_by_hand(&[256, 258, 257], &[0, 1, 3], 6);
+    assert_eq!(refusal(unknown), "a code without a symbol");
+    let total = tokens_by_hand(&[256, 257, 97], &[0, 1, 3], 7);
+    assert_eq!(refusal(total), "bytes of all values: expected 7, found 6");
+    let mut padding = tokens_by_hand(&[256, 257, 97], &[0, 1, 3], 6);
+    assert_eq!(open(padding.clone(), JumpTables::Baked).unwrap().verify(), Ok(()));
+    padding.bytes.as_mut().unwrap()[4] |= 16;
+    assert_eq!(refusal(padding), "padding after the last code is not zero");
+}
+
+#[test]
+fn codes_that_do_not_fill_their_bytes_are_refused_at_opening() {
+    for len in [0, 4, 6] {
+        let mut made = tokens_by_hand(&[256, 257, 97], &[0, 1, 3], 6);
+        made.bytes.as_mut().unwrap().resize(len, 0);
+        let error = open(made, JumpTables::Baked).unwrap_err();
+        let expected = if len == 0 { "empty values have a bytes section" } else { "length of the codes" };
+        assert!(error.kind().to_string().starts_with(expected), "{error}");
+    }
+}
+
+#[test]
+fn invalid_token_tables_are_refused_at_opening() {
+    let refusal = |tokens: &[u8]| {
+        let mut made = tokens_by_hand(&[256, 257, 97], &[0, 1, 3], 6);
+        made.coding = Coding::OnPair { total_len: 6, tokens: tokens.to_vec() };
+        let error = open(made, JumpTables::Baked).unwrap_err();
+        assert_eq!(error.section(), Section::Symbols);
+        error.kind().to_string()
+    };
+    for (tokens, message) in [
+        (&[][..], "the token table is truncated"),
+        (&[1], "the token table is truncated"),
+        (&[0, 0], "the token table has no tokens, or too many"),
+        (&[1, 15], "the token table has no tokens, or too many"),
+        (&[2, 0, 2], "the token lengths are truncated"),
+        (&[1, 0, 1, b'a'], "a token is too short or too long"),
+        (&[1, 0, 17], "a token is too short or too long"),
+        (&[2, 0, 2, 2, b'a', b'b', b'c'], "the token bytes are truncated"),
+        (&[1, 0, 2, b'a', b'b', b'c'], "bytes after the last token"),
+    ] {
+        assert_eq!(refusal(tokens), message, "{tokens:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(crate::cases(64))]
+
+    /// As [`any_table_and_any_codes`], for codes of twelve bits.
+    #[test]
+    fn any_tokens_and_any_codes(
+        lens in vec(1..=17_u8, 1..8),
+        bytes in vec(any::<u8>(), 60),
+        codes in vec(prop_oneof![0..300_u16, 0..4096_u16], 1..2_500),
+        cuts in vec(any::<prop::sample::Index>(), 0..9),
+    ) {
+        let mut ends: Vec<i64> = cuts.iter().map(|cut| cut.index(codes.len() + 1) as i64).collect();
+        ends.extend([0, codes.len() as i64]);
+        ends.sort_unstable();
+        let own: usize = lens.iter().map(|&len| usize::from(len)).sum();
+        let own = bytes.into_iter().cycle().take(own);
+        let tokens = [u8::try_from(lens.len()).unwrap(), 0].into_iter().chain(lens.iter().copied()).chain(own).collect();
+        agrees(with_tokens(tokens, &codes, &ends, 0))?;
+    }
 
     /// For arbitrary bytes: no method panics, and if `verify` succeeds, all methods agree.
     #[test]
@@ -149,22 +271,28 @@ proptest! {
         let own: usize = lens.iter().map(|&len| usize::from(len)).sum();
         table.extend(symbols.iter().copied().cycle().take(if symbols.is_empty() { 0 } else { own }));
         let coding = Coding::Fsst { total_len: 0, symbols: table };
-        let Ok(reader) = open(Binary { coding, ..with_offsets(&codes, &ends) }, JumpTables::Baked) else {
-            return Ok(());
-        };
-        let (buffer, scratch) =
-            (&mut Vec::new(), &mut Scratch::default());
-        let single: Result<Vec<Vec<u8>>> =
-            (0..reader.count()).map(|i| Ok(reader.get(i, buffer)?.to_vec())).collect();
-        let run = decoded(&reader, 0..reader.count());
-        let mut gathered = Vec::new();
-        let indices: Vec<u32> = (0..u32::try_from(reader.count()).unwrap()).collect();
-        let all = reader.gather(&indices, scratch, |value| gathered.push(value.unwrap().to_vec()));
-        prop_assert_eq!(single.is_ok(), run.is_ok());
-        prop_assert_eq!(single.is_ok(), all.is_ok());
-        if let Ok(single) = single {
-            prop_assert_eq!(&single, &run.unwrap());
-            prop_assert_eq!(single, gathered);
-        }
+        agrees(Binary { coding, ..with_offsets(&codes, &ends) })?;
     }
+}
+
+/// No method panics, and either all of them fail or all agree.
+fn agrees(made: Made) -> Result<(), TestCaseError> {
+    let Ok(reader) = open(made, JumpTables::Baked) else {
+        return Ok(());
+    };
+    let (buffer, scratch) = (&mut Vec::new(), &mut Scratch::default());
+    let single: Result<Vec<Vec<u8>>> =
+        (0..reader.count()).map(|i| Ok(reader.get(i, buffer)?.to_vec())).collect();
+    let run = decoded(&reader, 0..reader.count());
+    let mut gathered = Vec::new();
+    let indices: Vec<u32> = (0..u32::try_from(reader.count()).unwrap()).collect();
+    let all = reader.gather(&indices, scratch, |value| gathered.push(value.unwrap().to_vec()));
+    prop_assert_eq!(single.is_ok(), run.is_ok());
+    prop_assert_eq!(single.is_ok(), all.is_ok());
+    drop(reader.verify());
+    if let Ok(single) = single {
+        prop_assert_eq!(&single, &run.unwrap());
+        prop_assert_eq!(single, gathered);
+    }
+    Ok(())
 }

@@ -1,0 +1,191 @@
+//! The OnPair encoder: greedy matching of the longest token at each position.
+
+use super::{FIRST_TOKEN, MAX_TOKEN};
+
+/// A token of 1 to [`MAX_TOKEN`] bytes, as a number: its bytes, the first one highest, followed by zeros. Numbers of
+/// strings ascend as the strings do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Token {
+    bytes: u128,
+    len: u8,
+}
+
+impl Token {
+    /// The token of at most [`MAX_TOKEN`] `bytes`.
+    pub(super) fn new(bytes: &[u8]) -> Token {
+        let len = bytes.len().min(MAX_TOKEN);
+        let mut padded = [0; MAX_TOKEN];
+        padded[..len].copy_from_slice(&bytes[..len]);
+        Token { bytes: u128::from_be_bytes(padded), len: u8::try_from(len).unwrap_or(0) }
+    }
+
+    pub(super) fn len(self) -> usize {
+        self.len.into()
+    }
+
+    /// Appends the token's bytes.
+    pub(super) fn write(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.bytes.to_be_bytes()[..self.len()]);
+    }
+
+    fn is_prefix_of(self, other: Token) -> bool {
+        self.len <= other.len && shared(self.bytes, other.bytes) >= self.len()
+    }
+}
+
+/// The number of bytes that two words begin with in common.
+#[inline]
+fn shared(a: u128, b: u128) -> usize {
+    ((a ^ b).leading_zeros() / 8) as usize
+}
+
+/// The first two bytes of `word`, as a number.
+#[inline]
+fn pair(word: u128) -> usize {
+    (word >> 112) as usize
+}
+
+/// The number of hash values of three bytes.
+const HASHES: usize = 1 << 12;
+
+/// A hash of the first three bytes of `word`.
+#[inline]
+fn hash(word: u128) -> usize {
+    let mixed = ((word >> 104) as u32).wrapping_mul(0x9E37_79B1);
+    (mixed >> (u32::BITS - HASHES.ilog2())) as usize
+}
+
+/// The tokens of an encoder.
+///
+/// The longest token that a text begins with is the last token that is not greater than the text, or one of the tokens
+/// that this one begins with. Any string between the two, in order, begins with the token that is sought.
+///
+/// # Invariants
+///
+/// - `keys[starts[h]..starts[h + 1]]` are the tokens of three bytes or more that begin with three bytes of [`hash`] *h*,
+///   in ascending order.
+/// - `prefixes[i]` has the lengths of the tokens of three bytes or more that token `keys[i]` begins with, itself included
+///   (bit *l* for length *l* + 1); their codes are in `codes`, from `first` on, in order of their lengths.
+#[derive(Debug)]
+pub(in crate::binary) struct Matcher {
+    starts: Vec<u16>,
+    keys: Vec<u128>,
+    prefixes: Vec<Prefixes>,
+    codes: Vec<u16>,
+    /// The token of each pair of bytes, or the code of its first byte.
+    pairs: Vec<u16>,
+}
+
+/// The tokens that a token begins with.
+#[derive(Clone, Copy, Debug)]
+struct Prefixes {
+    lens: u16,
+    first: u16,
+}
+
+impl Matcher {
+    /// A matcher of at most [`MAX_TOKENS`](super::MAX_TOKENS) different tokens of two bytes or more, in the order of
+    /// their codes.
+    pub(super) fn new(tokens: &[Token]) -> Matcher {
+        let code = |token: usize| u16::try_from(FIRST_TOKEN + token).unwrap_or(0);
+        let mut pairs: Vec<u16> = (0..=u16::MAX).map(|pair| pair >> 8).collect();
+        let mut long: Vec<(usize, Token, u16)> = Vec::with_capacity(tokens.len());
+        for (i, &token) in tokens.iter().enumerate() {
+            match token.len {
+                ..=2 => pairs[pair(token.bytes)] = code(i),
+                _ => long.push((hash(token.bytes), token, code(i))),
+            }
+        }
+        long.sort_unstable();
+        let mut starts = vec![0; HASHES + 1];
+        long.iter().for_each(|&(hash, ..)| starts[hash + 1] += 1);
+        (1..starts.len()).for_each(|hash| starts[hash] += starts[hash - 1]);
+        let keys = long.iter().map(|(_, token, _)| token.bytes).collect();
+        let (mut prefixes, mut codes, mut open) = (Vec::with_capacity(long.len()), Vec::new(), Vec::new());
+        for &(_, token, code) in &long {
+            while open.pop_if(|(before, _): &mut (Token, u16)| !before.is_prefix_of(token)).is_some() {}
+            open.push((token, code));
+            // A token has at most 14 prefixes, so there are fewer than 2^16 codes.
+            let first = u16::try_from(codes.len()).unwrap_or(u16::MAX);
+            prefixes.push(Prefixes {
+                lens: open.iter().fold(0, |lens, (token, _)| lens | 1 << (token.len - 1)),
+                first,
+            });
+            codes.extend(open.iter().map(|&(_, code)| code));
+        }
+        Matcher { starts, keys, prefixes, codes, pairs }
+    }
+
+    /// The code of the longest token that the `left` bytes in `word`, at least one, begin with; and its length.
+    #[inline(always)]
+    fn longest(&self, word: u128, left: usize) -> (u16, usize) {
+        let hash = hash(word);
+        let (start, end) = (usize::from(self.starts[hash]), usize::from(self.starts[hash + 1]));
+        let before = self.keys[start..end].partition_point(|&key| key <= word);
+        if before > 0 {
+            let at = start + before - 1;
+            let fits = shared(self.keys[at], word).min(left);
+            let Prefixes { lens, first } = self.prefixes[at];
+            let lens = u32::from(lens) & ((1 << fits) - 1);
+            if lens != 0 {
+                let code = self.codes[usize::from(first) + lens.count_ones() as usize - 1];
+                return (code, (u32::BITS - lens.leading_zeros()) as usize);
+            }
+        }
+        let code = self.pairs[pair(word)];
+        match usize::from(code) < FIRST_TOKEN || left < 2 {
+            true => ((word >> 120) as u16, 1),
+            false => (code, 2),
+        }
+    }
+
+    /// Calls `each` with the codes of `value`: at each position that of the longest token that matches.
+    #[inline]
+    pub(super) fn codes(&self, value: &[u8], mut each: impl FnMut(u16)) {
+        let mut rest = value;
+        while let Some(word) = rest.first_chunk() {
+            let (code, len) = self.longest(u128::from_be_bytes(*word), MAX_TOKEN);
+            each(code);
+            rest = &rest[len..];
+        }
+        let (mut word, mut left) = (Token::new(rest).bytes, rest.len());
+        while left > 0 {
+            let (code, len) = self.longest(word, left);
+            each(code);
+            // Fewer than 16 bytes are left, so the shift is less than the word's width.
+            word <<= 8 * len;
+            left -= len;
+        }
+    }
+}
+
+/// Packs codes into bytes.
+#[derive(Debug, Default)]
+pub(in crate::binary) struct Packer {
+    /// The number of codes.
+    pub(in crate::binary) codes: u64,
+    /// The last code, if it does not fill bytes with one before it.
+    odd: Option<u16>,
+}
+
+impl Packer {
+    /// Appends the codes of `value`, two at a time.
+    #[inline]
+    pub(in crate::binary) fn push(&mut self, matcher: &Matcher, value: &[u8], packed: &mut Vec<u8>) {
+        matcher.codes(value, |code| {
+            self.codes += 1;
+            match self.odd.take() {
+                None => self.odd = Some(code),
+                Some(odd) => {
+                    let [a, b, c, _] = (u32::from(odd) | u32::from(code) << 12).to_le_bytes();
+                    packed.extend_from_slice(&[a, b, c]);
+                }
+            }
+        });
+    }
+
+    /// Appends the last code.
+    pub(in crate::binary) fn finish(self, packed: &mut Vec<u8>) {
+        packed.extend(self.odd.iter().flat_map(|odd| odd.to_le_bytes()));
+    }
+}
