@@ -1,9 +1,10 @@
 //! Speed of reading compressed byte strings.
 //!
-//! The bench scans and fetches a million URLs of 63 bytes that are raw, FSST codes, or in DEFLATE blocks. Read
+//! The bench scans and fetches a million URLs of 63 bytes that are raw, FSST or OnPair codes, or in DEFLATE blocks. Read
 //! `binary/<how>/<order>`; throughput is values a second, and the bytes of each are printed. The baseline `memcpy`
-//! copies the raw bytes of as many values; `fsst-rs` decodes codes of its own, value by value, and a whole batch at
-//! once (which loses the boundaries of values). A `gather` has 1,024 documents.
+//! copies the raw bytes of as many values; `fsst-rs` and the crate `onpair` decode codes of their own, value by value,
+//! and a whole batch at once (which loses the boundaries of values). A `gather` has 1,024 documents. `encode` trains a
+//! table and encodes all values.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::expect_used,
@@ -14,6 +15,7 @@ use std::hint::black_box;
 use std::ops::ControlFlow;
 
 use criterion::{BenchmarkId, Throughput, criterion_group, criterion_main};
+use docvalues::format::binary::InMemory;
 use docvalues::prelude::*;
 use docvalues::{Binary, BytesKind, Compression, Lists};
 use docvalues_benches::data::{self, Strings};
@@ -89,6 +91,50 @@ fn columns(c: &mut Bench) {
     }
 }
 
+/// Training and encoding, by docvalues and by the crate `onpair`.
+fn encode(c: &mut Bench) {
+    let urls = data::urls(docvalues_benches::docs());
+    let (bytes, ends) = (&urls.bytes[..], &urls.offsets[1..]);
+    let mut group = c.benchmark_group("binary/encode");
+    group.throughput(Throughput::Elements(ends.len() as u64));
+    for (way, compression) in WAYS.into_iter().skip(1).chain([("auto", Compression::Auto)]) {
+        group.bench_function(way, |b| {
+            b.iter(|| {
+                let made = docvalues::format::binary::compress(
+                    &InMemory { bytes, ends },
+                    compression,
+                    |_, _| Ok(()),
+                );
+                made.map(|made| made.expect("shorter").bytes.len())
+            });
+        });
+    }
+    let offsets: Vec<u32> = urls.offsets.iter().map(|&offset| offset as u32).collect();
+    let encode =
+        || onpair::compress(black_box(bytes), &offsets, onpair::DEFAULT_CONFIG).expect("good offsets");
+    group.bench_function("crate onpair", |b| b.iter(encode));
+    group.finish();
+
+    let column = encode();
+    let view = column.view();
+    println!(
+        "binary/crate onpair: {:.2} bytes a value, without offsets",
+        view.codes.len() as f64 * 1.5 / ends.len() as f64
+    );
+    let mut group = c.benchmark_group("binary/rivals");
+    group.throughput(Throughput::Elements(ends.len() as u64));
+    let mut out = vec![std::mem::MaybeUninit::uninit(); BATCH * 256];
+    group.bench_function("crate onpair/values", |b| {
+        b.iter(|| {
+            for row in 0..ends.len() {
+                let decoded = onpair::try_decode_into(view.row_codes(row), view.dict, black_box(&mut out));
+                black_box(decoded.expect("room for a value"));
+            }
+        });
+    });
+    group.finish();
+}
+
 fn rivals(c: &mut Bench) {
     let docs = docvalues_benches::docs();
     let Strings { bytes, offsets } = data::urls(docs);
@@ -138,5 +184,5 @@ fn rivals(c: &mut Bench) {
     group.finish();
 }
 
-criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = columns, rivals }
+criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = columns, encode, rivals }
 criterion_main!(benches);

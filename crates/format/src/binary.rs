@@ -71,6 +71,7 @@ mod encode;
 mod fsst;
 mod gather;
 mod onpair;
+mod prefix;
 mod read;
 mod sample;
 #[cfg(test)]

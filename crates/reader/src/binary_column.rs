@@ -1,8 +1,10 @@
 //! Open columns with at most one byte string per document.
 
+use std::ops::Bound;
+
 use docvalues_column::{
-    Batch, BatchDocs, Column, ColumnInfo, DocId, DocRange, Each, Gathered, Lists, Result, Rows, Slices,
-    Values, View,
+    Batch, BatchDocs, ByteRange, Column, ColumnInfo, DocId, DocRange, Each, Element as _, Gathered, Lists,
+    Pruning, Result, Rows, Slices, Values, View, bits, filter_by_scan,
 };
 use docvalues_format::binary::{BinaryReader, Scratch};
 use docvalues_format::presence::Indices;
@@ -50,6 +52,88 @@ impl BinaryColumn {
     }
 }
 
+/// The bytes that all strings of a range begin with, and the strings among those that do.
+struct PrefixOfRange<'r> {
+    prefix: &'r [u8],
+    which: Which,
+}
+
+#[derive(Clone, Copy)]
+enum Which {
+    All,
+    /// Only the prefix itself.
+    Whole,
+    /// Those that are in the range.
+    InRange,
+}
+
+impl PrefixOfRange<'_> {
+    /// The common prefix of both bounds; `None` if that is empty.
+    fn of((low, high): &ByteRange) -> Option<PrefixOfRange<'_>> {
+        let (Bound::Included(low_bytes) | Bound::Excluded(low_bytes)) = low else { return None };
+        let (Bound::Included(high_bytes) | Bound::Excluded(high_bytes)) = high else { return None };
+        let common = low_bytes.iter().zip(high_bytes).take_while(|(a, b)| a == b).count();
+        let is_next = |low: &[u8], high: &[u8]| {
+            low.len() == high.len()
+                && common + 1 == low.len()
+                && low[common].checked_add(1) == Some(high[common])
+        };
+        let (len, which) = match (low, high) {
+            (Bound::Included(low), Bound::Included(high)) if low == high => (common, Which::Whole),
+            // From a prefix up to the next one of the same length.
+            (Bound::Included(low), Bound::Excluded(high)) if is_next(low, high) => (low.len(), Which::All),
+            _ => (common, Which::InRange),
+        };
+        (len > 0).then(|| PrefixOfRange { prefix: &low_bytes[..len], which })
+    }
+}
+
+impl BinaryColumn {
+    /// [`Rows::filter`] for values whose codes can be compared; returns `false` for others, or if the range has no
+    /// prefix.
+    fn filter_by_prefix(
+        &self,
+        docs: DocRange,
+        wanted: &ByteRange,
+        bits: &mut [u64],
+        pruned: &mut Pruning,
+    ) -> Result<bool> {
+        let BinaryColumn { core, values } = self;
+        let Some(PrefixOfRange { prefix, which }) = PrefixOfRange::of(wanted) else { return Ok(false) };
+        if !values.can_find_prefix() {
+            return Ok(false);
+        }
+        bits::check(docs, bits);
+        let (mut scratch, mut buffer, mut found) = (Scratch::default(), Vec::new(), Vec::new());
+        core.named(core.each_window(docs, |window, first| {
+            let first = u64::from(first.get());
+            pruned.read += window.len() as u64;
+            values.find_prefix(
+                first..first + window.len() as u64,
+                prefix,
+                &mut scratch,
+                |index, is_whole| {
+                    found.push((index, is_whole));
+                },
+            )?;
+            for (index, is_whole) in found.drain(..) {
+                let is_wanted = match which {
+                    Which::All => true,
+                    Which::Whole => is_whole,
+                    Which::InRange => u8::is_within(values.get(index, &mut buffer)?, wanted),
+                };
+                let doc = window.get(usize::try_from(index - first).unwrap_or(usize::MAX));
+                if is_wanted && let Some(&doc) = doc {
+                    let place = docs.place(doc);
+                    bits[place / 64] |= 1 << (place % 64);
+                }
+            }
+            Ok(true)
+        }))?;
+        Ok(true)
+    }
+}
+
 impl Column for BinaryColumn {
     fn info(&self) -> &ColumnInfo {
         &self.core.info
@@ -93,6 +177,19 @@ impl Rows<u8> for BinaryColumn {
             }
             Ok(true)
         }))
+    }
+
+    fn filter(
+        &self,
+        docs: DocRange,
+        wanted: &ByteRange,
+        bits: &mut [u64],
+        pruned: &mut Pruning,
+    ) -> Result<()> {
+        match self.filter_by_prefix(docs, wanted, bits, pruned)? {
+            true => Ok(()),
+            false => filter_by_scan(self, docs, bits, pruned, |value| u8::is_within(value, wanted)),
+        }
     }
 
     fn get(&self, doc: DocId, out: &mut Vec<u8>) -> Result<bool> {

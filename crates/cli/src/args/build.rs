@@ -58,7 +58,7 @@ Schema file (--schema):
                             # ip uuid string bytes; with [] after it: several values
   [columns.host]
   type = \"string\"
-  kind = \"sorted\"           # or \"binary\", \"raw\", \"fsst\", \"block\" (see --type);
+  kind = \"sorted\"           # or \"binary\", \"raw\", \"fsst\", \"onpair\", \"block\" (see --type);
                             # default: the smaller of sorted and binary
   [columns.\"Flight Date\"]
   type = \"date\"
@@ -119,8 +119,8 @@ pub(crate) struct InputArgs {
     /// NAME=TYPE, separated by commas. Types: i64 u64 f64 bool date timestamp timestamp[ms]
     /// timestamp[us] timestamp[ns] ip uuid string bytes. Add `[]` for several values a document.
     /// Add one of these to string, bytes, ip or uuid: `:sorted` for a dictionary, `:binary` for values
-    /// without a dictionary, compressed if that pays, `:raw` for uncompressed values, `:fsst` for values
-    /// compressed one by one, `:block` for blocks of compressed values (smallest, but slow at random
+    /// without a dictionary, compressed if that pays, `:raw` for uncompressed values, `:fsst` or `:onpair`
+    /// for values compressed one by one, `:block` for blocks of compressed values (smallest, but slow at random
     /// access). A given type accepts more than an inferred one: numbers such as 007 or +5, timestamps with any or no
     /// offset, numbers as strings.
     #[arg(long = "type", value_name = "NAME=TYPE,…")]

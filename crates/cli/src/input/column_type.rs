@@ -203,6 +203,7 @@ mod tests {
             "ip:binary",
             "uuid:raw",
             "bytes:fsst",
+            "string:onpair",
             "string[]",
         ] {
             let request = TypeRequest::parse(text).unwrap();
@@ -222,7 +223,7 @@ mod tests {
         assert_eq!(error("i64:sorted"), "only string, bytes, ip and uuid can be sorted");
         assert_eq!(
             error("string:hashed"),
-            "unknown layout \"hashed\": expected one of sorted, binary, raw, fsst, block"
+            "unknown layout \"hashed\": expected one of sorted, binary, raw, fsst, onpair, block"
         );
         assert!(error("string[]:binary").contains("leave out :binary"));
     }

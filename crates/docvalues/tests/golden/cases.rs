@@ -291,7 +291,7 @@ fn binary_fsst() -> Golden {
         .binary("fixed", Utf8, &["fsst(", "symbols"], |_| Some(text("the same over and over again")))
 }
 
-/// Byte strings compressed by OnPair, on request: with fewer than 32 KiB, FSST is the default.
+/// Byte strings compressed by OnPair, on request: with fewer than 256 KiB, FSST is the default.
 fn binary_onpair() -> Golden {
     let words = ["river", "mountain", "forest", "desert", "island", "canyon", "winter", "holiday"];
     let url = |doc: usize| {

@@ -41,6 +41,8 @@
 //! bytes     00 11 06   01 21 10                two codes each: 100 061, 101 102
 //! ```
 
+use std::ops::Range;
+
 use byteorder::{ByteOrder, LittleEndian};
 
 use crate::error::{Error, ErrorKind, Place, Result};
@@ -70,6 +72,9 @@ const GROUP: usize = 8;
 
 /// Bytes of the codes of a group.
 const GROUP_BYTES: usize = 12;
+
+/// Bytes after the last code that its group may read.
+pub(super) const OVERREAD: u64 = GROUP_BYTES as u64 + 2;
 
 /// A mask of the lengths of tokens, which repeats for the compiler that they are small.
 const LEN_MASK: u8 = 31;
@@ -101,7 +106,7 @@ pub(super) struct Codes<'a> {
 }
 
 impl<'a> Codes<'a> {
-    /// The codes from `start` on, `len` of them, of which `packed` are the bytes at [`place_of`].
+    /// The codes from `start` on, `len` of them, of which `packed` are the bytes at [`place_of`], and perhaps more.
     #[inline]
     pub(super) fn new(packed: &'a [u8], start: u64, len: usize) -> Codes<'a> {
         Codes { packed, shift: if start % 2 == 1 { 4 } else { 0 }, len }
@@ -118,12 +123,44 @@ impl<'a> Codes<'a> {
         })
     }
 
+    /// Code `i`.
+    #[inline]
+    fn get(self, i: usize) -> u16 {
+        let bit = i * 12 + self.shift as usize;
+        let bytes = self.packed.get(bit / 8..).and_then(<[u8]>::first_chunk);
+        bytes.map_or(0, |bytes| u16::from_le_bytes(*bytes) >> (bit % 8) & 0xfff)
+    }
+
     /// Appends the codes to `out`.
     #[inline]
     pub(super) fn append_to(self, out: &mut Vec<u16>) {
         let len = out.len() + self.len;
         self.groups().for_each(|group| out.extend_from_slice(&group));
         out.truncate(len);
+    }
+}
+
+/// A prefix of the values that are sought.
+pub(super) struct Prefix {
+    /// The prefix, followed by zeros, so that a word begins at each byte.
+    padded: Vec<u8>,
+    len: usize,
+}
+
+impl Prefix {
+    pub(super) fn new(prefix: &[u8]) -> Prefix {
+        Prefix { padded: [prefix, &[0; MAX_TOKEN]].concat(), len: prefix.len() }
+    }
+
+    /// Whether the first `len` bytes of `token`, at least one, are those of the prefix from byte `at` on, as far as
+    /// that goes.
+    #[inline]
+    fn fits(&self, at: usize, token: &[u8; MAX_TOKEN], len: usize) -> bool {
+        let Some(wanted) = self.padded.get(at..).and_then(<[u8]>::first_chunk) else { return false };
+        // At least one byte, and at most 16.
+        let left_out = MAX_TOKEN.saturating_sub(len.min(self.len - at));
+        let differ = u128::from_le_bytes(*token) ^ u128::from_le_bytes(*wanted);
+        differ << (8 * left_out) == 0
     }
 }
 
@@ -208,6 +245,27 @@ impl TokenTable {
             left -= here;
             group[..here].iter().all(|&code| usize::from(code) < FIRST_TOKEN + self.count)
         })
+    }
+
+    /// Whether the value that is `range` of `codes` begins with `prefix`; if so, whether it ends there.
+    #[inline]
+    pub(super) fn begins_with(&self, codes: Codes<'_>, range: Range<usize>, prefix: &Prefix) -> Option<bool> {
+        let (mut at, end) = (0, range.end);
+        for i in range {
+            if at >= prefix.len {
+                return Some(false);
+            }
+            let code = usize::from(codes.get(i)) % CODES;
+            let len = usize::from(self.lens[code]);
+            if !prefix.fits(at, &self.entries[code], len) {
+                return None;
+            }
+            at += len;
+            if at >= prefix.len {
+                return Some(at == prefix.len && i + 1 == end);
+            }
+        }
+        (at >= prefix.len).then_some(true)
     }
 
     /// Decodes `codes` to the beginning of `out`, and returns the number of decoded bytes.

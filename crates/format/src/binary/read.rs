@@ -231,7 +231,9 @@ impl<B: SectionBytes> BinaryReader<B> {
     #[inline]
     pub(super) fn codes(&self, start: u64, end: u64) -> Result<Codes<'_>> {
         let (first, last) = onpair::place_of(start, end);
-        let packed = self.slice(first, last)?;
+        // Groups of codes are read as a whole, which is fast unless the section ends.
+        let there = self.bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
+        let packed = self.slice(first, last.max(there.min(last.saturating_add(onpair::OVERREAD))))?;
         match end.checked_sub(start).map(usize::try_from) {
             Some(Ok(len)) => Ok(Codes::new(packed, start, len)),
             _ => Err(self.out_of_place(start, end)),
@@ -245,17 +247,10 @@ impl<B: SectionBytes> BinaryReader<B> {
     ///
     /// As [`get`](Self::get), and when an offset is below the one before it.
     pub fn decode<'a>(&'a self, range: Range<u64>, scratch: &'a mut Scratch) -> Result<Strings<'a>> {
-        if range.start > range.end || range.end > self.count {
-            return Err(self.outside("end of a range of values", range.end.max(range.start), self.count));
-        }
         let Scratch { offsets, bytes, cache, .. } = scratch;
         let raw = matches!(self.coding, OpenCoding::Raw);
-        let end = if raw { range.end } else { range.end.min(range.start.saturating_add(DECODE_VALUES)) };
-        offsets.clear();
-        match &self.offsets {
-            None => offsets.extend((range.start..=end).map(|index| self.fixed_place(index).0)),
-            Some(reader) => self.decode_offsets(reader, range.start..end, offsets)?,
-        }
+        let most = if raw { u64::MAX } else { range.start.saturating_add(DECODE_VALUES) };
+        self.offsets_of(range.start..range.end.min(most), offsets)?;
         let start = offsets.first().copied().unwrap_or(0);
         if !raw {
             let near = offsets.partition_point(|offset| offset - start <= DECODE_BYTES);
@@ -279,6 +274,19 @@ impl<B: SectionBytes> BinaryReader<B> {
             _ => self.slice(start, end)?,
         };
         Ok(Strings { offsets, bytes })
+    }
+
+    /// Replaces `offsets` by the start of each value of `range`, and the end of the last one.
+    pub(super) fn offsets_of(&self, range: Range<u64>, offsets: &mut Vec<u64>) -> Result<()> {
+        if range.start > range.end || range.end > self.count {
+            return Err(self.outside("end of a range of values", range.end.max(range.start), self.count));
+        }
+        offsets.clear();
+        match &self.offsets {
+            None => offsets.extend((range.start..=range.end).map(|index| self.fixed_place(index).0)),
+            Some(reader) => self.decode_offsets(reader, range, offsets)?,
+        }
+        Ok(())
     }
 
     pub(super) fn decode_offsets(

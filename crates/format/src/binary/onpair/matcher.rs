@@ -1,5 +1,7 @@
 //! The OnPair encoder: greedy matching of the longest token at each position.
 
+use std::hint::select_unpredictable;
+
 use super::{FIRST_TOKEN, MAX_TOKEN};
 
 /// A token of 1 to [`MAX_TOKEN`] bytes, as a number: its bytes, the first one highest, followed by zeros. Numbers of
@@ -121,10 +123,16 @@ impl Matcher {
     fn longest(&self, word: u128, left: usize) -> (u16, usize) {
         let hash = hash(word);
         let (start, end) = (usize::from(self.starts[hash]), usize::from(self.starts[hash + 1]));
-        let before = self.keys[start..end].partition_point(|&key| key <= word);
-        if before > 0 {
-            let at = start + before - 1;
-            let fits = shared(self.keys[at], word).min(left);
+        let keys = &self.keys[start..end];
+        // A binary search without branches, which would be mispredicted half of the time.
+        let (mut at, mut size) = (0, keys.len());
+        while size > 1 {
+            let half = size / 2;
+            at = select_unpredictable(keys[at + half] <= word, at + half, at);
+            size -= half;
+        }
+        if let Some(&key) = keys.get(at).filter(|key| **key <= word) {
+            let (at, fits) = (start + at, shared(key, word).min(left));
             let Prefixes { lens, first } = self.prefixes[at];
             let lens = u32::from(lens) & ((1 << fits) - 1);
             if lens != 0 {
@@ -138,54 +146,162 @@ impl Matcher {
             false => (code, 2),
         }
     }
+}
 
-    /// Calls `each` with the codes of `value`: at each position that of the longest token that matches.
-    #[inline]
-    pub(super) fn codes(&self, value: &[u8], mut each: impl FnMut(u16)) {
-        let mut rest = value;
-        while let Some(word) = rest.first_chunk() {
-            let (code, len) = self.longest(u128::from_be_bytes(*word), MAX_TOKEN);
-            each(code);
-            rest = &rest[len..];
+/// Values that are encoded side by side.
+///
+/// The next position in a value is known after a search in several tables, so most of the time is spent waiting for
+/// their loads. Searches in several values overlap.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    /// The values, end to end.
+    bytes: Vec<u8>,
+    /// The end of each value.
+    ends: Vec<usize>,
+    /// Codes: those of a value begin at the offset of its first byte, because it has no more codes than bytes.
+    codes: Vec<u16>,
+    /// The number of codes of each value.
+    counts: Vec<usize>,
+}
+
+/// The value that is encoded in a lane.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lane {
+    /// The value's index, the next of its bytes, its end, and the place of the next code.
+    value: usize,
+    at: usize,
+    end: usize,
+    out: usize,
+}
+
+/// The number of values that are encoded at the same time.
+const LANES: usize = 6;
+
+/// Bytes of values after which a batch is full.
+const BATCH_BYTES: usize = 8 << 10;
+
+impl Batch {
+    pub(super) fn push(&mut self, value: &[u8]) {
+        self.bytes.extend_from_slice(value);
+        self.ends.push(self.bytes.len());
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.bytes.len() >= BATCH_BYTES || self.ends.len() >= BATCH_BYTES
+    }
+
+    /// Calls `each` with the codes of each value, in order, and empties the batch.
+    pub(super) fn encode(&mut self, matcher: &Matcher, mut each: impl FnMut(&[u16])) {
+        let Batch { bytes, ends, codes, counts } = self;
+        let len = bytes.len();
+        // So that a word begins at each byte.
+        bytes.resize(len + MAX_TOKEN, 0);
+        codes.resize(codes.len().max(len), 0);
+        counts.clear();
+        counts.resize(ends.len(), 0);
+        let (mut lanes, mut next, mut active) = ([Lane::default(); LANES], 0, LANES);
+        while active > 0 {
+            for lane in &mut lanes[..active] {
+                if let Some(word) =
+                    bytes.get(lane.at..lane.end + MAX_TOKEN).and_then(|rest| rest.first_chunk())
+                    && lane.at < lane.end
+                {
+                    let (code, len) = matcher.longest(u128::from_be_bytes(*word), lane.end - lane.at);
+                    codes[lane.out] = code;
+                    lane.out += 1;
+                    lane.at += len;
+                }
+            }
+            let mut i = 0;
+            while i < active {
+                let lane = &mut lanes[i];
+                if lane.at < lane.end {
+                    i += 1;
+                    continue;
+                }
+                if lane.end > 0 {
+                    counts[lane.value] = lane.out - start_of(ends, lane.value);
+                }
+                match ends.get(next) {
+                    Some(&end) => {
+                        let start = start_of(ends, next);
+                        *lane = Lane { value: next, at: start, end, out: start };
+                        next += 1;
+                    }
+                    None => {
+                        active -= 1;
+                        lanes.swap(i, active);
+                    }
+                }
+            }
         }
-        let (mut word, mut left) = (Token::new(rest).bytes, rest.len());
-        while left > 0 {
-            let (code, len) = self.longest(word, left);
-            each(code);
-            // Fewer than 16 bytes are left, so the shift is less than the word's width.
-            word <<= 8 * len;
-            left -= len;
+        for (value, &count) in counts.iter().enumerate() {
+            let start = start_of(ends, value);
+            each(&codes[start..start + count]);
         }
+        bytes.clear();
+        ends.clear();
     }
 }
 
-/// Packs codes into bytes.
+fn start_of(ends: &[usize], value: usize) -> usize {
+    value.checked_sub(1).map_or(0, |before| ends[before])
+}
+
+/// Packs the codes of values into bytes.
 #[derive(Debug, Default)]
 pub(in crate::binary) struct Packer {
+    batch: Batch,
     /// The number of codes.
-    pub(in crate::binary) codes: u64,
+    codes: u64,
     /// The last code, if it does not fill bytes with one before it.
     odd: Option<u16>,
 }
 
 impl Packer {
-    /// Appends the codes of `value`, two at a time.
+    /// Encodes `value`. Appends the codes of this and earlier values to `packed` now or later, and the end of each value
+    /// to `ends`, as a number of codes.
     #[inline]
-    pub(in crate::binary) fn push(&mut self, matcher: &Matcher, value: &[u8], packed: &mut Vec<u8>) {
-        matcher.codes(value, |code| {
-            self.codes += 1;
-            match self.odd.take() {
-                None => self.odd = Some(code),
-                Some(odd) => {
-                    let [a, b, c, _] = (u32::from(odd) | u32::from(code) << 12).to_le_bytes();
-                    packed.extend_from_slice(&[a, b, c]);
-                }
+    pub(in crate::binary) fn push(
+        &mut self,
+        matcher: &Matcher,
+        value: &[u8],
+        packed: &mut Vec<u8>,
+        ends: &mut Vec<u64>,
+    ) {
+        self.batch.push(value);
+        if self.batch.is_full() {
+            self.flush(matcher, packed, ends);
+        }
+    }
+
+    fn flush(&mut self, matcher: &Matcher, packed: &mut Vec<u8>, ends: &mut Vec<u64>) {
+        let Packer { batch, codes, odd } = self;
+        batch.encode(matcher, |mut value| {
+            *codes += value.len() as u64;
+            ends.push(*codes);
+            if let Some(before) = odd.take_if(|_| !value.is_empty()) {
+                packed.extend_from_slice(&pack(before, value[0]));
+                value = &value[1..];
+            }
+            let (pairs, rest) = value.as_chunks();
+            pairs.iter().for_each(|&[first, second]| packed.extend_from_slice(&pack(first, second)));
+            if let Some(&last) = rest.first() {
+                *odd = Some(last);
             }
         });
     }
 
-    /// Appends the last code.
-    pub(in crate::binary) fn finish(self, packed: &mut Vec<u8>) {
+    /// Appends what is missing.
+    pub(in crate::binary) fn finish(mut self, matcher: &Matcher, packed: &mut Vec<u8>, ends: &mut Vec<u64>) {
+        self.flush(matcher, packed, ends);
         packed.extend(self.odd.iter().flat_map(|odd| odd.to_le_bytes()));
     }
+}
+
+/// Two codes in three bytes.
+#[inline]
+fn pack(first: u16, second: u16) -> [u8; 3] {
+    let [a, b, c, _] = (u32::from(first) | u32::from(second) << 12).to_le_bytes();
+    [a, b, c]
 }

@@ -49,7 +49,7 @@ fn onpair_and_fsst_are_chosen_by_size() {
     assert_eq!(coding(&paths, Compression::Auto), "onpair");
     assert_eq!(coding(&paths, Compression::OnPair), "onpair");
     let digits: Vec<_> =
-        noise(8_000).iter().map(|noise| format!("{:016x}", u64::from_le_bytes(*noise))).collect();
+        noise(20_000).iter().map(|noise| format!("{:016x}", u64::from_le_bytes(*noise))).collect();
     assert_eq!(coding(&digits, Compression::Auto), "fsst");
     assert_eq!(coding(&digits, Compression::OnPair), "onpair");
     // Few values do not fill a large table.
@@ -184,6 +184,40 @@ fn codes_of_twelve_bits_stand_for_tokens_and_bytes() {
     let reader = open(made, JumpTables::Baked).unwrap();
     reads(&reader, &values, &[3, 0, 1, 2, u32::MAX, 0]);
     assert_eq!(reader.compression().unwrap(), "onpair(2)");
+}
+
+proptest! {
+    #![proptest_config(crate::cases(64))]
+
+    #[test]
+    fn prefixes_are_found_without_decoding(
+        values in vec(vec(prop_oneof![4 => Just(b'a'), 2 => Just(b'b'), 1 => any::<u8>()], 0..40), 1..300),
+        prefixes in vec((any::<prop::sample::Index>(), 0..20_usize, any::<Option<u8>>()), 1..8),
+        cut in any::<(prop::sample::Index, prop::sample::Index)>(),
+    ) {
+        // Values of one length have no offsets.
+        for values in [values.clone(), values.iter().map(|_| values[0].clone()).collect()] {
+            let made = made_as(&values, &BinaryOptions { compression: Compression::OnPair, jump_tables: true });
+            let is_coded = made.coding.name() == "onpair";
+            let reader = open(made, JumpTables::Baked).unwrap();
+            prop_assert_eq!(reader.can_find_prefix(), is_coded);
+            let (start, end) = (cut.0.index(values.len()), cut.1.index(values.len() + 1));
+            for (of, len, more) in &prefixes {
+                let value = of.get(&values);
+                let prefix: Vec<u8> = value.iter().take(*len).copied().chain(*more).collect();
+                let (mut found, mut scratch) = (Vec::new(), Scratch::default());
+                let range = start.min(end) as u64..end as u64;
+                reader.find_prefix(range, &prefix, &mut scratch, |index, is_whole| {
+                    found.push((usize::try_from(index).unwrap(), is_whole));
+                }).unwrap();
+                let expected: Vec<(usize, bool)> = (start.min(end)..end)
+                    .filter(|&i| is_coded && values[i].starts_with(&prefix))
+                    .map(|i| (i, values[i] == prefix))
+                    .collect();
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
 }
 
 #[test]
