@@ -139,7 +139,7 @@ impl LogLines {
     }
     /// Segments of `docs` documents each.
     fn split(&self, docs: u32) -> Vec<Segment> {
-        let all = 0..self.ids.len() as u32;
+        let all = 0..u32::try_from(self.ids.len()).expect("few documents");
         let parts = all.step_by(docs as usize).map(|start| self.add(start..start + docs));
         let parts = parts.map(|part| part.finish_bytes().expect("memory does not fail"));
         parts.map(|bytes| Segment::from_bytes(bytes, OpenOptions::new()).expect("a good segment")).collect()
