@@ -18,10 +18,6 @@ pub enum ColumnInput {
     Sets(Strings, Vec<u64>),
 }
 
-fn string(Strings { bytes, offsets }: &Strings, at: usize) -> &[u8] {
-    &bytes[offsets[at] as usize..offsets[at + 1] as usize]
-}
-
 impl ColumnInput {
     /// The column `name` of `docs` documents.
     pub fn of(name: &str, docs: u32) -> ColumnInput {
@@ -72,11 +68,11 @@ impl ColumnInput {
                 }
             }
             ColumnInput::Strings(strings) => {
-                document.stored_bytes(field, string(strings, at)).expect("a good value");
+                document.stored_bytes(field, strings.get(at)).expect("a good value");
             }
             ColumnInput::Sets(strings, lists) => {
                 for at in lists[at]..lists[at + 1] {
-                    document.stored_bytes(field, string(strings, at as usize)).expect("a good value");
+                    document.stored_bytes(field, strings.get(at as usize)).expect("a good value");
                 }
             }
         }

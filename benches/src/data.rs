@@ -139,6 +139,13 @@ pub struct Strings {
     pub offsets: Vec<u64>,
 }
 
+impl Strings {
+    /// The string with this number.
+    pub fn get(&self, at: usize) -> &[u8] {
+        &self.bytes[self.offsets[at] as usize..self.offsets[at + 1] as usize]
+    }
+}
+
 impl<S: AsRef<[u8]>> FromIterator<S> for Strings {
     fn from_iter<I: IntoIterator<Item = S>>(strings: I) -> Strings {
         let mut made = Strings { bytes: Vec::new(), offsets: vec![0] };

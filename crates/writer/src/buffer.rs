@@ -26,7 +26,7 @@ use crate::schema::{BytesKind, FieldSpec};
 
 pub(crate) use byte_strings::{ByteStrings, ByteStringsBuilder};
 pub(crate) use items::{Items, ascending, distinct};
-pub(crate) use memory_budget::{MemoryBudget, SpillBudget};
+pub(crate) use memory_budget::{MemoryBudget, SpillBudget, large_in_huge_pages};
 pub(crate) use payload::{Payload, payloads};
 pub(crate) use presence::PresenceBuffer;
 pub(crate) use scratch::{CHUNK_LEN, Scratch, ScratchWriter};

@@ -1,47 +1,84 @@
-//! Statistics of a column, by one pass over its numbers.
+//! Statistics of a column, from the first pass of its encoder.
+
+use std::cell::RefCell;
+use std::ops::Range;
 
 use docvalues_format::dictionary::Dictionary;
 use docvalues_format::file::column::Statistics;
-use docvalues_format::file::kind::LogicalType;
-use docvalues_format::numeric::{Numeric, Transform};
+use docvalues_format::numeric::{Numeric, NumericOptions, Transform, Values};
 
-use crate::buffer::{Payload, SpillVec};
+use crate::buffer::{FixedWidth, Payload, SpillVec};
+use crate::encode::encode_values;
 use crate::error::ErrorKind;
 
-/// The statistics of a column of numbers; `single` if it is single-valued.
-pub(crate) fn number_statistics(
-    numbers: &SpillVec<i64>,
-    encoded: &Numeric<Payload>,
-    logical: LogicalType,
-    single: bool,
-) -> Result<Statistics, ErrorKind> {
-    let (mut order, mut total) = (Monotonicity::new(single), 0);
-    let summed = logical != LogicalType::F64;
-    numbers.for_each(|numbers| {
-        order.add(numbers);
-        total += if summed { sum(numbers) } else { 0 };
-    })?;
-    let Monotonicity { ascending, descending, changes, .. } = order;
-    let distinct = match &encoded.transform {
-        Transform::Constant(_) => Some(encoded.count.min(1)),
-        Transform::Table(table) => Some(table.len() / size_of::<i64>() as u64),
-        // Equal values are adjacent in a sorted column.
-        Transform::Affine { .. } | Transform::Decimal(_) if ascending || descending => Some(1 + changes),
-        Transform::Affine { .. } | Transform::Decimal(_) => None,
-    };
-    Ok(Statistics { sum: summed.then_some(total), distinct, ascending, descending })
+/// Numbers that are encoded, and their statistics, taken while the encoder first reads them.
+pub(crate) struct Observed<'a, T> {
+    numbers: &'a SpillVec<T>,
+    seen: RefCell<Seen<T>>,
 }
 
-/// The statistics of a column of ords into `terms`.
-pub(crate) fn ord_statistics(
-    ords: &SpillVec<u32>,
-    terms: &Dictionary<Payload>,
-    single: bool,
-) -> Result<Statistics, ErrorKind> {
-    let mut order = Monotonicity::new(single);
-    ords.for_each(|ords| order.add(ords))?;
-    let Monotonicity { ascending, descending, .. } = order;
-    Ok(Statistics { sum: None, distinct: Some(terms.count.into()), ascending, descending })
+/// The statistics of the first numbers.
+struct Seen<T> {
+    len: usize,
+    order: Monotonicity<T>,
+    /// The sum, if it is wanted.
+    sum: Option<i128>,
+}
+
+impl<'a, T: FixedWidth + Ord> Observed<'a, T> {
+    /// The `numbers` of a column; `single` if it is single-valued. They are summed if `summed`.
+    pub(crate) fn new(numbers: &'a SpillVec<T>, single: bool, summed: bool) -> Observed<'a, T> {
+        let seen = Seen { len: 0, order: Monotonicity::new(single), sum: summed.then_some(0) };
+        Observed { numbers, seen: RefCell::new(seen) }
+    }
+
+    /// Encodes the numbers; on disk, if they are.
+    pub(crate) fn encode(&self, options: &NumericOptions) -> Result<Numeric<Payload>, ErrorKind> {
+        encode_values(self, self.numbers.sibling_scratch(), options)
+    }
+
+    /// The statistics of all numbers, which were `encoded`.
+    pub(crate) fn number_statistics(self, encoded: &Numeric<Payload>) -> Statistics {
+        let Seen { order, sum, .. } = self.seen.into_inner();
+        let Monotonicity { ascending, descending, changes, .. } = order;
+        let distinct = match &encoded.transform {
+            Transform::Constant(_) => Some(encoded.count.min(1)),
+            Transform::Table(table) => Some(table.len() / size_of::<i64>() as u64),
+            // Equal values are adjacent in a sorted column.
+            Transform::Affine { .. } | Transform::Decimal(_) if ascending || descending => Some(1 + changes),
+            Transform::Affine { .. } | Transform::Decimal(_) => None,
+        };
+        Statistics { sum, distinct, ascending, descending }
+    }
+
+    /// The statistics of all numbers, which were encoded and are ords into `terms`.
+    pub(crate) fn ord_statistics(self, terms: &Dictionary<Payload>) -> Statistics {
+        let Monotonicity { ascending, descending, .. } = self.seen.into_inner().order;
+        Statistics { sum: None, distinct: Some(terms.count.into()), ascending, descending }
+    }
+}
+
+impl<T: FixedWidth + Ord> Values for Observed<'_, T> {
+    type Number = T;
+    type Error = ErrorKind;
+
+    fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    fn read<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<T>) -> Result<&'a [T], ErrorKind> {
+        let numbers = self.numbers.read(range.clone(), buffer)?;
+        let seen = &mut *self.seen.borrow_mut();
+        // The encoder reads all numbers in order before it reads any again.
+        if range.start == seen.len {
+            seen.len = range.end;
+            seen.order.add(numbers);
+            if let Some(sum) = &mut seen.sum {
+                *sum += sum_of(numbers);
+            }
+        }
+        Ok(numbers)
+    }
 }
 
 /// Whether numbers ascend or descend. Neither is recorded for multi-valued columns.
@@ -72,12 +109,12 @@ impl<T: Copy + Ord> Monotonicity<T> {
 }
 
 /// The sum of numbers. Even 2<sup>64</sup> of them would not overflow.
-fn sum(numbers: &[i64]) -> i128 {
+fn sum_of<T: Copy + Into<i64>>(numbers: &[T]) -> i128 {
     /// The 32-bit halves of this many numbers can be summed in 64 bits, which the compiler vectorizes.
     const MANY: usize = 1 << 12;
-    let of_halves = |numbers: &[i64]| {
-        let low: i64 = numbers.iter().map(|&number| number & 0xFFFF_FFFF).sum();
-        let high: i64 = numbers.iter().map(|&number| number >> 32).sum();
+    let of_halves = |numbers: &[T]| {
+        let low: i64 = numbers.iter().map(|&number| number.into() & 0xFFFF_FFFF).sum();
+        let high: i64 = numbers.iter().map(|&number| number.into() >> 32).sum();
         i128::from(low) + (i128::from(high) << 32)
     };
     numbers.chunks(MANY).map(of_halves).sum()

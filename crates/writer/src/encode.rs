@@ -21,9 +21,9 @@ use docvalues_format::presence::Presence;
 
 use crate::buffer::{
     self, ByteStrings, CHUNK_LEN, FieldBuffer, FixedWidth, Items, Payload, PresenceBuffer, Scratch, SpillVec,
-    StringBuffer, payloads,
+    StringBuffer, large_in_huge_pages, payloads,
 };
-use crate::column_statistics::{number_statistics, ord_statistics};
+use crate::column_statistics::Observed;
 use crate::error::ErrorKind;
 use crate::index_sort::{DocMap, Permutation};
 use crate::schema::FieldSpec;
@@ -119,8 +119,9 @@ impl<'o> Encoder<'o> {
         let numbers = column.items(numbers)?;
         let (logical, offsets) = (column.spec.logical(), self.offsets(&numbers)?);
         let options = NumericOptions { doubles: logical == LogicalType::F64, ..self.options(Role::Values) };
-        let values = encode_numbers(&numbers.values, &options)?;
-        let known = number_statistics(&numbers.values, &values, logical, offsets.is_none())?;
+        let numbers = Observed::new(&numbers.values, offsets.is_none(), logical != LogicalType::F64);
+        let values = numbers.encode(&options)?;
+        let known = numbers.number_statistics(&values);
         Ok(match offsets {
             Some(offsets) => {
                 column.with(Kind::SortedNumeric, Values::SortedNumeric { offsets, values }, known)
@@ -137,8 +138,9 @@ impl<'o> Encoder<'o> {
         terms: Dictionary<Payload>,
     ) -> Result<Encoded, ErrorKind> {
         let offsets = self.offsets(ords)?;
-        let known = ord_statistics(&ords.values, &terms, offsets.is_none())?;
-        let ords = encode_numbers(&ords.values, &self.options(Role::Values))?;
+        let numbers = Observed::new(&ords.values, offsets.is_none(), false);
+        let ords = numbers.encode(&self.options(Role::Values))?;
+        let known = numbers.ord_statistics(&terms);
         Ok(match offsets {
             Some(offsets) => column.with(Kind::SortedSet, Values::SortedSet { offsets, ords, terms }, known),
             None => column.with(Kind::Sorted, Values::Sorted { ords, terms }, known),
@@ -216,8 +218,21 @@ pub(crate) fn encode_numbers<T: FixedWidth>(
     numbers: &SpillVec<T>,
     options: &NumericOptions,
 ) -> Result<Numeric<Payload>, ErrorKind> {
-    let mut on_disk = numbers.sibling_scratch();
-    let encoded = numeric::encode_from(numbers, options, |blocks| drain(&mut on_disk, blocks))?;
+    encode_values(numbers, numbers.sibling_scratch(), options)
+}
+
+/// As [`encode_numbers`], for numbers from any source. The blocks go to `on_disk`, if it is given.
+pub(crate) fn encode_values(
+    values: &impl numeric::Values<Error = ErrorKind>,
+    mut on_disk: Option<Scratch>,
+    options: &NumericOptions,
+) -> Result<Numeric<Payload>, ErrorKind> {
+    let mut is_advised = false;
+    let encoded = numeric::encode_from(values, options, |blocks| {
+        // The encoder reserves memory for all blocks after the first ones.
+        is_advised = is_advised || large_in_huge_pages(blocks);
+        drain(&mut on_disk, blocks)
+    })?;
     Ok(with_on_disk(encoded, on_disk))
 }
 

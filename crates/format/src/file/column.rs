@@ -137,6 +137,17 @@ impl<'a> EntryHead<'a> {
     pub(crate) fn decode(cursor: &mut Cursor<'a>) -> Result<EntryHead<'a>> {
         Ok(EntryHead { sections_end: cursor.u64()?, name: name(cursor)? })
     }
+
+    /// Decodes the rest of the field, which follows.
+    pub(crate) fn field(self, cursor: &mut Cursor<'a>) -> Result<Field> {
+        let (kind, logical) =
+            (cursor.tag("kind", &Kind::ALL)?, cursor.tag("logical type", &LogicalType::ALL)?);
+        cursor.rule(logical.fits(kind), "the logical type does not fit the kind")?;
+        let format_len = cursor.u8()?;
+        let format = text(cursor, format_len.into())?;
+        let format = (!format.is_empty()).then(|| format.to_owned());
+        Ok(Field { name: self.name.to_owned(), kind, logical, format })
+    }
 }
 
 /// Reads a column's name, which follows its length.
@@ -234,17 +245,8 @@ impl Column<SectionRef> {
     /// When a field has a value that the format does not allow, two fields disagree, or sections overlap.
     pub fn decode(cursor: &mut Cursor<'_>, docs: u32, sections_start: u64) -> Result<Column<SectionRef>> {
         let head = EntryHead::decode(cursor)?;
-        let (kind, logical) =
-            (cursor.tag("kind", &Kind::ALL)?, cursor.tag("logical type", &LogicalType::ALL)?);
-        cursor.rule(logical.fits(kind), "the logical type does not fit the kind")?;
-        let format_len = cursor.u8()?;
-        let format = text(cursor, format_len.into())?;
-        let field = Field {
-            name: head.name.to_owned(),
-            kind,
-            logical,
-            format: (!format.is_empty()).then(|| format.to_owned()),
-        };
+        let field = head.field(cursor)?;
+        let (kind, logical) = (field.kind, field.logical);
         let presence = Presence::decode_meta(cursor, docs)?;
         let mut values = Values::decode(cursor, kind, presence.values(docs))?;
         let is_decimal = |numbers: &mut Numeric<_>| matches!(numbers.transform, Transform::Decimal(_));

@@ -27,6 +27,7 @@
 use crate::cursor::{Cursor, Put};
 use crate::error::{Place, Result, Section};
 use crate::file::column::{Column, EntryHead};
+use crate::file::field::Field;
 use crate::file::frame::{FOOTER_LEN, Footer, HEADER_LEN, Header};
 use crate::file::root::{Extension, PageRef, ROOT_ENTRY_LEN, Root};
 use crate::granule::{self, SectionRef};
@@ -106,6 +107,16 @@ impl<'a> Page<'a> {
     /// When its entry lies outside the page.
     pub fn name(&self, i: usize) -> Result<&'a str> {
         self.head(i).map(|head| head.name)
+    }
+
+    /// The field of column `i` of the page. The rest of the entry is not checked.
+    ///
+    /// # Errors
+    ///
+    /// When a part of the field has a value that the format does not allow.
+    pub fn field(&self, i: usize) -> Result<Field> {
+        let mut entry = self.entry(i)?;
+        EntryHead::decode(&mut entry)?.field(&mut entry)
     }
 
     /// The entry of column `i` of the page, in a segment of `docs` documents.

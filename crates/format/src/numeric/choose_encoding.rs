@@ -134,11 +134,18 @@ fn saved_by_lines<V: Values + ?Sized>(values: &V, numbers: &Numbers<'_>) -> Resu
     // Tries all block sizes for a chunk while it is in the cache.
     for sample in chunks(numbers.len()).step_by(step) {
         let chunk = Chunk::read(numbers, values, sample.clone(), &mut buf)?;
+        let saved_by_line = |range: Range<usize>| {
+            let payload_len = |stride| chunk.fit(&range, stride).payload_len(range.len());
+            payload_len(Stride::Short) - payload_len(Stride::Long)
+        };
+        let mut by_one = None;
         for (shift, saved) in BLOCK_SHIFTS.rev().zip(&mut saved) {
-            for range in blocks(sample.clone(), shift) {
-                let payload_len = |stride| chunk.fit(&range, stride).payload_len(range.len());
-                *saved += payload_len(Stride::Short) - payload_len(Stride::Long);
-            }
+            *saved += if sample.len() <= 1 << shift {
+                // A short column is one block of any size.
+                *by_one.get_or_insert_with(|| saved_by_line(sample.clone()))
+            } else {
+                blocks(sample.clone(), shift).map(saved_by_line).sum()
+            };
         }
     }
     let all = |saved: u64| u128::from(saved) * sampled as u128 / sampled.div_ceil(step) as u128;

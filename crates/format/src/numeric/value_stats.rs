@@ -196,16 +196,17 @@ impl Distinct {
     }
 
     /// The same values, numbered in ascending order.
-    pub(super) fn sorted(self) -> Distinct {
-        let mut values = self.values;
+    pub(super) fn sorted(mut self) -> Distinct {
+        let mut values = std::mem::take(&mut self.values);
         values.sort_unstable();
-        let mut sorted = Distinct::default();
+        self.slots.fill(0);
+        self.at_home = true;
         for value in values {
-            if let Err(slot) = sorted.find(value) {
-                sorted.insert(slot, value);
+            if let Err(slot) = self.find(value) {
+                self.insert(slot, value);
             }
         }
-        sorted
+        self
     }
 
     /// The values, in the order of their numbers.

@@ -24,7 +24,7 @@ impl Segment {
     ///
     /// # Errors
     ///
-    /// If the directory is damaged.
+    /// If the directory is damaged. What it says of values is checked when a column is opened.
     ///
     /// # Examples
     ///
@@ -48,8 +48,8 @@ impl Segment {
     #[doc(alias = "FieldInfos")]
     pub fn fields(&self) -> Result<Vec<Field>> {
         let mut fields = Vec::new();
-        self.each_entry(|column| {
-            fields.push(column.field);
+        self.each_place(|_, page, i| {
+            fields.push(page.field(i).map_err(|e| corrupt(self.file(), None, e))?);
             Ok(())
         })?;
         Ok(fields)
@@ -168,13 +168,18 @@ impl Segment {
 
     /// Calls `each` with the entry of every column, in the order of their names.
     pub(crate) fn each_entry(&self, mut each: impl FnMut(Column<SectionRef>) -> Result<()>) -> Result<()> {
-        for page_ref in &self.root().pages {
+        self.each_place(|at, page, i| {
+            each(self.entry(at, page, i).map_err(|e| corrupt(self.file(), None, e))?)
+        })
+    }
+
+    /// Calls `each` with the place of every column, in the order of their names: its page, and its index there.
+    fn each_place(&self, mut each: impl FnMut(&PageRef, &Page<'_>, usize) -> Result<()>) -> Result<()> {
+        for at in &self.root().pages {
             let named = |e| corrupt(self.file(), None, e);
-            let bytes = self.page_bytes(page_ref).map_err(named)?;
-            let page = Page::parse(&bytes, page_ref).map_err(named)?;
-            for i in 0..page.len() {
-                each(self.entry(page_ref, &page, i).map_err(named)?)?;
-            }
+            let bytes = self.page_bytes(at).map_err(named)?;
+            let page = Page::parse(&bytes, at).map_err(named)?;
+            (0..page.len()).try_for_each(|i| each(at, &page, i))?;
         }
         Ok(())
     }

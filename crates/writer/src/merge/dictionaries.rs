@@ -202,6 +202,10 @@ impl<'a> TermStream<'a> {
         read.clear();
         self.at = 0;
         let mut ascend = true;
+        // A small dictionary takes no reallocations.
+        let few = index(left.end - left.start).min(64);
+        read.reserve(few);
+        bytes.reserve(16 * few);
         // What is left if the callback never breaks.
         let ords = std::mem::replace(left, OrdRange::new(left.end, left.end));
         self.terms.each_term(ords, &mut |ord, term| {

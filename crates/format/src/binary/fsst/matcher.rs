@@ -23,6 +23,11 @@ impl Piece {
         self.0.to_le_bytes()[0]
     }
 
+    /// The number as an index.
+    pub(super) fn index(self) -> usize {
+        self.0.into()
+    }
+
     fn is_symbol(self) -> bool {
         self.0 < 256
     }
@@ -38,14 +43,15 @@ impl Piece {
 /// # Invariants
 ///
 /// - There are at most [`MAX_SYMBOLS`] symbols, all different.
-/// - Symbols of three bytes or more that begin with three bytes of [`hash`] *h* are
-///   `candidates[starts[h]..starts[h + 1]]`, the longest first.
+/// - Symbols of three bytes or more that begin with three bytes of [`hash`] *h* are adjacent `candidates`, the longest
+///   first. `firsts[h]` is the index of the first one plus one, or 0 if there are none.
+/// - `pairs` has no entry for a pair of bytes that is no symbol.
 #[derive(Debug)]
 pub(in crate::binary) struct Matcher {
     symbols: Vec<Symbol>,
-    starts: Vec<u8>,
+    firsts: Vec<u8>,
     candidates: Vec<Candidate>,
-    /// For each pair of bytes, the longest piece of at most two bytes that it begins with.
+    /// For each pair of bytes, its symbol, or nothing.
     pairs: Vec<Short>,
     /// For each byte, its piece of one byte.
     bytes: [Piece; 256],
@@ -56,24 +62,17 @@ struct Candidate {
     symbol: Symbol,
     mask: u128,
     code: Piece,
+    /// Whether the next candidate has the same hash.
+    more: bool,
 }
 
-/// A piece of one byte, or of two.
-#[derive(Clone, Copy, Debug)]
+/// A symbol of two bytes, or nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Short(u16);
 
 impl Short {
+    const NONE: Short = Short(0);
     const TWO: u16 = 1 << 15;
-
-    #[inline]
-    fn piece(self) -> Piece {
-        Piece(self.0 & !Short::TWO)
-    }
-
-    #[inline]
-    fn len(self) -> usize {
-        1 + usize::from(self.0 >> 15)
-    }
 }
 
 /// The number of hash values. Most have at most one symbol, and the table fits a cache.
@@ -90,40 +89,43 @@ fn hash(word: u128) -> usize {
 impl Matcher {
     /// A matcher without symbols.
     pub(super) fn new() -> Matcher {
-        let mut matcher = Matcher {
+        Matcher {
             symbols: Vec::new(),
-            starts: vec![0; HASHES + 1],
+            firsts: vec![0; HASHES],
             candidates: Vec::new(),
-            pairs: vec![Short(0); 1 << 16],
-            bytes: [Piece(0); 256],
-        };
-        matcher.learn(Vec::new());
-        matcher
+            pairs: vec![Short::NONE; 1 << 16],
+            bytes: std::array::from_fn(|byte| Piece::byte(u8::try_from(byte).unwrap_or(0))),
+        }
     }
 
     /// Replaces the symbols by the first [`MAX_SYMBOLS`] of `symbols`.
     pub(super) fn learn(&mut self, mut symbols: Vec<Symbol>) {
         symbols.truncate(MAX_SYMBOLS);
-        (0..=u8::MAX).for_each(|byte| self.bytes[usize::from(byte)] = Piece::byte(byte));
-        let coded = || (0..).map(Piece).zip(&symbols);
-        let of_one = coded().filter(|(_, symbol)| symbol.len == 1);
-        of_one.for_each(|(code, symbol)| self.bytes[usize::from(symbol.first())] = code);
-        let first_bytes = self.bytes.map(|piece| Short(piece.0));
-        self.pairs.chunks_exact_mut(256).for_each(|pairs| pairs.copy_from_slice(&first_bytes));
-        self.candidates.clear();
-        for (code, &symbol) in coded() {
+        let Matcher { symbols: old, firsts, candidates, pairs, bytes } = self;
+        // Few of the entries are in use.
+        for symbol in old.iter() {
             match symbol.len {
-                1 => {}
-                2 => self.pairs[symbol.pair()] = Short(code.0 | Short::TWO),
-                len => self.candidates.push(Candidate { symbol, mask: mask(len), code }),
+                1 => bytes[usize::from(symbol.first())] = Piece::byte(symbol.first()),
+                2 => pairs[symbol.pair()] = Short::NONE,
+                _ => firsts[hash(symbol.bytes)] = 0,
             }
         }
-        let Matcher { starts, candidates, .. } = self;
+        candidates.clear();
+        for (code, &symbol) in (0..).map(Piece).zip(&symbols) {
+            match symbol.len {
+                1 => bytes[usize::from(symbol.first())] = code,
+                2 => pairs[symbol.pair()] = Short(code.0 | Short::TWO),
+                len => candidates.push(Candidate { symbol, mask: mask(len), code, more: false }),
+            }
+        }
         candidates.sort_unstable_by_key(|c| (hash(c.symbol.bytes), Reverse(c.symbol.len), c.code.0));
-        starts.fill(0);
-        candidates.iter().for_each(|c| starts[hash(c.symbol.bytes) + 1] += 1);
-        (1..starts.len()).for_each(|hash| starts[hash] += starts[hash - 1]);
-        self.symbols = symbols;
+        for i in (0..candidates.len()).rev() {
+            let first = &mut firsts[hash(candidates[i].symbol.bytes)];
+            candidates[i].more = *first > 0;
+            // At most 255.
+            *first = u8::try_from(i + 1).unwrap_or(u8::MAX);
+        }
+        *old = symbols;
     }
 
     /// The symbol of `piece`, or its byte as a symbol.
@@ -169,16 +171,16 @@ impl Matcher {
     /// The first piece of the `left` bytes in `word`, at least one, and its length.
     #[inline(always)]
     fn longest(&self, word: u128, left: usize) -> (Piece, usize) {
-        let hash = hash(word);
-        let candidates = usize::from(self.starts[hash])..usize::from(self.starts[hash + 1]);
-        let fits = |c: &&Candidate| word & c.mask == c.symbol.bytes && usize::from(c.symbol.len) <= left;
-        if let Some(found) = self.candidates[candidates].iter().find(fits) {
-            return (found.code, found.symbol.len.into());
+        let mut at = usize::from(self.firsts[hash(word)]);
+        while let Some(c) = self.candidates.get(at.wrapping_sub(1)) {
+            if word & c.mask == c.symbol.bytes && usize::from(c.symbol.len) <= left {
+                return (c.code, c.symbol.len.into());
+            }
+            at = if c.more { at + 1 } else { 0 };
         }
-        let short = self.pairs[pair(word)];
-        match short.len() <= left {
-            true => (short.piece(), short.len()),
-            false => (self.bytes[pair(word) % 256], 1),
+        match self.pairs[pair(word)] {
+            short if short != Short::NONE && left >= 2 => (Piece(short.0 & !Short::TWO), 2),
+            _ => (self.bytes[pair(word) % 256], 1),
         }
     }
 

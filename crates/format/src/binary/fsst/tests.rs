@@ -7,7 +7,7 @@ use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 
 use super::matcher::{Matcher, Piece};
-use super::train::Counts;
+use super::train::{Counts, Sample};
 use super::{ESCAPE, MAX_SYMBOL, MAX_SYMBOLS, Symbol};
 
 /// Few different bytes, so that symbols share prefixes and end with values. They include zero, which pads the last word
@@ -122,9 +122,9 @@ proptest! {
     #[test]
     fn the_next_symbols_are_worth_the_most((symbols, values) in with_values(), others in values()) {
         let (matcher, mut counts) = (matcher(&symbols), Counts::new());
-        counts.count(&matcher, &others);
+        counts.count(&matcher, &Sample::of(others));
         counts.next(&matcher);
-        let cost = counts.count(&matcher, &values);
+        let cost = counts.count(&matcher, &Sample::of(values.clone()));
         let pieces = values.iter().flat_map(|value| cut(&symbols, value));
         prop_assert_eq!(cost, pieces.map(|(code, _)| if code.is_some() { 1 } else { 2 }).sum::<usize>());
         prop_assert_eq!(counts.next(&matcher), next(&symbols, &values));

@@ -50,8 +50,8 @@ pub(in crate::binary) struct Trained {
 ///
 /// When `strings` cannot be read.
 pub(in crate::binary) fn train<S: Values>(strings: &S) -> Result<Trained, S::Error> {
-    let sample = sample::values(strings, SAMPLE)?;
-    let sampled = sample.iter().map(|part| part.len()).sum();
+    let sample = Sample::of(sample::values(strings, SAMPLE)?);
+    let sampled = sample.len();
     let mut counts = Counts::new();
     let mut matcher = Matcher::new();
     let (mut best, mut least) = (Vec::new(), counts.count(&matcher, &sample));
@@ -69,80 +69,124 @@ pub(in crate::binary) fn train<S: Values>(strings: &S) -> Result<Trained, S::Err
     Ok(Trained { matcher, sampled, encoded: least })
 }
 
+/// Values to train symbols with.
+pub(super) struct Sample {
+    values: Vec<Vec<u8>>,
+    /// The bytes that occur, as pieces.
+    bytes: Vec<Piece>,
+}
+
+impl Sample {
+    pub(super) fn of(values: Vec<Vec<u8>>) -> Sample {
+        let mut occurs = [false; 256];
+        values.iter().flatten().for_each(|&byte| occurs[usize::from(byte)] = true);
+        let bytes = (0..=u8::MAX).filter(|&byte| occurs[usize::from(byte)]).map(Piece::byte).collect();
+        Sample { values, bytes }
+    }
+
+    /// Bytes of all values.
+    fn len(&self) -> usize {
+        self.values.iter().map(Vec::len).sum()
+    }
+}
+
 /// Occurrences of pieces in a sample, alone and in pairs.
+///
+/// The first byte of each symbol counts as a piece as well. Otherwise a byte that is part of symbols would never be a
+/// candidate itself.
 pub(super) struct Counts {
-    single: Vec<u32>,
-    /// The count of the pair *a*, *b* is at `a * PIECES + b`.
+    single: [u32; PIECES],
+    /// A row and a column for each piece that may occur, so few symbols and bytes have a small matrix. Row 0 is for
+    /// pieces at the start of a value, and column 0 for nothing.
     pairs: Vec<u32>,
+    places: [Place; PIECES],
+    /// The piece of each column.
+    columns: Vec<Option<Piece>>,
     /// The gain of each candidate; kept to reuse its memory.
     gains: Gains,
 }
 
+/// Positions of a piece in the matrix of pairs.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    /// The start of its row.
+    row: usize,
+    column: usize,
+    /// The column of its first byte, if it is a symbol of several bytes.
+    first: usize,
+}
+
 impl Counts {
     pub(super) fn new() -> Counts {
-        Counts { single: vec![0; PIECES], pairs: vec![0; PIECES * PIECES], gains: Gains::default() }
+        Counts {
+            single: [0; PIECES],
+            pairs: Vec::new(),
+            places: [Place::default(); PIECES],
+            columns: Vec::new(),
+            gains: Gains::default(),
+        }
     }
 
     /// Counts the pieces of `sample`, and returns the length of their codes.
-    ///
-    /// The first byte of each symbol counts as a piece as well. Otherwise a byte that is part of symbols would never be
-    /// a candidate itself.
-    pub(super) fn count(&mut self, matcher: &Matcher, sample: &[Vec<u8>]) -> usize {
-        let rows = self.pairs.chunks_exact_mut(PIECES).zip(&self.single);
-        rows.filter(|(_, count)| **count > 0).for_each(|(row, _)| row.fill(0));
-        self.single.fill(0);
+    pub(super) fn count(&mut self, matcher: &Matcher, sample: &Sample) -> usize {
+        self.clear(matcher, sample);
+        let Counts { single, pairs, places, .. } = self;
         let mut cost = 0;
-        for value in sample {
-            let mut before = None;
+        for value in &sample.values {
+            let mut before = 0;
             matcher.pieces(value, |piece| {
-                self.add(before, piece);
+                let Place { row, column, first } = places[piece.index()];
                 cost += piece.cost();
-                before = Some(piece);
+                single[piece.index()] += 1;
+                pairs[before + column] += 1;
+                pairs[before + first] += 1;
+                before = row;
             });
         }
-        self.add_first_bytes(matcher);
+        for (code, symbol) in longer(matcher) {
+            single[Piece::byte(symbol.first()).index()] += single[code];
+        }
         cost
     }
 
-    fn add(&mut self, before: Option<Piece>, piece: Piece) {
-        self.single[usize::from(piece.0)] += 1;
-        if let Some(before) = before {
-            self.pairs[usize::from(before.0) * PIECES + usize::from(piece.0)] += 1;
+    /// Clears all counts, and makes room for the pieces that may occur.
+    fn clear(&mut self, matcher: &Matcher, sample: &Sample) {
+        let Counts { single, pairs, places, columns, .. } = self;
+        single.fill(0);
+        columns.clear();
+        columns.push(None);
+        columns.extend((0..).map(Piece).take(matcher.symbols().len()).map(Some));
+        columns.extend(sample.bytes.iter().copied().map(Some));
+        let rows = columns.len();
+        columns.resize(rows.next_multiple_of(TOGETHER), None);
+        for (column, piece) in columns.iter().enumerate().filter_map(|(i, piece)| Some((i, (*piece)?))) {
+            places[piece.index()] = Place { row: column * columns.len(), column, first: 0 };
         }
-    }
-
-    /// Adds the count of each symbol of several bytes to that of its first byte.
-    fn add_first_bytes(&mut self, matcher: &Matcher) {
-        let longer = (0..).zip(matcher.symbols()).filter(|(_, symbol)| symbol.len > 1);
-        let bytes: Vec<(usize, usize)> =
-            longer.map(|(code, symbol)| (code, Piece::byte(symbol.first()).0.into())).collect();
-        let add = |counts: &mut [u32]| bytes.iter().for_each(|&(code, byte)| counts[byte] += counts[code]);
-        let rows = self.pairs.chunks_exact_mut(PIECES).zip(&self.single);
-        rows.filter(|(_, count)| **count > 0).for_each(|(row, _)| add(row));
-        add(&mut self.single);
+        for (code, symbol) in longer(matcher) {
+            places[code].first = places[Piece::byte(symbol.first()).index()].column;
+        }
+        pairs.clear();
+        pairs.resize(rows * columns.len(), 0);
     }
 
     /// The symbols with the greatest gain.
     pub(super) fn next(&mut self, matcher: &Matcher) -> Vec<Symbol> {
-        let Counts { single, pairs, gains } = self;
+        let Counts { single, pairs, columns, gains, .. } = self;
         // Several candidates may be the same string: their gains add up.
         let mut add = |symbol: Symbol, gain| *gains.entry(symbol.as_number()).or_insert(0) += gain;
-        let pieces = || (0..).map(Piece).take(PIECES);
-        for (a, (&count, row)) in pieces().zip(single.iter().zip(pairs.chunks_exact(PIECES))) {
-            if count == 0 {
-                continue;
-            }
+        for (a, row) in columns.iter().zip(pairs.chunks_exact(columns.len())) {
+            // A pair is at most as frequent as its first piece.
+            let Some(a) = a.filter(|a| single[a.index()] >= LEAST) else { continue };
             let symbol = matcher.symbol(a);
             let worth = if symbol.len == 1 { SINGLE } else { symbol.len.into() };
-            if count >= LEAST {
-                add(symbol, u64::from(count) * worth);
-            }
-            for (bs, counts) in (0..).step_by(TOGETHER).zip(row.chunks_exact(TOGETHER)) {
+            add(symbol, u64::from(single[a.index()]) * worth);
+            for (bs, counts) in columns.chunks_exact(TOGETHER).zip(row.chunks_exact(TOGETHER)) {
                 // The OR of the counts is at least each of them.
                 if counts.iter().fold(0, |bits, count| bits | count) < LEAST {
                     continue;
                 }
-                for (b, &count) in (bs..).map(Piece).zip(counts).filter(|(_, count)| **count >= LEAST) {
+                for (b, &count) in bs.iter().zip(counts).filter(|(_, count)| **count >= LEAST) {
+                    let Some(b) = *b else { continue };
                     let both = symbol.with(matcher.symbol(b));
                     add(both, u64::from(count) * u64::from(both.len));
                 }
@@ -158,6 +202,11 @@ impl Counts {
         gains.sort_unstable_by_key(best);
         gains.into_iter().map(|(symbol, _)| Symbol::of_number(symbol)).collect()
     }
+}
+
+/// The symbols of several bytes, with their codes.
+fn longer(matcher: &Matcher) -> impl Iterator<Item = (usize, &Symbol)> {
+    matcher.symbols().iter().enumerate().filter(|(_, symbol)| symbol.len > 1)
 }
 
 /// The gain of each symbol, keyed by its number.

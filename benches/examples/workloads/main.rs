@@ -1,9 +1,11 @@
-//! Times workloads of searches and columns, for `benches/pairs`, which compares two builds.
+//! Times workloads of searches, columns and builds, for `benches/pairs`, which compares two builds.
 //!
 //! `workloads FILE [PREFIX]` writes documents to FILE if it does not exist (a million, or `DOCVALUES_BENCH_DOCS`),
-//! maps it, and runs each workload whose name begins with PREFIX. A line is `NAME NANOSECONDS SUM`: the least CPU time
-//! of several runs, and a sum of the result, which must be equal in both builds.
+//! maps it, and runs each workload whose name begins with PREFIX. A line is `NAME NANOSECONDS SUM`: the median CPU
+//! time of several runs, and a sum of the result, which must be equal in both builds.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a measurement")]
+
+mod builds;
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -37,22 +39,30 @@ fn main() {
     columns(&segment, &hits[0]);
     filters(&segment);
     searches(&segment, &sets);
+    builds::builds(docs);
 }
 
-/// Runs `work` at least five times, for 60 ms or more, and prints the least CPU time.
+/// Runs `work` at least five times, for 60 ms or more, and prints the median CPU time.
 fn time(name: &str, mut work: impl FnMut() -> u64) {
+    time_after(name, || (), |()| work());
+}
+
+/// As [`time`], for work with what `prepare` returns, which is not timed.
+fn time_after<T>(name: &str, mut prepare: impl FnMut() -> T, mut work: impl FnMut(T) -> u64) {
     if std::env::args().nth(2).is_some_and(|prefix| !name.starts_with(&prefix)) {
         return;
     }
-    let sum = work();
-    let (mut least, mut total, mut runs) = (Duration::MAX, Duration::ZERO, 0);
-    while runs < 5 || total < Duration::from_millis(60) && runs < 2_000 {
+    let sum = work(prepare());
+    let (mut times, mut total) = (Vec::new(), Duration::ZERO);
+    while times.len() < 5 || total < Duration::from_millis(60) && times.len() < 2_000 {
+        let prepared = prepare();
         let start = now();
-        black_box(work());
-        let took = now().saturating_sub(start);
-        (least, total, runs) = (least.min(took), total + took, runs + 1);
+        black_box(work(prepared));
+        times.push(now().saturating_sub(start));
+        total += times[times.len() - 1];
     }
-    println!("{name} {} {sum}", least.as_nanos());
+    times.sort_unstable();
+    println!("{name} {} {sum}", times[times.len() / 2].as_nanos());
 }
 
 fn now() -> Duration {
