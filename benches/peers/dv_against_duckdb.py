@@ -42,6 +42,7 @@ COPY (
 DUCKDB = """
 import duckdb, json, sys
 connection = duckdb.connect(sys.argv[1], config={"threads": int(sys.argv[2])})
+connection.execute("SET enable_progress_bar = false")
 if len(sys.argv) > 3:
     print(json.dumps(connection.execute(sys.argv[3]).fetchall(), default=str))
 """
