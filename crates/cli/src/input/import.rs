@@ -289,16 +289,16 @@ impl Import {
                         let (chunks, line) = rows.into_chunks(size);
                         self.add_chunks(&source, chunks, line, &mut sink)?;
                     }
-                    None => self.add_rows(&source, &mut Rows::Csv(rows), &mut sink)?,
+                    None => self.add_text_rows(&source, &mut Rows::Csv(rows), &mut sink)?,
                 },
-                Rows::Ndjson(rows) => self.add_rows(&source, &mut Rows::Ndjson(rows), &mut sink)?,
+                Rows::Ndjson(rows) => self.add_text_rows(&source, &mut Rows::Ndjson(rows), &mut sink)?,
             }
         }
         Ok(())
     }
 
     /// Converts rows one by one.
-    fn add_rows<E: From<InputError>>(
+    fn add_text_rows<E: From<InputError>>(
         &mut self,
         source: &Source,
         rows: &mut Rows,

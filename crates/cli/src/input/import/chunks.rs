@@ -63,12 +63,12 @@ impl Import {
                 } else {
                     // Finds the place of the mistake.
                     let rows = chunks.rows_of(chunk.text, line);
-                    self.add_rows(source, &mut Rows::Csv(rows), sink)?;
+                    self.add_text_rows(source, &mut Rows::Csv(rows), sink)?;
                 }
                 line = next_line;
             }
         })?;
-        self.add_rows(source, &mut Rows::Csv(chunks.into_rows(line)), sink)
+        self.add_text_rows(source, &mut Rows::Csv(chunks.into_rows(line)), sink)
     }
 
     /// Adds the rows of a converted chunk.
