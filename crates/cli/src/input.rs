@@ -3,6 +3,7 @@
 //! ```text
 //! source ── bytes ──> csv_cells | ndjson ── Row ──> import ── Document ──> the caller's sink
 //!                       first pass: infer_types ──┘ └── second pass: column, parse_cell
+//!        ── bytes ──> csv_chunks ── text ─────────> import ── RowBatch ──> the same, several chunks at a time
 //!        ── file ───> arrow ── arrays ────────────> import ── DocBatch ──> the same
 //! ```
 
@@ -11,6 +12,7 @@ pub(crate) mod arrow;
 pub(crate) mod column;
 pub(crate) mod column_type;
 pub(crate) mod csv_cells;
+pub(crate) mod csv_chunks;
 pub(crate) mod error;
 pub(crate) mod header;
 pub(crate) mod import;

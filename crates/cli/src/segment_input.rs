@@ -10,7 +10,7 @@ use crate::import_notes::{column_notes, empty_inputs, input_notes, without_value
 use crate::input::column_type::{ColumnType, Layout};
 #[cfg(feature = "parquet")]
 use crate::input::import::DocBatch;
-use crate::input::import::{Document, Import, Imported, StoredRef};
+use crate::input::import::{Document, Import, Imported, RowBatch, StoredRef};
 use crate::output::text::thousands;
 use crate::progress::Progress;
 use crate::text_format::TextFormat;
@@ -34,6 +34,7 @@ impl<'w, T> SegmentInput<'w, T> {
             progress.show(import.documents(), import.bytes_read());
             match added {
                 Imported::Document(document) => self.add(import, document),
+                Imported::RowBatch(rows) => self.add_rows(import, rows),
                 #[cfg(feature = "parquet")]
                 Imported::DocBatch(table) => self.add_batch(import, table),
                 Imported::Pause => Ok(()),
@@ -49,6 +50,17 @@ impl<'w, T> SegmentInput<'w, T> {
             self.field(import, column)?;
         }
         write_document(document, &self.fields, self.writer.document())
+    }
+
+    /// Adds several documents of a text file.
+    fn add_rows(&mut self, import: &Import, rows: &RowBatch) -> Result<(), CliError> {
+        for column in rows.columns() {
+            self.field(import, column)?;
+        }
+        let mut target = self.writer.batch(rows.docs)?;
+        rows.add_to(&mut target, &self.fields)?;
+        target.finish();
+        Ok(())
     }
 
     /// Adds several documents.

@@ -4,9 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::api::Field;
 use crate::api::LogicalType;
-#[cfg(feature = "parquet")]
-use crate::api::store::Update;
-use crate::api::store::{Outcome, Store, WriteBatch};
+use crate::api::store::{Outcome, Store, Update, WriteBatch};
 use crate::api::writer::FieldId;
 use crate::console::Console;
 use crate::end_signal::EndSignal;
@@ -16,7 +14,7 @@ use crate::input::column::Column;
 use crate::input::column_type::ColumnType;
 #[cfg(feature = "parquet")]
 use crate::input::import::DocBatch;
-use crate::input::import::{Document, Import, Imported};
+use crate::input::import::{Document, Import, Imported, RowBatch};
 use crate::output::json::Json;
 use crate::output::text::thousands;
 use crate::progress::Progress;
@@ -141,6 +139,7 @@ impl<'s> StoreInput<'s> {
             progress.show(import.documents(), import.bytes_read());
             match added {
                 Imported::Document(document) => self.add(import, document)?,
+                Imported::RowBatch(rows) => self.add_rows(import, rows)?,
                 #[cfg(feature = "parquet")]
                 Imported::DocBatch(table) => self.add_columns(import, table)?,
                 Imported::Pause if self.batch.is_empty() => {}
@@ -161,6 +160,21 @@ impl<'s> StoreInput<'s> {
         self.require_fields(import, document.values().map(|(column, _)| column))?;
         let target = if self.plan.partial { self.batch.update() } else { self.batch.upsert() };
         write_document(document, &self.fields, target)
+    }
+
+    /// Adds several documents of a text file.
+    fn add_rows(&mut self, import: &Import, rows: &RowBatch) -> Result<(), CliError> {
+        if self.batch.len() + rows.docs as usize > self.plan.batch {
+            self.apply(import)?;
+        }
+        self.require_fields(import, rows.columns())?;
+        let mut target = match self.plan.partial {
+            true => self.batch.update_columns(rows.docs, &Update::new())?,
+            false => self.batch.upsert_columns(rows.docs)?,
+        };
+        rows.add_to(&mut target, &self.fields)?;
+        target.finish();
+        Ok(())
     }
 
     /// Adds several documents.

@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::open_request::Request;
 use crate::{DocsByPart, Search};
 pub use distinct::Distinct;
-pub(crate) use distinct::{DistinctValues, MAX_EXACT, Sketch, held, is_dense};
+pub(crate) use distinct::{DistinctValues, MAX_EXACT, Sketch, Sketched, held, is_dense};
 pub(crate) use number_counts::NumberCounts;
 pub(crate) use numbers::{Compensated, NumberStats, Numbers};
 pub(crate) use terms::TermStats;

@@ -19,6 +19,7 @@ use docvalues_format::file::kind::LogicalType;
 use docvalues_storage::Spill;
 
 use crate::batch_rows::{BatchRows, Counted, Refused};
+use crate::dictionary_sample::Repeats;
 use crate::error::ErrorKind;
 use crate::input_column::InputColumn;
 use crate::intern::{Interner, index};
@@ -48,6 +49,8 @@ mod string_buffer;
 pub(crate) struct FieldBuffer {
     pub(crate) presence: PresenceBuffer,
     pub(crate) values: Values,
+    /// Whether byte strings repeat, as far as it is known.
+    pub(crate) repeats: Repeats,
 }
 
 /// Values in document order.
@@ -76,11 +79,11 @@ impl FieldBuffer {
                 Values::Terms { ids: Items::lists(distinct), terms: Interner::default() }
             }
             (true, BytesKind::Binary) => Values::Strings(StringBuffer::default()),
-            // Keeps the terms in id order, too, to compare the two encodings at the end.
+            // Until a sample decides. Keeps the terms in id order, too, to compare the two encodings at the end.
             (true, BytesKind::Auto) => Values::Terms { ids: Items::singles(), terms: Interner::unsorted() },
             (true, BytesKind::Sorted) => Values::Terms { ids: Items::singles(), terms: Interner::default() },
         };
-        FieldBuffer { presence: PresenceBuffer::default(), values }
+        FieldBuffer { presence: PresenceBuffer::default(), values, repeats: Repeats::of(spec) }
     }
 
     /// Lowers the maximum number of distinct byte strings, which would take gigabytes to reach in a test.
@@ -152,6 +155,14 @@ impl FieldBuffer {
 
     /// Moves all values to `spill`. All documents must be committed.
     pub(crate) fn spill(&mut self, spill: &Spill, memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
+        if matches!(self.repeats, Repeats::Unknown | Repeats::Rarely) && self.terms() > 0 {
+            // A run of terms would be in vain if the values are not interned in the end.
+            let (before, mut unlimited) = (self.heap(), MemoryBudget::new(usize::MAX));
+            self.keep_as_they_are(&mut unlimited)?;
+            self.spill(spill, &mut unlimited)?;
+            memory.release(before);
+            return Ok(());
+        }
         match &mut self.values {
             Values::Numbers(numbers) => {
                 numbers.normalize()?;

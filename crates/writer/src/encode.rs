@@ -81,7 +81,7 @@ impl<'o> Encoder<'o> {
     ///
     /// Takes memory for the result, in addition to the buffer. Uncompressed byte strings reuse the buffer.
     pub(crate) fn column(&self, spec: &FieldSpec, buffer: FieldBuffer) -> Result<Encoded, ErrorKind> {
-        let FieldBuffer { presence, values } = buffer;
+        let FieldBuffer { presence, values, .. } = buffer.settle(spec)?;
         let column = self.frame(spec, presence)?;
         match values {
             buffer::Values::Numbers(mut numbers) => {

@@ -64,6 +64,8 @@ pub(crate) struct FieldBuffers {
     /// The temporary file, if there is one.
     pub(crate) spill: Option<Spill>,
     touched: Vec<Touched>,
+    /// Whether a committed field may have to decide whether its values repeat.
+    sample_due: bool,
     /// For each field, whether the current batch has a column of it.
     given: Vec<bool>,
 }
@@ -89,7 +91,16 @@ impl FieldBuffers {
     pub(crate) fn new(schema: Schema, budget: usize, spill: Option<Spill>) -> FieldBuffers {
         let buffers: Vec<_> = schema.iter().map(|(_, spec)| FieldBuffer::new(spec)).collect();
         let (memory, given) = (MemoryBudget::new(budget), vec![false; buffers.len()]);
-        FieldBuffers { schema, buffers, docs: 0, memory, spill, touched: Vec::new(), given }
+        FieldBuffers {
+            schema,
+            buffers,
+            docs: 0,
+            memory,
+            spill,
+            touched: Vec::new(),
+            sample_due: false,
+            given,
+        }
     }
 
     /// Adds a field. The documents so far have no value of it.
@@ -165,6 +176,7 @@ impl FieldBuffers {
         push: impl FnOnce(LogicalType, &mut FieldBuffer, &mut MemoryBudget) -> Result<(), ErrorKind>,
     ) -> Result<()> {
         self.expect_type(field, given)?;
+        self.sample_if_due()?;
         self.spill_if_tight()?;
         let doc = self.docs;
         let (spec, buffer) = (spec(&self.schema, field, doc)?, &mut self.buffers[field.index()]);
@@ -197,6 +209,7 @@ impl FieldBuffers {
         column: &impl InputColumn,
     ) -> Result<()> {
         self.expect_type(field, given)?;
+        self.sample_if_due()?;
         self.spill_if_tight()?;
         let first = self.docs;
         let (spec, buffer) = (spec(&self.schema, field, first)?, &mut self.buffers[field.index()]);
@@ -219,6 +232,18 @@ impl FieldBuffers {
             Err(refused) => {
                 buffer.truncate(first, terms);
                 return Err(refuse(refused));
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets fields decide whether their values repeat, if all values are committed.
+    fn sample_if_due(&mut self) -> Result<()> {
+        if self.sample_due && self.touched.is_empty() {
+            self.sample_due = false;
+            for ((_, spec), buffer) in self.schema.iter().zip(&mut self.buffers) {
+                let sampled = buffer.sample(spec, &mut self.memory);
+                sampled.map_err(|kind| Error::new(kind).of(spec.name()).in_doc(self.docs))?;
             }
         }
         Ok(())
@@ -248,7 +273,10 @@ impl FieldBuffers {
 
     /// Commits the next `docs` documents, whose number was checked.
     pub(crate) fn commit_batch(&mut self, docs: u32) {
-        self.touched.drain(..).for_each(|touched| self.given[touched.field.index()] = false);
+        for Touched { field, .. } in self.touched.drain(..) {
+            self.given[field.index()] = false;
+            self.sample_due |= self.buffers[field.index()].is_sample_due();
+        }
         self.docs += docs;
     }
 
@@ -256,7 +284,9 @@ impl FieldBuffers {
     pub(crate) fn commit_document(&mut self) -> Result<()> {
         self.check_doc_count(1)?;
         for Touched { field, .. } in self.touched.drain(..) {
-            self.buffers[field.index()].end_document();
+            let buffer = &mut self.buffers[field.index()];
+            buffer.end_document();
+            self.sample_due |= buffer.is_sample_due();
         }
         self.docs += 1;
         Ok(())

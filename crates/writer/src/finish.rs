@@ -204,7 +204,7 @@ impl<T: Target> SegmentWriter<T> {
             }
             let mut prepared = PreparedColumn::Buffered(buffer);
             if keys.iter().any(|key| key.column == spec.name()) {
-                prepared = prepared.sort_terms(&encoder).map_err(named)?;
+                prepared = prepared.sort_terms(&spec, &encoder).map_err(named)?;
             }
             columns.push((spec, prepared));
         }

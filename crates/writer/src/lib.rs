@@ -38,6 +38,7 @@ mod batch_rows;
 mod buffer;
 mod column_batch;
 mod column_statistics;
+mod dictionary_sample;
 mod dictionary_writer;
 mod document;
 mod encode;

@@ -86,7 +86,7 @@ impl<T> SegmentWriter<T> {
 
 /// The column of a buffer in memory; without documents if none has a value.
 fn plain(buffer: FieldBuffer, docs: u32) -> Result<PlainColumn, ErrorKind> {
-    let FieldBuffer { presence, values } = buffer;
+    let FieldBuffer { presence, values, .. } = buffer;
     let docs = if presence.count() == 0 { 0 } else { docs };
     let gaps = (presence.count() < docs).then(|| {
         let mut words = vec![0; index(docs).div_ceil(64)];

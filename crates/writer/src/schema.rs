@@ -58,7 +58,8 @@ impl fmt::Debug for FieldId {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BytesKind {
-    /// The kind that takes fewer bytes in the file; sorted on a tie.
+    /// The kind that takes fewer bytes in the file; sorted on a tie. A field whose values hardly repeat, among the first
+    /// 65,536 and in all, gets the kind that takes fewer bytes for those first values.
     #[default]
     Auto,
     /// A dictionary of the distinct byte strings, and an ord for each document: for facets, grouping and sorting.

@@ -44,28 +44,37 @@ pub(crate) enum PreparedColumn {
 
 impl PreparedColumn {
     /// Sorts the terms of the field, if its byte strings are interned.
-    pub(crate) fn sort_terms(self, encoder: &Encoder<'_>) -> Result<PreparedColumn, ErrorKind> {
-        match self {
-            PreparedColumn::Buffered(FieldBuffer { presence, values: Values::Terms { ids, terms } }) => {
-                Ok(PreparedColumn::Ords(presence, Box::new(encoder.sort_terms(ids, terms)?)))
+    pub(crate) fn sort_terms(
+        self,
+        spec: &FieldSpec,
+        encoder: &Encoder<'_>,
+    ) -> Result<PreparedColumn, ErrorKind> {
+        let PreparedColumn::Buffered(buffer) = self else { return Ok(self) };
+        let buffer = buffer.settle(spec)?;
+        match buffer.values {
+            Values::Terms { ids, terms } => {
+                Ok(PreparedColumn::Ords(buffer.presence, Box::new(encoder.sort_terms(ids, terms)?)))
             }
-            other => Ok(other),
+            _ => Ok(PreparedColumn::Buffered(buffer)),
         }
     }
 
     /// Keeps only the numbers to compare, on disk if there is a temporary file.
     pub(crate) fn into_numbers(
         self,
+        spec: &FieldSpec,
         encoder: &Encoder<'_>,
         spill_budget: &SpillBudget,
     ) -> Result<(PresenceBuffer, Box<dyn KeyValues>), ErrorKind> {
-        let (presence, mut ords) = match self.sort_terms(encoder)? {
+        let (presence, mut ords) = match self.sort_terms(spec, encoder)? {
             PreparedColumn::Ords(presence, values) => (presence, values.ords.values),
-            PreparedColumn::Buffered(FieldBuffer { presence, values: Values::Numbers(mut numbers) }) => {
+            PreparedColumn::Buffered(FieldBuffer {
+                presence, values: Values::Numbers(mut numbers), ..
+            }) => {
                 numbers.values.flush(spill_budget.spill())?;
                 return Ok((presence, Box::new(numbers.values)));
             }
-            PreparedColumn::Buffered(FieldBuffer { presence, values: Values::Strings(strings) }) => {
+            PreparedColumn::Buffered(FieldBuffer { presence, values: Values::Strings(strings), .. }) => {
                 (presence, ords_of(&strings.strings, encoder, spill_budget)?)
             }
             PreparedColumn::Buffered(_) => return Err(ErrorKind::SortBySeveral),
@@ -130,7 +139,7 @@ pub(crate) fn doc_map(
     }
     let keys = columns.zip(&ords).filter_map(|((key, column), ords)| match column {
         PreparedColumn::Ords(presence, values) => Some(compared(key, presence, &values.ords.values)),
-        PreparedColumn::Buffered(FieldBuffer { presence, values }) => match values {
+        PreparedColumn::Buffered(FieldBuffer { presence, values, .. }) => match values {
             Values::Numbers(numbers) => Some(compared(key, presence, &numbers.values)),
             Values::Strings(_) => Some(compared(key, presence, ords)),
             // `sort_terms` has replaced these by ords.

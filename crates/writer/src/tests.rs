@@ -14,6 +14,7 @@ use crate::{BytesKind, ErrorKind, FieldId, FieldSpec, LogicalType, Schema, Segme
 
 mod batches;
 mod budget;
+mod dictionary;
 mod documents;
 mod files;
 mod shape;

@@ -166,7 +166,7 @@ pub(crate) enum JumpTables {
 /// Options of a writer and of its report, shared by `build` and `merge`.
 #[derive(Debug, Args)]
 pub(crate) struct WriteArgs {
-    /// Threads that encode columns, 0 for one per core; any number writes the same file
+    /// Threads that read CSV and encode columns, 0 for one per core; any number writes the same file
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub(crate) threads: usize,
 
@@ -196,6 +196,14 @@ impl WriteArgs {
             budget: memory,
             threads: self.threads,
             ..WriterOptions::default()
+        }
+    }
+
+    /// The number of threads, at least one.
+    pub(crate) fn worker_threads(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
         }
     }
 }

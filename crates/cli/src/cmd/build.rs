@@ -36,7 +36,8 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, C
     }
     let ids = IdIndexPlan::of_build(&args.ids)?;
     let widens = !args.strict && !args.input.skip_bad;
-    let options = ImportOptions { widens, ..options(&args.input, args.memory)? };
+    let chunk_threads = Some(args.write.worker_threads());
+    let options = ImportOptions { widens, chunk_threads, ..options(&args.input, args.memory)? };
     let mut import = Import::prepare(sources(&args.input), options)?;
     let (to_stdout, notes) = match write(args, ids.as_ref(), &mut import, console) {
         Err(_) if import.can_widen() => {
@@ -159,6 +160,7 @@ pub(super) fn options(args: &InputArgs, memory: usize) -> Result<ImportOptions, 
         skip_bad: args.skip_bad,
         widens: false,
         shown: SHOWN,
+        chunk_threads: None,
         batch_bytes: MAX_BATCH_BYTES.min(memory / 16),
         batch_rows: usize::MAX,
         ids: None,

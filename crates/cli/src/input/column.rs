@@ -56,7 +56,7 @@ pub(crate) enum Missing {
 }
 
 /// A column of the segment to build.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Column {
     pub(crate) name: String,
     /// `None` until the sample or the first value decides.
@@ -108,7 +108,7 @@ pub(crate) struct DeclaredType {
 }
 
 /// The format that all values so far have in common.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct ObservedStyle {
     /// Whether some value will be printed in a format other than that of the input.
     lost: bool,
@@ -130,6 +130,15 @@ struct ObservedStyle {
 /// `None` before the first value, `Some(Some(_))` while all values are equal, `Some(None)` once two differ.
 type Common<T> = Option<Option<T>>;
 
+/// Updates `agreed` with those that other values have in common.
+fn agree_all<T: PartialEq>(agreed: &mut Common<T>, other: Common<T>) {
+    match other {
+        None => {}
+        Some(None) => *agreed = Some(None),
+        Some(Some(seen)) => agree(agreed, seen),
+    }
+}
+
 /// Updates `agreed` with one more value.
 fn agree<T: PartialEq>(agreed: &mut Common<T>, seen: T) {
     *agreed = match agreed.take() {
@@ -147,6 +156,20 @@ impl Column {
             separator: request.and_then(|request| request.separator.clone()),
             ..Column::default()
         }
+    }
+
+    /// The same column before its first value.
+    pub(crate) fn unobserved(&self) -> Column {
+        let (documents, values, reordered, observed) = Default::default();
+        Column { documents, values, reordered, observed, ..self.clone() }
+    }
+
+    /// Takes what was observed in another column, as if its values had been in this one.
+    pub(crate) fn absorb(&mut self, other: &mut Column) {
+        self.documents += std::mem::take(&mut other.documents);
+        self.values += std::mem::take(&mut other.values);
+        self.reordered |= std::mem::take(&mut other.reordered);
+        self.observed.absorb(std::mem::take(&mut other.observed));
     }
 
     /// The parser of the cells of this column, as type `ty`.
@@ -271,6 +294,19 @@ impl Column {
 }
 
 impl ObservedStyle {
+    fn absorb(&mut self, other: ObservedStyle) {
+        self.lost |= other.lost;
+        self.other_styles |= other.other_styles;
+        self.json_float |= other.json_float;
+        agree_all(&mut self.separator, other.separator);
+        agree_all(&mut self.suffix, other.suffix);
+        self.other_fractions |= other.other_fractions;
+        agree_all(&mut self.offset, other.offset);
+        agree_all(&mut self.missing, other.missing);
+        self.missing_count += other.missing_count;
+        self.tokens |= other.tokens;
+    }
+
     /// The format that the timestamps have in common, canonical in the parts in which they differ; and whether they
     /// differ.
     fn timestamp(&self) -> (TimeFormat, bool) {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
+use super::csv_chunks::CsvChunks;
 use super::error::{BadRow, InputError, Result};
 use super::header::{Header, NewName, unique_names};
 use super::row::{FieldId, Fields, Form, Row};
@@ -74,23 +75,7 @@ impl CsvRows {
         dialect: Dialect,
         fields: &mut Fields,
     ) -> Result<CsvRows> {
-        let core =
-            Box::new(ReaderBuilder::new().delimiter(dialect.delimiter).quoting(dialect.quotes).build());
-        let mut rows = CsvRows {
-            file: file.clone(),
-            reader,
-            core,
-            dialect,
-            columns: Vec::new(),
-            new_names: Vec::new(),
-            lines: Vec::new(),
-            is_cut: false,
-            record: 0..0,
-            line: 1,
-            next_line: 1,
-            text: Vec::new(),
-            cells: Vec::new(),
-        };
+        let mut rows = CsvRows::new(file.clone(), reader, dialect);
         let is_empty = !rows.read_record()?;
         match &rows.dialect.header {
             Header::FirstRow if is_empty => return Ok(rows),
@@ -111,6 +96,51 @@ impl CsvRows {
         // The first row is data, so it is read again.
         rows.resume_at(rows.record.start, rows.line);
         Ok(rows)
+    }
+
+    fn new(file: Arc<str>, reader: Box<dyn BufRead>, dialect: Dialect) -> CsvRows {
+        let core = ReaderBuilder::new().delimiter(dialect.delimiter).quoting(dialect.quotes).build();
+        CsvRows {
+            file,
+            reader,
+            core: Box::new(core),
+            dialect,
+            columns: Vec::new(),
+            new_names: Vec::new(),
+            lines: Vec::new(),
+            is_cut: false,
+            record: 0..0,
+            line: 1,
+            next_line: 1,
+            text: Vec::new(),
+            cells: Vec::new(),
+        }
+    }
+
+    /// Continues in the middle of a file, whose next record is on `line`.
+    pub(crate) fn resume(
+        file: Arc<str>,
+        reader: Box<dyn BufRead>,
+        dialect: Dialect,
+        columns: Vec<FieldId>,
+        line: u64,
+    ) -> CsvRows {
+        let mut rows = CsvRows::new(file, reader, dialect);
+        rows.columns = columns;
+        rows.resume_at(0, line);
+        rows
+    }
+
+    /// Returns the records that were not read, in chunks of `size` bytes, and the line of the first.
+    pub(crate) fn into_chunks(self, size: usize) -> (CsvChunks, u64) {
+        let rest = self.lines.get(self.record.end..).unwrap_or_default().to_vec();
+        let chunks = CsvChunks::new(self.file, self.reader, self.dialect, self.columns, rest, size);
+        (chunks, self.next_line)
+    }
+
+    /// The character between cells.
+    pub(crate) fn delimiter(&self) -> u8 {
+        self.dialect.delimiter
     }
 
     /// The columns of this file.

@@ -3,10 +3,12 @@
 #[cfg(feature = "parquet")]
 mod arrow_rows;
 mod choose_types;
+mod chunks;
 mod document;
 mod exclude;
 mod hints;
 mod open_input;
+mod row_batch;
 mod sample;
 mod widen;
 
@@ -21,6 +23,7 @@ pub(crate) use self::exclude::Exclude;
 use self::hints::describe;
 pub(crate) use self::hints::type_flag;
 use self::open_input::{OpenInput, Rows};
+pub(crate) use self::row_batch::RowBatch;
 use super::column::{Column, MissingTokens};
 use super::column_type::ColumnType;
 use super::error::{BadRow, InputError, Result};
@@ -51,8 +54,9 @@ pub(crate) struct ImportOptions {
     pub(crate) widens: bool,
     /// The number of bad rows to keep for the report.
     pub(crate) shown: usize,
+    /// The number of threads that convert chunks of rows; `None` to convert rows one by one.
+    pub(crate) chunk_threads: Option<usize>,
     /// The approximate size of a batch of rows, in bytes, and the most rows.
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "rows come one by one"))]
     pub(crate) batch_bytes: usize,
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "rows come one by one"))]
     pub(crate) batch_rows: usize,
@@ -80,7 +84,9 @@ impl Shard {
 /// An item for the caller's sink.
 pub(crate) enum Imported<'a> {
     Document(&'a Document),
-    /// Several documents, column by column.
+    /// Several documents of a text file, column by column.
+    RowBatch(&'a RowBatch),
+    /// Several documents of a Parquet or Arrow file, column by column.
     #[cfg(feature = "parquet")]
     DocBatch(&'a DocBatch),
     /// The input pauses.
@@ -261,12 +267,11 @@ impl Import {
         &mut self,
         mut sink: impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut document = Document::default();
         for index in 0..self.inputs.len() {
             let Some(input) = self.inputs.get_mut(index) else { break };
             let source = input.source.clone();
             let opened = input.kept.take().map_or_else(|| self.open(&source), Ok)?;
-            let (sample, mut rows) = match opened {
+            let (sample, rows) = match opened {
                 OpenInput::Rows(sample, rows) => (sample, rows),
                 #[cfg(feature = "parquet")]
                 OpenInput::Columns(file) => {
@@ -274,25 +279,45 @@ impl Import {
                     continue;
                 }
             };
+            let mut document = Document::default();
             for row in sample {
                 self.add(&source, row.as_ref().map_err(|bad| bad.clone()), &mut document, &mut sink)?;
             }
-            let mut row = Row::default();
-            loop {
-                let row = match rows.next(&mut self.fields, &mut row) {
-                    Ok(false) => break,
-                    Ok(true) => Ok(&row),
-                    Err(InputError::Bad(bad)) => Err(bad),
-                    Err(error) if error.is_pause() => {
-                        sink(self, Imported::Pause)?;
-                        continue;
+            match rows {
+                Rows::Csv(rows) => match self.chunk_size(&rows) {
+                    Some(size) => {
+                        let (chunks, line) = rows.into_chunks(size);
+                        self.add_chunks(&source, chunks, line, &mut sink)?;
                     }
-                    Err(error) => return Err(error.into()),
-                };
-                self.add(&source, row, &mut document, &mut sink)?;
+                    None => self.add_text_rows(&source, &mut Rows::Csv(rows), &mut sink)?,
+                },
+                Rows::Ndjson(rows) => self.add_text_rows(&source, &mut Rows::Ndjson(rows), &mut sink)?,
             }
         }
         Ok(())
+    }
+
+    /// Converts rows one by one.
+    fn add_text_rows<E: From<InputError>>(
+        &mut self,
+        source: &Source,
+        rows: &mut Rows,
+        sink: &mut impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (mut document, mut row) = (Document::default(), Row::default());
+        loop {
+            let row = match rows.next(&mut self.fields, &mut row) {
+                Ok(false) => return Ok(()),
+                Ok(true) => Ok(&row),
+                Err(InputError::Bad(bad)) => Err(bad),
+                Err(error) if error.is_pause() => {
+                    sink(self, Imported::Pause)?;
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            self.add(source, row, &mut document, sink)?;
+        }
     }
 
     /// Converts a row to a document, or skips it.

@@ -236,3 +236,44 @@ skipped 3 bad rows:
     assert_eq!(run.err, expected);
     assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), "a,b\n1,x\n3,y\n6,w\n");
 }
+
+/// Rows of several chunks, of which one has a quoted line end and one is bad.
+fn many_rows(bad: &str) -> String {
+    let mut text = String::from("at,name,size\n");
+    for i in 0..60_000 {
+        match i {
+            30_000 => text += "2024-01-01T00:00:00Z,\"two\n\"\"lines\"\"\",1\n",
+            50_000 => text += bad,
+            _ => text += &format!("2024-01-01T00:00:{:02}Z,name {i},{}\n", i % 60, i * 7 % 1000),
+        }
+    }
+    text
+}
+
+#[test]
+fn any_number_of_threads_writes_the_same_file() {
+    let sandbox = Sandbox::with("a.csv", many_rows("\n2024-01-01T00:00:00.5Z,,\n"));
+    sandbox.ok(&["build", "a.csv", "-o", "1.dv", "--threads", "1"]);
+    for threads in ["2", "3"] {
+        for memory in ["64KiB", "1MiB", "256MiB"] {
+            sandbox.ok(&["build", "a.csv", "-o", "n.dv", "--threads", threads, "--memory", memory]);
+            assert!(sandbox.read("n.dv") == sandbox.read("1.dv"), "{threads} {memory}");
+        }
+    }
+}
+
+#[test]
+fn a_bad_row_of_a_later_chunk_has_its_line() {
+    for (bad, at) in
+        [("x,y\n", "50003:3: expected 3 cells, found 2"), ("x,\"y,1\n", "50003:3: unclosed quote")]
+    {
+        let sandbox = Sandbox::with("a.csv", many_rows(bad));
+        for threads in ["1", "2"] {
+            let run = sandbox.dv(&["build", "a.csv", "-o", "a.dv", "--threads", threads]);
+            assert!(run.err.starts_with(&format!("dv: a.csv:{at}")), "{run:?}");
+            let run = sandbox.dv(&["build", "a.csv", "-o", "a.dv", "--threads", threads, "--skip-bad"]);
+            assert!(run.err.contains(&format!("skipped 1 bad row:\n  a.csv:{at}")), "{run:?}");
+            assert_eq!(sandbox.ok(&["count", "a.dv"]), "59999\n");
+        }
+    }
+}

@@ -5,7 +5,7 @@ use docvalues_column::{Field, Kind};
 use super::merge_sorted;
 use super::value::PartialValue;
 use crate::error::Result;
-use crate::stats::{Distinct, MAX_EXACT, Sketch, held, is_dense};
+use crate::stats::{Distinct, MAX_EXACT, Sketch, Sketched as _, held, is_dense};
 
 /// The different values of a column, or a sketch of them if the answer is an estimate.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,8 +114,8 @@ fn held_bytes(values: &[PartialValue]) -> u64 {
 fn with_values(mut sketch: Sketch, values: &[PartialValue]) -> Sketch {
     for value in values {
         match value {
-            PartialValue::Number(number) => sketch.see(number),
-            PartialValue::Bytes(bytes) => sketch.see(bytes),
+            PartialValue::Number(number) => number.add_to(&mut sketch),
+            PartialValue::Bytes(bytes) => bytes.add_to(&mut sketch),
         }
     }
     sketch

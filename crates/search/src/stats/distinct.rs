@@ -5,6 +5,7 @@ use std::hash::Hash;
 use datasketches::hll::{HllSketch, HllType, HllUnion};
 use docvalues_column::{TermOrd, bits};
 use hashbrown::HashSet;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::collector::Collector;
 use crate::columns::{Elements, Slot, TermSpace};
@@ -286,12 +287,37 @@ impl SetOrSketch<Vec<u8>> {
     }
 }
 
-impl<T: Hash + Eq> SetOrSketch<T> {
+/// A value that a sketch can count.
+pub(crate) trait Sketched: Hash + Eq {
+    /// Adds the value to a sketch.
+    fn add_to(&self, sketch: &mut Sketch);
+}
+
+impl Sketched for i64 {
+    fn add_to(&self, sketch: &mut Sketch) {
+        sketch.0.update(self);
+    }
+}
+
+impl Sketched for [u8] {
+    /// Adds the hash of the bytes, which is several times as fast as the hash of the sketch.
+    fn add_to(&self, sketch: &mut Sketch) {
+        sketch.0.update(xxh3_64(self));
+    }
+}
+
+impl Sketched for Vec<u8> {
+    fn add_to(&self, sketch: &mut Sketch) {
+        self.as_slice().add_to(sketch);
+    }
+}
+
+impl<T: Sketched> SetOrSketch<T> {
     fn new(most: usize) -> SetOrSketch<T> {
         SetOrSketch { most, held: 0, values: SetOrSketchValues::Set(HashSet::new()) }
     }
 
-    fn see<Q: Hash + Eq + ?Sized>(&mut self, value: &Q, held: usize, own: impl FnOnce(&Q) -> T)
+    fn see<Q: Sketched + ?Sized>(&mut self, value: &Q, held: usize, own: impl FnOnce(&Q) -> T)
     where
         T: std::borrow::Borrow<Q>,
     {
@@ -303,7 +329,7 @@ impl<T: Hash + Eq> SetOrSketch<T> {
                     self.limit();
                 }
             }
-            SetOrSketchValues::Sketch(sketch) => sketch.see(value),
+            SetOrSketchValues::Sketch(sketch) => value.add_to(sketch),
         }
     }
 
@@ -313,7 +339,7 @@ impl<T: Hash + Eq> SetOrSketch<T> {
             && (all.len() > MAX_EXACT || self.held > self.most)
         {
             let mut sketch = Sketch::new();
-            all.iter().for_each(|value| sketch.see(value));
+            all.iter().for_each(|value| value.add_to(&mut sketch));
             self.values = SetOrSketchValues::Sketch(sketch);
         }
     }
@@ -322,7 +348,7 @@ impl<T: Hash + Eq> SetOrSketch<T> {
         match (&mut self.values, other.values) {
             (_, SetOrSketchValues::Set(from)) => from.into_iter().for_each(|value| self.take(value, &held)),
             (SetOrSketchValues::Set(from), SetOrSketchValues::Sketch(mut to)) => {
-                from.iter().for_each(|value| to.see(value));
+                from.iter().for_each(|value| value.add_to(&mut to));
                 self.values = SetOrSketchValues::Sketch(to);
             }
             (SetOrSketchValues::Sketch(to), SetOrSketchValues::Sketch(from)) => {
@@ -340,7 +366,7 @@ impl<T: Hash + Eq> SetOrSketch<T> {
                     self.limit();
                 }
             }
-            SetOrSketchValues::Sketch(sketch) => sketch.see(&value),
+            SetOrSketchValues::Sketch(sketch) => value.add_to(sketch),
         }
     }
 
@@ -363,10 +389,6 @@ impl Sketch {
     #[expect(clippy::expect_used, reason = "a number of registers that the library has")]
     pub(crate) fn new() -> Sketch {
         Sketch(Box::new(HllSketch::new(REGISTERS, HllType::Hll8).expect("4 to 21")))
-    }
-
-    pub(crate) fn see(&mut self, value: impl Hash) {
-        self.0.update(value);
     }
 
     pub(crate) fn merge(&mut self, other: &Sketch) {

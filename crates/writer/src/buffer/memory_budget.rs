@@ -43,6 +43,11 @@ impl MemoryBudget {
         self.used
     }
 
+    /// The number of bytes that can be charged.
+    pub(crate) fn left(&self) -> usize {
+        self.budget - self.used
+    }
+
     /// Whether buffers should be spilled: more than half of the budget is used. The other half is for the next document
     /// or batch.
     pub(crate) fn is_tight(&self) -> bool {

@@ -24,8 +24,9 @@ impl FieldBuffer {
         live: &LiveSet,
         spill_budget: &SpillBudget,
     ) -> Result<FieldBuffer, ErrorKind> {
-        let FieldBuffer { presence, values } = self;
+        let FieldBuffer { presence, values, .. } = self;
         let mut retained = LiveCopy {
+            spec,
             docs: presence.docs(0..u32::MAX),
             live,
             buffer: FieldBuffer::new(spec),
@@ -76,6 +77,7 @@ fn each_document<T: FixedWidth + Ord>(
 
 /// The new buffer, while it is filled.
 struct LiveCopy<'a, D> {
+    spec: &'a FieldSpec,
     /// The documents with a value, live or not.
     docs: D,
     live: &'a LiveSet,
@@ -92,10 +94,11 @@ impl<D: Iterator<Item = u32>> LiveCopy<'_, D> {
         push: impl FnOnce(&mut FieldBuffer, &mut MemoryBudget) -> Result<(), ErrorKind>,
     ) -> Result<(), ErrorKind> {
         // `docs` has an entry for each call.
-        let LiveCopy { docs, live, buffer, memory, spill_budget } = self;
+        let LiveCopy { spec, docs, live, buffer, memory, spill_budget } = self;
         let Some(doc) = docs.next().filter(|&doc| live.has(doc)).map(|doc| live.rank(doc)) else {
             return Ok(());
         };
+        buffer.sample(spec, memory)?;
         buffer.reserve(1, values, memory)?;
         buffer.presence.reserve(doc..doc + 1, 1, memory)?;
         push(buffer, memory)?;

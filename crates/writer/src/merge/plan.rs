@@ -94,7 +94,7 @@ impl<'a> Plan<'a> {
         for key in &self.sort {
             let Some(column) = self.column(&key.column) else { continue };
             let read = column.read(false, budget, spill_budget.spill());
-            let numbers = read.and_then(|values| values.into_numbers(encoder, spill_budget));
+            let numbers = read.and_then(|values| values.into_numbers(&column.spec, encoder, spill_budget));
             compared.push((key, numbers.map_err(|kind| column.refuse(kind))?));
         }
         let keys =

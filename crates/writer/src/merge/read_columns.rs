@@ -39,7 +39,7 @@ impl MergedColumn<'_> {
             })?;
         }
         Ok(match target.buffer {
-            FieldBuffer { presence, values: buffer::Values::Terms { ids: mut ords, .. } }
+            FieldBuffer { presence, values: buffer::Values::Terms { ids: mut ords, .. }, .. }
                 if !self.is_mixed() =>
             {
                 let (terms, mut merged) =

@@ -22,6 +22,7 @@ fn options() -> ImportOptions {
         skip_bad: false,
         widens: false,
         shown: 5,
+        chunk_threads: None,
         batch_bytes: 1 << 20,
         batch_rows: usize::MAX,
         ids: None,
@@ -76,12 +77,41 @@ struct ImportResult {
 }
 
 fn import_files(paths: &[PathBuf], options: ImportOptions) -> Result<ImportResult> {
+    let expected = import_once(paths, options.clone());
+    // Chunks of a record or two, and of all records, give the same.
+    for (chunk_threads, batch_bytes) in [(1, 1), (1, 40), (3, 100), (2, 1 << 20)] {
+        let options = ImportOptions { chunk_threads: Some(chunk_threads), batch_bytes, ..options.clone() };
+        assert_eq!(described(&import_once(paths, options)), described(&expected));
+    }
+    expected
+}
+
+/// All that is seen of an import.
+fn described(imported: &Result<ImportResult>) -> String {
+    match imported {
+        Ok(ImportResult { import, documents }) => {
+            let columns = import.columns.iter().map(|column| {
+                let format = column.text_format(import.documents, import.missing_tokens());
+                format!("{column:?} {format:?}")
+            });
+            let columns: Vec<String> = columns.collect();
+            // A batch has the columns in their order.
+            let mut documents = documents.clone();
+            documents.iter_mut().for_each(|document| document.sort_by_key(|(column, _)| *column));
+            format!("{documents:?} {columns:?} {} {:?}", import.documents, import.skipped())
+        }
+        Err(error) => format!("{error:?}"),
+    }
+}
+
+fn import_once(paths: &[PathBuf], options: ImportOptions) -> Result<ImportResult> {
     let sources = paths.iter().map(|path| Source::new(path)).collect();
     let mut import = Import::prepare(sources, options)?;
     let mut documents = Vec::new();
     import.run(|_, added| {
         match added {
             Imported::Document(document) => documents.push(keep(document)),
+            Imported::RowBatch(rows) => documents.extend(keep_rows(rows)),
             #[cfg(feature = "parquet")]
             Imported::DocBatch(_) => panic!("no file here has columns"),
             Imported::Pause => panic!("no file pauses"),
@@ -89,6 +119,18 @@ fn import_files(paths: &[PathBuf], options: ImportOptions) -> Result<ImportResul
         Ok::<(), InputError>(())
     })?;
     Ok(ImportResult { import, documents })
+}
+
+fn keep_rows(rows: &RowBatch) -> Vec<OwnedValues> {
+    let mut kept = vec![OwnedValues::new(); rows.docs.try_into().unwrap()];
+    for (column, row, value) in rows.values() {
+        let value = match value {
+            StoredRef::Number(number) => Owned::Number(number),
+            StoredRef::Bytes(bytes) => Owned::Bytes(bytes.to_owned()),
+        };
+        kept[row].push((column, vec![value]));
+    }
+    kept
 }
 
 /// Imports texts as files of these names.
