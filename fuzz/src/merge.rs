@@ -2,8 +2,8 @@
 
 use docvalues::column::bits;
 use docvalues::{
-    Bitset, ColumnSource, Compression, DocId, LiveDocs, Merger, OpenOptions, Segment, SortKey, Verify, WriteErrorKind,
-    WriterOptions,
+    Bitset, ColumnSource, Compression, DocId, LiveDocs, Merger, OpenOptions, Segment, SortKey, Verify,
+    WriteErrorKind, WriterOptions,
 };
 use docvalues_testkit::shapes::Presence;
 
