@@ -65,37 +65,27 @@ impl Coder {
         u64::try_from(codes).unwrap_or(u64::MAX).saturating_add(table as u64)
     }
 
-    /// Encodes `value`. Appends the codes of this and earlier values to `bytes`, or the blocks that they fill, now or
-    /// later; and the end of each value to `ends`. `taken` is the number of bytes before
-    /// `bytes`. Returns `None` if values cannot be compressed.
+    /// Appends the codes of `value`, or the blocks that it fills; `None` if they cannot be compressed.
     #[inline]
-    pub(super) fn push(
-        &mut self,
-        value: &[u8],
-        taken: u64,
-        bytes: &mut Vec<u8>,
-        ends: &mut Vec<u64>,
-    ) -> Option<()> {
+    pub(super) fn push(&mut self, value: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
         match self {
             Coder::Fsst(fsst) => fsst.matcher.encode(value, bytes),
-            Coder::OnPair(onpair, packer) => {
-                packer.push(&onpair.matcher, value, bytes, ends);
-                return Some(());
-            }
-            Coder::Deflate(packer) => packer.push(value, bytes)?,
+            Coder::OnPair(onpair, packer) => packer.push(&onpair.matcher, value, bytes),
+            Coder::Deflate(packer) => return packer.push(value, bytes),
         }
-        ends.push(taken + bytes.len() as u64);
         Some(())
     }
 
-    /// Appends what is missing to the bytes and ends of all values. Returns the coding, and the bytes of its other
-    /// sections.
-    pub(super) fn finish(
-        self,
-        total_len: u64,
-        bytes: &mut Vec<u8>,
-        ends: &mut Vec<u64>,
-    ) -> Option<(Coding<Vec<u8>>, u64)> {
+    /// The number of codes so far, if offsets count codes and not bytes.
+    pub(super) fn end(&self) -> Option<u64> {
+        match self {
+            Coder::OnPair(_, packer) => Some(packer.codes),
+            _ => None,
+        }
+    }
+
+    /// Appends what is missing to the bytes of all values. Returns the coding, and the bytes of its other sections.
+    pub(super) fn finish(self, total_len: u64, bytes: &mut Vec<u8>) -> Option<(Coding<Vec<u8>>, u64)> {
         let section = |section: &Vec<u8>| section.len() as u64 + OVERHEAD;
         Some(match self {
             Coder::Fsst(fsst) => {
@@ -106,7 +96,7 @@ impl Coder {
             Coder::OnPair(onpair, packer) => {
                 let overhead = section(&onpair.tokens);
                 let tokens = onpair.tokens;
-                packer.finish(&onpair.matcher, bytes, ends);
+                packer.finish(bytes);
                 (Coding::OnPair { total_len, tokens }, overhead)
             }
             Coder::Deflate(packer) => {

@@ -247,9 +247,9 @@ pub struct Compressed {
 
 /// Compresses byte strings; returns `None` if that does not pay.
 ///
-/// Calls `each` for each string, in order, with the compressed bytes so far, which it may take: the section is all bytes
-/// taken, in order, followed by those returned. If strings are compressed one by one, the number is the end of the
-/// string, in bytes of the section or, for OnPair, in codes. The bytes may be those of later strings, too.
+/// Calls `each` after each string with the compressed bytes, which it may take: the section is all bytes taken, in
+/// order, followed by those returned. If strings are compressed one by one, the number is the end of the string, in
+/// bytes of the section or, for OnPair, in codes.
 ///
 /// # Errors
 ///
@@ -266,23 +266,18 @@ pub fn compress<S: Values>(
     if compression == Compression::Auto && encoded > sampled - sampled / 10 {
         return Ok(None);
     }
-    let (mut bytes, mut ends, mut taken, mut packs) = (Vec::new(), Vec::new(), 0, Some(()));
-    let mut pass_on = |bytes: &mut Vec<u8>, ends: &mut Vec<u64>, taken: &mut u64| {
-        ends.drain(..).try_for_each(|end| {
-            let there = bytes.len();
-            each(bytes, end)?;
-            *taken += (there - bytes.len()) as u64;
-            Ok(())
-        })
-    };
+    let (mut bytes, mut taken, mut packs) = (Vec::new(), 0, Some(()));
     strings.for_each(|value| {
-        packs = packs.and_then(|()| coder.push(value, taken, &mut bytes, &mut ends));
-        pass_on(&mut bytes, &mut ends, &mut taken)
+        packs = packs.and_then(|()| coder.push(value, &mut bytes));
+        let there = bytes.len();
+        let end = coder.end().unwrap_or(taken + there as u64);
+        each(&mut bytes, end)?;
+        taken += (there - bytes.len()) as u64;
+        Ok(())
     })?;
-    let Some((coding, overhead)) = packs.and_then(|()| coder.finish(total_len, &mut bytes, &mut ends)) else {
+    let Some((coding, overhead)) = packs.and_then(|()| coder.finish(total_len, &mut bytes)) else {
         return Ok(None);
     };
-    pass_on(&mut bytes, &mut ends, &mut taken)?;
     let limit = match compression {
         // Decoding costs time, so it must save at least a fifth of the bytes.
         Compression::Auto => total_len - total_len / 5,

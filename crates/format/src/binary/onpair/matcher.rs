@@ -146,162 +146,54 @@ impl Matcher {
             false => (code, 2),
         }
     }
-}
 
-/// Values that are encoded side by side.
-///
-/// The next position in a value is known after a search in several tables, so most of the time is spent waiting for
-/// their loads. Searches in several values overlap.
-#[derive(Debug, Default)]
-pub(super) struct Batch {
-    /// The values, end to end.
-    bytes: Vec<u8>,
-    /// The end of each value.
-    ends: Vec<usize>,
-    /// Codes: those of a value begin at the offset of its first byte, because it has no more codes than bytes.
-    codes: Vec<u16>,
-    /// The number of codes of each value.
-    counts: Vec<usize>,
-}
-
-/// The value that is encoded in a lane.
-#[derive(Clone, Copy, Debug, Default)]
-struct Lane {
-    /// The value's index, the next of its bytes, its end, and the place of the next code.
-    value: usize,
-    at: usize,
-    end: usize,
-    out: usize,
-}
-
-/// The number of values that are encoded at the same time.
-const LANES: usize = 6;
-
-/// Bytes of values after which a batch is full.
-const BATCH_BYTES: usize = 8 << 10;
-
-impl Batch {
-    pub(super) fn push(&mut self, value: &[u8]) {
-        self.bytes.extend_from_slice(value);
-        self.ends.push(self.bytes.len());
-    }
-
-    pub(super) fn is_full(&self) -> bool {
-        self.bytes.len() >= BATCH_BYTES || self.ends.len() >= BATCH_BYTES
-    }
-
-    /// Calls `each` with the codes of each value, in order, and empties the batch.
-    pub(super) fn encode(&mut self, matcher: &Matcher, mut each: impl FnMut(&[u16])) {
-        let Batch { bytes, ends, codes, counts } = self;
-        let len = bytes.len();
-        // So that a word begins at each byte.
-        bytes.resize(len + MAX_TOKEN, 0);
-        codes.resize(codes.len().max(len), 0);
-        counts.clear();
-        counts.resize(ends.len(), 0);
-        let (mut lanes, mut next, mut active) = ([Lane::default(); LANES], 0, LANES);
-        while active > 0 {
-            for lane in &mut lanes[..active] {
-                if let Some(word) =
-                    bytes.get(lane.at..lane.end + MAX_TOKEN).and_then(|rest| rest.first_chunk())
-                    && lane.at < lane.end
-                {
-                    let (code, len) = matcher.longest(u128::from_be_bytes(*word), lane.end - lane.at);
-                    codes[lane.out] = code;
-                    lane.out += 1;
-                    lane.at += len;
-                }
-            }
-            let mut i = 0;
-            while i < active {
-                let lane = &mut lanes[i];
-                if lane.at < lane.end {
-                    i += 1;
-                    continue;
-                }
-                if lane.end > 0 {
-                    counts[lane.value] = lane.out - start_of(ends, lane.value);
-                }
-                match ends.get(next) {
-                    Some(&end) => {
-                        let start = start_of(ends, next);
-                        *lane = Lane { value: next, at: start, end, out: start };
-                        next += 1;
-                    }
-                    None => {
-                        active -= 1;
-                        lanes.swap(i, active);
-                    }
-                }
-            }
+    /// Calls `each` with the codes of `value`: at each position that of the longest token that matches.
+    #[inline]
+    pub(super) fn codes(&self, value: &[u8], mut each: impl FnMut(u16)) {
+        let mut rest = value;
+        while let Some(word) = rest.first_chunk() {
+            let (code, len) = self.longest(u128::from_be_bytes(*word), MAX_TOKEN);
+            each(code);
+            rest = &rest[len..];
         }
-        for (value, &count) in counts.iter().enumerate() {
-            let start = start_of(ends, value);
-            each(&codes[start..start + count]);
+        let (mut word, mut left) = (Token::new(rest).bytes, rest.len());
+        while left > 0 {
+            let (code, len) = self.longest(word, left);
+            each(code);
+            // Fewer than 16 bytes are left, so the shift is less than the word's width.
+            word <<= 8 * len;
+            left -= len;
         }
-        bytes.clear();
-        ends.clear();
     }
 }
 
-fn start_of(ends: &[usize], value: usize) -> usize {
-    value.checked_sub(1).map_or(0, |before| ends[before])
-}
-
-/// Packs the codes of values into bytes.
+/// Packs codes into bytes.
 #[derive(Debug, Default)]
 pub(in crate::binary) struct Packer {
-    batch: Batch,
     /// The number of codes.
-    codes: u64,
+    pub(in crate::binary) codes: u64,
     /// The last code, if it does not fill bytes with one before it.
     odd: Option<u16>,
 }
 
 impl Packer {
-    /// Encodes `value`. Appends the codes of this and earlier values to `packed` now or later, and the end of each value
-    /// to `ends`, as a number of codes.
+    /// Appends the codes of `value`, two at a time.
     #[inline]
-    pub(in crate::binary) fn push(
-        &mut self,
-        matcher: &Matcher,
-        value: &[u8],
-        packed: &mut Vec<u8>,
-        ends: &mut Vec<u64>,
-    ) {
-        self.batch.push(value);
-        if self.batch.is_full() {
-            self.flush(matcher, packed, ends);
-        }
-    }
-
-    fn flush(&mut self, matcher: &Matcher, packed: &mut Vec<u8>, ends: &mut Vec<u64>) {
-        let Packer { batch, codes, odd } = self;
-        batch.encode(matcher, |mut value| {
-            *codes += value.len() as u64;
-            ends.push(*codes);
-            if let Some(before) = odd.take_if(|_| !value.is_empty()) {
-                packed.extend_from_slice(&pack(before, value[0]));
-                value = &value[1..];
-            }
-            let (pairs, rest) = value.as_chunks();
-            pairs.iter().for_each(|&[first, second]| packed.extend_from_slice(&pack(first, second)));
-            if let Some(&last) = rest.first() {
-                *odd = Some(last);
+    pub(in crate::binary) fn push(&mut self, matcher: &Matcher, value: &[u8], packed: &mut Vec<u8>) {
+        matcher.codes(value, |code| {
+            self.codes += 1;
+            match self.odd.take() {
+                None => self.odd = Some(code),
+                Some(odd) => {
+                    let [a, b, c, _] = (u32::from(odd) | u32::from(code) << 12).to_le_bytes();
+                    packed.extend_from_slice(&[a, b, c]);
+                }
             }
         });
     }
 
-    /// Appends what is missing.
-    pub(in crate::binary) fn finish(mut self, matcher: &Matcher, packed: &mut Vec<u8>, ends: &mut Vec<u64>) {
-        self.flush(matcher, packed, ends);
+    /// Appends the last code.
+    pub(in crate::binary) fn finish(self, packed: &mut Vec<u8>) {
         packed.extend(self.odd.iter().flat_map(|odd| odd.to_le_bytes()));
     }
-}
-
-/// Two codes in three bytes.
-#[inline]
-fn pack(first: u16, second: u16) -> [u8; 3] {
-    let [a, b, c, _] = (u32::from(first) | u32::from(second) << 12).to_le_bytes();
-    [a, b, c]
 }
