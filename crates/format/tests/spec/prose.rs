@@ -154,6 +154,7 @@ fn kind(set: impl Iterator<Item = u32>) -> u8 {
 /// Sentences with numbers from the code.
 fn sentences() -> Vec<String> {
     let (block, zone) = (n(BLOCK_DOCS), ZONE);
+    let bytes = constant("CODES") - constant("MAX_TOKENS");
     let upper = zone * ZONES_PER_ZONE;
     let (sealed, crc) = seal(vec![0x61; 5_000]);
     let level_1 = Layout::of(5_000).unwrap().levels()[1];
@@ -231,6 +232,12 @@ fn sentences() -> Vec<String> {
         format!("A key for each block, {KEY_LEN} bytes each"),
         format!("{:08b} .......1 11|001|101, then the top bit of 7", packed[0]),
         "a raw stream of DEFLATE (RFC 1951)".to_owned(),
+        format!(
+            "Codes 0 to {} stand for the byte of that value, code {bytes} + *t* for token *t*.",
+            bytes - 1
+        ),
+        format!("All codes are below {bytes} + *n*."),
+        format!("has the codes `{:03x}`, `078` and `{:03x}`", bytes, bytes + 1),
         "`size` (numeric, i64) is 1000, 1030, 1010, 1070.".to_owned(),
         format!("The file takes {} bytes; those left out are zero.", n(whole_file().len())),
         format!("Each section fits one granule, and takes {} bytes.", extent(24).unwrap()),
