@@ -178,11 +178,6 @@ impl Strings {
     pub fn count(&self) -> usize {
         self.offsets.len() - 1
     }
-
-    /// The string `i`.
-    pub fn get(&self, i: usize) -> &[u8] {
-        &self.bytes[self.offsets[i] as usize..self.offsets[i + 1] as usize]
-    }
 }
 
 impl Column {
