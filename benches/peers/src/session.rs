@@ -70,12 +70,14 @@ impl Session {
         self.tell(Workload::Data, "", 1, Elapsed::default(), values.sum(), "data");
         let path = self.file();
         if self.wants(Workload::Build) || !path.exists() {
+            build(&values, &path);
+        }
+        if self.wants(Workload::Build) {
+            // The first build also pays for memory that a virtual machine gets from its host page by page.
+            fs::remove_file(&path).expect("the file is there");
             let start = Moment::now();
             build(&values, &path);
-            let took = Moment::now() - start;
-            if self.wants(Workload::Build) {
-                self.tell(Workload::Build, "", self.docs.into(), took, 0, "nothing");
-            }
+            self.tell(Workload::Build, "", self.docs.into(), Moment::now() - start, 0, "nothing");
         }
         if self.wants(Workload::Bytes) {
             let len = path.metadata().expect("the file is there").len();

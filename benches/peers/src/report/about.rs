@@ -59,7 +59,8 @@ pub fn about(work: Workload) -> (&'static str, &'static str) {
         Workload::Open => ("Open and read a first value", "The file is in the page cache."),
         Workload::Build => (
             "Build",
-            "From values in memory to a closed and synced file: CPU time of the thread, without garbage collectors.",
+            "From values in memory to a closed and synced file: CPU time of the thread, without garbage collectors. The second \
+             build of a process counts; of Lucene, one after a smaller one.",
         ),
         Workload::Bytes => (
             "Size on disk",
