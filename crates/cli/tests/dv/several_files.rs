@@ -102,11 +102,15 @@ fn answers_in_json_name_all_files() {
     let request = r#"{"facets": ["section", "tags"], "stats": [{"column": "size", "percentiles": [50, 99]}],
         "groups": [{"column": "section", "sum": ["size"], "docs": 2, "sort": ["-size"], "columns": ["package"]}],
         "histograms": [{"column": "size", "step": 1000000}], "sort": ["-size"], "top": 5}"#;
-    let commands: [&[&str]; 5] = [
+    // The kind of `built_using`, which few documents have, depends on their number.
+    let numbers = "size,installed_size_kib,depends_count,essential";
+    let strings = "id,package,version,section,filename,description,tags,depends,source,multi_arch";
+    let commands: [&[&str]; 6] = [
         &["count", "--json"],
         &["facet", "section", "--json"],
         &["group", "section", "--docs", "2", "--sort=-size", "--json"],
-        &["stats", "--percentiles", "1,50", "--distinct", "--json"],
+        &["stats", "--columns", numbers, "--percentiles", "1,50", "--distinct", "--json"],
+        &["stats", "--columns", strings, "--distinct", "--json"],
         &["query", request],
     ];
     for more in [&[][..], &["--where", "size > 20kB"]] {

@@ -6,9 +6,12 @@ use super::{Coding, deflate, fsst, onpair};
 /// The fewest bytes that a section takes besides its payload.
 const OVERHEAD: u64 = 128;
 
-/// The fewest bytes of values for which [`Compression::Auto`] tries OnPair. A large table seldom pays for fewer, and
-/// training takes a microsecond for each value of a batch of a thousand.
-const MIN_ONPAIR: u64 = 256 << 10;
+/// The fewest bytes of values that [`Compression::Auto`] compresses. Training for fewer takes longer than all other
+/// work on them.
+const MIN_FSST: u64 = 4 << 10;
+
+/// The fewest bytes of values for which [`Compression::Auto`] tries OnPair, whose table takes up to 45 KiB.
+const MIN_ONPAIR: u64 = 1 << 20;
 
 /// A trained encoder.
 pub(super) enum Coder {
@@ -30,6 +33,7 @@ impl Coder {
         Ok(Some(match compression {
             Compression::None => return Ok(None),
             Compression::Block => Coder::Deflate(deflate::Packer::new(strings)?),
+            Compression::Auto if total_len < MIN_FSST => return Ok(None),
             _ if total_len <= OVERHEAD => return Ok(None),
             Compression::OnPair => onpair()?,
             Compression::Auto if total_len >= MIN_ONPAIR => {

@@ -11,8 +11,8 @@ use crate::numeric::{self, NumericOptions, Role};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Compression {
-    /// [`OnPair`](Self::OnPair) or [`Fsst`](Self::Fsst), whichever takes fewer bytes by a sample, if that saves a fifth
-    /// of the bytes; otherwise none.
+    /// [`OnPair`](Self::OnPair) or [`Fsst`](Self::Fsst), whichever takes fewer bytes by a sample, if there are 4 KiB of
+    /// values or more and that saves a fifth of them; otherwise none.
     #[default]
     Auto,
     /// No compression: values are read in place. The fastest.

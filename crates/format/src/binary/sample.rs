@@ -5,6 +5,12 @@ use super::Values;
 /// The most bytes of one value in a sample.
 const PART: u64 = 1024;
 
+/// The length of a sample of `total` bytes of values: `factor` times the square root, at most `most`. So the time of
+/// training grows with the time of encoding, but slower.
+pub(super) fn len(total: u64, factor: usize, most: usize) -> usize {
+    usize::try_from(total.isqrt()).unwrap_or(usize::MAX).saturating_mul(factor).min(most)
+}
+
 /// Samples values, or parts of long ones, of about `len` bytes together. If the column is shorter, returns all values
 /// that are not empty.
 ///
@@ -57,6 +63,12 @@ mod tests {
             assert!((15..=17).contains(&sample.iter().filter(inside).count()), "{quarter}");
         }
         assert_eq!(values(&bytes, &ends, 100_000).concat(), bytes);
+    }
+
+    #[test]
+    fn samples_grow_with_the_values_up_to_a_limit() {
+        let lens = [0, 1, 99, 10_000, 1_000_000, u64::MAX].map(|total| len(total, 16, 10_000));
+        assert_eq!(lens, [0, 16, 144, 1_600, 10_000, 10_000]);
     }
 
     #[test]

@@ -16,14 +16,17 @@ use super::super::{Values, sample};
 use super::matcher::{Matcher, PIECES, Piece};
 use super::{MAX_SYMBOLS, Symbol};
 
-/// Bytes of a sample. Longer samples took longer and made no better tables.
+/// The most bytes of a sample, for 64 MiB of values. Longer samples took longer and made no better tables.
 const SAMPLE: usize = 128 << 10;
+
+/// Bytes of a sample for the square root of those of the values.
+const FACTOR: usize = 16;
 
 /// The most rounds.
 const ROUNDS: usize = 20;
 
 /// The number of rounds without a better table after which training stops.
-const PATIENCE: usize = 4;
+const PATIENCE: usize = 2;
 
 /// The fewest occurrences of a candidate in the sample.
 const LEAST: u32 = 3;
@@ -50,7 +53,7 @@ pub(in crate::binary) struct Trained {
 ///
 /// When `strings` cannot be read.
 pub(in crate::binary) fn train<S: Values>(strings: &S) -> Result<Trained, S::Error> {
-    let sample = Sample::of(sample::values(strings, SAMPLE)?);
+    let sample = Sample::of(sample::values(strings, sample::len(strings.total_len(), FACTOR, SAMPLE))?);
     let sampled = sample.len();
     let mut counts = Counts::new();
     let mut matcher = Matcher::new();

@@ -2,6 +2,8 @@
 
 use std::hint::select_unpredictable;
 
+use byteorder::{ByteOrder, LittleEndian};
+
 use super::{FIRST_TOKEN, MAX_TOKEN};
 
 /// A token of 1 to [`MAX_TOKEN`] bytes, as a number: its bytes, the first one highest, followed by zeros. Numbers of
@@ -57,20 +59,35 @@ fn hash(word: u128) -> usize {
     (mixed >> (u32::BITS - HASHES.ilog2())) as usize
 }
 
+/// A hash of all bytes of `word`.
+#[inline]
+fn hash_all(word: u128) -> usize {
+    let bytes = word.to_le_bytes();
+    let (low, high) = (LittleEndian::read_u64(&bytes[..8]), LittleEndian::read_u64(&bytes[8..]));
+    let mixed = low.wrapping_mul(0xC2B2_AE3D_27D4_EB4F) ^ high.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    // Fewer bits than a `usize` has.
+    usize::try_from(mixed >> (u64::BITS - HASHES.ilog2())).unwrap_or(0)
+}
+
 /// The tokens of an encoder.
 ///
 /// The longest token that a text begins with is the last token that is not greater than the text, or one of the tokens
 /// that this one begins with. Any string between the two, in order, begins with the token that is sought.
 ///
+/// A token of [`MAX_TOKEN`] bytes is found by its hash instead, if no other one has the same: hundreds of these may share
+/// their first bytes, such as `https://host0042`, and a search among them takes ten steps.
+///
 /// # Invariants
 ///
 /// - `keys[starts[h]..starts[h + 1]]` are the tokens of three bytes or more that begin with three bytes of [`hash`] *h*,
 ///   in ascending order.
+/// - `whole[h]` is the index of a token of [`MAX_TOKEN`] bytes with the value *h* of [`hash_all`], or of any token.
 /// - `prefixes[i]` has the lengths of the tokens of three bytes or more that token `keys[i]` begins with, itself included
 ///   (bit *l* for length *l* + 1); their codes are in `codes`, from `first` on, in order of their lengths.
 #[derive(Debug)]
 pub(in crate::binary) struct Matcher {
     starts: Vec<u16>,
+    whole: Vec<u16>,
     keys: Vec<u128>,
     prefixes: Vec<Prefixes>,
     codes: Vec<u16>,
@@ -102,6 +119,10 @@ impl Matcher {
         let mut starts = vec![0; HASHES + 1];
         long.iter().for_each(|&(hash, ..)| starts[hash + 1] += 1);
         (1..starts.len()).for_each(|hash| starts[hash] += starts[hash - 1]);
+        let mut whole = vec![0; HASHES];
+        for (i, (_, token, _)) in (0..).zip(&long).filter(|(_, (_, token, _))| token.len() == MAX_TOKEN) {
+            whole[hash_all(token.bytes)] = i;
+        }
         let keys = long.iter().map(|(_, token, _)| token.bytes).collect();
         let (mut prefixes, mut codes, mut open) = (Vec::with_capacity(long.len()), Vec::new(), Vec::new());
         for &(_, token, code) in &long {
@@ -115,7 +136,17 @@ impl Matcher {
             });
             codes.extend(open.iter().map(|&(_, code)| code));
         }
-        Matcher { starts, keys, prefixes, codes, pairs }
+        Matcher { starts, whole, keys, prefixes, codes, pairs }
+    }
+
+    /// The code of `word`, if it is a token that is found by its hash.
+    #[inline(always)]
+    fn whole(&self, word: u128) -> Option<u16> {
+        let at = usize::from(self.whole[hash_all(word)]);
+        let Prefixes { lens, first } = *self.prefixes.get(at).filter(|_| self.keys[at] == word)?;
+        // The word may also be a shorter token followed by zeros.
+        let last = (lens.count_ones() as usize).checked_sub(1).filter(|_| lens >> (MAX_TOKEN - 1) == 1)?;
+        Some(self.codes[usize::from(first) + last])
     }
 
     /// The code of the longest token that the `left` bytes in `word`, at least one, begin with; and its length.
@@ -152,7 +183,11 @@ impl Matcher {
     pub(super) fn codes(&self, value: &[u8], mut each: impl FnMut(u16)) {
         let mut rest = value;
         while let Some(word) = rest.first_chunk() {
-            let (code, len) = self.longest(u128::from_be_bytes(*word), MAX_TOKEN);
+            let word = u128::from_be_bytes(*word);
+            let (code, len) = match self.whole(word) {
+                Some(code) => (code, MAX_TOKEN),
+                None => self.longest(word, MAX_TOKEN),
+            };
             each(code);
             rest = &rest[len..];
         }

@@ -22,38 +22,53 @@ fn values_are_compressed_only_if_that_is_shorter() {
     for (compression, of_urls) in
         [(Compression::None, "raw"), (Compression::Auto, "fsst"), (Compression::Fsst, "fsst")]
     {
-        assert_eq!(coding(&urls(1_000), compression), of_urls, "{compression:?}");
+        assert_eq!(coding(&urls(2_000), compression), of_urls, "{compression:?}");
         assert_eq!(coding(&noise(1_000), compression), "raw", "{compression:?}");
         // A table takes more than it saves.
         assert_eq!(coding(&urls(2), compression), "raw", "{compression:?}");
         assert_eq!(coding::<&str>(&[], compression), "raw", "{compression:?}");
     }
     // A saving of less than a fifth: only used on request.
-    let little: Vec<_> = noise(2_000).iter().map(|noise| [b"ab", &noise[..]].concat()).collect();
+    let little: Vec<_> = noise(8_000).iter().map(|noise| [b"ab", &noise[..]].concat()).collect();
     assert_eq!(coding(&little, Compression::Auto), "raw");
     assert_eq!(coding(&little, Compression::Fsst), "fsst");
+}
+
+/// Paths of different hosts.
+fn paths(count: u64) -> Vec<String> {
+    let words = ["river", "mountain", "forest", "desert", "island", "canyon", "winter", "holiday"];
+    let mix = |i: u64| (i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
+    let path = |i: u64| {
+        let word = |shift: u64| words[usize::try_from((mix(i) >> shift) % 8).unwrap()];
+        let host = mix(i * i) % 3_000;
+        format!("https://host{host:06}.example.org/{}/{}-{}/{i:06x}", word(3), word(6), word(9))
+    };
+    (0..count).map(path).collect()
+}
+
+/// `Auto` compresses 4 KiB of values and more, and tries OnPair from 1 MiB on.
+#[test]
+fn few_values_are_compressed_only_on_request() {
+    let paths = paths(30_000).concat();
+    let paths = |len: usize| -> Vec<&[u8]> { paths.as_bytes()[..len].chunks(50).collect() };
+    let by_default = [(4_095, "raw"), (4_096, "fsst"), ((1 << 20) - 1, "fsst"), (1 << 20, "onpair")];
+    for (len, coded) in by_default {
+        assert_eq!(coding(&paths(len), Compression::Auto), coded, "{len}");
+    }
+    assert_eq!(coding(&paths(2_000), Compression::Fsst), "fsst");
+    assert_eq!(coding(&paths(20_000), Compression::OnPair), "onpair");
 }
 
 /// `Auto` chooses by size: many words fit the large table, hexadecimal digits the small one.
 #[test]
 fn onpair_and_fsst_are_chosen_by_size() {
-    let words = ["river", "mountain", "forest", "desert", "island", "canyon", "winter", "holiday"];
-    let mix = |i: u64| (i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
-    let paths: Vec<String> = (0..30_000_u64)
-        .map(|i| {
-            let word = |shift: u64| words[usize::try_from((mix(i) >> shift) % 8).unwrap()];
-            let host = mix(i * i) % 3_000;
-            format!("https://host{host:06}.example.org/{}/{}-{}/{i:06x}", word(3), word(6), word(9))
-        })
-        .collect();
+    let paths = paths(30_000);
     assert_eq!(coding(&paths, Compression::Auto), "onpair");
     assert_eq!(coding(&paths, Compression::OnPair), "onpair");
     let digits: Vec<_> =
-        noise(20_000).iter().map(|noise| format!("{:016x}", u64::from_le_bytes(*noise))).collect();
+        noise(80_000).iter().map(|noise| format!("{:016x}", u64::from_le_bytes(*noise))).collect();
     assert_eq!(coding(&digits, Compression::Auto), "fsst");
     assert_eq!(coding(&digits, Compression::OnPair), "onpair");
-    // Few values do not fill a large table.
-    assert_eq!(coding(&paths[..500], Compression::Auto), "fsst");
     assert_eq!(coding(&noise(10_000), Compression::OnPair), "raw");
     for compression in [Compression::Auto, Compression::OnPair] {
         let len = |compression| {
