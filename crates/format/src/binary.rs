@@ -70,6 +70,7 @@ mod deflate;
 mod encode;
 mod fsst;
 mod gather;
+mod mixed;
 mod onpair;
 mod prefix;
 mod read;

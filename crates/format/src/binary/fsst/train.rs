@@ -10,8 +10,9 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 
+use super::super::mixed::Mixed;
 use super::super::{Values, sample};
 use super::matcher::{Matcher, PIECES, Piece};
 use super::{MAX_SYMBOLS, Symbol};
@@ -214,26 +215,3 @@ fn longer(matcher: &Matcher) -> impl Iterator<Item = (usize, &Symbol)> {
 
 /// The gain of each symbol, keyed by its number.
 type Gains = HashMap<u128, u64, BuildHasherDefault<Mixed>>;
-
-/// A fast hash of symbols. It need not resist attacks, because a sample bounds the number of symbols.
-#[derive(Default)]
-struct Mixed(u64);
-
-impl Hasher for Mixed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u128(byte.into()));
-    }
-
-    fn write_u128(&mut self, number: u128) {
-        /// The golden ratio in 128 bits.
-        const ODD: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
-        let mixed = (number ^ u128::from(self.0)).wrapping_mul(ODD);
-        let high = u64::try_from(mixed >> 64).unwrap_or(0);
-        // The map uses the lowest bits, which multiplication mixes least.
-        self.0 = high ^ high >> 32;
-    }
-}

@@ -9,8 +9,9 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 
+use super::super::mixed::Mixed;
 use super::super::{Values, sample};
 use super::matcher::{Matcher, Token};
 use super::{CODES, FIRST_TOKEN, MAX_TOKEN, MAX_TOKENS, bytes_of};
@@ -200,25 +201,5 @@ impl Threshold {
             self.now = LEAST.max(self.now - 1);
         }
         (self.tokens, self.scanned) = (tokens, scanned);
-    }
-}
-
-/// A fast hash of pairs. It need not resist attacks, because a sample bounds their number.
-#[derive(Default)]
-struct Mixed(u64);
-
-impl Hasher for Mixed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u32(byte.into()));
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        let mixed = (u64::from(number) ^ self.0).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        // The map uses the lowest bits, which multiplication mixes least.
-        self.0 = mixed ^ mixed >> 32;
     }
 }
