@@ -1,5 +1,5 @@
-//! A file of a later release with unknown extensions: readers read its columns and skip the rest. Also files with
-//! invalid fine zones.
+//! Files with other directories: one of a later release with unknown extensions, of which readers read the columns and skip
+//! the rest; files with invalid fine zones; one without a feature that it uses.
 
 use std::fs;
 
@@ -55,6 +55,20 @@ fn a_later_file_with_extensions_is_read() {
     let segment = Segment::from_bytes(later(), OpenOptions::new()).unwrap();
     segment.verify().unwrap();
     assert!(text::of(&segment).as_bytes() == stored(&twin("whole-file.dv")));
+}
+
+/// The footer must have the feature of a column's coding, so that releases without it refuse the file.
+#[test]
+fn a_footer_without_the_feature_of_a_column_is_refused() {
+    let mut bytes = stored("binary-onpair.dv");
+    Segment::from_bytes(bytes.clone(), OpenOptions::new()).unwrap().verify().unwrap();
+    let at = bytes.len() - FOOTER_LEN;
+    let footer = Footer::decode(bytes.last_chunk().unwrap(), bytes.len() as u64).unwrap();
+    assert_eq!(footer.required, 1);
+    bytes[at..].copy_from_slice(&Footer { required: 0, ..footer }.encode());
+    let segment = Segment::from_bytes(bytes, OpenOptions::new()).unwrap();
+    let refused = segment.verify().unwrap_err().to_string();
+    assert!(refused.contains("a column uses a feature that the footer does not have"), "{refused}");
 }
 
 /// `stretches.dv`, with a changed extension of fine zones.
