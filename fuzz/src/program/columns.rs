@@ -31,7 +31,7 @@ impl Column {
         };
         let logical = choices.pick(&LogicalType::ALL);
         let flags = choices.byte();
-        let compression = COMPRESSIONS[usize::from(flags >> 6)];
+        let compression = COMPRESSIONS[usize::from(flags >> 5) % COMPRESSIONS.len()];
         let mut spec = FieldSpec::new(name, logical).compression(compression);
         if flags & 1 == 1 {
             spec = spec.multi_valued();
