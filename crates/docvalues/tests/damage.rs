@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use docvalues::format::file::frame::Footer;
 use docvalues::terms::lookup::IdLookup;
 use docvalues::{
     Bitset, DocId, JumpTables, LiveDocs, Merger, OpenOptions, ReadError, Segment, SegmentWriter, SortKey,
@@ -54,6 +55,8 @@ fn file() -> Vec<u8> {
     write::add_documents(&mut writer, &fields, &dataset);
     let file = writer.finish_bytes().unwrap();
     assert!(file.len() <= 100_000, "{} bytes", file.len());
+    // A column is compressed by OnPair, the only required feature.
+    assert_eq!(Footer::decode(file.last_chunk().unwrap(), file.len() as u64).unwrap().required, 1);
     file
 }
 

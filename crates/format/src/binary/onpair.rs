@@ -316,11 +316,11 @@ impl TokenTable {
         let (mut group_starts, mut starts) = ([0; CHUNK / GROUP], [[0; GROUP]; CHUNK / GROUP]);
         let (mut at, mut end, mut bounds) = (0, 0, bounds.iter_mut().peekable());
         while at < codes {
-            let most = end + CHUNK * MAX_TOKEN + WINDOW;
+            let taken = (codes - at).min(CHUNK);
+            let most = end + taken * MAX_TOKEN + WINDOW;
             if out.len() < most {
                 out.resize(most, 0);
             }
-            let taken = (codes - at).min(CHUNK);
             let places = group_starts.iter_mut().zip(&mut starts);
             for ((start, starts), group) in places.zip(groups.by_ref().take(taken.div_ceil(GROUP))) {
                 let Some(window) = out.get_mut(end..).and_then(<[u8]>::first_chunk_mut) else { break };

@@ -26,6 +26,7 @@ const DOCS: u32 = 2 * BLOCK + 1000;
 /// | presence of all, of none | `constant`, `nothing` |
 /// | blocks of presence: sparse, dense, list; full, runs, full and short; empty | `table`; `flag`; `packed` |
 /// | byte strings of fixed and of variable length, one over a granule | `address`, `blob` |
+/// | byte strings that each compression shortens | `words 0` to `words 4` |
 /// | dictionaries of several blocks, of one, with an empty term, with none | `id`, `host`, `set of bytes`, `no terms` |
 /// | several values: none to five, exactly one, 5,000 in one document | `sizes`, `one each`, `many` |
 /// | every logical type; a format; a long name and an odd one | all |
@@ -125,7 +126,7 @@ fn bytes(rng: &mut SplitMix64) -> Vec<(Field, ModelColumn)> {
     // Longer than a granule, so that it spans two wherever it begins.
     blobs[30] = (0..5000).map(|_| rng.below(256) as u8).collect();
     let uuids = Strings::Uuids.make(40, rng);
-    vec![
+    let mut columns = vec![
         binary("blob", LogicalType::Bytes, at(some_of(0..DOCS, 60, rng), blobs)),
         binary("text", LogicalType::Utf8, at(BLOCK - 20..BLOCK + 20, Strings::Scripts.make(40, rng))),
         binary("address", LogicalType::Ip, at(0..150, Strings::Ips.make(150, rng))),
@@ -136,7 +137,12 @@ fn bytes(rng: &mut SplitMix64) -> Vec<(Field, ModelColumn)> {
         sorted("net", LogicalType::Ip, at((0..).step_by(997), Strings::Ips.make(60, rng))),
         sorted("prefixes", LogicalType::Bytes, at(0..80, Strings::NotUtf8.make(80, rng))),
         sorted("no terms", LogicalType::Utf8, vec![]),
-    ]
+    ];
+    // One for each compression: it pays for few strings that repeat.
+    columns.extend(["words 0", "words 1", "words 2", "words 3", "words 4"].map(|name| {
+        binary(name, LogicalType::Utf8, at((300..).step_by(7), Strings::FewDistinct.make(200, rng)))
+    }));
+    columns
 }
 
 fn multi(rng: &mut SplitMix64) -> Vec<(Field, ModelColumn)> {
