@@ -116,10 +116,9 @@ impl<B: SectionBytes> PresenceReader<B> {
     pub fn collect(&self, docs: Range<u32>, out: &mut Vec<DocId>) -> Result<ValueIndex> {
         let (values, docs) = (self.values_in(docs.clone())?, self.clip(docs));
         let before = out.len();
-        // Never more than the documents of the range, whatever the ranks say.
-        out.resize(before + values.len().min(docs.len()) + ROOM, DocId::new(0));
+        out.resize(before + values.len() + ROOM, DocId::new(0));
         let mut visitor = Collect::new(&mut out[before..]);
-        self.visit(docs.clone(), &mut visitor)?;
+        self.visit(docs, &mut visitor)?;
         let found = visitor.found();
         out.truncate(before + found);
         self.count(found == values.len())?;
@@ -128,7 +127,7 @@ impl<B: SectionBytes> PresenceReader<B> {
 
     /// The value indices of the documents in the range.
     ///
-    /// Two look-ups, however long the range is.
+    /// Two look-ups, however long the range is. Never more values than documents.
     ///
     /// # Errors
     ///
@@ -137,7 +136,7 @@ impl<B: SectionBytes> PresenceReader<B> {
         let docs = self.clip(docs);
         let start = self.before(docs.start)?;
         let end = if docs.is_empty() { start } else { self.before(docs.end)? };
-        self.count(start <= end)?;
+        self.count(start <= end && end - start <= docs.end - docs.start)?;
         Ok(start..end)
     }
 

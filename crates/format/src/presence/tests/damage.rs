@@ -193,6 +193,8 @@ fn a_rank_entry_that_contradicts_the_bitmap_is_refused() {
     assert_eq!(refusal(low.values_in(100..520)), miscounted);
     assert_eq!(refusal(low.collect(0..520, &mut Vec::new())), miscounted);
     assert_eq!(refusal(low.expand(0..520, &[!0], &mut set)), miscounted);
+    // Document 510 has value 255, and document 518 would have value 273.
+    assert_eq!(refusal(with_rank(270).values_in(510..520)), miscounted);
     let lacks = "presence at byte 10: a rank entry of a dense presence block does not match its bitmap";
     assert_eq!(refusal(low.select(ValueIndex::new(299))), lacks);
 }
