@@ -1,6 +1,7 @@
 //! Batched reads of scattered values: first the offsets of a batch, then the bytes.
 
 use super::deflate::DeflateBlocks;
+use super::fsst::SymbolTable;
 use super::onpair;
 use super::read::{BATCH, BinaryReader, DECODE_BYTES, OpenCoding, Scratch};
 use crate::error::Result;
@@ -48,29 +49,20 @@ impl<B: SectionBytes> BinaryReader<B> {
                 }
                 OpenCoding::Fsst { symbols, .. } => {
                     touch(verified, places.iter().copied());
-                    let Scratch { codes, offsets, bytes, .. } = &mut *scratch;
-                    let append = |(start, end), codes: &mut Vec<u8>| {
-                        codes.extend_from_slice(self.slice(start, end)?);
-                        Ok(())
-                    };
-                    let decode = |codes: &mut Vec<u8>, bytes: &mut Vec<u8>, bounds: &mut [u64]| {
-                        symbols.decode_many(codes, bytes, bounds).map(drop).ok_or_else(|| self.cut_escape())
-                    };
-                    Self::gather_codes(indices, places, (codes, offsets, bytes), append, decode, &mut each)?;
+                    self.gather_codes(symbols, indices, places, scratch, &mut each)?;
                 }
                 OpenCoding::OnPair { tokens, .. } => {
                     let bytes_of = |&(start, end): &Place| onpair::place_of(start, end);
                     touch(verified, places.iter().map(bytes_of));
-                    let Scratch { tokens: codes, offsets, bytes, .. } = &mut *scratch;
-                    let append = |(start, end), codes: &mut Vec<u16>| {
-                        self.codes(start, end)?.append_to(codes);
-                        Ok(())
-                    };
-                    let decode = |codes: &mut Vec<u16>, bytes: &mut Vec<u8>, bounds: &mut [u64]| {
-                        tokens.decode_unpacked(codes, bytes, bounds);
-                        Ok(())
-                    };
-                    Self::gather_codes(indices, places, (codes, offsets, bytes), append, decode, &mut each)?;
+                    for (&index, &(start, end)) in indices.iter().zip(&*places) {
+                        each(match index {
+                            SKIP => None,
+                            _ => {
+                                let len = tokens.decode(self.codes(start, end)?, &mut scratch.bytes);
+                                Some(&scratch.bytes[..len])
+                            }
+                        });
+                    }
                 }
                 OpenCoding::Deflate(blocks) => {
                     self.gather_blocks(blocks, indices, places, scratch, &mut each)?;
@@ -114,32 +106,31 @@ impl<B: SectionBytes> BinaryReader<B> {
         Ok(())
     }
 
-    /// Reads values of codes `C`: appends the codes of several values end to end, and decodes them together.
-    ///
-    /// `append` appends the codes of a place. `decode` decodes all of them, and replaces bounds among the codes by bounds
-    /// among the bytes.
-    fn gather_codes<C>(
+    /// Reads values of FSST codes. Copies the codes of several values end to end and decodes them together, which is
+    /// faster than one by one: an escape takes a branch, which each end of a value makes unpredictable.
+    fn gather_codes(
+        &self,
+        symbols: &SymbolTable,
         mut indices: &[u32],
         mut places: &[Place],
-        (codes, offsets, bytes): (&mut Vec<C>, &mut Vec<u64>, &mut Vec<u8>),
-        append: impl Fn(Place, &mut Vec<C>) -> Result<()>,
-        decode: impl Fn(&mut Vec<C>, &mut Vec<u8>, &mut [u64]) -> Result<()>,
+        scratch: &mut Scratch,
         each: &mut impl FnMut(Option<&[u8]>),
     ) -> Result<()> {
+        let Scratch { codes, offsets, bytes, .. } = scratch;
         while !indices.is_empty() {
             codes.clear();
             offsets.clear();
             offsets.push(0);
-            for (&index, &place) in indices.iter().zip(places) {
+            for (&index, &(start, end)) in indices.iter().zip(places) {
                 if codes.len() as u64 >= DECODE_BYTES {
                     break;
                 }
                 if index != SKIP {
-                    append(place, codes)?;
+                    codes.extend_from_slice(self.slice(start, end)?);
                 }
                 offsets.push(codes.len() as u64);
             }
-            decode(codes, bytes, offsets)?;
+            symbols.decode_many(codes, bytes, offsets).ok_or_else(|| self.cut_escape())?;
             let taken = offsets.len() - 1;
             pass_on(&indices[..taken], offsets, bytes, each);
             (indices, places) = (&indices[taken..], &places[taken..]);

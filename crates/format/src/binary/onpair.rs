@@ -130,14 +130,6 @@ impl<'a> Codes<'a> {
         let bytes = self.packed.get(bit / 8..).and_then(<[u8]>::first_chunk);
         bytes.map_or(0, |bytes| u16::from_le_bytes(*bytes) >> (bit % 8) & 0xfff)
     }
-
-    /// Appends the codes to `out`.
-    #[inline]
-    pub(super) fn append_to(self, out: &mut Vec<u16>) {
-        let len = out.len() + self.len;
-        self.groups().for_each(|group| out.extend_from_slice(&group));
-        out.truncate(len);
-    }
 }
 
 /// A prefix of the values that are sought.
@@ -294,24 +286,8 @@ impl TokenTable {
     /// Splitting the values after decoding is faster than decoding them one by one: the loop over the codes then has no
     /// unpredictable exits.
     pub(super) fn decode_many(&self, codes: Codes<'_>, out: &mut Vec<u8>, bounds: &mut [u64]) {
-        self.decode_groups(codes.len, codes.groups(), out, bounds);
-    }
-
-    /// As [`decode_many`](Self::decode_many), for codes that are unpacked.
-    pub(super) fn decode_unpacked(&self, codes: &mut Vec<u16>, out: &mut Vec<u8>, bounds: &mut [u64]) {
-        let len = codes.len();
-        codes.resize(len.next_multiple_of(GROUP), 0);
-        self.decode_groups(len, codes.as_chunks().0.iter().copied(), out, bounds);
-    }
-
-    #[inline(always)]
-    fn decode_groups(
-        &self,
-        codes: usize,
-        mut groups: impl Iterator<Item = [u16; GROUP]>,
-        out: &mut Vec<u8>,
-        bounds: &mut [u64],
-    ) {
+        let mut groups = codes.groups();
+        let codes = codes.len;
         // The start of each group, and of each code after that.
         let (mut group_starts, mut starts) = ([0; CHUNK / GROUP], [[0; GROUP]; CHUNK / GROUP]);
         let (mut at, mut end, mut bounds) = (0, 0, bounds.iter_mut().peekable());

@@ -14,8 +14,11 @@ use crate::source::SectionBytes;
 /// Values whose offsets are read together.
 pub(super) const BATCH: usize = 128;
 
+/// Offsets that are read together: those of [`DECODE_VALUES`].
+const OFFSETS: usize = 257;
+
 /// Values that are decoded together.
-const DECODE_VALUES: u64 = 256;
+const DECODE_VALUES: u64 = OFFSETS as u64 - 1;
 
 /// Bytes of codes or blocks that are decoded together, unless a single value has more.
 pub(super) const DECODE_BYTES: u64 = 32 << 10;
@@ -27,8 +30,6 @@ pub struct Scratch {
     pub(super) offsets: Vec<u64>,
     /// Codes of scattered values, copied end to end.
     pub(super) codes: Vec<u8>,
-    /// Codes of OnPair values, unpacked.
-    pub(super) tokens: Vec<u16>,
     /// Decoded values; only grows.
     pub(super) bytes: Vec<u8>,
     /// Decoded blocks.
@@ -295,18 +296,21 @@ impl<B: SectionBytes> BinaryReader<B> {
         range: Range<u64>,
         offsets: &mut Vec<u64>,
     ) -> Result<()> {
-        let mut batch = [0; BATCH];
-        let (mut at, mut last, end) = (range.start, 0, range.end + 1);
+        let (mut numbers, end) = ([0; OFFSETS], range.end + 1);
+        let mut at = range.start;
         while at < end {
-            let next = end.min(at + BATCH as u64);
-            let batch = &mut batch[..usize::try_from(next - at).unwrap_or(BATCH)];
-            reader.decode(at..next, batch)?;
-            for offset in batch.iter().map(|offset| offset.cast_unsigned()) {
-                if offset < last {
-                    return Err(self.out_of_place(last, offset));
-                }
-                offsets.push(offset);
-                last = offset;
+            let next = end.min(at + OFFSETS as u64);
+            let numbers = &mut numbers[..usize::try_from(next - at).unwrap_or(OFFSETS)];
+            reader.decode(at..next, numbers)?;
+            // The last offset of the batch before, too.
+            let first = offsets.len().saturating_sub(1);
+            offsets.extend(numbers.iter().map(|offset| offset.cast_unsigned()));
+            let descends = |pair: &[u64; 2]| pair[1] < pair[0];
+            // Without an early exit, the loop compares several pairs at once.
+            if offsets[first..].array_windows().fold(false, |any, pair| any | descends(pair))
+                && let Some([before, after]) = offsets[first..].array_windows().find(|pair| descends(pair))
+            {
+                return Err(self.out_of_place(*before, *after));
             }
             at = next;
         }
