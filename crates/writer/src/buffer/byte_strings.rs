@@ -2,12 +2,15 @@
 
 use std::ops::Range;
 
-use docvalues_format::binary;
+use docvalues_format::{binary, numeric};
 
 use super::payload::Payload;
 use super::scratch::{CHUNK_LEN, Scratch, ScratchWriter};
 use super::spill_vec::{SpillVec, for_each_group};
 use crate::error::ErrorKind;
+
+/// Offsets that a search reads together.
+const PAGE: usize = 512;
 
 /// Byte strings in one buffer: string *i* lies from `offsets[i]` to `offsets[i + 1]`. There are no offsets without
 /// strings.
@@ -22,10 +25,6 @@ impl ByteStrings {
     pub(crate) fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
-
-    fn offset(&self, i: usize) -> Result<u64, ErrorKind> {
-        self.offsets.get(i).map(i64::cast_unsigned)
-    }
 }
 
 impl binary::Values for ByteStrings {
@@ -36,13 +35,30 @@ impl binary::Values for ByteStrings {
     }
 
     fn around(&self, at: u64) -> Result<Range<u64>, ErrorKind> {
-        // Binary search for the first string that ends after `at`.
-        let (mut low, mut high) = (1, self.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            (low, high) = if self.offset(middle)? <= at { (middle + 1, high) } else { (low, middle) };
+        use numeric::Values as _;
+        let mut page = Vec::new();
+        // The bounds of the search, and the offsets there: the string lies between them.
+        let (mut low, mut from) = (0, 0);
+        let (mut high, mut to) = (self.len(), self.total_len());
+        let mut halve = false;
+        loop {
+            // Strings are mostly of similar lengths, so that one page around a proportional guess has the string. If
+            // they are not, every other page halves the rest.
+            let guess = match halve {
+                false => proportion(high - low, at.saturating_sub(from), to.saturating_sub(from)),
+                true => (high - low) / 2,
+            };
+            halve = !halve;
+            let start = (low + guess).saturating_sub(PAGE / 2).max(low);
+            let offsets = self.offsets.read(start..(high + 1).min(start + PAGE), &mut page)?;
+            let before = offsets.partition_point(|offset| offset.cast_unsigned() <= at);
+            match (offsets[..before].last(), offsets.get(before)) {
+                (Some(start), Some(end)) => return Ok(start.cast_unsigned()..end.cast_unsigned()),
+                (None, Some(end)) => (high, to) = (start, end.cast_unsigned()),
+                (Some(end), None) => (low, from) = (start + before - 1, end.cast_unsigned()),
+                (None, None) => return Ok(from..to),
+            }
         }
-        Ok(self.offset(low - 1)?..self.offset(low)?)
     }
 
     fn read(&self, range: Range<u64>) -> Result<Vec<u8>, ErrorKind> {
@@ -67,6 +83,11 @@ impl binary::Values for ByteStrings {
             lens.into_iter().try_for_each(|len| f(rest.split_off(..len).unwrap_or_default()))
         })
     }
+}
+
+/// The part of `len` that `part` is of `whole`, rounded down.
+fn proportion(len: usize, part: u64, whole: u64) -> usize {
+    usize::try_from(len as u128 * u128::from(part) / u128::from(whole).max(1)).unwrap_or(len)
 }
 
 /// Builds [`ByteStrings`] on disk, one string at a time.
@@ -95,5 +116,40 @@ impl ByteStringsBuilder {
         self.offsets.flush(Some(self.scratch.spill()))?;
         let bytes = Payload { on_disk: Some(self.bytes.finish()?), in_memory: Vec::new() };
         Ok(ByteStrings { bytes, offsets: self.offsets })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docvalues_format::binary::{InMemory, Values as _};
+    use docvalues_storage::Spill;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Whatever the lengths of the strings, a search finds what a search in memory finds.
+        #[test]
+        fn a_search_on_disk_finds_the_string_around_a_byte(
+            lens in prop::collection::vec(prop_oneof![8 => 0..3_u64, 8 => 60..70_u64, 1 => 0..9_000_u64], 1..4_000),
+            ascending in any::<bool>(),
+            places in prop::collection::vec(any::<prop::sample::Index>(), 20),
+        ) {
+            let mut lens = lens;
+            if ascending {
+                lens.sort_unstable();
+            }
+            let ends: Vec<u64> = lens.iter().scan(0, |end, len| { *end += len; Some(*end) }).collect();
+            let total = *ends.last().expect("at least one");
+            let bytes = vec![b'x'; usize::try_from(total).expect("a few MB")];
+            let strings = InMemory { bytes: &bytes, ends: &ends };
+            let scratch = Scratch::new(Spill::in_folder(std::env::temp_dir()));
+            let mut builder = ByteStringsBuilder::new(scratch).unwrap();
+            strings.for_each(|value| { builder.push(value).unwrap(); Ok(()) }).unwrap();
+            let on_disk = builder.finish().unwrap();
+            for at in places.iter().filter(|_| total > 0).map(|place| place.index(bytes.len()) as u64) {
+                prop_assert_eq!(on_disk.around(at).unwrap(), strings.around(at).unwrap());
+            }
+        }
     }
 }
