@@ -141,14 +141,14 @@ fn merged(parts: &[Arc<dyn Column>]) -> ColumnInfo {
         with_value: total(infos().map(|info| info.with_value)),
         value_count: total(infos().map(|info| info.value_count)),
         bounds: if field.kind.is_bytes() { Bounds::Unknown } else { bounds },
-        sum: infos().map(|info| info.sum).sum(),
+        sum: infos().try_fold(0_i128, |all, info| all.checked_add(info.sum?)),
         field,
     }
 }
 
-/// The sum of counts: exact if all are.
+/// The sum of counts: exact if all are. Damaged files may count up to `u64::MAX` values each.
 fn total(mut counts: impl Iterator<Item = Count> + Clone) -> Count {
-    let most = counts.clone().map(Count::most).sum();
+    let most = counts.clone().map(Count::most).fold(0, u64::saturating_add);
     if counts.all(|count| count.exact().is_some()) { Count::Exact(most) } else { Count::AtMost(most) }
 }
 

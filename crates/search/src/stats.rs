@@ -278,7 +278,7 @@ fn of_directory(column: ColumnView<'_>, request: &Request<'_>) -> Option<Numbers
         numbers.integers = match info.field.logical {
             LogicalType::F64 => return None,
             // Stored numbers are less by 2^63.
-            LogicalType::U64 => info.sum? + (i128::from(numbers.values) << 63),
+            LogicalType::U64 => info.sum?.checked_add(i128::from(numbers.values) << 63)?,
             _ => info.sum?,
         };
     }
