@@ -109,6 +109,7 @@
 //! | --- | --- | --- |
 //! | `search` | yes | [`search`]; not on big-endian machines, which its distinct-count sketches do not support |
 //! | `rayon` | yes | threads that encode columns ([`WriterOptions::threads`]) and search |
+//! | `regex` | no | with `search`, regular expressions in queries, and text without regard to case |
 //! | `arrow` | no | [`SegmentWriter`]`::append` for record batches; with `search`, exports as record batches |
 //! | `store` | no | [`store`](https://docs.rs/docvalues-store): directories of segments that change |
 //! | `serde` | no | with `search`, partial results and requests can be serialised |

@@ -9,9 +9,11 @@ use crate::pass::PassPart;
 use crate::window::Window;
 
 /// Computes a result from windows of documents. Every thread has its own; they are merged in the end.
-pub(crate) trait Collector: Sized + Send {
+pub(crate) trait Collector: Send {
     /// Returns an empty collector of the same kind, for another thread.
-    fn fork(&self) -> Self;
+    fn fork(&self) -> Self
+    where
+        Self: Sized;
 
     /// Sets the bits of the competitive documents of `docs`, or returns [`Competitive::All`] if all are, as by
     /// default.
@@ -98,7 +100,9 @@ pub(crate) trait Collector: Sized + Send {
     /// # Errors
     ///
     /// When the search is interrupted.
-    fn merge(&mut self, other: Self, stop: &Interrupt) -> Result<()>;
+    fn merge(&mut self, other: Self, stop: &Interrupt) -> Result<()>
+    where
+        Self: Sized;
 }
 
 /// Runs several collectors of one type.

@@ -136,18 +136,18 @@ struct PartPass<'a> {
 
 impl Worker {
     /// Runs `collector` over the documents of a chunk. Chunks must come in ascending order.
-    pub(crate) fn chunk<C: Collector>(
+    pub(crate) fn chunk(
         &mut self,
         pass: &Pass<'_>,
         chunk: Chunk,
-        collector: &mut C,
+        collector: &mut dyn Collector,
     ) -> Result<()> {
         let part = &pass.parts[chunk.part];
         let done = self.chunk_of(pass, chunk, collector);
         done.map_err(|error| error.in_part(part.columns.part(), part.columns.parts()))
     }
 
-    fn chunk_of<C: Collector>(&mut self, pass: &Pass<'_>, chunk: Chunk, collector: &mut C) -> Result<()> {
+    fn chunk_of(&mut self, pass: &Pass<'_>, chunk: Chunk, collector: &mut dyn Collector) -> Result<()> {
         let at = PartPass { part: &pass.parts[chunk.part], stop: pass.stop };
         if self.part.is_none_or(|(part, _)| part != chunk.part) {
             self.finish(pass, collector)?;
@@ -162,7 +162,7 @@ impl Worker {
     }
 
     /// Called after the last chunk.
-    pub(crate) fn finish<C: Collector>(&mut self, pass: &Pass<'_>, collector: &mut C) -> Result<()> {
+    pub(crate) fn finish(&mut self, pass: &Pass<'_>, collector: &mut dyn Collector) -> Result<()> {
         match self.part.take() {
             Some((part, true)) => {
                 let part = &pass.parts[part];
@@ -174,11 +174,11 @@ impl Worker {
         }
     }
 
-    fn chunk_of_part<C: Collector>(
+    fn chunk_of_part(
         &mut self,
         pass: &PartPass<'_>,
         chunk: u32,
-        collector: &mut C,
+        collector: &mut dyn Collector,
     ) -> Result<()> {
         let start = chunk * CHUNK_DOCS;
         let docs = DocRange::new(start, start.saturating_add(CHUNK_DOCS).min(pass.part.total));
@@ -199,7 +199,7 @@ impl Worker {
         }
     }
 
-    fn range<C: Collector>(&mut self, pass: &PartPass<'_>, docs: DocRange, collector: &mut C) -> Result<()> {
+    fn range(&mut self, pass: &PartPass<'_>, docs: DocRange, collector: &mut dyn Collector) -> Result<()> {
         let mut start = docs.start;
         while start < docs.end {
             let block = DocRange::new(start, (start / BLOCK + 1).saturating_mul(BLOCK).min(docs.end));
@@ -216,12 +216,12 @@ impl Worker {
         Ok(())
     }
 
-    fn list<C: Collector>(
+    fn list(
         &mut self,
         pass: &PartPass<'_>,
         docs: DocRange,
         list: &[DocId],
-        collector: &mut C,
+        collector: &mut dyn Collector,
     ) -> Result<()> {
         if !collector.may_skip() || list.len() < docs.len() / SKIP_INDEX_ONE_IN {
             return self.windows(pass, list, collector);
@@ -247,12 +247,12 @@ impl Worker {
     }
 
     /// Collects the documents of `list`, a small subset of `docs`, that skip indexes cannot exclude.
-    fn few<C: Collector>(
+    fn few(
         &mut self,
         pass: &PartPass<'_>,
         docs: DocRange,
         list: &[DocId],
-        collector: &mut C,
+        collector: &mut dyn Collector,
     ) -> Result<()> {
         let mut wanted = std::mem::take(&mut self.list);
         wanted.clear();
@@ -283,22 +283,17 @@ impl Worker {
         }
     }
 
-    fn windows<C: Collector>(
-        &mut self,
-        pass: &PartPass<'_>,
-        list: &[DocId],
-        collector: &mut C,
-    ) -> Result<()> {
+    fn windows(&mut self, pass: &PartPass<'_>, list: &[DocId], collector: &mut dyn Collector) -> Result<()> {
         list.chunks(pass.part.columns.window())
             .try_for_each(|docs| self.window(pass, BatchDocs::List(docs), collector))
     }
 
-    fn bits<C: Collector>(
+    fn bits(
         &mut self,
         pass: &PartPass<'_>,
         docs: DocRange,
         words: &[u64],
-        collector: &mut C,
+        collector: &mut dyn Collector,
     ) -> Result<()> {
         for block in docs.chunks(BLOCK as usize) {
             let words = &words[block.start as usize / 64..(block.end as usize).div_ceil(64)];
@@ -322,11 +317,11 @@ impl Worker {
         Ok(())
     }
 
-    fn ask<C: Collector>(
+    fn ask(
         &mut self,
         pass: &PartPass<'_>,
         block: DocRange,
-        collector: &mut C,
+        collector: &mut dyn Collector,
     ) -> Result<Competitive> {
         pass.stop.check()?;
         self.wanted.clear();
@@ -342,13 +337,13 @@ impl Worker {
     }
 
     /// Restricts the `count` documents whose bits are set in `words` to those that skip indexes cannot exclude.
-    fn hint<C: Collector>(
+    fn hint(
         &mut self,
         pass: &PartPass<'_>,
         block: DocRange,
         words: &[u64],
         count: usize,
-        collector: &mut C,
+        collector: &mut dyn Collector,
     ) -> Result<()> {
         const WORDS: usize = DOCS_PER_GROUP as usize / 64;
         let finely = count > block.len() / DOCS_PER_GROUP as usize;
@@ -367,12 +362,7 @@ impl Worker {
     }
 
     /// Collects the documents of `block` whose bits are set.
-    fn wanted<C: Collector>(
-        &mut self,
-        pass: &PartPass<'_>,
-        block: DocRange,
-        collector: &mut C,
-    ) -> Result<()> {
+    fn wanted(&mut self, pass: &PartPass<'_>, block: DocRange, collector: &mut dyn Collector) -> Result<()> {
         if bits::count(&self.wanted) * RUN_ONE_IN >= block.len() {
             return self.most(pass, block, collector);
         }
@@ -387,7 +377,7 @@ impl Worker {
     }
 
     /// As [`wanted`](Self::wanted), if these are most documents.
-    fn most<C: Collector>(&mut self, pass: &PartPass<'_>, block: DocRange, collector: &mut C) -> Result<()> {
+    fn most(&mut self, pass: &PartPass<'_>, block: DocRange, collector: &mut dyn Collector) -> Result<()> {
         let len = pass.part.columns.window();
         for (docs, bits) in block.chunks(len).zip(self.wanted.chunks(len / 64)) {
             pass.stop.check()?;
@@ -396,11 +386,11 @@ impl Worker {
         Ok(())
     }
 
-    fn window<C: Collector>(
+    fn window(
         &mut self,
         pass: &PartPass<'_>,
         docs: BatchDocs<'_>,
-        collector: &mut C,
+        collector: &mut dyn Collector,
     ) -> Result<()> {
         pass.stop.check()?;
         collector.collect(&mut Window::new(docs, pass.part.columns, &mut self.buffers))

@@ -71,7 +71,7 @@
 //!
 //! `^=` means "begins with", `$=` "ends with", `*=` "contains", and `~` "has a match of this regular expression", in the
 //! [syntax](https://docs.rs/regex/1/regex/#syntax) of the crate `regex`; `!~` matches documents with
-//! values, none of which has a match. An `i` after the text ignores case. Ranges are written as in Rust: `in 1..5` excludes the 5, `in 1..=5` includes it; `in
+//! values, none of which has a match. An `i` after the text ignores case. `~` and `i` need the feature `regex`. Ranges are written as in Rust: `in 1..5` excludes the 5, `in 1..=5` includes it; `in
 //! 1<..5` excludes the 1 as well. A column name that is not a word, or is `and`, `or`, `not`, `true` or `false`, is
 //! quoted in backticks; so is `inf`, `nan` or `null` after a comparison. A number with a point or an exponent is a double; its comparison with integers is exact.
 //!

@@ -1,10 +1,9 @@
 //! Parallel execution: passes, sorting and copying.
+//!
+//! All of it ends in [`in_parallel`] and [`join`], which take trait objects: the code of `rayon` is compiled once.
 
-#[cfg(feature = "rayon")]
-use std::sync::{Mutex, PoisonError};
-
-#[cfg(feature = "rayon")]
-use rayon::prelude::*;
+use std::cmp::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::collector::Collector;
 use crate::error::Result;
@@ -20,107 +19,112 @@ const MAX_UNPOLLED_SORT: usize = 1 << 13;
 /// Items to copy or count between two polls of the interrupt flag.
 pub(crate) const POLL_EVERY: usize = 1 << 16;
 
+/// Calls `work` this many times, in parallel.
+fn in_parallel(times: usize, work: &(dyn Fn() + Sync)) {
+    #[cfg(feature = "rayon")]
+    if times > 1 {
+        return rayon::scope(|scope| (0..times).for_each(|_| scope.spawn(|_| work())));
+    }
+    (0..times).for_each(|_| work());
+}
+
+/// A half of a sort.
+type Half<'h> = &'h mut (dyn FnMut() -> Result<()> + Send);
+
+/// Runs both in parallel.
+#[cfg(feature = "rayon")]
+fn join(a: Half<'_>, b: Half<'_>) -> Result<()> {
+    let (a, b) = rayon::join(a, b);
+    a.and(b)
+}
+
+/// Runs both.
+#[cfg(not(feature = "rayon"))]
+fn join(a: Half<'_>, b: Half<'_>) -> Result<()> {
+    a()?;
+    b()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Runs a pass: threads take the next free chunk, each with its own collector. The collectors are merged at the end.
 pub(crate) fn run<C: Collector>(pass: &Pass<'_>, threads: usize, mut first: C) -> Result<C> {
     let chunks = pass.chunks().take(threads).count();
     let mut others: Vec<C> = (1..chunks).map(|_| first.fork()).collect();
-    let collectors = std::iter::once(&mut first).chain(&mut others);
-    let mut workers: Vec<_> = collectors.map(|collector| (collector, Worker::default())).collect();
-    each(pass.chunks(), &mut workers, |(collector, worker), chunk| worker.chunk(pass, chunk, *collector))?;
-    workers.into_iter().try_for_each(|(collector, mut worker)| worker.finish(pass, collector))?;
+    let mut workers: Vec<(&mut dyn Collector, Worker)> = vec![(&mut first, Worker::default())];
+    workers.extend(others.iter_mut().map(|other| (other as &mut dyn Collector, Worker::default())));
+    run_workers(pass, workers)?;
     for other in others {
         first.merge(other, pass.stop)?;
     }
     Ok(first)
 }
 
+fn run_workers(pass: &Pass<'_>, mut workers: Vec<(&mut dyn Collector, Worker)>) -> Result<()> {
+    each(pass.chunks(), &mut workers, |(collector, worker), chunk| worker.chunk(pass, chunk, *collector))?;
+    workers.into_iter().try_for_each(|(collector, mut worker)| worker.finish(pass, collector))
+}
+
 /// Distributes items to threads, one for each of `states`. The assignment is not deterministic. If `work` fails, one
 /// of the errors is returned, and the remaining items may be skipped.
-#[cfg(feature = "rayon")]
 pub(crate) fn each<T: Send, S: Send>(
     items: impl Iterator<Item = T> + Send,
     states: &mut [S],
     work: impl Fn(&mut S, T) -> Result<()> + Sync,
 ) -> Result<()> {
     // No more items after a failure.
-    let left = Mutex::new(Ok(items.fuse()));
-    let lock = || left.lock().unwrap_or_else(PoisonError::into_inner);
-    let next = || lock().as_mut().ok().and_then(Iterator::next);
-    let all = |state: &mut S| {
+    let (left, threads) = (Mutex::new(Ok(items.fuse())), states.len());
+    let next = || lock(&left).as_mut().ok().and_then(Iterator::next);
+    let idle = Mutex::new(states.iter_mut());
+    in_parallel(threads, &|| {
+        let Some(state) = lock(&idle).next() else { return };
         while let Some(item) = next() {
             if let Err(error) = work(state, item) {
-                let mut left = lock();
+                let mut left = lock(&left);
                 if left.is_ok() {
                     *left = Err(error);
                 }
             }
         }
-    };
-    match states {
-        [state] => all(state),
-        states => rayon::scope(|scope| states.iter_mut().for_each(|state| scope.spawn(|_| all(state)))),
-    }
+    });
     left.into_inner().unwrap_or_else(PoisonError::into_inner).map(drop)
 }
 
-/// Processes all items with the first state.
-#[cfg(not(feature = "rayon"))]
-pub(crate) fn each<T, S>(
-    mut items: impl Iterator<Item = T>,
-    states: &mut [S],
-    work: impl Fn(&mut S, T) -> Result<()>,
-) -> Result<()> {
-    let Some(state) = states.first_mut() else { return Ok(()) };
-    items.try_for_each(|item| work(state, item))
-}
-
 /// Maps `works` in parallel.
-#[cfg(feature = "rayon")]
-pub(crate) fn map<T: Send, R: Send>(works: Vec<T>, work: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
-    if works.len() < 2 {
-        return works.into_iter().map(work).collect();
-    }
-    works.into_par_iter().with_max_len(1).map(work).collect()
+pub(crate) fn map<T: Send, R: Send>(works: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let mut results: Vec<Option<R>> = works.iter().map(|_| None).collect();
+    let (count, left) = (works.len(), Mutex::new(works.into_iter().zip(&mut results)));
+    in_parallel(count, &|| {
+        let next = lock(&left).next();
+        if let Some((item, result)) = next {
+            *result = Some(work(item));
+        }
+    });
+    drop(left);
+    results.into_iter().flatten().collect()
 }
 
-/// Maps `works`.
-#[cfg(not(feature = "rayon"))]
-pub(crate) fn map<T, R>(works: Vec<T>, work: impl Fn(T) -> R) -> Vec<R> {
-    works.into_iter().map(work).collect()
-}
-
-/// Sorts in parallel; with one thread, by the standard library alone.
+/// Sorts in parallel; with one thread and no interrupt flag, by the standard library alone.
 ///
 /// # Errors
 ///
 /// If the search is interrupted.
 pub(crate) fn sort<T: Ord + Send>(items: &mut [T], threads: usize, stop: &Interrupt) -> Result<()> {
-    if stop.is_possible() {
-        return quicksort(items, threads, stop, 2 * items.len().max(1).ilog2());
-    }
-    sort_at_once(items, threads);
-    Ok(())
+    quicksort(items, threads, stop, 2 * items.len().max(1).ilog2())
 }
 
-#[cfg(feature = "rayon")]
-fn sort_at_once<T: Ord + Send>(items: &mut [T], threads: usize) {
-    if threads > 1 && items.len() >= MIN_PARALLEL {
-        let (less, _, greater) = items.select_nth_unstable(items.len() / 2);
-        rayon::join(|| sort_at_once(less, threads / 2), || sort_at_once(greater, threads - threads / 2));
-    } else {
-        items.sort_unstable();
-    }
-}
-
-#[cfg(not(feature = "rayon"))]
-fn sort_at_once<T: Ord>(items: &mut [T], _threads: usize) {
-    items.sort_unstable();
-}
-
-/// Quicksort that polls the interrupt flag. After `depth` bad pivots, the standard library takes over.
+/// Quicksort that polls the interrupt flag. The standard library sorts the rest if that takes at most a millisecond, if
+/// there is neither a flag nor a thread left, and after `depth` bad pivots.
 fn quicksort<T: Ord + Send>(items: &mut [T], threads: usize, stop: &Interrupt, depth: u32) -> Result<()> {
     stop.check()?;
-    if items.len() < MAX_UNPOLLED_SORT || depth == 0 {
+    let most = match (stop.is_possible(), threads) {
+        (true, _) => MAX_UNPOLLED_SORT,
+        (false, 0 | 1) => usize::MAX,
+        (false, _) => MIN_PARALLEL,
+    };
+    if items.len() < most || depth == 0 {
         items.sort_unstable();
         return Ok(());
     }
@@ -130,23 +134,10 @@ fn quicksort<T: Ord + Send>(items: &mut [T], threads: usize, stop: &Interrupt, d
     let mut less = || quicksort(less, fewer, stop, depth - 1);
     let mut greater = || quicksort(&mut greater[1..], more, stop, depth - 1);
     if threads > 1 {
-        let (less, greater) = join(less, greater);
-        return less.and(greater);
+        return join(&mut less, &mut greater);
     }
     less()?;
     greater()
-}
-
-/// Runs both in parallel.
-#[cfg(feature = "rayon")]
-fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
-    rayon::join(a, b)
-}
-
-/// Runs both.
-#[cfg(not(feature = "rayon"))]
-fn join<A, B>(a: impl FnOnce() -> A, b: impl FnOnce() -> B) -> (A, B) {
-    (a(), b())
 }
 
 /// Hoare's partition (1961): moves an item near the median to the returned position, lesser items before it and
@@ -154,7 +145,7 @@ fn join<A, B>(a: impl FnOnce() -> A, b: impl FnOnce() -> B) -> (A, B) {
 fn partition<T: Ord>(items: &mut [T], stop: &Interrupt) -> Result<usize> {
     const SAMPLE: usize = 31;
     let mut sample: Vec<usize> = (0..SAMPLE).map(|at| at * (items.len() - 1) / (SAMPLE - 1)).collect();
-    sample.sort_unstable_by(|a, b| items[*a].cmp(&items[*b]));
+    sort_indices(&mut sample, &|a, b| items[a].cmp(&items[b]));
     items.swap(0, sample[SAMPLE / 2]);
     let Some((pivot, rest)) = items.split_first_mut() else { return Ok(0) };
     let (mut low, mut high, mut pace) = (0, rest.len(), stop.pace());
@@ -176,6 +167,11 @@ fn partition<T: Ord>(items: &mut [T], stop: &Interrupt) -> Result<usize> {
     }
     items.swap(0, low);
     Ok(low)
+}
+
+/// Sorts indices by a comparison. Not generic: sorts are long, and this one is short of work.
+fn sort_indices(indices: &mut [usize], compare: &dyn Fn(usize, usize) -> Ordering) {
+    indices.sort_unstable_by(|a, b| compare(*a, *b));
 }
 
 /// Writes `get` of each item of `from` to `to`, in parallel.

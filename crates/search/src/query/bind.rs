@@ -5,13 +5,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use docvalues_column::{Bitset, Column, ColumnSource, DocRange, ErrorKind};
-use regex::bytes::Regex;
 
 use super::column_comparison::ColumnComparison;
 use super::column_condition::{Refused, Simplified, Wanted, compiled, matching_terms, wanted};
 use super::condition_filter::ConditionFilter;
 use super::doc_ids::DOC;
-use super::pattern::CompiledPatterns;
+use super::pattern::{CompiledPatterns, Matcher};
 use super::{Condition, MAX_DEPTH, Query, QueryError, Test};
 use crate::group::Metric;
 use crate::interrupt::Interrupt;
@@ -243,7 +242,7 @@ impl<'s> Binder<'s> {
     }
 
     /// Binds a pattern: to the terms of a dictionary, or to values.
-    fn bind_pattern(&mut self, query: &Query, column: Arc<dyn Column>, pattern: Regex) -> Result<Draft> {
+    fn bind_pattern(&mut self, query: &Query, column: Arc<dyn Column>, pattern: Matcher) -> Result<Draft> {
         if let Some(terms) = column.values().terms() {
             let wanted = Wanted::Ords(matching_terms(terms, &pattern, self.stop)?);
             return Ok(Draft::Condition(query.clone(), column, wanted));

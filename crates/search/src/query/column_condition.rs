@@ -5,11 +5,10 @@ use std::ops::ControlFlow;
 
 use docvalues_column::{Column, LogicalType, OrdRange, Terms};
 use docvalues_format::file::kind::{to_f64, to_u64};
-use regex::bytes::Regex;
 
 use super::convert_literal::{self, Mismatch};
 use super::iso8601::{DAY, print_nanos};
-use super::pattern::CompiledPatterns;
+use super::pattern::{CompiledPatterns, Matcher};
 use super::range_set::{End, Minimum, RangeSet};
 use super::{Literal, Pattern, Test};
 use crate::Result;
@@ -114,7 +113,7 @@ pub(super) fn compiled(
     logical: LogicalType,
     pattern: &Pattern,
     patterns: &CompiledPatterns,
-) -> Result<Regex, Refused> {
+) -> Result<Matcher, Refused> {
     let refuse = |what: String| (0, format!("column \"{name}\" is {}, and {what}", logical.name()));
     if !matches!(logical, LogicalType::Utf8 | LogicalType::Bytes) {
         return Err(refuse("a pattern is for text and bytes".into()));
@@ -126,7 +125,11 @@ pub(super) fn compiled(
 }
 
 /// The ords of the terms that match a compiled pattern. Reads the whole dictionary.
-pub(super) fn matching_terms(terms: &dyn Terms, pattern: &Regex, stop: &Interrupt) -> Result<RangeSet<i64>> {
+pub(super) fn matching_terms(
+    terms: &dyn Terms,
+    pattern: &Matcher,
+    stop: &Interrupt,
+) -> Result<RangeSet<i64>> {
     let (mut pace, mut interrupted) = (stop.pace(), Ok(()));
     let mut spans: Vec<(i64, End<i64>)> = Vec::new();
     terms.each_term(OrdRange::new(0, terms.term_count()), &mut |ord, term| {

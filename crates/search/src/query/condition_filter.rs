@@ -9,9 +9,8 @@ use docvalues_column::{
     filter_by_scan,
 };
 
-use regex::bytes::Regex;
-
 use super::column_condition::Wanted;
+use super::pattern::Matcher;
 use super::range_set::{End, RangeSet};
 use crate::Result;
 use crate::columns::{bounds, filter};
@@ -48,7 +47,7 @@ pub(super) enum WantedSet {
     Numbers(Members),
     Strings(RangeSet<Vec<u8>>),
     /// Byte strings without a dictionary that match a pattern.
-    Matching(Regex),
+    Matching(Matcher),
 }
 
 /// A set of numbers.
@@ -124,7 +123,7 @@ impl fmt::Debug for ConditionFilter {
 
 impl ConditionFilter {
     /// The filter of a byte column without a dictionary by a pattern.
-    pub(super) fn matching(column: Arc<dyn Column>, pattern: Regex) -> ConditionFilter {
+    pub(super) fn matching(column: Arc<dyn Column>, pattern: Matcher) -> ConditionFilter {
         ConditionFilter { column, want: WantedSet::Matching(pattern), leading: false }
     }
 

@@ -5,18 +5,22 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
+use memchr::memmem::Finder;
+#[cfg(feature = "regex")]
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::Literal;
 use super::convert_literal::Mismatch;
 
 /// The most memory for a compiled pattern, in bytes.
+#[cfg(feature = "regex")]
 const MAX_COMPILED: usize = 4 << 20;
 
 /// The most memory for all compiled patterns of a query, in bytes.
 const MAX_ALL: usize = 64 << 20;
 
 /// The most memory for the states that a thread caches for one pattern, in bytes.
+#[cfg(feature = "regex")]
 const MAX_DFA: usize = 1 << 20;
 
 /// The part of a value that a [`Pattern`] is compared with.
@@ -36,7 +40,8 @@ pub enum PatternKind {
 
 /// A test of text or bytes.
 ///
-/// All patterns run as regular expressions of the crate [`regex`], in time linear in the value. Case is ignored by
+/// Regular expressions, and patterns that ignore case, need the feature `regex`: without it, binding them to a column
+/// fails. They run in time linear in the value, by the crate [`regex`](https://docs.rs/regex). Case is ignored by
 /// Unicode's simple case folding: `"ß"` and `"SS"` differ.
 ///
 /// ```
@@ -105,7 +110,7 @@ impl Pattern {
     fn expression(&self) -> Result<String, Mismatch> {
         let text = match (&self.literal, self.kind) {
             (Literal::Text(text), PatternKind::Regex) => text.clone(),
-            (Literal::Text(text), _) => regex::escape(text),
+            (Literal::Text(text), _) => escape(text),
             (_, PatternKind::Regex) => return Err("a regular expression, in quotes"),
             (Literal::Bytes(bytes), _) => escape_bytes(bytes),
             _ => return Err("text in quotes, or bytes"),
@@ -117,6 +122,41 @@ impl Pattern {
             PatternKind::Contains | PatternKind::Regex => text,
         })
     }
+
+    /// The bytes to look for, if that is all there is to do.
+    fn bytes(&self) -> Option<&[u8]> {
+        match (&self.literal, self.kind) {
+            _ if self.ignores_case => None,
+            (_, PatternKind::Regex) => None,
+            (Literal::Text(text), _) => Some(text.as_bytes()),
+            (Literal::Bytes(bytes), _) => Some(bytes),
+            _ => None,
+        }
+    }
+}
+
+/// A compiled pattern.
+#[derive(Clone, Debug)]
+pub(super) enum Matcher {
+    Bytes(PatternKind, Box<Finder<'static>>),
+    #[cfg(feature = "regex")]
+    Regex(Regex),
+}
+
+impl Matcher {
+    /// Whether a value matches.
+    pub(super) fn is_match(&self, value: &[u8]) -> bool {
+        match self {
+            Matcher::Bytes(PatternKind::Equals, finder) => value == finder.needle(),
+            Matcher::Bytes(PatternKind::StartsWith, finder) => value.starts_with(finder.needle()),
+            Matcher::Bytes(PatternKind::EndsWith, finder) => value.ends_with(finder.needle()),
+            Matcher::Bytes(PatternKind::Contains | PatternKind::Regex, finder) => {
+                finder.find(value).is_some()
+            }
+            #[cfg(feature = "regex")]
+            Matcher::Regex(regex) => regex.is_match(value),
+        }
+    }
 }
 
 /// The compiled patterns of a query, shared by the parts of a search.
@@ -126,7 +166,7 @@ pub(super) struct CompiledPatterns(Mutex<Compiled>);
 #[derive(Debug, Default)]
 struct Compiled {
     /// By expression, and whether case is ignored.
-    known: HashMap<(String, bool), Regex>,
+    known: HashMap<(String, bool), Matcher>,
     /// An upper bound of their memory.
     bytes: usize,
 }
@@ -134,14 +174,19 @@ struct Compiled {
 impl CompiledPatterns {
     /// The compiled form of a pattern, which is made once. The inner error is the message of a wrong expression, or says
     /// that patterns take too much memory.
-    pub(super) fn get(&self, pattern: &Pattern) -> Result<Result<Regex, String>, Mismatch> {
+    pub(super) fn get(&self, pattern: &Pattern) -> Result<Result<Matcher, String>, Mismatch> {
         let key = (pattern.expression()?, pattern.ignores_case);
         let mut compiled = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = compiled.known.get(&key) {
             return Ok(Ok(known.clone()));
         }
-        let (regex, bytes) = match compile(&key.0, key.1) {
-            Ok(compiled) => compiled,
+        let of_bytes = |bytes| Matcher::Bytes(pattern.kind, Box::new(Finder::new(bytes).into_owned()));
+        let built = match pattern.bytes() {
+            Some(bytes) => Ok((of_bytes(bytes), bytes.len())),
+            None => compile(&key.0, key.1),
+        };
+        let (matcher, bytes) = match built {
+            Ok(built) => built,
             Err(what) => return Ok(Err(what)),
         };
         compiled.bytes += bytes + key.0.len();
@@ -149,27 +194,34 @@ impl CompiledPatterns {
             let what = format!("the patterns of the query take more than {} MiB", MAX_ALL >> 20);
             return Ok(Err(what));
         }
-        compiled.known.insert(key, regex.clone());
-        Ok(Ok(regex))
+        compiled.known.insert(key, matcher.clone());
+        Ok(Ok(matcher))
     }
 }
 
+/// Says that this build has no regular expressions.
+#[cfg(not(feature = "regex"))]
+fn compile(_expression: &str, _ignores_case: bool) -> Result<(Matcher, usize), String> {
+    Err("regular expressions and text without regard to case need the feature `regex` of docvalues".into())
+}
+
 /// Compiles an expression. Returns an upper bound of its memory, too.
-fn compile(expression: &str, ignores_case: bool) -> Result<(Regex, usize), String> {
+#[cfg(feature = "regex")]
+fn compile(expression: &str, ignores_case: bool) -> Result<(Matcher, usize), String> {
     let limits = [MAX_COMPILED >> 8, MAX_COMPILED >> 4, MAX_COMPILED];
     let mut built = Err(regex::Error::CompiledTooBig(0));
     for limit in limits {
         let mut builder = RegexBuilder::new(expression);
         builder.case_insensitive(ignores_case).size_limit(limit).dfa_size_limit(MAX_DFA);
         built = match builder.build() {
-            Ok(regex) => return Ok((regex, limit)),
+            Ok(regex) => return Ok((Matcher::Regex(regex), limit)),
             Err(error) => Err(error),
         };
         if !matches!(built, Err(regex::Error::CompiledTooBig(_))) {
             break;
         }
     }
-    built.map(|regex| (regex, MAX_COMPILED)).map_err(|error| match error {
+    built.map(|regex| (Matcher::Regex(regex), MAX_COMPILED)).map_err(|error| match error {
         regex::Error::CompiledTooBig(_) => format!("the pattern takes more than {} MiB", MAX_COMPILED >> 20),
         // The last line says what is wrong; those before it draw the place.
         other => {
@@ -178,6 +230,18 @@ fn compile(expression: &str, ignores_case: bool) -> Result<(Regex, usize), Strin
             format!("wrong regular expression: {}", last.trim_start_matches("error: "))
         }
     })
+}
+
+/// An expression that matches this text only.
+pub(super) fn escape(text: &str) -> String {
+    let mut expression = String::with_capacity(text.len());
+    for c in text.chars() {
+        if r"\.+*?()|[]{}^$#&-~".contains(c) {
+            expression.push('\\');
+        }
+        expression.push(c);
+    }
+    expression
 }
 
 /// An expression that matches these bytes only.

@@ -2,6 +2,7 @@
 
 use winnow::stream::Location as _;
 
+use super::pattern::escape;
 use super::print::Name;
 use super::tokens::{Input, Parsed, keyword, literal, refuse, symbol};
 use super::{Literal, Pattern, PatternKind};
@@ -75,7 +76,7 @@ fn of_like(text: &str) -> Pattern {
                 match c {
                     '%' => expression.push_str(".*"),
                     '_' => expression.push('.'),
-                    c => expression.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
+                    c => expression.push_str(&escape(c.encode_utf8(&mut [0; 4]))),
                 }
             }
             Pattern::regex(expression + "$")
