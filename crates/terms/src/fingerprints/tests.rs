@@ -1,6 +1,6 @@
 //! Compares the table with lists of entries.
 
-#[cfg(target_pointer_width = "64")]
+#[cfg(docvalues_loom)]
 mod loom;
 
 use std::collections::{BTreeMap, BTreeSet};
