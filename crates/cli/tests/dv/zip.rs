@@ -71,6 +71,10 @@ fn other_archives_are_refused() {
     let checksum = wrong.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap() + 16;
     wrong[checksum] ^= 1;
     refused("a.zip", wrong, 3, "dv: a.zip: the checksum of the file in the archive is wrong\n");
+    let mut entries = zip(&[("a.csv", "a,b\n1,2\n")]);
+    let count = entries.len() - 12;
+    entries[count] = 2;
+    refused("a.zip", entries, 3, "dv: a.zip: invalid Zip archive: Unexpected end of file\n");
     let whole = zip(&[("a.csv", "a,b\n1,2\n")]);
     for len in 4..whole.len() {
         let sandbox = Sandbox::with("a.zip", &whole[..len]);
@@ -80,6 +84,19 @@ fn other_archives_are_refused() {
     let sandbox = Sandbox::new();
     let run = sandbox.dv_with(&["build", "-", "-o", "a.dv"], &whole);
     assert!(run.err.starts_with("dv: <stdin>: a zip archive, which dv cannot read from a pipe\n"), "{run:?}");
+}
+
+/// Flags are at byte 8 of an entry of the directory, the method is at byte 10.
+#[test]
+fn other_ways_of_packing_are_refused() {
+    for (at, value, how) in [(8, 1, "encrypted"), (10, 12, "compressed in a way that dv cannot read")] {
+        let mut bytes = zip(&[("a.csv", "a,b\n1,2\n")]);
+        let entry = bytes.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
+        bytes[entry + at] = value;
+        let run = Sandbox::with("a.zip", bytes).dv(&["build", "a.zip", "-o", "a.dv"]);
+        let expected = format!("dv: a.zip: the file \"a.csv\" in it is {how}\n    hint: unpack it first\n");
+        assert_eq!((run.code, run.err), (1, expected));
+    }
 }
 
 #[test]

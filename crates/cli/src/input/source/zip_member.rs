@@ -1,16 +1,19 @@
 //! The file in a zip archive that has a single one.
 //!
-//! The crate `zip` reads the directory of the archive; the file is unpacked as it is read, so no size that the archive
+//! The crate `rawzip` reads the directory of the archive; the file is unpacked as it is read, so no size that the archive
 //! claims is allocated.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
-use zip::{CompressionMethod, ZipArchive};
+use rawzip::{
+    CompressionMethod, ErrorKind, FileReader, MAX_CENTRAL_DIRECTORY_RECORD_SIZE, RangeReader, ZipArchive,
+    ZipArchiveEntryWayfinder,
+};
 
 use super::counting_reader::Counted;
 use crate::input::error::{InputError, Result, quoted_list};
@@ -18,54 +21,80 @@ use crate::input::error::{InputError, Result, quoted_list};
 /// The most names that an error lists.
 const SHOWN: usize = 3;
 
+/// A file in an archive.
+struct Member {
+    name: String,
+    is_encrypted: bool,
+    method: CompressionMethod,
+    checksum: u32,
+    place: ZipArchiveEntryWayfinder,
+}
+
 /// Opens the file in an archive; `read` counts the bytes of the archive. Returns its name, too.
 pub(super) fn open_member(
     archive: File,
     name: &Arc<str>,
     read: &Arc<AtomicU64>,
 ) -> Result<(String, Box<dyn Read>)> {
-    let unreadable = |error: zip::result::ZipError| InputError::unreadable(name, io::Error::other(error));
-    let mut archive = ZipArchive::new(BufReader::new(archive)).map_err(unreadable)?;
-    let (index, member) = only_file(&archive, name)?;
-    let entry = archive.by_index_raw(index).map_err(unreadable)?;
-    let (len, checksum, method) = (entry.compressed_size(), entry.crc32(), entry.compression());
-    let (start, is_encrypted) = (entry.data_start().unwrap_or_default(), entry.encrypted());
-    drop(entry);
-    let is_known = matches!(method, CompressionMethod::STORE | CompressionMethod::DEFLATE);
-    if is_encrypted || !is_known {
-        let how = if is_encrypted { "encrypted" } else { "compressed in a way that dv cannot read" };
+    let unreadable = |error: rawzip::Error| {
+        InputError::unreadable(name, io::Error::other(format!("invalid Zip archive: {error}")))
+    };
+    let mut buffer = vec![0; MAX_CENTRAL_DIRECTORY_RECORD_SIZE];
+    let archive = ZipArchive::from_file(archive, &mut buffer).map_err(unreadable)?;
+    let member = only_file(files(&archive, &mut buffer).map_err(unreadable)?, name)?;
+    let (start, end) = archive.get_entry(member.place).map_err(unreadable)?.compressed_data_range();
+    let is_known = matches!(member.method, CompressionMethod::STORE | CompressionMethod::DEFLATE);
+    if member.is_encrypted || !is_known {
+        let how = if member.is_encrypted { "encrypted" } else { "compressed in a way that dv cannot read" };
         return Err(InputError::refused(
-            format!("{name}: the file {member:?} in it is {how}"),
+            format!("{name}: the file {:?} in it is {how}", member.name),
             "unpack it first",
         ));
     }
-    let mut file = archive.into_inner().into_inner();
-    file.seek(SeekFrom::Start(start)).map_err(|error| InputError::unreadable(name, error))?;
-    let packed = BufReader::new(Counted { reader: file.take(len), read: read.clone() });
-    let reader: Box<dyn Read> = match method {
+    let packed = RangeReader::new(archive.into_inner(), start..end);
+    let packed = BufReader::new(Counted { reader: packed, read: read.clone() });
+    let reader: Box<dyn Read> = match member.method {
         CompressionMethod::DEFLATE => Box::new(DeflateDecoder::new(packed)),
         _ => Box::new(packed),
     };
-    Ok((member, Box::new(Checked { reader, crc: Crc::new(), checksum })))
+    Ok((member.name, Box::new(Checked { reader, crc: Crc::new(), checksum: member.checksum })))
 }
 
-/// The index and the name of the only file, apart from folders and the files that macOS adds.
-fn only_file(archive: &ZipArchive<BufReader<File>>, name: &Arc<str>) -> Result<(usize, String)> {
-    let names = archive.file_names_raw().map(|name| String::from_utf8_lossy(name).into_owned());
-    let is_file = |(_, name): &(usize, String)| !name.ends_with('/') && !name.starts_with("__MACOSX/");
-    let mut files: Vec<(usize, String)> = names.enumerate().filter(is_file).collect();
+/// The files, apart from folders and the files that macOS adds.
+fn files(archive: &ZipArchive<FileReader>, buffer: &mut [u8]) -> Result<Vec<Member>, rawzip::Error> {
+    let (mut files, mut count) = (Vec::new(), 0);
+    let mut entries = archive.entries(buffer);
+    while let Some(entry) = entries.next_entry()? {
+        count += 1;
+        let name = String::from_utf8_lossy(entry.file_path().as_ref()).into_owned();
+        if name.ends_with('/') || name.starts_with("__MACOSX/") {
+            continue;
+        }
+        files.push(Member {
+            name,
+            is_encrypted: entry.flags().is_encrypted(),
+            method: entry.compression_method(),
+            checksum: entry.crc32(),
+            place: entry.wayfinder(),
+        });
+    }
+    if count < archive.entries_hint() { Err(ErrorKind::Eof.into()) } else { Ok(files) }
+}
+
+/// The only file.
+fn only_file(mut files: Vec<Member>, name: &Arc<str>) -> Result<Member> {
     if files.len() == 1
         && let Some(only) = files.pop()
     {
         return Ok(only);
     }
-    let shown = quoted_list(files.iter().take(SHOWN).map(|(_, name)| name.as_str()));
+    let shown = quoted_list(files.iter().take(SHOWN).map(|file| file.name.as_str()));
     let found = match files.len() {
         0 => "none".to_owned(),
         count @ ..=SHOWN => format!("{count}: {shown}"),
         count => format!("{count}: {shown}, …"),
     };
-    let hint = match files.iter().any(|(_, name)| name == "xl/workbook.xml") {
+    let hint = match files.iter().any(|file| file.name == "xl/workbook.xml") {
         true => "save the sheet of the workbook as CSV".to_owned(),
         false => format!("unpack it first: unzip {name}"),
     };
