@@ -58,6 +58,8 @@ impl Column for AbsentColumn {
         Ok(())
     }
 
+    // Never inlined: where it is, the methods of all three types of rows are compiled again.
+    #[inline(never)]
     fn values(&self) -> Values<'_> {
         match self.info.field.kind {
             Kind::Numeric | Kind::SortedNumeric => Values::Numbers(self),

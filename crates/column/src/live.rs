@@ -115,21 +115,22 @@ impl LiveDocs {
     /// assert!(live.deleted_since(&before).eq([DocId::new(9)]));
     /// ```
     pub fn deleted_since<'a>(&'a self, before: &'a LiveDocs) -> impl Iterator<Item = DocId> + 'a {
-        let before_docs = before.docs;
+        let mut deleted = Vec::new();
         let blocks = self.blocks.iter().zip(&before.blocks).zip((0..self.docs).step_by(DOCS as usize));
-        blocks.flat_map(move |((now, before), first)| {
-            let is_shared = match (now, before) {
-                (None, _) => true,
-                (Some(now), Some(before)) => Arc::ptr_eq(now, before),
-                (Some(_), None) => false,
-            };
-            let now = now.as_ref().filter(|_| !is_shared).map_or(&[][..], |now| &now[..]);
+        for ((now, before), first) in blocks {
+            let Some(now) = now else { continue };
+            if before.as_ref().is_some_and(|before| Arc::ptr_eq(now, before)) {
+                continue;
+            }
             let was = |at: usize| before.as_ref().map_or(u64::MAX, |before| before[at]);
             let gone: Vec<u64> = now.iter().enumerate().map(|(at, word)| was(at) & !word).collect();
-            let docs = bits::ones(&gone).map(|at| DocId::new(first + u32::try_from(at).unwrap_or(u32::MAX)));
-            // The last word may have bits of no document.
-            docs.filter(|doc| doc.get() < self.docs.min(before_docs)).collect::<Vec<_>>()
-        })
+            deleted.extend(
+                bits::ones(&gone).map(|at| DocId::new(first + u32::try_from(at).unwrap_or(u32::MAX))),
+            );
+        }
+        // The last word may have bits of no document.
+        deleted.retain(|doc| doc.get() < self.docs.min(before.docs));
+        deleted.into_iter()
     }
 
     /// The live documents as a bitset. O(documents / 64).

@@ -85,11 +85,7 @@ impl Store {
             let found = resolved.updates.count();
             return Err(Error::Request(format!("expected a batch of one update, found {found}")));
         }
-        self.update_found((resolved, &schema), |writer| {
-            let now = self.snapshot();
-            let found = now.search().filter(query)?;
-            Ok(found.iter().filter_map(|address| writer.locate(&now, address)).collect())
-        })
+        self.update_found((resolved, &schema), &|writer| self.matches(writer, query))
     }
 
     /// Updates documents by their addresses in a snapshot: each by the update with the same place in a batch, or all by its
@@ -109,9 +105,7 @@ impl Store {
                 "expected a batch of one update, or {expected}, found {updates}"
             )));
         }
-        self.update_found((resolved, &schema), |writer| {
-            docs.iter().map(|address| writer.require(snapshot, *address)).collect()
-        })
+        self.update_found((resolved, &schema), &|writer| writer.require(snapshot, docs))
     }
 
     /// Checks a batch of updates without ids.
@@ -140,7 +134,7 @@ impl Store {
     fn update_found(
         &self,
         (mut resolved, schema): (Resolved, &StoreSchema),
-        find: impl FnOnce(&Writer) -> Result<Vec<Current>>,
+        find: &dyn Fn(&Writer) -> Result<Vec<Current>>,
     ) -> Result<u64> {
         self.change_and_commit(|writer| {
             let documents = find(writer)?;
@@ -278,8 +272,10 @@ impl Writer {
         // Those of a document stay in their order.
         targets.sort_by_key(|target| (target.segment, target.doc));
         for targets in targets.chunk_by(|a, b| a.segment == b.segment) {
-            let mut fields: Vec<usize> =
-                targets.iter().flat_map(|target| resolved.updates.fields(target.row)).collect();
+            let mut fields = Vec::new();
+            for target in targets {
+                fields.extend(resolved.updates.fields(target.row));
+            }
             fields.sort_unstable();
             fields.dedup();
             let segment = targets[0].segment;

@@ -191,7 +191,7 @@ impl Pool {
                     store.work(task, is_wanted, self.merges, &member);
                     store.next_time(task)
                 });
-                next = next.into_iter().chain(time.flatten()).min();
+                next = first(next, time.flatten());
             }
             if task == Task::Write && self.write_largest() {
                 next = Some(Instant::now());
@@ -207,8 +207,10 @@ impl Pool {
         }
         let mut members: Vec<(usize, Arc<Member>)> =
             self.open_members().into_iter().map(|member| (member.buffered(), member)).collect();
-        members.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
-        for (bytes, member) in members.into_iter().filter(|(bytes, _)| *bytes > 0) {
+        members.retain(|(bytes, _)| *bytes > 0);
+        // The largest, and of several the first.
+        while let Some(at) = (0..members.len()).rev().max_by_key(|at| members[*at].0) {
+            let (bytes, member) = members.remove(at);
             let is_busy = member.work(Task::Write, |store, _| store.write_in_background(0));
             if is_busy == Some(true) {
                 // Others write it. Its next batch asks again.
@@ -293,7 +295,7 @@ impl Store {
         let stop: &AtomicBool = member.is_leaving();
         let merged = self
             .fill_table_if_it_pays()
-            .and_then(|()| self.merge_some(stop, |sizes| policy.choose(sizes)).map(drop));
+            .and_then(|()| self.merge_some(stop, &|sizes| policy.choose(sizes)).map(drop));
         if !stop.load(Ordering::Acquire) {
             self.note("merge", merged);
         }
@@ -309,7 +311,7 @@ impl Store {
             Task::Write => of(&self.committed, self.options.commit_every),
             Task::Refresh => {
                 let refresh = of(&self.refreshed, self.options.refresh_every);
-                refresh.into_iter().chain(of(&self.log_synced, self.sync_every())).min()
+                first(refresh, of(&self.log_synced, self.sync_every()))
             }
             Task::Merge => None,
         };
@@ -333,4 +335,9 @@ impl Store {
         }
         self.tasks.fail(Error::Background { work, error: Box::new(error) });
     }
+}
+
+/// The first of two times.
+fn first(one: Option<Instant>, two: Option<Instant>) -> Option<Instant> {
+    one.zip(two).map(|(one, two)| one.min(two)).or(one).or(two)
 }

@@ -122,7 +122,7 @@ impl Store {
         let file = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;
         let spill = Spill::in_directory(self.directory.clone());
         let mut writer = SegmentWriter::to_new_file(file, Some(spill), schema.for_writer()?, options);
-        writer.sort_by(schema.sort().iter().cloned())?;
+        writer.sort_by(schema.sort().to_vec())?;
         if let Some(id) = schema.id_field().and_then(|name| writer.schema().field(name)) {
             writer.id_field(id, id_options())?;
         }
@@ -236,10 +236,7 @@ impl Store {
     /// As [`Search::filter`](docvalues_search::Search::filter). Nothing is deleted then.
     pub fn delete_where(&self, query: &Query) -> Result<u64> {
         self.change_and_commit(|writer| {
-            let now = self.snapshot();
-            let found = now.search().filter(query)?;
-            let found: Vec<Current> =
-                found.iter().filter_map(|address| writer.locate(&now, address)).collect();
+            let found = self.matches(writer, query)?;
             Ok(writer.delete(found))
         })
     }
@@ -251,16 +248,22 @@ impl Store {
     /// If there is no such document, or [`Error::Merged`] if its segment was merged since. Nothing is deleted then.
     pub fn delete(&self, snapshot: &Snapshot, docs: &[DocAddress]) -> Result<u64> {
         self.change_and_commit(|writer| {
-            let docs = docs.iter().map(|address| writer.require(snapshot, *address));
-            let docs = docs.collect::<Result<Vec<_>>>()?;
+            let docs = writer.require(snapshot, docs)?;
             Ok(writer.delete(docs))
         })
+    }
+
+    /// Where the documents that match a query are.
+    pub(crate) fn matches(&self, writer: &Writer, query: &Query) -> Result<Vec<Current>> {
+        let now = self.snapshot();
+        let found = now.search().filter(query)?;
+        Ok(found.iter().filter_map(|address| writer.locate(&now, address)).collect())
     }
 }
 
 impl Writer {
     /// Deletes documents. Returns how many were not deleted before.
-    fn delete(&mut self, docs: impl IntoIterator<Item = Current>) -> u64 {
+    fn delete(&mut self, docs: Vec<Current>) -> u64 {
         let deleted = docs.into_iter().filter(|doc| self.delete_current(*doc)).count() as u64;
         if deleted > 0 {
             self.changed();
@@ -268,15 +271,20 @@ impl Writer {
         deleted
     }
 
-    /// Where a document of a snapshot is now.
+    /// Where documents of a snapshot are now.
     ///
     /// # Errors
     ///
     /// If the snapshot has no such document, or [`Error::Merged`].
-    pub(crate) fn require(&self, snapshot: &Snapshot, address: DocAddress) -> Result<Current> {
-        let unknown = || Error::Request(format!("expected a document of the snapshot, found {address:?}"));
-        snapshot.home_of(address).ok_or_else(unknown)?;
-        self.locate(snapshot, address).ok_or(Error::Merged)
+    pub(crate) fn require(&self, snapshot: &Snapshot, docs: &[DocAddress]) -> Result<Vec<Current>> {
+        let mut current = Vec::with_capacity(docs.len());
+        for &address in docs {
+            let unknown =
+                || Error::Request(format!("expected a document of the snapshot, found {address:?}"));
+            snapshot.home_of(address).ok_or_else(unknown)?;
+            current.push(self.locate(snapshot, address).ok_or(Error::Merged)?);
+        }
+        Ok(current)
     }
 
     /// Where a document of a snapshot is now, deleted or not; `None` if its segment or block is gone.

@@ -1,6 +1,6 @@
 //! [`StoreReader::check`]: every byte of a store, and every rule that its files keep together.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io;
 use std::ops::ControlFlow;
@@ -91,8 +91,7 @@ impl StoreReader {
             options,
             each,
             found: StoreCheck::default(),
-            files: BTreeMap::new(),
-            named: HashSet::new(),
+            files: HashMap::new(),
             first_log: None,
         };
         let newest = held.last().map(|(number, _)| *number);
@@ -142,10 +141,8 @@ struct Checker<'a> {
     options: OpenOptions,
     each: &'a mut dyn FnMut(Error),
     found: StoreCheck,
-    /// The files that were checked, and whether they are as they should be.
-    files: BTreeMap<FileName, bool>,
-    /// The files that commits name.
-    named: HashSet<FileName>,
+    /// The files that commits name, which were checked, and whether they are as they should be.
+    files: HashMap<FileName, bool>,
     /// The log that the newest commit names. It also needs those after it.
     first_log: Option<u64>,
 }
@@ -179,7 +176,6 @@ impl Checker<'_> {
 
     /// Reads every byte of a file, once. Returns whether it is as it should be.
     fn file(&mut self, name: FileName, file: FileEntry) -> bool {
-        self.named.insert(name);
         if let Some(&is_sound) = self.files.get(&name) {
             return is_sound;
         }
@@ -245,7 +241,7 @@ impl Checker<'_> {
             let is_known = match file {
                 Some(FileName::Commit(_)) => true,
                 Some(FileName::Log(number)) => self.first_log.is_some_and(|first| first <= number),
-                Some(file) => self.named.contains(&file),
+                Some(file) => self.files.contains_key(&file),
                 None => [LOCK, LOCK_INFO].contains(&name.as_str()),
             };
             if !is_known {
@@ -253,7 +249,7 @@ impl Checker<'_> {
                 self.found.unnamed.push(UnnamedFile { name, bytes: entry.len, is_of_store });
             }
         }
-        self.found.unnamed.sort_by(|a, b| a.name.cmp(&b.name));
+        self.found.unnamed.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(())
     }
 }

@@ -12,7 +12,6 @@
 //! A power loss before 5 leaves the commit before, or this one, whole. Without 3, the name of the commit could become
 //! durable before those of the files that it names.
 
-use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::sync::Arc;
 use std::time::Instant;
@@ -25,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::names::FileName;
 use crate::schema::StoreSchema;
 use crate::segment_changes::SegmentChanges;
-use crate::state::SegmentState;
+use crate::state::{SegmentState, places_by_number};
 use crate::store::Store;
 use crate::sync::PoisonError;
 use crate::versions::Tombstones;
@@ -103,7 +102,7 @@ impl Store {
             None => {
                 let began = Instant::now();
                 self.rotate_log()?;
-                let number = self.write_commit(|_| {})?;
+                let number = self.write_commit(&|_| {})?;
                 self.remove_unnamed()?;
                 self.note_done(&self.counters.commits, began);
                 Ok(number)
@@ -114,7 +113,7 @@ impl Store {
     /// As [`commit`](Self::commit), also without changes. For a store that nobody else has yet.
     pub(crate) fn commit_now(&self) -> Result<u64> {
         let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
-        self.write_commit(|_| {})
+        self.write_commit(&|_| {})
     }
 
     /// Begins a new log, so that the commit needs none before. What is applied meanwhile may be in both.
@@ -130,7 +129,7 @@ impl Store {
     }
 
     /// Commits, with a change of what the commit says. The caller holds `flushing`.
-    pub(crate) fn write_commit(&self, change: impl FnOnce(&mut CommitFile)) -> Result<u64> {
+    pub(crate) fn write_commit(&self, change: &dyn Fn(&mut CommitFile)) -> Result<u64> {
         // Of an attempt that failed.
         self.flush_sealed()?;
         let mut frozen = self.change(|writer| {
@@ -301,11 +300,11 @@ impl Writer {
     /// Takes over what a commit has written of segments that are still there. Returns the segments that were dropped, as
     /// they have no live document.
     fn adopt(&mut self, frozen: Frozen) -> Vec<u64> {
-        let mut written: HashMap<u64, SegmentState> =
-            frozen.segments.into_iter().map(|state| (state.number(), state)).collect();
+        let places = places_by_number(&frozen.segments);
         for state in &mut self.segments {
-            if let Some(SegmentState { fold, folded, committed, .. }) = written.remove(&state.number()) {
-                (state.fold, state.folded, state.committed) = (fold, folded, committed);
+            if let Some(place) = places.get(&state.number()) {
+                let SegmentState { fold, folded, committed, .. } = &frozen.segments[*place];
+                (state.fold, state.folded, state.committed) = (*fold, folded.clone(), committed.clone());
             }
         }
         self.deltas = frozen.deltas;

@@ -231,7 +231,8 @@ impl CommitFile {
         if let Some(counter) = counters.into_iter().find(|counter| *counter > MAX_NUMBER) {
             return Err(format!("expected counters of at most {MAX_NUMBER}, found {counter}"));
         }
-        let mut numbers: Vec<u64> = self.files().filter_map(FileName::number).collect();
+        let mut numbers = Vec::new();
+        numbers.extend(self.files().filter_map(FileName::number));
         numbers.sort_unstable();
         if let Some(twice) = numbers.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(format!("number {:06x} occurs twice", twice[0]));
@@ -245,18 +246,21 @@ impl CommitFile {
     }
 
     /// The names of all files of the commit but its own.
-    pub(crate) fn files(&self) -> impl Iterator<Item = FileName> + '_ {
+    pub(crate) fn files(&self) -> impl Iterator<Item = FileName> {
         self.named_files().map(|(name, _)| name)
     }
 
     /// All files of the commit but its own.
-    pub(crate) fn named_files(&self) -> impl Iterator<Item = (FileName, FileEntry)> + '_ {
-        let segments = self.segments.iter().flat_map(|entry| {
-            let name = |fold: FileEntry| FileName::Fold { segment: entry.number, number: fold.number };
-            let fold = entry.fold.map(|fold| (name(fold), fold));
-            [(FileName::Segment(entry.number), entry.file())].into_iter().chain(fold)
-        });
-        segments.chain(self.deltas.iter().map(|delta| (FileName::Delta(delta.number), *delta)))
+    pub(crate) fn named_files(&self) -> std::vec::IntoIter<(FileName, FileEntry)> {
+        let mut files = Vec::with_capacity(2 * self.segments.len() + self.deltas.len());
+        for entry in &self.segments {
+            files.push((FileName::Segment(entry.number), entry.file()));
+            if let Some(fold) = entry.fold {
+                files.push((FileName::Fold { segment: entry.number, number: fold.number }, fold));
+            }
+        }
+        files.extend(self.deltas.iter().map(|delta| (FileName::Delta(delta.number), *delta)));
+        files.into_iter()
     }
 }
 

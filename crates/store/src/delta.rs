@@ -18,7 +18,7 @@
 //!
 //! Values are final: whole sets, and not what was added or removed.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
@@ -26,17 +26,18 @@ use docvalues_column::{
     Column, ColumnSource as _, DocId, DocRange, Field, Kind, LogicalType, OrdRange, PlainColumn,
     PlainColumns, SortKey, Values, bits,
 };
-use docvalues_reader::{Numeric, Segment};
+use docvalues_reader::Segment;
 use docvalues_storage::{Directory, NewFile};
 use docvalues_writer::{BytesKind, FieldSpec, Schema, SegmentWriter, WriterOptions};
 
 use crate::commit_file::FileEntry;
 use crate::error::{Error, Result};
+use crate::merge_policy::places_by_key;
 use crate::names::FileName;
 use crate::new_rows::{Dictionary, NewRows};
 use crate::schema::{StoreSchema, spec_of};
 use crate::segment_changes::SegmentChanges;
-use crate::state::SegmentState;
+use crate::state::{SegmentState, places_by_number};
 use crate::versions::{Tombstone, Tombstones};
 
 const SEGMENT: &str = "_segment";
@@ -76,7 +77,9 @@ impl<'a> ChangedSegment<'a> {
         if !now.has_values_of(since) {
             updated.extend(now.fields().map(|field| (field, now.updated_since(since, field))));
             updated.retain(|(_, docs)| !docs.is_empty());
-            docs.extend(updated.iter().flat_map(|(_, docs)| docs));
+            for (_, of_field) in &updated {
+                docs.extend(of_field);
+            }
             docs.sort_unstable();
             docs.dedup();
         }
@@ -101,9 +104,13 @@ pub(crate) fn write(
     if changed.is_empty() && tombstones.is_empty() {
         return Ok(None);
     }
-    changed.sort_unstable_by_key(|changed| changed.state.number());
-    let fields: BTreeSet<usize> =
-        changed.iter().flat_map(|changed| &changed.updated).map(|(field, _)| *field).collect();
+    let by_number = places_by_key(changed.iter().map(|changed| changed.state.number()).zip(0..).collect());
+    let mut fields = Vec::new();
+    for changed in &changed {
+        fields.extend(changed.updated.iter().map(|(field, _)| *field));
+    }
+    fields.sort_unstable();
+    fields.dedup();
     let mut columns = Schema::new();
     columns.add(FieldSpec::new(SEGMENT, LogicalType::I64))?;
     columns.add(FieldSpec::new(DOC, LogicalType::I64))?;
@@ -114,9 +121,9 @@ pub(crate) fn write(
     }
     let file = NewFile::create(directory.clone(), name.to_string())?;
     let mut writer = SegmentWriter::to_new_file(file, None, columns, WriterOptions::default());
-    writer.sort_by([SortKey::new(SEGMENT), SortKey::new(DOC)])?;
-    for changed in &changed {
-        write_rows(&mut writer, changed, (&fields, schema.fields()))?;
+    writer.sort_by(vec![SortKey::new(SEGMENT), SortKey::new(DOC)])?;
+    for at in by_number {
+        write_rows(&mut writer, &changed[at], (&fields, schema.fields()))?;
     }
     if !tombstones.is_empty() {
         let id = writer.add_field(FieldSpec::new(ID, LogicalType::Bytes).kind(BytesKind::Binary))?;
@@ -136,7 +143,7 @@ pub(crate) fn write(
 fn write_rows(
     writer: &mut SegmentWriter<NewFile>,
     ChangedSegment { state, docs, updated }: &ChangedSegment<'_>,
-    (places, fields): (&BTreeSet<usize>, &[Field]),
+    (places, fields): (&[usize], &[Field]),
 ) -> Result<()> {
     let now = &state.now;
     let mut columns_of = Vec::with_capacity(places.len());
@@ -224,14 +231,14 @@ pub(crate) fn read(
 /// The documents of the first rows, `changed` of them, by segment.
 fn read_rows(delta: &Segment, changed: u32, states: &[SegmentState]) -> Result<Vec<Rows>> {
     let damaged = || damaged(delta, "expected the rows of a delta, found others");
-    let places: HashMap<u64, usize> = states.iter().map(SegmentState::number).zip(0..).collect();
-    let (segments, numbers) = (delta.numeric(SEGMENT)?, delta.numeric(DOC)?);
+    let places = places_by_number(states);
+    let (segments, numbers) = (numbers_of(delta, SEGMENT)?, numbers_of(delta, DOC)?);
     let mut all: Vec<Rows> = Vec::new();
     let (mut number_before, mut row) = (None, 0);
     // Rows of unknown segments are not kept, whatever their number.
     while row < changed {
         let end = row.saturating_add(ROWS_AT_ONCE).min(changed);
-        let (of, docs) = (values(&segments, row..end)?, values(&numbers, row..end)?);
+        let (of, docs) = (values(&*segments, row..end)?, values(&*numbers, row..end)?);
         let (of, docs) = of.zip(docs).ok_or_else(damaged)?;
         for rows in of.chunk_by(|a, b| a == b) {
             let number = u64::try_from(rows[0]).map_err(|_| damaged())?;
@@ -265,17 +272,25 @@ fn read_rows(delta: &Segment, changed: u32, states: &[SegmentState]) -> Result<V
         }
     }
     // No row after these is of a document.
-    let is_all = |column: &Numeric| column.info().with_value.most() == u64::from(changed);
-    if is_all(&segments) && is_all(&numbers) { Ok(all) } else { Err(damaged()) }
+    let is_all = |column: &dyn Column| column.info().with_value.most() == u64::from(changed);
+    if is_all(&*segments) && is_all(&*numbers) { Ok(all) } else { Err(damaged()) }
+}
+
+/// A column of the delta's own, with a signed integer in each row.
+fn numbers_of(delta: &Segment, name: &str) -> Result<Arc<dyn Column>> {
+    delta.numeric(name)?;
+    Ok(delta.column(name)?)
 }
 
 /// The values of rows; `None` if one has none.
-fn values(column: &Numeric, rows: Range<u32>) -> Result<Option<Vec<i64>>> {
+fn values(column: &dyn Column, rows: Range<u32>) -> Result<Option<Vec<i64>>> {
     let (mut all, count) = (Vec::new(), rows.len());
-    column.scan(rows, |_, values| {
-        all.extend_from_slice(values);
-        ControlFlow::Continue(())
-    })?;
+    if let Some(numbers) = column.values().numbers() {
+        numbers.scan(rows.into(), &mut |batch| {
+            all.extend_from_slice(batch.values.one().unwrap_or_default());
+            ControlFlow::Continue(())
+        })?;
+    }
     Ok((all.len() == count).then_some(all))
 }
 

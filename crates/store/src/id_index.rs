@@ -43,8 +43,10 @@ impl SnapshotIds {
     /// By the filters of the segments.
     pub(crate) fn by_filters(segments: &[Arc<StoreSegment>]) -> Result<SnapshotIds> {
         // The newest segment comes first in a look-up, and last in a snapshot.
-        let readers =
-            segments.iter().rev().map(|segment| segment.require_ids()).collect::<Result<Vec<_>>>()?;
+        let mut readers = Vec::with_capacity(segments.len());
+        for segment in segments.iter().rev() {
+            readers.push(segment.require_ids()?);
+        }
         let lookup = Arc::new(IdLookup::new(readers));
         Ok(SnapshotIds { lookup, parts: (0..segments.len()).rev().collect() })
     }
@@ -60,9 +62,10 @@ impl IdIndex {
     /// The look-up over `segments` by the table, if it has all of them.
     pub(crate) fn lookup(&self, segments: &[Arc<StoreSegment>]) -> Option<SnapshotIds> {
         let members = self.members();
-        let ids = segments.iter().map(|segment| members.get(&segment.number).copied());
-        let parts: HashMap<SegmentId, usize> =
-            ids.zip(0..).map(|(id, part)| Some((id?, part))).collect::<Option<_>>()?;
+        let mut parts = HashMap::with_capacity(segments.len());
+        for (part, segment) in segments.iter().enumerate() {
+            parts.insert(*members.get(&segment.number)?, part);
+        }
         let lookup = self.table.snapshot();
         let parts = lookup.segments().map(|(id, _)| parts.get(&id).copied().unwrap_or(NO_PART)).collect();
         Some(SnapshotIds { lookup, parts })

@@ -3,7 +3,6 @@
 //! A merge reads segments as they are when it begins, while others go on changing the store. At its end, documents that were
 //! deleted or updated meanwhile are so in the merged segment, too, by the numbers that they got there.
 
-use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,13 +15,13 @@ use docvalues_writer::{Merger, Summary, Target};
 use crate::change::id_options;
 use crate::commit_file::FileEntry;
 use crate::error::Result;
-use crate::merge_policy::{MergePolicy, SegmentSize};
+use crate::merge_policy::{MergePolicy, SegmentSize, places_by_key};
 use crate::names::FileName;
 use crate::new_rows::{Dictionary, NewRows};
 use crate::schema::StoreSchema;
 use crate::segment::StoreSegment;
 use crate::segment_changes::SegmentChanges;
-use crate::state::SegmentState;
+use crate::state::{SegmentState, places_by_number};
 use crate::store::Store;
 use crate::sync::PoisonError;
 use crate::writer::Writer;
@@ -43,7 +42,7 @@ impl Store {
     /// If a segment is damaged, or the merged one cannot be written. Merges before stay.
     pub fn merge(&self, policy: &MergePolicy) -> Result<usize> {
         let mut merges = 0;
-        while self.merge_some(&AtomicBool::new(false), |sizes| policy.choose(sizes))? {
+        while self.merge_some(&AtomicBool::new(false), &|sizes| policy.choose(sizes))? {
             merges += 1;
         }
         Ok(merges)
@@ -58,13 +57,12 @@ impl Store {
     #[doc(alias = "forceMerge")]
     pub fn merge_to(&self, segments: usize) -> Result<()> {
         let most = segments.max(1);
-        self.merge_some(&AtomicBool::new(false), |sizes| match sizes {
+        self.merge_some(&AtomicBool::new(false), &|sizes| match sizes {
             [only] if most == 1 && (only.live < only.docs || only.updated > 0) => vec![0],
             sizes if sizes.len() <= most => Vec::new(),
             // The smallest, so that each document is merged once.
             sizes => {
-                let mut all: Vec<usize> = (0..sizes.len()).collect();
-                all.sort_by_key(|at| (sizes[*at].bytes, *at));
+                let mut all = places_by_key(sizes.iter().map(|size| size.bytes).zip(0..).collect());
                 all.truncate(sizes.len() + 1 - most);
                 all.sort_unstable();
                 all
@@ -78,7 +76,7 @@ impl Store {
     pub(crate) fn merge_some(
         &self,
         stop: &AtomicBool,
-        choose: impl FnOnce(&[SegmentSize]) -> Vec<usize>,
+        choose: &dyn Fn(&[SegmentSize]) -> Vec<usize>,
     ) -> Result<bool> {
         // One merge at a time: no segment is merged twice.
         let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
@@ -133,7 +131,7 @@ impl Store {
             states.iter().map(|state| state.now.over(&state.segment.segment, schema.fields())).collect();
         let note =
             |source: usize, old: DocId, new: DocId| new_numbers[source][old.get() as usize] = new.get();
-        let mut merger = Merger::new(self.options.writer).sort_by(schema.sort().iter().cloned()).moved(note);
+        let mut merger = Merger::new(self.options.writer).sort_by(schema.sort().to_vec()).moved(note);
         if let Some(id_field) = schema.id_field() {
             merger = merger.id_field(id_field, id_options());
         }
@@ -187,10 +185,11 @@ impl<'a> Merged<'a> {
 
     /// Carries over the values that documents of the old segments got since the last time.
     fn carry(&mut self, now: &[SegmentState], schema: &StoreSchema) -> Result<()> {
-        let now: HashMap<u64, &SegmentState> = now.iter().map(|state| (state.number(), state)).collect();
+        let places = places_by_number(now);
         for (at, old) in self.old.iter().enumerate() {
             // A segment without live documents may be gone by now.
-            let Some(SegmentState { now, .. }) = now.get(&old.number()) else { continue };
+            let Some(place) = places.get(&old.number()) else { continue };
+            let now = &now[*place].now;
             if now.has_values_of(&self.carried[at]) {
                 continue;
             }
@@ -202,7 +201,8 @@ impl<'a> Merged<'a> {
                 if docs.is_empty() {
                     continue;
                 }
-                docs.sort_unstable_by_key(new_number);
+                let by_new = places_by_key(docs.iter().map(|doc| new_number(doc).into()).zip(0..).collect());
+                let docs: Vec<DocId> = by_new.into_iter().map(|place| docs[place]).collect();
                 let new_docs = docs.iter().map(|doc| DocId::new(new_number(doc))).collect();
                 let column = now.column(&old.segment.segment, (place, field))?;
                 let rows = NewRows::read(&*column, &docs, new_docs)?;
@@ -218,12 +218,11 @@ impl<'a> Merged<'a> {
 impl Writer {
     /// Replaces segments by the merged one, in the place of the first.
     fn replace(&mut self, old: &[SegmentState], mut merged: SegmentState, new_numbers: &[Vec<u32>]) {
-        let now: HashMap<u64, &SegmentState> =
-            self.segments.iter().map(|state| (state.number(), state)).collect();
+        let places = places_by_number(&self.segments);
         for (before, new_numbers) in old.iter().zip(new_numbers) {
             // A segment without live documents may be gone by now.
-            let deleted: Vec<DocId> = match now.get(&before.number()) {
-                Some(now) => now.now.live.deleted_since(&before.now.live).collect(),
+            let deleted: Vec<DocId> = match places.get(&before.number()) {
+                Some(place) => self.segments[*place].now.live.deleted_since(&before.now.live).collect(),
                 None => (0..before.now.live.docs()).map(DocId::new).collect(),
             };
             for doc in deleted {

@@ -73,9 +73,11 @@ impl SegmentSize {
 impl MergePolicy {
     /// The indexes of the segments to merge next, ascending; empty if there is nothing to do.
     pub fn choose(&self, sizes: &[SegmentSize]) -> Vec<usize> {
-        let is_small = |at: &usize| sizes[*at].live_bytes() <= self.max_bytes / 2;
-        let mut by_size: Vec<usize> = (0..sizes.len()).filter(is_small).collect();
-        by_size.sort_by_key(|at| (std::cmp::Reverse(sizes[*at].live_bytes()), *at));
+        let live = sizes.iter().map(SegmentSize::live_bytes).zip(0..);
+        // By how much smaller they are than the largest possible, so that the largest comes first.
+        let small =
+            live.filter(|(bytes, _)| *bytes <= self.max_bytes / 2).map(|(bytes, at)| (u64::MAX - bytes, at));
+        let by_size = places_by_key(small.collect());
         let mut chosen = if by_size.len() > self.allowed(sizes, &by_size) {
             self.best_window(sizes, &by_size)
         } else {
@@ -148,6 +150,12 @@ impl MergePolicy {
         let all: f64 = window.iter().map(|at| sizes[*at].bytes as f64).sum();
         largest / total * live.powf(0.05) * (live / all.max(1.0)).powi(2)
     }
+}
+
+/// Sorts places by a key, and those of the same key by themselves.
+pub(crate) fn places_by_key(mut places: Vec<(u64, usize)>) -> Vec<usize> {
+    places.sort_unstable();
+    places.into_iter().map(|(_, at)| at).collect()
 }
 
 #[cfg(test)]

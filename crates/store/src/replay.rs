@@ -150,7 +150,7 @@ mod tests {
         let mut formatted = schema(&["a", "b", "c"]);
         formatted = formatted
             .clone()
-            .with_formats([Field { format: Some("%F".into()), ..formatted.fields()[0].clone() }])
+            .with_formats(vec![Field { format: Some("%F".into()), ..formatted.fields()[0].clone() }])
             .unwrap();
         assert_eq!(replay(2, other(&formatted)), None);
         assert_eq!(store.snapshot().schema().fields()[0].format.as_deref(), Some("%F"));

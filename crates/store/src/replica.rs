@@ -25,7 +25,7 @@ mod object_depot;
 mod stream;
 
 use std::fmt;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -289,7 +289,7 @@ impl Replica {
                 Taken::File { is_new: true }
             }
             Item::Commit(commit) => {
-                self.install_with(&commit, over, |file| -> Result<io::Empty> {
+                self.install_with(&commit, over, &mut |file| {
                     let what = "expected the file before its commit, found none".to_owned();
                     Err(Error::Damaged { file: file.name(), what })
                 })?;
@@ -344,7 +344,7 @@ impl Store {
             Ok(writer.sequence)
         })?;
         let begun = self.restart_log(epoch, sequence).and_then(|()| {
-            self.write_commit(|commit| (commit.epoch, commit.is_replica) = (epoch, is_replica))
+            self.write_commit(&|commit| (commit.epoch, commit.is_replica) = (epoch, is_replica))
         });
         self.poison_after(begun)?;
         self.remove_unnamed()

@@ -55,9 +55,9 @@ impl Resolved {
     /// Whether updates need anything.
     pub(crate) fn needs_reading(&self, schema: &StoreSchema) -> bool {
         let mut fields = self.updates.rows.columns().iter().zip(schema.fields());
-        let mut changes = self.updates.kinds.iter().flatten();
+        let needs_old = |(_, change): &(usize, Change)| matches!(change, Change::Add | Change::Remove);
         fields.any(|(column, field)| column.docs() > 0 && has_terms(field.kind))
-            || changes.any(|(_, change)| matches!(change, Change::Add | Change::Remove))
+            || self.updates.kinds.iter().any(|changes| changes.iter().any(needs_old))
     }
 
     /// Reads what an update needs.
@@ -78,9 +78,9 @@ impl Resolved {
                 self.read_current((at, doc), view, field)?;
             }
             if has_terms(field.1.kind) {
-                let new = self.updates.rows.column(place).into_iter().flat_map(|column| column.strings(row));
-                let terms: Vec<&[u8]> = new.collect();
-                look_up(&mut self.dictionaries, (at, place), view, field.1, terms.into_iter())?;
+                let column = self.updates.rows.column(place);
+                let terms = column.map_or_else(Vec::new, |column| column.strings(row).collect());
+                look_up(&mut self.dictionaries, (at, place), view, field.1, &terms)?;
             }
         }
         Ok(())
@@ -104,7 +104,8 @@ impl Resolved {
         let mut current = PlainColumn::of_kind(field.kind);
         rows.push_to(0, &mut current);
         if has_terms(field.kind) {
-            look_up(&mut self.dictionaries, (at, place), view, field, current.strings(0))?;
+            let terms: Vec<&[u8]> = current.strings(0).collect();
+            look_up(&mut self.dictionaries, (at, place), view, field, &terms)?;
         }
         self.current.insert((at, doc, place), current);
         Ok(())
@@ -121,7 +122,12 @@ impl Resolved {
             let then = self.columns.get(&(*segment, *field)).map(|(_, then)| then);
             then.is_none_or(|then| !segments[*segment].now.has_row_of(then, *field, *doc))
         };
-        let old: Vec<_> = self.current.keys().copied().filter(is_old).collect();
+        let mut old = Vec::new();
+        for key in self.current.keys() {
+            if is_old(key) {
+                old.push(*key);
+            }
+        }
         self.columns.clear();
         for (segment, doc, place) in old {
             let field = (place, &schema.fields()[place]);
@@ -175,16 +181,16 @@ impl Resolved {
 }
 
 /// Looks up terms in the dictionary of a segment's column.
-fn look_up<'t>(
+fn look_up(
     dictionaries: &mut HashMap<(usize, usize), Dictionary>,
     of: (usize, usize),
     view: SegmentView<'_>,
     field: &Field,
-    mut terms: impl Iterator<Item = &'t [u8]>,
+    terms: &[&[u8]],
 ) -> Result<()> {
     let dictionary = match dictionaries.entry(of) {
         Entry::Occupied(known) => known.into_mut(),
         Entry::Vacant(free) => free.insert(Dictionary::open(&view.segment.segment, field)?),
     };
-    terms.try_for_each(|term| dictionary.look_up(term))
+    terms.iter().try_for_each(|term| dictionary.look_up(term))
 }

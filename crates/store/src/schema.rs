@@ -53,13 +53,15 @@ impl StoreSchema {
     /// If there is a field of this name of another kind or type, the name begins with `_`, as those of the store, or
     /// there are 64,984 fields already.
     pub fn with_field(self, field: Field) -> Result<StoreSchema> {
-        self.with_fields([field])
+        self.with_fields(vec![field])
     }
 
     /// As [`with_field`](Self::with_field), for many. O(fields).
-    pub(crate) fn with_fields(mut self, fields: impl IntoIterator<Item = Field>) -> Result<StoreSchema> {
-        let mut known: HashMap<String, usize> =
-            self.fields.iter().map(|field| field.name.clone()).zip(0..).collect();
+    pub(crate) fn with_fields(mut self, fields: Vec<Field>) -> Result<StoreSchema> {
+        let mut known = HashMap::new();
+        for (at, field) in self.fields.iter().enumerate() {
+            known.insert(field.name.clone(), at);
+        }
         for field in fields {
             let refused = |why: String| Error::Schema { field: field.name.clone(), why };
             if field.name.starts_with('_') {
@@ -80,14 +82,12 @@ impl StoreSchema {
     }
 
     /// As [`with_fields`](Self::with_fields), but fields that are there already get the formats of these.
-    pub(crate) fn with_formats(self, fields: impl IntoIterator<Item = Field>) -> Result<StoreSchema> {
-        let fields: Vec<Field> = fields.into_iter().collect();
-        let mut schema = self.with_fields(fields.iter().cloned())?;
-        let mut formats: HashMap<String, Option<String>> =
-            fields.into_iter().map(|field| (field.name, field.format)).collect();
+    pub(crate) fn with_formats(self, fields: Vec<Field>) -> Result<StoreSchema> {
+        let mut schema = self.with_fields(fields.clone())?;
+        let places: HashMap<&str, usize> = fields.iter().map(|field| &*field.name).zip(0..).collect();
         for field in &mut schema.fields {
-            if let Some(format) = formats.remove(&field.name) {
-                field.format = format;
+            if let Some(at) = places.get(&*field.name) {
+                field.format = fields[*at].format.clone();
             }
         }
         Ok(schema)
@@ -134,7 +134,10 @@ impl StoreSchema {
     ///
     /// If there is no such field, its kind cannot be sorted by, or there are more than [`MAX_SORT_KEYS`] keys.
     pub fn with_sort(self, keys: impl IntoIterator<Item = SortKey>) -> Result<StoreSchema> {
-        let sort: Vec<SortKey> = keys.into_iter().collect();
+        self.sorted_by(keys.into_iter().collect())
+    }
+
+    fn sorted_by(self, sort: Vec<SortKey>) -> Result<StoreSchema> {
         if sort.len() > MAX_SORT_KEYS {
             let found = sort.len();
             return Err(Error::Request(format!("expected at most {MAX_SORT_KEYS} sort keys, found {found}")));
@@ -203,7 +206,7 @@ impl StoreSchema {
 
     /// The schema with the fields of a segment.
     pub(crate) fn with_segment(&self, fields: &[Field]) -> Result<StoreSchema> {
-        self.clone().with_fields(fields.iter().cloned())
+        self.clone().with_fields(fields.to_vec())
     }
 
     /// The same fields for a writer of segments.
@@ -320,6 +323,6 @@ impl TryFrom<SchemaEntry> for StoreSchema {
             descending: entry.descending,
             missing_first: entry.missing_first,
         };
-        schema.with_sort(entry.sort.into_iter().map(key)).map_err(|error| error.to_string())
+        schema.sorted_by(entry.sort.into_iter().map(key).collect()).map_err(|error| error.to_string())
     }
 }

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use docvalues_column::{
-    Changes, Column, ColumnChanges, ColumnSource, DocId, DocRange, Element, Field, Kind, LiveDocs, NewTerms,
-    OverlaySource, TermOrd,
+    Changes, Column, ColumnChanges, ColumnSource, DocId, Field, Kind, LiveDocs, NewTerms, OverlaySource,
 };
 use docvalues_reader::Segment;
 
@@ -64,7 +63,8 @@ impl SegmentChanges {
             (Some(ColumnChanges::Ords(a, _)), Some(ColumnChanges::Ords(b, _))) => a.is_clone_of(b),
             _ => false,
         };
-        let mut fields: Vec<usize> = self.fields().chain(other.fields()).collect();
+        let mut fields: Vec<usize> = self.fields().collect();
+        fields.extend(other.fields());
         fields.sort_unstable();
         fields.dedup();
         fields.retain(|field| !are_same(*field));
@@ -138,19 +138,8 @@ impl SegmentChanges {
 
     /// The documents whose values of a field changed since `before`, ascending.
     pub(crate) fn updated_since(&self, before: &SegmentChanges, field: usize) -> Vec<DocId> {
-        fn docs<T: Element>(now: &Changes<T>, before: Option<&Changes<T>>) -> Vec<DocId> {
-            match before {
-                Some(before) => now.since(before).map(|(doc, _)| doc).collect(),
-                None => now.rows(DocRange::new(0, now.docs())).map(|(doc, _)| doc).collect(),
-            }
-        }
         let before = before.columns.get(&field);
-        match self.columns.get(&field) {
-            Some(ColumnChanges::Numbers(now)) => docs(now, before.and_then(numbers)),
-            Some(ColumnChanges::Bytes(now)) => docs(now, before.and_then(bytes)),
-            Some(ColumnChanges::Ords(now, _)) => docs(now, before.and_then(ords)),
-            None => Vec::new(),
-        }
+        self.columns.get(&field).map_or_else(Vec::new, |now| now.docs_since(before))
     }
 
     /// Whether [`set`](Self::set) can take all terms that were looked up in a dictionary of a field.
@@ -216,16 +205,4 @@ impl SegmentChanges {
         }
         Ok(())
     }
-}
-
-fn numbers(changes: &ColumnChanges) -> Option<&Changes<i64>> {
-    if let ColumnChanges::Numbers(changes) = changes { Some(changes) } else { None }
-}
-
-fn bytes(changes: &ColumnChanges) -> Option<&Changes<u8>> {
-    if let ColumnChanges::Bytes(changes) = changes { Some(changes) } else { None }
-}
-
-fn ords(changes: &ColumnChanges) -> Option<&Changes<TermOrd>> {
-    if let ColumnChanges::Ords(changes, _) = changes { Some(changes) } else { None }
 }

@@ -114,8 +114,9 @@ impl Snapshot {
         let parts = match before {
             Some(before) => before.changed_parts(states, &blocks, &fields),
             None => {
-                let segments = states.iter().map(|state| part(state, &fields));
-                Parts::new(segments.chain(blocks.iter().map(|block| block_part(block, &fields))))
+                let mut parts: Vec<Part> = states.iter().map(|state| part(state, &fields)).collect();
+                parts.extend(blocks.iter().map(|block| block_part(block, &fields)));
+                Parts::new(parts)
             }
         };
         let parts = parts.with_fields(fields.clone());
@@ -144,10 +145,12 @@ impl Snapshot {
         let mut at = 0;
         let change = |state: &SegmentState| {
             // Both are in the same order, apart from merged segments, so that the search ends at once.
-            let places = (at..before.segments.len()).chain(0..at);
-            let known =
-                places.into_iter().find(|place| Arc::ptr_eq(&before.segments[*place], &state.segment));
-            let Some(place) = known else { return PartChange::Added(part(state, fields)) };
+            let (first, last) = before.segments.split_at(at);
+            let is_same = |segment: &Arc<StoreSegment>| Arc::ptr_eq(segment, &state.segment);
+            let known = last.iter().position(is_same).map(|place| at + place);
+            let Some(place) = known.or_else(|| first.iter().position(is_same)) else {
+                return PartChange::Added(part(state, fields));
+            };
             at = place + 1;
             let (changes, now) = (&before.changes[place], &state.now);
             // A reader reads all deltas again, perhaps those of another history.
@@ -174,7 +177,9 @@ impl Snapshot {
                 false => PartChange::Live(before.segments.len() + place, block.live.clone()),
             }
         };
-        before.parts.changed(states.iter().map(change).chain(blocks.iter().map(changed_block)))
+        let mut parts: Vec<PartChange> = states.iter().map(change).collect();
+        parts.extend(blocks.iter().map(changed_block));
+        before.parts.changed(parts)
     }
 
     /// The number of the last batch of changes that it contains.
@@ -194,14 +199,9 @@ impl Snapshot {
 
     /// The number of documents that are not deleted.
     pub fn docs(&self) -> u64 {
-        let blocks = self.0.blocks.iter().map(|block| &block.block.live);
-        self.0
-            .changes
-            .iter()
-            .map(|changes| &changes.live)
-            .chain(blocks)
-            .map(|live| u64::from(live.count()))
-            .sum()
+        let segments = self.0.changes.iter().map(|changes| u64::from(changes.live.count()));
+        let blocks = self.0.blocks.iter().map(|block| u64::from(block.block.live.count()));
+        segments.sum::<u64>() + blocks.sum::<u64>()
     }
 
     pub(crate) fn shared_schema(&self) -> Arc<StoreSchema> {

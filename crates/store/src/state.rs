@@ -80,6 +80,11 @@ impl SegmentState {
     }
 }
 
+/// The place of each segment, by its number.
+pub(crate) fn places_by_number(segments: &[SegmentState]) -> HashMap<u64, usize> {
+    segments.iter().map(SegmentState::number).zip(0..).collect()
+}
+
 impl CommitState {
     /// Opens a commit. Segments of the one `before` stay open, and its deltas are not read again if this one has more.
     ///
@@ -104,17 +109,18 @@ impl CommitState {
         options: OpenOptions,
         before: Option<&CommitState>,
     ) -> Result<CommitState> {
-        let known = before.iter().flat_map(|before| &before.segments);
-        let known: HashMap<u64, &SegmentState> = known.map(|state| (state.number(), state)).collect();
-        let open = |entry: &SegmentEntry| {
-            SegmentState::open(directory, entry, known.get(&entry.number).copied(), options)
-        };
-        let segments = file.segments.iter().map(open).collect::<Result<Vec<_>>>()?;
+        let known = before.map_or(&[][..], |before| &before.segments);
+        let places = places_by_number(known);
+        let mut segments = Vec::with_capacity(file.segments.len());
+        for entry in &file.segments {
+            let known = places.get(&entry.number).map(|place| &known[*place]);
+            segments.push(SegmentState::open(directory, entry, known, options)?);
+        }
         let mut state = CommitState { number, file, segments, tombstones: Tombstones::default() };
         let goes_on = |before: &&CommitState| state.file.deltas.starts_with(&before.file.deltas);
         let read = before.filter(goes_on).map(|before| before.file.deltas.len());
-        let known = if read.is_some() { known } else { HashMap::new() };
-        state.read_changes(directory, options, (read.unwrap_or(0), &known))?;
+        let known = if read.is_some() { known } else { &[] };
+        state.read_changes(directory, options, (read.unwrap_or(0), known))?;
         state.check_counts(directory)?;
         Ok(state)
     }
@@ -124,14 +130,15 @@ impl CommitState {
         &mut self,
         directory: &dyn Directory,
         options: OpenOptions,
-        (read, known): (usize, &HashMap<u64, &SegmentState>),
+        (read, known): (usize, &[SegmentState]),
     ) -> Result<()> {
-        let schema = &self.file.schema;
+        let (schema, places) = (&self.file.schema, places_by_number(known));
         for state in &mut self.segments {
-            let same = |known: &&&SegmentState| {
+            let same = |known: &&SegmentState| {
                 Arc::ptr_eq(&known.segment, &state.segment) && known.fold == state.fold
             };
-            if let Some(known) = known.get(&state.number()).filter(same) {
+            let known = places.get(&state.number()).map(|place| &known[*place]);
+            if let Some(known) = known.filter(same) {
                 (state.folded, state.now) = (known.folded.clone(), known.committed.clone());
             } else if let Some(fold) = state.fold {
                 let name = FileName::Fold { segment: state.number(), number: fold.number };

@@ -141,16 +141,22 @@ impl Store {
         let published = self.snapshot();
         let counters = &self.counters;
         self.change_quietly(|writer| {
-            let blocks = || writer.blocks();
-            let live =
-                writer.segments.iter().map(|state| &state.now.live).chain(blocks().map(|block| &block.live));
+            let (mut docs, mut buffered_docs, mut updates_bytes) = (0, 0, 0);
+            for state in &writer.segments {
+                docs += u64::from(state.now.live.count());
+                updates_bytes += state.now.heap();
+            }
+            for block in writer.blocks() {
+                docs += u64::from(block.live.count());
+                buffered_docs += u64::from(block.docs.docs());
+            }
             Ok(StoreStats {
                 segments: writer.segments.len(),
-                docs: live.map(|live| u64::from(live.count())).sum(),
-                buffered_docs: blocks().map(|block| u64::from(block.docs.docs())).sum(),
+                docs,
+                buffered_docs,
                 buffer_bytes: writer.buffer.bytes(),
                 sealed_bytes: writer.sealed_bytes(),
-                updates_bytes: writer.segments.iter().map(|state| state.now.heap()).sum(),
+                updates_bytes,
                 table_bytes: self.ids.table_bytes(),
                 remembered_deletes: writer.tombstones.len(),
                 unpublished: writer.sequence - published.sequence(),

@@ -301,6 +301,7 @@ impl Store {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn set_fields(&self, fields: impl IntoIterator<Item = docvalues_column::Field>) -> Result<()> {
+        let fields = fields.into_iter().collect();
         self.change(|writer| {
             writer.require_leader(&*self.directory)?;
             writer.change_schema(|schema| schema.with_formats(fields))
@@ -309,14 +310,23 @@ impl Store {
 
     /// Makes a change, and publishes it. All that was applied before is published first. Changes wait for each other.
     pub(crate) fn change<R>(&self, change: impl FnOnce(&mut Writer) -> Result<R>) -> Result<R> {
+        let (mut writer, before) = self.begin_change()?;
+        let changed = change(&mut writer);
+        self.end_change(writer, before);
+        changed
+    }
+
+    fn begin_change(&self) -> Result<(MutexGuard<'_, Writer>, Option<Snapshot>)> {
         let mut writer = self.writer()?;
         let before = self.publish_changes(&mut writer);
-        let changed = change(&mut writer);
+        Ok((writer, before))
+    }
+
+    fn end_change(&self, mut writer: MutexGuard<'_, Writer>, before: Option<Snapshot>) {
         let between = self.publish_changes(&mut writer);
         // Others need not wait until the memory is freed, and files are unmapped.
         drop(writer);
         drop((before, between));
-        changed
     }
 
     /// As [`change`](Self::change), for changes that the log does not hold.

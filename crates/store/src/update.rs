@@ -126,9 +126,11 @@ impl Updates {
 
     /// Begins rows of an update.
     pub(crate) fn begin(&mut self, update: &Update) {
-        let changes = update.changes.iter().map(|(field, change)| (field.index(), *change));
-        let mut changes: FieldChanges = changes.collect();
-        changes.sort_unstable_by_key(|(field, _)| *field);
+        let mut changes = FieldChanges::with_capacity(update.changes.len());
+        for (field, change) in &update.changes {
+            let place = changes.partition_point(|(other, _)| *other < field.index());
+            changes.insert(place, (field.index(), *change));
+        }
         if self.kinds.last() != Some(&changes) {
             self.kinds.push(changes);
         }
@@ -206,15 +208,11 @@ impl Updates {
                 match rows.values() {
                     PlainValues::Numbers(_) => {
                         let now = before.map_or(&[][..], |(column, doc)| column.numbers(doc));
-                        out.push_numbers(&combined(
-                            now.iter().copied(),
-                            rows.numbers(row).iter().copied(),
-                            is_added,
-                        ));
+                        out.push_numbers(&combined(now.to_vec(), rows.numbers(row).to_vec(), is_added));
                     }
                     PlainValues::Strings(_) => {
-                        let now = before.iter().flat_map(|(column, doc)| column.strings(*doc));
-                        out.push_strings(combined(now, rows.strings(row), is_added));
+                        let now = before.map_or_else(Vec::new, |(column, doc)| column.strings(doc).collect());
+                        out.push_strings(combined(now, rows.strings(row).collect(), is_added));
                     }
                 }
             }
@@ -248,13 +246,11 @@ impl Updates {
 pub(crate) type Before<'a> = Option<(&'a PlainColumn, u32)>;
 
 /// `now` with or without `others`; each value once if values are added.
-fn combined<T: Ord>(now: impl Iterator<Item = T>, others: impl Iterator<Item = T>, is_added: bool) -> Vec<T> {
-    let mut all: Vec<T> = now.collect();
+fn combined<T: Ord>(mut all: Vec<T>, mut others: Vec<T>, is_added: bool) -> Vec<T> {
     if is_added {
-        all.extend(others);
+        all.append(&mut others);
     } else {
-        let gone: Vec<T> = others.collect();
-        all.retain(|value| !gone.contains(value));
+        all.retain(|value| !others.contains(value));
     }
     all.sort_unstable();
     if is_added {

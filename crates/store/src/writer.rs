@@ -98,11 +98,8 @@ impl Writer {
 
     /// The blocks of documents that are in no segment, in the order of the parts of a snapshot.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = &Block> {
-        self.sealed
-            .iter()
-            .map(|sealed| &sealed.buffer)
-            .chain([&self.buffer])
-            .flat_map(|buffer| &buffer.blocks)
+        let sealed = self.sealed.as_ref().map_or(&[][..], |sealed| &sealed.buffer.blocks);
+        sealed.iter().chain(&self.buffer.blocks)
     }
 
     /// What a snapshot is made of.
@@ -235,13 +232,19 @@ impl Writer {
 
     /// The names of all files in use: of the last commit, of the one being written, and those written since.
     pub(crate) fn used(&self) -> HashSet<FileName> {
-        let states = self.segments.iter().flat_map(|state| {
-            let fold = state.fold.map(|fold| FileName::Fold { segment: state.number(), number: fold.number });
-            [FileName::Segment(state.number())].into_iter().chain(fold)
-        });
-        let deltas = self.deltas.iter().map(|delta| FileName::Delta(delta.number));
-        let others = self.committing.iter().chain(&self.received).copied();
-        states.chain(deltas).chain(self.committed.files()).chain(others).collect()
+        let mut used: HashSet<FileName> = self.committed.files().collect();
+        for state in &self.segments {
+            used.insert(FileName::Segment(state.number()));
+            if let Some(fold) = state.fold {
+                used.insert(FileName::Fold { segment: state.number(), number: fold.number });
+            }
+        }
+        for delta in &self.deltas {
+            used.insert(FileName::Delta(delta.number));
+        }
+        used.extend(&self.committing);
+        used.extend(&self.received);
+        used
     }
 }
 

@@ -248,7 +248,8 @@ impl<S: SegmentIds> IdLookup<S> {
             scheme_of.push(u32::try_from(scheme).unwrap_or(u32::MAX));
         }
         let bounds = segments.iter().map(|(_, segment)| segment.bounds());
-        let bounds = Bounds::of(schemes.len(), scheme_of.iter().copied().zip(bounds));
+        let bounds: Vec<_> = scheme_of.iter().copied().zip(bounds).collect();
+        let bounds = Bounds::of(schemes.len(), &bounds);
         IdLookup { segments, schemes, scheme_of, bounds, sliced: None, fingerprints }
     }
 

@@ -92,6 +92,8 @@ enum KeysReader<B> {
 
 impl<B: SectionBytes> KeysReader<B> {
     /// The dictionary as a trait object, for calls whose dispatch does not matter.
+    // Never inlined: where it is, the methods of all dictionaries are compiled again.
+    #[inline(never)]
     fn dictionary(&self) -> Option<&dyn Dictionary> {
         match self {
             KeysReader::None => None,

@@ -32,12 +32,18 @@ const SPAN: usize = 64 * GROUP;
 /// Most look-ups end at the first bit. The others take three counts of bits to find the rank.
 #[derive(Clone, Debug)]
 pub(super) struct Block<T> {
+    index: Index,
+    rows: NewRows<T>,
+}
+
+/// All of a block but the rows.
+#[derive(Clone, Debug, Default)]
+struct Index {
     groups: [u64; GROUPS / 64],
     starts: [u16; GROUPS / 64],
     changed: Vec<u64>,
     present: Vec<u64>,
     ranks: Vec<u16>,
-    rows: NewRows<T>,
 }
 
 /// New rows: one value each, arbitrary for a document without a value; or a list each.
@@ -51,8 +57,7 @@ impl<T: Element> Block<T> {
     /// A block without changes.
     pub(super) fn new(is_many: bool) -> Block<T> {
         let rows = if is_many { NewRows::Many(Lists::new()) } else { NewRows::One(Vec::new()) };
-        let (groups, starts) = ([0; GROUPS / 64], [0; GROUPS / 64]);
-        Block { groups, starts, changed: Vec::new(), present: Vec::new(), ranks: Vec::new(), rows }
+        Block { index: Index::default(), rows }
     }
 
     /// The number of changed documents.
@@ -70,31 +75,25 @@ impl<T: Element> Block<T> {
 
     /// The size in memory, in bytes.
     pub(super) fn heap(&self) -> usize {
-        let of_groups = size_of_val(&self.changed[..]) + size_of_val(&self.present[..]);
-        size_of::<Block<T>>() + of_groups + size_of_val(&self.ranks[..]) + self.rows.heap()
+        let of_groups = size_of_val(&self.index.changed[..]) + size_of_val(&self.index.present[..]);
+        size_of::<Block<T>>() + of_groups + size_of_val(&self.index.ranks[..]) + self.rows.heap()
     }
 
     /// The new row of a document, if it changed.
     #[inline]
     pub(super) fn row(&self, doc: u16) -> Option<Option<&[T]>> {
         let (group, bit) = (usize::from(doc) / GROUP, usize::from(doc) % GROUP);
-        if self.groups[group / 64] >> (group % 64) & 1 == 0 {
+        if self.index.groups[group / 64] >> (group % 64) & 1 == 0 {
             return None;
         }
-        let at = self.group(group);
-        let changed = self.changed[at];
+        let at = self.index.group(group);
+        let changed = self.index.changed[at];
         if changed >> bit & 1 == 0 {
             return None;
         }
-        let is_present = self.present.get(at).is_none_or(|present| present >> bit & 1 == 1);
-        let rank = usize::from(self.ranks[at]) + below(changed, bit);
+        let is_present = self.index.present.get(at).is_none_or(|present| present >> bit & 1 == 1);
+        let rank = usize::from(self.index.ranks[at]) + below(changed, bit);
         Some(is_present.then(|| self.rows.get(rank)))
-    }
-
-    /// The number of groups with changes before `group`.
-    #[inline]
-    fn group(&self, group: usize) -> usize {
-        usize::from(self.starts[group / 64]) + below(self.groups[group / 64], group % 64)
     }
 
     /// Whether any group that overlaps `docs`, which must not be empty, has changes.
@@ -105,7 +104,7 @@ impl<T: Element> Block<T> {
         spans.any(|span| {
             let start = span * 64;
             let within = first.max(start)..end.min(start + 64);
-            self.groups[span] & mask(within.start - start, within.len()) != 0
+            self.index.groups[span] & mask(within.start - start, within.len()) != 0
         })
     }
 
@@ -123,12 +122,12 @@ impl<T: Element> Block<T> {
     /// Whether the same documents of a group changed, to the same rows.
     pub(super) fn has_group(&self, other: &Group<'_, T>) -> bool {
         let group = other.first / GROUP;
-        if self.groups[group / 64] >> (group % 64) & 1 == 0 {
+        if self.index.groups[group / 64] >> (group % 64) & 1 == 0 {
             return false;
         }
-        let at = self.group(group);
-        let present = self.present.get(at).copied().unwrap_or(u64::MAX);
-        let (changed, rank) = (self.changed[at], usize::from(self.ranks[at]));
+        let at = self.index.group(group);
+        let present = self.index.present.get(at).copied().unwrap_or(u64::MAX);
+        let (changed, rank) = (self.index.changed[at], usize::from(self.index.ranks[at]));
         let count = changed.count_ones() as usize;
         (changed, changed & present) == (other.changed, other.changed & other.present)
             && self.rows.are_same(rank..rank + count, (other.rows, other.rank))
@@ -139,26 +138,26 @@ impl<T: Element> Block<T> {
     #[inline(always)]
     pub(super) fn place(&self, doc: u16) -> (bool, u16) {
         let group = usize::from(doc) / GROUP;
-        let groups = self.groups[group / 64];
+        let groups = self.index.groups[group / 64];
         let before = below(groups, group % 64);
         #[expect(clippy::cast_possible_truncation, reason = "of 1,024 groups")]
-        let at = self.starts[group / 64] + before as u16;
+        let at = self.index.starts[group / 64] + before as u16;
         (groups >> (group % 64) & 1 == 1, at)
     }
 
     /// Prefetches what [`rank_at`](Self::rank_at) reads.
     #[inline(always)]
     pub(super) fn prefetch_place(&self, at: u16) {
-        prefetch(self.changed.as_ptr().wrapping_add(usize::from(at)).cast());
-        prefetch(self.ranks.as_ptr().wrapping_add(usize::from(at)).cast());
+        prefetch(self.index.changed.as_ptr().wrapping_add(usize::from(at)).cast());
+        prefetch(self.index.ranks.as_ptr().wrapping_add(usize::from(at)).cast());
     }
 
     /// Whether a document changed, and its rank, by the place of its group, without a branch.
     #[inline(always)]
     pub(super) fn rank_at(&self, at: u16, doc: u16) -> (bool, usize) {
         let (at, bit) = (usize::from(at), usize::from(doc) % GROUP);
-        let changed = self.changed[at];
-        (changed >> bit & 1 == 1, usize::from(self.ranks[at]) + below(changed, bit))
+        let changed = self.index.changed[at];
+        (changed >> bit & 1 == 1, usize::from(self.index.ranks[at]) + below(changed, bit))
     }
 
     /// Prefetches a single value.
@@ -172,7 +171,7 @@ impl<T: Element> Block<T> {
     /// The new row of a changed document, by the place of its group and its rank.
     #[inline]
     pub(super) fn row_at(&self, at: u16, doc: u16, rank: usize) -> Option<&[T]> {
-        let present = self.present.get(usize::from(at));
+        let present = self.index.present.get(usize::from(at));
         let is_present = present.is_none_or(|present| present >> (usize::from(doc) % GROUP) & 1 == 1);
         is_present.then(|| self.rows.get(rank))
     }
@@ -194,7 +193,7 @@ impl<T: Element> Block<T> {
         let mut copied = 0;
         for (doc, row) in changes {
             let (group, bit) = place(*doc);
-            let (rank, is_old) = self.rank(group, bit);
+            let (rank, is_old) = self.index.rank(group, bit, self.len());
             rows.extend_from(&self.rows, copied..rank);
             rows.push(*row);
             copied = rank + usize::from(is_old);
@@ -202,44 +201,52 @@ impl<T: Element> Block<T> {
             present[group] = present[group] & !(1 << bit) | u64::from(row.is_some()) << bit;
         }
         rows.extend_from(&self.rows, copied..self.len());
-        Block::of(&changed, &present, rows)
+        Block { index: Index::of(&changed, &present), rows }
+    }
+}
+
+impl Index {
+    /// The number of groups with changes before `group`.
+    #[inline]
+    fn group(&self, group: usize) -> usize {
+        usize::from(self.starts[group / 64]) + below(self.groups[group / 64], group % 64)
     }
 
-    /// The number of changed documents before one, and whether it changed itself.
-    fn rank(&self, group: usize, bit: usize) -> (usize, bool) {
+    /// The number of changed documents before one, of `len`, and whether it changed itself.
+    fn rank(&self, group: usize, bit: usize, len: usize) -> (usize, bool) {
         let at = self.group(group);
-        let before = self.ranks.get(at).map_or(self.len(), |rank| usize::from(*rank));
+        let before = self.ranks.get(at).map_or(len, |rank| usize::from(*rank));
         if self.groups[group / 64] >> (group % 64) & 1 == 0 {
             return (before, false);
         }
         (before + below(self.changed[at], bit), self.changed[at] >> bit & 1 == 1)
     }
 
-    fn of(changed: &[u64; GROUPS], present: &[u64; GROUPS], rows: NewRows<T>) -> Block<T> {
-        let mut block = Block { rows, ..Block::new(false) };
+    fn of(changed: &[u64; GROUPS], present: &[u64; GROUPS]) -> Index {
+        let mut index = Index::default();
         let some = changed.iter().filter(|changed| **changed != 0).count();
-        block.changed.reserve_exact(some);
-        block.ranks.reserve_exact(some);
+        index.changed.reserve_exact(some);
+        index.ranks.reserve_exact(some);
         let mut rank = 0;
         for (group, changed) in changed.iter().enumerate().filter(|(_, changed)| **changed != 0) {
-            block.groups[group / 64] |= 1 << (group % 64);
-            block.changed.push(*changed);
+            index.groups[group / 64] |= 1 << (group % 64);
+            index.changed.push(*changed);
             // At most 65,472 documents lie before the last group.
-            block.ranks.push(u16::try_from(rank).unwrap_or(u16::MAX));
+            index.ranks.push(u16::try_from(rank).unwrap_or(u16::MAX));
             rank += changed.count_ones();
         }
         let mut start = 0;
-        for (to, groups) in block.starts.iter_mut().zip(&block.groups) {
+        for (to, groups) in index.starts.iter_mut().zip(&index.groups) {
             *to = start;
             start += u16::try_from(groups.count_ones()).unwrap_or(u16::MAX);
         }
         let lacks = |(changed, present): (&u64, &u64)| changed & !present != 0;
         if changed.iter().zip(present).any(lacks) {
-            block.present.reserve_exact(some);
+            index.present.reserve_exact(some);
             let some = changed.iter().zip(present).filter(|(changed, _)| **changed != 0);
-            block.present.extend(some.map(|(_, present)| *present));
+            index.present.extend(some.map(|(_, present)| *present));
         }
-        block
+        index
     }
 }
 
@@ -256,10 +263,11 @@ pub(super) struct Groups<'a, T> {
 
 impl<T> Groups<'_, T> {
     fn begin(&mut self, span: usize) {
-        let groups = self.block.groups[span];
+        let groups = self.block.index.groups[span];
         let before = self.docs.start.saturating_sub(span * SPAN) / GROUP;
         (self.span, self.left) = (span, groups & u64::MAX << before);
-        self.at = usize::from(self.block.starts[span]) + if before > 0 { below(groups, before) } else { 0 };
+        self.at =
+            usize::from(self.block.index.starts[span]) + if before > 0 { below(groups, before) } else { 0 };
     }
 }
 
@@ -276,7 +284,7 @@ impl<'a, T> Iterator for Groups<'a, T> {
                 }
                 self.begin(span);
             }
-            let (block, at) = (self.block, self.at);
+            let (index, rows, at) = (&self.block.index, &self.block.rows, self.at);
             let first = (self.span * 64 + self.left.trailing_zeros() as usize) * GROUP;
             self.left &= self.left - 1;
             self.at += 1;
@@ -284,16 +292,16 @@ impl<'a, T> Iterator for Groups<'a, T> {
                 self.left = 0;
                 continue;
             }
-            let present = block.present.get(at).copied().unwrap_or(u64::MAX);
-            let (all, rank) = (block.changed[at], usize::from(block.ranks[at]));
+            let present = index.present.get(at).copied().unwrap_or(u64::MAX);
+            let (all, rank) = (index.changed[at], usize::from(index.ranks[at]));
             if self.docs.start <= first && first + GROUP <= self.docs.end {
-                return Some(Group { first, changed: all, present, rank, rows: &block.rows });
+                return Some(Group { first, changed: all, present, rank, rows });
             }
             let start = self.docs.start.saturating_sub(first);
             let changed = all & mask(start, self.docs.end.min(first + GROUP) - first - start);
             let rank = rank + below(all, start);
             if changed != 0 {
-                return Some(Group { first, changed, present, rank, rows: &block.rows });
+                return Some(Group { first, changed, present, rank, rows });
             }
         }
     }

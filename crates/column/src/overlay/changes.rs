@@ -229,23 +229,44 @@ impl<T: Element> Changes<T> {
         &'a self,
         before: &'a Changes<T>,
     ) -> impl Iterator<Item = (DocId, Option<&'a [T]>)> + 'a {
-        let recent = self.recent.since(before);
-        let blocks = if recent.is_some() { &[] } else { &self.blocks[..] };
-        let blocks = blocks.iter().zip(&*before.blocks).enumerate();
-        let blocks = blocks.filter(|(_, (block, before))| match (block, before) {
-            (Some(block), Some(before)) => !Arc::ptr_eq(block, before),
-            (block, _) => block.is_some(),
-        });
-        let rows = blocks.flat_map(|(at, (block, before))| {
-            let groups = block.iter().flat_map(|block| block.groups_in(0..DOCS));
-            let is_new = |group: &Group<'_, T>| before.as_ref().is_none_or(|before| !before.has_group(group));
-            groups.filter(is_new).flat_map(move |group| {
+        self.docs_since(before).into_iter().filter_map(|doc| Some((doc, self.get(doc)?)))
+    }
+
+    /// The documents of [`since`](Self::since).
+    pub(super) fn docs_since(&self, before: &Changes<T>) -> Vec<DocId> {
+        if let Some(mut docs) = self.recent.since(before) {
+            docs.retain(|doc| self.get(*doc).is_some_and(|row| before.get(*doc) != Some(row)));
+            return docs;
+        }
+        let mut docs = Vec::new();
+        for (at, (block, block_before)) in self.blocks.iter().zip(&*before.blocks).enumerate() {
+            let Some(block) = block else { continue };
+            if block_before.as_ref().is_some_and(|before| Arc::ptr_eq(block, before)) {
+                continue;
+            }
+            for group in block.groups_in(0..DOCS) {
+                if block_before.as_ref().is_some_and(|before| before.has_group(&group)) {
+                    continue;
+                }
                 let first = at * DOCS + group.first;
-                group.rows().map(move |(bit, row)| (DocId::new(number(first + bit)), row))
-            })
-        });
-        let recent = recent.into_iter().flatten().filter_map(|doc| Some((doc, self.get(doc)?)));
-        recent.chain(rows).filter(|(doc, row)| before.get(*doc) != Some(*row))
+                for (bit, row) in group.rows() {
+                    let doc = DocId::new(number(first + bit));
+                    if before.get(doc) != Some(row) {
+                        docs.push(doc);
+                    }
+                }
+            }
+        }
+        docs
+    }
+
+    /// The documents that changed.
+    pub(super) fn changed_docs(&self) -> Vec<DocId> {
+        let mut docs = Vec::with_capacity(self.len as usize);
+        for (first, group) in self.groups(DocRange::new(0, self.docs)) {
+            docs.extend(group.rows().map(|(bit, _)| DocId::new(first | number(bit))));
+        }
+        docs
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use docvalues_format::file::field::Field;
 use docvalues_format::file::kind::Kind;
 use docvalues_format::file::sort::SortKey;
-use docvalues_format::id::TermOrd;
+use docvalues_format::id::{DocId, TermOrd};
 
 use super::{Changes, NewTerms, Overlay, TermOverlay};
 use crate::absent::AbsentColumn;
@@ -63,6 +63,19 @@ impl ColumnChanges {
         }
     }
 
+    /// The documents whose rows differ from `before`, an older clone, ascending: see [`Changes::since`]. Without it, or if it
+    /// has elements of another type, all that changed.
+    pub fn docs_since(&self, before: Option<&ColumnChanges>) -> Vec<DocId> {
+        match (self, before) {
+            (ColumnChanges::Numbers(now), Some(ColumnChanges::Numbers(before))) => now.docs_since(before),
+            (ColumnChanges::Bytes(now), Some(ColumnChanges::Bytes(before))) => now.docs_since(before),
+            (ColumnChanges::Ords(now, _), Some(ColumnChanges::Ords(before, _))) => now.docs_since(before),
+            (ColumnChanges::Numbers(now), _) => now.changed_docs(),
+            (ColumnChanges::Bytes(now), _) => now.changed_docs(),
+            (ColumnChanges::Ords(now, _), _) => now.changed_docs(),
+        }
+    }
+
     /// The size in memory, in bytes.
     pub fn heap(&self) -> usize {
         match self {
@@ -115,6 +128,10 @@ impl OverlaySource {
         base: Arc<dyn ColumnSource + Send + Sync>,
         changes: impl IntoIterator<Item = (Field, ColumnChanges)>,
     ) -> OverlaySource {
+        OverlaySource::of(base, changes.into_iter().collect())
+    }
+
+    fn of(base: Arc<dyn ColumnSource + Send + Sync>, changes: Vec<(Field, ColumnChanges)>) -> OverlaySource {
         let mut changed = BTreeMap::new();
         for (field, changes) in changes {
             let name = field.name.clone();

@@ -134,23 +134,22 @@ impl BatchBody {
         let docs = columns(self.docs, self.columns)?;
         let updates = self.updates.parts()?;
         let deleted = Lists::from_parts(self.deleted_offsets, self.deleted)?;
-        let operation = |operation: OperationBody| match operation {
-            OperationBody::Write(doc) => (doc < self.docs).then_some(What::Write(doc)),
-            OperationBody::Update(row) => (row < updates.count()).then_some(What::Update(row)),
-            OperationBody::Delete(at, version) => {
-                ((at as usize) < deleted.len()).then_some(What::Delete(at as usize, version))
-            }
-        };
-        let operations = self.operations.into_iter().map(operation).collect::<Option<Vec<_>>>()?;
-        // Each document is written once, so a body has at least a byte for each.
-        let written = operations.iter().filter_map(|operation| match operation {
-            What::Write(doc) => Some(*doc),
-            What::Delete(..) | What::Update(_) => None,
-        });
-        if !written.eq(0..self.docs) {
-            return None;
+        let (mut operations, mut written) = (Vec::with_capacity(self.operations.len()), 0);
+        for operation in self.operations {
+            operations.push(match operation {
+                // Each document is written once, so a body has at least a byte for each.
+                OperationBody::Write(doc) if doc == written && doc < self.docs => {
+                    written += 1;
+                    What::Write(doc)
+                }
+                OperationBody::Update(row) if row < updates.count() => What::Update(row),
+                OperationBody::Delete(at, version) if (at as usize) < deleted.len() => {
+                    What::Delete(at as usize, version)
+                }
+                _ => return None,
+            });
         }
-        Some((docs, updates, operations, deleted))
+        (written == self.docs).then_some((docs, updates, operations, deleted))
     }
 }
 
@@ -214,8 +213,11 @@ impl ColumnBody {
 }
 
 fn columns(docs: u32, columns: Vec<ColumnBody>) -> Option<PlainColumns> {
-    let columns = columns.into_iter().map(ColumnBody::column).collect::<Option<Vec<_>>>()?;
-    PlainColumns::new(docs, columns)
+    let mut all = Vec::with_capacity(columns.len());
+    for column in columns {
+        all.push(column.column()?);
+    }
+    PlainColumns::new(docs, all)
 }
 
 impl FrameBody {

@@ -160,8 +160,8 @@ impl HeldCommit {
         depot.put(&name, bytes.len() as u64, &mut &bytes[..])?;
         published.add(bytes.len() as u64);
         let older = commits.iter().filter(|(other, _)| *other != name).rev().take(KEPT - 1);
-        let mut needed: HashSet<String> = HashSet::from([name.clone()]);
-        needed.extend(self.files().files().map(|file| file.name()));
+        let mut needed: HashSet<String> = self.files().files().map(|file| file.name()).collect();
+        needed.insert(name.clone());
         for (name, commit) in older {
             needed.insert(name.clone());
             needed.extend(commit.files().map(|file| file.name()));
@@ -179,15 +179,16 @@ impl HeldCommit {
         depot: &dyn Depot,
         (names, commits): (&[String], &[(String, CommitFiles)]),
     ) -> Result<bool> {
-        let mut named = commits.iter().flat_map(|(_, commit)| commit.files());
-        if let Some(named) = named.find(|named| named.name == file.name) {
-            return Ok(named == *file);
+        for (_, commit) in commits {
+            if let Some(named) = commit.files().find(|named| named.name == file.name) {
+                return Ok(named == *file);
+            }
         }
         if !names.contains(&file.name()) {
             return Ok(false);
         }
         match depot.open(&file.name())? {
-            Some(there) => is_same(there, self.open(file)?).map_err(Error::Stream),
+            Some(mut there) => is_same(&mut there, &mut self.open(file)?).map_err(Error::Stream),
             None => Ok(false),
         }
     }
@@ -223,7 +224,7 @@ fn require_newer(commit: &CommitFile, newest: &CommitFile) -> Result<()> {
 }
 
 /// Whether both have the same bytes.
-fn is_same(mut one: impl Read, mut two: impl Read) -> std::io::Result<bool> {
+fn is_same(one: &mut dyn Read, two: &mut dyn Read) -> std::io::Result<bool> {
     let mut bytes = [vec![0; PIECE], vec![0; PIECE]];
     loop {
         let [left, right] = &mut bytes;
@@ -277,7 +278,7 @@ impl Replica {
                 return Ok(None);
             }
             let mut missing = None;
-            let installed = self.install_with(&newest, over, |file| match depot.open(&file.name())? {
+            let installed = self.install_with(&newest, over, &mut |file| match depot.open(&file.name())? {
                 Some(found) => Ok(found),
                 None => {
                     missing = Some(file.name());
@@ -299,6 +300,9 @@ impl Replica {
 
 /// The commits in a depot that are whole, with their names, the newest last. Those that are being removed are left out.
 fn whole_commits(depot: &dyn Depot, names: &[String]) -> Result<Vec<(String, CommitFiles)>> {
+    fn order((name, commit): &(String, CommitFiles)) -> (u64, u64, &str) {
+        (commit.epoch(), commit.sequence(), name)
+    }
     let mut commits = Vec::new();
     for name in names.iter().filter(|name| matches!(FileName::parse(name), Some(FileName::Commit(_)))) {
         let Some(file) = depot.open(name)? else { continue };
@@ -307,9 +311,12 @@ fn whole_commits(depot: &dyn Depot, names: &[String]) -> Result<Vec<(String, Com
         match CommitFiles::decode(&bytes) {
             // The next one that is put takes its place.
             Err(Error::Damaged { .. }) => {}
-            commit => commits.push((name.clone(), commit?)),
+            commit => {
+                let commit = (name.clone(), commit?);
+                let place = commits.partition_point(|other| order(other) <= order(&commit));
+                commits.insert(place, commit);
+            }
         }
     }
-    commits.sort_by_key(|(name, commit)| (commit.epoch(), commit.sequence(), name.clone()));
     Ok(commits)
 }

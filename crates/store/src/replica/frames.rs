@@ -244,6 +244,9 @@ fn logs_after(directory: &dyn Directory, number: Option<u64>) -> Result<Vec<LogS
     };
     let mut numbers: Vec<u64> = directory.list()?.iter().filter_map(|entry| number_of(&entry.name)).collect();
     numbers.sort_unstable();
-    let logs = numbers.into_iter().map(|number| LogSource::open_alone(directory, number));
-    logs.filter_map(Result::transpose).collect()
+    let mut logs = Vec::new();
+    for number in numbers {
+        logs.extend(LogSource::open_alone(directory, number)?);
+    }
+    Ok(logs)
 }

@@ -77,9 +77,9 @@ impl Replica {
     ///
     /// If the bytes are not those of the file; if the replica has another file of this name; if a call fails. The file is not
     /// there then.
-    pub fn copy(&self, file: &StoredFile, from: impl Read) -> Result<()> {
+    pub fn copy(&self, file: &StoredFile, mut from: impl Read) -> Result<()> {
         let _one = self.receiving();
-        self.copy_alone(file, from)
+        self.copy_alone(file, &mut from)
     }
 
     /// Switches to a commit of the leader. Copies the files that are missing, from what `open` returns for them.
@@ -95,9 +95,9 @@ impl Replica {
     pub fn install<R: Read>(
         &self,
         commit: &CommitFiles,
-        open: impl FnMut(&StoredFile) -> Result<R>,
+        mut open: impl FnMut(&StoredFile) -> Result<R>,
     ) -> Result<Installed> {
-        self.install_with(commit, false, open)
+        self.install_with(commit, false, &mut |file| Ok(Box::new(open(file)?)))
     }
 
     /// As [`install`](Self::install), but accepts any commit: one that lacks batches of the replica, one of an older epoch,
@@ -110,9 +110,9 @@ impl Replica {
     pub fn install_over<R: Read>(
         &self,
         commit: &CommitFiles,
-        open: impl FnMut(&StoredFile) -> Result<R>,
+        mut open: impl FnMut(&StoredFile) -> Result<R>,
     ) -> Result<Installed> {
-        self.install_with(commit, true, open)
+        self.install_with(commit, true, &mut |file| Ok(Box::new(open(file)?)))
     }
 
     fn require_newer(&self, commit: &CommitFiles) -> Result<()> {
@@ -136,11 +136,11 @@ impl Replica {
         Ok(())
     }
 
-    pub(super) fn install_with<R: Read>(
+    pub(super) fn install_with<'r>(
         &self,
         commit: &CommitFiles,
         over: bool,
-        mut open: impl FnMut(&StoredFile) -> Result<R>,
+        open: &mut dyn FnMut(&StoredFile) -> Result<Box<dyn Read + 'r>>,
     ) -> Result<Installed> {
         let _one = self.receiving();
         if !over {
@@ -148,7 +148,7 @@ impl Replica {
         }
         let mut installed = Installed::default();
         for file in commit.files().filter(|file| !self.keep(file)) {
-            self.copy_alone(&file, open(&file)?)?;
+            self.copy_alone(&file, &mut *open(&file)?)?;
             installed.files += 1;
             installed.bytes += file.bytes();
         }
@@ -156,7 +156,7 @@ impl Replica {
         Ok(installed)
     }
 
-    fn copy_alone(&self, file: &StoredFile, from: impl Read) -> Result<()> {
+    fn copy_alone(&self, file: &StoredFile, from: &mut dyn Read) -> Result<()> {
         let (store, name) = (&self.store, file.name());
         store.change_quietly(|writer| {
             writer.require_lock()?;
@@ -269,7 +269,7 @@ fn own_numbers(leader: u64, own: u64) -> u64 {
 }
 
 /// Appends `bytes` bytes.
-pub(super) fn copy(mut from: impl Read, bytes: u64, to: &mut NewFile) -> Result<()> {
+pub(super) fn copy(from: &mut dyn Read, bytes: u64, to: &mut NewFile) -> Result<()> {
     let mut piece = vec![0; PIECE.min(usize::try_from(bytes).unwrap_or(PIECE))];
     let mut left = bytes;
     while left > 0 {

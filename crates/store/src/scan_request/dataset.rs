@@ -109,8 +109,11 @@ impl Dataset {
         match &self.0 {
             Contents::Commit(commit) => commit.open(),
             Contents::Files(files) => {
-                let parts = files.iter().map(|file| file.open().map(Part::new));
-                Ok(Parts::new(parts.collect::<Result<Vec<_>>>()?))
+                let mut parts = Vec::with_capacity(files.len());
+                for file in files {
+                    parts.push(Part::new(file.open()?));
+                }
+                Ok(Parts::new(parts))
             }
             Contents::Objects(_) => Err(Error::Request(format!(
                 "expected a dataset of files, found {self}: use `open_objects`, or `Objects::table` for SQL"

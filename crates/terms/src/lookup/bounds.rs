@@ -29,12 +29,9 @@ pub(super) struct Bounds {
 
 impl Bounds {
     /// The bounds of segments, given by their scheme and their least and greatest ids.
-    pub(super) fn of<'a>(
-        schemes: usize,
-        segments: impl Iterator<Item = (u32, Option<Ends<'a>>)> + Clone,
-    ) -> Bounds {
+    pub(super) fn of<'a>(schemes: usize, segments: &[(u32, Option<Ends<'a>>)]) -> Bounds {
         let mut shared: Vec<Option<&[u8]>> = vec![None; schemes];
-        for (scheme, bounds) in segments.clone() {
+        for &(scheme, bounds) in segments {
             let (Some(shared), Some((least, greatest))) = (shared.get_mut(scheme as usize), bounds) else {
                 continue;
             };
@@ -44,12 +41,12 @@ impl Bounds {
         }
         let shared: Vec<Box<[u8]>> =
             shared.into_iter().map(|shared| shared.unwrap_or_default().into()).collect();
-        let range = |(scheme, bounds): (u32, Option<Ends>)| {
+        let range = |&(scheme, bounds): &(u32, Option<Ends>)| {
             let skip = shared.get(scheme as usize).map_or(0, |shared| shared.len());
             let key = |id: &[u8]| first_eight(id.get(skip..).unwrap_or_default());
             bounds.map_or((scheme, u64::MAX, 0), |(least, greatest)| (scheme, key(least), key(greatest)))
         };
-        let ranges = segments.map(range).collect::<Vec<_>>();
+        let ranges = segments.iter().map(range).collect::<Vec<_>>();
         let useful = useful(&ranges);
         Bounds { ranges, shared, useful }
     }

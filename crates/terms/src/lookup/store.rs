@@ -249,7 +249,9 @@ impl<S: SegmentIds> Writer<S> {
             }
             ids.push(id);
         }
-        self.segments.splice(..0, ids.iter().copied().zip(segments.iter().cloned()));
+        let mut all: Vec<_> = ids.iter().copied().zip(segments.iter().cloned()).collect();
+        all.append(&mut self.segments);
+        self.segments = all;
         // A failed move is no reason to refuse the new segment.
         let _ = self.maintain(added.saturating_mul(MOVED_PER_ADDED) + segments.len());
         Ok(ids)
