@@ -170,7 +170,7 @@ impl<S> Binary<S> {
     /// # Errors
     ///
     /// The first error of `f`.
-    pub fn try_map<T, E>(self, f: &mut impl FnMut(Section, S) -> Result<T, E>) -> Result<Binary<T>, E> {
+    pub fn try_map<T, E>(self, f: &mut dyn FnMut(Section, S) -> Result<T, E>) -> Result<Binary<T>, E> {
         let bytes = self.bytes.map(|s| f(Section::Bytes, s)).transpose()?;
         let coding = match self.coding {
             Coding::Raw => Coding::Raw,

@@ -159,7 +159,7 @@ impl<S> Dictionary<S> {
     /// # Errors
     ///
     /// The first error of `f`.
-    pub fn try_map<T, E>(self, f: &mut impl FnMut(Section, S) -> Result<T, E>) -> Result<Dictionary<T>, E> {
+    pub fn try_map<T, E>(self, f: &mut dyn FnMut(Section, S) -> Result<T, E>) -> Result<Dictionary<T>, E> {
         let Dictionary { count, max_len, total_len, blocks, index } = self;
         let blocks = blocks.map(|s| f(Section::Terms, s)).transpose()?;
         let index = match index {

@@ -78,6 +78,7 @@ mod pruning_stats;
 mod read;
 mod simd;
 mod skip_index;
+mod slice;
 mod table;
 mod value_stats;
 mod verify;
@@ -93,10 +94,13 @@ pub use read::NumericReader;
 pub use verify::{BlockCount, Encodings};
 pub use zone::{ZONE, ZONE_LEN, ZONES_PER_ZONE};
 
-/// A value to encode: an integer type that converts to `i64`.
-pub trait Number: Copy + Into<i64> {}
-
-impl<T: Copy + Into<i64>> Number for T {}
+/// A value to encode: an integer type that converts to `i64`. Those of 64 and 32 bits, `i64` and `u32`, are encoded as
+/// they are, others are converted first.
+pub trait Number: Copy + Into<i64> {
+    /// The values as the encoder reads them: they themselves, or converted in `wider`.
+    #[doc(hidden)]
+    fn slice<'a>(values: &'a [Self], wider: &'a mut Vec<i64>) -> slice::Slice<'a>;
+}
 
 /// Values to encode: a slice, or values in a file if they exceed memory.
 pub trait Values {
@@ -278,7 +282,7 @@ impl<S> Numeric<S> {
     /// # Errors
     ///
     /// The first that `f` returns.
-    pub fn try_map<T, E>(self, f: &mut impl FnMut(Section, S) -> Result<T, E>) -> Result<Numeric<T>, E> {
+    pub fn try_map<T, E>(self, f: &mut dyn FnMut(Section, S) -> Result<T, E>) -> Result<Numeric<T>, E> {
         let role = self.role;
         let blocks = self.blocks.map(|s| f(role.blocks(), s)).transpose()?;
         let jump = self.jump.map(|s| f(role.jump(), s)).transpose()?;

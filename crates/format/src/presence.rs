@@ -185,7 +185,7 @@ impl<S> Presence<S> {
     /// # Errors
     ///
     /// The first error of `f`.
-    pub fn try_map<T, E>(self, f: &mut impl FnMut(Section, S) -> Result<T, E>) -> Result<Presence<T>, E> {
+    pub fn try_map<T, E>(self, f: &mut dyn FnMut(Section, S) -> Result<T, E>) -> Result<Presence<T>, E> {
         Ok(match self {
             Presence::All => Presence::All,
             Presence::Blocks { values, blocks, jump } => Presence::Blocks {

@@ -41,8 +41,8 @@ impl BinaryColumn {
     ) -> Result<()> {
         let BinaryColumn { core, values } = self;
         let (mut scratch, mut buffer) = (Scratch::default(), Vec::new());
-        core.request(docs, |doc| drop(self.read(doc, &mut buffer)));
-        core.named(core.each_batch(docs, |place, indices| {
+        core.request(docs, &mut |doc| drop(self.read(doc, &mut buffer)));
+        core.named(core.each_batch(docs, &mut |place, indices| {
             if !indices.all {
                 gaps(place.start, indices);
             }
@@ -105,7 +105,7 @@ impl BinaryColumn {
         }
         bits::check(docs, bits);
         let (mut scratch, mut buffer, mut found) = (Scratch::default(), Vec::new(), Vec::new());
-        core.named(core.each_window(docs, |window, first| {
+        core.named(core.each_window(docs, &mut |window, first| {
             let first = u64::from(first.get());
             pruned.read += window.len() as u64;
             values.find_prefix(
@@ -164,7 +164,7 @@ impl Rows<u8> for BinaryColumn {
     fn scan(&self, docs: DocRange, each: &mut Each<'_, u8>) -> Result<()> {
         let BinaryColumn { core, values } = self;
         let mut scratch = Scratch::default();
-        core.named(core.each_window(docs, |docs, first| {
+        core.named(core.each_window(docs, &mut |docs, first| {
             let (mut docs, mut first) = (docs, u64::from(first.get()));
             while !docs.is_empty() {
                 let strings = values.decode(first..first + docs.len() as u64, &mut scratch)?;

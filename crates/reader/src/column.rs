@@ -67,7 +67,7 @@ impl ColumnCore {
 
     /// Requests the bytes that `read` touches for all of `these`, a wave for many at a time, if the segment is read by
     /// requests.
-    pub(crate) fn request<D: Copy>(&self, these: &[D], read: impl FnMut(D)) {
+    pub(crate) fn request<D: Copy>(&self, these: &[D], read: &mut dyn FnMut(D)) {
         request(&self.source, these, read);
     }
 
@@ -121,7 +121,7 @@ impl ColumnCore {
     pub(crate) fn each_batch(
         &self,
         docs: &[DocId],
-        mut each: impl FnMut(Range<usize>, Indices<'_>) -> FormatResult<()>,
+        each: &mut dyn FnMut(Range<usize>, Indices<'_>) -> FormatResult<()>,
     ) -> FormatResult<()> {
         with_buffer(docs.len().min(BATCH), |buffer| {
             for (i, docs) in docs.chunks(BATCH).enumerate() {
@@ -140,7 +140,7 @@ impl ColumnCore {
     pub(crate) fn each_window(
         &self,
         docs: DocRange,
-        mut each: impl FnMut(&[DocId], ValueIndex) -> FormatResult<bool>,
+        each: &mut dyn FnMut(&[DocId], ValueIndex) -> FormatResult<bool>,
     ) -> FormatResult<()> {
         let mut found = Vec::new();
         let DocRange { mut start, end } = docs.clip(self.docs);
@@ -172,7 +172,7 @@ impl ColumnCore {
         docs: DocRange,
         bits: &mut [u64],
         pruned: &mut Pruning,
-        mut matching: impl FnMut(Range<u32>, &mut [u64], &mut Pruning) -> FormatResult<()>,
+        matching: &mut dyn FnMut(Range<u32>, &mut [u64], &mut Pruning) -> FormatResult<()>,
     ) -> FormatResult<()> {
         let docs = docs.clip(self.docs);
         if self.is_dense() {
@@ -214,9 +214,9 @@ pub(crate) fn with_buffer<T: Copy + Default, R>(len: usize, work: impl FnOnce(&m
 
 /// Requests the bytes that `read` touches for all of `these`, a wave for many at a time, if `source` is read by
 /// requests.
-pub(crate) fn request<D: Copy>(source: &Source, these: &[D], mut read: impl FnMut(D)) {
+pub(crate) fn request<D: Copy>(source: &Source, these: &[D], read: &mut dyn FnMut(D)) {
     if source.is_requested() {
-        let mut wave = |these: &[D]| source.in_waves(|| these.iter().copied().for_each(&mut read));
+        let mut wave = |these: &[D]| source.in_waves(|| these.iter().copied().for_each(&mut *read));
         these.chunks(REQUEST_BATCH).for_each(&mut wave);
     }
 }

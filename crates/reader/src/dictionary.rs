@@ -45,7 +45,7 @@ impl Terms for Dictionary {
     fn gather_terms(&self, ords: &[TermOrd], out: &mut Lists<u8>) -> Result<()> {
         let (mut gather, mut term) = (self.reader.gather(), Vec::new());
         out.clear();
-        request(&self.source, ords, |ord| drop(self.reader.term(ord, &mut term)));
+        request(&self.source, ords, &mut |ord| drop(self.reader.term(ord, &mut term)));
         for ords in ords.chunks(BATCH) {
             self.check_ords(ords)?;
             self.named(gather.locate(ords))?;

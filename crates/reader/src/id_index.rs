@@ -8,7 +8,7 @@ use std::sync::Arc;
 use docvalues_column::{DocId, Error, Result};
 use docvalues_format::cursor::Cursor;
 use docvalues_format::error::{self, ErrorKind, Place, Section as Role};
-use docvalues_format::granule::{SectionRef, extent};
+use docvalues_format::granule::SectionRef;
 use docvalues_storage::{Advice, Section};
 use docvalues_terms::ids::{Form, IDS_TAG, IdSizes, Ids};
 use docvalues_terms::packing;
@@ -123,7 +123,7 @@ impl Segment {
             let (field, ids) = Ids::decode_meta(cursor)?;
             cursor.equal("number of bytes after the entry of the id index", cursor.left() as u64, 0)?;
             let mut at = extension.sections.start;
-            let ids = ids.try_map(&mut |_, section: SectionRef| {
+            for (_, section) in sections(&ids) {
                 // The sections ascend, so that no two of them overlap.
                 let end = section.end().filter(|&end| section.offset >= at && end <= extension.sections.end);
                 at = end.ok_or_else(|| {
@@ -131,8 +131,7 @@ impl Segment {
                         "a section of the id index is outside of its part of the file",
                     ))
                 })?;
-                Ok(section)
-            })?;
+            }
             Ok((field.to_owned(), ids))
         };
         match read(&mut cursor) {
@@ -143,15 +142,9 @@ impl Segment {
 
     /// The sections of the id index, in file order; empty if there is no index.
     pub(crate) fn id_sections(&self) -> Result<Vec<SectionUsage>> {
-        let mut sections = Vec::new();
-        if let Some((_, _, ids)) = self.ids_entry()? {
-            let Ok(_) = ids.try_map(&mut |section, at: SectionRef| {
-                let bytes = extent(at.len).unwrap_or(u64::MAX);
-                sections.push(SectionUsage { section, offset: at.offset, payload: at.len, bytes });
-                Ok::<(), Infallible>(())
-            });
-        }
-        Ok(sections)
+        let ids = self.ids_entry()?;
+        let all = ids.map(|(_, _, ids)| sections(&ids)).unwrap_or_default();
+        Ok(all.into_iter().map(SectionUsage::of).collect())
     }
 
     /// Reads every byte of the id index, and proves that it is well-formed and has the ids of the documents, if all is checked.
@@ -165,11 +158,10 @@ impl Segment {
         };
         let named = |e| corrupt(self.file(), Some(&field), e);
         let mut damaged = Vec::new();
-        let Ok(_) = ids.try_map(&mut |role, at: SectionRef| {
+        for (role, at) in sections(&ids) {
             part(at.offset..at.end().unwrap_or(u64::MAX));
             damaged.extend(self.section(at, role).and_then(|section| section.verify_all()).err());
-            Ok::<(), Infallible>(())
-        });
+        }
         // Only if the checksums are right: otherwise the decoders would report the same bytes again.
         let checked = match damaged.is_empty() && checks == Checks::All {
             true => self.check_id_values(place),
@@ -343,4 +335,14 @@ impl IdIndex {
     pub fn with_context<T>(&self, result: FormatResult<T>) -> Result<T, Error> {
         result.map_err(|e| corrupt(&self.0.file, Some(&self.0.field), e))
     }
+}
+
+/// The sections of the id index, in file order.
+fn sections(ids: &Ids<SectionRef>) -> Vec<(Role, SectionRef)> {
+    let mut sections = Vec::new();
+    let Ok(_) = ids.clone().try_map(&mut |role, at| {
+        sections.push((role, at));
+        Ok::<_, Infallible>(())
+    });
+    sections
 }

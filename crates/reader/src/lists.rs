@@ -63,7 +63,7 @@ impl ListReader<'_> {
     /// another, so their cache misses overlap.
     pub(crate) fn gather<T: Stored>(&self, docs: &[DocId], out: &mut Lists<T>) -> FormatResult<()> {
         let (mut pairs, mut places) = ([[0; 2]; BATCH], [[0; 2]; BATCH]);
-        self.core.each_batch(docs, |_, indices| {
+        self.core.each_batch(docs, &mut |_, indices| {
             let mut count = 0;
             for &index in indices.each {
                 // The entry of a document without a value is overwritten by the next one.
@@ -196,7 +196,7 @@ impl ListReader<'_> {
     /// Calls `each` with the lists of `docs`, batch by batch.
     pub(crate) fn scan<T: Stored>(&self, docs: DocRange, each: &mut Each<'_, T>) -> FormatResult<()> {
         let (mut numbers, mut offsets, mut values) = (Vec::new(), Vec::new(), Vec::new());
-        self.core.each_window(docs, |docs, first| {
+        self.core.each_window(docs, &mut |docs, first| {
             let first = u64::from(first.get());
             let indices = first..first + docs.len() as u64;
             self.read_offsets(indices, &mut numbers, &mut offsets)?;
@@ -245,7 +245,7 @@ impl ListReader<'_> {
             offsets: Vec::new(),
             hits: vec![0; (FILTER_VALUES / 64) as usize],
         };
-        self.core.filter_values(docs, bits, pruned, |indices, found, pruned| {
+        self.core.filter_values(docs, bits, pruned, &mut |indices, found, pruned| {
             let mut at = indices.start;
             while at < indices.end {
                 let end = at.saturating_add(FILTER_DOCS).min(indices.end);

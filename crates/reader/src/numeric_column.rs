@@ -44,7 +44,7 @@ impl NumericColumn {
         out.clear();
         let Some(lists) = self.lists() else { return Ok(()) };
         let mut list = Vec::<T>::new();
-        self.core.request(docs, |doc| {
+        self.core.request(docs, &mut |doc| {
             list.clear();
             // The gather below returns the same error.
             let _ = lists.read(doc, &mut list);
@@ -85,7 +85,7 @@ impl NumericColumn {
     ) -> Result<()> {
         assert_eq!(docs.len(), out.len(), "expected one output value per document");
         let NumericColumn { core, values, .. } = self;
-        core.request(docs, |doc| drop(self.read(doc)));
+        core.request(docs, &mut |doc| drop(self.read(doc)));
         let done = self.gather_leading(docs, out);
         if done == docs.len() {
             return Ok(());
@@ -93,7 +93,7 @@ impl NumericColumn {
         // The rest begins at a whole word of presence.
         let done = done - done % 64;
         let (docs, out) = (&docs[done..], &mut out[done..]);
-        core.named(core.each_batch(docs, |place, indices| {
+        core.named(core.each_batch(docs, &mut |place, indices| {
             if !indices.all {
                 gaps(done + place.start, indices);
             }
@@ -135,7 +135,7 @@ impl NumericColumn {
             return Ok(());
         }
         let mut buffer = Vec::new();
-        core.each_window(docs, |docs, first| {
+        core.each_window(docs, &mut |docs, first| {
             buffer.resize(docs.len(), T::default());
             let first = u64::from(first.get());
             T::decode(values, first..first + docs.len() as u64, &mut buffer)?;
@@ -163,7 +163,7 @@ impl NumericColumn {
             sort_key::set_bits(sort_key.doc_range(core, values, wanted)?, docs, bits);
             return Ok(());
         }
-        core.filter_values(docs, bits, pruned, |indices, found, pruned| {
+        core.filter_values(docs, bits, pruned, &mut |indices, found, pruned| {
             let indices = indices.start.into()..indices.end.into();
             values.filter(indices, wanted.clone(), found, pruned)
         })

@@ -1,7 +1,5 @@
 //! Disk usage of a segment, by column and section.
 
-use std::convert::Infallible;
-
 use docvalues_column::{Field, Result};
 use docvalues_format::error::Section as Role;
 use docvalues_format::file::column::{Column, Statistics, Values};
@@ -82,6 +80,13 @@ pub struct SectionUsage {
     pub bytes: u64,
 }
 
+impl SectionUsage {
+    pub(crate) fn of((section, at): (Role, SectionRef)) -> SectionUsage {
+        let bytes = extent(at.len).unwrap_or(u64::MAX);
+        SectionUsage { section, offset: at.offset, payload: at.len, bytes }
+    }
+}
+
 impl ColumnUsage {
     /// The bytes of all sections in the file.
     pub fn bytes(&self) -> u64 {
@@ -112,12 +117,7 @@ impl Segment {
     fn column_usage(&self, entry: Column<SectionRef>) -> Result<ColumnUsage> {
         let encodings = self.open_column(entry.clone())?.encodings();
         let encodings = encodings.map_err(|e| corrupt(self.file(), Some(&entry.field.name), e))?;
-        let mut sections = Vec::new();
-        let Ok(_) = entry.clone().try_map(&mut |section, at: SectionRef| {
-            let bytes = extent(at.len).unwrap_or(u64::MAX);
-            sections.push(SectionUsage { section, offset: at.offset, payload: at.len, bytes });
-            Ok::<(), Infallible>(())
-        });
+        let sections = entry.sections().into_iter().map(SectionUsage::of).collect();
         let docs_with_value = entry.presence.values(self.docs());
         let (value_count, term_count, bounds) = match &entry.values {
             Values::Numeric(values) => (values.count, None, Some((values.min, values.max))),

@@ -211,16 +211,19 @@ impl Segment {
     ) -> ControlFlow<()> {
         let named = |problem| corrupt(self.file(), Some(&entry.field.name), problem);
         let mut damaged = Vec::new();
-        let opened = entry.clone().try_map(&mut |role, at: SectionRef| {
+        for (role, at) in entry.sections() {
             // The sections of fine zones are after all columns; the caller adds them.
             if role != Role::FineZones {
                 parts.push(at.offset..at.end().unwrap_or(u64::MAX));
             }
-            let section = self.section(at, role)?;
-            damaged.extend(section.verify_all().err());
-            Ok::<Section, error::Error>(section)
-        });
-        damaged.extend(opened.err());
+            match self.section(at, role) {
+                Ok(section) => damaged.extend(section.verify_all().err()),
+                Err(problem) => {
+                    damaged.push(problem);
+                    break;
+                }
+            }
+        }
         if damaged.is_empty() && checks == Checks::All {
             // Only if the checksums are right: otherwise the decoders would report the same bytes again.
             let checked = self.open_column(entry.clone()).map(|column| column.check(&entry.statistics, page));

@@ -170,23 +170,33 @@ impl Requests {
     /// Runs `work` until it lacks no bytes, requesting in between the ranges that it failed to
     /// [`want`](Self::want). Returns the last result of `work`.
     pub(crate) fn in_waves<T>(&self, mut work: impl FnMut() -> T) -> T {
-        // Nested: the outer call requests the missing ranges.
-        if self.with_wave(|_| ()).is_some() {
-            return work();
-        }
-        let _wave = WaveGuard::begin(self.address());
+        let Some(_wave) = self.begin_wave() else { return work() };
         loop {
             let done = work();
-            let wanted = self.with_wave(|wave| std::mem::take(&mut wave.wanted)).unwrap_or_default();
-            if wanted.is_empty() {
+            if !self.request_wanted() {
                 return done;
             }
-            let read = self.request(wanted);
-            self.with_wave(|wave| match read {
-                Ok(pieces) => pieces.0.into_iter().for_each(|(at, bytes)| wave.there.add(at, bytes)),
-                Err(error) => wave.failed = Some(error.kind()),
-            });
         }
+    }
+
+    /// Begins to attempt work; `None` if it is nested: the outer work requests the missing ranges.
+    fn begin_wave(&self) -> Option<WaveGuard> {
+        let is_nested = self.with_wave(|_| ()).is_some();
+        (!is_nested).then(|| WaveGuard::begin(self.address()))
+    }
+
+    /// Requests the ranges that the work lacked. Returns whether there are any.
+    fn request_wanted(&self) -> bool {
+        let wanted = self.with_wave(|wave| std::mem::take(&mut wave.wanted)).unwrap_or_default();
+        if wanted.is_empty() {
+            return false;
+        }
+        let read = self.request(wanted);
+        self.with_wave(|wave| match read {
+            Ok(pieces) => pieces.0.into_iter().for_each(|(at, bytes)| wave.there.add(at, bytes)),
+            Err(error) => wave.failed = Some(error.kind()),
+        });
+        true
     }
 
     /// Fails with [`WouldBlock`](io::ErrorKind::WouldBlock) unless `ranges` were read, and records them for the

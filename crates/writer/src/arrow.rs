@@ -37,6 +37,7 @@ use docvalues_format::id::{DocId, MAX_DOCS};
 
 use crate::column_batch::ColumnBatch;
 use crate::error::{Error, ErrorKind, Result};
+use crate::field_buffers::FieldBuffers;
 use crate::schema::{FieldId, FieldSpec, Schema};
 use crate::segment_writer::SegmentWriter;
 
@@ -123,14 +124,18 @@ impl<T> SegmentWriter<T> {
     /// hold; a null in a list; and the errors of a [`ColumnBatch`]. The error names the column and, for a value, the
     /// document. The writer is left as it was before the call.
     pub fn append(&mut self, batch: &RecordBatch) -> Result<DocId> {
-        let columns = matched(self.schema(), &batch.schema())?;
-        let docs = u32::try_from(batch.num_rows()).map_err(|_| ErrorKind::TooManyDocs { max: MAX_DOCS })?;
-        let mut documents = self.batch(docs)?;
-        for Matched { leaf, field, logical } in columns {
-            add_column(&mut documents, batch, &leaf, field, logical)?;
-        }
-        Ok(documents.finish())
+        append(&mut self.documents.fields, batch)
     }
+}
+
+fn append(fields: &mut FieldBuffers, batch: &RecordBatch) -> Result<DocId> {
+    let columns = matched(&fields.schema, &batch.schema())?;
+    let docs = u32::try_from(batch.num_rows()).map_err(|_| ErrorKind::TooManyDocs { max: MAX_DOCS })?;
+    let mut documents = ColumnBatch::new(fields, docs)?;
+    for Matched { leaf, field, logical } in columns {
+        add_column(&mut documents, batch, &leaf, field, logical)?;
+    }
+    Ok(documents.finish())
 }
 
 /// A column of a batch and the field of the same name.

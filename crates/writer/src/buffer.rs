@@ -193,7 +193,7 @@ impl FieldBuffer {
         &mut self,
         first: u32,
         rows: &BatchRows<'_>,
-        column: &impl InputColumn,
+        column: &dyn InputColumn,
         logical: LogicalType,
         memory: &mut MemoryBudget,
     ) -> Result<(), Refused> {

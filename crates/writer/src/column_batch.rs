@@ -1,12 +1,11 @@
 //! [`ColumnBatch`]: adding many documents at a time, column by column.
 
-use docvalues_format::file::kind::{from_f64, from_u64};
 use docvalues_format::id::DocId;
 
 use crate::batch_rows::{BatchRows, Validity};
 use crate::error::Result;
 use crate::field_buffers::{FieldBuffers, InputType};
-use crate::input_column::{Bytes, Numbers};
+use crate::input_column::{Bytes, InputNumber, Numbers};
 use crate::schema::FieldId;
 
 /// A builder of several documents; made by [`SegmentWriter::batch`](crate::SegmentWriter::batch).
@@ -99,7 +98,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`].
     pub fn i64(&mut self, field: FieldId, values: &[i64], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, InputType::I64, BatchRows::single(validity), values, |value| value)
+        self.numbers(field, InputType::I64, BatchRows::single(validity), values)
     }
 
     /// Adds values of type `u64`.
@@ -108,7 +107,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`].
     pub fn u64(&mut self, field: FieldId, values: &[u64], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, InputType::U64, BatchRows::single(validity), values, from_u64)
+        self.numbers(field, InputType::U64, BatchRows::single(validity), values)
     }
 
     /// Adds values of type `f64`.
@@ -117,7 +116,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`].
     pub fn f64(&mut self, field: FieldId, values: &[f64], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, InputType::F64, BatchRows::single(validity), values, from_f64)
+        self.numbers(field, InputType::F64, BatchRows::single(validity), values)
     }
 
     /// Adds values of type `bool`.
@@ -126,7 +125,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`].
     pub fn bool(&mut self, field: FieldId, values: &[bool], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, InputType::BOOL, BatchRows::single(validity), values, i64::from)
+        self.numbers(field, InputType::BOOL, BatchRows::single(validity), values)
     }
 
     /// Adds dates: days since 1970-01-01.
@@ -135,7 +134,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`].
     pub fn date(&mut self, field: FieldId, values: &[i32], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, InputType::DATE, BatchRows::single(validity), values, i64::from)
+        self.numbers(field, InputType::DATE, BatchRows::single(validity), values)
     }
 
     /// Adds timestamps: milliseconds, microseconds or nanoseconds since 1970-01-01T00:00:00Z, depending on the field's
@@ -145,7 +144,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`].
     pub fn timestamp(&mut self, field: FieldId, values: &[i64], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, InputType::TIMESTAMP, BatchRows::single(validity), values, |value| value)
+        self.numbers(field, InputType::TIMESTAMP, BatchRows::single(validity), values)
     }
 
     /// Adds numbers in their stored form, which [`LogicalType`](crate::LogicalType) defines.
@@ -154,7 +153,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`]; also for a boolean that is neither 0 nor 1.
     pub fn stored(&mut self, field: FieldId, values: &[i64], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, InputType::NUMBER, BatchRows::single(validity), values, |value| value)
+        self.numbers(field, InputType::NUMBER, BatchRows::single(validity), values)
     }
 
     /// Adds byte strings, concatenated in `data`: that of document *i* lies from `offsets[i]` to `offsets[i + 1]`. Text
@@ -186,7 +185,7 @@ impl<'w> ColumnBatch<'w> {
         values: &[i64],
         validity: Validity<'_>,
     ) -> Result<&mut Self> {
-        self.numbers(field, InputType::I64, BatchRows::lists(offsets, validity), values, |value| value)
+        self.numbers(field, InputType::I64, BatchRows::lists(offsets, validity), values)
     }
 
     /// Adds lists of values of type `u64`.
@@ -201,7 +200,7 @@ impl<'w> ColumnBatch<'w> {
         values: &[u64],
         validity: Validity<'_>,
     ) -> Result<&mut Self> {
-        self.numbers(field, InputType::U64, BatchRows::lists(offsets, validity), values, from_u64)
+        self.numbers(field, InputType::U64, BatchRows::lists(offsets, validity), values)
     }
 
     /// Adds lists of values of type `f64`.
@@ -216,7 +215,7 @@ impl<'w> ColumnBatch<'w> {
         values: &[f64],
         validity: Validity<'_>,
     ) -> Result<&mut Self> {
-        self.numbers(field, InputType::F64, BatchRows::lists(offsets, validity), values, from_f64)
+        self.numbers(field, InputType::F64, BatchRows::lists(offsets, validity), values)
     }
 
     /// Adds lists of numbers in their stored form: also for booleans, dates and timestamps.
@@ -231,7 +230,7 @@ impl<'w> ColumnBatch<'w> {
         values: &[i64],
         validity: Validity<'_>,
     ) -> Result<&mut Self> {
-        self.numbers(field, InputType::NUMBER, BatchRows::lists(offsets, validity), values, |value| value)
+        self.numbers(field, InputType::NUMBER, BatchRows::lists(offsets, validity), values)
     }
 
     /// Adds sets of byte strings: string *i* lies in `data` from `offsets[i]` to `offsets[i + 1]`, and document *j* has
@@ -259,16 +258,15 @@ impl<'w> ColumnBatch<'w> {
         first
     }
 
-    fn numbers<T: Copy>(
+    fn numbers<T: InputNumber>(
         &mut self,
         field: FieldId,
         given: InputType,
         rows: BatchRows<'_>,
         values: &[T],
-        store: impl Fn(T) -> i64,
     ) -> Result<&mut Self> {
         let rows = BatchRows { docs: self.docs, values: values.len(), ..rows };
-        self.fields.add_column(field, given, &rows, &Numbers { values, store })?;
+        self.fields.add_column(field, given, &rows, &Numbers(values))?;
         Ok(self)
     }
 

@@ -149,7 +149,7 @@ impl FieldBuffer {
                 Ok::<_, ErrorKind>(())
             })?,
             Values::Terms { ids, terms } => {
-                ids.values.for_each(|ids| ids.iter().for_each(|&id| add(terms.get(id))))?;
+                ids.values.for_each(&mut |ids| ids.iter().for_each(|&id| add(terms.get(id))))?;
             }
             Values::Numbers(_) => {}
         }

@@ -67,12 +67,9 @@ impl Encoded {
     fn weight(&self) -> u64 {
         let mut entry = Vec::new();
         self.column.encode(0, &mut entry);
-        let mut weight = entry.len() as u64;
-        let Ok(_) = self.column.clone().try_map(&mut |_: Section, section: SectionRef| {
-            weight += extent(section.len).unwrap_or(u64::MAX);
-            Ok::<_, Infallible>(())
-        });
-        weight
+        let sections = self.column.sections().into_iter();
+        let lens = sections.map(|(_, section)| extent(section.len).unwrap_or(u64::MAX));
+        entry.len() as u64 + lens.sum::<u64>()
     }
 }
 

@@ -206,7 +206,7 @@ impl FieldBuffers {
         field: FieldId,
         given: InputType,
         rows: &BatchRows<'_>,
-        column: &impl InputColumn,
+        column: &dyn InputColumn,
     ) -> Result<()> {
         self.expect_type(field, given)?;
         self.sample_if_due()?;

@@ -4,7 +4,7 @@
 //! header | sections of the first column by name | ... of the last | of the ids | fine zones | directory pages | root | footer
 //! ```
 //!
-//! Nothing is rewritten or read back, so any [`Target`] will do. The layouts are those
+//! Nothing is rewritten or read back, so any [`Target`](crate::target::Target) will do. The layouts are those
 //! of `docvalues_format::file`.
 
 use docvalues_format::error::Section;
@@ -13,18 +13,19 @@ use docvalues_format::file::frame::{HEADER_LEN, Header};
 use docvalues_format::file::sort::{self, SORT_TAG, SortKey};
 use docvalues_format::granule::{self, GRANULE, Sealer, SectionRef, extent};
 use docvalues_format::numeric::{FINE_ZONES_TAG, FineZones};
-use docvalues_storage::Result;
+use docvalues_storage::{Error as StorageError, Result};
 use docvalues_terms::ids::{IDS_TAG, Ids};
 
 use crate::buffer::{CHUNK_LEN, Payload};
 use crate::encode::Encoded;
 use crate::summary::{ColumnSummary, IdsSummary, Summary};
-use crate::target::Target;
+
+/// Appends bytes to a [`Target`](crate::target::Target).
+pub(crate) type Append<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), StorageError>;
 
 /// A file in progress: its header and some columns are written.
-#[derive(Debug)]
-pub(crate) struct FileWriter<'a, T> {
-    out: &'a mut T,
+pub(crate) struct FileWriter<'a> {
+    out: Append<'a>,
     at: u64,
     directory: DirectoryBuilder,
     /// The end of the sections of columns, as an offset.
@@ -35,10 +36,10 @@ pub(crate) struct FileWriter<'a, T> {
     fine_zones: Vec<(u32, Payload)>,
 }
 
-impl<'a, T: Target> FileWriter<'a, T> {
+impl<'a> FileWriter<'a> {
     /// Writes the header.
-    pub(crate) fn begin(out: &'a mut T) -> Result<FileWriter<'a, T>> {
-        out.append(&Header::current().encode())?;
+    pub(crate) fn begin(out: Append<'a>) -> Result<FileWriter<'a>> {
+        out(&Header::current().encode())?;
         let (at, directory) = (HEADER_LEN as u64, DirectoryBuilder::default());
         Ok(FileWriter { out, at, directory, columns_end: at, columns: Vec::new(), fine_zones: Vec::new() })
     }
@@ -68,17 +69,17 @@ impl<'a, T: Target> FileWriter<'a, T> {
     fn section(&mut self, payload: Payload) -> Result<SectionRef> {
         let (mut sealer, len) = (Sealer::new(), payload.len());
         let begin = granule::section_start(self.at, len);
-        self.out.append(&[0; GRANULE][..usize::try_from(begin - self.at).unwrap_or_default()])?;
+        (self.out)(&[0; GRANULE][..usize::try_from(begin - self.at).unwrap_or_default()])?;
         self.at = begin;
         payload.for_each(|piece| {
             // In small pieces, which are still in the cache after their checksum was computed.
             piece.chunks(CHUNK_LEN).try_for_each(|bytes| {
                 sealer.push(bytes);
-                self.out.append(bytes)
+                (self.out)(bytes)
             })
         })?;
         let (end, crc) = sealer.finish();
-        self.out.append(&end)?;
+        (self.out)(&end)?;
         let section = SectionRef { offset: self.at, len, crc };
         self.at += len + end.len() as u64;
         Ok(section)
@@ -103,7 +104,7 @@ impl<'a, T: Target> FileWriter<'a, T> {
             self.directory.push_extension(FINE_ZONES_TAG, self.at, FineZones::encode_all(&fine_zones));
         }
         let (end, footer) = self.directory.finish(self.at, docs);
-        self.out.append(&end)?;
+        (self.out)(&end)?;
         let bytes = self.at + end.len() as u64;
         Ok(Summary { docs, bytes, id: footer.id, columns: self.columns, ids })
     }

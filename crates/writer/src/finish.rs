@@ -1,5 +1,6 @@
 //! [`SegmentWriter::finish`]: from buffered values to a file.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Deref;
 
@@ -10,13 +11,13 @@ use crate::buffer::SpillBudget;
 use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::field_buffers::FieldBuffers;
-use crate::file_writer::FileWriter;
+use crate::file_writer::{Append, FileWriter};
 use crate::index_sort::DocMap;
 use crate::intern::index;
 use crate::live_set::LiveSet;
 use crate::parallel;
 use crate::schema::FieldSpec;
-use crate::segment_writer::{SegmentWriter, WriterOptions};
+use crate::segment_writer::{Documents, SegmentWriter, WriterOptions};
 use crate::sort_keys::{self, PreparedColumn};
 use crate::sorted_ids::{self, OrderedIds};
 use crate::summary::Summary;
@@ -145,16 +146,20 @@ impl<T: Target> SegmentWriter<T> {
     }
 
     fn finish_with(mut self, moved: OnRenumber<'_>) -> Result<T::Finished, FinishError<T>> {
-        match self.prepare() {
+        match self.documents.prepare() {
             Ok(ids) => {
+                let SegmentWriter { documents, mut target } = self;
                 // Closes the temporary file before the next build of this file can begin.
-                let written = self.write(ids, moved).and_then(|(target, summary)| target.finish(summary));
-                written.map_err(|error| FinishError(Box::new((error, None))))
+                let written = documents.write(&mut |bytes| target.append(bytes), ids, moved);
+                let finished = written.and_then(|summary| target.finish(summary));
+                finished.map_err(|error| FinishError(Box::new((error, None))))
             }
             Err(error) => Err(FinishError(Box::new((error, Some(self))))),
         }
     }
+}
 
+impl Documents {
     /// Sorts and checks the ids, numbered as if no document moved. After an error, the writer still has all values.
     fn prepare(&mut self) -> Result<Option<OrderedIds>> {
         // A leaked document (`mem::forget`) was not rolled back on drop.
@@ -186,9 +191,9 @@ impl<T: Target> SegmentWriter<T> {
     }
 
     /// Writes all bytes of the file. `ids` have the numbers of documents before the sort.
-    fn write(self, ids: Option<OrderedIds>, moved: OnRenumber<'_>) -> Result<(T, Summary)> {
+    fn write(self, out: Append<'_>, ids: Option<OrderedIds>, moved: OnRenumber<'_>) -> Result<Summary> {
         let (live, spill_budget) = (self.live(), self.spill_budget());
-        let SegmentWriter { fields, sort: keys, ids: id_field, options, mut target, .. } = self;
+        let Documents { fields, sort: keys, ids: id_field, options, .. } = self;
         let FieldBuffers { schema, buffers, .. } = fields;
         let WriterOptions { jump_tables, zones, threads, .. } = options;
         let id_field =
@@ -238,17 +243,15 @@ impl<T: Target> SegmentWriter<T> {
         };
         let ids = id_field.zip(ids).map(placed).transpose()?;
 
-        let mut file = FileWriter::begin(&mut target)?;
+        let mut file = FileWriter::begin(out)?;
         let weight = |(_, column): &(FieldSpec, PreparedColumn)| column.weight();
-        let encode = |(spec, column): (FieldSpec, PreparedColumn)| {
-            column.encode(&spec, &encoder).map_err(|kind| Error::from(kind).of(spec.name()))
-        };
+        let mut names: VecDeque<_> = columns.iter().map(|(spec, _)| spec.name().to_owned()).collect();
+        let encode = |(spec, column): (FieldSpec, PreparedColumn)| column.encode(&spec, &encoder);
         parallel::map_in_order(threads, AHEAD * threads, columns.into_iter(), weight, encode, |encoded| {
-            let encoded = encoded?;
-            let name = encoded.column.field.name.clone();
-            file.column(encoded).map_err(|error| Error::from(error).of(&name))
+            let name = names.pop_front().unwrap_or_default();
+            let written = encoded.and_then(|encoded| Ok(file.column(encoded)?));
+            written.map_err(|kind| Error::from(kind).of(&name))
         })?;
-        let summary = sorted_ids::finish(file, docs, &keys, ids)?;
-        Ok((target, summary))
+        sorted_ids::finish(file, docs, &keys, ids)
     }
 }

@@ -169,7 +169,7 @@ fn by_document(
         Scatter::new(Layout::Fixed { count: index(docs), width: size_of::<u32>() }, spill_budget)?;
     put(&mut scatter)?;
     let mut numbers = SpillVec::default();
-    scatter.finish(|bytes| numbers.extend(&bytes, on_disk))?;
+    scatter.finish(&mut |bytes| numbers.extend(&bytes, on_disk))?;
     numbers.flush(on_disk)?;
     Ok(numbers)
 }

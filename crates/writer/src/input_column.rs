@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use docvalues_format::bits;
-use docvalues_format::file::kind::LogicalType;
+use docvalues_format::file::kind::{LogicalType, from_f64, from_u64};
 
 use crate::batch_rows::{BatchRows, Refused, span};
 use crate::buffer::{MemoryBudget, Values};
@@ -42,18 +42,31 @@ pub(crate) trait InputColumn {
     }
 }
 
-/// Numbers, and the transform to their stored form.
-pub(crate) struct Numbers<'a, T, F> {
-    pub(crate) values: &'a [T],
-    pub(crate) store: F,
+/// A number as the caller passes it.
+pub(crate) trait InputNumber: Copy {
+    /// Its stored form.
+    fn stored(self) -> i64;
 }
 
-impl<T: Copy, F: Fn(T) -> i64> InputColumn for Numbers<'_, T, F> {
+macro_rules! input_numbers {
+    ($($number:ty: $stored:expr),* $(,)?) => { $(
+        impl InputNumber for $number {
+            fn stored(self) -> i64 {
+                $stored(self)
+            }
+        }
+    )* };
+}
+
+input_numbers! { i64: i64::from, u64: from_u64, f64: from_f64, bool: i64::from, i32: i64::from }
+
+/// Numbers in one slice.
+pub(crate) struct Numbers<'a, T>(pub(crate) &'a [T]);
+
+impl<T: InputNumber> InputColumn for Numbers<'_, T> {
     fn check(&self, rows: &BatchRows<'_>, docs: &Range<u32>, logical: LogicalType) -> Result<(), Refused> {
         match logical {
-            LogicalType::Bool => {
-                rows.check_each(docs, |at| check_number(logical, (self.store)(self.values[at])))
-            }
+            LogicalType::Bool => rows.check_each(docs, |at| check_number(logical, self.0[at].stored())),
             // The other types have no invalid numbers.
             _ => Ok(()),
         }
@@ -66,7 +79,7 @@ impl<T: Copy, F: Fn(T) -> i64> InputColumn for Numbers<'_, T, F> {
         _: &mut MemoryBudget,
     ) -> Result<(), (usize, ErrorKind)> {
         if let Values::Numbers(numbers) = buffer {
-            numbers.values.in_memory.extend(self.values[places].iter().map(|&value| (self.store)(value)));
+            numbers.values.in_memory.extend(self.0[places].iter().map(|value| value.stored()));
         }
         Ok(())
     }
@@ -79,14 +92,14 @@ impl<T: Copy, F: Fn(T) -> i64> InputColumn for Numbers<'_, T, F> {
         memory: &mut MemoryBudget,
     ) -> Result<(), Refused> {
         if logical == LogicalType::Bool {
-            rows.runs(|docs| self.check(rows, &docs, logical))?;
+            check_all(self, rows, logical)?;
         }
         let (Some(words), Values::Numbers(items)) = (rows.words(), &mut *buffer) else {
-            return self.append(0..self.values.len(), buffer, memory).map_err(|(_, kind)| (0, kind));
+            return self.append(0..self.0.len(), buffer, memory).map_err(|(_, kind)| (0, kind));
         };
         let numbers = &mut items.values.in_memory;
         let (words, mut places): (Vec<u64>, _) = (words.collect(), Vec::new());
-        for (values, words) in self.values.chunks(64 * LISTED).zip(words.chunks(LISTED)) {
+        for (values, words) in self.0.chunks(64 * LISTED).zip(words.chunks(LISTED)) {
             let count: u32 = words.iter().map(|word| word.count_ones()).sum();
             if index(count) > values.len() / 2 {
                 values
@@ -97,21 +110,26 @@ impl<T: Copy, F: Fn(T) -> i64> InputColumn for Numbers<'_, T, F> {
             }
             places.clear();
             bits::push_docs(words, 0, &mut places);
-            numbers.extend(places.iter().map(|place| (self.store)(values[index(place.get())])));
+            numbers.extend(places.iter().map(|place| values[index(place.get())].stored()));
         }
         Ok(())
     }
 }
 
-impl<T: Copy, F: Fn(T) -> i64> Numbers<'_, T, F> {
+/// Checks that a field of type `logical` can hold all values of `column`.
+fn check_all(column: &dyn InputColumn, rows: &BatchRows<'_>, logical: LogicalType) -> Result<(), Refused> {
+    rows.runs(|docs| column.check(rows, &docs, logical))
+}
+
+impl<T: InputNumber> Numbers<'_, T> {
     /// Appends those of up to 64 values whose bits are set, without a branch for each.
     fn append_word(&self, values: &[T], word: u64, numbers: &mut Vec<i64>) {
         if word == u64::MAX {
-            return numbers.extend(values.iter().map(|&value| (self.store)(value)));
+            return numbers.extend(values.iter().map(|value| value.stored()));
         }
         let (mut kept, mut len) = ([0; 64], 0);
         for (i, &value) in values.iter().enumerate() {
-            kept[len % 64] = (self.store)(value);
+            kept[len % 64] = value.stored();
             len += usize::from(word >> i & 1 == 1);
         }
         numbers.extend_from_slice(&kept[..len]);

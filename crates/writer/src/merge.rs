@@ -38,7 +38,7 @@ use docvalues_terms::build::IdOptions;
 use crate::buffer::SpillBudget;
 use crate::encode::Encoder;
 use crate::error::{ErrorKind, Result};
-use crate::file_writer::FileWriter;
+use crate::file_writer::{Append, FileWriter};
 use crate::index_sort::DocMap;
 use crate::live_set::LiveSet;
 use crate::parallel;
@@ -374,13 +374,13 @@ impl<'a> Merger<'a> {
     ///
     /// As [`finish`](Self::finish).
     pub fn finish_into<T: Target>(self, mut target: T, spill: Option<Spill>) -> Result<T::Finished> {
-        let summary = self.write_all(&mut target, spill.as_ref())?;
+        let summary = self.write_all(&mut |bytes| target.append(bytes), spill.as_ref())?;
         // Closes the temporary file before the next build of this file can begin.
         drop(spill);
         target.finish(summary)
     }
 
-    fn write_all(self, out: &mut impl Target, spill: Option<&Spill>) -> Result<Summary> {
+    fn write_all(self, out: Append<'_>, spill: Option<&Spill>) -> Result<Summary> {
         let Merger { mut sources, mut options } = self;
         if let Some(spill) = spill {
             spill.limit(options.writer.spill_limit);

@@ -7,7 +7,9 @@ use docvalues_format::binary::Values as _;
 use docvalues_format::id::DocId;
 
 use crate::buffer::{FieldBuffer, FixedWidth, Items, Values};
+use crate::column_batch::ColumnBatch;
 use crate::error::{ErrorKind, Result};
+use crate::field_buffers::FieldBuffers;
 use crate::intern::index;
 use crate::segment_writer::SegmentWriter;
 
@@ -39,10 +41,11 @@ impl SegmentWriter<Vec<u8>> {
     /// # Errors
     ///
     /// If the writer was given a temporary file by [`spill_to`](Self::spill_to), and numbers or terms are in it.
-    pub fn into_plain(mut self) -> Result<PlainColumns> {
-        self.fields.roll_back();
-        let docs = self.fields.docs;
-        let columns = self.fields.buffers.into_iter().map(|buffer| plain(buffer, docs));
+    pub fn into_plain(self) -> Result<PlainColumns> {
+        let mut fields = self.documents.fields;
+        fields.roll_back();
+        let docs = fields.docs;
+        let columns = fields.buffers.into_iter().map(|buffer| plain(buffer, docs));
         let columns = columns.collect::<Result<Vec<_>, ErrorKind>>()?;
         Ok(PlainColumns::new(docs, columns).ok_or(ErrorKind::Plain)?)
     }
@@ -56,32 +59,35 @@ impl<T> SegmentWriter<T> {
     ///
     /// If a value does not fit the type of its field, or as [`batch`](Self::batch).
     pub fn append_plain(&mut self, docs: &PlainColumns) -> Result<DocId> {
-        let fields: Vec<_> = self.schema().iter().map(|(field, _)| field).collect();
-        let mut batch = self.batch(docs.docs())?;
-        for (field, column) in fields.into_iter().zip(docs.columns()).filter(|(_, column)| column.docs() > 0)
-        {
-            let mut column = Cow::Borrowed(column);
-            if column.docs() < docs.docs() {
-                let absent = docs.docs() - column.docs();
-                column.to_mut().append_absent(absent);
-            }
-            let present = column.present();
-            match (column.values(), column.lists()) {
-                (PlainValues::Numbers(numbers), None) => batch.stored(field, numbers, present)?,
-                (PlainValues::Numbers(numbers), Some(lists)) => {
-                    batch.stored_lists(field, lists, numbers, None)?
-                }
-                (PlainValues::Strings(strings), lists) => {
-                    let (offsets, bytes) = (strings.offsets(), strings.slices().items());
-                    match lists {
-                        None => batch.bytes(field, offsets, bytes, present)?,
-                        Some(lists) => batch.bytes_lists(field, lists, offsets, bytes, None)?,
-                    }
-                }
-            };
-        }
-        Ok(batch.finish())
+        append(&mut self.documents.fields, docs)
     }
+}
+
+fn append(fields: &mut FieldBuffers, docs: &PlainColumns) -> Result<DocId> {
+    let ids: Vec<_> = fields.schema.iter().map(|(field, _)| field).collect();
+    let mut batch = ColumnBatch::new(fields, docs.docs())?;
+    for (field, column) in ids.into_iter().zip(docs.columns()).filter(|(_, column)| column.docs() > 0) {
+        let mut column = Cow::Borrowed(column);
+        if column.docs() < docs.docs() {
+            let absent = docs.docs() - column.docs();
+            column.to_mut().append_absent(absent);
+        }
+        let present = column.present();
+        match (column.values(), column.lists()) {
+            (PlainValues::Numbers(numbers), None) => batch.stored(field, numbers, present)?,
+            (PlainValues::Numbers(numbers), Some(lists)) => {
+                batch.stored_lists(field, lists, numbers, None)?
+            }
+            (PlainValues::Strings(strings), lists) => {
+                let (offsets, bytes) = (strings.offsets(), strings.slices().items());
+                match lists {
+                    None => batch.bytes(field, offsets, bytes, present)?,
+                    Some(lists) => batch.bytes_lists(field, lists, offsets, bytes, None)?,
+                }
+            }
+        };
+    }
+    Ok(batch.finish())
 }
 
 /// The column of a buffer in memory; without documents if none has a value.

@@ -114,13 +114,52 @@ impl Default for WriterOptions {
 /// fields without a value. See [`WriterOptions::budget`].
 #[derive(Debug)]
 pub struct SegmentWriter<T = AtomicFile> {
+    pub(crate) documents: Documents,
+    pub(crate) target: T,
+}
+
+/// The documents of a segment that is not written yet.
+#[derive(Debug)]
+pub(crate) struct Documents {
     pub(crate) fields: FieldBuffers,
     pub(crate) sort: Vec<SortKey>,
     pub(crate) ids: Option<(FieldId, IdOptions)>,
     /// A bit for each deleted document; may be shorter than the documents.
     deleted: Vec<u64>,
     pub(crate) options: WriterOptions,
-    pub(crate) target: T,
+}
+
+impl Documents {
+    /// Deletes a document. Returns whether it was still there.
+    pub(crate) fn delete(&mut self, doc: DocId) -> Result<bool> {
+        if doc.get() >= self.fields.docs {
+            return Err(Error::new(ErrorKind::NoSuchDoc { docs: self.fields.docs }).in_doc(doc.get()));
+        }
+        let (at, words) = (index(doc.get()), DocRange::new(0, self.fields.docs).words());
+        self.deleted.resize(words, 0);
+        let is_new = !bits::get(&self.deleted, at);
+        bits::set(&mut self.deleted, at);
+        Ok(is_new)
+    }
+
+    /// The documents that were not deleted.
+    pub(crate) fn live(&self) -> LiveSet {
+        let docs = self.fields.docs;
+        if self.deleted.is_empty() {
+            return LiveSet::all(docs);
+        }
+        let mut words: Vec<u64> = self.deleted.iter().map(|word| !word).collect();
+        words.resize(DocRange::new(0, docs).words(), u64::MAX);
+        LiveSet::of(docs, words)
+    }
+
+    /// Sets the index sort, if `keys` are good.
+    fn sort_by(&mut self, keys: Vec<SortKey>) -> Result<()> {
+        let schema = &self.fields.schema;
+        sort_keys::check(&keys, |name| schema.get(schema.field(name)?))?;
+        self.sort = keys;
+        Ok(())
+    }
 }
 
 impl SegmentWriter<AtomicFile> {
@@ -217,7 +256,8 @@ impl<T> SegmentWriter<T> {
     fn begin(target: T, schema: Schema, options: WriterOptions, spill: Option<Spill>) -> SegmentWriter<T> {
         let fields = FieldBuffers::new(schema, options.budget, None);
         let (sort, ids, deleted) = (Vec::new(), None, Vec::new());
-        let mut writer = SegmentWriter { fields, sort, ids, deleted, options, target };
+        let documents = Documents { fields, sort, ids, deleted, options };
+        let mut writer = SegmentWriter { documents, target };
         if let Some(spill) = spill {
             writer.spill_to(spill);
         }
@@ -227,8 +267,8 @@ impl<T> SegmentWriter<T> {
     /// Spills values beyond the budget to `spill`. For segments in memory or in a stream; those in a file have a
     /// temporary file from the start.
     pub fn spill_to(&mut self, spill: Spill) {
-        spill.limit(self.options.spill_limit);
-        self.fields.spill = Some(spill);
+        spill.limit(self.documents.options.spill_limit);
+        self.documents.fields.spill = Some(spill);
     }
 
     /// Deletes a document, by the number under which it was added. Returns whether it was still there.
@@ -264,30 +304,12 @@ impl<T> SegmentWriter<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn delete(&mut self, doc: DocId) -> Result<bool> {
-        if doc.get() >= self.fields.docs {
-            return Err(Error::new(ErrorKind::NoSuchDoc { docs: self.fields.docs }).in_doc(doc.get()));
-        }
-        let (at, words) = (index(doc.get()), DocRange::new(0, self.fields.docs).words());
-        self.deleted.resize(words, 0);
-        let is_new = !bits::get(&self.deleted, at);
-        bits::set(&mut self.deleted, at);
-        Ok(is_new)
-    }
-
-    /// The documents that were not deleted.
-    pub(crate) fn live(&self) -> LiveSet {
-        let docs = self.fields.docs;
-        if self.deleted.is_empty() {
-            return LiveSet::all(docs);
-        }
-        let mut words: Vec<u64> = self.deleted.iter().map(|word| !word).collect();
-        words.resize(DocRange::new(0, docs).words(), u64::MAX);
-        LiveSet::of(docs, words)
+        self.documents.delete(doc)
     }
 
     /// Begins the next document. It is added when it is finished.
     pub fn document(&mut self) -> Document<'_> {
-        Document::new(&mut self.fields)
+        Document::new(&mut self.documents.fields)
     }
 
     /// Begins a batch of `docs` documents. They are added when it is finished.
@@ -296,7 +318,7 @@ impl<T> SegmentWriter<T> {
     ///
     /// If the segment would have more documents than it can number.
     pub fn batch(&mut self, docs: u32) -> Result<ColumnBatch<'_>> {
-        ColumnBatch::new(&mut self.fields, docs)
+        ColumnBatch::new(&mut self.documents.fields, docs)
     }
 
     /// Adds a field. The documents so far have no value of it.
@@ -323,7 +345,7 @@ impl<T> SegmentWriter<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn add_field(&mut self, field: FieldSpec) -> Result<FieldId> {
-        self.fields.add_field(field)
+        self.documents.fields.add_field(field)
     }
 
     /// Sets the [format](FieldSpec::format) of a field, if it becomes known only from the values.
@@ -332,7 +354,7 @@ impl<T> SegmentWriter<T> {
     ///
     /// If the format is too long, or the field belongs to another schema.
     pub fn set_format(&mut self, field: FieldId, format: impl Into<String>) -> Result<()> {
-        self.fields.set_format(field, format.into())
+        self.documents.fields.set_format(field, format.into())
     }
 
     /// Sets the index sort: documents are sorted by `keys` when the segment is finished. The first key is the most
@@ -369,10 +391,7 @@ impl<T> SegmentWriter<T> {
     /// If a key's column is no field, is multi-valued, or is that of another key; or if there are more than
     /// [`MAX_SORT_KEYS`](crate::MAX_SORT_KEYS) keys. The previous keys then stay.
     pub fn sort_by(&mut self, keys: impl IntoIterator<Item = SortKey>) -> Result<()> {
-        let (keys, schema) = (keys.into_iter().collect::<Vec<_>>(), &self.fields.schema);
-        sort_keys::check(&keys, |name| schema.get(schema.field(name)?))?;
-        self.sort = keys;
-        Ok(())
+        self.documents.sort_by(keys.into_iter().collect())
     }
 
     /// Builds an id index over `field`, with which readers find the document of an id.
@@ -409,29 +428,29 @@ impl<T> SegmentWriter<T> {
     /// If the field holds numbers, is multi-valued or [sorted](crate::BytesKind::Sorted), or if it already has values
     /// and is not declared [binary](crate::BytesKind::Binary). The previous id field then stays.
     pub fn id_field(&mut self, field: FieldId, options: IdOptions) -> Result<()> {
-        self.fields.require_binary(field)?;
-        self.ids = Some((field, options));
+        self.documents.fields.require_binary(field)?;
+        self.documents.ids = Some((field, options));
         Ok(())
     }
 
     /// The schema, with fields added since.
     pub fn schema(&self) -> &Schema {
-        &self.fields.schema
+        &self.documents.fields.schema
     }
 
     /// The number of documents so far, including deleted ones.
     pub fn docs(&self) -> u32 {
-        self.fields.docs
+        self.documents.fields.docs
     }
 
     /// See [`FieldBuffer`](crate::buffer::FieldBuffer::limit_terms).
     #[cfg(test)]
     pub(crate) fn limit_terms(&mut self, limit: u32) {
-        self.fields.buffers.iter_mut().for_each(|buffer| buffer.limit_terms(limit));
+        self.documents.fields.buffers.iter_mut().for_each(|buffer| buffer.limit_terms(limit));
     }
 
     /// The bytes of the budget that buffered values take.
     pub fn buffered(&self) -> usize {
-        self.fields.memory.used()
+        self.documents.fields.memory.used()
     }
 }

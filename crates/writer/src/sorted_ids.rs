@@ -26,7 +26,6 @@ use crate::index_sort::DocMap;
 use crate::intern::{Strings, index, sorted};
 use crate::live_set::LiveSet;
 use crate::summary::Summary;
-use crate::target::Target;
 
 /// Sorts the ids of the `live` documents, each with the number that `doc_map` gives its document. Of documents with the
 /// same id, all but the last are added to `older`; without it, they are an error.
@@ -248,8 +247,8 @@ impl OrderedIds {
 }
 
 /// Ends a file of `docs` documents, sorted by `sort`, with an id index if `ids` are given.
-pub(crate) fn finish<T: Target>(
-    file: FileWriter<'_, T>,
+pub(crate) fn finish(
+    file: FileWriter<'_>,
     docs: u32,
     sort: &[SortKey],
     ids: Option<(String, OrderedIds, IdOptions)>,

@@ -119,11 +119,7 @@ impl ColumnSummary {
 
     /// The column's sections in file order, each with its size in the file, in bytes.
     pub fn sections(&self) -> Vec<(Section, u64)> {
-        let mut sections = Vec::new();
-        let Ok(_) = self.column.clone().try_map(&mut |name, section: SectionRef| {
-            sections.push((name, extent(section.len).unwrap_or(u64::MAX)));
-            Ok::<_, std::convert::Infallible>(())
-        });
-        sections
+        let sections = self.column.sections().into_iter();
+        sections.map(|(name, section)| (name, extent(section.len).unwrap_or(u64::MAX))).collect()
     }
 }

@@ -162,7 +162,7 @@ impl<S> DeflateBlocks<S> {
     /// Maps the sections, in file order.
     pub(super) fn try_map<T, E>(
         self,
-        f: &mut impl FnMut(Section, S) -> Result<T, E>,
+        f: &mut dyn FnMut(Section, S) -> Result<T, E>,
     ) -> Result<DeflateBlocks<T>, E> {
         let ends = f(Section::BlockEnds, self.ends)?;
         let preset = self.preset.map(|preset| f(Section::Preset, preset)).transpose()?;

@@ -20,6 +20,8 @@
 //! |  … | … | `terms`        | kinds with a dictionary: see [`dictionary`](crate::dictionary) |
 //! |  … | … | `statistics`   | see [`Statistics`] |
 
+use std::convert::Infallible;
+
 use crate::binary::{Binary, Coding};
 use crate::cursor::{Cursor, Put};
 use crate::dictionary::Dictionary;
@@ -173,7 +175,7 @@ impl<S> Column<S> {
     /// # Errors
     ///
     /// The first error of `f`.
-    pub fn try_map<T, E>(self, f: &mut impl FnMut(Section, S) -> Result<T, E>) -> Result<Column<T>, E> {
+    pub fn try_map<T, E>(self, f: &mut dyn FnMut(Section, S) -> Result<T, E>) -> Result<Column<T>, E> {
         let presence = self.presence.try_map(f)?;
         let values = match self.values {
             Values::Numeric(values) => Values::Numeric(values.try_map(f)?),
@@ -259,14 +261,24 @@ impl Column<SectionRef> {
         Ok(column)
     }
 
+    /// The sections of the column, in file order.
+    pub fn sections(&self) -> Vec<(Section, SectionRef)> {
+        let mut sections = Vec::new();
+        let Ok(_) = self.clone().try_map(&mut |section, at| {
+            sections.push((section, at));
+            Ok::<_, Infallible>(())
+        });
+        sections
+    }
+
     /// Checks that each section lies after the one before, inside `span`.
     fn check_sections(&self, cursor: &Cursor<'_>, span: std::ops::Range<u64>) -> Result<()> {
         let mut end = span.start;
-        self.clone().try_map(&mut |_, section: SectionRef| {
+        for (_, section) in self.sections() {
             cursor.at_most("end of the section before", end, section.offset)?;
             end = section.end().unwrap_or(u64::MAX);
-            cursor.at_most("end of the section", end, span.end)
-        })?;
+            cursor.at_most("end of the section", end, span.end)?;
+        }
         Ok(())
     }
 }

@@ -6,7 +6,8 @@ use std::ops::Range;
 
 use super::block::{Block, Encoding, Stride};
 use super::numbers::{Chunk, Numbers, fit_frame};
-use super::{BLOCK_SHIFTS, ONE_BLOCK, Values, blocks, chunks};
+use super::slice::{Source, Stopped};
+use super::{BLOCK_SHIFTS, ONE_BLOCK, blocks, chunks};
 
 /// The exponent of the largest block, which is the unit of reading.
 const LARGEST: u8 = *BLOCK_SHIFTS.end();
@@ -60,12 +61,12 @@ impl Cut {
 /// lines reads the values. In long columns the gain of lines is estimated from every [eighth](SAMPLE_STEP) chunk of
 /// 2^14 values. On a tie, differences win over a table, which costs another load; large blocks over small ones, as
 /// more of their jump entries fit a cache; short headers over long ones.
-pub(super) fn choose_encoding<V: Values + ?Sized>(
-    values: &V,
+pub(super) fn choose_encoding(
+    values: &mut dyn Source,
     affine: &Numbers<'_>,
     table: Option<&Numbers<'_>>,
     jump_tables: bool,
-) -> Result<Plan, V::Error> {
+) -> Result<Plan, Stopped> {
     let transforms = || [Some(affine), table].into_iter().flatten();
     let mut all = Vec::new();
     for numbers in transforms() {
@@ -102,11 +103,7 @@ fn table_len(numbers: &Numbers<'_>) -> u64 {
 }
 
 /// A plan for every block size and stride, largest blocks first.
-fn sizes<V: Values + ?Sized>(
-    values: &V,
-    numbers: &Numbers<'_>,
-    jump_tables: bool,
-) -> Result<Vec<Plan>, V::Error> {
+fn sizes(values: &mut dyn Source, numbers: &Numbers<'_>, jump_tables: bool) -> Result<Vec<Plan>, Stopped> {
     let (table, len) = (numbers.table().is_some(), numbers.len());
     let mut plans = Vec::new();
     for (shift, saved) in BLOCK_SHIFTS.rev().zip(saved_by_lines(values, numbers)?) {
@@ -126,14 +123,13 @@ fn sizes<V: Values + ?Sized>(
 }
 
 /// The bytes that linear encoding saves for every block size, largest blocks first.
-fn saved_by_lines<V: Values + ?Sized>(values: &V, numbers: &Numbers<'_>) -> Result<Vec<u64>, V::Error> {
+fn saved_by_lines(values: &mut dyn Source, numbers: &Numbers<'_>) -> Result<Vec<u64>, Stopped> {
     let sampled = numbers.len().div_ceil(1 << LARGEST);
     let step = if sampled > SAMPLE_STEP { SAMPLE_STEP } else { 1 };
     let mut saved = vec![0; BLOCK_SHIFTS.count()];
-    let mut buf = Vec::new();
     // Tries all block sizes for a chunk while it is in the cache.
     for sample in chunks(numbers.len()).step_by(step) {
-        let chunk = Chunk::read(numbers, values, sample.clone(), &mut buf)?;
+        let chunk = Chunk::read(numbers, values, sample.clone())?;
         let saved_by_line = |range: Range<usize>| {
             let payload_len = |stride| chunk.fit(&range, stride).payload_len(range.len());
             payload_len(Stride::Short) - payload_len(Stride::Long)

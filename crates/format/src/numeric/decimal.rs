@@ -18,8 +18,9 @@
 //!
 //! The directory entry has 300, 25 and 2. A reader computes `(300 + 25 * q) / 100.0`, one division for each value.
 
+use super::chunks;
+use super::slice::{Slice, Source, Stopped};
 use super::value_stats::{Divisor, FINE_ZONE, ValueStats};
-use super::{Number, Values, chunks};
 use crate::bits::multiversion;
 use crate::file::kind::{from_f64, to_f64};
 
@@ -59,16 +60,13 @@ impl Decimal {
     }
 
     /// The transform with the fewest digits for `values`; `None` if not all of them are decimals.
-    pub(super) fn of<V: Values + ?Sized>(
-        values: &V,
-        stats: &ValueStats,
-    ) -> Result<Option<Decimal>, V::Error> {
-        let (mut integers, mut buf, mut digits) = ([0; FINE_ZONE], Vec::new(), 0);
+    pub(super) fn of(values: &mut dyn Source, stats: &ValueStats) -> Result<Option<Decimal>, Stopped> {
+        let (mut integers, mut digits) = ([0; FINE_ZONE], 0);
         for range in chunks(values.len()) {
-            for values in values.read(range, &mut buf)?.chunks(FINE_ZONE) {
+            for values in values.read(range)?.fine_zones() {
                 let integers = &mut integers[..values.len()];
                 // A decimal of d digits is one of d + 1 digits, too, with ten times the integer.
-                let enough = (digits..=MAX_DIGITS).find(|&d| all_decimals(values, power(d), integers));
+                let enough = (digits..=MAX_DIGITS).find(|&d| are_decimals(values, power(d), integers));
                 let Some(enough) = enough else { return Ok(None) };
                 digits = enough;
             }
@@ -80,7 +78,7 @@ impl Decimal {
         };
         let mut divisor = Divisor::of(0);
         for range in chunks(values.len()) {
-            for values in values.read(range, &mut buf)?.chunks(FINE_ZONE) {
+            for values in values.read(range)?.fine_zones() {
                 let integers = &mut integers[..values.len()];
                 decimal.integers(values, integers);
                 divisor = divisor.of_all(integers, decimal.base);
@@ -90,8 +88,8 @@ impl Decimal {
     }
 
     /// Fills `out` with the integers of `values`, all of which must be decimals of these digits.
-    pub(super) fn integers<T: Number>(self, values: &[T], out: &mut [i64]) {
-        all_decimals(values, power(self.digits), out);
+    pub(super) fn integers(self, values: Slice<'_>, out: &mut [i64]) {
+        are_decimals(values, power(self.digits), out);
     }
 
     /// The integer of `value`, if it is a decimal of these digits.
@@ -152,11 +150,19 @@ fn quotient(number: u64, base: u64, gcd: u64, power: f64) -> i64 {
     from_f64(base.wrapping_add(number.wrapping_mul(gcd)).cast_signed() as f64 / power)
 }
 
+/// Returns whether all `values` are decimals that `power` scales to integers; if so, writes these to `out`.
+fn are_decimals(values: Slice<'_>, power: f64, out: &mut [i64]) -> bool {
+    match values {
+        Slice::Long(values) => all_decimals(values, power, out),
+        // Doubles have 64 bits.
+        Slice::Short(values) => all_decimals(&Vec::from_iter(values.iter().map(|&x| x.into())), power, out),
+    }
+}
+
 multiversion! {
-    /// Returns whether all `values` are decimals that `power` scales to integers; if so, writes these to `out`.
-    fn all_decimals<T: Number>(values: &[T], power: f64, out: &mut [i64]) -> bool {
+    fn all_decimals(values: &[i64], power: f64, out: &mut [i64]) -> bool {
         values.iter().zip(out).fold(true, |all, (&value, out)| {
-            let (integer, good) = integer(value.into(), power);
+            let (integer, good) = integer(value, power);
             *out = integer;
             all & good
         })

@@ -6,6 +6,7 @@ use super::block::{Block, Stride};
 use super::choose_encoding::{Cut, choose_encoding};
 use super::decimal::Decimal;
 use super::numbers::{Chunk, Numbers};
+use super::slice::{AnyValues, Source, Stopped};
 use super::value_stats::{Distinct, FINE_ZONE, ValueStats};
 use super::{BLOCK_SHIFTS, Number, Numeric, Role, Transform, Values, chunks, fine_zone, zone};
 use crate::cursor::Put;
@@ -64,17 +65,21 @@ pub fn encode<T: Number>(values: &[T], options: &NumericOptions) -> Numeric<Vec<
 pub fn encode_from<V: Values + ?Sized>(
     values: &V,
     options: &NumericOptions,
-    drain: impl FnMut(&mut Vec<u8>) -> Result<(), V::Error>,
+    mut drain: impl FnMut(&mut Vec<u8>) -> Result<(), V::Error>,
 ) -> Result<Numeric<Vec<u8>>, V::Error> {
-    let (NumericOptions { role, jump_tables, .. }, len) = (*options, values.len());
-    let stats = ValueStats::of(values)?;
-    let (min, max) = stats.as_ref().map_or((0, 0), |stats| (stats.min, stats.max));
+    let (mut values, mut refused) = (AnyValues::new(values), None);
+    let mut drain = |blocks: &mut Vec<u8>| {
+        drain(blocks).map_err(|error| {
+            refused = Some(error);
+            Stopped
+        })
+    };
     let mut column = Numeric {
-        role,
-        count: len as u64,
-        min,
-        max,
-        transform: Transform::Constant(min),
+        role: options.role,
+        count: values.len() as u64,
+        min: 0,
+        max: 0,
+        transform: Transform::Constant(0),
         block_shift: *BLOCK_SHIFTS.start(),
         stride: Stride::Short,
         blocks: None,
@@ -82,7 +87,29 @@ pub fn encode_from<V: Values + ?Sized>(
         zones: None,
         fine_zones: None,
     };
-    let Some(mut stats) = stats.filter(|stats| stats.min != stats.max) else { return Ok(column) };
+    let encoded = encode_any(&mut values, options, &mut drain, &mut column);
+    match values.error.or(refused) {
+        Some(error) => Err(error),
+        None => {
+            debug_assert_eq!(encoded, Ok(()));
+            Ok(column)
+        }
+    }
+}
+
+/// Encodes `values` in `column`.
+fn encode_any(
+    values: &mut dyn Source,
+    options: &NumericOptions,
+    drain: &mut dyn FnMut(&mut Vec<u8>) -> Result<(), Stopped>,
+    column: &mut Numeric<Vec<u8>>,
+) -> Result<(), Stopped> {
+    let (NumericOptions { role, jump_tables, .. }, len) = (*options, values.len());
+    let Some(mut stats) = ValueStats::of(values)? else { return Ok(()) };
+    (column.min, column.max, column.transform) = (stats.min, stats.max, Transform::Constant(stats.min));
+    if stats.min == stats.max {
+        return Ok(());
+    }
     // Only values have a section for a table.
     let distinct = stats.distinct.take().filter(|_| role.is_values()).map(Distinct::sorted);
 
@@ -103,31 +130,31 @@ pub fn encode_from<V: Values + ?Sized>(
     column.transform = match (numbers.table(), decimal) {
         (Some(table), _) => Transform::Table(encode_table(table)),
         (None, Some(decimal)) => Transform::Decimal(decimal),
-        (None, None) => Transform::Affine { base: min, gcd: stats.divisor.get() },
+        (None, None) => Transform::Affine { base: stats.min, gcd: stats.divisor.get() },
     };
     let (blocks, jump) = encode_blocks(values, numbers, plan.cut, plan.bytes, drain)?;
     column.blocks = Some(blocks);
     column.jump = (jump_tables && column.block_count() > 1).then_some(jump);
     column.zones = (options.zones && role.is_values()).then(|| zone::encode(&stats.ends)).flatten();
     column.fine_zones = column.zones.is_some().then(|| fine_zone::encode(&stats.ends));
-    Ok(column)
+    Ok(())
 }
 
 /// Encodes the blocks end to end, `bytes` in total. Returns the bytes that `drain` left, and a copy of the headers
 /// for the jump table.
-pub(super) fn encode_blocks<V: Values + ?Sized>(
-    values: &V,
+pub(super) fn encode_blocks(
+    values: &mut dyn Source,
     numbers: &Numbers<'_>,
     cut: Cut,
     bytes: u64,
-    mut drain: impl FnMut(&mut Vec<u8>) -> Result<(), V::Error>,
-) -> Result<(Vec<u8>, Vec<u8>), V::Error> {
-    let (stride, mut jump, mut buf) = (cut.stride(), Vec::new(), Vec::new());
+    drain: &mut dyn FnMut(&mut Vec<u8>) -> Result<(), Stopped>,
+) -> Result<(Vec<u8>, Vec<u8>), Stopped> {
+    let (stride, mut jump) = (cut.stride(), Vec::new());
     let mut blocks = Vec::new();
     // Bytes that were drained.
     let mut before = 0;
     for range in chunks(values.len()) {
-        let chunk = Chunk::read(numbers, values, range.clone(), &mut buf)?;
+        let chunk = Chunk::read(numbers, values, range.clone())?;
         match cut {
             Cut::Blocks { shift, .. } => {
                 for range in super::blocks(range.clone(), shift) {
@@ -161,13 +188,7 @@ pub(super) fn encode_blocks<V: Values + ?Sized>(
 }
 
 /// Appends the residuals of the numbers of `range`. `block` begins with number `first`.
-fn pack<T: Number>(
-    chunk: &Chunk<'_, T>,
-    range: Range<usize>,
-    first: usize,
-    block: &Block,
-    out: &mut Vec<u8>,
-) {
+fn pack(chunk: &Chunk<'_>, range: Range<usize>, first: usize, block: &Block, out: &mut Vec<u8>) {
     let mut residuals = [0; FINE_ZONE];
     // A whole fine zone ends at a word boundary, whatever the width.
     for start in range.clone().step_by(FINE_ZONE) {

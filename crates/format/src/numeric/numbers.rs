@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use super::block::{Block, Encoding, FRACTION, Stride, slope};
 use super::decimal::Decimal;
+use super::slice::{Slice, Source, Stopped, for_width};
 use super::value_stats::{Distinct, Divisor, FINE_ZONE, LANES, ValueStats};
-use super::{Number, Values, chunks};
+use super::{Number, chunks};
 use crate::bits::{self, multiversion};
 
 /// The smallest and the largest of some numbers.
@@ -24,9 +25,9 @@ pub(super) struct Numbers<'a> {
 
 /// A range of a column's values, with their transform.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Chunk<'a, T> {
+pub(super) struct Chunk<'a> {
     numbers: &'a Numbers<'a>,
-    values: &'a [T],
+    values: Slice<'a>,
     /// The index in the column of the first value.
     start: usize,
 }
@@ -95,15 +96,14 @@ impl<'a> Numbers<'a> {
 
     /// Fits a line from the first number to the last; `None` if the block is not `good`. A block of fewer bits must
     /// be `good`, too.
-    pub(super) fn fit_one_line<V: Values + ?Sized>(
+    pub(super) fn fit_one_line(
         &self,
-        values: &V,
+        values: &mut dyn Source,
         good: impl Fn(&Block) -> bool,
-    ) -> Result<Option<Block>, V::Error> {
+    ) -> Result<Option<Block>, Stopped> {
         let Some(mut line) = Line::new(self.outer, self.len) else { return Ok(None) };
-        let mut buf = Vec::new();
         for range in chunks(self.len) {
-            if !line.extend(&Chunk::read(self, values, range.clone(), &mut buf)?, &range, &good) {
+            if !line.extend(&Chunk::read(self, values, range.clone())?, &range, &good) {
                 return Ok(None);
             }
         }
@@ -111,37 +111,41 @@ impl<'a> Numbers<'a> {
     }
 }
 
-impl<'a, T: Number> Chunk<'a, T> {
-    /// Reads the values of `range`, into `buf` if they are not in memory.
-    pub(super) fn read<V: Values<Number = T> + ?Sized>(
+impl<'a> Chunk<'a> {
+    /// Reads the values of `range`.
+    pub(super) fn read(
         numbers: &'a Numbers<'a>,
-        values: &'a V,
+        values: &'a mut dyn Source,
         range: Range<usize>,
-        buf: &'a mut Vec<T>,
-    ) -> Result<Chunk<'a, T>, V::Error> {
-        Ok(Chunk { numbers, start: range.start, values: values.read(range, buf)? })
+    ) -> Result<Chunk<'a>, Stopped> {
+        Ok(Chunk { numbers, start: range.start, values: values.read(range)? })
     }
 
     /// Number `i`.
     fn get(&self, i: usize) -> u64 {
-        self.numbers.transform.number(self.values[i - self.start].into())
+        self.numbers.transform.number(self.values.get(i - self.start))
     }
 
     /// Fills `out` with the numbers from `start` on.
     fn fill(&self, start: usize, out: &mut [u64]) {
-        let values = &self.values[start - self.start..][..out.len()];
+        let first = start - self.start;
+        let values = self.values.range(first..first + out.len());
         match self.numbers.transform {
             // Most columns have no divisor.
-            By::Affine { base, divisor } if divisor.get() == 1 => subtract(values, base, out),
-            By::Affine { base, divisor } => divide(values, base, divisor, out),
+            By::Affine { base, divisor } if divisor.get() == 1 => {
+                for_width!(values, values => subtract(values, base, out));
+            }
+            By::Affine { base, divisor } => {
+                for_width!(values, values => divide(values, base, divisor, out));
+            }
             By::Decimal { decimal, divisor } => {
                 let integers = &mut [0; FINE_ZONE][..values.len()];
                 decimal.integers(values, integers);
                 divide(integers, decimal.base, divisor, out);
             }
-            By::Table(table) => {
+            By::Table(table) => for_width!(values, values => {
                 values.iter().zip(out).for_each(|(&value, out)| *out = table.number(value.into()));
-            }
+            }),
         }
     }
 
@@ -203,12 +207,7 @@ impl Line {
     }
 
     /// Adds the numbers of `range`, which come next. Stops and returns `false` as soon as the block is not `good`.
-    fn extend<T: Number>(
-        &mut self,
-        chunk: &Chunk<'_, T>,
-        range: &Range<usize>,
-        good: impl Fn(&Block) -> bool,
-    ) -> bool {
+    fn extend(&mut self, chunk: &Chunk<'_>, range: &Range<usize>, good: impl Fn(&Block) -> bool) -> bool {
         /// Numbers in the first step: enough to reject most columns that do not follow a line.
         const FIRST_LOOK: usize = 64;
         let (mut numbers, mut at) = ([0; FINE_ZONE], range.start);

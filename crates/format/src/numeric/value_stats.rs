@@ -1,6 +1,7 @@
 //! Statistics of a column's values, from one pass: bounds, greatest common divisor, distinct values.
 
-use super::{MAX_TABLE, Number, Values, chunks};
+use super::slice::{Slice, Source, Stopped, for_width};
+use super::{MAX_TABLE, Number, chunks};
 use crate::bits::multiversion;
 
 /// Values in a fine zone, for which bounds are kept: as many as the smallest block has.
@@ -26,13 +27,11 @@ pub(super) struct ValueStats {
 
 impl ValueStats {
     /// Computes the statistics of `values`; `None` if there are none.
-    pub(super) fn of<V: Values + ?Sized>(values: &V) -> Result<Option<ValueStats>, V::Error> {
-        let (mut stats, mut buf) = (None, Vec::new());
+    pub(super) fn of(values: &mut dyn Source) -> Result<Option<ValueStats>, Stopped> {
+        let mut stats = None;
         for range in chunks(values.len()) {
-            let values = values.read(range, &mut buf)?;
-            if let Some(&first) = values.first() {
-                stats.get_or_insert_with(|| ValueStats::new(first.into())).add(values);
-            }
+            let values = values.read(range)?;
+            stats.get_or_insert_with(|| ValueStats::new(values.get(0))).add(values);
         }
         Ok(stats)
     }
@@ -49,16 +48,18 @@ impl ValueStats {
     }
 
     /// Adds the next values, which begin with a fine zone.
-    fn add<T: Number>(&mut self, values: &[T]) {
-        for values in values.chunks(FINE_ZONE) {
-            let (min, max) = min_max(values);
+    fn add(&mut self, values: Slice<'_>) {
+        for values in values.fine_zones() {
+            let (min, max) = for_width!(values, values => min_max(values));
             self.ends.push((min, max));
             (self.min, self.max) = (self.min.min(min), self.max.max(max));
-            self.outer.1 = values[values.len() - 1].into();
+            self.outer.1 = values.get(values.len() - 1);
             // One of several equal values is enough.
-            let values = if min == max { &values[..1] } else { values };
-            self.divisor = self.divisor.of_all(values, self.outer.0);
-            self.distinct = self.distinct.take().and_then(|distinct| distinct.with(values));
+            let values = if min == max { values.range(0..1) } else { values };
+            for_width!(values, values => {
+                self.divisor = self.divisor.of_all(values, self.outer.0);
+                self.distinct = self.distinct.take().and_then(|distinct| distinct.with(values));
+            });
         }
     }
 }

@@ -4,7 +4,6 @@
 //! over pages, then one within a page.
 
 use std::borrow::Cow;
-use std::convert::Infallible;
 use std::ops::Range;
 
 use docvalues_column::{ErrorKind, Field, Result};
@@ -95,11 +94,8 @@ impl Segment {
         let mut ranges =
             vec![0..header, self.root().pages.first().map_or(header, |page| page.bytes.start)..self.len()];
         for name in columns {
-            let mut add = |_: Role, section: SectionRef| {
-                ranges.push(section.offset..section.end().unwrap_or(u64::MAX).min(self.len()));
-                Ok::<_, Infallible>(())
-            };
-            let Ok(_) = self.find(name)?.try_map(&mut add);
+            let sections = self.find(name)?.sections().into_iter();
+            ranges.extend(sections.map(|(_, at)| at.offset..at.end().unwrap_or(u64::MAX).min(self.len())));
         }
         ranges.retain(|range| range.start < range.end);
         ranges.sort_unstable_by_key(|range| range.start);

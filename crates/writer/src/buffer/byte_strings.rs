@@ -69,7 +69,7 @@ impl binary::Values for ByteStrings {
 
     fn for_each(&self, mut f: impl FnMut(&[u8]) -> Result<(), ErrorKind>) -> Result<(), ErrorKind> {
         let mut bytes = Vec::new();
-        for_each_group(&self.offsets, self.len(), CHUNK_LEN as u64, |range, offsets| {
+        for_each_group(&self.offsets, self.len(), CHUNK_LEN as u64, &mut |range, offsets| {
             let range = range.start.cast_unsigned()..range.end.cast_unsigned();
             let mut rest = match self.bytes.borrow(&range) {
                 Some(borrowed) => borrowed,

@@ -106,7 +106,7 @@ impl<T: FixedWidth + Ord> Items<T> {
         let in_file = (self.values.on_disk_len() as u64).cast_signed();
         let in_memory = self.offsets.in_memory.partition_point(|&end| end <= in_file);
         let lists = if in_file == 0 { 0 } else { self.offsets.on_disk_len() + in_memory - 1 };
-        for_each_group(&self.offsets, lists, MANY, |range, offsets| {
+        for_each_group(&self.offsets, lists, MANY, &mut |range, offsets| {
             self.values.change(at(range.start)..at(range.end), &mut changed, |values| {
                 let list = |end: i64| at(end - range.start);
                 // Lists on disk are normalized already, so they keep their lengths.
@@ -120,7 +120,7 @@ impl<T: FixedWidth + Ord> Items<T> {
     /// Calls `f` with each list.
     pub(crate) fn for_each(&self, mut f: impl FnMut(&[T]) -> Result<(), ErrorKind>) -> Result<(), ErrorKind> {
         let mut buffer = Vec::new();
-        for_each_group(&self.offsets, self.offsets.len().saturating_sub(1), MANY, |range, offsets| {
+        for_each_group(&self.offsets, self.offsets.len().saturating_sub(1), MANY, &mut |range, offsets| {
             let mut values =
                 numeric::Values::read(&self.values, at(range.start)..at(range.end), &mut buffer)?;
             let lens = offsets.windows(2).map(|of| at(of[1] - of[0]));

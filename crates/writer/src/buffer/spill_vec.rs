@@ -177,7 +177,7 @@ impl<T: FixedWidth> SpillVec<T> {
     }
 
     /// Calls `f` with all numbers, in pieces.
-    pub(crate) fn for_each(&self, mut f: impl FnMut(&[T])) -> Result<(), ErrorKind> {
+    pub(crate) fn for_each(&self, f: &mut dyn FnMut(&[T])) -> Result<(), ErrorKind> {
         use numeric::Values as _;
         let mut buffer = Vec::new();
         for range in numeric::chunks(self.len()) {
@@ -298,7 +298,7 @@ pub(super) fn for_each_group(
     offsets: &SpillVec<i64>,
     count: usize,
     most: u64,
-    mut f: impl FnMut(Range<i64>, &[i64]) -> Result<(), ErrorKind>,
+    f: &mut dyn FnMut(Range<i64>, &[i64]) -> Result<(), ErrorKind>,
 ) -> Result<(), ErrorKind> {
     use numeric::Values as _;
     let mut buffer = Vec::new();

@@ -38,7 +38,9 @@ impl Encoder<'_> {
             TermsById::InMemory(strings, order) => {
                 let value = |&ord: &u32| strings.get(index(order[index(ord)]));
                 let mut len = 0;
-                ords.for_each(|ords| len += ords.iter().map(|ord| value(ord).len() as u64).sum::<u64>())?;
+                ords.for_each(&mut |ords| {
+                    len += ords.iter().map(|ord| value(ord).len() as u64).sum::<u64>()
+                })?;
                 let (bytes, ends) = strings.parts();
                 let Ok(least) = binary::estimate_min_len(len, &InMemory { bytes, ends }, compression);
                 self.smaller(sorted, column, least, |_| {
@@ -46,7 +48,7 @@ impl Encoder<'_> {
                     let mut offsets = SpillVec::default();
                     offsets.in_memory.reserve_exact(ords.len() + 1);
                     offsets.in_memory.push(0);
-                    ords.for_each(|ords| {
+                    ords.for_each(&mut |ords| {
                         for ord in ords {
                             bytes.extend_from_slice(value(ord));
                             offsets.in_memory.push((bytes.len() as u64).cast_signed());

@@ -75,7 +75,7 @@ impl UnsortedTerms {
         for (number, run) in self.runs.iter().enumerate() {
             let mut offsets = Vec::with_capacity(run.terms.offsets.len());
             let at = |&offset: &i64| usize::try_from(offset).unwrap_or(usize::MAX);
-            run.terms.offsets.for_each(|some| offsets.extend(some.iter().map(at)))?;
+            run.terms.offsets.for_each(&mut |some| offsets.extend(some.iter().map(at)))?;
             for range in numeric::chunks(run.ids - start) {
                 f(number, &offsets, ids.read(start + range.start..start + range.end, &mut buffer)?)?;
             }

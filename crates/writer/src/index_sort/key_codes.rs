@@ -42,7 +42,7 @@ pub(crate) trait KeyValues: Debug {
 impl<T: FixedWidth + Into<i64> + Debug> KeyValues for SpillVec<T> {
     fn bounds(&self) -> Result<(i64, i64), ErrorKind> {
         let (mut min, mut max) = (i64::MAX, i64::MIN);
-        self.for_each(|numbers| {
+        self.for_each(&mut |numbers| {
             (min, max) = numbers.iter().fold((min, max), |(min, max), &number| {
                 let number = number.into();
                 (min.min(number), max.max(number))

@@ -39,7 +39,7 @@ impl Permutation<'_> {
         }
         let Some(scratch) = numbers.sibling_scratch() else {
             let (mut moved, mut values) = (numbers.in_memory.clone(), numbers.in_memory.iter());
-            self.slots().for_each(|slots| {
+            self.slots().for_each(&mut |slots| {
                 slots.iter().zip(values.by_ref()).for_each(|(&slot, &value)| moved[index(slot)] = value);
             })?;
             return Ok(SpillVec::of(moved));
@@ -83,7 +83,7 @@ impl Permutation<'_> {
         strings.for_each(|value| scatter.put(index(slots.next()?), value))?;
         drop(strings);
         let mut in_memory = Vec::new();
-        scatter.finish(|bytes| match &mut on_disk {
+        scatter.finish(&mut |bytes| match &mut on_disk {
             Some(on_disk) => Ok(on_disk.append(&bytes)?),
             None => {
                 in_memory.push(bytes);
@@ -130,7 +130,7 @@ impl Permutation<'_> {
 /// Collects the result of `scatter` as numbers.
 fn collected<T: FixedWidth>(scatter: Scatter<'_>, spill: Option<&Spill>) -> Result<SpillVec<T>, ErrorKind> {
     let mut numbers = SpillVec::default();
-    scatter.finish(|bytes| numbers.extend(&bytes, spill))?;
+    scatter.finish(&mut |bytes| numbers.extend(&bytes, spill))?;
     numbers.flush(spill)?;
     Ok(numbers)
 }

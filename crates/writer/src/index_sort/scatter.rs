@@ -79,7 +79,7 @@ impl<'a> Scatter<'a> {
     /// Calls `each` with the result, in order. All slots must be set.
     pub(super) fn finish(
         self,
-        mut each: impl FnMut(Vec<u8>) -> Result<(), ErrorKind>,
+        each: &mut dyn FnMut(Vec<u8>) -> Result<(), ErrorKind>,
     ) -> Result<(), ErrorKind> {
         let (ends, pieces) = match self.held {
             State::Whole(window) => return each(window.bytes),

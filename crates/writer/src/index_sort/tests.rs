@@ -61,7 +61,7 @@ proptest! {
             }
         }
         let mut all = Vec::new();
-        scatter.finish(|bytes| {
+        scatter.finish(&mut |bytes| {
             all.extend(bytes);
             Ok(())
         }).unwrap();
