@@ -31,7 +31,7 @@ mod input;
 mod log;
 mod merge;
 // Shared with the tests of crate `search`.
-#[path = "../../crates/search/tests/query/naive.rs"]
+#[path = "../../crates/search/tests/it/query/naive.rs"]
 pub mod naive;
 mod partial;
 mod program;

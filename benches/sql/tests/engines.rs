@@ -1,7 +1,7 @@
 //! Generated queries over docvalues, and over the same rows in Parquet: by DataFusion and, if `python3` has it, by DuckDB.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-#[path = "../../../crates/datafusion/tests/generated/mod.rs"]
+#[path = "../../../crates/datafusion/tests/it/generated.rs"]
 mod generated;
 
 use std::fs::File;

@@ -4,7 +4,6 @@
 //! `cargo test` tries some damages of each file, `DOCVALUES_SWEEP=full` all of them. This is a test program of its own,
 //! because it counts allocations.
 
-#![cfg(feature = "parquet")]
 #![expect(clippy::unwrap_used, reason = "a failing helper is a failing test")]
 
 #[path = "dv/arrow/samples.rs"]

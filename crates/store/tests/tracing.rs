@@ -1,5 +1,4 @@
 //! The events of a store.
-#![cfg(feature = "tracing")]
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::fmt::{self, Write as _};

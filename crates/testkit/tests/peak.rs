@@ -31,4 +31,13 @@ fn peaks_are_counted() {
     });
     assert!(near(peak, (1 << 20) + (4 << 20)), "both while one is moved: {peak}");
     assert!(near(ALLOC.used(), before), "{} after {before}", ALLOC.used());
+
+    // Only those of this thread.
+    let (kept, more, peak) = ALLOC.here(|| {
+        drop(vec![1_u8; 5_000]);
+        std::thread::spawn(|| drop(vec![1_u8; 8 << 20])).join().unwrap();
+        vec![1_u8; 3_000]
+    });
+    assert!((3_000..4_000).contains(&more) && (5_000..6_000).contains(&peak), "{more}, {peak}");
+    assert_eq!(ALLOC.here(|| drop(kept)).1, -3_000);
 }

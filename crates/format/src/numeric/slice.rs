@@ -62,17 +62,17 @@ pub(super) trait Source {
     fn read(&mut self, range: Range<usize>) -> Result<Slice<'_>, Stopped>;
 }
 
-/// Values, with room to read them and the first error of that.
+/// Values, with a buffer to read them into and the first error of that.
 pub(super) struct AnyValues<'v, V: Values + ?Sized> {
     values: &'v V,
-    room: Vec<V::Number>,
+    buffer: Vec<V::Number>,
     wider: Vec<i64>,
     pub(super) error: Option<V::Error>,
 }
 
 impl<'v, V: Values + ?Sized> AnyValues<'v, V> {
     pub(super) fn new(values: &'v V) -> AnyValues<'v, V> {
-        AnyValues { values, room: Vec::new(), wider: Vec::new(), error: None }
+        AnyValues { values, buffer: Vec::new(), wider: Vec::new(), error: None }
     }
 }
 
@@ -82,7 +82,7 @@ impl<V: Values + ?Sized> Source for AnyValues<'_, V> {
     }
 
     fn read(&mut self, range: Range<usize>) -> Result<Slice<'_>, Stopped> {
-        match self.values.read(range, &mut self.room) {
+        match self.values.read(range, &mut self.buffer) {
             Ok(values) => Ok(V::Number::slice(values, &mut self.wider)),
             Err(error) => {
                 self.error = Some(error);

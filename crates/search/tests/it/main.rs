@@ -1,6 +1,7 @@
-//! Searches over columns in memory, compared with naive implementations.
+//! Searches over columns in memory, queries, groups and partial results, compared with naive implementations.
 #![allow(
     clippy::cast_possible_truncation,
+    clippy::expect_used,
     clippy::unwrap_used,
     reason = "a failing helper is a failing test"
 )]
@@ -8,10 +9,13 @@
 mod bounds;
 mod chunks;
 mod export;
+mod group;
 mod histograms;
 mod interrupts;
 mod missing;
+mod partial;
 mod parts;
+mod query;
 mod reads;
 mod searches;
 mod sorts;

@@ -14,11 +14,18 @@
 //! # }
 //! ```
 //!
-//! It counts for all threads together, so such a file has one test.
+//! It counts for all threads together, so the tests of such a file take turns. [`PeakAlloc::here`] counts for one thread,
+//! whatever the others do.
 #![allow(unsafe_code, reason = "an allocator is an unsafe trait; every call goes on to the system's")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+thread_local! {
+    /// The bytes that this thread allocated less those that it freed, and the most of them since [`PeakAlloc::here`].
+    static HERE: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
+}
 
 /// The system's allocator, with counts of the bytes in use and of their peak.
 #[derive(Debug, Default)]
@@ -56,18 +63,34 @@ impl PeakAlloc {
         (result, self.peak().saturating_sub(before))
     }
 
+    /// Runs `work`. Returns its result, the bytes that this thread has in use more than before the call, and the peak of
+    /// those bytes during it.
+    pub fn here<R>(&self, work: impl FnOnce() -> R) -> (R, isize, usize) {
+        let (before, _) = HERE.get();
+        HERE.set((before, before));
+        let result = work();
+        let (used, peak) = HERE.get();
+        (result, used - before, (peak - before).unsigned_abs())
+    }
+
     fn add(&self, bytes: usize) {
         let used = self.used.fetch_add(bytes, Relaxed).wrapping_add(bytes);
         self.peak.fetch_max(used, Relaxed);
+        let (here, most) = HERE.get();
+        let here = here.wrapping_add_unsigned(bytes);
+        HERE.set((here, most.max(here)));
     }
 
     fn sub(&self, bytes: usize) {
         self.used.fetch_sub(bytes, Relaxed);
+        let (here, most) = HERE.get();
+        HERE.set((here.wrapping_sub_unsigned(bytes), most));
     }
 }
 
 // SAFETY: every method returns what `System`, a `GlobalAlloc`, returns for the same arguments, and does
-// nothing else but wrapping arithmetic on atomics, which neither allocates nor panics.
+// nothing else but wrapping arithmetic on atomics and on a cell of the thread, which neither allocates nor panics: the
+// cell needs no initialization and no destructor.
 unsafe impl GlobalAlloc for PeakAlloc {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: our caller promises what `System` asks for: a layout whose size is not 0.

@@ -1,0 +1,89 @@
+//! Results of queries over several parts.
+
+use docvalues_column::{DocAddress, DocId, LiveDocs, Part};
+use docvalues_search::{Bitset, Docs, Error, Parts, Query, Search};
+use docvalues_testkit::rng::SplitMix64;
+use docvalues_testkit::shapes::Dataset;
+use proptest::prelude::*;
+
+use super::naive::{any_query, any_rows, expected};
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn results_equal_those_of_all_rows_together(seed: u64, size in 0_usize..4, cuts: [u32; 3]) {
+        let mut rng = SplitMix64::new(seed);
+        let rows = any_rows([0, 3, 131, 700][size], &mut rng);
+        // None deleted, one in ten, half, all but one in a hundred, and all.
+        let shares = [0, 0, 10, 50, 99, 100];
+        for depth in [0, 0, 0, 1, 1, 2, 3] {
+            let share = *rng.pick(&shares);
+            let mut deleted: Vec<u32> = (0..rows.docs).filter(|_| rng.chance(share, 100)).collect();
+            if share == 0 && rows.docs > 0 && rng.chance(1, 2) {
+                deleted.push(rng.below_u32(rows.docs));
+            }
+            check_parts(&rows, cuts, &deleted, &any_query(&rows.columns, depth, &mut rng));
+        }
+    }
+}
+
+#[test]
+fn a_set_of_one_source_is_refused() {
+    let rows = any_rows(10, &mut SplitMix64::new(1));
+    let parts = Parts::new(rows.cut(&[0, 5]).into_iter().map(|part| Part::new(part.source())));
+    let set = Query::docs(Bitset::all(5));
+    let refused = Search::over(&parts).count(&(!set.clone()).and(Query::All));
+    assert!(matches!(refused, Err(Error::Request(_))), "{refused:?}");
+    let one = parts.without(|part| part == 1);
+    assert_eq!(Search::over(&one).count(&set).unwrap(), 5);
+}
+
+/// Runs the query over these rows but the deleted ones, cut into parts, and compares the results with those of all rows
+/// together.
+fn check_parts(rows: &Dataset, cuts: [u32; 3], deleted: &[u32], query: &Query) {
+    let Some(mut expected) = expected(rows, query) else { return };
+    expected.retain(|doc| deleted.binary_search(doc).is_err());
+    let mut starts = cuts.map(|cut| cut % (rows.docs + 1)).to_vec();
+    starts.push(0);
+    starts.sort_unstable();
+    let ends = starts[1..].iter().copied().chain([rows.docs]);
+    let parts = rows.cut(&starts).into_iter().zip(starts.iter().zip(ends)).map(|(part, (start, end))| {
+        let mut live = LiveDocs::all(part.docs);
+        for doc in deleted.iter().filter(|doc| (*start..end).contains(*doc)) {
+            assert!(live.delete(DocId::new(doc - start)));
+        }
+        Part::new(part.source()).live(live.into())
+    });
+    let parts = Parts::new(parts);
+    for threads in [1, 2] {
+        let bound = match Search::over(&parts).threads(threads).bind(query) {
+            Ok(bound) => bound,
+            Err(Error::Query(_)) => return,
+            Err(error) => panic!("{query}: {error}"),
+        };
+        let of = |found: DocAddress| starts[found.part as usize] + found.doc.get();
+        let (found, explained) =
+            (bound.collect(Docs::All).unwrap(), bound.collect_explained(Docs::All).unwrap());
+        assert!(found.iter().map(of).eq(expected.iter().copied()), "{query} in parts from {starts:?}");
+        assert_eq!(found.count(), expected.len() as u64, "{query}");
+        assert!(explained.0.iter().eq(found.iter()), "{query}, explained");
+        assert_eq!(bound.count(Docs::All).unwrap(), found.count(), "{query}");
+        assert!(bound.quick_count().unwrap().is_none_or(|count| count == found.count()), "{query}");
+        assert_eq!(bound.count(&found).unwrap(), found.count(), "{query}");
+        let every = Bitset::all(rows.docs);
+        let every = vec![Docs::Bits(&every); starts.len()];
+        assert!(bound.collect(every.as_slice()).unwrap().iter().eq(found.iter()), "{query} in bits");
+        assert_eq!(bound.count(every.as_slice()).unwrap(), found.count(), "{query} in bits");
+        assert!(!bound.is_none() || expected.is_empty());
+        assert!(!bound.is_all() || found.count() == u64::from(rows.docs));
+        let halves: Vec<Docs<'_>> =
+            rows.cut(&starts).iter().map(|part| Docs::Range(0, part.docs / 2)).collect();
+        let within = found.iter().filter(|found| {
+            let ends = starts[1..].iter().copied().chain([rows.docs]);
+            let docs = ends.zip(&starts).map(|(end, start)| end - start).nth(found.part as usize).unwrap();
+            found.doc.get() < docs / 2
+        });
+        assert_eq!(bound.count(halves.as_slice()).unwrap(), within.count() as u64, "{query}");
+    }
+}
