@@ -1,76 +1,19 @@
-//! `dv man`: pages of the manual, from the text of `--help`.
+//! `dv man`: pages of the manual.
 
-use std::io;
-use std::path::Path;
+#[cfg(feature = "man")]
+mod pages;
 
-use clap::{Command, CommandFactory as _};
-use clap_mangen::Man;
-use clap_mangen::roff::{Roff, roman};
-
-use crate::args::{CommandLine, ManArgs};
+use crate::args::ManArgs;
 use crate::console::Console;
-use crate::destination::is_stdout;
 use crate::error::{CliError, Exit};
-use crate::input::error::meant;
 
+#[cfg(feature = "man")]
 pub(crate) fn run(args: &ManArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    // `build` sets the full names of subcommands. A page on `help` would be empty.
-    let mut dv = CommandLine::command().disable_help_subcommand(true);
-    dv.build();
-    match (&args.output, &args.command) {
-        (Some(output), _) if is_stdout(output) => {
-            pages(&dv).try_for_each(|command| page(command, console.out))?;
-        }
-        (Some(folder), _) => write_all(&dv, folder)?,
-        (None, names) => {
-            let mut command = &dv;
-            for name in names {
-                let found = command.find_subcommand(name);
-                command = found.ok_or_else(|| no_such_command(command, name))?;
-            }
-            page(command, console.out)?;
-        }
-    }
-    Ok(Exit::Ok)
+    pages::run(args, console)
 }
 
-/// Prints the page of a command.
-fn page(command: &Command, out: &mut dyn io::Write) -> io::Result<()> {
-    let notes = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string);
-    let command = command.clone().after_help(None::<&str>).after_long_help(None::<&str>);
-    Man::new(command).source(concat!("dv ", env!("CARGO_PKG_VERSION"))).manual("docvalues").render(out)?;
-    // Lines of examples and tables must not be filled.
-    let Some(notes) = notes else { return Ok(()) };
-    let mut roff = Roff::new();
-    roff.control("SH", ["NOTES"]).control("nf", []);
-    for line in notes.lines() {
-        roff.text([roman(line)]);
-    }
-    roff.control("fi", []).to_writer(out)
-}
-
-/// The commands that have a page.
-fn pages(dv: &Command) -> impl Iterator<Item = &Command> {
-    let nested =
-        dv.get_subcommands().flat_map(|command| std::iter::once(command).chain(command.get_subcommands()));
-    std::iter::once(dv).chain(nested)
-}
-
-fn write_all(dv: &Command, folder: &Path) -> Result<(), CliError> {
-    std::fs::create_dir_all(folder).map_err(|error| CliError::file(folder.display(), &error))?;
-    for command in pages(dv) {
-        let mut text = Vec::new();
-        page(command, &mut text)?;
-        let name = command.get_display_name().unwrap_or(command.get_name());
-        let path = folder.join(format!("{name}.1"));
-        std::fs::write(&path, text).map_err(|error| CliError::file(path.display(), &error))?;
-    }
-    Ok(())
-}
-
-fn no_such_command(dv: &Command, name: &str) -> CliError {
-    let failure = CliError::usage(format!("no command {name:?}"));
-    let names = || dv.get_subcommands().map(Command::get_name);
-    failure
-        .hint(meant(name, names(), || format!("the commands are {}", names().collect::<Vec<_>>().join(", "))))
+#[cfg(not(feature = "man"))]
+pub(crate) fn run(_: &ManArgs, _: &mut Console<'_>) -> Result<Exit, CliError> {
+    Err(CliError::failed("this dv was built without pages of the manual; --help has the same text")
+        .hint("install it with: cargo install docvalues-cli --features man"))
 }

@@ -35,6 +35,7 @@ fn the_bash_script_is_one() {
     assert_eq!(String::from_utf8(run.stdout).unwrap(), "build\n");
 }
 
+#[cfg(feature = "man")]
 #[test]
 fn every_command_has_a_page() {
     let sandbox = Sandbox::new();
@@ -54,11 +55,16 @@ fn every_command_has_a_page() {
         let (_, notes) = page.split_once(".SH NOTES\n.nf\n").unwrap();
         assert!(notes.starts_with("Examples:\n  dv ") && notes.ends_with(".fi\n"), "{notes}");
     }
+    let all = sandbox.ok(&["man", "-o", "-"]);
+    for page in [".TH dv 1", ".TH dv-build 1", ".TH dv-store-create 1"] {
+        assert!(all.contains(page), "{page}");
+    }
     let page = sandbox.ok(&["man"]);
     assert_eq!(page.as_bytes(), sandbox.read("share/man1/dv.1"));
     assert!(page.contains("dv\\-build(1)") && page.contains(".nf\nExit codes:\n  0  done\n"), "{page}");
 }
 
+#[cfg(feature = "man")]
 #[test]
 fn pages_that_cannot_be_written_or_do_not_exist() {
     let sandbox = Sandbox::with("file", "");
@@ -67,4 +73,13 @@ fn pages_that_cannot_be_written_or_do_not_exist() {
     let run = sandbox.dv(&["man", "biuld"]);
     let expected = "dv: no command \"biuld\"\n    hint: did you mean \"build\"?\n";
     assert_eq!((run.code, run.err.as_str()), (2, expected));
+}
+
+#[cfg(not(feature = "man"))]
+#[test]
+fn the_error_says_how_to_get_pages() {
+    let run = Sandbox::new().dv(&["man", "build"]);
+    let expected = "dv: this dv was built without pages of the manual; --help has the same text\n    \
+                    hint: install it with: cargo install docvalues-cli --features man\n";
+    assert_eq!((run.code, run.err.as_str(), run.out.as_str()), (1, expected, ""));
 }
