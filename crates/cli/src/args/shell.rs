@@ -26,7 +26,7 @@ Examples:
   dv man store create
   dv man -o ~/.local/share/man/man1 && man dv-build
 
-Exit codes: 0 done, 2 no such command, 3 the folder cannot be written.";
+Exit codes: 0 done, 1 dv was built without the feature `man`, 2 no such command, 3 the folder cannot be written.";
 
 /// Print a page of the manual, or write all of them to a folder
 ///
