@@ -68,6 +68,18 @@ impl Sweep {
     }
 }
 
+/// What a test takes, such as a number of cases: `sample`, or `full` in the full sweep.
+///
+/// # Panics
+///
+/// As [`Sweep::from_env`].
+pub fn cases<T>(sample: T, full: T) -> T {
+    match Sweep::from_env(0) {
+        Sweep::Full => full,
+        Sweep::Sample(_) => sample,
+    }
+}
+
 /// A single damage to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Damage {

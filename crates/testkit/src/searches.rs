@@ -45,7 +45,8 @@ pub fn check_searches(source: &(dyn ColumnSource + Sync), dataset: &Dataset) {
         let trial = |search: &Search<'_>, live: Option<&LiveDocs>| {
             let hits = set.hits(dataset.docs, live);
             let sets = set.in_parts(&cut);
-            check(&Trial { search, docs: sets[0].docs().into(), cut: &cut }, &set, dataset, &rows, &hits);
+            let trial = Trial { search, docs: sets[0].docs().into(), cut: &cut, turn: at };
+            check(&trial, &set, dataset, &rows, &hits);
         };
         trial(&Search::new(source).threads(THREADS[at % THREADS.len()]), None);
         // One set in each of the four forms of `Docs`.
@@ -76,7 +77,7 @@ pub fn check_searches_in_parts(parts: &Parts, starts: &[u32], dataset: &Dataset)
         let trial = |parts: &Parts, live: Option<&LiveDocs>| {
             let search = Search::over(parts).threads(THREADS[at % THREADS.len()]);
             let hits = set.hits(dataset.docs, live);
-            check(&Trial { search: &search, docs, cut: &cut }, &set, dataset, &rows, &hits);
+            check(&Trial { search: &search, docs, cut: &cut, turn: at }, &set, dataset, &rows, &hits);
         };
         trial(parts, None);
         for live in live_in(at, dataset.docs) {
@@ -126,6 +127,8 @@ struct Trial<'a> {
     search: &'a Search<'a>,
     docs: DocsByPart<'a>,
     cut: &'a Cut,
+    /// The index of the set: choices take turns.
+    turn: usize,
 }
 
 impl Trial<'_> {

@@ -6,12 +6,13 @@ use docvalues::{
     ColumnSource, Compression, DocId, LiveDocs, Merger, OpenOptions, Segment, WriteErrorKind, WriterOptions,
 };
 use docvalues_testkit::conformance::check_source;
+use docvalues_testkit::damage::cases;
 use docvalues_testkit::model::{MemSource, ModelColumn};
 use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::shapes::{self, Dataset, Shape};
 use proptest::prelude::*;
 
-use crate::write::{COMPRESSIONS, in_batches};
+use crate::write::{COMPRESSIONS, EVERY_KIND, in_batches};
 
 /// A data set cut into pieces, and its live documents.
 struct Cut {
@@ -157,12 +158,14 @@ proptest! {
     }
 }
 
+/// Half of the small shapes and a third of the large ones, or all in the full sweep.
 #[test]
 fn every_shape_and_kind_of_column_is_merged() {
-    let every_kind = [shapes::small_of_every_kind()];
+    let every_kind = [EVERY_KIND.0.clone()];
     let of_shape = |shape: Shape| Dataset::of_shapes(shape.docs, [shape]);
-    let shapes = shapes::small().into_iter().chain(shapes::large()).map(of_shape);
-    for (i, dataset) in every_kind.into_iter().chain(shapes).enumerate() {
+    let small = shapes::small().into_iter().step_by(cases(2, 1));
+    let large = shapes::large().into_iter().skip(cases(1, 0)).step_by(cases(3, 1));
+    for (i, dataset) in every_kind.into_iter().chain(small.chain(large).map(of_shape)).enumerate() {
         let places = [dataset.docs / 3, dataset.docs / 3 + 64, dataset.docs / 2].to_vec();
         let lives = if i % 2 == 0 { Lives::All } else { Lives::Most };
         let cut = Cut::new(&dataset, places, &[lives], |_, _| false, i as u64);

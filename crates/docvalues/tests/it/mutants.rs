@@ -1,11 +1,10 @@
 //! Mutants of the fuzzer's hostile writer: broken files with good checksums.
 
-use docvalues::{FormatErrorKind, OpenOptions, ReadErrorKind, Segment, WriterOptions};
+use docvalues::{FormatErrorKind, OpenOptions, ReadErrorKind, Segment};
 use docvalues_fuzz::structure::mutate;
 use docvalues_testkit::rng::SplitMix64;
-use docvalues_testkit::shapes;
 
-use crate::write::{COMPRESSIONS, by_document, with_ids};
+use crate::write::{EVERY_KIND, with_ids};
 
 /// Whether a problem is a wrong checksum.
 fn is_checksum(error: &docvalues::ReadError) -> bool {
@@ -19,7 +18,7 @@ fn is_checksum(error: &docvalues::ReadError) -> bool {
 
 #[test]
 fn mutants_are_broken_but_have_good_checksums() {
-    mutants(&by_document(&shapes::small_of_every_kind(), &COMPRESSIONS, WriterOptions::default()));
+    mutants(&EVERY_KIND.1);
     with_ids().iter().for_each(|file| mutants(file));
 }
 
@@ -56,7 +55,7 @@ fn mutants(good: &[u8]) {
 
 #[test]
 fn verify_finds_a_wrong_content_id() {
-    let mut file = by_document(&shapes::small_of_every_kind(), &COMPRESSIONS, WriterOptions::default());
+    let mut file = EVERY_KIND.1.clone();
     let footer = file.len() - 64;
     file[footer + 24] ^= 1;
     let crc = crc32fast::hash(&file[footer..footer + 48]);

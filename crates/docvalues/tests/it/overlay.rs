@@ -12,12 +12,13 @@ use docvalues::{
 };
 use docvalues_testkit::concat::Concat;
 use docvalues_testkit::conformance::{check_column, check_panics};
+use docvalues_testkit::damage::cases;
 use docvalues_testkit::model::{MemSource, ModelColumn};
 use docvalues_testkit::searches::check_searches;
 use docvalues_testkit::shapes::{self, Dataset};
 use proptest::prelude::*;
 
-use crate::write::{COMPRESSIONS, by_document};
+use crate::write::{COMPRESSIONS, EVERY_KIND, by_document};
 
 /// The columns of a segment of these documents.
 fn columns(dataset: &Dataset) -> Vec<Arc<dyn Column>> {
@@ -222,12 +223,17 @@ fn shifted(dataset: &Dataset, by: u32) -> Dataset {
 
 #[test]
 fn columns_of_every_kind_with_changed_rows() {
-    let dataset = shapes::small_of_every_kind();
-    let other = shifted(&dataset, 1_001);
+    let dataset = &EVERY_KIND.0;
+    let other = shifted(dataset, 1_001);
     let last = dataset.docs - 1;
     let edges = [0, 63, 64, 511, 512, 513, 65_535, 65_536, 65_537, last];
-    for docs in [edges.to_vec(), (0..dataset.docs).step_by(7).collect()] {
-        check(&dataset, &other, &docs);
+    for (i, docs) in [edges.to_vec(), (0..dataset.docs).step_by(7).collect()].into_iter().enumerate() {
+        // Columns take turns, but for the full sweep.
+        let some = |dataset: &Dataset| {
+            let columns = dataset.columns.iter().skip(cases(i, 0)).step_by(cases(2, 1));
+            Dataset { docs: dataset.docs, columns: columns.cloned().collect() }
+        };
+        check(&some(dataset), &some(&other), &docs);
     }
 }
 
@@ -245,11 +251,11 @@ fn sets_with_new_terms_before_others() {
 /// Two columns at a time, and some of all, to bound the time.
 #[test]
 fn searches_of_changed_columns() {
-    let Dataset { docs, columns } = shapes::small_of_every_kind();
-    let other = shifted(&Dataset { docs, columns: columns.clone() }, 1_001);
+    let Dataset { docs, columns } = &EVERY_KIND.0;
+    let (docs, other) = (*docs, shifted(&EVERY_KIND.0, 1_001));
     let some: BTreeSet<u32> = (0..docs).step_by(9).chain([docs - 1]).collect();
     let some: Vec<u32> = some.into_iter().collect();
-    for (columns, other) in columns.chunks(2).zip(other.columns.chunks(2)).step_by(3) {
+    for (columns, other) in columns.chunks(2).zip(other.columns.chunks(2)).step_by(cases(6, 3)) {
         let dataset = |columns: &[_]| Dataset { docs, columns: columns.to_vec() };
         check_searches_of(&dataset(columns), &dataset(other), &some);
     }
@@ -294,7 +300,7 @@ fn changed_rows_of_parts() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(cases(12, 40)))]
 
     #[test]
     fn columns_with_changed_rows(

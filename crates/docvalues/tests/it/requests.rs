@@ -5,14 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use docvalues::{
-    ColumnSource as _, DocId, OpenOptions, ReadAt, ReadErrorKind, Segment, Verify, WriterOptions,
-};
+use docvalues::{ColumnSource as _, DocId, OpenOptions, ReadAt, ReadErrorKind, Segment, Verify};
 use docvalues_testkit::conformance::check_source;
 use docvalues_testkit::rng::SplitMix64;
-use docvalues_testkit::shapes;
 
-use crate::write::{COMPRESSIONS, by_document};
+use crate::write::EVERY_KIND;
 
 #[path = "../../examples/requests.rs"]
 mod example;
@@ -60,15 +57,9 @@ impl<F: Fn(&Range<u64>) -> bool + Send + Sync> ReadAt for Failing<F> {
     }
 }
 
-fn every_kind() -> (shapes::Dataset, Vec<u8>) {
-    let dataset = shapes::small_of_every_kind();
-    let file = by_document(&dataset, &COMPRESSIONS, WriterOptions::default());
-    (dataset, file)
-}
-
 #[test]
 fn only_the_ranges_of_a_column_are_read() {
-    let (_, file) = every_kind();
+    let file = &EVERY_KIND.1;
     let whole = Segment::from_bytes(file.clone(), OpenOptions::new()).unwrap();
     for field in whole.fields().unwrap() {
         let ranges = whole.ranges(&[&field.name]).unwrap();
@@ -96,7 +87,7 @@ fn only_the_ranges_of_a_column_are_read() {
 /// succeed.
 #[test]
 fn a_failing_request_is_an_error_or_is_retried() {
-    let (dataset, file) = every_kind();
+    let (dataset, file) = EVERY_KIND.clone();
     let fuse = Arc::new(AtomicU64::new(0));
     let burns = fuse.clone();
     let fails = move |_: &Range<u64>| {
@@ -132,7 +123,7 @@ fn a_failing_request_is_an_error_or_is_retried() {
 /// A column that could not be read can be read later.
 #[test]
 fn a_column_recovers_from_a_network_failure() {
-    let (dataset, file) = every_kind();
+    let (dataset, file) = EVERY_KIND.clone();
     let away = Arc::new(AtomicU64::new(0));
     let is_away = away.clone();
     let fails = move |_: &Range<u64>| is_away.load(Ordering::Relaxed) == 1;
@@ -187,7 +178,7 @@ fn all_columns_are_opened_in_few_waves_and_closed_together() {
 
 #[test]
 fn opened_columns_hold_their_small_sections() {
-    let (dataset, file) = every_kind();
+    let (dataset, file) = EVERY_KIND.clone();
     let file = Arc::new(Counted(file, AtomicU64::new(0)));
     for are_open in [false, true] {
         let segment = Segment::from_reader(file.clone(), "every kind", OpenOptions::new()).unwrap();
@@ -216,15 +207,15 @@ fn a_reader_that_returns_too_few_bytes_is_refused() {
             Ok(ranges.iter().map(|range| vec![0; (range.end - range.start) as usize - 1]).collect())
         }
     }
-    let error =
-        Segment::from_reader(Arc::new(Short(every_kind().1)), "short", OpenOptions::new()).unwrap_err();
+    let short = Arc::new(Short(EVERY_KIND.1.clone()));
+    let error = Segment::from_reader(short, "short", OpenOptions::new()).unwrap_err();
     assert!(error.to_string().contains("read_ranges"), "{error}");
 }
 
 /// Damage is found at the same place as in a file in memory, in each mode of verification.
 #[test]
 fn damage_is_reported_with_its_place() {
-    let (_, file) = every_kind();
+    let file = &EVERY_KIND.1;
     let mut random = SplitMix64::new(19);
     for _ in 0..60 {
         let mut damaged = file.clone();

@@ -8,7 +8,7 @@ use docvalues_testkit::model::{MemSource, ModelColumn};
 use docvalues_testkit::shapes::{self, Dataset};
 use proptest::prelude::*;
 
-use crate::write::{COMPRESSIONS, in_batches};
+use crate::write::{COMPRESSIONS, EVERY_KIND, in_batches};
 
 const THREADS: [usize; 5] = [2, 3, 8, 64, 0];
 
@@ -36,8 +36,7 @@ fn check(dataset: &Dataset, threads: usize) {
 
 #[test]
 fn every_kind_of_column_is_encoded_in_parallel() {
-    let every_kind = shapes::small_of_every_kind();
-    THREADS.into_iter().for_each(|threads| check(&every_kind, threads));
+    THREADS.into_iter().for_each(|threads| check(&EVERY_KIND.0, threads));
 }
 
 #[test]

@@ -11,12 +11,13 @@ use docvalues::{
     Segment, SegmentWriter, SortKey, Values, WriterOptions,
 };
 use docvalues_testkit::conformance::check_source;
+use docvalues_testkit::damage::cases;
 use docvalues_testkit::model::{MemSource, ModelColumn};
 use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::shapes::{self, Dataset, Shape};
 use proptest::prelude::*;
 
-use crate::write::{COMPRESSIONS, add_batches, add_documents, in_batches, schema};
+use crate::write::{COMPRESSIONS, EVERY_KIND, add_batches, add_documents, in_batches, schema};
 
 fn open(file: Vec<u8>) -> Segment {
     Segment::from_bytes(file, OpenOptions::new()).unwrap()
@@ -215,11 +216,11 @@ proptest! {
 #[test]
 fn every_shape_of_column_is_a_key_and_is_moved() {
     let mut rng = SplitMix64::new(7);
-    let of_every_kind = shapes::small_of_every_kind();
-    for _ in 0..6 {
-        check(&of_every_kind, &any_keys(&of_every_kind, 3, &mut rng), WriterOptions::default());
+    let of_every_kind = &EVERY_KIND.0;
+    for _ in 0..cases(2, 6) {
+        check(of_every_kind, &any_keys(of_every_kind, 3, &mut rng), WriterOptions::default());
     }
-    for shape in shapes::large().into_iter().step_by(3) {
+    for shape in shapes::large().into_iter().step_by(cases(9, 3)) {
         let key = Shape { seed: 9, values: shapes::Values::Numeric(shapes::Numbers::FewDistinct), ..shape };
         let dataset = Dataset::of_shapes(shape.docs, [shape, key]);
         let keys = any_keys(&dataset, 2, &mut rng);
@@ -293,8 +294,8 @@ fn a_range_of_the_primary_key_is_a_range_of_documents() {
 
 #[test]
 fn unsuitable_sort_keys_are_refused() {
-    let dataset = shapes::small_of_every_kind();
-    let (schema, _) = schema(&dataset, &COMPRESSIONS);
+    let dataset = &EVERY_KIND.0;
+    let (schema, _) = schema(dataset, &COMPRESSIONS);
     let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
     let mut refused = |keys: &[&str]| {
         let keys = keys.iter().map(|name| SortKey::new(*name));
@@ -324,7 +325,7 @@ fn unsuitable_sort_keys_are_refused() {
 
 #[test]
 fn impossible_sorts_are_refused_or_found_by_verify() {
-    let file = in_batches(&shapes::small_of_every_kind(), 999, &COMPRESSIONS, WriterOptions::default());
+    let file = EVERY_KIND.1.clone();
     let by = |names: &[&str]| sort::encode(&names.iter().map(|name| SortKey::new(*name)).collect::<Vec<_>>());
     for (name, problem) in [
         ("no such", "the index sort has a key whose column does not exist"),

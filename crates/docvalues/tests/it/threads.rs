@@ -2,21 +2,28 @@
 
 use std::sync::Arc;
 
-use docvalues::{Column, JumpTables, OpenOptions, Segment, WriterOptions};
-use docvalues_testkit::conformance::check_source;
-use docvalues_testkit::shapes;
+use docvalues::{Column, ColumnSource as _, Field, JumpTables, OpenOptions, Segment};
+use docvalues_testkit::conformance::check_column;
+use docvalues_testkit::damage::cases;
+use docvalues_testkit::model::ModelColumn;
 
-use crate::write::{COMPRESSIONS, by_document};
+use crate::write::EVERY_KIND;
 
 #[test]
 fn threads_share_a_cold_segment() {
-    let dataset = shapes::small_of_every_kind();
-    let file = by_document(&dataset, &COMPRESSIONS, WriterOptions::default());
-    for jump_tables in JumpTables::ALL {
+    let (dataset, file) = &*EVERY_KIND;
+    let model = dataset.source();
+    for (i, jump_tables) in JumpTables::ALL.into_iter().enumerate() {
         let segment = Segment::from_bytes(file.clone(), OpenOptions::new().jump_tables(jump_tables)).unwrap();
+        // In each mode some columns, or all in the full sweep.
+        let fields = dataset.columns.iter().skip(cases(i, 0)).step_by(cases(3, 1));
+        let check = |(field, _): &(Field, ModelColumn)| {
+            check_column(&*segment.column(&field.name).unwrap(), &*model.column(&field.name).unwrap());
+        };
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(|| check_source(&segment, &dataset.source()));
+                let (fields, check) = (fields.clone(), &check);
+                scope.spawn(move || fields.for_each(check));
             }
         });
     }

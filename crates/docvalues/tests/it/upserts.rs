@@ -9,10 +9,10 @@ use docvalues::{
     WriterOptions,
 };
 use docvalues_fuzz::give;
-use docvalues_testkit::shapes::{self, Dataset};
+use docvalues_testkit::shapes::Dataset;
 use proptest::prelude::*;
 
-use crate::write::{COMPRESSIONS, schema};
+use crate::write::{COMPRESSIONS, EVERY_KIND, schema};
 
 /// A small budget, so that a segment in a file goes through the temporary file; a merge of 15,000 documents takes more than
 /// half of it.
@@ -119,11 +119,11 @@ proptest! {
 
     #[test]
     fn a_segment_has_only_the_documents_that_are_left((docs, deleted) in documents(), how in how()) {
-        let dataset = shapes::small_of_every_kind();
-        let (file, moved) = written(&dataset, &docs, &deleted, how);
+        let dataset = &EVERY_KIND.0;
+        let (file, moved) = written(dataset, &docs, &deleted, how);
         let left = left(&docs, &deleted);
         let docs: Vec<Doc> = left.iter().map(|&at| docs[at]).collect();
-        let (expected, places) = written(&dataset, &docs, &[], how);
+        let (expected, places) = written(dataset, &docs, &[], how);
         prop_assert!(file == expected, "{} of the documents are left", docs.len());
         // The same documents, numbered as they were added.
         prop_assert!(moved.iter().map(|(old, _)| old.get() as usize).eq(left));
@@ -135,11 +135,11 @@ proptest! {
         parts in prop::collection::vec(documents(), 1..4),
         how in how(),
     ) {
-        let dataset = shapes::small_of_every_kind();
+        let dataset = &EVERY_KIND.0;
         // Sources with distinct ids, some of them deleted.
         let open = |(docs, deleted): &(Vec<Doc>, Vec<usize>)| {
             let docs: Vec<Doc> = left(docs, &[]).into_iter().map(|at| docs[at]).collect();
-            let (file, _) = written(&dataset, &docs, &[], How { sorted: false, in_file: false });
+            let (file, _) = written(dataset, &docs, &[], How { sorted: false, in_file: false });
             let live: Vec<usize> = (0..docs.len()).filter(|at| !deleted.contains(at)).collect();
             let mut live_docs = LiveDocs::all(docs.len() as u32);
             for &at in deleted {
@@ -174,7 +174,7 @@ proptest! {
         };
         prop_assert_eq!(moved, expected.len());
         let merged = Segment::from_bytes(file, OpenOptions::new()).unwrap();
-        let built = written(&dataset, &expected, &[], How { in_file: false, ..how }).0;
+        let built = written(dataset, &expected, &[], How { in_file: false, ..how }).0;
         let built = Segment::from_bytes(built, OpenOptions::new()).unwrap();
         prop_assert_eq!(merged.docs(), built.docs());
         for field in built.fields().unwrap() {
@@ -188,12 +188,12 @@ proptest! {
 
 #[test]
 fn a_refused_segment_can_be_finished_without_the_duplicate() {
-    let dataset = shapes::small_of_every_kind();
+    let dataset = &EVERY_KIND.0;
     let how = How { sorted: true, in_file: false };
     let docs: Vec<Doc> = (0..200).map(|doc| (doc, Some((doc % 199) as u16))).collect();
-    let (mut writer, id, fields) = writer(&dataset, how, SegmentWriter::in_memory);
+    let (mut writer, id, fields) = writer(dataset, how, SegmentWriter::in_memory);
     writer.id_field(id, IdOptions::default()).unwrap();
-    add(&mut writer, &dataset, &docs, id, &fields).unwrap();
+    add(&mut writer, dataset, &docs, id, &fields).unwrap();
     let refused = writer.finish_bytes().unwrap_err();
     let WriteErrorKind::DuplicateId { docs: both, .. } = refused.kind() else { panic!("{refused}") };
     assert_eq!(*both, [0, 199]);
@@ -203,7 +203,7 @@ fn a_refused_segment_can_be_finished_without_the_duplicate() {
         WriteErrorKind::NoSuchDoc { docs: 200 }
     ));
     writer.delete(DocId::new(0)).unwrap();
-    assert!(writer.finish_bytes().unwrap() == written(&dataset, &docs, &[0], how).0);
+    assert!(writer.finish_bytes().unwrap() == written(dataset, &docs, &[0], how).0);
 }
 
 /// A stream that fails after some bytes.
@@ -222,17 +222,17 @@ impl io::Write for Full {
 
 #[test]
 fn a_stream_gets_the_bytes_of_a_file() {
-    let dataset = shapes::small_of_every_kind();
+    let dataset = &EVERY_KIND.0;
     let docs: Vec<Doc> = (0..200).map(|doc| (doc, Some(doc as u16))).collect();
     let how = How { sorted: true, in_file: true };
-    let expected = written(&dataset, &docs, &[], how).0;
+    let expected = written(dataset, &docs, &[], how).0;
     let folder = tempfile::tempdir().unwrap();
     let streamed = |out: &mut dyn io::Write, spill_limit| {
-        let (mut writer, id, fields) = writer(&dataset, how, |schema, options| {
+        let (mut writer, id, fields) = writer(dataset, how, |schema, options| {
             SegmentWriter::to_writer(out, schema, WriterOptions { spill_limit, ..options })
         });
         writer.spill_to(Spill::in_folder(folder.path()));
-        add(&mut writer, &dataset, &docs, id, &fields)?;
+        add(&mut writer, dataset, &docs, id, &fields)?;
         Ok::<_, WriteError>(writer.finish()?.1)
     };
     let mut bytes = Vec::new();

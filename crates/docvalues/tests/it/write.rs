@@ -1,15 +1,24 @@
 //! Writes data sets of `testkit`.
 
+use std::sync::LazyLock;
+
 use docvalues::{
     BytesKind, Compression, FieldId, FieldSpec, IdForm, IdOptions, Kind, LogicalType, Schema, SegmentWriter,
     WriterOptions,
 };
 use docvalues_fuzz::{give, give_batch};
-use docvalues_testkit::shapes::Dataset;
+use docvalues_testkit::shapes::{self, Dataset};
 
 /// Every compression of byte strings.
 pub(crate) const COMPRESSIONS: [Compression; 5] =
     [Compression::Block, Compression::Fsst, Compression::None, Compression::Auto, Compression::OnPair];
+
+/// The small segment with every kind and encoding: its documents, and its bytes. Tests share them.
+pub(crate) static EVERY_KIND: LazyLock<(Dataset, Vec<u8>)> = LazyLock::new(|| {
+    let dataset = shapes::small_of_every_kind();
+    let file = by_document(&dataset, &COMPRESSIONS, WriterOptions::default());
+    (dataset, file)
+});
 
 /// The schema of the data set. The compressions take turns.
 pub(crate) fn schema(dataset: &Dataset, compressions: &[Compression]) -> (Schema, Vec<FieldId>) {

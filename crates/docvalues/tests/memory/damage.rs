@@ -149,7 +149,7 @@ impl Good {
 #[test]
 fn a_flipped_bit_gives_an_error_in_its_granule_or_the_right_result() {
     let _turn = turn();
-    for (file, tried) in files(1_000) {
+    for (file, tried) in files(250) {
         one_flipped_bit(&Good::new(file), tried);
     }
 }
@@ -171,7 +171,7 @@ fn one_flipped_bit(good: &Good, tried: Sweep) {
 #[test]
 fn zeroed_sectors_give_errors_or_right_results() {
     let _turn = turn();
-    for (file, tried) in files(100) {
+    for (file, tried) in files(30) {
         let good = Good::new(file);
         sweep(zeroed_runs(good.file.len(), tried), |damage| {
             good.ask(damage, |error| assert!(error.place().is_some(), "{error}"));
@@ -184,7 +184,7 @@ fn zeroed_sectors_give_errors_or_right_results() {
 fn a_truncated_file_is_refused() {
     let _turn = turn();
     let (good, refused) = (file(), AtomicU64::new(0));
-    sweep(truncations(good.len(), Sweep::from_env(3_000)), |damage| {
+    sweep(truncations(good.len(), Sweep::from_env(1_000)), |damage| {
         let mut cut = Vec::new();
         damage.apply(&good, &mut cut);
         let error = open(&cut).expect_err("a cut file opened");
@@ -197,7 +197,7 @@ fn a_truncated_file_is_refused() {
 #[test]
 fn hostile_files_cause_no_panic_no_hang_and_no_large_allocation() {
     let _turn = turn();
-    files(700).for_each(|(good, tried)| hostile(&good, tried));
+    files(150).for_each(|(good, tried)| hostile(&good, tried));
 }
 
 fn hostile(good: &[u8], tried: Sweep) {
@@ -251,7 +251,7 @@ fn hostile(good: &[u8], tried: Sweep) {
 #[test]
 fn look_ups_of_ids_in_damaged_copies() {
     let _turn = turn();
-    let wanted = match Sweep::from_env(800_000) {
+    let wanted = match Sweep::from_env(150_000) {
         Sweep::Full => 8_000_000,
         Sweep::Sample(look_ups) => look_ups,
     };
@@ -346,7 +346,7 @@ fn a_merge_with_a_hostile_file_gives_a_sound_file_or_none() {
     // Twice the budget, for encoding, and the pages that opening a segment may take.
     let limit = 2 * budget + (64 << 20) + 4 * good.len();
     let [merged, refused, most] = [0; 3].map(AtomicU64::new);
-    let tried = match Sweep::from_env(700) {
+    let tried = match Sweep::from_env(120) {
         // A merge takes as long as a build, and sorts: the full sweep would take an hour.
         Sweep::Full => Sweep::Sample(2_000),
         sample => sample,

@@ -10,7 +10,9 @@ use docvalues_search::histogram::{Histogram, Step};
 use docvalues_search::stats::Stats;
 use docvalues_search::{Bitset, Docs, Error, Query, Result, Search, SearchRequest};
 
-use crate::chunks::{DOCS, source};
+use docvalues_testkit::damage::cases;
+
+use crate::chunks::{DOCS, SOURCE};
 
 type Asked = (&'static str, fn(&Search<'_>, Docs<'_>) -> Result<String>);
 
@@ -91,42 +93,43 @@ const REQUESTS: [Asked; 17] = [
 
 #[test]
 fn an_interrupted_search_ends_soon_and_breaks_nothing() {
-    let source = source();
     let bits = Bitset::from_docs((0..DOCS).filter(|doc| doc % 3 != 1).map(DocId::new), DOCS);
     for threads in [1, 2] {
         let asked = Arc::new(AtomicUsize::new(0));
         let at = Arc::new(AtomicUsize::new(usize::MAX));
         let (count, limit) = (asked.clone(), at.clone());
         let stop = move || count.fetch_add(1, Ordering::Relaxed) >= limit.load(Ordering::Relaxed);
-        let search = Search::new(&source).threads(threads).interrupt(stop);
-        for ((name, ask), docs) in
-            REQUESTS.iter().flat_map(|one| [(one, Docs::All), (one, Docs::Bits(&bits))])
-        {
-            let run = |limit: usize| {
-                asked.store(0, Ordering::Relaxed);
-                at.store(limit, Ordering::Relaxed);
-                (ask(&search, docs), asked.load(Ordering::Relaxed))
-            };
-            let (whole, windows) = run(usize::MAX);
-            let whole = whole.unwrap();
-            assert!(windows > 1, "{name} asks");
-            // And any other.
-            let mut random = docvalues_testkit::rng::SplitMix64::new(windows as u64);
-            let other = random.below(windows as u64) as usize;
-            for limit in [0, 1, windows / 2, other, windows - 1] {
-                let (found, asked) = run(limit);
-                match found {
-                    Err(Error::Interrupted) => {
-                        assert!(asked <= limit + 2 * threads, "{name}: {asked} after {limit}")
+        let search = Search::new(&*SOURCE).threads(threads).interrupt(stop);
+        for (turn, (name, ask)) in (threads..).zip(&REQUESTS) {
+            // Both in the full sweep; otherwise by turns.
+            let sets = [Docs::All, Docs::Bits(&bits)].into_iter().skip(cases(turn % 2, 0)).take(cases(1, 2));
+            for docs in sets {
+                let run = |limit: usize| {
+                    asked.store(0, Ordering::Relaxed);
+                    at.store(limit, Ordering::Relaxed);
+                    (ask(&search, docs), asked.load(Ordering::Relaxed))
+                };
+                let (whole, windows) = run(usize::MAX);
+                let whole = whole.unwrap();
+                assert!(windows > 1, "{name} asks");
+                // And any other.
+                let mut random = docvalues_testkit::rng::SplitMix64::new(windows as u64);
+                let other = random.below(windows as u64) as usize;
+                for limit in [0, 1, other, windows - 1] {
+                    let (found, asked) = run(limit);
+                    match found {
+                        Err(Error::Interrupted) => {
+                            assert!(asked <= limit + 2 * threads, "{name}: {asked} after {limit}")
+                        }
+                        // Several threads may skip more the next time.
+                        Ok(found) => {
+                            assert!(threads > 1 && asked <= limit && found == whole, "{name} at {limit}")
+                        }
+                        Err(error) => panic!("{name} at {limit}: {error}"),
                     }
-                    // Several threads may skip more the next time.
-                    Ok(found) => {
-                        assert!(threads > 1 && asked <= limit && found == whole, "{name} at {limit}")
-                    }
-                    Err(error) => panic!("{name} at {limit}: {error}"),
                 }
+                assert_eq!(run(usize::MAX).0.unwrap(), whole, "{name}, {threads} threads");
             }
-            assert_eq!(run(usize::MAX).0.unwrap(), whole, "{name}, {threads} threads");
         }
     }
 }

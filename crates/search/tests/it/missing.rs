@@ -8,7 +8,7 @@ use docvalues_search::query::Literal;
 use docvalues_search::stats::{Distinct, Stats};
 use docvalues_search::{Bitset, Docs, Error, MissingColumns, Query, Search, SearchRequest};
 
-use crate::chunks::{DOCS, source};
+use crate::chunks::{DOCS, SOURCE};
 
 /// Sets of documents, with their sizes.
 fn sets(bits: &Bitset) -> [(Docs<'_>, u64); 4] {
@@ -18,12 +18,11 @@ fn sets(bits: &Bitset) -> [(Docs<'_>, u64); 4] {
 
 #[test]
 fn a_missing_column_has_no_values() {
-    let source = source();
     let bits = Bitset::from_docs((0..DOCS).filter(|doc| doc % 3 != 1).map(DocId::new), DOCS);
     for (threads, (docs, hits)) in
         [1, 2].into_iter().flat_map(|threads| sets(&bits).map(|set| (threads, set)))
     {
-        let search = Search::new(&source).threads(threads).missing_columns(MissingColumns::NoValues);
+        let search = Search::new(&*SOURCE).threads(threads).missing_columns(MissingColumns::NoValues);
         for facet in [
             Facet::on("none"),
             Facet::on("none").order(FacetOrder::Value).min_count(0).top(usize::MAX),
@@ -67,8 +66,7 @@ fn a_missing_column_has_no_values() {
 
 #[test]
 fn conditions_on_a_missing_column_match_nothing() {
-    let source = source();
-    let search = Search::new(&source).missing_columns(MissingColumns::NoValues);
+    let search = Search::new(&*SOURCE).missing_columns(MissingColumns::NoValues);
     let none = "none = 5|none = 'text'|none != 5|none in ('a', 1.5, true, x'00')|none not in (1)|none < '2024-01-01'\
         |none in 1..5|none ^= 'a'|none exists|none = '10.0.0.0/8'|none = 1 and number exists|none in ()";
     for query in none.split('|').map(|text| Query::parse(text).unwrap()) {
@@ -95,8 +93,7 @@ fn conditions_on_a_missing_column_match_nothing() {
 
 #[test]
 fn an_export_of_a_missing_column_has_no_values() {
-    let source = source();
-    let search = Search::new(&source).missing_columns(MissingColumns::NoValues);
+    let search = Search::new(&*SOURCE).missing_columns(MissingColumns::NoValues);
     let mut export = search.export(0..100_000, &["none", "number"]).unwrap();
     let mut rows = 0;
     while let Some(chunk) = export.next_chunk().unwrap() {
@@ -113,8 +110,7 @@ fn an_export_of_a_missing_column_has_no_values() {
 
 #[test]
 fn a_missing_column_is_an_error_by_default() {
-    let source = source();
-    for search in [Search::new(&source), Search::new(&source).missing_columns(MissingColumns::Refuse)] {
+    for search in [Search::new(&*SOURCE), Search::new(&*SOURCE).missing_columns(MissingColumns::Refuse)] {
         let is_refused = |error: Error| matches!(&error, Error::Column(inner) if matches!(inner.kind(), ErrorKind::NoSuchColumn { .. }));
         assert!(is_refused(search.facet(Docs::All, &Facet::on("none")).unwrap_err()));
         assert!(is_refused(search.stats(Docs::All, &Stats::of("none")).unwrap_err()));

@@ -1,4 +1,4 @@
-//! Eight readers beside a writer that commits each ten milliseconds, for ten seconds, or in the full sweep for an hour.
+//! Eight readers beside a writer that commits each ten milliseconds, for two seconds, or in the full sweep for an hour.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -89,7 +89,7 @@ fn read_other_process(folder: &Path, stop: &AtomicBool, checked: &AtomicU64) {
 
 #[test]
 fn eight_readers_beside_a_writer() {
-    let seconds = if cases(1) > 1 { 3_600 } else { 10 };
+    let seconds = cases(2, 3_600);
     let folder = tempfile::tempdir().unwrap();
     let store = Store::create(folder.path(), schema(), StoreOptions::default()).unwrap();
     let (stop, checked) = (AtomicBool::new(false), AtomicU64::new(0));

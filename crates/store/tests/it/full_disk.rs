@@ -16,7 +16,7 @@ const FOLDER: &str = "DOCVALUES_STORE_OF_LIMITED_CHILD";
 const SEED: &str = "DOCVALUES_SEED_OF_LIMITED_CHILD";
 
 fn is_sample() -> bool {
-    crate::cases(1) == 1
+    crate::cases(true, false)
 }
 
 /// Runs the script in a folder. Returns it with the number of operations that failed.

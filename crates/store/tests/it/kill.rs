@@ -12,8 +12,6 @@ use crate::fixture::{add, contents, id, schema};
 /// The folder that a child writes to.
 const FOLDER: &str = "DOCVALUES_STORE_OF_CHILD";
 
-const KILLS: u32 = 30;
-
 /// Adds three documents and deletes one for each commit, for ever, and prints the number of each round that is durable.
 fn write(folder: &Path) {
     let store = Store::open(folder, StoreOptions::default()).unwrap();
@@ -42,8 +40,8 @@ fn a_kill_loses_nothing_committed() {
     let folder = tempfile::tempdir().unwrap();
     drop(Store::create(folder.path(), schema(), StoreOptions::default()).unwrap());
     let mut rounds = 0;
-    let kills = crate::cases(KILLS);
-    for (kill, waits) in (0..u64::from(kills)).zip([0_u8, 1, 2, 3].into_iter().cycle()) {
+    let kills: u64 = crate::cases(30, 3_000);
+    for (kill, waits) in (0..kills).zip([0_u8, 1, 2, 3].into_iter().cycle()) {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["kill::child", "--exact", "--nocapture"])
             .env(FOLDER, folder.path())

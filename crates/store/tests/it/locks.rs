@@ -46,7 +46,7 @@ fn a_writer_whose_lock_was_removed_writes_no_more() {
 fn of_racing_writers_one_gets_in() {
     let folder = tempfile::tempdir().unwrap();
     drop(Store::create(folder.path(), schema(), StoreOptions::default()).unwrap());
-    let rounds = cases(125);
+    let rounds = cases(125, 12_500);
     for _ in 0..rounds {
         let opened: Vec<_> = std::thread::scope(|scope| {
             let racers: Vec<_> =

@@ -1,6 +1,6 @@
 //! Tests of the store, on the file system and on a disk that loses power.
 //!
-//! `cargo test` takes a sample, `DOCVALUES_SWEEP=full` a hundred times as many cases; `--nocapture` shows how many.
+//! `cargo test` takes a sample, `DOCVALUES_SWEEP=full` hundreds of times as many cases; `--nocapture` shows how many.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod acknowledged;
@@ -31,8 +31,8 @@ mod updates;
 mod updates_refused;
 mod versions;
 
-/// A number of cases in a sample, or in the full sweep.
-fn cases(sample: u32) -> u32 {
+/// What a test takes, such as a number of cases: in a sample, or in the full sweep.
+fn cases<T>(sample: T, full: T) -> T {
     let is_full = std::env::var_os("DOCVALUES_SWEEP").is_some_and(|sweep| sweep == "full");
-    if is_full { 100 * sample } else { sample }
+    if is_full { full } else { sample }
 }

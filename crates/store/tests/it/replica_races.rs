@@ -75,7 +75,7 @@ fn a_commit_that_was_sent_and_lost_is_noticed() {
 fn batches_beside_a_promotion() {
     let (leader, _) = pair();
     let mut acknowledged = 0;
-    for _ in 0..crate::cases(8) {
+    for _ in 0..crate::cases(8, 800) {
         let folder = tempfile::tempdir().unwrap();
         let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
         let replica = Replica::open(folder.path(), options).unwrap();
@@ -300,7 +300,7 @@ fn installs_beside_syncs() {
         Replica::open(folder.path(), StoreOptions { durability, ..StoreOptions::default() }).unwrap();
     let background = Background::start(BackgroundOptions::default()).unwrap();
     background.add(replica.store()).unwrap();
-    for _ in 0..crate::cases(40) {
+    for _ in 0..crate::cases(40, 4_000) {
         for number in [None, Some(older)] {
             let commit = store.hold_commit(number).unwrap();
             replica.install_over(commit.files(), |file| commit.open(file)).unwrap();
@@ -317,7 +317,7 @@ fn a_position_beside_commits() {
     let store = Store::create(folder.path(), schema(), options).unwrap();
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
-            for number in 0..crate::cases(60) {
+            for number in 0..crate::cases(60, 6_000) {
                 apply(&store, &[(number, Some(1))]).unwrap();
                 store.commit().unwrap();
             }

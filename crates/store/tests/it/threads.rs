@@ -16,7 +16,7 @@ use crate::versions::{Model, Operation, apply, contents, schema};
 #[test]
 fn threads_end_as_the_versions_say() {
     const THREADS: u64 = 4;
-    let rounds = u64::from(crate::cases(60));
+    let rounds = crate::cases(60, 6_000);
     let [on_commit, each_batch] = [Durability::OnCommit, Durability::EachBatch];
     let within = Durability::Within(Duration::from_millis(2));
     let cases = [(on_commit, false), (each_batch, false), (on_commit, true), (within, true)];

@@ -475,7 +475,7 @@ fn operate(now: &mut Model, operation: &Operation, written: u64) -> Outcome {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::cases(500)))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(80, 50_000)))]
     #[test]
     fn documents_are_as_in_a_map(kind in 0..4_u8, steps in prop::collection::vec(step(), 1..50)) {
         run(kind, &steps);
@@ -538,7 +538,7 @@ fn update_while_merging(is_sorted: bool) {
             merges
         });
         let changing = Stop(&stop);
-        for round in 0..crate::cases(150) {
+        for round in 0..crate::cases(150, 15_000) {
             let written =
                 (0..20).map(|i| round * 20 + i).map(|number| Operation::Write(number, doc(number, round)));
             let ways = match round % 3 {

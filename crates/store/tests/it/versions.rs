@@ -211,7 +211,7 @@ fn run(logical: LogicalType, buffer_bytes: usize, durability: Durability, steps:
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::cases(60)))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(60, 6_000)))]
 
     #[test]
     fn the_highest_version_wins(

@@ -1,6 +1,8 @@
 //! The values of each document, for expected results.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use docvalues_column::{DocId, Field, Value};
 
@@ -10,6 +12,9 @@ use crate::shapes::Dataset;
 /// All columns of a source.
 pub(super) struct Rows {
     pub(super) columns: Vec<RowColumn>,
+    pub(super) docs: u32,
+    /// All documents in each order that was asked for.
+    pub(super) orders: RefCell<BTreeMap<String, Rc<[DocId]>>>,
 }
 
 /// A column: the values of each document, ascending.
@@ -20,7 +25,12 @@ pub(super) struct RowColumn {
 
 impl Rows {
     pub(super) fn of(dataset: &Dataset) -> Rows {
-        let columns = dataset.columns.iter().map(|(field, column)| {
+        Rows::of_some(dataset, |_| true)
+    }
+
+    /// Those of some of the columns.
+    pub(super) fn of_some(dataset: &Dataset, is_wanted: impl Fn(&Field) -> bool) -> Rows {
+        let columns = dataset.columns.iter().filter(|(field, _)| is_wanted(field)).map(|(field, column)| {
             let slots = match column {
                 ModelColumn::Numeric(slots) => {
                     slots.iter().map(|slot| numbers(field, slot.as_slice())).collect()
@@ -35,7 +45,7 @@ impl Rows {
             };
             RowColumn { field: field.clone(), slots }
         });
-        Rows { columns: columns.collect() }
+        Rows { columns: columns.collect(), docs: dataset.docs, orders: RefCell::default() }
     }
 }
 
