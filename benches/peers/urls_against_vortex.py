@@ -2,8 +2,8 @@
 """Measures a column of URLs in docvalues beside Vortex: bytes, a scan, and random rows.
 
     python3 -m venv venv && venv/bin/pip install vortex-data pyarrow numpy
-    cargo build --release -p docvalues-benches --example strings
-    venv/bin/python benches/peers/urls_against_vortex.py --strings target/release/examples/strings
+    cargo build --release -p docvalues-benches --bin strings
+    venv/bin/python benches/peers/urls_against_vortex.py --strings target/release/strings
 
 Both have the writer's defaults, which compress the URLs with OnPair, and one thread. The engines take turns; figures are
 medians of CPU time. Vortex is called from Python, with one call for a scan or a batch of rows, and returns Arrow arrays.
@@ -70,7 +70,7 @@ def measure(path, rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--strings", type=Path, default=Path("target/release/examples/strings"))
+    parser.add_argument("--strings", type=Path, default=Path("target/release/strings"))
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder", type=Path, default=Path(__file__).parent / "target" / "urls")

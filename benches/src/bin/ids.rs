@@ -1,11 +1,11 @@
 //! Id lookups with a cold page cache, with several threads, and with indexing and reading at the same time.
 //!
 //! ```text
-//! cargo run --release -p docvalues-benches --example ids -- mapped [uuid|auto|seq] [SEGMENTS] [IDS]
-//! cargo run --release -p docvalues-benches --example ids -- versions [uuid|auto|seq] [SEGMENTS] [IDS]
-//! cargo run --release -p docvalues-benches --example ids -- cold FOLDER [uuid|auto|seq] [IDS]
-//! cargo run --release -p docvalues-benches --example ids -- threads
-//! cargo run --release -p docvalues-benches --example ids -- mixed [SECONDS]
+//! cargo run --release -p docvalues-benches --bin ids -- mapped [uuid|auto|seq] [SEGMENTS] [IDS]
+//! cargo run --release -p docvalues-benches --bin ids -- versions [uuid|auto|seq] [SEGMENTS] [IDS]
+//! cargo run --release -p docvalues-benches --bin ids -- cold FOLDER [uuid|auto|seq] [IDS]
+//! cargo run --release -p docvalues-benches --bin ids -- threads
+//! cargo run --release -p docvalues-benches --bin ids -- mixed [SECONDS]
 //! ```
 //!
 //! `mapped` looks up ids in segments of IDS each, in mapped files in the page cache, and in memory: CPU time for each
@@ -299,7 +299,7 @@ fn cold_child(path: &Path, how: &str, kind: IdKind, ids: u32, work: &str) -> Out
     };
     let find: Find = if how == "fst" {
         let file = File::open(path)?;
-        // SAFETY: the example wrote the file, and nothing changes it while it is mapped.
+        // SAFETY: the program wrote the file, and nothing changes it while it is mapped.
         let bytes = unsafe { memmap2::Mmap::map(&file) }?;
         bytes.advise(memmap2::Advice::Random)?;
         let map = fst::Map::new(bytes)?;

@@ -3,9 +3,9 @@
 //! The documents come from files, so that generating them is not measured:
 //!
 //! ```text
-//! cargo run --release -p docvalues-benches --example memory -- prepare FOLDER 10000000 [COLUMN...]
-//! cargo run --release -p docvalues-benches --example memory -- build FOLDER 256 [COLUMN...]
-//! cargo run --release -p docvalues-benches --example memory -- equal FOLDER [COLUMN...]
+//! cargo run --release -p docvalues-benches --bin memory -- prepare FOLDER 10000000 [COLUMN...]
+//! cargo run --release -p docvalues-benches --bin memory -- build FOLDER 256 [COLUMN...]
+//! cargo run --release -p docvalues-benches --bin memory -- equal FOLDER [COLUMN...]
 //! ```
 //!
 //! The budget is in MiB; `256x2` has two threads. The environment variable `SORT` names the sort keys, such as

@@ -1,10 +1,10 @@
 //! Cost of merging 40 segments relative to building one from the same values, for any segment.
 //!
 //! ```text
-//! cargo run --release -p docvalues-benches --example merge -- SEGMENT.dv [ROUNDS]
+//! cargo run --release -p docvalues-benches --bin merge -- SEGMENT.dv [ROUNDS]
 //! ```
 //!
-//! The example reads the values into memory and builds 40 segments of them, with the same kinds of columns. Each round
+//! The program reads the values into memory and builds 40 segments of them, with the same kinds of columns. Each round
 //! measures all workloads in turn, in memory and with one thread: CPU time, the medians of all rounds.
 //!
 //! | workload | |

@@ -1,7 +1,7 @@
 //! Bytes touched by reading the documents with one term, column by column, in segments with different document orders.
 //!
 //! ```text
-//! cargo run --release -p docvalues-benches --example touched -- COLUMN TERM A.dv B.dv...
+//! cargo run --release -p docvalues-benches --bin touched -- COLUMN TERM A.dv B.dv...
 //! ```
 //!
 //! Prints for each segment the bytes of each column, and the bytes that finding the documents and reading their values
