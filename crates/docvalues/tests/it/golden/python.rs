@@ -4,25 +4,32 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
 use docvalues::format::file::frame::{FOOTER_LEN, HEADER_LEN, Header, VERSION};
 use docvalues::{OpenOptions, Segment};
 
 use super::{ids_twin, path, segments, stored, text, twin};
 
+/// The interpreter itself: `python3` may be a script that takes longer to find it than it takes to read a file.
+static PYTHON: LazyLock<Option<String>> = LazyLock::new(|| {
+    let output = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().ok()?;
+    let path = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    (output.status.success() && !path.is_empty()).then_some(path)
+});
+
 /// Whether there is a `python3`. Prints `SKIPPED` if not. CI has one: see `.ci/run`.
 pub(crate) fn have_python() -> bool {
-    let have = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
-    if !have {
+    if PYTHON.is_none() {
         eprintln!("SKIPPED: no python3 to run docs/read_dv.py with");
     }
-    have
+    PYTHON.is_some()
 }
 
 /// The output of the reader for `file`.
 pub(crate) fn read_dv(file: &Path, options: &[&str]) -> Output {
     let script: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "..", "docs", "read_dv.py"].iter().collect();
-    Command::new("python3").arg("-B").arg(script).args(options).arg(file).output().unwrap()
+    Command::new(PYTHON.as_deref().unwrap()).arg("-B").arg(script).args(options).arg(file).output().unwrap()
 }
 
 /// Whether `read_dv.py` refuses `bytes` with one line that contains `reason`.
