@@ -52,6 +52,9 @@ pub(crate) struct ColumnCore {
 /// A result of the decoders, whose error names a section and an offset, but no file.
 pub(crate) type FormatResult<T> = docvalues_format::error::Result<T>;
 
+/// Sets the bits of the matching values of a range, and counts those that it skipped.
+pub(crate) type Matching<'m> = &'m mut dyn FnMut(Range<u32>, &mut [u64], &mut Pruning) -> FormatResult<()>;
+
 impl ColumnCore {
     /// Adds the names of the file and the column to a decoder's error.
     #[cold]
@@ -172,7 +175,7 @@ impl ColumnCore {
         docs: DocRange,
         bits: &mut [u64],
         pruned: &mut Pruning,
-        matching: &mut dyn FnMut(Range<u32>, &mut [u64], &mut Pruning) -> FormatResult<()>,
+        matching: Matching<'_>,
     ) -> FormatResult<()> {
         let docs = docs.clip(self.docs);
         if self.is_dense() {

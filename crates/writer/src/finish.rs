@@ -227,8 +227,6 @@ impl Documents {
             let places = doc_map.as_ref().map(DocMap::in_memory);
             let placed = match places {
                 None if live.is_all() => Ok(ids),
-                None => ids.renumber(number),
-                Some(Some(places)) => ids.renumber(|doc| number(doc).map(|doc| places[index(doc)])),
                 // Looking up the new numbers one by one would read the temporary file for each id.
                 Some(None) => {
                     drop(ids);
@@ -236,6 +234,10 @@ impl Documents {
                     // `prepare` found the field.
                     let (_, column) = column.ok_or(ErrorKind::UnknownField)?;
                     column.ids(&LiveSet::all(docs), doc_map.as_ref(), &spill_budget, None)
+                }
+                places => {
+                    let place = |doc| places.flatten().map_or(doc, |places| places[index(doc)]);
+                    ids.renumber(|doc| number(doc).map(place))
                 }
             };
             let ids = placed.map_err(|kind| Error::from(kind).of(&name))?;

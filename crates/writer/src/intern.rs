@@ -247,7 +247,7 @@ fn sort(order: &mut [(u64, u32)], strings: &Strings) {
             bytes[..len].copy_from_slice(&rest[..len]);
             *head = u64::from_be_bytes(bytes);
         }
-        order.sort_unstable_by_key(|&(head, id)| u128::from(head) << 32 | u128::from(id));
+        order.sort_unstable_by_key(head_and_id);
         for equal in order.chunk_by_mut(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1) {
             if equal.len() <= FEW {
                 let string = |id: u32| strings.get(index(id));
@@ -264,10 +264,16 @@ fn sort(order: &mut [(u64, u32)], strings: &Strings) {
                 }
             }
             let (ended, longer) = equal.split_at_mut(ended);
-            ended.sort_unstable_by_key(|&(_, id)| (len(id), id));
+            ended.iter_mut().for_each(|(head, id)| *head = len(*id) as u64);
+            ended.sort_unstable_by_key(head_and_id);
             left.push((longer, depth));
         }
     }
+}
+
+/// The key of a sort by both, in one number.
+fn head_and_id(&(head, id): &(u64, u32)) -> u128 {
+    u128::from(head) << 32 | u128::from(id)
 }
 
 /// Converts a `u32` to an index.

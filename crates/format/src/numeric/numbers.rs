@@ -143,9 +143,7 @@ impl<'a> Chunk<'a> {
                 decimal.integers(values, integers);
                 divide(integers, decimal.base, divisor, out);
             }
-            By::Table(table) => for_width!(values, values => {
-                values.iter().zip(out).for_each(|(&value, out)| *out = table.number(value.into()));
-            }),
+            By::Table(table) => for_width!(values, values => look_up(values, table, out)),
         }
     }
 
@@ -285,6 +283,10 @@ impl Steps {
         numbers[..few.len()].copy_from_slice(few);
         self.above(&numbers)
     }
+}
+
+fn look_up<T: Number>(values: &[T], table: &Distinct, out: &mut [u64]) {
+    values.iter().zip(out).for_each(|(&value, out)| *out = table.number(value.into()));
 }
 
 multiversion! {

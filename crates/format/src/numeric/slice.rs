@@ -33,7 +33,10 @@ impl<'a> Slice<'a> {
 
     /// Value `i`.
     pub(super) fn get(self, i: usize) -> i64 {
-        for_width!(self, values => values[i].into())
+        match self {
+            Slice::Long(values) => values[i],
+            Slice::Short(values) => values[i].into(),
+        }
     }
 
     pub(super) fn range(self, range: Range<usize>) -> Slice<'a> {

@@ -292,13 +292,16 @@ impl<T: FixedWidth> numeric::Values for SpillVec<T> {
     }
 }
 
+/// Takes the range that a group of values spans, and their offsets.
+pub(super) type EachGroup<'g> = &'g mut dyn FnMut(Range<i64>, &[i64]) -> Result<(), ErrorKind>;
+
 /// Calls `f` for groups of the first `count` values of ascending `offsets`, with the range that a group spans and its
 /// offsets. A group spans at most `most`, unless it is a single longer value.
 pub(super) fn for_each_group(
     offsets: &SpillVec<i64>,
     count: usize,
     most: u64,
-    f: &mut dyn FnMut(Range<i64>, &[i64]) -> Result<(), ErrorKind>,
+    f: EachGroup<'_>,
 ) -> Result<(), ErrorKind> {
     use numeric::Values as _;
     let mut buffer = Vec::new();

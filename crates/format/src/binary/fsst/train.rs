@@ -54,15 +54,20 @@ pub(in crate::binary) struct Trained {
 ///
 /// When `strings` cannot be read.
 pub(in crate::binary) fn train<S: Values>(strings: &S) -> Result<Trained, S::Error> {
-    let sample = Sample::of(sample::values(strings, sample::len(strings.total_len(), FACTOR, SAMPLE))?);
+    let sample = sample::values(strings, sample::len(strings.total_len(), FACTOR, SAMPLE))?;
+    Ok(of_sample(&Sample::of(sample)))
+}
+
+/// Trains a symbol table on a sample.
+fn of_sample(sample: &Sample) -> Trained {
     let sampled = sample.len();
     let mut counts = Counts::new();
     let mut matcher = Matcher::new();
-    let (mut best, mut least) = (Vec::new(), counts.count(&matcher, &sample));
+    let (mut best, mut least) = (Vec::new(), counts.count(&matcher, sample));
     let mut last = 0;
     for round in 1..=ROUNDS {
         matcher.learn(counts.next(&matcher));
-        let encoded = counts.count(&matcher, &sample);
+        let encoded = counts.count(&matcher, sample);
         if encoded < least {
             (best, least, last) = (matcher.symbols().to_vec(), encoded, round);
         } else if round - last >= PATIENCE {
@@ -70,7 +75,7 @@ pub(in crate::binary) fn train<S: Values>(strings: &S) -> Result<Trained, S::Err
         }
     }
     matcher.learn(best);
-    Ok(Trained { matcher, sampled, encoded: least })
+    Trained { matcher, sampled, encoded: least }
 }
 
 /// Values to train symbols with.

@@ -47,21 +47,26 @@ pub(in crate::binary) struct Trained {
 ///
 /// When `strings` cannot be read.
 pub(in crate::binary) fn train<S: Values>(strings: &S) -> Result<Trained, S::Error> {
-    let sample = sample::values(strings, sample::len(strings.total_len(), FACTOR, SAMPLE))?;
+    let total_len = strings.total_len();
+    Ok(of_sample(&sample::values(strings, sample::len(total_len, FACTOR, SAMPLE))?, total_len))
+}
+
+/// Trains a token table on a sample of strings of `total_len` bytes.
+fn of_sample(sample: &[Vec<u8>], total_len: u64) -> Trained {
     let sampled: usize = sample.iter().map(|part| part.len()).sum();
-    let found = Merger::new(sampled).run(&sample);
-    let counts = count(&Matcher::new(&found), &sample);
+    let found = Merger::new(sampled).run(sample);
+    let counts = count(&Matcher::new(&found), sample);
     let tokens = found.iter().zip(&counts[FIRST_TOKEN..]);
     // Each use of a token saves at least one code, of a byte and a half.
-    let (total, sampled_len) = (u128::from(strings.total_len()), sampled as u128);
+    let (total, sampled_len) = (u128::from(total_len), sampled as u128);
     let pays = |len: usize, count: u32| u128::from(count) * 3 * total > (len as u128 + 1) * 2 * sampled_len;
     let mut tokens: Vec<_> = tokens.filter(|&(token, &count)| pays(token.len(), count)).collect();
     tokens.sort_unstable_by_key(|&(token, count)| (Reverse(count), token));
     let tokens: Vec<Token> = tokens.into_iter().map(|(token, _)| *token).collect();
     let matcher = Matcher::new(&tokens);
-    let codes: u64 = count(&matcher, &sample).iter().map(|&count| u64::from(count)).sum();
+    let codes: u64 = count(&matcher, sample).iter().map(|&count| u64::from(count)).sum();
     let encoded = usize::try_from(bytes_of(codes)).unwrap_or(usize::MAX);
-    Ok(Trained { matcher, tokens: section(&tokens), sampled, encoded })
+    Trained { matcher, tokens: section(&tokens), sampled, encoded }
 }
 
 /// The encoded section of `tokens`, at most [`MAX_TOKENS`].
