@@ -29,8 +29,6 @@ Examples:
 Exit codes: 0 done, 1 dv was built without the feature `man`, 2 no such command, 3 the folder cannot be written.";
 
 /// Print a page of the manual, or write all of them to a folder
-///
-/// Only if dv was built with the feature `man`; --help has the same text.
 #[derive(Debug, Args)]
 #[command(after_help = MAN_EXAMPLES)]
 pub(crate) struct ManArgs {

@@ -24,6 +24,7 @@ fn tables(kind: Kind, compression: Compression) -> usize {
 
 #[test]
 fn an_open_column_takes_little_heap() {
+    let _turn = crate::turn();
     let large = shapes::large().into_iter().map(|shape| Dataset::of_shapes(shape.docs, [shape]));
     let (mut columns, mut most) = (0, (0, String::new()));
     for dataset in large.chain([shapes::small_of_every_kind()]) {

@@ -18,6 +18,7 @@ const INFLATING: usize = 64 << 10;
 
 #[test]
 fn pages_allocate_only_for_decoding() {
+    let _turn = crate::turn();
     let dataset = shapes::small_of_every_kind();
     let file = write::in_batches(&dataset, 10_000, &write::COMPRESSIONS, WriterOptions::default());
     let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
