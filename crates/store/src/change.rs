@@ -253,7 +253,7 @@ impl Store {
         })
     }
 
-    /// Where the documents that match a query are.
+    /// The places of the documents that match a query.
     pub(crate) fn matches(&self, writer: &Writer, query: &Query) -> Result<Vec<Current>> {
         let now = self.snapshot();
         let found = now.search().filter(query)?;
@@ -271,7 +271,7 @@ impl Writer {
         deleted
     }
 
-    /// Where documents of a snapshot are now.
+    /// The present places of documents of a snapshot.
     ///
     /// # Errors
     ///

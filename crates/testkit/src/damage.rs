@@ -68,7 +68,7 @@ impl Sweep {
     }
 }
 
-/// What a test takes, such as a number of cases: `sample`, or `full` in the full sweep.
+/// Returns a size for a test, such as a number of cases: `sample`, or `full` in the full sweep.
 ///
 /// # Panics
 ///

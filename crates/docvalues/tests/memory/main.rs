@@ -1,4 +1,4 @@
-//! What files cost in memory and time, counted by an allocator: hostile and damaged ones, those with many ids, open
+//! The memory and time that files cost, counted by an allocator: hostile and damaged ones, those with many ids, open
 //! columns, and pages of results.
 #![allow(
     clippy::cast_possible_truncation,

@@ -31,7 +31,7 @@ mod updates;
 mod updates_refused;
 mod versions;
 
-/// What a test takes, such as a number of cases: in a sample, or in the full sweep.
+/// Returns a size for a test, such as a number of cases: in a sample, or in the full sweep.
 fn cases<T>(sample: T, full: T) -> T {
     let is_full = std::env::var_os("DOCVALUES_SWEEP").is_some_and(|sweep| sweep == "full");
     if is_full { full } else { sample }
