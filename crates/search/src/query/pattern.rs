@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use memchr::memmem::Finder;
 #[cfg(feature = "regex")]
-use regex::bytes::{Regex, RegexBuilder};
+use regex_automata::{meta, util::syntax};
 
 use super::Literal;
 use super::convert_literal::Mismatch;
@@ -140,7 +140,7 @@ impl Pattern {
 pub(super) enum Matcher {
     Bytes(PatternKind, Box<Finder<'static>>),
     #[cfg(feature = "regex")]
-    Regex(Regex),
+    Regex(meta::Regex),
 }
 
 impl Matcher {
@@ -208,28 +208,26 @@ fn compile(_expression: &str, _ignores_case: bool) -> Result<(Matcher, usize), S
 /// Compiles an expression. Returns an upper bound of its memory, too.
 #[cfg(feature = "regex")]
 fn compile(expression: &str, ignores_case: bool) -> Result<(Matcher, usize), String> {
-    let limits = [MAX_COMPILED >> 8, MAX_COMPILED >> 4, MAX_COMPILED];
-    let mut built = Err(regex::Error::CompiledTooBig(0));
-    for limit in limits {
-        let mut builder = RegexBuilder::new(expression);
-        builder.case_insensitive(ignores_case).size_limit(limit).dfa_size_limit(MAX_DFA);
-        built = match builder.build() {
+    // Values need not be UTF-8.
+    let syntax = syntax::Config::new().utf8(false).case_insensitive(ignores_case);
+    for limit in [MAX_COMPILED >> 8, MAX_COMPILED >> 4, MAX_COMPILED] {
+        let config =
+            meta::Config::new().utf8_empty(false).nfa_size_limit(Some(limit)).hybrid_cache_capacity(MAX_DFA);
+        match meta::Regex::builder().syntax(syntax).configure(config).build(expression) {
             Ok(regex) => return Ok((Matcher::Regex(regex), limit)),
-            Err(error) => Err(error),
-        };
-        if !matches!(built, Err(regex::Error::CompiledTooBig(_))) {
-            break;
+            Err(error) if error.size_limit().is_some() => {}
+            Err(error) => return Err(wrong(&error)),
         }
     }
-    built.map(|regex| (Matcher::Regex(regex), MAX_COMPILED)).map_err(|error| match error {
-        regex::Error::CompiledTooBig(_) => format!("the pattern takes more than {} MiB", MAX_COMPILED >> 20),
-        // The last line says what is wrong; those before it draw the place.
-        other => {
-            let text = other.to_string();
-            let last = text.lines().last().unwrap_or_default();
-            format!("wrong regular expression: {}", last.trim_start_matches("error: "))
-        }
-    })
+    Err(format!("the pattern takes more than {} MiB", MAX_COMPILED >> 20))
+}
+
+/// The message of a wrong expression: the last line of the crate's, without the drawing of the place above it.
+#[cfg(feature = "regex")]
+fn wrong(error: &meta::BuildError) -> String {
+    let text = error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string);
+    let last = text.lines().last().unwrap_or_default();
+    format!("wrong regular expression: {}", last.trim_start_matches("error: "))
 }
 
 /// An expression that matches this text only.
