@@ -196,13 +196,13 @@ mod tests {
     fn all_works_run_and_are_drawn() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().display().to_string();
-        let few = ["jump_tables", "--docs", "20000", "--requests", "2", "--seconds", "0.01"];
+        let few = ["jump_tables", "--docs", "5000", "--requests", "1", "--seconds", "0.01"];
         let arguments = few.into_iter().chain(["--folder", &path, "--report", &path]);
         for _ in 0..2 {
             run(&Arguments::parse_from(arguments.clone())).unwrap();
         }
-        let page = fs::read_to_string(folder.path().join("jump-tables-20000.md")).unwrap();
-        let html = fs::read_to_string(folder.path().join("jump-tables-20000.html")).unwrap();
+        let page = fs::read_to_string(folder.path().join("jump-tables-5000.md")).unwrap();
+        let html = fs::read_to_string(folder.path().join("jump-tables-5000.html")).unwrap();
         assert_eq!(html.matches("</svg>").count(), Work::ALL.len());
         for work in Work::ALL {
             assert!(page.contains(&format!("\n## {}\n", work.name())), "{page}");

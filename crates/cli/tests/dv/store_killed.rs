@@ -152,14 +152,13 @@ fn id(line: &str) -> String {
 
 /// Puts all packages again and again, each time with another change, and kills it when a part of
 /// them is durable. All documents that were reported durable are there, and of the others the first ones.
-fn kill_puts(sandbox: &Sandbox, source: &str, batch: &str) {
-    const KILLS: usize = 20;
+fn kill_puts(sandbox: &Sandbox, source: &str, batch: &str, kills: usize) {
     sandbox.ok(&["build", source, "-o", "all.dv", "-q"]);
     let lines: Vec<String> = sandbox.ok(&["cat", "all.dv"]).lines().map(str::to_owned).collect();
     sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
     sandbox.write("none.ndjson", "");
     let (mut before, mut durable_each) = (BTreeMap::new(), Vec::new());
-    for kill in 0..KILLS {
+    for kill in 0..kills {
         let change = |line: &String| line.replace("\"priority\":\"", &format!("\"priority\":\"{kill}-"));
         let changed: Vec<String> = lines.iter().map(change).collect();
         sandbox.write("p.ndjson", changed.join("\n"));
@@ -181,7 +180,7 @@ fn kill_puts(sandbox: &Sandbox, source: &str, batch: &str) {
             let line: Value = serde_json::from_str(&line).unwrap();
             usize::try_from(line["documents"].as_u64().unwrap()).unwrap()
         };
-        let wanted = kill * lines.len() / KILLS;
+        let wanted = kill * lines.len() / kills;
         let mut durable = 0;
         while durable < wanted {
             durable = documents(reports.next().unwrap().unwrap());
@@ -209,14 +208,14 @@ fn kill_puts(sandbox: &Sandbox, source: &str, batch: &str) {
 #[test]
 fn durable_packages_survive_a_kill() {
     let sandbox = Sandbox::with("p.ndjson.gz", packages());
-    kill_puts(&sandbox, "p.ndjson.gz", "50");
+    kill_puts(&sandbox, "p.ndjson.gz", "50", 8);
 }
 
 #[test]
 fn all_durable_packages_survive_a_kill() {
     let name = "debian-packages.ndjson.gz";
     if let Some(sandbox) = data(name) {
-        kill_puts(&sandbox, name, "1000");
+        kill_puts(&sandbox, name, "1000", 20);
     }
 }
 

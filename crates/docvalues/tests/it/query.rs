@@ -34,7 +34,7 @@ fn some_rows(docs: u32, columns: usize, rng: &mut SplitMix64) -> Dataset {
 
 #[test]
 fn queries_on_small_segments_match_their_rows() {
-    for seed in 0..12 {
+    for seed in 0..cases(6, 12) {
         let mut rng = SplitMix64::new(seed);
         let rows = some_rows(rng.below_u32(3_000), 100, &mut rng);
         let options =
@@ -46,7 +46,7 @@ fn queries_on_small_segments_match_their_rows() {
 
 #[test]
 fn queries_on_several_windows_match_their_rows() {
-    for seed in 0..cases(2, 4) {
+    for seed in 0..cases(1, 4) {
         let mut rng = SplitMix64::new(100 + seed);
         let rows = some_rows(131_000 + rng.below_u32(300), 8, &mut rng);
         let options = WriterOptions { jump_tables: seed % 2 == 0, ..WriterOptions::default() };
@@ -133,7 +133,7 @@ fn threads_query_ranges_of_documents() {
     let rows = some_rows(140_000, 12, &mut rng);
     let file = in_batches(&rows, 50_000, &COMPRESSIONS, WriterOptions::default());
     let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
-    for _ in 0..20 {
+    for _ in 0..cases(8, 20) {
         let Ok(bound) = any_query(&rows.columns, 3, &mut rng).bind(&segment) else { continue };
         let mut words = vec![0_u64; docvalues::bits::words(0..rows.docs)];
         std::thread::scope(|scope| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use docvalues::{Access, ColumnSource as _, JumpTables, OpenOptions, Segment, Verify, WriterOptions};
 use docvalues_testkit::conformance::{check_panics, check_source};
-use docvalues_testkit::damage::Sweep;
+use docvalues_testkit::damage::{Sweep, cases};
 use docvalues_testkit::shapes::{self, Dataset, Values};
 use proptest::prelude::*;
 
@@ -37,7 +37,7 @@ fn check_all_ways(dataset: &Dataset, file: &[u8], turn: usize) {
 
 #[test]
 fn columns_at_edges_of_blocks_equal_the_model() {
-    for (i, shape) in shapes::small().into_iter().enumerate() {
+    for (i, shape) in shapes::small().into_iter().enumerate().step_by(cases(2, 1)) {
         let dataset = Dataset::of_shapes(shape.docs, [shape]);
         let file = by_document(&dataset, &COMPRESSIONS, WriterOptions::default());
         assert!(file == in_batches(&dataset, 100, &COMPRESSIONS, WriterOptions::default()), "{shape:?}");
@@ -47,7 +47,7 @@ fn columns_at_edges_of_blocks_equal_the_model() {
 
 #[test]
 fn columns_over_several_blocks_equal_the_model() {
-    for (i, shape) in shapes::large().into_iter().enumerate() {
+    for (i, shape) in shapes::large().into_iter().enumerate().step_by(cases(4, 1)) {
         let dataset = Dataset::of_shapes(shape.docs, [shape]);
         let file = in_batches(&dataset, 10_000, &COMPRESSIONS, WriterOptions::default());
         // Without tables in the file, only one mode has tables.
@@ -71,7 +71,8 @@ fn columns_over_several_blocks_equal_the_model() {
 #[test]
 fn compressed_byte_strings_equal_the_model() {
     let shapes = shapes::small().into_iter().chain(shapes::large());
-    for shape in shapes.filter(|shape| matches!(shape.values, Values::Binary(_))) {
+    let shapes = shapes.filter(|shape| matches!(shape.values, Values::Binary(_)));
+    for shape in shapes.step_by(cases(4, 1)) {
         let dataset = Dataset::of_shapes(shape.docs, [shape]);
         // The other tests cover compression in blocks.
         for compression in &COMPRESSIONS[1..3] {
@@ -84,7 +85,7 @@ fn compressed_byte_strings_equal_the_model() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(cases(16, 40)))]
 
     #[test]
     fn any_segment_equals_the_model(dataset in shapes::any_dataset(5), size in 1..700_u32, tables: bool) {

@@ -13,7 +13,7 @@ fn open(file: &[u8], mode: JumpTables) -> Segment {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(cases(8, 24)))]
 
     #[test]
     fn of_any_segment(dataset in shapes::any_dataset(3), tables: bool) {
@@ -29,7 +29,7 @@ proptest! {
 #[test]
 fn of_every_kind_and_type() {
     let Dataset { docs, columns } = &EVERY_KIND.0;
-    for columns in columns.chunks(2).step_by(cases(3, 1)) {
+    for columns in columns.chunks(2).step_by(cases(11, 1)) {
         let dataset = Dataset { docs: *docs, columns: columns.to_vec() };
         let file = in_batches(&dataset, 60_000, &COMPRESSIONS, WriterOptions::default());
         check_searches(&open(&file, JumpTables::Baked), &dataset);

@@ -3,10 +3,12 @@
 use std::sync::LazyLock;
 
 use docvalues::{
-    BytesKind, Compression, FieldId, FieldSpec, IdForm, IdOptions, Kind, LogicalType, Schema, SegmentWriter,
-    WriterOptions,
+    BytesKind, ColumnSource as _, Compression, FieldId, FieldSpec, IdForm, IdOptions, Kind, LogicalType,
+    Schema, Segment, SegmentWriter, WriterOptions,
 };
 use docvalues_fuzz::{give, give_batch};
+use docvalues_testkit::conformance::check_column;
+use docvalues_testkit::damage::cases;
 use docvalues_testkit::shapes::{self, Dataset};
 
 /// Every compression of byte strings.
@@ -19,6 +21,14 @@ pub(crate) static EVERY_KIND: LazyLock<(Dataset, Vec<u8>)> = LazyLock::new(|| {
     let file = by_document(&dataset, &COMPRESSIONS, WriterOptions::default());
     (dataset, file)
 });
+
+/// Checks some columns of a segment of [`EVERY_KIND`], others for each `turn`, or all in the full sweep.
+pub(crate) fn check_some(segment: &Segment, turn: usize) {
+    let model = EVERY_KIND.0.source();
+    for (field, _) in EVERY_KIND.0.columns.iter().skip(cases(turn, 0)).step_by(cases(5, 1)) {
+        check_column(&*segment.column(&field.name).unwrap(), &*model.column(&field.name).unwrap());
+    }
+}
 
 /// The schema of the data set. The compressions take turns.
 pub(crate) fn schema(dataset: &Dataset, compressions: &[Compression]) -> (Schema, Vec<FieldId>) {

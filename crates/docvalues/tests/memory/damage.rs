@@ -149,7 +149,7 @@ impl Good {
 #[test]
 fn a_flipped_bit_gives_an_error_in_its_granule_or_the_right_result() {
     let _turn = turn();
-    for (file, tried) in files(250) {
+    for (file, tried) in files(80) {
         one_flipped_bit(&Good::new(file), tried);
     }
 }
@@ -197,7 +197,7 @@ fn a_truncated_file_is_refused() {
 #[test]
 fn hostile_files_cause_no_panic_no_hang_and_no_large_allocation() {
     let _turn = turn();
-    files(150).for_each(|(good, tried)| hostile(&good, tried));
+    files(50).for_each(|(good, tried)| hostile(&good, tried));
 }
 
 fn hostile(good: &[u8], tried: Sweep) {
@@ -251,7 +251,7 @@ fn hostile(good: &[u8], tried: Sweep) {
 #[test]
 fn look_ups_of_ids_in_damaged_copies() {
     let _turn = turn();
-    let wanted = match Sweep::from_env(150_000) {
+    let wanted = match Sweep::from_env(50_000) {
         Sweep::Full => 8_000_000,
         Sweep::Sample(look_ups) => look_ups,
     };

@@ -222,7 +222,7 @@ fn compare(look: Look, size: Size) {
 }
 
 /// A small budget, so that ids go to the temporary file.
-const SMALL: Size = Size { count: 100_000, budget: 1 << 20 };
+const SMALL: Size = Size { count: 40_000, budget: 1 << 20 };
 
 const LARGE: Size = Size { count: 10_000_000, budget: 64 << 20 };
 

@@ -24,7 +24,7 @@ fn pages_allocate_only_for_decoding() {
     let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
     let mut random = SplitMix64::new(7);
     let pages: Vec<Vec<DocId>> =
-        (0..500).map(|_| (0..PAGE).map(|_| DocId::new(random.below_u32(dataset.docs))).collect()).collect();
+        (0..150).map(|_| (0..PAGE).map(|_| DocId::new(random.below_u32(dataset.docs))).collect()).collect();
     for ((field, _), compression) in dataset.columns.iter().zip(write::COMPRESSIONS.iter().cycle()) {
         let mut retriever = Search::new(&segment).retriever(&[&field.name]).unwrap();
         let turn = |retriever: &mut docvalues::search::retrieve::Retriever| {

@@ -383,10 +383,11 @@ fn blocks_lie_beyond_four_gibibytes() {
         let entry = jump.len() - BlockEntry::LEN;
         let (_, payload, ..) = BlockEntry::fields(jump[entry..].first_chunk().unwrap());
         let carried = blocks.split_off(payload);
-        blocks.resize(FAR + carried.len(), 0);
-        blocks[FAR..].copy_from_slice(&carried);
+        let mut far = vec![0; FAR + carried.len()];
+        far[..payload].copy_from_slice(&blocks);
+        far[FAR..].copy_from_slice(&carried);
         jump[entry + 4..entry + 8].copy_from_slice(&((FAR / 8) as u32).to_le_bytes());
-        let presence = Presence::Blocks { values, blocks, jump: Some(jump) };
+        let presence = Presence::Blocks { values, blocks: far, jump: Some(jump) };
         let far = open(presence, bits.len() as u32, JumpTables::Baked);
         let docs: Vec<DocId> = (2 * BLOCK as u32 - 5..bits.len() as u32).map(DocId::new).rev().collect();
         let (mut expected, mut got) = (vec![0; docs.len()], vec![0; docs.len()]);

@@ -11,6 +11,7 @@ use docvalues_search::histogram::{Histogram, Step};
 use docvalues_search::query::{Explain, Profile};
 use docvalues_search::stats::Stats;
 use docvalues_search::{Bitset, Docs, Query, Search};
+use docvalues_testkit::damage::cases;
 use docvalues_testkit::model::{MemSource, ModelColumn};
 
 /// Two whole chunks, and some more.
@@ -135,7 +136,7 @@ fn live_documents_are_as_those_of_a_list() {
     let best = |doc: u32| mixed(doc) % 1_000_003 > 700_000;
     let deleted: [&dyn Fn(u32) -> bool; 5] =
         [&|doc| doc == 70_000, &|doc| mixed(doc) % 10 == 0, &best, &|doc| doc % 7 < 4, &|doc| doc % 100 > 0];
-    for is_deleted in deleted {
+    for is_deleted in deleted.into_iter().step_by(cases(2, 1)) {
         let mut live = LiveDocs::all(DOCS);
         (0..DOCS).filter(|doc| is_deleted(*doc)).for_each(|doc| assert!(live.delete(DocId::new(doc))));
         let list: Vec<DocId> = live.to_bitset().iter().collect();

@@ -134,10 +134,10 @@ fn without_any_sync_something_is_lost() {
     let disk = PowerLossDirectory::new("/disk");
     script(&disk, |_, _| {}).unwrap();
     let syncs = disk.sync_count();
-    let mut needless = Vec::new();
+    let (draws, mut needless) = (crate::cases(50, 160), Vec::new());
     for without in 0..syncs {
         let is_needed = (without + 1..without + 8)
-            .any(|n| crash_at((n, End::PowerLoss, 160), &histories, Some(without)).1 > 0);
+            .any(|n| crash_at((n, End::PowerLoss, draws), &histories, Some(without)).1 > 0);
         if !is_needed {
             needless.push(without);
         }

@@ -170,8 +170,8 @@ fn only_named_files(disk: &PowerLossDirectory, failure: Failure) {
 
 #[test]
 fn whatever_call_fails_the_store_is_as_a_commit() {
-    // In a sample, one of the failures of each fourth call.
-    let (seeds, step) = crate::cases((1..=1, 8 * FAULTS.len()), (1..=5, 1));
+    // In a sample, one of the failures of each eighth call.
+    let (seeds, step) = crate::cases((1..=1, 16 * FAULTS.len()), (1..=5, 1));
     let (mut all, mut counts) = (0, Counts::default());
     for seed in seeds {
         let script = script(seed, 21);

@@ -135,10 +135,10 @@ fn go_on(folder: &Path, found: Option<Contents>) {
     assert!(!names.into_iter().any(|name| temporary(name.to_str().unwrap())), "a temporary file is left");
 }
 
-/// In a sample, before every eighth call.
+/// In a sample, before every sixteenth call.
 #[test]
 fn a_kill_before_any_call_loses_nothing_committed() {
-    let (scripts, commits, every) = crate::cases((1, 20, 8), (20, 50, 1));
+    let (scripts, commits, every) = crate::cases((1, 20, 16), (20, 50, 1));
     let counts = Counts::default();
     for seed in 0..scripts {
         let states = states(&script(seed, commits));

@@ -302,7 +302,7 @@ impl World {
 fn a_replica_has_a_state_of_its_leader() {
     let first = std::env::var("DOCVALUES_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
     let mut all = [0; 8];
-    let schedules = crate::cases(300, 200_000);
+    let schedules = crate::cases(120, 200_000);
     for seed in first..first + schedules {
         let ran = std::panic::catch_unwind(|| {
             let mut world = World::new(seed);

@@ -5,13 +5,14 @@ use docvalues_search::facet::{Facet, FacetOrder};
 use docvalues_search::group::{Group, GroupOrder, Metric};
 use docvalues_search::histogram::{Histogram, Step, Unit};
 use docvalues_search::stats::Stats;
+use docvalues_testkit::damage::cases;
 use docvalues_testkit::shapes::{Dataset, any_dataset, small_of_every_kind};
 use proptest::prelude::*;
 
 use super::shards::Shards;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(32, 96), ..ProptestConfig::default() })]
 
     #[test]
     fn merged_results_equal_the_answer_over_all_parts(
@@ -24,10 +25,11 @@ proptest! {
     }
 }
 
+/// A part of the columns, or all in the full sweep.
 #[test]
 fn columns_of_every_kind_and_type() {
     let Dataset { docs, columns } = small_of_every_kind();
-    for (columns, choice) in columns.chunks(3).zip(0..) {
+    for (columns, choice) in columns.chunks(3).zip(0..).step_by(cases(4, 1)) {
         let dataset = Dataset { docs, columns: columns.to_vec() };
         check(&dataset, &[0, 1, docs / 3, docs / 2, docs], &[2, 3, 4], choice);
     }
