@@ -208,7 +208,7 @@ fn kill_puts(sandbox: &Sandbox, source: &str, batch: &str, kills: usize) {
 #[test]
 fn durable_packages_survive_a_kill() {
     let sandbox = Sandbox::with("p.ndjson.gz", packages());
-    kill_puts(&sandbox, "p.ndjson.gz", "50", 8);
+    kill_puts(&sandbox, "p.ndjson.gz", "50", docvalues_testkit::damage::cases(8, 20));
 }
 
 #[test]

@@ -158,7 +158,7 @@ proptest! {
     }
 }
 
-/// A part of the shapes, other than those of `plain` and `roundtrip`, or all in the full sweep.
+/// A part of the shapes, or all in the full sweep.
 #[test]
 fn every_shape_and_kind_of_column_is_merged() {
     let every_kind = [EVERY_KIND.0.clone()];

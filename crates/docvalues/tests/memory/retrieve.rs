@@ -2,6 +2,7 @@
 
 use docvalues::search::Search;
 use docvalues::{Compression, DocId, Kind, OpenOptions, Segment, WriterOptions};
+use docvalues_testkit::damage::cases;
 use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::shapes;
 
@@ -23,8 +24,9 @@ fn pages_allocate_only_for_decoding() {
     let file = write::in_batches(&dataset, 10_000, &write::COMPRESSIONS, WriterOptions::default());
     let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
     let mut random = SplitMix64::new(7);
-    let pages: Vec<Vec<DocId>> =
-        (0..150).map(|_| (0..PAGE).map(|_| DocId::new(random.below_u32(dataset.docs))).collect()).collect();
+    let pages: Vec<Vec<DocId>> = (0..cases(150, 500))
+        .map(|_| (0..PAGE).map(|_| DocId::new(random.below_u32(dataset.docs))).collect())
+        .collect();
     for ((field, _), compression) in dataset.columns.iter().zip(write::COMPRESSIONS.iter().cycle()) {
         let mut retriever = Search::new(&segment).retriever(&[&field.name]).unwrap();
         let turn = |retriever: &mut docvalues::search::retrieve::Retriever| {

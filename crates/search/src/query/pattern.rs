@@ -41,7 +41,7 @@ pub enum PatternKind {
 /// A test of text or bytes.
 ///
 /// Regular expressions, and patterns that ignore case, need the feature `regex`: without it, binding them to a column
-/// fails. They run in time linear in the value, by the crate [`regex`](https://docs.rs/regex). Case is ignored by
+/// fails. They run in time linear in the value, by [`regex-automata`](https://docs.rs/regex-automata). Case is ignored by
 /// Unicode's simple case folding: `"ß"` and `"SS"` differ.
 ///
 /// ```

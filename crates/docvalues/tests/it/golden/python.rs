@@ -8,7 +8,6 @@ use std::sync::LazyLock;
 
 use docvalues::format::file::frame::{FOOTER_LEN, HEADER_LEN, Header, VERSION};
 use docvalues::{OpenOptions, Segment};
-
 use docvalues_testkit::damage::cases;
 
 use super::{ids_twin, path, segments, stored, text, twin};
