@@ -40,6 +40,13 @@ const fn at_most(values: usize) -> usize {
     if cfg!(miri) { values / 100 + 10 } else { values }
 }
 
+/// A size for a test: `sample`, or `full` with `DOCVALUES_SWEEP=full`.
+#[cfg(test)]
+fn sweep<T>(sample: T, full: T) -> T {
+    let is_full = std::env::var_os("DOCVALUES_SWEEP").is_some_and(|sweep| sweep == "full");
+    if is_full { full } else { sample }
+}
+
 /// A configuration of `cases` cases of a property. Miri is a thousand times slower and uses `PROPTEST_CASES`.
 #[cfg(test)]
 fn cases(cases: u32) -> proptest::test_runner::Config {

@@ -55,7 +55,7 @@ fn memory_holds() {
     groups(&some);
     statistics(&some);
     requests(&some);
-    facets(&source(1_500_000, 1_450_000));
+    facets(cases(1_500_000, 3_000_000));
 }
 
 fn groups(source: &MemSource) {
@@ -76,10 +76,11 @@ fn groups(source: &MemSource) {
     }
 }
 
-fn facets(source: &MemSource) {
-    const MEMORY: usize = 16 << 20;
+fn facets(docs: u32) {
+    let source = &source(docs, i64::from(docs - docs / 30));
+    let memory = cases(16 << 20, 32 << 20);
     // Counters of ords take less.
-    for (by, memory) in [("near", MEMORY), ("far", MEMORY), ("sorted", MEMORY / 4), ("binary", MEMORY)] {
+    for (by, memory) in [("near", memory), ("far", memory), ("sorted", memory / 4), ("binary", memory)] {
         let by_count = Facet::on(by).top(12);
         let by_value = Facet::on(by).order(FacetOrder::Value).min_count(2);
         for (facet, threads) in [(&by_count, 2), (&by_value, 1)] {
@@ -92,22 +93,23 @@ fn facets(source: &MemSource) {
             assert!(peak <= memory + BESIDE, "{by}, {threads} threads: {peak} bytes");
         }
     }
-    let search = Search::new(source).threads(2).memory(MEMORY);
+    let search = Search::new(source).threads(2).memory(memory);
     let key = [SortKey::new("far").descending()];
     // Neither a heap nor a full sort fits.
     let (refused, peak) = ALLOC.peak_of(|| search.top(Docs::All, &key, usize::MAX).unwrap_err());
-    assert!(matches!(refused, Error::Memory { bytes } if bytes == 1_500_000 * 20), "{refused}");
+    assert!(matches!(refused, Error::Memory { bytes } if bytes == docs as usize * 20), "{refused}");
     assert!(peak < BESIDE, "{peak} bytes");
     assert!(matches!(search.sorted(Docs::All, &key), Err(Error::Memory { .. })));
     // A heap does not fit, a full sort does.
-    let search = search.memory(32 << 20);
+    let search = search.memory(2 * memory);
     let (all, peak) = ALLOC.peak_of(|| search.top(Docs::All, &key, usize::MAX).unwrap());
-    assert!(peak <= (32 << 20) + BESIDE, "{peak} bytes");
+    assert!(peak <= 2 * memory + BESIDE, "{peak} bytes");
     let sorted = search.sorted(Docs::All, &key).unwrap();
     assert!(all.iter().map(|found| found.doc).eq(sorted.iter().map(|found| found.doc)));
     // The heap of one thread fits.
-    let (some, peak) = ALLOC.peak_of(|| search.top(Docs::All, &key, 250_000).unwrap());
-    assert!(some == all[..250_000] && peak <= (32 << 20) + BESIDE, "{peak} bytes");
+    let few = docs as usize / 6;
+    let (some, peak) = ALLOC.peak_of(|| search.top(Docs::All, &key, few).unwrap());
+    assert!(some == all[..few] && peak <= 2 * memory + BESIDE, "{peak} bytes");
 }
 
 /// A bitset of all ords or numbers does not fit, so they are counted in ranges.
