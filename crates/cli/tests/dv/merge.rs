@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use crate::round_trip::data;
+use crate::round_trip::data_of_full_sweep;
 use crate::sandbox::{Sandbox, packages};
 
 /// The types of a segment's columns, and how byte strings are kept, as `--type` has them.
@@ -59,7 +59,7 @@ fn forty_segments_of_the_shipped_packages_become_one() {
 
 #[test]
 fn forty_segments_of_all_packages_become_one() {
-    let Some(sandbox) = data("debian-packages.ndjson.gz") else { return };
+    let Some(sandbox) = data_of_full_sweep("debian-packages.ndjson.gz") else { return };
     forty_become_one(&sandbox, "debian-packages.ndjson.gz");
 }
 

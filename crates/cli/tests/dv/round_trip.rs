@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use docvalues_testkit::damage::cases;
+
 use crate::sandbox::{Sandbox, packages};
 
 /// Builds, checks and exports; the text must be the same.
@@ -146,6 +148,15 @@ pub(crate) fn data(name: &str) -> Option<Sandbox> {
         return None;
     };
     Some(Sandbox::with(name, bytes))
+}
+
+/// As [`data`], but only in the full sweep: for what a test shows of the packages that the repository ships as well.
+pub(crate) fn data_of_full_sweep(name: &str) -> Option<Sandbox> {
+    if cases(true, false) {
+        eprintln!("SKIPPED: {name} is for DOCVALUES_SWEEP=full");
+        return None;
+    }
+    data(name)
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::round_trip::data;
+use crate::round_trip::data_of_full_sweep;
 use crate::sandbox::{Run, Sandbox, packages};
 
 /// The documents of each file of [`cut`].
@@ -63,7 +63,7 @@ fn answers_are_those_of_one_file() {
 #[test]
 fn answers_from_forty_files_are_those_of_one() {
     let name = "debian-packages.ndjson.gz";
-    let Some(sandbox) = data(name) else { return };
+    let Some(sandbox) = data_of_full_sweep(name) else { return };
     let cuts = (0..40).map(|i| format!("{}..{}", i * 1_586, (i + 1) * 1_586)).collect::<Vec<_>>();
     cut_at(&sandbox, name, &cuts);
     answers_are_those_of_one(&sandbox, &["parts/0?.dv", "parts/[123]?.dv"]);

@@ -6,6 +6,7 @@ use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use docvalues_testkit::damage::cases;
 use serde_json::Value;
 
 use crate::compare_with_python::compare;
@@ -208,14 +209,14 @@ fn kill_puts(sandbox: &Sandbox, source: &str, batch: &str, kills: usize) {
 #[test]
 fn durable_packages_survive_a_kill() {
     let sandbox = Sandbox::with("p.ndjson.gz", packages());
-    kill_puts(&sandbox, "p.ndjson.gz", "50", docvalues_testkit::damage::cases(8, 20));
+    kill_puts(&sandbox, "p.ndjson.gz", "50", cases(8, 20));
 }
 
 #[test]
 fn all_durable_packages_survive_a_kill() {
     let name = "debian-packages.ndjson.gz";
     if let Some(sandbox) = data(name) {
-        kill_puts(&sandbox, name, "1000", 20);
+        kill_puts(&sandbox, name, "1000", cases(2, 20));
     }
 }
 
@@ -226,9 +227,9 @@ fn packages_that_the_repository_ships() {
 }
 
 #[test]
-fn all_packages_in_64_runs() {
+fn all_packages_in_many_runs() {
     let name = "debian-packages.ndjson.gz";
     if let Some(sandbox) = data(name) {
-        fill(&sandbox, name, 64, 3);
+        fill(&sandbox, name, cases(8, 64), 3);
     }
 }

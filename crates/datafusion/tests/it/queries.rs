@@ -13,6 +13,7 @@ use docvalues::prelude::*;
 use docvalues::search::Query;
 use docvalues::store::{Store, StoreOptions, Update};
 use docvalues_datafusion::{DocvaluesTable, GroupByOrds, functions};
+use docvalues_testkit::damage::cases;
 use docvalues_testkit::rng::SplitMix64;
 
 use crate::generated::{condition, query, schema, store};
@@ -35,7 +36,7 @@ async fn answer(context: &SessionContext, sql: &str) -> String {
     if batches.iter().all(|batch| batch.num_rows() == 0) { String::new() } else { text }
 }
 
-/// 600 queries of several tables, in several partitions and sizes of batches.
+/// Queries of several tables, in several partitions and sizes of batches.
 #[tokio::test]
 async fn answers_equal_those_over_the_same_rows_in_memory() {
     for (is_changed, partitions, rows) in [(false, 1, 8_192), (true, 2, 8_192), (false, 3, 3), (true, 4, 100)]
@@ -55,7 +56,7 @@ async fn answers_equal_those_over_the_same_rows_in_memory() {
             (context(Arc::new(memory), 1, 8_192), context(Arc::new(table), partitions, rows));
         let mut random = SplitMix64::new(partitions as u64);
         let mut filled = 0;
-        let queries = if partitions == 1 { 300 } else { 100 };
+        let queries = if partitions == 1 { cases(60, 300) } else { cases(30, 100) };
         for _ in 0..queries {
             let sql = query(&mut random);
             let expected = answer(&memory, &sql).await;
@@ -109,7 +110,7 @@ async fn rows_are_found_by_their_places() {
         let memory = datafusion::datasource::MemTable::try_new(all[0].schema(), vec![all]).unwrap();
         let (memory, table) = (context(Arc::new(memory), 1, 8_192), context(table, partitions, rows));
         let mut random = SplitMix64::new(partitions as u64);
-        for at in 0..300 {
+        for at in 0..cases(75, 300) {
             let mut filter = place(&mut random);
             if at % 3 == 0 {
                 filter = format!("{filter} and {}", condition("t", 1, &mut random));

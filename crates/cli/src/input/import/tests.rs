@@ -389,49 +389,9 @@ fn empty_inputs_have_no_documents() {
     assert_eq!(imported.types(), ["a string", "b string"]);
 }
 
-/// A file of the folder that `DOCVALUES_DATA` names.
-fn data(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("DOCVALUES_DATA").map(|folder| PathBuf::from(folder).join(name));
-    let path = path.filter(|path| path.exists());
-    if path.is_none() {
-        eprintln!("SKIPPED: {name} is not there; set DOCVALUES_DATA to the folder that has it");
-    }
-    path
-}
-
 fn cells(text: &str) -> Vec<csv::StringRecord> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
     reader.records().map(Result::unwrap).collect()
-}
-
-#[test]
-fn weather_and_birdstrikes_come_out_cell_by_cell() {
-    for (name, documents) in [("nyc-weather-2013.csv", 26_115), ("birdstrikes.csv", 10_000)] {
-        let Some(path) = data(name) else { continue };
-        let imported = import_files(std::slice::from_ref(&path), options()).unwrap();
-        assert_eq!(imported.documents.len(), documents);
-        let exported = imported.csv();
-        let (exported, expected) = (cells(&exported), fs::read_to_string(&path).unwrap());
-        assert_eq!(exported.len(), documents + 1);
-        for (exported, expected) in exported.iter().zip(cells(&expected)) {
-            assert_eq!(*exported, expected, "{name}");
-        }
-    }
-}
-
-#[test]
-fn packages_come_out_document_by_document() {
-    let Some(path) = data("debian-packages.ndjson.gz") else { return };
-    let imported = import_files(std::slice::from_ref(&path), options()).unwrap();
-    let mut text = String::new();
-    let mut opened = Source::new(&path).open(None, Encoding::Utf8, None).unwrap();
-    std::io::Read::read_to_string(&mut opened.reader, &mut text).unwrap();
-    let exported = imported.ndjson();
-    assert_eq!(exported.lines().count(), 63_440);
-    for (out, expected) in exported.lines().zip(text.lines()) {
-        let parse = |line| serde_json::from_str::<serde_json::Value>(line).unwrap();
-        assert_eq!(parse(out), parse(expected));
-    }
 }
 
 /// Cells of every sort, those that look like something else among them.
