@@ -25,7 +25,7 @@ fn check_cut(dataset: &Dataset, cuts: impl IntoIterator<Item = u32>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(12, 32), ..ProptestConfig::default() })]
 
     #[test]
     fn parts_of_any_sizes(dataset in any_dataset(3), cuts in prop::collection::vec(any::<u32>(), 0..5)) {
@@ -36,7 +36,7 @@ proptest! {
 #[test]
 fn parts_of_every_kind_and_type() {
     let Dataset { docs, columns } = small_of_every_kind();
-    for (columns, cut) in columns.chunks(2).skip(cases(2, 0)).step_by(cases(7, 2)).zip(1..) {
+    for (columns, cut) in columns.chunks(2).skip(cases(2, 0)).step_by(cases(13, 2)).zip(1..) {
         let dataset = Dataset { docs, columns: columns.to_vec() };
         // Also an empty part, and parts of one document.
         check_cut(&dataset, [0, 1, 2, docs / 3 + cut, docs / 2, docs]);
@@ -47,7 +47,7 @@ fn parts_of_every_kind_and_type() {
 fn columns_of_every_kind_and_type() {
     let Dataset { docs, columns } = small_of_every_kind();
     // Others than the tests of segments.
-    for columns in columns.chunks(2).skip(cases(1, 0)).step_by(cases(7, 1)) {
+    for columns in columns.chunks(2).skip(cases(1, 0)).step_by(cases(13, 1)) {
         let dataset = Dataset { docs, columns: columns.to_vec() };
         check_searches(&dataset.source(), &dataset);
     }

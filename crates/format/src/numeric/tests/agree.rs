@@ -314,12 +314,13 @@ fn every_shape_at_every_edge() {
 
 #[test]
 fn long_columns() {
-    for (shape, len) in Shape::ALL.into_iter().zip([65_535, 65_536, 65_537].into_iter().cycle()) {
-        check(&shape.values(len, 3), sweep(2, 4));
+    let all = Shape::ALL.into_iter().zip([65_535, 65_536, 65_537].into_iter().cycle());
+    for (shape, len) in all.step_by(sweep(2, 1)) {
+        check(&shape.values(len, 3), 4);
     }
     // Past the end of a zone of the upper level.
     for shape in [Shape::Plateaus, Shape::Timestamps] {
-        check(&shape.values(262_144 + 5_000, 5), sweep(2, 6));
+        check(&shape.values(262_144 + 5_000, 5), 6);
     }
 }
 

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use super::shards::Shards;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(32, 96), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(16, 96), ..ProptestConfig::default() })]
 
     #[test]
     fn merged_results_equal_the_answer_over_all_parts(
@@ -29,7 +29,7 @@ proptest! {
 #[test]
 fn columns_of_every_kind_and_type() {
     let Dataset { docs, columns } = small_of_every_kind();
-    for (columns, choice) in columns.chunks(3).zip(0..).step_by(cases(4, 1)) {
+    for (columns, choice) in columns.chunks(3).zip(0..).step_by(cases(9, 1)) {
         let dataset = Dataset { docs, columns: columns.to_vec() };
         check(&dataset, &[0, 1, docs / 3, docs / 2, docs], &[2, 3, 4], choice);
     }

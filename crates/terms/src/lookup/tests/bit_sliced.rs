@@ -76,7 +76,7 @@ fn a_fingerprint_table_or_a_single_filter_is_left_as_it_is() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 1 } else { 48 }))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 1 } else { 16 }))]
 
     /// Segments of a few sizes in any order; the filters of some are not readable at once, or have another seed.
     #[test]

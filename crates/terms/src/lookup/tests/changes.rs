@@ -80,6 +80,8 @@ fn apply(store: &IdStore<Ids>, segments: &mut Vec<(SegmentId, Arc<Ids>)>, change
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 1 } else { 96 }))]
+
     #[test]
     fn any_changes(
         changes in prop::collection::vec(change(), 1..40),

@@ -71,11 +71,11 @@ fn every_byte_of_small_indexes_damaged() {
         for (section, at) in
             bytes.iter().enumerate().flat_map(|(i, bytes)| (0..bytes.len()).map(move |at| (i, at)))
         {
-            for flip in [1, 0x80, 0xff] {
-                let mut bad = bytes.clone();
-                bad[section][at] ^= flip;
-                ask(with(&good, &bad), &all);
-            }
+            // By turns.
+            let flip = [1, 0x80, 0xff][at % 3];
+            let mut bad = bytes.clone();
+            bad[section][at] ^= flip;
+            ask(with(&good, &bad), &all);
         }
         for section in 0..bytes.len() {
             for len in 0..bytes[section].len() {
