@@ -97,7 +97,7 @@ fn facets(docs: u32) {
     let key = [SortKey::new("far").descending()];
     // Neither a heap nor a full sort fits.
     let (refused, peak) = ALLOC.peak_of(|| search.top(Docs::All, &key, usize::MAX).unwrap_err());
-    assert!(matches!(refused, Error::Memory { bytes } if bytes == docs as usize * 20), "{refused}");
+    assert!(matches!(refused, Error::Memory { bytes } if bytes == u64::from(docs) * 20), "{refused}");
     assert!(peak < BESIDE, "{peak} bytes");
     assert!(matches!(search.sorted(Docs::All, &key), Err(Error::Memory { .. })));
     // A heap does not fit, a full sort does.

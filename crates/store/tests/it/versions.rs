@@ -410,3 +410,21 @@ fn a_document_below_one_whose_deletion_was_lost_stays() {
     let store = Store::open_in(Arc::new(disk), options).unwrap();
     assert_eq!(contents(&store.snapshot()), BTreeMap::from([(1, (0, 5))]));
 }
+
+#[test]
+fn folded_deltas_keep_the_versions_of_deleted_documents() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, options) = (folder.path().join("a"), StoreOptions::default());
+    let store = Store::create(&path, schema(LogicalType::I64), options).unwrap();
+    let write =
+        |id, size| Operation { id, size, version: Some(9), condition: Condition::Always, is_update: false };
+    // Of more commits than a commit names deltas.
+    for id in 1..=12 {
+        apply(&store, &[write(id, None)]);
+        store.commit().unwrap();
+    }
+    drop(store);
+    let store = Store::open(&path, options).unwrap();
+    let older = Operation { version: Some(5), ..write(1, Some(0)) };
+    assert_eq!(apply(&store, &[older]).outcomes, [Outcome::Stale { current: 9 }]);
+}

@@ -200,3 +200,11 @@ fn the_directory_entry_round_trips() {
         }
     }
 }
+
+/// Each document has one id, also if there are more of them than are looked at together.
+#[test]
+fn ids_of_many_documents_are_verified() {
+    let ids: Vec<_> = (0..70_000_u32).map(|doc| (doc.to_be_bytes(), DocId::new(doc))).collect();
+    let made = IdsBuilder::new(IdOptions::default()).build(&ids[..], 70_000).unwrap();
+    open(made).unwrap().verify().unwrap();
+}
