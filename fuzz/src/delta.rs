@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock};
 use docvalues::search::Query;
 use docvalues::{Field, Kind, LogicalType, OpenOptions, Section, Segment};
 use docvalues_storage::{Directory as _, PowerLossDirectory};
-use docvalues_store::{Durability, Result, Store, StoreOptions, StoreReader, StoreSchema, Update};
+use docvalues_store::error::Result;
+use docvalues_store::{Durability, Store, StoreOptions, StoreReader, StoreSchema, Update};
 
 use crate::reseal;
 

@@ -4,7 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use docvalues::OpenOptions;
 use docvalues_storage::{Directory as _, PowerLossDirectory};
-use docvalues_store::{FrameInfo, Result, Store, StoreOptions, StoreReader, StoreSchema};
+use docvalues_store::error::Result;
+use docvalues_store::{FrameInfo, Store, StoreOptions, StoreReader, StoreSchema};
 
 /// The lengths of the headers of logs and frames.
 const LOG_HEADER: usize = 64;

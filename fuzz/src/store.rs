@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock};
 use docvalues::search::Query;
 use docvalues::{Field, Kind, LogicalType, OpenOptions};
 use docvalues_storage::{Directory as _, PowerLossDirectory};
-use docvalues_store::{Result, Store, StoreOptions, StoreReader, StoreSchema};
+use docvalues_store::error::Result;
+use docvalues_store::{Store, StoreOptions, StoreReader, StoreSchema};
 
 /// The name of the commit to replace. There is none that is newer.
 const COMMIT: &str = "commit-00000900";

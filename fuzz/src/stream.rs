@@ -5,8 +5,9 @@ use std::sync::{Arc, OnceLock};
 use docvalues::search::Query;
 use docvalues::{Field, Kind, LogicalType};
 use docvalues_storage::PowerLossDirectory;
+use docvalues_store::error::Result;
 use docvalues_store::{
-    Feed, Position, Replica, Result, Store, StoreOptions, StoreSchema, StreamReader, StreamWriter,
+    Feed, Position, Replica, Store, StoreOptions, StoreSchema, StreamReader, StreamWriter,
 };
 
 /// The length of the header of an item.

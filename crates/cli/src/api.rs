@@ -11,7 +11,7 @@ pub(crate) use docvalues::format::file::frame::MAGIC;
 pub(crate) use docvalues::format::file::kind::{LogicalType, from_f64, from_u64, to_f64, to_u64};
 pub(crate) use docvalues::format::numeric::{FINE_ZONE, ZONE};
 pub(crate) use docvalues::reader::{
-    ColumnUsage, IdForm, IdIndex, OpenOptions, SectionUsage, Segment, SegmentUsage,
+    Access, ColumnUsage, IdForm, IdIndex, OpenOptions, SectionUsage, Segment, SegmentUsage,
 };
 #[cfg(feature = "parquet")]
 pub(crate) use docvalues::search::arrow::Batches;

@@ -84,6 +84,10 @@ pub(crate) struct CommandLine {
     #[arg(long, global = true)]
     pub(crate) any_docs: bool,
 
+    /// Read segments without mapping them: if another program shortens a file meanwhile, that is an error, not a signal
+    #[arg(long, global = true)]
+    pub(crate) no_mmap: bool,
+
     /// When to colour help and messages; `auto` colours terminals and respects NO_COLOR and CLICOLOR_FORCE
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorChoice,

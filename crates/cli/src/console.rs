@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::colours;
 use crate::output::fit::message;
+use crate::output::text::for_terminal;
 
 /// The two outputs of a command.
 pub struct Console<'a> {
@@ -53,9 +54,11 @@ impl<'a> Console<'a> {
         writeln!(self.out, "{}", message(&text.to_string(), self.out_width))
     }
 
-    /// Prints a message to `err`, folded on a terminal. Ignores errors of writing it.
+    /// Prints a message to `err`; on a terminal, it is folded, and control characters are escaped. Ignores errors of
+    /// writing it.
     pub(crate) fn note(&mut self, text: &str) {
-        let text = message(text, self.err_width);
+        let text = if self.err_width.is_some() { for_terminal(text) } else { text.into() };
+        let text = message(&text, self.err_width);
         let text = if self.err_colours { colours::styled(&text) } else { text };
         let _ = writeln!(self.err, "{text}");
     }
@@ -67,6 +70,18 @@ impl<'a> Console<'a> {
         write: impl FnOnce(&mut Console<'_>) -> T,
     ) -> T {
         let mut console = Console { out, err: &mut *self.err, out_width: None, ..*self };
+        let written = write(&mut console);
+        self.is_cut = console.is_cut;
+        written
+    }
+
+    /// Calls `write` with this console, whose output escapes control characters if it is a terminal.
+    pub(crate) fn escaped<T>(&mut self, write: impl FnOnce(&mut Console<'_>) -> T) -> T {
+        if self.out_width.is_none() {
+            return write(self);
+        }
+        let mut out = Escaped(&mut *self.out);
+        let mut console = Console { out: &mut out, err: &mut *self.err, ..*self };
         let written = write(&mut console);
         self.is_cut = console.is_cut;
         written
@@ -84,6 +99,20 @@ impl<'a> Console<'a> {
             self.note("note: values that end with … are cut; --json prints them whole");
         }
         Ok(())
+    }
+}
+
+/// A terminal that gets control characters of texts escaped. Each write is of whole characters.
+struct Escaped<'a>(&'a mut dyn Write);
+
+impl Write for Escaped<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_all(for_terminal(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 

@@ -1,13 +1,16 @@
 //! The destination of a command's output: standard output, a stream, or a file that is replaced atomically.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::api::{AtomicFile, writer};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::unfinished_files;
+
+/// The number of bytes from which the format of a file is known.
+const HEAD: u64 = 512;
 
 /// The maximum number of symbolic links to follow, as in Linux.
 const LINKS: usize = 40;
@@ -115,6 +118,32 @@ pub(crate) fn refuse_input(inputs: &[PathBuf], output: &Path) -> Result<(), CliE
                 .hint("name another file with -o"))
         }
     }
+}
+
+/// Fails if the output is an existing file of another format than `expected`: its first bytes are not those of
+/// `is_expected`. An empty file may be replaced.
+pub(crate) fn refuse_other_format(
+    output: &Path,
+    expected: &str,
+    is_expected: impl Fn(&[u8]) -> bool,
+) -> Result<(), CliError> {
+    if is_stdout(output) || !output.is_file() {
+        return Ok(());
+    }
+    let mut head = Vec::new();
+    let read = File::open(output).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+    read.map_err(|error| CliError::file(output.display(), &error))?;
+    if head.is_empty() || is_expected(&head) {
+        return Ok(());
+    }
+    Err(CliError::usage(format!("{}: expected {expected} to replace, found another file", output.display()))
+        .hint("the name after -o is that of the file to write; use another name, or replace this file with --force"))
+}
+
+/// Whether a file that begins with these bytes is text. A character may be cut at their end.
+pub(crate) fn is_text(head: &[u8]) -> bool {
+    let is_utf8 = std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true);
+    is_utf8 && !head.contains(&0)
 }
 
 /// Whether both paths are the same file, also through symbolic or hard links.

@@ -167,6 +167,17 @@ impl From<SearchError> for CliError {
     }
 }
 
+const NO_STORE: &str = "a store is a folder, which `dv store create` makes";
+
+/// What is in the place of a store's folder.
+fn no_folder(error: &api::writer::StorageError) -> Option<&'static str> {
+    match error.io_error().kind() {
+        io::ErrorKind::NotADirectory => Some("a file"),
+        io::ErrorKind::NotFound if error.step() == api::writer::Step::List => Some("nothing"),
+        _ => None,
+    }
+}
+
 /// A call of a store failed.
 impl From<api::store::Error> for CliError {
     fn from(error: api::store::Error) -> CliError {
@@ -176,7 +187,12 @@ impl From<api::store::Error> for CliError {
             StoreError::Read(error) => CliError::from(error),
             StoreError::Write(error) => CliError::from(error),
             StoreError::Search(error) => CliError::from(error),
-            StoreError::NoStore { .. } => unreadable(&error).hint("`dv store create` makes a store"),
+            StoreError::NoStore { .. } => unreadable(&error).hint(NO_STORE),
+            StoreError::Storage(error) if let Some(found) = no_folder(&error) => {
+                let path = error.path().display();
+                CliError::new(Exit::Unreadable, format!("{path}: expected the folder of a store, found {found}"))
+                    .hint(NO_STORE)
+            }
             StoreError::Storage(_) | StoreError::Version { .. } => unreadable(&error),
             StoreError::Busy { .. } => unreadable(&error).hint("wait until it is done"),
             StoreError::Poisoned { .. } => unreadable(&error).hint("run the command again"),

@@ -5,11 +5,14 @@ use crate::input::column::Column;
 use crate::input::error::excerpt;
 use crate::input::import::{Import, type_flag};
 use crate::input::infer_types::{Found, KeptAsText};
-use crate::output::text::named_columns;
+use crate::input::spellings::Joined;
+use crate::output::text::{jq_path, named_columns, shell_word, thousands};
 
 /// Notes on the type and the format of a column; `lost` if its values have no format in common.
 pub(crate) fn column_notes(column: &Column, lost: bool) -> impl Iterator<Item = String> + use<> {
-    let notes = [widened(column), without_offsets(column), type_or_format(column, lost)];
+    let format = joined(column).or_else(|| type_or_format(column, lost));
+    let odd = column.odd_cells.clone().filter(|_| column.kept_as_text.is_none());
+    let notes = [widened(column), without_offsets(column), format, odd];
     notes.into_iter().flatten()
 }
 
@@ -40,6 +43,23 @@ fn without_offsets(column: &Column) -> Option<String> {
     })
 }
 
+/// Notes that are printed even if others are not: values were joined that may differ in meaning.
+pub(crate) fn notes_of_joined_numbers(import: &Import) -> impl Iterator<Item = String> {
+    import.columns().iter().filter(|column| column.is_stored()).filter_map(joined)
+}
+
+/// A note on cells that became one number.
+fn joined(column: &Column) -> Option<String> {
+    let Joined { first, other, cells, is_partial } = column.joined()?;
+    let (name, at_least) = (&column.name, if is_partial { "at least " } else { "" });
+    Some(format!(
+        "column {name:?}: {first:?} and {other:?} became one number; {at_least}{} cells were joined with other \
+         spellings ({} keeps text)",
+        thousands(cells),
+        type_flag(name, "string")
+    ))
+}
+
 fn type_or_format(column: &Column, lost: bool) -> Option<String> {
     let name = &column.name;
     let brackets = if column.ty.is_some_and(|ty| ty.multi) { "[]" } else { "" };
@@ -63,6 +83,11 @@ fn type_or_format(column: &Column, lost: bool) -> Option<String> {
         return Some(format!(
             "column {name:?}: its values are booleans, which export prints as true and false ({} keeps text)",
             type_flag(name, &format!("string{brackets}"))
+        ));
+    }
+    if lost && column.ty.is_some_and(|ty| ty.logical == LogicalType::Utf8) {
+        return Some(format!(
+            "column {name:?}: its JSON values are of different types, so export prints all of them as strings"
         ));
     }
     if lost {
@@ -106,7 +131,10 @@ fn reordered(import: &Import) -> Option<String> {
         // A list of a Parquet or Arrow file has no text.
         (Some(_), _) => String::new(),
         (None, true) => format!(" ({} keeps text)", type_flag(&first.name, "string")),
-        (None, false) => format!(" (jq -c '.{} |= tojson' keeps text)", first.name),
+        (None, false) => {
+            let program = format!("{} |= tojson", jq_path(&first.name));
+            format!(" (jq -c {} keeps text)", shell_word(&program))
+        }
     };
     let columns = named_columns(reordered.iter().map(|column| column.name.as_str()));
     Some(format!(

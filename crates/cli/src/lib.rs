@@ -47,8 +47,10 @@ mod text_format;
 mod time;
 mod unfinished_files;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ColorChoice, Parser as _};
 
 pub use console::Console;
@@ -56,6 +58,7 @@ pub use error::Exit;
 
 use args::{Command, CommandLine};
 use error::CliError;
+use output::text::for_terminal;
 
 /// Runs the command line `args`, whose first element is the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) -> Exit {
@@ -70,8 +73,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
     let result = match CommandLine::try_parse_from(args) {
         Ok(line) => {
             read::ANY_DOCS.set(line.any_docs);
+            read::NO_MMAP.set(line.no_mmap);
             read::COMMIT.set(line.commit);
-            dispatch(&line.command, console)
+            console.escaped(|console| dispatch(&line.command, console))
         }
         Err(error) => usage(&error, console),
     };
@@ -133,12 +137,37 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, CliErr
 /// Prints help if it was asked for, and an error otherwise.
 fn usage(error: &clap::Error, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (text, is_error) = (error.render(), error.use_stderr());
-    let has_colours = if is_error { console.err_colours } else { console.out_colours };
-    let text = if has_colours { text.ansi().to_string() } else { text.to_string() };
+    let (has_colours, width) = match is_error {
+        true => (console.err_colours, console.err_width),
+        false => (console.out_colours, console.out_width),
+    };
+    let plain = text.to_string();
+    // An argument may have control characters.
+    let text = match for_terminal(&plain) {
+        Cow::Owned(escaped) if width.is_some() => escaped,
+        _ if has_colours => text.ansi().to_string(),
+        _ => plain,
+    };
     if is_error {
         let _ = console.err.write_all(text.as_bytes());
+        if lacks_output(error) {
+            console.note(
+                "    hint: -o is followed by the file to write, such as -o all.dv; other names are inputs",
+            );
+        }
         return Ok(Exit::Usage);
     }
     console.out.write_all(text.as_bytes())?;
     Ok(Exit::Ok)
+}
+
+/// Whether the command line does not name the file to write.
+fn lacks_output(error: &clap::Error) -> bool {
+    let is_output = |name: &String| name.starts_with("--output");
+    matches!(error.kind(), ErrorKind::MissingRequiredArgument | ErrorKind::InvalidValue)
+        && match error.get(ContextKind::InvalidArg) {
+            Some(ContextValue::String(name)) => is_output(name),
+            Some(ContextValue::Strings(names)) => names.iter().any(is_output),
+            _ => false,
+        }
 }

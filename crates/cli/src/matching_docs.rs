@@ -12,6 +12,7 @@ use crate::console::Console;
 use crate::error::CliError;
 use crate::output::explain::{Step, tell};
 use crate::output::json::Json;
+use crate::read;
 use crate::segments::Segments;
 use crate::sort;
 
@@ -27,7 +28,9 @@ pub(crate) struct MatchingDocs<'s> {
 impl<'s> MatchingDocs<'s> {
     /// Evaluates the query of `args`.
     pub(crate) fn find(segments: &'s Segments, args: &WhereArgs) -> Result<MatchingDocs<'s>, CliError> {
-        let query = args.query.as_deref().map_or(Ok(Query::All), Query::parse)?;
+        let parse =
+            |text: &String| Query::parse(text).map_err(|error| read::unparsed(segments.all(), text, error));
+        let query = args.query.as_ref().map_or(Ok(Query::All), parse)?;
         let search = search(segments, args);
         let start = Instant::now();
         let bound = search.bind(&query).map_err(|error| segments.failure(error))?;

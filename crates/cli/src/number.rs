@@ -12,13 +12,13 @@ pub(crate) fn is_canonical_integer(text: &str) -> bool {
     }
 }
 
-/// Parses a decimal number without a leading plus sign or zeros, or `NaN`, `inf` or `-inf`. Returns `None` if the number
-/// is too large for a double.
+/// Parses a decimal number without a leading plus sign or zeros, or NaN or an infinity as DuckDB, NumPy, pandas, PostgreSQL or
+/// R writes it. Returns `None` if the number is too large for a double.
 pub(crate) fn parse_float(text: &str) -> Option<f64> {
     match text {
-        "NaN" => return Some(f64::NAN),
-        "inf" => return Some(f64::INFINITY),
-        "-inf" => return Some(f64::NEG_INFINITY),
+        "NaN" | "nan" => return Some(f64::NAN),
+        "inf" | "Inf" | "Infinity" => return Some(f64::INFINITY),
+        "-inf" | "-Inf" | "-Infinity" => return Some(f64::NEG_INFINITY),
         _ => {}
     }
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
@@ -75,6 +75,8 @@ pub(crate) enum FloatStyle {
     Shortest,
     /// As [`Shortest`](Self::Shortest), with a point in every number without an exponent: `32.0`.
     Point,
+    /// [`Shortest`](Self::Shortest) in CSV, and [`Point`](Self::Point) in JSON.
+    Cell,
     /// The fewest characters, with an exponent where that is shorter: `1e3`, but `100`.
     Compact,
     /// As Python prints them: [`Point`](Self::Point) with exponents of two digits, `1e-05`.
@@ -112,6 +114,12 @@ impl FloatStyle {
         // Writing to a string cannot fail.
         let _ = match self {
             _ if value.is_nan() => out.write_str("NaN"),
+            // `-0` is no canonical number.
+            FloatStyle::Shortest | FloatStyle::Cell | FloatStyle::Compact | FloatStyle::Plain
+                if is_negative_zero(value) =>
+            {
+                return out.push_str("-0.0");
+            }
             FloatStyle::Fixed(digits) if value.is_finite() => {
                 write!(out, "{value:.*}", usize::from(digits))
             }
@@ -123,7 +131,7 @@ impl FloatStyle {
             FloatStyle::Python => out.write_str(&python_exponent(&format!("{value:?}"))),
             _ => write!(out, "{value:?}"),
         };
-        if self == FloatStyle::Shortest && out.ends_with(".0") {
+        if matches!(self, FloatStyle::Shortest | FloatStyle::Cell) && out.ends_with(".0") {
             out.truncate(out.len() - 2);
         }
     }
@@ -133,6 +141,10 @@ impl FloatStyle {
         self.print(value, &mut printed);
         printed == text
     }
+}
+
+fn is_negative_zero(value: f64) -> bool {
+    value == 0.0 && value.is_sign_negative()
 }
 
 /// `1e-5` as `1e-05`, `1e16` as `1e+16`.
@@ -156,7 +168,8 @@ pub(crate) fn styles(text: &str, value: f64) -> u32 {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let significant = digits.bytes().filter(u8::is_ascii_digit).skip_while(|b| *b == b'0').count();
     let plain = value == 0.0 || (1e-4..1e16).contains(&value.abs());
-    if exponent || significant > SAFE_DIGITS || !plain || whole.is_empty() || digits.ends_with('.') {
+    let is_odd = whole.is_empty() || digits.ends_with('.') || is_negative_zero(value);
+    if exponent || significant > SAFE_DIGITS || !plain || is_odd {
         return styles_by_printing(text, value, if exponent { 0 } else { fraction.len() });
     }
     let trimmed = !fraction.ends_with('0');
@@ -257,9 +270,13 @@ mod tests {
         for text in ["0.5", "-0.0", "1e3", "1E-3", ".5", "5.", "12", "1e+5", "NaN", "inf", "-inf"] {
             assert!(parse_float(text).is_some(), "{text}");
         }
-        for text in
-            ["", "007.5", "+1.5", "1e400", "infinity", "nan", "1,5", "0x1p3", "-", ".", "1_0", "-0", "e5"]
-        {
+        for text in ["nan", "Infinity", "-Infinity", "Inf", "-Inf"] {
+            assert!(parse_float(text).is_some_and(|value| !value.is_finite()), "{text}");
+        }
+        for text in [
+            "", "007.5", "+1.5", "1e400", "infinity", "NAN", "+inf", "1,5", "0x1p3", "-", ".", "1_0", "-0",
+            "e5",
+        ] {
             assert!(parse_float(text).is_none(), "{text}");
         }
     }
@@ -274,6 +291,7 @@ mod tests {
         assert_eq!(style(&["32.0", "0.01"]), Some(FloatStyle::Point));
         assert_eq!(style(&["32.00", "0.01", "1.10"]), Some(FloatStyle::Fixed(2)));
         assert_eq!(style(&["0.0", "-0.5"]), Some(FloatStyle::Point));
+        assert_eq!(style(&["-0.0", "1.5", "2"]), Some(FloatStyle::Shortest));
         assert_eq!(style(&["0.00", "1.50"]), Some(FloatStyle::Fixed(2)));
         assert_eq!(style(&["1e300", "2"]), Some(FloatStyle::Shortest));
         assert_eq!(style(&["1012.3", "1e3", "100", "0.01", "1e-3"]), Some(FloatStyle::Compact));

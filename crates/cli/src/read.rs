@@ -5,22 +5,26 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::{fs, io};
 
+use crate::api::search::Query;
 use crate::api::store::{Snapshot, StoreReader};
 use crate::api::{
-    Cell, ChunkColumn, DocAddress, ErrorKind, Field, LogicalType, OpenOptions, Retriever, Search,
+    Access, Cell, ChunkColumn, DocAddress, ErrorKind, Field, LogicalType, OpenOptions, Retriever, Search,
     SearchError, Segment,
 };
 use crate::error::CliError;
-use crate::input::error::meant;
+use crate::input::error::{closest, meant};
 use crate::input::import::StoredRef;
 use crate::open_segment::OpenSegment;
 use crate::output::format_value::Printer;
+use crate::output::text::shell_word;
 use crate::segments::{Segments, files_named};
 use crate::text_format::TextFormat;
 
 thread_local! {
     /// Whether `--any-docs` was given.
     pub(crate) static ANY_DOCS: cell::Cell<bool> = const { cell::Cell::new(false) };
+    /// Whether `--no-mmap` was given.
+    pub(crate) static NO_MMAP: cell::Cell<bool> = const { cell::Cell::new(false) };
     /// The commit of stores, if `--commit` was given.
     pub(crate) static COMMIT: cell::Cell<Option<u64>> = const { cell::Cell::new(None) };
 }
@@ -30,7 +34,9 @@ pub(crate) const CHUNK: usize = 4096;
 
 /// The options of segments, which may come from anyone.
 pub(crate) fn open_options() -> OpenOptions {
-    if ANY_DOCS.get() { OpenOptions::new() } else { OpenOptions::new().untrusted() }
+    let access = if NO_MMAP.get() { Access::Read } else { Access::Map };
+    let options = OpenOptions::new().access(access);
+    if ANY_DOCS.get() { options } else { options.untrusted() }
 }
 
 /// Opens a store at the newest commit, or at that of `--commit`.
@@ -58,7 +64,7 @@ pub(crate) fn open(path: &Path) -> Result<Segment, CliError> {
         if ANY_DOCS.get() {
             return failure;
         }
-        match Segment::open(path) {
+        match Segment::open_with(path, OpenOptions { untrusted: false, ..open_options() }) {
             Ok(_) => {
                 failure.hint("a small file with so many documents may be made to use up memory; --any-docs opens it anyway")
             }
@@ -145,13 +151,39 @@ pub(crate) fn search_failure(segments: &[OpenSegment], error: SearchError) -> Cl
         },
         _ => None,
     };
+    let is_query = matches!(error, SearchError::Query(_));
     let failure = CliError::from(error);
     let Some((name, fields)) = name.zip(unite(segments).ok()) else { return failure };
-    failure.hint(column_meant(&name, &fields, segments.first()))
+    let close = closest(&name, fields.iter().map(|field| field.name.as_str()));
+    failure.hint(match close.map(|close| (close, name_in_query(close))) {
+        Some((close, quoted)) if is_query && quoted != close => format!("did you mean {quoted}?"),
+        _ => column_meant(&name, &fields, segments.first()),
+    })
+}
+
+/// The error of a query that cannot be parsed. If it has a name that must be quoted, the hint quotes it.
+pub(crate) fn unparsed(segments: &[OpenSegment], query: &str, error: SearchError) -> CliError {
+    let failure = CliError::from(error);
+    let fields = unite(segments).unwrap_or_default();
+    let names = fields.iter().map(|field| (field.name.as_str(), name_in_query(&field.name)));
+    let is_bare = |(name, quoted): &(&str, String)| {
+        quoted != name && query.contains(name) && !query.contains(quoted.as_str())
+    };
+    match names.filter(is_bare).max_by_key(|(name, _)| name.len()) {
+        Some((_, quoted)) => failure.hint(format!("write the name in backticks: {quoted}")),
+        None => failure,
+    }
+}
+
+/// A column's name as a query has it: in backticks if necessary.
+fn name_in_query(name: &str) -> String {
+    let query = Query::exists(name).to_string();
+    query.strip_suffix(" exists").unwrap_or(&query).to_owned()
 }
 
 fn column_meant(name: &str, fields: &[Field], segment: Option<&OpenSegment>) -> String {
-    let info = || format!("`dv info {}` lists all columns", segment.map_or("", OpenSegment::file));
+    let info =
+        || format!("`dv info {}` lists all columns", shell_word(segment.map_or("", OpenSegment::file)));
     meant(name, fields.iter().map(|field| field.name.as_str()), info)
 }
 

@@ -3,6 +3,7 @@
 use crate::api::SortKey;
 use crate::error::CliError;
 use crate::input::error::{closest, quoted_list};
+use crate::output::text::quoted_name;
 use crate::segments::Segments;
 
 const FIRST: &str = ":missing-first";
@@ -71,7 +72,7 @@ fn unknown(option: &str, text: &str, columns: &[&str]) -> CliError {
     let failure = CliError::failed(format!("{option}: no column {name:?}"));
     let close = closest(name, columns.iter().copied());
     match (name.rsplit_once(':'), close) {
-        (_, Some(close)) => failure.hint(format!("did you mean {close:?}?")),
+        (_, Some(close)) => failure.hint(format!("did you mean {}?", quoted_name(close))),
         (Some((column, _)), None) if columns.contains(&column.trim_start_matches('-')) => failure.hint(
             format!("write NAME{FIRST} or NAME{LAST} to place documents without a value, and -NAME to sort in descending order"),
         ),

@@ -117,6 +117,7 @@ impl fmt::Display for TextFormat {
         }
         match self.float {
             Some(FloatStyle::Shortest) => entries.push("float=shortest".to_owned()),
+            Some(FloatStyle::Cell) => entries.push("float=cell".to_owned()),
             Some(FloatStyle::Point) => entries.push("float=point".to_owned()),
             Some(FloatStyle::Compact) => entries.push("float=compact".to_owned()),
             Some(FloatStyle::Python) => entries.push("float=python".to_owned()),
@@ -145,6 +146,7 @@ impl fmt::Display for TextFormat {
 fn float_style(text: &str) -> Option<FloatStyle> {
     match text {
         "shortest" => Some(FloatStyle::Shortest),
+        "cell" => Some(FloatStyle::Cell),
         "point" => Some(FloatStyle::Point),
         "compact" => Some(FloatStyle::Compact),
         "python" => Some(FloatStyle::Python),

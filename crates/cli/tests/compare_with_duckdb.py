@@ -92,8 +92,7 @@ def dv_name(name):
 
 
 def dv_text(value):
-    escapes = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
-    return '"' + "".join(escapes.get(c, c) for c in value) + '"'
+    return '"' + value.replace('"', '""') + '"'
 
 
 def literal(value):

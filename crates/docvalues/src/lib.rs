@@ -112,6 +112,8 @@
 //! | `regex` | no | with `search`, regular expressions in queries, and text without regard to case |
 //! | `arrow` | no | [`SegmentWriter`]`::append` for record batches; with `search`, exports as record batches |
 //! | `store` | no | [`store`](https://docs.rs/docvalues-store): directories of segments that change |
+//! | `object_store` | no | with `store`, replicas through buckets, and segments read from them through a cache |
+//! | `tracing` | no | with `store`, events of what a store does, for the crate `tracing` |
 //! | `serde` | no | with `search`, partial results and requests can be serialised |
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

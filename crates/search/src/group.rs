@@ -9,7 +9,7 @@
 //! Rows are in an array if values are dense, else in a hash table. If the rows exceed [`Search::memory`], several
 //! passes accumulate a part of the values each: a range of ords, or of hashes.
 //!
-//! Several columns form tuples, which are grouped as the byte strings or the numbers of one column: see `tuple_column.rs`
+//! Several columns, and one if documents without a value are grouped as well, form tuples, which are grouped as the byte strings or the numbers of one column: see `tuple_column.rs`
 //! and `tuple_numbers.rs`.
 //!
 //! Documents with -0.0 are in the group of 0.0.
@@ -92,6 +92,8 @@ pub struct Group {
     pub sort: Vec<SortKey>,
     /// Metrics to compute for each group.
     pub metrics: Vec<Metric>,
+    /// Whether documents without a value in a column are grouped, too, as if that were a value after all others.
+    pub with_missing: bool,
 }
 
 /// The order of groups. Ties are ordered by ascending value.
@@ -144,7 +146,8 @@ pub enum GroupOrder {
 ///     .docs(1);
 /// let found = Search::new(&source).group(Docs::All, &group)?;
 /// let first = &found.groups[0];
-/// assert_eq!((first.values[0].as_bytes(), first.count), (Some(&b"b.example"[..]), 2));
+/// let host = first.values[0].as_ref().and_then(|host| host.as_bytes());
+/// assert_eq!((host, first.count), (Some(&b"b.example"[..]), 2));
 /// assert_eq!(first.metrics, [Some(Measure::Sum(Sum::Integer(582)))]);
 /// assert_eq!(first.docs[0].doc.get(), 0);
 /// assert_eq!(found.missing, 1);
@@ -161,15 +164,17 @@ pub struct Groups {
     pub distinct: Option<Distinct>,
     /// The number of documents of the set.
     pub docs: u64,
-    /// The number of documents of the set without a value in one of the columns; they are in no group.
+    /// The number of documents of the set in no group: without a value in one of the columns, unless
+    /// [`Group::with_missing`].
     pub missing: u64,
 }
 
 /// A group of documents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupFound {
-    /// The values that its documents share, one for each column.
-    pub values: Vec<Value>,
+    /// The values that its documents share, one for each column; `None` if they have none, with
+    /// [`Group::with_missing`].
+    pub values: Vec<Option<Value>>,
     /// The number of its documents.
     pub count: u64,
     /// Its best documents.
@@ -195,6 +200,7 @@ impl Group {
             docs: 0,
             sort: Vec::new(),
             metrics: Vec::new(),
+            with_missing: false,
         }
     }
 
@@ -202,6 +208,28 @@ impl Group {
     #[must_use]
     pub fn and_by(mut self, column: impl Into<String>) -> Group {
         self.by.push(column.into());
+        self
+    }
+
+    /// Groups documents without a value in a column, too, as if that were a value after all others.
+    ///
+    /// ```
+    /// # use docvalues_column::{Field, Kind, LogicalType};
+    /// # use docvalues_testkit::model::{MemSource, ModelColumn};
+    /// # let status = Field::new("status", Kind::Numeric, LogicalType::I64);
+    /// # let statuses = ModelColumn::Numeric(vec![Some(200), None, Some(200), None, None]);
+    /// # let source = MemSource::new(5, [(status, statuses)]);
+    /// use docvalues_search::group::Group;
+    /// use docvalues_search::{Docs, Search, Value};
+    ///
+    /// let found = Search::new(&source).group(Docs::All, &Group::by("status").with_missing())?;
+    /// let groups: Vec<_> = found.groups.iter().map(|group| (&group.values[0], group.count)).collect();
+    /// assert_eq!(groups, [(&None, 3), (&Some(Value::I64(200)), 2)]);
+    /// # Ok::<(), docvalues_search::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_missing(mut self) -> Group {
+        self.with_missing = true;
         self
     }
 
@@ -270,7 +298,7 @@ impl Search<'_> {
     /// [`Metric::Distinct`] is combined with [`GroupOrder::Best`]; [`Error::Query`] if the condition has other names than
     /// `count` and the metrics.
     pub fn group<'d>(&self, docs: impl Into<DocsByPart<'d>>, group: &Group) -> Result<Groups> {
-        Ok(self.find_groups(docs.into(), group, false)?.finish())
+        Ok(self.find_groups(docs.into(), group, false)?.finish(group.with_missing))
     }
 
     /// The first groups. If `are_all` are kept for a merge, they and their documents must fit the memory limit.
@@ -288,8 +316,8 @@ impl Search<'_> {
         let keys = Keys::open(&mut request, &group.sort)?;
         // Last, since tuples have no name, and the others are found by name.
         let by = match group.by.as_slice() {
-            [only] => request.id_slot(only)?,
-            several => request.tuple_slot(several)?,
+            [only] if !group.with_missing => request.id_slot(only)?,
+            several => request.tuple_slot(several, group.with_missing)?,
         };
         let having = having.as_ref();
         if let Some(groups) = self.one_group(docs, &request, (by, &layout, having), group)? {

@@ -11,6 +11,7 @@
 //! and otherwise a binary search.
 
 mod buckets;
+mod calendar;
 mod edges;
 mod sub_aggregations;
 
@@ -111,7 +112,8 @@ impl Histogram {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Step {
-    /// Every multiple of a width. For integers, a whole number of at least 1.
+    /// Every multiple of a width. For integers, a whole number of at least 1. For doubles, the multiples are computed in
+    /// decimal: with a width of 0.1, 0.3 begins a bucket.
     Width(#[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))] f64),
     /// Every multiple of a whole number of at least 1: a double is inexact above 2^53.
     Whole(u64),

@@ -87,11 +87,13 @@ impl<'r> Request<'r> {
         self.columns.id_slot(self.search, name)
     }
 
-    /// Opens columns with one value a document, and returns the slot of their tuples. The slot has no name.
-    pub(crate) fn tuple_slot(&mut self, names: &[String]) -> Result<Slot> {
+    /// Opens columns with one value a document, and returns the slot of their tuples. The slot has no name. Documents
+    /// without a value have a tuple if `with_missing`.
+    pub(crate) fn tuple_slot(&mut self, names: &[String], with_missing: bool) -> Result<Slot> {
         let sets = names.iter().map(|name| self.search.column_set(name)).collect::<Result<Vec<_>>>()?;
-        let numbers = if self.parts.len() == 1 { TupleNumbers::over(&sets) } else { None };
-        Ok(self.columns.push_unnamed(numbers.unwrap_or_else(|| TupleColumn::over(&sets, self.parts.len()))))
+        let numbers = if self.parts.len() == 1 { TupleNumbers::over(&sets, with_missing) } else { None };
+        let tuples = numbers.unwrap_or_else(|| TupleColumn::over(&sets, self.parts.len(), with_missing));
+        Ok(self.columns.push_unnamed(tuples))
     }
 
     pub(crate) fn columns(&self) -> &Columns {

@@ -64,10 +64,11 @@
 //! digits    = digit { digit | "_" } ;
 //! exponent  = "e" [ sign ] digits ;
 //! unit      = "kB" | "MB" | "GB" | "TB" | "KiB" | "MiB" | "GiB" | "TiB" ;
-//! text      = '"' { character | escape } '"' | "'" { character | escape } "'" ;
-//! escape    = "\\" | "\"" | "\'" | "\n" | "\r" | "\t" | "\0" | "\u{" hexdigits "}" ;
+//! text      = '"' { character | '""' } '"' | "'" { character | "''" } "'" ;
 //! bytes     = "x" "'" { hexdigit hexdigit } "'" ;
 //! ```
+//!
+//! In text, a quote is doubled. Every other character stands for itself, also a backslash.
 //!
 //! `^=` means "begins with", `$=` "ends with", `*=` "contains", and `~` "has a match of this regular expression", in the
 //! [syntax](https://docs.rs/regex/1/regex/#syntax) of the crate `regex`; `!~` matches documents with

@@ -117,6 +117,10 @@ impl WriteBatch {
 
     /// The field `name` of the store's schema.
     ///
+    /// The id stays valid: it names the same field in every later batch, update and new segment of this store, also after
+    /// fields were added and the store was opened again. A batch that was begun before the field was added refuses it. An id of another store may name
+    /// another field here.
+    ///
     /// # Errors
     ///
     /// If there is none.

@@ -62,6 +62,10 @@ impl NewSegment<'_> {
 
     /// The field `name` of the store's schema.
     ///
+    /// The id stays valid: it names the same field in every later batch, update and new segment of this store, also after
+    /// fields were added and the store was opened again. A segment that was begun before the field was added refuses it.
+    /// An id of another store may name another field here.
+    ///
     /// # Errors
     ///
     /// If there is none.

@@ -8,13 +8,14 @@ use std::path::Path;
 
 use docvalues_column::{DocAddress, DocId};
 use docvalues_reader::OpenOptions;
-use docvalues_storage::{Directory, DirectoryFile, FileLock, FsDirectory};
+use docvalues_storage::{Directory, DirectoryFile, FileLock};
 
 use crate::commit_file::{CommitFile, FileEntry};
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::log::LogFrames;
 use crate::names::{FileName, LOCK, LOCK_INFO};
+use crate::options::folder_at;
 use crate::segment;
 use crate::snapshot::Snapshot;
 use crate::state::CommitState;
@@ -84,7 +85,7 @@ impl StoreReader {
         options: OpenOptions,
         each: &mut dyn FnMut(Error),
     ) -> Result<StoreCheck> {
-        let directory = FsDirectory::new(path);
+        let directory = folder_at(path, &options);
         let held = hold_commits(&directory)?;
         let mut checker = Checker {
             directory: &directory,

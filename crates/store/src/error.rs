@@ -1,4 +1,6 @@
-//! The errors of a store.
+//! The errors of a store, and the [`Result`] of its calls.
+//!
+//! `Result` is only here, so that `use docvalues::store::*` does not shadow that of the standard library.
 
 use docvalues_column::Error as ReadError;
 use docvalues_search::Error as SearchError;

@@ -45,7 +45,7 @@ mod commit;
 mod commit_file;
 mod delta;
 mod durability;
-mod error;
+pub mod error;
 mod files;
 mod flush;
 mod id_index;
@@ -86,7 +86,7 @@ pub use change::{Added, NewSegment};
 pub use check::{StoreCheck, UnnamedFile};
 pub use commit::CommitInfo;
 pub use durability::Durability;
-pub use error::{Error, Result};
+pub use error::Error;
 pub use log::{FrameInfo, LogFrames, LogStats};
 pub use merge_policy::{MergePolicy, SegmentSize};
 #[cfg(feature = "object_store")]

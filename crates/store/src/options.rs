@@ -1,8 +1,10 @@
 //! [`StoreOptions`].
 
+use std::path::Path;
 use std::time::Duration;
 
-use docvalues_reader::OpenOptions;
+use docvalues_reader::{Access, OpenOptions};
+use docvalues_storage::FsDirectory;
 use docvalues_writer::WriterOptions;
 
 use crate::durability::Durability;
@@ -59,5 +61,14 @@ impl Default for StoreOptions {
             open,
             writer,
         }
+    }
+}
+
+/// The folder at `path`, whose files are mapped or read as `options` say.
+pub(crate) fn folder_at(path: impl AsRef<Path>, options: &OpenOptions) -> FsDirectory {
+    let directory = FsDirectory::new(path);
+    match options.access {
+        Access::Read => directory.without_mappings(),
+        _ => directory,
     }
 }

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use docvalues_storage::{Directory, FsDirectory};
+use docvalues_storage::Directory;
 
 use crate::commit::CommitInfo;
 use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
 use crate::files::Files;
-use crate::options::StoreOptions;
+use crate::options::{StoreOptions, folder_at};
 use crate::state::CommitState;
 use crate::store::Store;
 use crate::writer_lock::WriterLock;
@@ -63,7 +63,7 @@ impl Store {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn recover(path: impl AsRef<Path>, to: u64, options: StoreOptions) -> Result<Recovered> {
-        Store::recover_in(Arc::new(FsDirectory::new(path)), to, options)
+        Store::recover_in(Arc::new(folder_at(path, &options.open)), to, options)
     }
 
     /// As [`recover`](Self::recover), in any directory.

@@ -29,7 +29,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use docvalues_storage::{Directory, FsDirectory};
+use docvalues_storage::Directory;
 
 pub use commit_files::{CommitFiles, FileReader, HeldCommit, StoredFile};
 pub use depot::{Depot, FolderDepot, Published};
@@ -45,7 +45,7 @@ use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::log::body;
 use crate::log::decode_frame;
-use crate::options::StoreOptions;
+use crate::options::{StoreOptions, folder_at};
 use crate::replay::Wrong;
 use crate::schema::StoreSchema;
 use crate::snapshot::Snapshot;
@@ -164,7 +164,7 @@ impl Replica {
         let path = path.as_ref();
         std::fs::create_dir_all(path)
             .map_err(|error| docvalues_storage::Error::new(docvalues_storage::Step::Create, path, error))?;
-        Replica::open_in(Arc::new(FsDirectory::new(path)), options)
+        Replica::open_in(Arc::new(folder_at(path, &options.open)), options)
     }
 
     /// As [`open`](Self::open), in any directory.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::{Duration, Instant};
 
-use docvalues_storage::{Directory, FsDirectory};
+use docvalues_storage::Directory;
 
 use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use crate::files::Files;
 use crate::id_index::IdIndex;
 use crate::log::{LogWriter, random_id};
 use crate::names::FileName;
-use crate::options::StoreOptions;
+use crate::options::{StoreOptions, folder_at};
 use crate::schema::StoreSchema;
 use crate::snapshot::Snapshot;
 use crate::state::CommitState;
@@ -118,7 +118,7 @@ impl Store {
         let path = path.as_ref();
         std::fs::create_dir_all(path)
             .map_err(|error| docvalues_storage::Error::new(docvalues_storage::Step::Create, path, error))?;
-        Store::create_in(Arc::new(FsDirectory::new(path)), schema, options)
+        Store::create_in(Arc::new(folder_at(path, &options.open)), schema, options)
     }
 
     /// As [`create`](Self::create), in any directory.
@@ -165,7 +165,7 @@ impl Store {
     /// [`Error::Busy`] if another writer has the store; [`Error::NoStore`] if there is none; [`Error::Damaged`] if the
     /// newest commit, or a file that it names, is damaged; or if a call to the operating system fails.
     pub fn open(path: impl AsRef<Path>, options: StoreOptions) -> Result<Store> {
-        Store::open_in(Arc::new(FsDirectory::new(path)), options)
+        Store::open_in(Arc::new(folder_at(path, &options.open)), options)
     }
 
     /// As [`open`](Self::open), in any directory.

@@ -13,6 +13,7 @@ use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::names::FileName;
+use crate::options::folder_at;
 use crate::replica::Position;
 use crate::snapshot::{Contents, Snapshot};
 use crate::state::CommitState;
@@ -62,7 +63,7 @@ impl StoreReader {
     ///
     /// If there is no store, or its newest commit or a file of it is damaged or missing.
     pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<StoreReader> {
-        StoreReader::open_in(Arc::new(FsDirectory::new(path)), options)
+        StoreReader::open_in(Arc::new(folder_at(path, &options)), options)
     }
 
     /// As [`open`](Self::open), in any directory.
@@ -82,7 +83,7 @@ impl StoreReader {
     ///
     /// [`Error::NoCommit`] if there is no such commit; and as [`open`](Self::open).
     pub fn open_commit(path: impl AsRef<Path>, commit: u64, options: OpenOptions) -> Result<StoreReader> {
-        let directory: Arc<dyn Directory> = Arc::new(FsDirectory::new(path));
+        let directory: Arc<dyn Directory> = Arc::new(folder_at(path, &options));
         let known = Files::list_beside_writer(&*directory)?.commits().to_vec();
         if !known.contains(&commit) {
             return Err(Error::NoCommit { folder: directory.path().display().to_string(), commit, known });

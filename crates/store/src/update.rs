@@ -87,7 +87,8 @@ impl Update {
         self.with(field, Change::Unset)
     }
 
-    /// Adds the values of a multi-valued field to those of the document, which do not repeat then.
+    /// Adds the values of a multi-valued field that the document lacks, each once. The document keeps its own, also those
+    /// that repeat.
     #[must_use]
     pub fn add_to(self, field: FieldId) -> Update {
         self.with(field, Change::Add)
@@ -245,16 +246,17 @@ impl Updates {
 /// A document of a plain column, if it may have values.
 pub(crate) type Before<'a> = Option<(&'a PlainColumn, u32)>;
 
-/// `now` with or without `others`; each value once if values are added.
+/// `all` with those of `others` that it lacks, each once, or without any of `others`; ascending.
 fn combined<T: Ord>(mut all: Vec<T>, mut others: Vec<T>, is_added: bool) -> Vec<T> {
-    if is_added {
-        all.append(&mut others);
-    } else {
-        all.retain(|value| !others.contains(value));
-    }
     all.sort_unstable();
+    others.sort_unstable();
     if is_added {
-        all.dedup();
+        others.dedup();
+        others.retain(|value| all.binary_search(value).is_err());
+        all.append(&mut others);
+        all.sort_unstable();
+    } else {
+        all.retain(|value| others.binary_search(value).is_err());
     }
     all
 }

@@ -65,6 +65,7 @@ fn holder(directory: &dyn Directory) -> Option<String> {
     let source = directory.open(OsStr::new(LOCK_INFO)).ok()?;
     let len = usize::try_from(source.len()).ok()?.min(MAX_INFO);
     let bytes = source.read_at(docvalues_format::error::Section::Header, 0, len).ok()?;
-    let text = String::from_utf8_lossy(&bytes).trim().to_owned();
-    (!text.is_empty()).then_some(text)
+    let text = String::from_utf8_lossy(&bytes);
+    let line = text.lines().next().unwrap_or_default().trim();
+    (!line.is_empty()).then(|| line.to_owned())
 }

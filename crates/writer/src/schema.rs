@@ -16,6 +16,9 @@ pub const MAX_FORMAT: usize = 255;
 
 /// A handle of a field of a [`Schema`], which identifies the field when values are added.
 ///
+/// It is the index of the field, so it is valid in every schema that begins with the same fields, such as a clone. In
+/// another schema it names the field with this index, or none.
+///
 /// ```
 /// use docvalues_writer::{FieldSpec, LogicalType, Schema};
 ///

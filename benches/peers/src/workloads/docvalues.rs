@@ -47,7 +47,7 @@ pub fn run(process: &Process, row: Option<Row>) {
                 found
                     .groups
                     .iter()
-                    .fold(0, |all, group| then_term(all, bytes(&group.values[0]), sum_of(group)))
+                    .fold(0, |all, group| then_term(all, bytes(group.values[0].as_ref().expect("a host")), sum_of(group)))
             });
         }
         Task::Range(column) => range(process, row, &segment, column),

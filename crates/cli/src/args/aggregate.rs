@@ -98,7 +98,7 @@ pub(crate) enum GroupBy {
 
 const GROUP_LONG: &str = "\
 Group documents by the values of one or more columns with one value a document. Show the first groups with their number of \
-documents, sums and other metrics, and best documents. Documents without a value in one of the columns are in no group.
+documents, sums and other metrics, and best documents. Documents without a value in one of the columns are in no group, unless --missing makes groups of them.
 
 --docs 1 with --by best is known as collapsing: one document for each value, the best first.";
 
@@ -106,6 +106,7 @@ const GROUP_EXAMPLES: &str = "\
 Examples:
   dv group packages.dv section --sum size --by metric
   dv group packages.dv section --sum size --json | jq '.groups[] | {value, size: .metrics.sum.size}'
+  dv group packages.dv source --missing --top 3
   dv group packages.dv section,priority --having 'count >= 10 and mean(size) > 1MB'
   dv group packages.dv source --docs 2 --sort=-size --json --columns package,size
   dv group packages.dv section --by best --sort=-size --docs 1 --where 'tags = \"role::program\"'
@@ -129,6 +130,11 @@ pub(crate) struct GroupSpec {
     #[arg(long, value_name = "ORDER", default_value = "count")]
     #[serde(default)]
     pub(crate) by: GroupBy,
+
+    /// Group documents without a value in a column, too; such a value is shown as (missing), in JSON as null
+    #[arg(long)]
+    #[serde(default)]
+    pub(crate) missing: bool,
 
     /// Columns to sum in each group
     #[arg(long, value_name = "NAME,…")]

@@ -17,9 +17,10 @@ compressed with gzip or zstd, or be the only file of a zip archive. The name, th
 --input-format overrides that. JSON has one object a line (NDJSON), an array of objects, or objects one after the other.
 
 Types: dv reads a sample of the rows and picks the first of bool, i64, u64, f64, date (2013-01-31), timestamp \
-(RFC 3339, in ms, us or ns as its digits need; UTC without an offset), ip, uuid and string that can print every value \
-of the sample exactly as it was written (but True and TRUE in CSV as true). So 007 and +5 make a column of strings; so do numbers that a double rounds, such as 9007199254740993.0 beside \
-1.5, and timestamps with different UTC offsets. If a later value does not fit, dv reads the files again \
+(RFC 3339, in ms, us or ns as its digits need; UTC without an offset), ip, uuid and string that holds every value \
+of the sample. 007 and +5 make a column of strings; so do numbers that a double rounds, such as 9007199254740993.0 beside \
+1.5, and timestamps with different UTC offsets. Other decimals are numbers, also with an exponent (1e5). If cells become one \
+number although they differ, such as 2.5 and 2.50 or 1e3 and 1000, a note names them, also with --quiet. If a later value does not fit, dv reads the files again \
 and infers the types from all rows, with a note. In a pipe, with --strict or in `dv put`, it is an error that names the \
 option to use. A column without a value in the sample is a string in CSV; in NDJSON, its first value decides, and \
 a field without any value is left out unless --type names it.
@@ -114,6 +115,22 @@ pub(crate) struct InputArgs {
     #[arg(long)]
     pub(crate) no_quotes: bool,
 
+    /// Lines to leave out before the header of each CSV file, such as a title
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub(crate) skip_lines: u64,
+
+    /// Leave out lines of CSV that begin with this character, such as '#'
+    #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
+    pub(crate) comment: Option<u8>,
+
+    /// The character before a quote within a quoted CSV cell, such as '\'; a doubled quote is one anyway
+    #[arg(long, value_name = "CHAR", value_parser = parse_delimiter, conflicts_with = "no_quotes")]
+    pub(crate) escape: Option<u8>,
+
+    /// Leave out blanks around CSV cells without quotes
+    #[arg(long)]
+    pub(crate) trim: bool,
+
     /// Types of columns, instead of inferred ones
     ///
     /// NAME=TYPE, separated by commas. Types: i64 u64 f64 bool date timestamp timestamp[ms]
@@ -182,7 +199,7 @@ pub(crate) struct WriteArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Print nothing but errors
+    /// Print nothing but errors, and notes on cells that became one number
     #[arg(short, long, conflicts_with = "json")]
     pub(crate) quiet: bool,
 }
@@ -212,9 +229,13 @@ impl WriteArgs {
 #[derive(Debug, Args)]
 #[command(long_about = BUILD_LONG, after_long_help = BUILD_EXAMPLES)]
 pub(crate) struct BuildArgs {
-    /// The segment to write; it replaces an existing file when it is complete. `-` is standard output
+    /// The segment to write; it replaces an existing segment when it is complete. `-` is standard output
     #[arg(short, long, value_name = "FILE.dv")]
     pub(crate) output: PathBuf,
+
+    /// Replace an existing file, whatever it is; by default, only a segment is replaced
+    #[arg(long)]
+    pub(crate) force: bool,
 
     #[command(flatten)]
     pub(crate) input: InputArgs,

@@ -53,9 +53,13 @@ pub(crate) struct MergeArgs {
     #[arg(required = true, value_name = "FILE.dv|DIR")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// The segment to write; it replaces an existing file when it is complete. `-` is standard output
+    /// The segment to write; it replaces an existing segment when it is complete. `-` is standard output
     #[arg(short, long, value_name = "FILE.dv")]
     pub(crate) output: Option<PathBuf>,
+
+    /// Replace an existing file, whatever it is; by default, only a segment is replaced
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
 
     /// Merge the segments of a store until there are at most this many
     #[arg(long, value_name = "COUNT", conflicts_with = "output", value_parser = parse_count)]

@@ -171,9 +171,13 @@ const EXPORT_LONG: &str = "\
 Write documents as NDJSON, CSV, TSV, Parquet or Arrow IPC.
 
 Text formats print values as the input wrote them, if all values of the column were written alike (see `dv build \
---help`). Otherwise they print the canonical form: floats in the fewest digits, timestamps as RFC 3339 in UTC, bytes in \
-hexadecimal. Several values of a document come in ascending order. In JSON, NaN and infinity are null. In CSV, several \
-values are a JSON array, a missing value is an empty cell, and an empty string is \"\".
+--help`). Otherwise they print the canonical form: floats in the fewest digits, with a point, timestamps as RFC 3339 in UTC, \
+bytes in hexadecimal. Several values of a document come in ascending order. In JSON, NaN and infinity are null. In CSV, \
+several values are a JSON array, a missing value is an empty cell, and an empty string is \"\".
+
+`dv build` infers the same types again, but for what the text does not say. Name the types of these with --type: bytes, \
+several values in CSV, strings that all look like another type, u64 if all values fit i64, timestamps whose values need \
+fewer digits than their unit has.
 
 Parquet and Arrow (if dv was built with the feature `parquet`) get one column for each, of its type: timestamps in \
 UTC, several values as a list, ip and uuid as 16 bytes with a marker by which `dv build` recognizes them. Parquet is \
@@ -232,6 +236,10 @@ pub(crate) struct ExportArgs {
     /// one by one.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+
+    /// Replace an existing file, whatever it is; by default, text replaces text, Parquet Parquet, and Arrow Arrow
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
 
     #[command(flatten)]
     pub(crate) records: RecordArgs,

@@ -4,13 +4,15 @@ use std::path::Path;
 
 use super::info::{info, stats};
 use crate::api::writer::{self, SegmentWriter, Spill, Target};
-use crate::api::{LogicalType, Segment, SortKey};
+use crate::api::{LogicalType, MAGIC, Segment, SortKey};
 use crate::args::{BuildArgs, InputArgs};
 use crate::console::Console;
-use crate::destination::{followed, is_stdout, refuse_input, refuse_stdout};
+use crate::destination::{followed, is_stdout, refuse_input, refuse_other_format, refuse_stdout};
 use crate::error::{CliError, Exit};
 use crate::id_index::{self, IdIndexPlan};
+use crate::import_notes::notes_of_joined_numbers;
 use crate::input::column::MissingTokens;
+use crate::input::csv_cells::Extras;
 use crate::input::error::BadRow;
 use crate::input::header::Header;
 use crate::input::import::{Exclude, Import, ImportOptions};
@@ -31,6 +33,9 @@ const MAX_BATCH_BYTES: usize = 8 << 20;
 
 pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     refuse_input(&args.input.inputs, &args.output)?;
+    if !args.force {
+        refuse_no_segment(&args.output)?;
+    }
     if is_stdout(&args.output) {
         refuse_stdout(args.write.json, console)?;
     }
@@ -51,12 +56,18 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, C
             console.note(&format!("<stdout>: {}", against_input(bytes, &import)));
             tell_notes(&import, &notes, console);
         }
-        return Ok(Exit::Ok);
-    }
-    if !args.write.quiet {
+    } else if !args.write.quiet {
         report(args, &import, &notes, console)?;
     }
+    if args.write.quiet {
+        tell_joined_numbers(&import, console);
+    }
     Ok(Exit::Ok)
+}
+
+/// Fails if the output exists and is no segment.
+pub(super) fn refuse_no_segment(output: &Path) -> Result<(), CliError> {
+    refuse_other_format(output, "a segment", |head| head.starts_with(&MAGIC))
 }
 
 /// Writes the segment. Returns its size if it goes to standard output, and notes for the user.
@@ -153,6 +164,12 @@ pub(super) fn options(args: &InputArgs, memory: usize) -> Result<ImportOptions, 
             None if args.no_header => Header::Numbered,
             None => Header::FirstRow,
         },
+        extras: Extras {
+            skip_lines: args.skip_lines,
+            comment: args.comment,
+            escape: args.escape,
+            trim: args.trim,
+        },
         missing: MissingTokens::new(args.no_default_missing, &args.missing),
         schema: requested(args.schema.as_deref(), &args.types)?,
         exclude: Exclude::new(&args.exclude),
@@ -219,6 +236,13 @@ fn report(
     console.out.flush()?;
     tell_notes(import, notes, console);
     Ok(())
+}
+
+/// Prints the notes that `--quiet` keeps.
+pub(super) fn tell_joined_numbers(import: &Import, console: &mut Console<'_>) {
+    for note in notes_of_joined_numbers(import) {
+        console.note(&format!("note: {note}"));
+    }
 }
 
 /// Prints how many rows were skipped, and what is unexpected about the input.

@@ -7,7 +7,7 @@ use super::get::{no_such_documents, require};
 use crate::api::{DocAddress, DocId, Field};
 use crate::args::{ExportArgs, RecordFormat};
 use crate::console::Console;
-use crate::destination::{Destination, refuse_input};
+use crate::destination::{Destination, is_text, refuse_input, refuse_other_format};
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
 use crate::output::records;
@@ -20,6 +20,9 @@ pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, 
     let files = segments::expand(&args.files)?;
     if let Destination::File(path) = &destination {
         refuse_input(&files, path)?;
+        if !args.force {
+            refuse_file(path, format)?;
+        }
     }
     let segments = Segments::open(&files, &args.filter, console)?;
     let docs = if args.filter.query.is_some() || !args.sort.is_empty() || args.limit.is_some() {
@@ -51,7 +54,20 @@ fn format(args: &ExportArgs) -> Result<RecordFormat, CliError> {
         return Ok(format);
     }
     Err(CliError::failed(format!("this dv was built without support for {name}"))
-        .hint("install it with: cargo install docvalues-cli --features parquet"))
+        .hint("install it from a checkout: cargo install --path crates/cli --features parquet"))
+}
+
+/// Fails if the output exists in another format.
+fn refuse_file(path: &Path, format: RecordFormat) -> Result<(), CliError> {
+    match format {
+        RecordFormat::Parquet => {
+            refuse_other_format(path, "a Parquet file", |head| head.starts_with(b"PAR1"))
+        }
+        RecordFormat::Arrow => refuse_other_format(path, "an Arrow file", |head| head.starts_with(b"ARROW1")),
+        RecordFormat::Table | RecordFormat::Csv | RecordFormat::Tsv | RecordFormat::Ndjson => {
+            refuse_other_format(path, "a text file", is_text)
+        }
+    }
 }
 
 /// The format by the extension of a file.

@@ -5,7 +5,7 @@ use crate::args::FacetArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
-use crate::output::fit::{fit, width};
+use crate::output::fit::{fit, is_number, width};
 use crate::output::format_value::Printer;
 use crate::output::json::Json;
 use crate::output::table::{Align, MAX_PADDED};
@@ -86,7 +86,9 @@ pub(super) fn print_bars(
     let max = if align == Align::Right || longest.saturating_add(MAX_BAR) <= room {
         longest
     } else {
-        room.saturating_sub(MIN_BAR).clamp(MIN_VALUE, MAX_VALUE)
+        let numbers = rows.iter().map(|(value, ..)| value).filter(|value| is_number(value));
+        let number = numbers.map(|value| width(value)).max().unwrap_or(0);
+        room.saturating_sub(MIN_BAR).clamp(MIN_VALUE, MAX_VALUE).max(number)
     };
     let widest = longest.min(max).min(MAX_PADDED);
     let longest_bar = room.saturating_sub(widest).min(MAX_BAR);

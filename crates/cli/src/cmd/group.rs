@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::api::search::Query;
+use serde_json::value::RawValue;
+
 use crate::api::search::group::{Group, GroupFound, GroupOrder, Groups, Measure, Metric};
+use crate::api::search::{Query, Value};
 use crate::api::{DocAddress, Field};
 use crate::args::{GroupArgs, GroupBy, GroupSpec};
 use crate::console::Console;
@@ -27,7 +29,7 @@ pub(crate) fn run(args: &GroupArgs, console: &mut Console<'_>) -> Result<Exit, C
     if args.json {
         matching.print_json(groups_json(&segments, &found, &args.spec)?, console)?;
     } else {
-        print(&segments, &found, &metrics_of(&segments, &args.spec)?, console)?;
+        print(&segments, &found, (&metrics_of(&segments, &args.spec)?, args.spec.missing), console)?;
     }
     matching.explain(Some(&then), args.json, console);
     Ok(Exit::Ok)
@@ -106,7 +108,7 @@ pub(crate) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group, CliE
     }
     // An unknown column gets a hint with the closest name.
     let names = segments.select(&args.column.0)?.into_iter().map(|field| field.name);
-    let mut group = Group { by: names.collect(), ..Group::by("") };
+    let mut group = Group { by: names.collect(), with_missing: args.missing, ..Group::by("") };
     group.having = args.having.as_deref().map(Query::parse).transpose()?;
     group.top = if args.top == 0 { usize::MAX } else { args.top };
     group.docs = args.docs;
@@ -153,7 +155,7 @@ pub(super) fn metrics_json(found: &[Option<Measure>], metrics: &[RequestedMetric
 fn print(
     segments: &Segments,
     found: &Groups,
-    metrics: &[RequestedMetric],
+    (metrics, with_missing): (&[RequestedMetric], bool),
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
     let printers: Vec<Printer> = found.fields.iter().map(Printer::of).collect();
@@ -167,8 +169,11 @@ fn print(
     let table = Table::new(&heading).named_by(names.len());
     let mut table = if has_docs { table.fold_last() } else { table };
     for group in &found.groups {
-        let values = group.values.iter().zip(&printers);
-        let mut row: Vec<_> = values.map(|(value, printer)| printable(&printer.to_text(value))).collect();
+        let text = |(value, printer): (&Option<Value>, &Printer)| match value {
+            Some(value) => printable(&printer.to_text(value)),
+            None => "(missing)".to_owned(),
+        };
+        let mut row: Vec<_> = group.values.iter().zip(&printers).map(text).collect();
         row.push(thousands(group.count));
         row.extend(metric_cells(&group.metrics, metrics));
         row.push(group.docs.iter().map(|doc| segments.place(*doc)).collect::<Vec<_>>().join(" "));
@@ -178,6 +183,9 @@ fn print(
     let groups =
         found.distinct.map_or_else(String::new, |distinct| format!("{} groups, ", thousands(distinct.get())));
     let [docs, missing] = [found.docs, found.missing].map(thousands);
+    if with_missing {
+        return Ok(console.line(format_args!("{groups}{docs} documents"))?);
+    }
     let of = if names.len() > 1 { " in one of the columns" } else { "" };
     Ok(console.line(format_args!("{groups}{docs} documents, {missing} without a value{of}"))?)
 }
@@ -187,35 +195,31 @@ pub(super) fn groups_json(
     segments: &Segments,
     found: &Groups,
     spec: &GroupSpec,
-) -> Result<[(&'static str, Json); 4], CliError> {
+) -> Result<[(&'static str, Json); 5], CliError> {
     let metrics = metrics_of(segments, spec)?;
     let printers: Vec<Printer> = found.fields.iter().map(Printer::of).collect();
     // One call for all groups opens each column once and reads it in file order.
     let best: Vec<DocAddress> = found.groups.iter().flat_map(|group| group.docs.iter().copied()).collect();
     let mut best = records::json(segments, &best, &spec.columns)?.into_iter();
     let group = |group: &GroupFound| {
-        let values = group.values.iter().zip(&printers).map(|(value, printer)| printer.json_value(value));
-        let value = match found.fields.as_slice() {
-            [_] => ("value", values.collect::<Vec<_>>().pop().unwrap_or(Json::NONE)),
-            fields => {
-                let names = fields.iter().map(|field| Cow::Owned(field.name.clone()));
-                ("values", Json::Object(names.zip(values).collect()))
-            }
+        let value = |at: usize| match &group.values[at] {
+            Some(value) => printers[at].json_value(value),
+            None => Json::Raw(RawValue::NULL.to_owned()),
         };
+        let named = |(at, field): (usize, &Field)| (Cow::Owned(field.name.clone()), value(at));
         Json::object([
-            value,
+            ("value", if found.fields.len() == 1 { value(0) } else { Json::NONE }),
+            ("values", Json::Object(found.fields.iter().enumerate().map(named).collect())),
             ("count", group.count.into()),
             ("metrics", metrics_json(&group.metrics, &metrics)),
             ("documents", Json::any(best.by_ref().take(group.docs.len()))),
         ])
     };
     let names: Vec<String> = found.fields.iter().map(|field| field.name.clone()).collect();
-    let column = match names.as_slice() {
-        [only] => ("column", only.as_str().into()),
-        several => ("columns", several.into()),
-    };
+    let only = if let [only] = names.as_slice() { only.as_str().into() } else { Json::NONE };
     Ok([
-        column,
+        ("column", only),
+        ("columns", names.as_slice().into()),
         ("missing", found.missing.into()),
         ("distinct", found.distinct.map(|distinct| distinct.get()).into()),
         ("groups", found.groups.iter().map(group).collect()),

@@ -15,5 +15,5 @@ pub(crate) fn run(args: &ManArgs, console: &mut Console<'_>) -> Result<Exit, Cli
 #[cfg(not(feature = "man"))]
 pub(crate) fn run(_: &ManArgs, _: &mut Console<'_>) -> Result<Exit, CliError> {
     Err(CliError::failed("this dv was built without pages of the manual; --help has the same text")
-        .hint("install it with: cargo install docvalues-cli --features man"))
+        .hint("install it from a checkout: cargo install --path crates/cli --features man"))
 }

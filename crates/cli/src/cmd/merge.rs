@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use super::build::refuse_no_segment;
 use super::info::{info, stats};
 use crate::api::store::MergePolicy;
 use crate::api::writer::{MergeProgress, Merger, Spill, Summary};
@@ -60,6 +61,9 @@ fn merge_store(args: &MergeArgs, folder: &Path, console: &mut Console<'_>) -> Re
 /// Merges segments into the file `output`.
 fn merge_files(args: &MergeArgs, output: &Path, console: &mut Console<'_>) -> Result<Exit, CliError> {
     refuse_input(&args.files, output)?;
+    if !args.force {
+        refuse_no_segment(output)?;
+    }
     let to_stdout = is_stdout(output);
     if to_stdout {
         refuse_stdout(args.write.json, console)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::build::{options, sources, tell_notes};
+use super::build::{options, sources, tell_joined_numbers, tell_notes};
 use super::store::{self, commit_json, commit_line};
 use crate::api::store::{Background, BackgroundOptions, Durability, Store, StoreOptions};
 use crate::args::{ProgressFormat, PutArgs};
@@ -53,6 +53,8 @@ pub(crate) fn run(args: &PutArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     let notes = notes.map_err(|failure| input.fail(failure))?;
     if !args.write.quiet {
         report(args, &store, &import, (input.outcomes(), &notes), console)?;
+    } else {
+        tell_joined_numbers(&import, console);
     }
     let done = if input.outcomes().not_found == 0 { Exit::Ok } else { Exit::Failed };
     Ok(end.exit().unwrap_or(done))

@@ -17,5 +17,5 @@ pub(crate) fn run(args: &SqlArgs, console: &mut Console<'_>) -> Result<Exit, Cli
 #[cfg(not(feature = "sql"))]
 pub(crate) fn run(_: &SqlArgs, _: &mut Console<'_>) -> Result<Exit, CliError> {
     Err(CliError::failed("this dv was built without support for SQL")
-        .hint("install it with: cargo install docvalues-cli --features sql"))
+        .hint("install it from a checkout: cargo install --path crates/cli --features sql"))
 }

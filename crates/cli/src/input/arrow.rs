@@ -11,6 +11,7 @@
 
 mod batches;
 mod convert;
+mod int96;
 mod ipc;
 mod pages;
 mod parquet;
@@ -24,6 +25,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 
 pub(crate) use self::convert::{ConvertedColumn, Styles, ValueError, convert};
 use super::error::{InputError, Result};
+use super::import::Exclude;
 use super::source::{InputFormat, Opened, Source};
 use crate::api::{Leaf, leaves};
 
@@ -40,17 +42,17 @@ enum Kind {
 }
 
 impl ArrowFile {
-    /// Opens a file and reads its schema.
+    /// Opens a file and reads its schema, and the values of INT96 columns that `exclude` does not have.
     ///
     /// # Errors
     ///
     /// If the file cannot be read. Also if it is a pipe or compressed, and its format requires seeking.
-    pub(crate) fn open(source: &Source, opened: Opened) -> Result<ArrowFile> {
+    pub(crate) fn open(source: &Source, opened: Opened, exclude: &Exclude) -> Result<ArrowFile> {
         let name = source.name.clone();
         let seekable = || source.seekable(opened.packed);
         if opened.format == InputFormat::Parquet {
             let (file, source) = (seekable()?, source.clone());
-            let parquet = guarded(&name, || parquet::Parquet::open(file, source))?;
+            let parquet = guarded(&name, || parquet::Parquet::open(file, source, exclude))??;
             return Ok(ArrowFile { name, schema: parquet.schema(), kind: Kind::Parquet(parquet) });
         }
         let ipc = if opened.head.starts_with(ipc::MAGIC) {
@@ -86,6 +88,10 @@ pub(crate) fn guarded<T>(name: &Arc<str>, f: impl FnOnce() -> Result<T, ArrowErr
     GUARDED.set(false);
     match done {
         Ok(Ok(value)) => Ok(value),
+        Ok(Err(ArrowError::NotYetImplemented(what))) => Err(InputError::refused(
+            format!("{name}: {what}"),
+            "the file is not damaged: write it in another way, such as compressed with zstd, or leave out columns with --exclude",
+        )),
         Ok(Err(error)) => Err(damaged(name, &error)),
         Err(panic) => {
             let message = panic.downcast_ref::<String>().map(String::as_str);

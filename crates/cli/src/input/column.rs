@@ -8,9 +8,10 @@ use crate::api::LogicalType;
 
 use super::column_type::{ColumnType, unit_of};
 use super::infer_types::{Found, KeptAsText};
-use super::parse_cell::{CellParser, ValueStyle};
+use super::parse_cell::{CellParser, Stored, ValueStyle};
 use super::row::Form;
 use super::schema::{ColumnRequest, TimeRequest};
+use super::spellings::{Joined, Spellings};
 use crate::number::{ALL_STYLES, FloatStyle};
 use crate::text_format::{JsonMissing, TextFormat};
 use crate::time::{Rfc3339, TimeFormat};
@@ -73,6 +74,8 @@ pub(crate) struct Column {
     pub(crate) declared: Option<DeclaredType>,
     /// The reason why the type is string although the sample has another type in common.
     pub(crate) kept_as_text: Option<KeptAsText>,
+    /// A note on cells of the sample that keep the column from another type than string.
+    pub(crate) odd_cells: Option<String>,
     /// Whether the type is inferred from timestamps without an offset, which are read as UTC.
     pub(crate) has_no_offsets: bool,
     /// The type of the sample, if all rows have another one in common.
@@ -86,6 +89,8 @@ pub(crate) struct Column {
     pub(crate) values: u64,
     /// Whether the values of some document were sorted, or equal strings among them stored once.
     pub(crate) reordered: bool,
+    /// The most numbers whose spellings are remembered.
+    pub(crate) most_spellings: usize,
     observed: ObservedStyle,
 }
 
@@ -116,7 +121,7 @@ struct ObservedStyle {
     other_styles: u32,
     json_float: bool,
     separator: Common<char>,
-    suffix: Common<[u8; 6]>,
+    suffix: Common<[u8; Rfc3339::MAX_SUFFIX]>,
     /// The fraction styles that at least one value does not have, as a bit set.
     other_fractions: u16,
     /// The offset of values in the user's format.
@@ -125,6 +130,8 @@ struct ObservedStyle {
     missing_count: u64,
     /// The indexes of the first tokens for missing values, as a bit set.
     tokens: u32,
+    /// The spellings of CSV cells in a column of inferred type.
+    spellings: Spellings,
 }
 
 /// `None` before the first value, `Some(Some(_))` while all values are equal, `Some(None)` once two differ.
@@ -169,7 +176,7 @@ impl Column {
         self.documents += std::mem::take(&mut other.documents);
         self.values += std::mem::take(&mut other.values);
         self.reordered |= std::mem::take(&mut other.reordered);
-        self.observed.absorb(std::mem::take(&mut other.observed));
+        self.observed.absorb(std::mem::take(&mut other.observed), self.most_spellings);
     }
 
     /// The parser of the cells of this column, as type `ty`.
@@ -217,6 +224,21 @@ impl Column {
         }
     }
 
+    /// Records the text of a value that was added, if it is a number that may be spelled in several ways.
+    pub(crate) fn observe_spelling(&mut self, stored: Stored, mark: ValueStyle, text: &str) {
+        if let (Stored::Number(stored), ValueStyle::Float { json: false, .. }) = (stored, mark)
+            && !self.explicit
+            && text.ends_with(|c: char| c.is_ascii_digit() || c == '.')
+        {
+            self.observed.spellings.add(stored, text, self.most_spellings);
+        }
+    }
+
+    /// The cells that became one number although they differ, if there are any.
+    pub(crate) fn joined(&self) -> Option<Joined<'_>> {
+        self.observed.spellings.joined()
+    }
+
     /// Records several values with the same format.
     #[cfg(feature = "parquet")]
     pub(crate) fn observe_alike(&mut self, mark: ValueStyle, values: u64) {
@@ -256,12 +278,12 @@ impl Column {
                 let styles = ALL_STYLES & !observed.other_styles;
                 let style = FloatStyle::choose(styles);
                 lost |= style.is_none();
-                // CSV and JSON have different default styles. A style is stored only if it is not the default of
-                // the input.
-                let default = if observed.json_float { FloatStyle::Point } else { FloatStyle::Shortest };
-                text_format.float = match default {
-                    FloatStyle::Point if styles & 2 != 0 => None,
-                    default => style.filter(|style| *style != default),
+                let has_point = styles & 2 != 0;
+                // Without a style, text has a point.
+                text_format.float = match (style, observed.json_float) {
+                    (Some(FloatStyle::Shortest), _) | (_, true) if has_point => None,
+                    (Some(FloatStyle::Shortest), false) => Some(FloatStyle::Cell),
+                    (style, _) => style,
                 };
             }
             Some(logical) if logical == LogicalType::Date || unit_of(logical).is_some() => match &self.time {
@@ -294,7 +316,7 @@ impl Column {
 }
 
 impl ObservedStyle {
-    fn absorb(&mut self, other: ObservedStyle) {
+    fn absorb(&mut self, other: ObservedStyle, most_spellings: usize) {
         self.lost |= other.lost;
         self.other_styles |= other.other_styles;
         self.json_float |= other.json_float;
@@ -305,13 +327,14 @@ impl ObservedStyle {
         agree_all(&mut self.missing, other.missing);
         self.missing_count += other.missing_count;
         self.tokens |= other.tokens;
+        self.spellings.absorb(other.spellings, most_spellings);
     }
 
     /// The format that the timestamps have in common, canonical in the parts in which they differ; and whether they
     /// differ.
     fn timestamp(&self) -> (TimeFormat, bool) {
         let separator = self.separator.flatten().unwrap_or('T');
-        let suffix = self.suffix.flatten().unwrap_or(*b"Z\0\0\0\0\0");
+        let suffix = self.suffix.flatten().unwrap_or(*b"Z\0\0\0\0\0\0");
         let len = suffix.iter().position(|b| *b == 0).unwrap_or(suffix.len());
         let suffix = suffix.get(..len).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or("Z");
         let digits = (0..=Rfc3339::SHORTEST).find(|digits| self.other_fractions >> digits & 1 == 0);
@@ -350,7 +373,9 @@ mod tests {
 
     #[test]
     fn floats_remember_what_all_of_them_share() {
-        assert_eq!(csv(LogicalType::F64, &["1", "2.5"]), (String::new(), false));
+        assert_eq!(csv(LogicalType::F64, &["1", "2.5"]), ("float=cell".into(), false));
+        assert_eq!(csv(LogicalType::F64, &["1.5", "2.5"]), (String::new(), false));
+        assert_eq!(csv(LogicalType::F64, &["NaN"]), (String::new(), false));
         assert_eq!(csv(LogicalType::F64, &["1.0", "2.5"]), ("float=point".into(), false));
         assert_eq!(csv(LogicalType::F64, &["1.00", "2.50"]), ("float=2".into(), false));
         assert_eq!(csv(LogicalType::F64, &["1.00", "2.5"]), (String::new(), true));

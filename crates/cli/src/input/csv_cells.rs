@@ -12,8 +12,11 @@ use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
 use super::csv_chunks::CsvChunks;
 use super::error::{BadRow, InputError, Result};
-use super::header::{Header, NewName, unique_names};
+use super::header::{self, Header, NewName, unique_names};
 use super::row::{FieldId, Fields, Form, Row};
+
+/// The most lines before a header for which a hint is given.
+const MAX_TITLES: u64 = 20;
 
 /// The CSV dialect of a file.
 #[derive(Clone, Debug)]
@@ -22,6 +25,20 @@ pub(crate) struct Dialect {
     /// Whether a `"` at the start of a cell begins a quoted cell.
     pub(crate) quotes: bool,
     pub(crate) header: Header,
+    pub(crate) extras: Extras,
+}
+
+/// What few files need.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Extras {
+    /// The number of lines before the header.
+    pub(crate) skip_lines: u64,
+    /// The first byte of lines that are left out.
+    pub(crate) comment: Option<u8>,
+    /// The byte before a quote in a quoted cell that does not end it.
+    pub(crate) escape: Option<u8>,
+    /// Whether blanks around a cell without quotes are left out.
+    pub(crate) trim: bool,
 }
 
 /// The rows of a file.
@@ -32,6 +49,7 @@ pub(crate) struct CsvRows {
     dialect: Dialect,
     columns: Vec<FieldId>,
     new_names: Vec<NewName>,
+    doubts: Vec<String>,
     /// The lines read so far: those of the record, and after a bad quote some lines after it.
     lines: Vec<u8>,
     /// Whether the input paused within the last of them.
@@ -76,6 +94,11 @@ impl CsvRows {
         fields: &mut Fields,
     ) -> Result<CsvRows> {
         let mut rows = CsvRows::new(file.clone(), reader, dialect);
+        for _ in 0..rows.dialect.extras.skip_lines {
+            rows.read_line()?;
+            rows.lines.clear();
+            rows.next_line += 1;
+        }
         let is_empty = !rows.read_record()?;
         match &rows.dialect.header {
             Header::FirstRow if is_empty => return Ok(rows),
@@ -99,7 +122,9 @@ impl CsvRows {
     }
 
     fn new(file: Arc<str>, reader: Box<dyn BufRead>, dialect: Dialect) -> CsvRows {
-        let core = ReaderBuilder::new().delimiter(dialect.delimiter).quoting(dialect.quotes).build();
+        let mut core = ReaderBuilder::new();
+        core.delimiter(dialect.delimiter).quoting(dialect.quotes).escape(dialect.extras.escape);
+        let core = core.build();
         CsvRows {
             file,
             reader,
@@ -107,6 +132,7 @@ impl CsvRows {
             dialect,
             columns: Vec::new(),
             new_names: Vec::new(),
+            doubts: Vec::new(),
             lines: Vec::new(),
             is_cut: false,
             record: 0..0,
@@ -138,9 +164,16 @@ impl CsvRows {
         (chunks, self.next_line)
     }
 
-    /// The character between cells.
-    pub(crate) fn delimiter(&self) -> u8 {
-        self.dialect.delimiter
+    /// Whether rows are separated by line ends, and cells by a character that is neither a quote nor a line end.
+    pub(crate) fn is_plain(&self) -> bool {
+        let Dialect { delimiter, extras, .. } = &self.dialect;
+        let extras = Extras { skip_lines: 0, ..*extras };
+        extras == Extras::default() && !matches!(delimiter, b'"' | b'\n' | b'\r')
+    }
+
+    /// Notes on a header that may be something else.
+    pub(crate) fn doubts(&self) -> &[String] {
+        &self.doubts
     }
 
     /// The columns of this file.
@@ -157,8 +190,9 @@ impl CsvRows {
     fn read_header(&mut self, fields: &mut Fields) -> Result<()> {
         let names = self.cells.iter().map(|span| self.text_of(span)).collect::<Result<Vec<_>>>()?;
         let (columns, new_names) = unique_names(&names);
+        let doubts = header::doubts(&self.file, &names);
         self.columns = columns.iter().map(|name| fields.id(name)).collect();
-        self.new_names = new_names;
+        (self.new_names, self.doubts) = (new_names, doubts);
         Ok(())
     }
 
@@ -205,16 +239,28 @@ impl CsvRows {
         let problem = format!("expected {}, found {found}", count(expected, "cell"));
         let column = self.cells.get(expected).or(self.cells.last()).map_or(1, |span| span.column);
         let text = self.line_from(self.record.start);
-        BadRow::new(&self.file, self.line, column as u64, problem).text(text).hint(if found < expected {
-            "look for a missing delimiter or a broken line, or set --delimiter"
-        } else {
-            "put a cell that contains the delimiter in quotes"
+        let bad = BadRow::new(&self.file, self.line, column as u64, problem).text(text);
+        bad.hint(match found < expected {
+            true if text.starts_with(b"#") => {
+                "if lines that begin with # are comments, use --comment '#'".to_owned()
+            }
+            true => "look for a missing delimiter or a broken line, or set --delimiter".to_owned(),
+            // The rows before it have as many cells as the first.
+            false if expected == 1 && self.dialect.header == Header::FirstRow && self.line <= MAX_TITLES => {
+                format!(
+                    "if lines before this one are no header, use --skip-lines {}; or set --delimiter",
+                    self.line - 1
+                )
+            }
+            false => "put a cell that contains the delimiter in quotes".to_owned(),
         })
     }
 
     /// The text of a cell of the record.
     fn text_of(&self, span: &Span) -> Result<&str> {
-        std::str::from_utf8(self.text.get(span.text.clone()).unwrap_or_default()).map_err(|_| {
+        let text = std::str::from_utf8(self.text.get(span.text.clone()).unwrap_or_default());
+        let is_trimmed = self.dialect.extras.trim && !span.quoted;
+        text.map(|text| if is_trimmed { text.trim_matches([' ', '\t']) } else { text }).map_err(|_| {
             // The first invalid byte of the record is the first one of its cells.
             let record = self.lines.get(self.record.clone()).unwrap_or_default();
             let valid = std::str::from_utf8(record).map_or_else(|e| e.valid_up_to(), str::len);
@@ -258,6 +304,17 @@ impl CsvRows {
         true
     }
 
+    /// Moves the end of the record past a comment, if there is one.
+    fn skip_comment(&mut self) -> bool {
+        let Some(comment) = self.dialect.extras.comment else { return false };
+        let is_comment = self.lines.get(self.record.end) == Some(&comment);
+        if is_comment {
+            self.record.end += self.line_from(self.record.end).len();
+            self.skip_line_end();
+        }
+        is_comment
+    }
+
     /// Reads the next record and its cells; skips blank lines. Returns `false` at the end.
     fn read_record(&mut self) -> Result<bool> {
         self.cells.clear();
@@ -267,6 +324,9 @@ impl CsvRows {
             }
             self.record.start = self.record.end;
             self.line = self.next_line;
+            if self.skip_comment() {
+                continue;
+            }
             if !self.skip_line_end() {
                 break;
             }
@@ -358,8 +418,11 @@ impl CsvRows {
     /// lost.
     fn check_quotes(&mut self, raw: &Range<usize>) -> Result<()> {
         let bytes = self.lines.get(raw.clone()).unwrap_or_default();
-        let bad = match closing_quote(bytes) {
+        let bad = match closing_quote(bytes, self.dialect.extras.escape) {
             Some(at) if at + 1 == bytes.len() => return Ok(()),
+            Some(at) if bytes.get(at - 1) == Some(&b'\\') => self
+                .bad_at(raw.start + at + 1, "text after a closing quote")
+                .hint(r"if a backslash stands before quotes within quotes, use --escape '\'"),
             Some(at) => self
                 .bad_at(raw.start + at + 1, "text after a closing quote")
                 .hint("write a quote within quotes twice (\"\"), or use --no-quotes to read quotes as text"),
@@ -379,11 +442,11 @@ fn count(number: usize, thing: &str) -> String {
 }
 
 /// The position of the closing quote of a cell: the first quote after the opening one that is not doubled.
-fn closing_quote(raw: &[u8]) -> Option<usize> {
+fn closing_quote(raw: &[u8], escape: Option<u8>) -> Option<usize> {
     let mut at = 1;
     loop {
-        at += raw.get(at..)?.iter().position(|b| *b == b'"')?;
-        if raw.get(at + 1) != Some(&b'"') {
+        at += raw.get(at..)?.iter().position(|b| *b == b'"' || Some(*b) == escape)?;
+        if raw.get(at) == Some(&b'"') && raw.get(at + 1) != Some(&b'"') {
             return Some(at);
         }
         at += 2;

@@ -217,10 +217,11 @@ impl<'c> ChunkCells<'c> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::csv_cells::Extras;
     use crate::input::header::Header;
 
     fn dialect() -> Dialect {
-        Dialect { delimiter: b',', quotes: true, header: Header::FirstRow }
+        Dialect { delimiter: b',', quotes: true, header: Header::FirstRow, extras: Extras::default() }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use strsim::levenshtein;
 
 use super::source::is_pause;
-use crate::output::text::printable;
+use crate::output::text::{printable, quoted_name};
 
 /// The length to which messages cut text in error, in characters.
 const SHOWN: usize = 60;
@@ -170,7 +170,7 @@ pub(crate) fn meant<'a>(
     names: impl Iterator<Item = &'a str>,
     others: impl FnOnce() -> String,
 ) -> String {
-    closest(name, names).map_or_else(others, |close| format!("did you mean {close:?}?"))
+    closest(name, names).map_or_else(others, |close| format!("did you mean {}?", quoted_name(close)))
 }
 
 /// Names in quotes, separated by commas.

@@ -6,6 +6,9 @@ use std::sync::Arc;
 
 use csv_core::{ReadRecordResult, Reader};
 
+use super::error::quoted_list;
+use super::odd_cells::is_data;
+
 /// The most new names that a note lists.
 const SHOWN: usize = 5;
 
@@ -95,6 +98,29 @@ pub(crate) fn unique_names(header: &[&str]) -> (Vec<String>, Vec<NewName>) {
         new_names.push(NewName { column, name });
     }
     (names, new_names)
+}
+
+/// Notes on a header that may be data or a title, or whose names have blanks around them.
+pub(crate) fn doubts(file: &str, header: &[&str]) -> Vec<String> {
+    let shown = |names: &[&str]| quoted_list(names.iter().take(SHOWN).copied());
+    let is_padded = |name: &&&str| name.trim_matches([' ', '\t']) != **name;
+    let padded: Vec<&str> = header.iter().filter(is_padded).copied().collect();
+    let named = header.iter().filter(|name| !name.is_empty()).count();
+    let notes = [
+        (
+            !padded.is_empty(),
+            format!("names of the header have blanks around them: {} (--trim removes them)", shown(&padded)),
+        ),
+        (
+            is_data(header),
+            format!("the header looks like data: {} (--header no reads it as the first row)", shown(header)),
+        ),
+        (
+            named == 1 && header.len() > 2,
+            "the header has a single name; if it is a title, use --skip-lines 1".to_owned(),
+        ),
+    ];
+    notes.into_iter().filter(|(is_so, _)| *is_so).map(|(_, note)| format!("{file}: {note}")).collect()
 }
 
 /// The note about new names in a file; `None` without any.

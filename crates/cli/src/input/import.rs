@@ -26,6 +26,7 @@ use self::open_input::{OpenInput, Rows};
 pub(crate) use self::row_batch::RowBatch;
 use super::column::{Column, MissingTokens};
 use super::column_type::ColumnType;
+use super::csv_cells::Extras;
 use super::error::{BadRow, InputError, Result};
 use super::header::{Header, NewName};
 use super::parse_cell::TypeMismatch;
@@ -43,6 +44,7 @@ pub(crate) struct ImportOptions {
     pub(crate) delimiter: Option<u8>,
     pub(crate) quotes: bool,
     pub(crate) header: Header,
+    pub(crate) extras: Extras,
     pub(crate) missing: MissingTokens,
     pub(crate) schema: Schema,
     /// Columns to leave out.
@@ -109,8 +111,8 @@ pub(crate) struct Import {
     has_misfit: bool,
     /// The number of rows of other shards.
     other_shards: u64,
-    /// The notes about new names of columns, of the first file with each such header.
-    header_notes: Vec<(Vec<NewName>, String)>,
+    /// The notes about names of columns, of the first file with each such header.
+    header_notes: Vec<(Vec<NewName>, Vec<String>)>,
     /// The delimiters other than commas that files turned out to have, and the note about the first file with each.
     sniffed: Vec<(u8, String)>,
     /// Whether all inputs name their columns before the first row, as CSV and Parquet do.
@@ -183,7 +185,7 @@ impl Import {
     /// Notes about delimiters, and about names that headers do not have as they are.
     pub(crate) fn file_notes(&self) -> impl Iterator<Item = String> + '_ {
         let delimiters = self.sniffed.iter().map(|(_, note)| note);
-        delimiters.chain(self.header_notes.iter().map(|(_, note)| note)).cloned()
+        delimiters.chain(self.header_notes.iter().flat_map(|(_, notes)| notes)).cloned()
     }
 
     /// Whether all columns are known before the first row is converted.

@@ -1,15 +1,16 @@
 //! Infers a column's type from a sample of its values.
 //!
-//! Each value has a set of types that print it exactly as it was written. A column's type is the first one that all of
-//! its values have in common.
+//! Each value has a set of types that hold it, and print it as it was written if the column has one format. A column's
+//! type is the first one that all of its values have in common.
 
 use crate::api::LogicalType;
 
 use super::column_type::{ColumnType, timestamp, unit_of};
+use super::odd_cells::OddCells;
 use super::parse_cell::{is_canonical, parse_bool};
 use super::row::Form;
 use crate::number::{float_keeps, is_canonical_integer, parse_float};
-use crate::time::{Rfc3339, Unit, parse_date, parse_offset};
+use crate::time::{Rfc3339, Unit, parse_date};
 
 /// A set of types, the preferred one in the lowest bit.
 type Types = u16;
@@ -46,6 +47,8 @@ pub(crate) struct Evidence {
     /// The offset of the first timestamp, in seconds; `Some(None)` if it has none.
     offset: Option<Option<i32>>,
     mixed_offsets: bool,
+    /// Cells of CSV that keep the column from another type.
+    pub(crate) odd_cells: OddCells,
 }
 
 /// A value, and its file, line and column.
@@ -107,6 +110,9 @@ impl Evidence {
         if element {
             self.array.get_or_insert_with(found);
         }
+        if class == 0 {
+            self.odd_cells.add(text, &place);
+        }
         let still = allowed & !self.classes[class].others;
         let types =
             if class == 2 { self.number_types(text, found) } else { self.text_types(text, still, found) };
@@ -156,8 +162,7 @@ impl Evidence {
         let Some(parsed) = Rfc3339::parse(text) else { return false };
         self.digits = self.digits.max(parsed.digits);
         self.beyond_nanos |= Unit::Nanos.count(parsed.moment).is_none();
-        let offset = || parse_offset(parsed.suffix).map_or(0, |offset| offset.seconds());
-        let offset = (!parsed.suffix.is_empty()).then(offset);
+        let offset = (!parsed.suffix.is_empty()).then(|| parsed.offset.seconds());
         self.mixed_offsets |= *self.offset.get_or_insert(offset) != offset;
         true
     }

@@ -9,6 +9,7 @@
 mod values;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 use std::io::{self, BufRead, Read as _};
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use self::values::{Layout, Next, ValueReader};
 use super::error::{BadRow, InputError, Result};
 use super::import::Exclude;
 use super::row::{FieldId, Fields, Form, Row};
+use crate::output::text::{jq_path, option, shell_word};
 
 /// The deepest nesting of objects.
 const MAX_DEPTH: usize = 64;
@@ -194,6 +196,7 @@ impl NdjsonRows {
             return Err(self.bad(start, "objects are nested deeper than 64").text(raw.as_bytes()));
         }
         let entries: Entries<'_> = serde_json::from_str(raw).map_err(|e| self.syntax(&e, line, start))?;
+        let repeated = entries.repeated_beside_object().map(|raw| offset(line, raw.get()));
         let mut path = path.to_vec();
         for (Key(key), raw) in &entries.0 {
             let raw = raw.get();
@@ -209,6 +212,9 @@ impl NdjsonRows {
             self.name.push_str(key);
             if self.name.len() > MAX_NAME {
                 return Err(self.bad(at, "a field's name is longer than 64 KiB").text(key.as_bytes()));
+            }
+            if repeated == Some(at) {
+                return Err(self.duplicate(at));
             }
             path.push(key);
             if raw.starts_with('{') {
@@ -239,10 +245,14 @@ impl NdjsonRows {
             self.seen.resize(field.index() + 1, 0);
         }
         if std::mem::replace(&mut self.seen[field.index()], self.number) == self.number {
-            let bad = self.bad(at, format!("duplicate key {:?} in one object", self.name));
-            return Err(bad.hint("keep one of them; write several values as an array"));
+            return Err(self.duplicate(at));
         }
         Ok(field)
+    }
+
+    fn duplicate(&self, at: usize) -> BadRow {
+        let bad = self.bad(at, format!("duplicate key {:?} in one object", self.name));
+        bad.hint("keep one of them; write several values as an array")
     }
 
     /// Whether a field is excluded. Known fields are not compared with the excluded names again.
@@ -273,9 +283,11 @@ impl NdjsonRows {
             };
             if let Some(problem) = refused {
                 let problem = format!("column {:?}: {problem}", self.name);
+                let program = format!("{} |= map(tojson)", jq_path(&self.name));
                 return Err(self.bad(at, problem).text(text.as_bytes()).hint(format!(
-                    "store the elements as text: jq -c '.{0} |= map(tojson)'; or leave it out: --exclude {0}",
-                    self.name
+                    "store the elements as text: jq -c {}; or leave it out: {}",
+                    shell_word(&program),
+                    option("--exclude", &self.name)
                 )));
             }
             self.scalar(field, text, at, row)?;
@@ -366,6 +378,17 @@ fn offset(line: &str, part: &str) -> usize {
 
 /// The entries of an object, in order, duplicates included.
 struct Entries<'a>(Vec<(Key<'a>, &'a RawValue)>);
+
+impl<'a> Entries<'a> {
+    /// The value of the first key that is there again, if some value is an object. Of other values, fields are compared.
+    fn repeated_beside_object(&self) -> Option<&'a RawValue> {
+        if !self.0.iter().any(|(_, raw)| raw.get().starts_with('{')) {
+            return None;
+        }
+        let mut keys = HashSet::new();
+        self.0.iter().find(|(Key(key), _)| !keys.insert(&**key)).map(|(_, raw)| *raw)
+    }
+}
 
 /// A key, borrowed from the line unless it has escapes.
 #[derive(Deserialize)]

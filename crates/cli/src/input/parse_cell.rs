@@ -31,7 +31,7 @@ pub(crate) enum ValueStyle {
     /// A set of possible float styles.
     Float { styles: u32, json: bool },
     /// An RFC 3339 timestamp. Bits 0 to 9 of `fractions` are fixed numbers of decimals, bit 10 is as many as needed.
-    Time { separator: char, fractions: u16, suffix: [u8; 6] },
+    Time { separator: char, fractions: u16, suffix: [u8; Rfc3339::MAX_SUFFIX] },
     /// The format that the user gave, with this offset.
     Formatted(Offset),
 }
@@ -168,7 +168,7 @@ impl CellParser<'_> {
     fn rfc3339(&self, text: &str) -> Option<(Moment, ValueStyle)> {
         let fits = |parsed: &Rfc3339<'_>| self.explicit || parsed.suffix.is_empty() == self.has_no_offsets;
         let parsed = Rfc3339::parse(text).filter(fits)?;
-        let mut suffix = [0; 6];
+        let mut suffix = [0; Rfc3339::MAX_SUFFIX];
         suffix.get_mut(..parsed.suffix.len())?.copy_from_slice(parsed.suffix.as_bytes());
         let fractions = 1 << parsed.digits | u16::from(parsed.shortest) << Rfc3339::SHORTEST;
         Some((parsed.moment, ValueStyle::Time { separator: parsed.separator, fractions, suffix }))

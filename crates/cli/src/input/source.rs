@@ -29,6 +29,7 @@ use self::zip_member::open_member;
 use self::zstd::Zstd;
 use super::error::{InputError, Result, file_name};
 use crate::end_signal::EndSignal;
+use crate::output::text::shell_word;
 
 /// The magic bytes of a Parquet file.
 const PARQUET: &[u8] = b"PAR1";
@@ -164,7 +165,13 @@ impl Source {
     ) -> Result<Opened> {
         let unreadable = |e| InputError::unreadable(&self.name, e);
         let (head, raw) = peek(BufReader::with_capacity(BUFFER, raw), 6, true).map_err(unreadable)?;
-        let packing = FileCompression::of(&head);
+        let packing = match FileCompression::of(&head) {
+            // Brotli has no first bytes of its own.
+            FileCompression::Plain if self.path.extension().is_some_and(|extension| extension == "br") => {
+                FileCompression::Unknown { what: "compressed with brotli", command: "brotli -dc" }
+            }
+            packing => packing,
+        };
         let packed = !matches!(packing, FileCompression::Plain);
         let mut member = None;
         let plain: Box<dyn BufRead> = match packing {
@@ -185,7 +192,8 @@ impl Source {
             FileCompression::Gzip => Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(raw))),
             FileCompression::Zstd => Box::new(BufReader::with_capacity(BUFFER, Zstd::new(raw))),
             FileCompression::Unknown { what, command } => {
-                let hint = format!("decompress it first: {command} {} | dv build - …", self.path.display());
+                let path = self.path.to_string_lossy();
+                let hint = format!("decompress it first: {command} {} | dv build - …", shell_word(&path));
                 return Err(InputError::refused(
                     format!("{}: {what}, which dv cannot read", self.name),
                     hint,
@@ -287,6 +295,9 @@ impl FileCompression {
             }
             [0xfd, b'7', b'z', b'X', b'Z', ..] => {
                 FileCompression::Unknown { what: "compressed with xz", command: "xz -dc" }
+            }
+            [0x04, 0x22, 0x4d, 0x18, ..] => {
+                FileCompression::Unknown { what: "compressed with lz4", command: "lz4 -dc" }
             }
             // The second is an archive without files.
             [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => FileCompression::Zip,

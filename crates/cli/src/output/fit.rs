@@ -10,13 +10,30 @@ pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// `text` cut to `limit` columns, with an ellipsis if it was longer.
+/// `text` cut to `limit` columns, with an ellipsis if it was longer. A number at the cut is left out whole.
 pub(crate) fn fit(text: &str, limit: usize) -> String {
     if width(text) <= limit {
         return text.to_owned();
     }
-    let (kept, _) = text.split_at(end_of_line(text, limit.saturating_sub(1)).unwrap_or(text.len()));
+    let end = end_of_line(text, limit.saturating_sub(1)).unwrap_or(text.len());
+    let (kept, _) = text.split_at(before_number(text, end));
     format!("{kept}…")
+}
+
+/// Whether `text` is a number, which looks like another one if it is cut.
+pub(crate) fn is_number(text: &str) -> bool {
+    text.parse::<f64>().is_ok()
+}
+
+/// The start of the number within which `end` is, or `end`.
+fn before_number(text: &str, end: usize) -> usize {
+    let is_other = |c: char| !(c.is_alphanumeric() || matches!(c, '.' | ',' | '+' | '-' | '_'));
+    let (front, back) = text.split_at(end);
+    let start =
+        front.rfind(is_other).map_or(0, |at| at + front[at..].chars().next().map_or(0, char::len_utf8));
+    let rest = back.find(is_other).unwrap_or(back.len());
+    let word = [&front[start..], &back[..rest]].concat().replace(',', "");
+    if rest > 0 && is_number(&word) { start } else { end }
 }
 
 /// The lines of `text`, the first of at most `first` columns and others of `rest`. Lines end at blanks, which are left
@@ -104,6 +121,25 @@ mod tests {
         assert_eq!(fit("abcdef", 6), "abcdef");
         assert_eq!(fit("abcdefg", 6), "abcde…");
         assert_eq!(fit("日本日本", 6), "日本…");
+    }
+
+    #[test]
+    fn numbers_are_not_cut() {
+        for (text, limit, expected) in [
+            ("12, 345, 6789", 8, "12, …"),
+            ("12, 345, 6789", 9, "12, 345,…"),
+            ("-12.5e3 km", 5, "…"),
+            ("size 1,234,567 bytes", 10, "size …"),
+            ("size 1,234,567 bytes", 15, "size 1,234,567…"),
+            ("price of 3120.90", 13, "price of …"),
+            ("日本 3120.90", 8, "日本 …"),
+            // A part of these is no number.
+            ("5de1086c79cbf431", 8, "5de1086…"),
+            ("2013-01-01T06:00:00Z", 8, "2013-01…"),
+            ("v1.20.3-beta", 6, "v1.20…"),
+        ] {
+            assert_eq!(fit(text, limit), expected, "{text}");
+        }
     }
 
     #[test]

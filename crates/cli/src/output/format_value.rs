@@ -3,8 +3,8 @@
 //! | type | CSV | JSON |
 //! | --- | --- | --- |
 //! | `i64` `u64` `bool` | `-5`, `true` | the same |
-//! | `f64` | the fewest digits that identify the double: `32`, `0.01`, `NaN` | the same with a point: `32.0`; NaN and infinity are `null` in documents, and in answers `"NaN"`, `"inf"`, `"-inf"` |
-//! | `date` `timestamp` | in the format of the input, or ISO 8601; beyond the year 9999, the stored number | the same, a string |
+//! | `f64` | the fewest digits that identify the double, with a point: `32.0`, `0.01`, `NaN`; in tables `32` | the same; NaN and infinity are `null` in documents, and in answers `"NaN"`, `"inf"`, `"-inf"` |
+//! | `date` `timestamp` | in the format of the input, or ISO 8601; years before 0 and after 9999 have a sign | the same, a string |
 //! | `ip` | RFC 5952; mapped IPv4 addresses as such | the same, a string |
 //! | `uuid` | 8-4-4-4-12 lower-case digits | the same, a string |
 //! | `string` | itself | a string |
@@ -25,7 +25,7 @@ use crate::input::import::StoredRef;
 use crate::input::parse_cell::print_ip;
 use crate::number::FloatStyle;
 use crate::text_format::{JsonMissing, TextFormat};
-use crate::time::{TimeFormat, day};
+use crate::time::TimeFormat;
 
 impl<'a> From<&'a Value> for StoredRef<'a> {
     fn from(value: &'a Value) -> StoredRef<'a> {
@@ -71,15 +71,15 @@ impl Printer {
                 text::quote_csv(out, start, delimiter, |_| false);
                 return;
             }
-            [value] if !self.multi => self.text(*value, out),
+            [value] if !self.multi => self.cell(*value, out),
             values => match &self.text_format.separator {
                 Some(separator) => {
                     for (index, value) in values.iter().enumerate() {
                         out.push_str(if index > 0 { separator } else { "" });
-                        self.text(*value, out);
+                        self.cell(*value, out);
                     }
                 }
-                None => self.json_array(values, out),
+                None => self.json_array(values, true, out),
             },
         }
         // Without quotes, these would be read as missing values.
@@ -87,6 +87,16 @@ impl Printer {
         text::quote_csv(out, start, delimiter, |text| {
             matches!(text, "" | "NA" | "null") || Some(text) == token
         });
+    }
+
+    /// Appends a value of a CSV cell. Doubles have a point, so that they are no integers when they are read again.
+    fn cell(&self, value: StoredRef<'_>, out: &mut String) {
+        match (self.logical, value, self.text_format.float) {
+            (LogicalType::F64, StoredRef::Number(stored), None) => {
+                FloatStyle::Point.print(to_f64(stored), out);
+            }
+            _ => self.text(value, out),
+        }
     }
 
     /// Appends the values without quotes, separated by commas.
@@ -115,7 +125,7 @@ impl Printer {
                 Some(JsonMissing::EmptyArray) => out.push_str("[]"),
             },
             [value] if !self.multi => self.json_scalar(*value, out),
-            values => self.json_array(values, out),
+            values => self.json_array(values, false, out),
         }
         true
     }
@@ -134,11 +144,15 @@ impl Printer {
         Json::Raw(RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned()))
     }
 
-    fn json_array(&self, values: &[StoredRef<'_>], out: &mut String) {
+    /// Appends an array. In a CSV cell, NaN and infinities are strings: `dv` reads no array with `null`.
+    fn json_array(&self, values: &[StoredRef<'_>], in_csv: bool, out: &mut String) {
         out.push('[');
         for (index, value) in values.iter().enumerate() {
             out.push_str(if index > 0 { "," } else { "" });
-            self.json_scalar(*value, out);
+            match in_csv && self.has_nulls(&[*value]) {
+                true => text::json_string(&self.to_text(*value), out),
+                false => self.json_scalar(*value, out),
+            }
         }
         out.push(']');
     }
@@ -147,7 +161,8 @@ impl Printer {
         match (self.logical, value) {
             (LogicalType::F64, StoredRef::Number(stored)) => match to_f64(stored) {
                 double if double.is_finite() => {
-                    self.text_format.float.unwrap_or(FloatStyle::Point).print(double, out);
+                    let style = self.text_format.float.filter(|style| *style != FloatStyle::Cell);
+                    style.unwrap_or(FloatStyle::Point).print(double, out);
                 }
                 _ => out.push_str("null"),
             },
@@ -184,12 +199,12 @@ impl Printer {
 
     fn number(&self, stored: i64, out: &mut String) {
         use std::fmt::Write as _;
-        let moment = match (self.logical, unit_of(self.logical)) {
-            (LogicalType::Date, _) => Some(day(stored)),
-            (_, Some(unit)) if !self.text_format.epoch => Some(unit.moment(stored)),
-            _ => None,
+        let is_printed = match (self.logical, unit_of(self.logical)) {
+            (LogicalType::Date, _) => self.time.print_day(stored, out),
+            (_, Some(unit)) if !self.text_format.epoch => self.time.print(unit.moment(stored), out),
+            _ => false,
         };
-        if moment.is_some_and(|moment| self.time.print(moment, out)) {
+        if is_printed {
             return;
         }
         // Writing to a string cannot fail.
@@ -231,16 +246,22 @@ mod tests {
         use LogicalType as T;
         check(T::I64, "", Number(-5), "-5", "-5");
         check(T::U64, "", Number(from_u64(u64::MAX)), "18446744073709551615", "18446744073709551615");
-        check(T::F64, "", Number(from_f64(32.0)), "32", "32.0");
+        check(T::F64, "", Number(from_f64(32.0)), "32.0", "32.0");
+        check(T::F64, "float=shortest", Number(from_f64(-0.0)), "-0.0", "-0.0");
         check(T::F64, "float=2", Number(from_f64(32.0)), "32.00", "32.00");
         check(T::F64, "float=shortest", Number(from_f64(32.0)), "32", "32");
+        check(T::F64, "float=cell", Number(from_f64(32.0)), "32", "32.0");
         check(T::F64, "", Number(from_f64(1e300)), "1e300", "1e300");
         check(T::F64, "", Number(from_f64(f64::NAN)), "NaN", "null");
         check(T::F64, "float=2", Number(from_f64(f64::NEG_INFINITY)), "-inf", "null");
         check(T::Bool, "", Number(1), "true", "true");
         check(T::Date, "", Number(-1), "1969-12-31", "\"1969-12-31\"");
         check(T::Date, "%d.%m.%Y", Number(0), "01.01.1970", "\"01.01.1970\"");
-        check(T::Date, "", Number(1 << 40), "1099511627776", "\"1099511627776\"");
+        check(T::Date, "", Number(1 << 40), "+3010362559-12-15", "\"+3010362559-12-15\"");
+        check(T::Date, "", Number(i64::MIN), "-25252734927764585-06-07", "\"-25252734927764585-06-07\"");
+        check(T::Date, "%d.%m.%Y", Number(1 << 40), "1099511627776", "\"1099511627776\"");
+        let last = "+292278994-08-17T07:12:55.807Z";
+        check(T::TimestampMillis, "", Number(i64::MAX), last, &format!("\"{last}\""));
         check(T::TimestampMillis, "", Number(1500), "1970-01-01T00:00:01.5Z", "\"1970-01-01T00:00:01.5Z\"");
         check(T::TimestampMicros, "epoch", Number(1500), "1500", "1500");
         check(

@@ -1,9 +1,9 @@
 //! Plain text tables that fit the terminal.
 //!
 //! In a table that is too wide, long texts are cut, then its gaps are narrower and its texts are cut further. If that is not
-//! enough, each row is printed as a block of lines. Without a terminal, no text is cut.
+//! enough, each row is printed as a block of lines. Numbers are never cut, nor any text without a terminal.
 
-use super::fit::{fit, fold, width};
+use super::fit::{fit, fold, is_number, width};
 use crate::console::Console;
 use crate::error::CliError;
 
@@ -151,12 +151,18 @@ impl Table {
         Ok(())
     }
 
-    /// The widths of the widest cells.
+    /// The widths of the widest cells and names.
     fn widths(&self) -> Vec<usize> {
-        let mut widths: Vec<usize> = self.columns.iter().map(|column| width(&column.name)).collect();
+        let names = self.columns.iter().map(|column| width(&column.name));
+        names.zip(self.widest(|_| true)).map(|(name, cell)| name.max(cell)).collect()
+    }
+
+    /// The widths of the widest of some cells of each column.
+    fn widest(&self, counts: impl Fn(&str) -> bool) -> Vec<usize> {
+        let mut widths = vec![0; self.columns.len()];
         for row in &self.rows {
             let Row::Cells { cells, .. } = row else { continue };
-            for (column, cell) in widths.iter_mut().zip(cells) {
+            for (column, cell) in widths.iter_mut().zip(cells).filter(|(_, cell)| counts(cell)) {
                 *column = (*column).max(width(cell));
             }
         }
@@ -171,7 +177,8 @@ impl Table {
 
     /// The layout with each column cut to its maximum.
     fn cut(&self) -> Layout {
-        let widths = self.columns.iter().zip(self.widths()).map(|(column, width)| width.min(column.max));
+        let widths = self.columns.iter().zip(self.widths()).zip(self.widest(is_number));
+        let widths = widths.map(|((column, width), number)| width.min(column.max.max(number)));
         Layout { widths: widths.collect(), gap: 2, cuts: true }
     }
 
@@ -199,11 +206,12 @@ impl Table {
             return Some(layout);
         }
         layout.gap = 1;
+        let numbers = self.widest(is_number);
         for first in [true, false] {
             while layout.width() > limit {
-                let columns = self.columns.iter().zip(&mut layout.widths);
-                let can_be_cut = |(column, width): &(&Column, &mut usize)| {
-                    column.is_cut_first == first && **width > column.min
+                let columns = self.columns.iter().zip(&numbers).zip(&mut layout.widths);
+                let can_be_cut = |((column, number), width): &((&Column, &usize), &mut usize)| {
+                    column.is_cut_first == first && **width > column.min.max(**number)
                 };
                 match columns.filter(can_be_cut).max_by_key(|(_, width)| **width) {
                     Some((_, width)) => *width -= 1,
@@ -390,6 +398,27 @@ all
        long one
 ";
         assert_eq!(printed(&table, Some(18)), (expected.to_owned(), String::new()));
+    }
+
+    #[test]
+    fn numbers_are_never_cut() {
+        let mut table = Table::new(&[("c", Align::Left), ("min", Align::Left), ("mean", Align::Right)])
+            .cut_first(&["min"], 4);
+        table.row(vec!["unit_price".into(), "-3120.90125".into(), "20.09".into()]);
+        table.row(vec!["name".into(), "another long one".into(), String::new()]);
+        let blocks = "\
+── unit_price
+  min   -3120.90125
+  mean  20.09
+── name
+  min   another long one
+";
+        for limit in 1..40 {
+            let (out, _) = printed(&table, Some(limit));
+            assert!(limit < 19 || out.contains("-3120.90125"), "{limit}: {out}");
+            assert!(!(24..26).contains(&limit) || out == blocks, "{limit}: {out}");
+            assert!(limit < 26 || out.starts_with("c"), "{limit}: {out}");
+        }
     }
 
     #[test]

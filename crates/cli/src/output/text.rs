@@ -1,5 +1,7 @@
 //! Quoting and escaping.
 
+use std::borrow::Cow;
+
 /// Quotes the text of `out` from `start` on if CSV requires it or `also` returns true.
 pub(crate) fn quote_csv(out: &mut String, start: usize, delimiter: char, also: impl Fn(&str) -> bool) {
     let text = out.get(start..).unwrap_or_default();
@@ -72,17 +74,72 @@ pub(crate) fn decimal(part: u64, whole: u64, digits: u32) -> String {
     if width == 0 { front } else { format!("{front}.{:0width$}", rounded % scale) }
 }
 
-/// Text for a terminal, with control characters escaped.
+/// Whether a terminal acts on a character: a control character, or one that changes the direction of text.
+fn is_control(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Text for a line of a table or a message, with control characters escaped.
 pub(crate) fn printable(text: &str) -> String {
+    escape(text, is_control).into_owned()
+}
+
+/// Text for a terminal, with control characters escaped, except those that end lines and cells.
+pub(crate) fn for_terminal(text: &str) -> Cow<'_, str> {
+    escape(text, |c| is_control(c) && !matches!(c, '\n' | '\t'))
+}
+
+fn escape(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_escaped) {
+        return Cow::Borrowed(text);
+    }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() {
+        if is_escaped(c) {
             out.extend(c.escape_default());
         } else {
             out.push(c);
         }
     }
-    out
+    Cow::Owned(out)
+}
+
+/// An argument, quoted if a shell would split or expand it.
+pub(crate) fn shell_word(argument: &str) -> Cow<'_, str> {
+    let safe = |c: char| c.is_ascii_alphanumeric() || "._-/:@%+,=".contains(c);
+    if !argument.is_empty() && argument.chars().all(safe) {
+        Cow::Borrowed(argument)
+    } else {
+        Cow::Owned(format!("'{}'", argument.replace('\'', r"'\''")))
+    }
+}
+
+/// An option with a value, quoted for a shell.
+pub(crate) fn option(name: &str, value: &str) -> String {
+    // A value that begins with a dash is an option after a blank.
+    let after = if value.starts_with('-') { "=" } else { " " };
+    format!("{name}{after}{}", shell_word(value))
+}
+
+/// A name in quotes, in which a shell takes it as an argument.
+pub(crate) fn quoted_name(name: &str) -> String {
+    match name.contains(['$', '`', '\\', '!', '"']) {
+        true => shell_word(name).into_owned(),
+        false => format!("{name:?}"),
+    }
+}
+
+/// The path of a column in a program of jq.
+pub(crate) fn jq_path(name: &str) -> String {
+    let is_word = |key: &str| {
+        key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && !key.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let key = |key: &str| {
+        if is_word(key) && !key.is_empty() { format!(".{key}") } else { format!(".{}", json_text(key)) }
+    };
+    name.split('.').map(key).collect()
 }
 
 /// Names columns for a message: the first few, and the number of others.
@@ -106,6 +163,26 @@ mod tests {
     fn thousands_are_grouped() {
         let shown: Vec<_> = [0, 999, 1000, 63_440, 1_234_567].into_iter().map(thousands).collect();
         assert_eq!(shown, ["0", "999", "1,000", "63,440", "1,234,567"]);
+    }
+
+    #[test]
+    fn characters_on_which_a_terminal_acts_are_escaped() {
+        let active = "\x1b[2J\r\x07\x7f\u{9b}\u{202e}\u{2066}\u{200f}\u{61c}\u{2028}";
+        let shown = r"\u{1b}[2J\r\u{7}\u{7f}\u{9b}\u{202e}\u{2066}\u{200f}\u{61c}\u{2028}";
+        assert_eq!(for_terminal(&format!("a\tb\n{active}")), format!("a\tb\n{shown}"));
+        assert_eq!(printable(&format!("a\tb\n{active}")), format!("a\\tb\\n{shown}"));
+        assert!(matches!(for_terminal("日本 é…\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn names_are_quoted_for_the_shell_and_jq() {
+        assert_eq!(option("--type", "a b=string"), "--type 'a b=string'");
+        assert_eq!(option("--type", "-a=string"), "--type=-a=string");
+        assert_eq!(option("--type", "it's=i64[]"), r"--type 'it'\''s=i64[]'");
+        let names = ["a b", "a$b", "a`b", "size", "it's"].map(quoted_name);
+        assert_eq!(names, ["\"a b\"", "'a$b'", "'a`b'", "\"size\"", "\"it's\""]);
+        let paths = ["a.b_1", "my col", "a.2x", "x-y", "q\"", "a..b"].map(jq_path);
+        assert_eq!(paths, [".a.b_1", ".\"my col\"", ".a.\"2x\"", ".\"x-y\"", r#"."q\"""#, ".a.\"\".b"]);
     }
 
     #[test]

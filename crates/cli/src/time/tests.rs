@@ -74,7 +74,18 @@ fn what_cannot_come_out_as_it_went_in_is_refused() {
         "2013-01-01T6:000:00Z",
         "2013-01-01T06:00:00.Z",
         "2013-01-01T06:00:00.0123456789Z",
-        "2013-01-01T06:00:00+0100",
+        "2013-01-01T06:00:00+010",
+        "2013-01-01T06:00:00+01 00",
+        "2013-01-01T06:00:00  +01:00",
+        "2013-01-01T06:00:00 UT",
+        "2013-01-01T06:00:00UTC",
+        "+9999-01-01T06:00:00Z",
+        "+012013-01-01T06:00:00Z",
+        "-0000-01-01T06:00:00Z",
+        "-00044-01-01T06:00:00Z",
+        "-044-01-01T06:00:00Z",
+        "+-12013-01-01T06:00:00Z",
+        "+99999999999999999-01-01T06:00:00Z",
         "2013-01-01T06:00:00+01:60",
         "2013-01-01T06:00:00 Z",
         "2013-01-01T06:00:00%Y",
@@ -118,21 +129,53 @@ fn unknown_directives_and_half_dates_are_refused() {
 }
 
 #[test]
-fn years_of_five_digits_have_no_text() {
+fn years_beyond_four_digits_have_a_sign_in_iso_dates() {
     let mut out = "x".to_owned();
-    assert!(!TimeFormat::canonical().print(Unit::Millis.moment(i64::MAX), &mut out));
-    assert!(!TimeFormat::iso_date().print(day(i64::MIN), &mut out));
+    let german = TimeFormat::parse("%d.%m.%Y").unwrap();
+    assert!(!german.print(Unit::Millis.moment(i64::MAX), &mut out) && !german.print_day(i64::MIN, &mut out));
     assert_eq!(out, "x");
+    for (text, days) in [
+        ("0000-01-01", -719_528),
+        ("-0001-12-31", -719_529),
+        ("-9999-01-01", -4_371_587),
+        ("-10000-12-31", -4_371_588),
+        ("9999-12-31", 2_932_896),
+        ("+10000-01-01", 2_932_897),
+        ("-25252734927764585-06-07", i64::MIN),
+        ("+25252734927768524-07-27", i64::MAX),
+    ] {
+        let mut out = String::new();
+        assert!(TimeFormat::iso_date().print_day(days, &mut out));
+        assert_eq!((out.as_str(), parse_date(text)), (text, Some(days)));
+    }
+    assert_eq!(parse_date("+25252734927768524-07-28"), None);
+    let format = TimeFormat::rfc3339(' ', 3, "+02").unwrap();
+    assert_eq!(print(&format, Unit::Millis.moment(i64::MAX)), "+292278994-08-17 09:12:55.807+02");
 }
 
 proptest! {
+    #[test]
+    fn all_years_come_back(
+        count in prop_oneof![any::<i64>(), -10_000_000_000_000_000..10_000_000_000_000_000_i64, -800_000..800_000_i64],
+        suffix in prop::sample::select(vec!["Z", "", "+02", " -0930"]),
+    ) {
+        for unit in [Unit::Millis, Unit::Micros, Unit::Nanos] {
+            let text = print(&TimeFormat::rfc3339('T', Rfc3339::SHORTEST, suffix).unwrap(), unit.moment(count));
+            let parsed = Rfc3339::parse(&text);
+            prop_assert_eq!(parsed.map(|parsed| parsed.moment), Some(unit.moment(count)), "{}", text);
+        }
+        let mut text = String::new();
+        prop_assert!(TimeFormat::iso_date().print_day(count, &mut text));
+        prop_assert_eq!(parse_date(&text), Some(count), "{}", text);
+    }
+
     #[test]
     fn rfc3339_spellings_come_back(
         seconds in -62_167_132_800i64..253_402_214_400,
         nanos in 0i32..1_000_000_000,
         digits in 0u8..=9,
         separator in prop::sample::select(vec!['T', 't', ' ']),
-        suffix in prop::sample::select(vec!["Z", "z", "", "+00:00", "-00:00", "+05:45", "-11:00"]),
+        suffix in prop::sample::select(vec!["Z", "z", "", "+00:00", "-00:00", "+05:45", "-11:00", " UTC", "+02", " +0200", "-0930", " -01:00", "+00", " +0000"]),
     ) {
         let scale = 10i32.pow(u32::from(9 - digits));
         let moment = SignedDuration::from_secs(seconds) + SignedDuration::new(0, nanos / scale * scale);
@@ -153,7 +196,7 @@ proptest! {
     fn what_is_read_comes_out_as_it_went_in(
         digits in 0usize..=10,
         changes in prop::collection::vec((0usize..36, prop::sample::select(b"06 :-+.,TzZ[]".to_vec())), 0..3),
-        suffix in prop::sample::select(vec!["Z", "", "+00:00", "-05:30", "+0530", "+05", "+05:30:10", "[UTC]"]),
+        suffix in prop::sample::select(vec!["Z", "", "+00:00", "-05:30", "+0530", "+05", " +05", " UTC", "+05:30:10", "[UTC]"]),
     ) {
         let point = if digits > 0 { "." } else { "" };
         let mut bytes = format!("2012-02-29T15:47:09{point}{:.digits$}{suffix}", "1234567890").into_bytes();

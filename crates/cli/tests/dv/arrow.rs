@@ -1,5 +1,6 @@
 //! Parquet and Arrow IPC: values survive a round trip, and errors name what does not fit.
 
+mod int96;
 mod samples;
 
 use std::sync::Arc;
@@ -476,5 +477,32 @@ fn sorted_and_deduplicated_lists_are_noted() {
             let note = "note: column \"s\": the values of a document are stored in ascending order, and equal strings once\n";
             assert_eq!((run.code, run.err.as_str()), (0, if is_noted { note } else { "" }), "{name}");
         }
+    }
+}
+
+/// Not damaged, but compressed in a way that dv cannot read; only columns that are read count.
+#[test]
+fn codecs_that_are_not_compiled_in_are_named() {
+    let rows = several(vec![
+        ("n", Arc::new(Int64Array::from(vec![7])) as ArrayRef),
+        ("s", Arc::new(StringArray::from(vec!["a"]))),
+    ]);
+    let bytes = parquet(&rows);
+    // The codec of a column comes after its path.
+    let path = b"\x01n\x15\x00";
+    let at = bytes.windows(path.len()).position(|window| window == path).unwrap();
+    for (codec, name) in [(4, "brotli"), (3, "LZO")] {
+        let mut bytes = bytes.clone();
+        bytes[at + 3] = codec << 1;
+        let sandbox = Sandbox::with("a.parquet", bytes);
+        let run = sandbox.dv(&["build", "a.parquet", "-o", "a.dv"]);
+        assert_eq!(run.code, 1, "{run:?}");
+        assert!(
+            run.err.starts_with(&format!("dv: a.parquet: compressed with {name}, which dv cannot read\n")),
+            "{run:?}"
+        );
+        assert!(run.err.contains("is not damaged") && !sandbox.exists("a.dv"), "{run:?}");
+        sandbox.ok(&["build", "a.parquet", "-o", "a.dv", "--exclude", "n"]);
+        assert_eq!(sandbox.ok(&["export", "a.dv"]), "{\"s\":\"a\"}\n");
     }
 }

@@ -117,7 +117,7 @@ fn links_stay_and_lead_to_the_new_file() {
             (&["build", "a.csv", "-o", "link", "-q"], &sandbox.read("a.dv")),
             (&["merge", "a.dv", "-o", "link", "-q"], &sandbox.read("a.dv")),
         ] {
-            sandbox.ok(args);
+            sandbox.ok(&[args, &["--force"]].concat());
             assert!(is_link("link") && is_link("folder/near"), "{args:?}");
             assert_eq!(sandbox.read("folder/far"), expected, "{args:?}");
         }

@@ -110,3 +110,51 @@ fn a_pipe_gets_whole_cells() {
         assert!(run.err.is_empty(), "{run:?}");
     }
 }
+
+/// Duplicates of rows that have an empty cell are found, in tables, JSON and requests.
+#[test]
+fn documents_without_a_value_are_a_group_on_request() {
+    let sandbox = Sandbox::with("d.csv", "a,b,c\n1,,x\n1,,x\n2,5,y\n,,\n,,\n3,\"\",z\n");
+    sandbox.ok(&["build", "d.csv", "-o", "d.dv", "-q", "--type", "b=string"]);
+    let args = ["group", "d.dv", "a,b,c", "--missing"];
+    let duplicates = "\
+a          b          c          documents
+──────────────────────────────────────────
+1          (missing)  x                  2
+(missing)  (missing)  (missing)          2
+2 groups, 6 documents
+";
+    let having = [&args[..], &["--having", "count > 1"]].concat();
+    assert_eq!(sandbox.ok(&having), duplicates);
+    let json: Value = from_str(&sandbox.ok(&[&having[..], &["--json"]].concat())).unwrap();
+    assert_eq!((&json["distinct"], &json["missing"]), (&json!(2), &json!(0)));
+    let values: Vec<&Value> =
+        json["groups"].as_array().unwrap().iter().map(|group| &group["values"]).collect();
+    assert_eq!(
+        values,
+        [&json!({ "a": 1, "b": null, "c": "x" }), &json!({ "a": null, "b": null, "c": null })]
+    );
+    let one: Value =
+        from_str(&sandbox.ok(&["group", "d.dv", "b", "--missing", "--json", "--sum", "a"])).unwrap();
+    let groups: Vec<(&Value, &Value)> =
+        one["groups"].as_array().unwrap().iter().map(|group| (&group["value"], &group["count"])).collect();
+    assert_eq!(groups, [(&Value::Null, &json!(4)), (&json!(""), &json!(1)), (&json!("5"), &json!(1))]);
+    assert_eq!(one["groups"][0]["metrics"], json!({ "sum": { "a": 2 } }));
+
+    let request = r#"{"groups": [{"column": ["a", "b", "c"], "missing": true, "having": "count > 1"}]}"#;
+    let answer: Value = from_str(&sandbox.ok(&["query", "d.dv", request])).unwrap();
+    assert_eq!(answer["groups"][0]["groups"], json["groups"]);
+    // Parts of several files, one of which lacks columns.
+    sandbox.write("e.csv", "a\n1\n");
+    sandbox.ok(&["build", "e.csv", "-o", "e.dv", "-q"]);
+    let text = sandbox.ok(&["group", "d.dv", "e.dv", "a,b", "--missing", "--by", "value"]);
+    let rows: Vec<Vec<&str>> = text.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();
+    let expected = [
+        &["1", "(missing)", "3"][..],
+        &["2", "5", "1"],
+        &["3", "1"],
+        &["(missing)", "(missing)", "2"],
+        &["4", "groups,", "7", "documents"],
+    ];
+    assert_eq!(rows, expected);
+}

@@ -97,6 +97,20 @@ fn steps_have_the_units_of_numbers() {
     }
 }
 
+/// The double of 0.3 is below three times that of 0.1.
+#[test]
+fn steps_of_decimals_begin_at_decimals() {
+    let sandbox = Sandbox::with("t.csv", "v\n0.3\n0.29\n0.7\n0.6\n-0.1\n1.1\n");
+    sandbox.ok(&["build", "t.csv", "-o", "t.dv", "-q"]);
+    let json = sandbox.ok(&["histogram", "t.dv", "v", "--step", "0.1", "--json"]);
+    let (mut found, outside) = ranges(&serde_json::from_str(&json).unwrap());
+    let labels = "-0.1 0.0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1.0 1.1";
+    assert!(found.iter().map(|(from, _)| from.as_str()).eq(labels.split(' ')), "{found:?}");
+    found.retain(|(_, count)| *count > 0);
+    let expected = of([("-0.1", 1), ("0.2", 1), ("0.3", 1), ("0.6", 1), ("0.7", 1), ("1.1", 1)], 0);
+    assert_eq!((found, outside), expected);
+}
+
 #[test]
 fn what_is_wrong_with_edges_is_said() {
     let sandbox = sandbox();

@@ -14,12 +14,17 @@ mod export;
 #[cfg(feature = "parquet")]
 mod export_parquet;
 mod group;
+#[cfg(unix)]
+mod hints;
 mod histogram;
 mod ids;
+mod install;
 mod json;
 mod late_values;
 mod merge;
 mod notes;
+mod odd_cells;
+mod overwrite;
 mod people_files;
 mod pipes;
 mod put;
@@ -34,6 +39,8 @@ mod schema;
 mod set;
 mod several_files;
 mod shell;
+#[cfg(unix)]
+mod shrinking_files;
 mod snapshots;
 mod sort;
 #[cfg(feature = "sql")]
@@ -46,6 +53,7 @@ mod store_killed;
 #[cfg(unix)]
 mod terminal;
 mod terms;
+mod types_round_trip;
 #[cfg(target_os = "linux")]
 mod unfinished_files;
 mod updates;

@@ -100,7 +100,7 @@ y,,,
 fn columns_that_differ_are_named_and_nothing_is_written() {
     let sandbox = two("n\n1\n", "n\nx\n");
     sandbox.write("c.dv", "an older file");
-    let run = sandbox.dv(&["merge", "a.dv", "b.dv", "-o", "c.dv"]);
+    let run = sandbox.dv(&["merge", "a.dv", "b.dv", "-o", "c.dv", "--force"]);
     assert_eq!((run.code, run.out.as_str()), (1, ""));
     assert_eq!(
         run.err,
@@ -121,7 +121,7 @@ fn numbers_are_promoted_on_request() {
          hint: --promote converts them to one type if no value changes\n"
     );
     sandbox.ok(&["merge", "a.dv", "b.dv", "-o", "c.dv", "--promote", "--sort-by=-n"]);
-    assert_eq!(sandbox.ok(&["export", "c.dv", "--format", "csv"]), "n,m\n2.5,3\n1,2\n");
+    assert_eq!(sandbox.ok(&["export", "c.dv", "--format", "csv"]), "n,m\n2.5,3\n1.0,2\n");
 
     let sandbox = two("n\n9007199254740993\n", "n\n2.5\n");
     let run = sandbox.dv(&["merge", "a.dv", "b.dv", "-o", "c.dv", "--promote"]);

@@ -34,6 +34,73 @@ fn numbers_that_a_double_rounds_are_kept_as_text() {
 }
 
 #[test]
+fn cells_that_become_one_number_are_noted() {
+    for (cells, joined) in [
+        ("2.5 2.50", Some(("2.5", "2.50", 2))),
+        ("3.1 3.2 3.10 3.1 3.20 3.3", Some(("3.1", "3.10", 5))),
+        ("1 2.5 1.0", Some(("1", "1.0", 2))),
+        ("1e3 1000", Some(("1e3", "1000", 2))),
+        ("1E5 100000 1e+05", Some(("1E5", "100000", 3))),
+        (".5 0.5", Some((".5", "0.5", 2))),
+        ("5. 5", Some(("5.", "5", 2))),
+        ("-2.0 -2.00 7", Some(("-2.0", "-2.00", 2))),
+        ("2.50 1.50", None),
+        ("2.5 1.50", None),
+        ("1e3 2e3", None),
+        ("0.0 -0.0", None),
+        ("nan NaN 1.5", None),
+    ] {
+        let text = format!("x\n{}\n", cells.replace(' ', "\n"));
+        let sandbox = Sandbox::with("a.csv", &text);
+        let note = joined.map_or(String::new(), |(first, other, count)| {
+            format!(
+                "note: column \"x\": \"{first}\" and \"{other}\" became one number; {count} cells were joined with other spellings (--type x=string keeps text)\n"
+            )
+        });
+        let noted = notes(&sandbox, &["a.csv"]);
+        assert_eq!(noted.contains("became one number"), joined.is_some(), "{cells}: {noted}");
+        assert!(joined.is_none() || noted == note, "{cells}: {noted}");
+        assert_eq!(notes(&sandbox, &["a.csv", "-q"]), note, "{cells}");
+        assert!(sandbox.ok(&["info", "a.dv"]).contains("f64"), "{cells}");
+        // In a pipe, row by row, and in a store.
+        let run = sandbox.dv_with(&["build", "-", "--input-format", "csv", "-qo", "b.dv"], text.as_bytes());
+        assert_eq!((run.code, run.err), (0, note.clone()), "{cells}");
+        sandbox.ok(&["store", "create", "st"]);
+        let run = sandbox.dv(&["put", "st", "a.csv", "-q"]);
+        assert_eq!((run.code, run.err), (0, note), "{cells}");
+        assert_eq!(notes(&sandbox, &["a.csv", "--type", "x=string"]), "");
+        assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), text);
+        assert!(!notes(&sandbox, &["a.csv", "--type", "x=f64", "-q"]).contains("one number"), "{cells}");
+    }
+    for text in ["x\n007\n8\n", "x\n+5\n6\n", "x\n1.5\n02.5\n", "x\n2.5\n+2.50\n"] {
+        let sandbox = Sandbox::with("a.csv", text);
+        notes(&sandbox, &["a.csv"]);
+        assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), text);
+    }
+    let sandbox = Sandbox::with("a.ndjson", "{\"x\":2.5}\n{\"x\":2.50}\n");
+    assert_eq!(notes(&sandbox, &["a.ndjson", "-q"]), "");
+    assert!(sandbox.ok(&["info", "a.dv"]).contains("f64"));
+}
+
+#[test]
+fn joined_cells_are_counted_over_chunks_and_files() {
+    // More than a chunk of text, and more numbers than are remembered.
+    let many =
+        |numbers: std::ops::Range<u32>| -> String { numbers.map(|number| format!("{number}.5\n")).collect() };
+    let sandbox = Sandbox::with("a.csv", format!("x,y\n{}", many(0..100_000).replace('\n', ",0.5\n")));
+    sandbox.write("b.csv", format!("x\n{}{}", many(0..10), many(90_000..90_010)).replace(".5", ".50"));
+    let report = |threads: &str| {
+        let args = ["build", "a.csv", "b.csv", "-o", "a.dv", "--json", "--threads", threads];
+        let report: serde_json::Value = serde_json::from_str(&sandbox.ok(&args)).unwrap();
+        report["notes"].as_array().unwrap().clone()
+    };
+    let expected = "column \"x\": \"0.5\" and \"0.50\" became one number; at least 20 cells were joined with other \
+                    spellings (--type x=string keeps text)";
+    assert_eq!(report("1"), [expected]);
+    assert_eq!(report("4"), [expected]);
+}
+
+#[test]
 fn a_late_number_that_a_double_rounds_is_an_error() {
     let sandbox = Sandbox::with("a.csv", "x\n1.5\n123456789012345678.5\n");
     let run = sandbox.dv(&["build", "a.csv", "-o", "a.dv", "--sample", "1", "--strict"]);

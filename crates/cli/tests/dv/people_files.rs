@@ -166,7 +166,7 @@ fn of_programs() {
             .rows(&[["Müller", "5 €"]])
             .note("excel-unicode.csv: '\\t' separates its cells (--delimiter , reads commas)"),
         file("postgres.csv", "t,ok\n2024-01-02 03:04:05+00,t\n2024-01-02 03:04:05.5+00,f\n")
-            .columns(&["t: string", "ok: string"])
+            .columns(&["t: timestamp[ms]", "ok: string"])
             .rows(&[["2024-01-02 03:04:05+00", "t"], ["2024-01-02 03:04:05.5+00", "f"]]),
         file("api.json", "[{\"id\": 1, \"user\": {\"name\": \"a\"}}, {\"id\": 2, \"user\": {\"name\": \"b\"}}]")
             .columns(&["id: i64", "user.name: string"])
@@ -247,7 +247,15 @@ fn of_values_that_are_no_plain_numbers() {
             .rows(&[[ids[0], &ids[0].to_uppercase()], [ids[1], ids[1]]]),
         file("dates.csv", "us,iso,de\n01/31/2024,2024-01-31,31.01.2024\n")
             .columns(&["us: string", "iso: date", "de: string"])
-            .rows(&[["01/31/2024", "2024-01-31", "31.01.2024"]]),
+            .rows(&[["01/31/2024", "2024-01-31", "31.01.2024"]])
+            .note(
+                "column \"us\": its dates are written as %m/%d/%Y, so the type is string (--schema reads a file with the \
+                 line: columns.\"us\" = { type = \"date\", format = \"%m/%d/%Y\" })",
+            )
+            .note(
+                "column \"de\": its dates are written as %d.%m.%Y, so the type is string (--schema reads a file with the \
+                 line: columns.\"de\" = { type = \"date\", format = \"%d.%m.%Y\" })",
+            ),
         file(
             "zones.csv",
             "none,utc,mixed\n\

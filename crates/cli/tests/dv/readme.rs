@@ -10,7 +10,7 @@ use std::process::Command;
 use crate::sandbox::{Sandbox, packages};
 
 /// Runs a line in a shell that finds `dv`; returns all output, and whether the line succeeded.
-fn run(sandbox: &Sandbox, line: &str) -> (String, bool) {
+pub(crate) fn run(sandbox: &Sandbox, line: &str) -> (String, bool) {
     let program = Path::new(env!("CARGO_BIN_EXE_dv")).parent().unwrap();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
     let line = format!("exec 2>&1; {line}");

@@ -86,6 +86,33 @@ fn values_of_several_are_set_added_and_removed() {
 }
 
 #[test]
+fn a_list_keeps_its_duplicates_when_a_value_is_added() {
+    for is_committed in [false, true] {
+        let sandbox = Sandbox::new();
+        sandbox.ok(&[
+            "store",
+            "create",
+            "st",
+            "--id-field",
+            "id",
+            "--type",
+            "n=i64[],u=u64[],f=f64[],b=bool[]",
+        ]);
+        let row = "{\"id\":\"a\",\"n\":[2,2,5],\"u\":[18446744073709551615,1,1],\"f\":[-0.0,0.0,0.0,1.5],\"b\":[true,true]}\n";
+        sandbox.write("rows.ndjson", row);
+        sandbox.ok(&["put", "st", "rows.ndjson", "-q"]);
+        if is_committed {
+            sandbox.ok(&["merge", "st", "--to", "1", "-q"]);
+        }
+        sandbox.ok(&["set", "st", "a", "n+=7", "n+=2", "n+=7", "u+=0", "f+=2.5", "b+=false", "-q"]);
+        let expected = r#"{"n":[2,2,5,7],"u":[0,1,1,18446744073709551615],"f":[-0.0,0.0,0.0,1.5,2.5],"b":[false,true,true]}"#;
+        assert_eq!(cells(&sandbox, "a", "n,u,f,b"), expected);
+        sandbox.ok(&["set", "st", "a", "n-=2", "f-=0", "-q"]);
+        assert_eq!(cells(&sandbox, "a", "n,f"), r#"{"n":[5,7],"f":[-0.0,1.5,2.5]}"#);
+    }
+}
+
+#[test]
 fn documents_are_chosen_by_a_query_or_by_many_ids() {
     let sandbox = store();
     let out = sandbox.ok(&["set", "st", "--where", "section = \"games\"", "section=play", "size=0"]);

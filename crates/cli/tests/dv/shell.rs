@@ -80,6 +80,6 @@ fn pages_that_cannot_be_written_or_do_not_exist() {
 fn the_error_says_how_to_get_pages() {
     let run = Sandbox::new().dv(&["man", "build"]);
     let expected = "dv: this dv was built without pages of the manual; --help has the same text\n    \
-                    hint: install it with: cargo install docvalues-cli --features man\n";
+                    hint: install it from a checkout: cargo install --path crates/cli --features man\n";
     assert_eq!((run.code, run.err.as_str(), run.out.as_str()), (1, expected, ""));
 }

@@ -227,7 +227,7 @@ fn packages_that_the_repository_ships() {
 }
 
 #[test]
-fn all_packages_in_many_runs() {
+fn all_packages_in_several_runs() {
     let name = "debian-packages.ndjson.gz";
     if let Some(sandbox) = data(name) {
         fill(&sandbox, name, cases(8, 64), 3);

@@ -242,3 +242,96 @@ fn messages_have_the_colours_of_clap() {
     let run = sandbox.dv(&["info", "p.dv", "--color", "pink"]);
     assert!(run.code == 2 && run.err.contains("possible values: auto, always, never"), "{run:?}");
 }
+
+/// In no table, whatever its columns: a number that is cut looks like another one.
+#[test]
+fn numbers_are_not_cut() {
+    let numbers = ["3120.90", "-0.18", "20.0912345678901", "206.93", "-9007199254740993"];
+    let rows: String =
+        numbers.iter().map(|number| format!("{number},{number},{number}|7,text of some words\n")).collect();
+    let sandbox = Sandbox::with("p.csv", format!("unit_price,code,many,text\n{rows}"));
+    let column = |name: &str, ty: &str| format!("[columns.{name}]\ntype = \"{ty}\"\n");
+    let many = column("many", "f64") + "multi = true\nseparator = \"|\"\n";
+    sandbox.write("p.toml", column("unit_price", "f64") + &column("code", "string") + &many);
+    sandbox.ok(&["build", "p.csv", "-o", "p.dv", "-q", "--schema", "p.toml"]);
+    for command in [
+        &["stats", "p.dv", "--percentiles", "5,25,50,75,95"][..],
+        &["stats", "p.dv", "unit_price", "--spread"],
+        &["info", "p.dv"],
+        &["head", "p.dv"],
+        &["group", "p.dv", "unit_price,code,text", "--min", "unit_price", "--sum", "unit_price"],
+        &["facet", "p.dv", "unit_price", "code", "many"],
+        &["histogram", "p.dv", "unit_price", "--step", "100000000000000", "--min", "unit_price"],
+    ] {
+        let whole = sandbox
+            .dv(&[command, if command[0] == "head" { &["--format", "table"] } else { &[] }].concat())
+            .out;
+        let words = |text: &str| -> Vec<String> {
+            text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-')))
+                .map(str::to_owned)
+                .collect()
+        };
+        let known = words(&whole);
+        for columns in 40..100 {
+            let text = without_escapes(&on_terminal(sandbox.command(command), columns));
+            let is_number =
+                |word: &&String| word.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());
+            for word in words(&text).iter().filter(is_number) {
+                assert!(known.contains(word), "{command:?} {columns}: {word}\n{text}");
+            }
+        }
+    }
+}
+
+/// Names of files and columns, values and arguments, in any output.
+#[test]
+fn a_terminal_acts_on_no_character_of_a_text() {
+    let evil = "e\x1b]0;x\x07\x1b[2J\r\u{9b}2J\u{202e}l";
+    let sandbox = Sandbox::new();
+    sandbox.write("e.ndjson", serde_json::json!({ evil: evil, "n": 1, "id": evil }).to_string() + "\n");
+    let [segment, store] = [format!("{evil}.dv"), format!("{evil}.st")];
+    sandbox.ok(&["build", "e.ndjson", "-o", &segment, "-q", "--id-field", "id"]);
+    sandbox.ok(&["store", "create", &store, "--id-field", "id"]);
+    sandbox.ok(&["put", &store, "e.ndjson", "-q"]);
+    sandbox.write("e.csv", format!("a{evil},n\n1,2\nx{evil},3\n"));
+    let condition = format!("n > \"{evil}\"");
+    for command in [
+        &["check", &segment, &store][..],
+        &["info", &segment],
+        &["info", &store],
+        &["cat", &segment],
+        &["cat", &store, "--format", "csv"],
+        &["export", &segment, "--format", "tsv"],
+        &["head", &segment],
+        &["stats", &segment],
+        &["facet", &segment, evil],
+        &["group", &segment, evil],
+        &["terms", &store, evil],
+        &["terms", &store, evil, "--json"],
+        &["lookup", &segment, evil, "no", "--doc"],
+        &["lookup", &segment, &format!("no{evil}")],
+        &["count", &segment, "--where", &condition],
+        &["stats", &segment, "nosuch"],
+        &["schema", "e.ndjson"],
+        &["build", "e.ndjson", "-o", &format!("{evil}2.dv")],
+        &["build", "e.csv", "-o", "y.dv", "--sample", "1", "--strict"],
+        &["build", &format!("{evil}.csv"), "-o", "y.dv"],
+        &["merge", &segment, &segment, "-o", "y.dv"],
+        &["rm", &store, evil],
+        &["put", &segment, "e.ndjson"],
+        &[evil],
+        &["check", &format!("--{evil}")],
+    ] {
+        let mut command = sandbox.command(command);
+        command.env("NO_COLOR", "1");
+        let shown = format!("{command:?}");
+        let text = on_terminal(command, 80);
+        let acts = |c: char| c.is_control() && c != '\n' && c != '\t' || c == '\u{202e}';
+        assert!(!text.contains(acts) && !text.is_empty(), "{shown}: {text:?}");
+    }
+    // A pipe gets the bytes.
+    assert_eq!(
+        sandbox.ok(&["export", &segment, "--columns", evil, "--format", "tsv"]),
+        format!("\"{evil}\"\n\"{evil}\"\n")
+    );
+}

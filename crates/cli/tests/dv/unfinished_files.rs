@@ -49,7 +49,7 @@ fn end(mut child: Child, signal: &str) -> ExitStatus {
 fn nothing_is_left_of_an_interrupted_build() {
     for (signal, number) in SIGNALS {
         let sandbox = Sandbox::with("old.dv", "kept");
-        let args = ["build", "-", "--input-format", "csv", "--memory", "1MB", "-o", "old.dv"];
+        let args = ["build", "-", "--input-format", "csv", "--memory", "1MB", "-o", "old.dv", "--force"];
         let mut child = start(&sandbox, &args, "");
         wait_for_output(&sandbox, &mut child, "old.dv");
         assert_eq!(end(child, signal).signal(), Some(number), "{signal}");

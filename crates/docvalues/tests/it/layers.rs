@@ -1,4 +1,5 @@
-//! The table of `docs/architecture.md` on crates and unsafe modules, compared with the manifests and sources.
+//! The tables of `docs/architecture.md` on crates and unsafe modules, and those of features, compared with the manifests and
+//! sources.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -102,4 +103,27 @@ fn unsafe_modules_are_listed() {
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
     let modules = listed.iter().filter(|module| !module.starts_with("testkit::")).count();
     assert!(readme.contains(&format!("`unsafe` is confined to {modules} modules")), "{modules} modules");
+}
+
+/// The tables of the documentation and of the package's README name every feature, and whether it is a default.
+#[test]
+fn the_tables_of_features_are_complete() {
+    let manifest = include_str!("../../Cargo.toml");
+    let (_, features) = manifest.split_once("\n[features]\n").unwrap();
+    let lines = features.lines().take_while(|line| !line.starts_with('['));
+    let mut features: Vec<(&str, &str)> =
+        lines.filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = ")).collect();
+    let (_, defaults) = features.remove(0);
+    for (page, text) in
+        [("lib.rs", include_str!("../../src/lib.rs")), ("README.md", include_str!("../../README.md"))]
+    {
+        let (_, table) = text.split_once("| feature | default | adds |").unwrap();
+        let rows: Vec<&str> = table.lines().filter(|line| line.contains("| `")).collect();
+        assert_eq!(rows.len(), features.len(), "{page}: {rows:?}");
+        for (name, _) in &features {
+            let is_default = if defaults.contains(&format!("\"{name}\"")) { "yes" } else { "no" };
+            let row = format!("| `{name}` | {is_default} | ");
+            assert!(rows.iter().any(|found| found.contains(&row)), "{page}: no row {row}");
+        }
+    }
 }

@@ -32,10 +32,10 @@ pub(crate) struct FoundGroup {
 }
 
 impl FoundGroups {
-    pub(super) fn finish(self) -> Groups {
+    pub(super) fn finish(self, with_missing: bool) -> Groups {
         let FoundGroups { fields, groups, distinct, docs, missing, layout } = self;
         let found = |FoundGroup { value, row, docs }| GroupFound {
-            values: values(value, &fields),
+            values: values(value, &fields, with_missing),
             count: row[0],
             docs,
             metrics: layout.measures(&row),
@@ -46,10 +46,12 @@ impl FoundGroups {
 }
 
 /// The values of a group: its only value, or those of a tuple.
-pub(crate) fn values(value: Value, fields: &[Field]) -> Vec<Value> {
-    match (&value, fields) {
-        (Value::Bytes(tuple), [_, _, ..]) => tuple_column::values(tuple, fields).unwrap_or_default(),
-        _ => vec![value],
+pub(crate) fn values(value: Value, fields: &[Field], with_missing: bool) -> Vec<Option<Value>> {
+    match value {
+        Value::Bytes(tuple) if with_missing || fields.len() > 1 => {
+            tuple_column::values(&tuple, fields, with_missing).unwrap_or_default()
+        }
+        value => vec![Some(value)],
     }
 }
 

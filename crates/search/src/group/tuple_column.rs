@@ -7,7 +7,8 @@
 //! bytes    each byte, with 00 FF for 00 | 00 01
 //! ```
 //!
-//! Tuples are in the order of their values, column by column.
+//! Tuples are in the order of their values, column by column. If documents without a value are grouped as well, 00 comes
+//! before each value, and 01 stands for a missing one, which so comes last.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
@@ -23,10 +24,16 @@ use crate::value;
 /// The most bytes of terms to keep of a dictionary.
 const MAX_KEPT: usize = 64 << 10;
 
-/// The tuples of some columns with one value a document. A document has a tuple if every column has a value.
+/// The byte before a value, and that of a missing one, if documents without a value are grouped.
+const PRESENT: u8 = 0;
+const MISSING: u8 = 1;
+
+/// The tuples of some columns with one value a document.
 pub(crate) struct TupleColumn {
     info: ColumnInfo,
     members: Vec<Member>,
+    /// Whether each document has a tuple, or only those with a value in every column.
+    with_missing: bool,
 }
 
 /// A column of a tuple, and the encoded terms of its dictionary if these are few. The first read decodes them.
@@ -37,20 +44,21 @@ struct Member {
 
 impl TupleColumn {
     /// The columns of each part as one column of tuples.
-    pub(crate) fn over(sets: &[Arc<ColumnSet>], parts: usize) -> ColumnSet {
+    pub(crate) fn over(sets: &[Arc<ColumnSet>], parts: usize, with_missing: bool) -> ColumnSet {
         let names: Vec<&str> = sets.iter().map(|set| set.name()).collect();
         let field = Field::new(names.join(", "), Kind::Binary, LogicalType::Bytes);
         let part = |part: usize| {
             let members = sets.iter().map(|set| Member::new(Arc::clone(&set.parts[part])));
-            Arc::new(TupleColumn::new(field.clone(), members.collect())) as Arc<dyn Column>
+            Arc::new(TupleColumn::new(field.clone(), members.collect(), with_missing)) as Arc<dyn Column>
         };
         ColumnSet::new(field.clone(), (0..parts).map(part).collect())
     }
 
-    fn new(field: Field, members: Vec<Member>) -> TupleColumn {
+    fn new(field: Field, members: Vec<Member>, with_missing: bool) -> TupleColumn {
         let infos = || members.iter().map(|member| member.column.info());
         let docs = infos().map(|info| info.docs).min().unwrap_or(0);
         let with_value = match infos().map(|info| info.with_value.most()).min().unwrap_or(0) {
+            _ if with_missing => Count::Exact(docs.into()),
             most if most == 0 || infos().all(ColumnInfo::all_present) => Count::Exact(most),
             most => Count::AtMost(most),
         };
@@ -62,7 +70,7 @@ impl TupleColumn {
             bounds: Bounds::Unknown,
             sum: None,
         };
-        TupleColumn { info, members }
+        TupleColumn { info, members, with_missing }
     }
 }
 
@@ -158,6 +166,16 @@ impl MemberValues<'_> {
     }
 }
 
+/// Appends the value that `push` appends, if it returns true, or a missing one.
+pub(super) fn push_optional(out: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>) -> bool) {
+    let start = out.len();
+    out.push(PRESENT);
+    if !push(out) {
+        out.truncate(start);
+        out.push(MISSING);
+    }
+}
+
 pub(super) fn push_number(number: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(&(number.cast_unsigned() ^ 1 << 63).to_be_bytes());
 }
@@ -173,17 +191,27 @@ pub(super) fn push_bytes(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Decodes a tuple of these columns; `None` if the bytes are malformed.
-pub(crate) fn values(tuple: &[u8], fields: &[Field]) -> Option<Vec<Value>> {
+pub(crate) fn values(tuple: &[u8], fields: &[Field], with_missing: bool) -> Option<Vec<Option<Value>>> {
     let mut rest = tuple;
     let mut values = Vec::with_capacity(fields.len());
     for field in fields {
-        values.push(if field.kind.is_bytes() {
+        if with_missing {
+            match *rest.split_off_first()? {
+                PRESENT => {}
+                MISSING => {
+                    values.push(None);
+                    continue;
+                }
+                _ => return None,
+            }
+        }
+        values.push(Some(if field.kind.is_bytes() {
             Value::Bytes(take_bytes(&mut rest)?)
         } else {
             let (number, after) = rest.split_first_chunk::<8>()?;
             rest = after;
             Value::of(field.logical, (u64::from_be_bytes(*number) ^ 1 << 63).cast_signed())
-        });
+        }));
     }
     rest.is_empty().then_some(values)
 }
@@ -222,7 +250,7 @@ impl Column for TupleColumn {
     }
 
     fn is_absent(&self) -> bool {
-        self.members.iter().any(|member| member.column.is_absent())
+        !self.with_missing && self.members.iter().any(|member| member.column.is_absent())
     }
 }
 
@@ -236,7 +264,13 @@ impl Rows<u8> for TupleColumn {
                 at,
                 lists.push_with(|out| {
                     let start = out.len();
-                    let is_whole = members.iter().all(|member| member.push(at, out));
+                    let is_whole = members.iter().all(|member| {
+                        if self.with_missing {
+                            push_optional(out, |out| member.push(at, out));
+                            return true;
+                        }
+                        member.push(at, out)
+                    });
                     if !is_whole {
                         out.truncate(start);
                     }

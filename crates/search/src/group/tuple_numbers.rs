@@ -12,7 +12,7 @@ use docvalues_column::{
     Result as ColumnResult, Rows, TermOrd, Values, bits, scan_by_gather,
 };
 
-use super::tuple_column::{push_bytes, push_number};
+use super::tuple_column::{push_bytes, push_number, push_optional};
 use crate::columns::{self, ColumnSet};
 use crate::value;
 
@@ -28,25 +28,31 @@ struct Digit {
     /// The least number, or ord as a number.
     first: i64,
     /// The number of numbers from the first to the last.
-    len: u64,
+    values: u64,
+    /// Whether the digit after that of the last number stands for a missing value.
+    with_missing: bool,
     has_negative_zero: bool,
 }
 
 impl TupleNumbers {
     /// The only part of some columns as one column of numbers; `None` if there are too many possible tuples.
-    pub(crate) fn over(sets: &[Arc<ColumnSet>]) -> Option<ColumnSet> {
+    pub(crate) fn over(sets: &[Arc<ColumnSet>], with_missing: bool) -> Option<ColumnSet> {
         let digits: Vec<Digit> =
-            sets.iter().map(|set| Digit::new(set.parts.first()?)).collect::<Option<_>>()?;
-        let all = digits.iter().try_fold(1_u64, |all, digit| all.checked_mul(digit.len))?;
+            sets.iter().map(|set| Digit::new(set.parts.first()?, with_missing)).collect::<Option<_>>()?;
+        let all = digits.iter().try_fold(1_u64, |all, digit| all.checked_mul(digit.len()))?;
         let last = i64::try_from(all).ok()?.checked_sub(1)?;
         let infos = || digits.iter().map(|digit| digit.column.info());
+        let docs = infos().map(|info| info.docs).min()?;
         let most = infos().map(|info| info.with_value.most()).min()?;
-        let are_all = infos().all(ColumnInfo::all_present);
-        let with_value = if are_all { Count::Exact(most) } else { Count::AtMost(most) };
+        let with_value = match infos().all(ColumnInfo::all_present) {
+            _ if with_missing => Count::Exact(docs.into()),
+            true => Count::Exact(most),
+            false => Count::AtMost(most),
+        };
         let names: Vec<&str> = sets.iter().map(|set| set.name()).collect();
         let info = ColumnInfo {
             field: Field::new(names.join(", "), Kind::Numeric, LogicalType::I64),
-            docs: infos().map(|info| info.docs).min()?,
+            docs,
             with_value,
             value_count: with_value,
             bounds: Bounds::Within(0..=last),
@@ -64,17 +70,28 @@ impl TupleNumbers {
         let mut rest = number.unsigned_abs();
         let mut values = Vec::with_capacity(self.digits.len());
         for digit in self.digits.iter().rev() {
-            values.push(digit.first.wrapping_add_unsigned(rest % digit.len));
-            rest /= digit.len;
+            let at = rest % digit.len();
+            values.push((at < digit.values).then(|| digit.first.wrapping_add_unsigned(at)));
+            rest /= digit.len();
         }
         let (mut tuple, mut term) = (Vec::new(), Vec::new());
         for (digit, value) in self.digits.iter().zip(values.into_iter().rev()) {
-            match digit.column.values().terms() {
-                Some(terms) => {
-                    terms.term(TermOrd::new(u32::try_from(value).unwrap_or(u32::MAX)), &mut term)?;
-                    push_bytes(&term, &mut tuple);
+            if let (Some(value), Some(terms)) = (value, digit.column.values().terms()) {
+                terms.term(TermOrd::new(u32::try_from(value).unwrap_or(u32::MAX)), &mut term)?;
+            }
+            let is_term = digit.column.values().terms().is_some();
+            let push = |out: &mut Vec<u8>| {
+                match value {
+                    Some(_) if is_term => push_bytes(&term, out),
+                    Some(number) => push_number(number, out),
+                    None => return false,
                 }
-                None => push_number(value, &mut tuple),
+                true
+            };
+            if digit.with_missing {
+                push_optional(&mut tuple, push);
+            } else {
+                push(&mut tuple);
             }
         }
         Ok(tuple)
@@ -82,24 +99,35 @@ impl TupleNumbers {
 }
 
 impl Digit {
-    fn new(column: &Arc<dyn Column>) -> Option<Digit> {
+    fn new(column: &Arc<dyn Column>, with_missing: bool) -> Option<Digit> {
         let bounds = columns::bounds(&**column)?;
         let has_negative_zero = value::has_negative_zero(column.info());
         let one_zero = |number| if has_negative_zero { value::one_zero(number) } else { number };
         let (first, last) = (one_zero(*bounds.start()), one_zero(*bounds.end()));
-        let len = if bounds.is_empty() { 0 } else { last.abs_diff(first).checked_add(1)? };
-        (len > 0).then(|| Digit { column: Arc::clone(column), first, len, has_negative_zero })
+        let values = if bounds.is_empty() { 0 } else { last.abs_diff(first).checked_add(1)? };
+        let digit = Digit { column: Arc::clone(column), first, values, with_missing, has_negative_zero };
+        (values < u64::MAX && digit.len() > 0).then_some(digit)
+    }
+
+    /// The number of different digits.
+    fn len(&self) -> u64 {
+        self.values + u64::from(self.with_missing)
     }
 
     /// Appends the digit of each document to its number. Those without a value are cleared from `present`, as are values
     /// outside of the bounds.
     fn append(&self, docs: BatchDocs<'_>, numbers: &mut [i64], present: &mut [bool]) -> ColumnResult<()> {
         let mut add = |at: usize, value: Option<i64>| {
-            let digit = value.map(|value| value.wrapping_sub(self.first).cast_unsigned());
-            match digit.filter(|digit| *digit < self.len) {
+            let digit = match value {
+                Some(value) => {
+                    Some(value.wrapping_sub(self.first).cast_unsigned()).filter(|digit| *digit < self.values)
+                }
+                None => self.with_missing.then_some(self.values),
+            };
+            match digit {
                 // The product of all lengths fits.
                 Some(digit) => {
-                    let number = numbers[at].cast_unsigned().wrapping_mul(self.len).wrapping_add(digit);
+                    let number = numbers[at].cast_unsigned().wrapping_mul(self.len()).wrapping_add(digit);
                     numbers[at] = number.cast_signed();
                 }
                 None => present[at] = false,

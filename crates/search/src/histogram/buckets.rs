@@ -4,9 +4,8 @@ use std::ops::RangeInclusive;
 
 use docvalues_column::{Field, LogicalType};
 use docvalues_format::file::kind::{from_f64, from_u64, to_f64, to_u64};
-use jiff::civil::{Date, Weekday, date};
-use jiff::{SignedDuration, Span};
 
+use super::calendar::{first_day, unit_of};
 use super::{MAX_BUCKETS, Step, Unit};
 use crate::error::{Error, Result};
 
@@ -109,10 +108,11 @@ fn of_doubles(width: f64, field: &Field, low: f64, high: f64) -> Result<Vec<i64>
     if !(width > 0.0 && width.is_finite()) {
         return Err(Error::Request(format!("expected a positive and finite bucket width, found {width}")));
     }
+    let width = DoubleWidth { double: width, decimal: decimal(width) };
     // The quotient is rounded, so the bucket may be an adjacent one.
     let place = |number: f64| {
-        let at = (number / width).floor();
-        [at + 1.0, at].into_iter().find(|at| at * width <= number).unwrap_or(at - 1.0)
+        let at = (number / width.double).floor();
+        [at + 1.0, at].into_iter().find(|at| width.times(*at) <= number).unwrap_or(at - 1.0)
     };
     let (first, last) = (place(low), place(high));
     let len = last - first + 1.0;
@@ -123,7 +123,42 @@ fn of_doubles(width: f64, field: &Field, low: f64, high: f64) -> Result<Vec<i64>
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was just looked at")]
     let len = len as u32;
-    Ok((0..len).map(|at| from_f64((first + f64::from(at)) * width + 0.0)).collect())
+    Ok((0..len).map(|at| from_f64(width.times(first + f64::from(at)) + 0.0)).collect())
+}
+
+/// A width of buckets of doubles.
+struct DoubleWidth {
+    double: f64,
+    /// Digits and a power of ten, if the user meant a decimal: 3 times 0.1 is 0.3, not 0.30000000000000004.
+    decimal: Option<(i128, i32)>,
+}
+
+impl DoubleWidth {
+    /// A whole number times the width, rounded once.
+    fn times(&self, at: f64) -> f64 {
+        match self.decimal {
+            #[expect(clippy::cast_possible_truncation, reason = "a whole number below 2^53")]
+            Some((digits, power)) if at.abs() < MAX_EXACT => {
+                let product = format!("{}e{power}", at as i128 * digits);
+                product.parse().unwrap_or(at * self.double)
+            }
+            _ => at * self.double,
+        }
+    }
+}
+
+/// All whole numbers below it are doubles.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// The digits and the power of ten of the shortest decimal that is this double; `None` if it has more than the 15 digits
+/// that every double keeps.
+fn decimal(double: f64) -> Option<(i128, i32)> {
+    let text = format!("{double:e}");
+    let (number, power) = text.split_once('e')?;
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits = format!("{whole}{fraction}");
+    let power = power.parse::<i32>().ok()? - i32::try_from(fraction.len()).ok()?;
+    (digits.len() <= 15).then(|| Some((digits.parse().ok()?, power)))?
 }
 
 /// The starts of calendar units, as stored numbers, from the one of `low` to the one of `high`.
@@ -156,53 +191,13 @@ fn calendar(unit: Unit, field: &Field, low: i64, high: i64) -> Result<Vec<i64>> 
         }
         return of_integers(seconds * per_second.unsigned_abs(), field, low, high);
     }
-    let per_day = if per_second == 0 { 1 } else { 86_400 * per_second };
-    let beyond = |_| Error::Request(format!("column \"{}\" has days outside of the calendar", field.name));
-    // A duration of more hours than this does not exist.
-    let days = low.div_euclid(per_day).clamp(-MAX_DAYS, MAX_DAYS);
-    let day = epoch().checked_add(SignedDuration::from_hours(24 * days)).map_err(beyond)?;
-    let mut next = begin(unit, day).map_err(beyond)?;
-    let mut edges = Vec::new();
-    loop {
-        let days = i64::from(epoch().until(next).map_err(beyond)?.get_days());
-        // An edge beyond 64 bits is beyond all values.
-        let Some(edge) = days.checked_mul(per_day).filter(|edge| *edge <= high) else { return Ok(edges) };
-        if edges.len() == MAX_BUCKETS {
-            return Err(too_many(field));
-        }
-        edges.push(edge);
-        let Ok(following) = next.checked_add(span(unit)) else { return Ok(edges) };
-        next = following;
+    let per_day = i128::from(if per_second == 0 { 1 } else { 86_400 * per_second });
+    let number = |stored: i64| unit_of(unit, i128::from(stored).div_euclid(per_day));
+    let (first, last) = (number(low), number(high));
+    if last - first >= MAX_BUCKETS as i128 {
+        return Err(too_many(field));
     }
-}
-
-/// More days than the calendar has.
-const MAX_DAYS: i64 = 1 << 32;
-
-fn epoch() -> Date {
-    date(1970, 1, 1)
-}
-
-/// The first day of the unit that contains a day.
-fn begin(unit: Unit, day: Date) -> std::result::Result<Date, jiff::Error> {
-    match unit {
-        Unit::Week => {
-            let back = day.weekday().since(Weekday::Monday);
-            day.checked_sub(Span::new().try_days(i64::from(back))?)
-        }
-        Unit::Month => Ok(day.first_of_month()),
-        Unit::Quarter => Date::new(day.year(), (day.month() - 1) / 3 * 3 + 1, 1),
-        Unit::Year => Ok(day.first_of_year()),
-        Unit::Second | Unit::Minute | Unit::Hour | Unit::Day => Ok(day),
-    }
-}
-
-fn span(unit: Unit) -> Span {
-    match unit {
-        Unit::Week => Span::new().weeks(1),
-        Unit::Month => Span::new().months(1),
-        Unit::Quarter => Span::new().months(3),
-        Unit::Year => Span::new().years(1),
-        Unit::Second | Unit::Minute | Unit::Hour | Unit::Day => Span::new().days(1),
-    }
+    // The first edge may lie below all numbers of the type.
+    let stored = |edge: i128| i64::try_from(edge).unwrap_or(i64::MIN);
+    Ok((first..=last).map(|at| stored(first_day(unit, at) * per_day)).collect())
 }

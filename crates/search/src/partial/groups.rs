@@ -90,8 +90,11 @@ fn check_merges(group: &Group) -> Result<()> {
 }
 
 /// The type of the value of groups by these columns.
-fn logical(fields: &[Field]) -> LogicalType {
-    if let [only] = fields { only.logical } else { LogicalType::Bytes }
+fn logical(fields: &[Field], with_missing: bool) -> LogicalType {
+    match fields {
+        [only] if !with_missing => only.logical,
+        _ => LogicalType::Bytes,
+    }
 }
 
 /// The best documents to keep of each group.
@@ -197,7 +200,11 @@ impl PartialGroups {
         let distinct = groups.len() as u64;
         let fields: Vec<Field> = by.into_iter().map(|by| by.field).collect();
         let found = |found: PartialGroup| GroupFound {
-            values: group_values(found.value.into_value(logical(&fields)), &fields),
+            values: group_values(
+                found.value.into_value(logical(&fields, group.with_missing)),
+                &fields,
+                group.with_missing,
+            ),
             count: found.count,
             docs: found.docs.iter().take(group.docs).map(|doc| doc.address).collect(),
             metrics: measure::finish(found.measures, &group.metrics, &metrics),
@@ -231,11 +238,12 @@ impl PartialGroups {
         super::check(name, groups.is_sorted_by(|a, b| a.value < b.value), "ascending groups")?;
         for found in groups {
             let fits = match (by.as_slice(), &found.value) {
-                ([only], value) => value.fits(&only.field),
-                (_, PartialValue::Bytes(tuple)) => tuple_values(tuple, &fields).is_some(),
+                ([only], value) if !group.with_missing => value.fits(&only.field),
+                (_, PartialValue::Bytes(tuple)) => tuple_values(tuple, &fields, group.with_missing).is_some(),
                 (_, PartialValue::Number(_)) => false,
             };
-            let is_there = by.iter().all(|by| !by.is_absent()) && found.count > 0;
+            let are_columns = group.with_missing || by.iter().all(|by| !by.is_absent());
+            let is_there = are_columns && found.count > 0;
             super::check(name, fits && is_there, "values of the column's type")?;
             let fit = measure::fit(&found.measures, &group.metrics, metrics);
             super::check(name, fit, "measures of the requested metrics")?;

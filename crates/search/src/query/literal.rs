@@ -68,18 +68,7 @@ impl fmt::Display for Literal {
             // With a point or an exponent, so that it stays a double.
             Literal::Float(number) => write!(f, "{number:?}"),
             Literal::Bool(value) => write!(f, "{value}"),
-            Literal::Text(text) => {
-                f.write_char('"')?;
-                text.chars().try_for_each(|c| match c {
-                    '"' | '\\' => write!(f, "\\{c}"),
-                    '\n' => f.write_str("\\n"),
-                    '\r' => f.write_str("\\r"),
-                    '\t' => f.write_str("\\t"),
-                    c if c.is_control() => write!(f, "\\u{{{:x}}}", u32::from(c)),
-                    c => f.write_char(c),
-                })?;
-                f.write_char('"')
-            }
+            Literal::Text(text) => write!(f, "\"{}\"", text.replace('"', "\"\"")),
             Literal::Bytes(bytes) => {
                 f.write_str("x'")?;
                 bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;

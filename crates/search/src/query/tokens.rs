@@ -168,39 +168,28 @@ pub(super) fn from_hex(digits: &str) -> Option<Vec<u8>> {
     pairs.iter().map(byte).collect()
 }
 
+/// Text in quotes. A backslash stands for itself; a quote in the text is doubled.
 fn text(input: &mut Input<'_>, quote: char) -> Parsed<String> {
     let start = input.current_token_start();
     any.parse_next(input)?;
     let mut text = String::new();
     loop {
-        text.push_str(take_till(0.., [quote, '\\']).parse_next(input)?);
-        let at = input.current_token_start();
-        match opt(any).parse_next(input)? {
-            Some('\\') => match escape(input)? {
-                Some(c) => text.push(c),
-                None => return refuse(at, r#"expected an escape: \\, \", \', \n, \r, \t, \0 or \u{…}"#),
-            },
-            Some(_) => return Ok(text),
-            None => return refuse(start, "expected a closing quote"),
+        text.push_str(take_till(0.., quote).parse_next(input)?);
+        if opt(quote).parse_next(input)?.is_none() {
+            return refuse(start, "expected a closing quote");
         }
+        let end = input.current_token_start();
+        match peek(opt(any)).parse_next(input)? {
+            Some(next) if next == quote => text.push(quote),
+            // An escape of other languages.
+            Some(next) if next.is_alphanumeric() && text.ends_with('\\') => {
+                let what = format!("expected `{quote}{quote}` for a quote in text, found `\\{quote}`");
+                return refuse(end - 2, what);
+            }
+            _ => return Ok(text),
+        }
+        any.parse_next(input)?;
     }
-}
-
-/// The character after a backslash; `None` if it is no escape.
-fn escape(input: &mut Input<'_>) -> Parsed<Option<char>> {
-    Ok(match opt(any).parse_next(input)? {
-        Some(c @ ('\\' | '"' | '\'')) => Some(c),
-        Some('n') => Some('\n'),
-        Some('r') => Some('\r'),
-        Some('t') => Some('\t'),
-        Some('0') => Some('\0'),
-        Some('u') => {
-            let digits = take_while(1..=6, |c: char| c.is_ascii_hexdigit());
-            let digits = opt(('{', digits, '}')).parse_next(input)?;
-            digits.and_then(|(_, digits, _)| char::from_u32(u32::from_str_radix(digits, 16).ok()?))
-        }
-        _ => None,
-    })
 }
 
 /// Consumes the keyword `wanted` and the blanks after it, if it comes next.

@@ -28,7 +28,7 @@ pub(crate) fn is_dense(first: i64, last: i64) -> bool {
     last.abs_diff(first) < MAX_DENSE.into()
 }
 
-/// 2^14 registers: a standard error of 0.8 %.
+/// 2^14 registers: a standard error of 0.81 %, of which 99 % of estimates keep 2.6 times.
 const REGISTERS: u8 = 14;
 
 /// The number of different values.
@@ -47,7 +47,7 @@ const REGISTERS: u8 = 14;
 pub enum Distinct {
     /// The exact number.
     Exact(u64),
-    /// An estimate, within about a percent.
+    /// An estimate. 99 % of estimates are within 2.1 % of the exact number.
     About(u64),
 }
 
@@ -420,5 +420,50 @@ impl Sketch {
         let sketch = HllSketch::deserialize(bytes).ok()?;
         let is_it = sketch.lg_config_k() == REGISTERS && sketch.target_type() == HllType::Hll8;
         is_it.then(|| Sketch(Box::new(sketch)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The error that [`Distinct::About`] says 99 % of estimates keep.
+    const ERROR: f64 = 0.021;
+
+    /// 400 columns, of 10^3 to 10^6 values, or 10^7 in the full sweep; half of byte strings that are estimated from the first
+    /// one on.
+    #[test]
+    #[allow(clippy::cast_possible_truncation, reason = "at most 10^7")]
+    fn of_400_estimates_396_keep_the_error() {
+        let is_full = std::env::var("DOCVALUES_SWEEP").is_ok_and(|sweep| sweep == "full");
+        let orders = if is_full { 4.0 } else { 3.0 };
+        let (mut errors, mut estimates) = (Vec::new(), 0);
+        for column in 0..400_u32 {
+            let count = 10_f64.powf(3.0 + orders * f64::from(column) / 399.0).round() as u64;
+            let found = if column % 2 == 0 {
+                let mut few = SetOrSketch::new(usize::MAX);
+                // From dense to far apart.
+                let number = |at: u64| (u64::from(column) << 55 ^ at << (column / 10)).cast_signed();
+                (0..count).for_each(|at| few.see(&number(at), 0, i64::clone));
+                few.count()
+            } else {
+                let mut few = SetOrSketch::new(0);
+                let bytes = |at: u64| [u64::from(column).to_le_bytes(), at.to_le_bytes()].concat();
+                (0..count).for_each(|at| few.see_bytes(&bytes(at)));
+                few.count()
+            };
+            match found {
+                Distinct::Exact(found) => assert_eq!(found, count, "column {column}"),
+                Distinct::About(found) => {
+                    estimates += 1;
+                    errors.push(found.abs_diff(count) as f64 / count as f64);
+                }
+            }
+        }
+        errors.sort_by(f64::total_cmp);
+        let beyond = errors.iter().filter(|error| **error > ERROR).count();
+        assert!(estimates > 250 && beyond <= 4, "{beyond} of {estimates}: {:?}", &errors[estimates - 8..]);
+        // The error that is said is not too large either.
+        assert!(errors[estimates * 9 / 10] > ERROR / 2.0, "{}", errors[estimates * 9 / 10]);
     }
 }

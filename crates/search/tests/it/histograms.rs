@@ -59,6 +59,96 @@ fn too_many_buckets_of_the_column_fall_back_to_those_of_the_documents() {
     check(&seconds, Step::Every(Unit::Second), &[0, 2], Some(&[(1_000, 1), (2_000, 1)]));
 }
 
+/// The starts and counts of the buckets with values, and the number of values in none.
+fn found(source: &MemSource, step: Step) -> (Vec<(i64, u64)>, u64) {
+    let found = Search::new(source).histogram(Docs::All, &Histogram::of("n", step)).unwrap();
+    let counted = found.buckets.iter().filter(|bucket| bucket.count > 0);
+    (counted.map(|bucket| (bucket.from, bucket.count)).collect(), found.outside)
+}
+
+#[test]
+fn every_calendar_unit_has_the_ends_of_every_type() {
+    let units = [
+        Unit::Second,
+        Unit::Minute,
+        Unit::Hour,
+        Unit::Day,
+        Unit::Week,
+        Unit::Month,
+        Unit::Quarter,
+        Unit::Year,
+    ];
+    for (logical, per_day) in [
+        (LogicalType::Date, 1),
+        (LogicalType::TimestampMillis, 86_400_000),
+        (LogicalType::TimestampMicros, 86_400_000_000),
+        (LogicalType::TimestampNanos, 86_400_000_000_000),
+    ] {
+        // -9999-01-01 and 9999-12-31, the ends of some calendars, and the days beside them.
+        let days = [-4_371_588, -4_371_587, -719_162, 2_932_896, 2_932_897];
+        let of_days = days.into_iter().filter_map(|day: i64| day.checked_mul(per_day));
+        let ends = [i64::MIN, i64::MIN + 1, -1, 0, i64::MAX - 1, i64::MAX];
+        for number in of_days.flat_map(|start| [start, start + per_day - 1]).chain(ends) {
+            for unit in units.into_iter().skip(if per_day == 1 { 3 } else { 0 }) {
+                let (buckets, outside) = found(&source(logical, &[number]), Step::Every(unit));
+                let [(from, 1)] = buckets[..] else { panic!("{logical:?} {unit:?} {number}: {buckets:?}") };
+                let days = match unit {
+                    Unit::Week => 7,
+                    Unit::Month => 31,
+                    Unit::Quarter => 92,
+                    Unit::Year => 366,
+                    _ => 1,
+                };
+                assert!(
+                    from <= number && number.abs_diff(from) < days * per_day.unsigned_abs(),
+                    "{unit:?} {number}"
+                );
+                assert_eq!(outside, 0, "{logical:?} {unit:?} {number}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sentinel_at_an_end_of_the_calendar_is_in_a_bucket() {
+    let nanos = source(LogicalType::TimestampNanos, &[i64::MIN, 1_357_020_000_000_000_000, i64::MAX]);
+    for unit in [Unit::Week, Unit::Month, Unit::Quarter, Unit::Year] {
+        let (buckets, outside) = found(&nanos, Step::Every(unit));
+        assert_eq!((buckets.len(), buckets[0], outside), (3, (i64::MIN, 1), 0), "{unit:?}");
+    }
+    let micros = source(LogicalType::TimestampMicros, &[1_357_020_000_000_000, 253_402_300_799_999_999]);
+    let years = [(1_356_998_400_000_000, 1), (253_370_764_800_000_000, 1)];
+    assert_eq!(found(&micros, Step::Every(Unit::Year)), (years.to_vec(), 0));
+    // Months of 8,000 years.
+    check(&micros, Step::Every(Unit::Month), &[0], Some(&[(1_356_998_400_000_000, 1)]));
+    let millis = source(LogicalType::TimestampMillis, &[i64::MAX, 0]);
+    check(&millis, Step::Every(Unit::Year), &[1], Some(&[(0, 1)]));
+}
+
+#[test]
+fn decimals_are_in_the_buckets_that_their_digits_name() {
+    // Widths in thousandths.
+    for (width, thousandths) in
+        [(0.25, 250), (0.1, 100), (0.01, 10), (1e-3, 1), (0.3, 300), (0.005, 5), (7.0, 7_000), (1.1, 1_100)]
+    {
+        for first in [-3_000, 0, 1_000_000_007, -99_999_999_999_i64] {
+            let decimals = first..first + 6_000;
+            let double = |thousandths: i64| format!("{thousandths}e-3").parse::<f64>().unwrap();
+            let numbers: Vec<i64> = decimals.clone().map(|number| from_f64(double(number))).collect();
+            let mut expected: Vec<(i64, u64)> = Vec::new();
+            for number in decimals {
+                let from = from_f64(double(number.div_euclid(thousandths) * thousandths));
+                match expected.last_mut() {
+                    Some((last, count)) if *last == from => *count += 1,
+                    _ => expected.push((from, 1)),
+                }
+            }
+            let source = source(LogicalType::F64, &numbers);
+            assert_eq!(found(&source, Step::Width(width)), (expected, 0), "{width} from {first}");
+        }
+    }
+}
+
 #[test]
 fn a_facet_by_bucket_over_the_memory_limit_is_an_error() {
     let numbers = (0..20_000).map(Some).collect();

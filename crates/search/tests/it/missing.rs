@@ -45,6 +45,11 @@ fn a_missing_column_has_no_values() {
             let group = Group::by("none").metric(Metric::Sum("number".into())).order(order).docs(2);
             let found = search.group(docs, &group).unwrap();
             assert_eq!((found.groups.len(), found.docs, found.missing), (0, hits, hits));
+            let found = search.group(docs, &group.with_missing()).unwrap();
+            let groups: Vec<_> =
+                found.groups.iter().map(|group| (group.values.as_slice(), group.count)).collect();
+            assert_eq!(groups, if hits > 0 { vec![(&[None][..], hits)] } else { Vec::new() });
+            assert_eq!((found.docs, found.missing), (hits, 0));
         }
         // A metric of a missing column has no value, and a sort by one keeps the order of documents.
         let group =

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use docvalues_search::Query;
 use docvalues_storage::{Directory, FaultyDirectory, PowerLossDirectory, Step};
-use docvalues_store::{Durability, Outcome, Result, Store, StoreOptions};
+use docvalues_store::error::Result;
+use docvalues_store::{Durability, Outcome, Store, StoreOptions};
 
 use crate::fixture::{Contents, add, apply, contents, schema};
 

@@ -4,7 +4,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use docvalues_storage::PowerLossDirectory;
-use docvalues_store::{Result, Store, StoreOptions, StoreReader};
+use docvalues_store::error::Result;
+use docvalues_store::{Store, StoreOptions, StoreReader};
 
 use crate::fixture::{Contents, add, contents, id, schema};
 

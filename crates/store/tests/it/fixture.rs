@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use docvalues_column::{DocAddress, Field, Kind, LogicalType};
 use docvalues_search::{Docs, Query, stats::Stats};
-use docvalues_store::{Condition, MergePolicy, Outcome, Result, Snapshot, Store, StoreSchema};
+use docvalues_store::error::Result;
+use docvalues_store::{Condition, MergePolicy, Outcome, Snapshot, Store, StoreSchema};
 
 /// Tells other threads to stop when it is dropped, also by a panic.
 pub(crate) struct Stop<'a>(pub(crate) &'a AtomicBool);

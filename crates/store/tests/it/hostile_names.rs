@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use docvalues_storage::{Call, Directory, FaultyDirectory, FsDirectory};
-use docvalues_store::{Result, Store, StoreOptions, StoreReader};
+use docvalues_store::error::Result;
+use docvalues_store::{Store, StoreOptions, StoreReader};
 use serde_json::{Value, json};
 
 use crate::fixture::add;

@@ -24,6 +24,24 @@ fn a_second_writer_is_refused_until_the_first_is_gone() {
     assert!(matches!(again.unwrap_err(), Error::Exists { commit, .. } if commit == "commit-00000001"));
 }
 
+/// The file is for messages only, and may have been written by anyone.
+#[test]
+fn the_holder_of_a_lock_is_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = Store::create(folder.path(), schema(), StoreOptions::default()).unwrap();
+    for (text, expected) in [
+        ("process 7\nhint: run this\n", Some("process 7")),
+        ("  \n", None),
+        ("", None),
+        (&"x".repeat(1000), Some(&*"x".repeat(256))),
+    ] {
+        std::fs::write(folder.path().join("LOCK.info"), text).unwrap();
+        let error = Store::open(folder.path(), StoreOptions::default()).unwrap_err();
+        assert!(matches!(&error, Error::Busy { holder, .. } if holder.as_deref() == expected), "{error}");
+    }
+    drop(first);
+}
+
 #[test]
 fn a_writer_whose_lock_was_removed_writes_no_more() {
     let folder = tempfile::tempdir().unwrap();

@@ -154,7 +154,8 @@ impl World {
         let mut word = |end| (self.random.below(3) > 0).then(|| format!("w{}", self.random.below(end)));
         let (title, host) = (word(1_000), word(6));
         let tags = (0..3).filter_map(|_| word(8)).collect();
-        let numbers = (0..self.below(3)).map(|_| i64::from(self.random.below(9))).collect();
+        let mut numbers: Vec<_> = (0..self.below(4)).map(|_| i64::from(self.random.below(5))).collect();
+        numbers.sort_unstable();
         Doc { size: Some(i64::from(self.below(100))), title, host, numbers, tags }
     }
 

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use docvalues_search::Query;
 use docvalues_storage::{Call, Directory, FaultyDirectory, FsDirectory, PowerLossDirectory};
+use docvalues_store::error::Result;
 use docvalues_store::{
-    Durability, Error, Feed, FolderDepot, Frame, Position, Received, Replica, Result, Store, StoreOptions,
+    Durability, Error, Feed, FolderDepot, Frame, Position, Received, Replica, Store, StoreOptions,
     StoreReader, StreamReader, StreamWriter, Taken,
 };
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use docvalues_storage::{Directory, Step};
-use docvalues_store::{Error, Result, Store, StoreOptions, StoreReader};
+use docvalues_store::error::Result;
+use docvalues_store::{Error, Store, StoreOptions, StoreReader};
 use docvalues_writer::ErrorKind;
 
 use crate::fixture::{Contents, add, apply, contents, id, schema};

@@ -22,7 +22,8 @@ pub(crate) struct Doc {
     pub(crate) size: Option<i64>,
     pub(crate) title: Option<String>,
     pub(crate) host: Option<String>,
-    pub(crate) numbers: BTreeSet<i64>,
+    /// Ascending; some repeat.
+    pub(crate) numbers: Vec<i64>,
     pub(crate) tags: BTreeSet<String>,
 }
 
@@ -73,20 +74,28 @@ impl Row {
                 _ => {}
             }
         }
-        fn many<T: Clone + Ord>(now: &mut BTreeSet<T>, new: &BTreeSet<T>, way: Way) {
-            match way {
-                Way::Unset => now.clear(),
-                Way::Set if !new.is_empty() => now.clone_from(new),
-                Way::Add => now.extend(new.iter().cloned()),
-                Way::Remove => now.retain(|value| !new.contains(value)),
-                _ => {}
-            }
-        }
         single(&mut now.size, &doc.size, ways[0]);
         single(&mut now.title, &doc.title, ways[1]);
         single(&mut now.host, &doc.host, ways[2]);
-        many(&mut now.numbers, &doc.numbers, ways[3]);
-        many(&mut now.tags, &doc.tags, ways[4]);
+        match ways[3] {
+            Way::Unset => now.numbers.clear(),
+            Way::Set if !doc.numbers.is_empty() => now.numbers.clone_from(&doc.numbers),
+            Way::Add => {
+                let lacks = |value: &&i64| !now.numbers.contains(value);
+                let new: BTreeSet<i64> = doc.numbers.iter().filter(lacks).copied().collect();
+                now.numbers.extend(new);
+                now.numbers.sort_unstable();
+            }
+            Way::Remove => now.numbers.retain(|value| !doc.numbers.contains(value)),
+            _ => {}
+        }
+        match ways[4] {
+            Way::Unset => now.tags.clear(),
+            Way::Set if !doc.tags.is_empty() => now.tags.clone_from(&doc.tags),
+            Way::Add => now.tags.extend(doc.tags.iter().cloned()),
+            Way::Remove => now.tags.retain(|value| !doc.tags.contains(value)),
+            _ => {}
+        }
     }
 
     /// Adds the update of the document `number`, or of one that is found otherwise, to a batch.
@@ -118,7 +127,7 @@ impl Row {
             size: doc.size.filter(|_| gives(ways[0])),
             title: doc.title.clone().filter(|_| gives(ways[1])),
             host: doc.host.clone().filter(|_| gives(ways[2])),
-            numbers: if gives(ways[3]) { doc.numbers.clone() } else { BTreeSet::new() },
+            numbers: if gives(ways[3]) { doc.numbers.clone() } else { Vec::new() },
             tags: if gives(ways[4]) { doc.tags.clone() } else { BTreeSet::new() },
         }
     }
@@ -168,10 +177,14 @@ enum Step {
 fn doc() -> impl Strategy<Value = Doc> {
     let word = || "[a-d]{0,2}|new-[0-9]{1,2}";
     let size = prop::option::weighted(0.8, -50..50_i64);
-    let numbers = prop::collection::btree_set(-5..5_i64, 0..4);
+    let numbers = prop::collection::vec(-5..5_i64, 0..5);
     let tags = prop::collection::btree_set(word(), 0..4);
-    (size, prop::option::weighted(0.8, word()), prop::option::weighted(0.8, word()), numbers, tags)
-        .prop_map(|(size, title, host, numbers, tags)| Doc { size, title, host, numbers, tags })
+    (size, prop::option::weighted(0.8, word()), prop::option::weighted(0.8, word()), numbers, tags).prop_map(
+        |(size, title, host, mut numbers, tags)| {
+            numbers.sort_unstable();
+            Doc { size, title, host, numbers, tags }
+        },
+    )
 }
 
 fn row() -> impl Strategy<Value = Row> {
@@ -229,7 +242,7 @@ pub(crate) fn contents(snapshot: &Snapshot) -> BTreeMap<u32, Doc> {
                 size: sizes[doc].first().copied(),
                 title: titles[doc].first().cloned(),
                 host: hosts[doc].first().cloned(),
-                numbers: numbers[doc].iter().copied().collect(),
+                numbers: numbers[doc].clone(),
                 tags: tags[doc].iter().cloned().collect(),
             };
             assert_eq!(found.insert(number, values), None, "one document for each id");
@@ -525,7 +538,7 @@ fn update_while_merging(is_sorted: bool) {
         size: Some(i64::from(number * 31 % 17 + round)),
         title: Some(format!("title-{number}-{round}")),
         host: (!(number + round).is_multiple_of(5)).then(|| format!("host-{}", (number + round) % 40)),
-        numbers: BTreeSet::from([i64::from(round)]),
+        numbers: vec![i64::from(round)],
         tags: BTreeSet::from([format!("tag-{}", round % 7), format!("only-{round}")]),
     };
     std::thread::scope(|scope| {

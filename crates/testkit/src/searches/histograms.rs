@@ -153,14 +153,27 @@ fn of_width(logical: LogicalType, width: f64, whole: u64, number: i64) -> i64 {
         LogicalType::F64 => {
             // The quotient is rounded, so the range may be a neighbour.
             let (number, at) = (to_f64(number), (to_f64(number) / width).floor());
-            let at = [at + 1.0, at].into_iter().find(|at| at * width <= number).unwrap_or(at - 1.0);
-            from_f64(at * width + 0.0)
+            let at = [at + 1.0, at].into_iter().find(|at| times(width, *at) <= number).unwrap_or(at - 1.0);
+            from_f64(times(width, at) + 0.0)
         }
         LogicalType::U64 => from_u64(to_u64(number) / whole * whole),
         _ => {
             i64::try_from(i128::from(number).div_euclid(whole.into()) * i128::from(whole)).unwrap_or(i64::MIN)
         }
     }
+}
+
+/// A multiple of a width; of a decimal with up to 15 digits, the double nearest to the product of decimals.
+fn times(width: f64, at: f64) -> f64 {
+    let text = format!("{width:e}");
+    let (number, power) = text.split_once('e').unwrap();
+    let decimals = number.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let digits: i128 = number.replace('.', "").parse().unwrap();
+    if digits >= 1_000_000_000_000_000 || at.abs() >= 2_f64.powi(53) {
+        return at * width;
+    }
+    let power = power.parse::<i64>().unwrap() - decimals as i64;
+    format!("{}e{power}", at as i128 * digits).parse().unwrap()
 }
 
 /// The first day of the unit, found by going back day by day.

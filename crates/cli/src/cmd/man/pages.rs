@@ -9,9 +9,12 @@ use clap_mangen::roff::{Roff, roman};
 
 use crate::args::{CommandLine, ManArgs};
 use crate::console::Console;
-use crate::destination::is_stdout;
+use crate::destination::{is_stdout, refuse_other_format};
 use crate::error::{CliError, Exit};
 use crate::input::error::meant;
+
+/// The first bytes of a page.
+const PAGE: &[u8] = b".ie \\n(.g";
 
 pub(super) fn run(args: &ManArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     // `build` sets the full names of subcommands. A page on `help` would be empty.
@@ -21,7 +24,7 @@ pub(super) fn run(args: &ManArgs, console: &mut Console<'_>) -> Result<Exit, Cli
         (Some(output), _) if is_stdout(output) => {
             pages(&dv).try_for_each(|command| page(command, console.out))?;
         }
-        (Some(folder), _) => write_all(&dv, folder)?,
+        (Some(folder), _) => write_all(&dv, folder, args.force)?,
         (None, names) => {
             let mut command = &dv;
             for name in names {
@@ -56,13 +59,16 @@ fn pages(dv: &Command) -> impl Iterator<Item = &Command> {
     std::iter::once(dv).chain(nested)
 }
 
-fn write_all(dv: &Command, folder: &Path) -> Result<(), CliError> {
+fn write_all(dv: &Command, folder: &Path, force: bool) -> Result<(), CliError> {
     std::fs::create_dir_all(folder).map_err(|error| CliError::file(folder.display(), &error))?;
     for command in pages(dv) {
         let mut text = Vec::new();
         page(command, &mut text)?;
         let name = command.get_display_name().unwrap_or(command.get_name());
         let path = folder.join(format!("{name}.1"));
+        if !force {
+            refuse_other_format(&path, "a page of the manual", |head| head.starts_with(PAGE))?;
+        }
         std::fs::write(&path, text).map_err(|error| CliError::file(path.display(), &error))?;
     }
     Ok(())

@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Word};
 
 use crate::error::CliError;
-use crate::input::error::meant;
+use crate::input::error::closest;
 use crate::sql_tables::SqlTable;
 
 /// The error of a query that cannot be planned. The one for an unknown table lists the known ones.
@@ -58,6 +58,9 @@ pub(super) fn no_column(name: &str, columns: &[Column]) -> CliError {
     let failure = CliError::failed(format!("no column {name:?}"));
     match names.clone().find(|known| known.eq_ignore_ascii_case(name) && *known != name) {
         Some(known) => failure.hint(format!("write it in double quotes: \"{known}\"")),
-        None => failure.hint(meant(name, names, || "`describe TABLE` lists all columns".to_owned())),
+        None => failure.hint(closest(name, names).map_or_else(
+            || "`describe TABLE` lists all columns".to_owned(),
+            |close| format!("did you mean \"{}\"?", close.replace('"', "\"\"")),
+        )),
     }
 }

@@ -178,14 +178,14 @@ fn mark(from: &DataType, to: LogicalType) -> ValueStyle {
                 Some(offset) if parse_offset(offset).is_some() => offset,
                 Some(_) => "Z",
             };
-            let mut suffix = [0; 6];
+            let mut suffix = [0; Rfc3339::MAX_SUFFIX];
             if let Some(suffix) = suffix.get_mut(..zone.len()) {
                 suffix.copy_from_slice(zone.as_bytes());
             }
             ValueStyle::Time { separator: 'T', fractions: 1 << Rfc3339::SHORTEST, suffix }
         }
         (_, LogicalType::TimestampMillis) => {
-            ValueStyle::Time { separator: 'T', fractions: 1 << Rfc3339::SHORTEST, suffix: *b"Z\0\0\0\0\0" }
+            ValueStyle::Time { separator: 'T', fractions: 1 << Rfc3339::SHORTEST, suffix: *b"Z\0\0\0\0\0\0" }
         }
         _ => ValueStyle::Canonical,
     }

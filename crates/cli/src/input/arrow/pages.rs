@@ -52,6 +52,15 @@ fn ratio(compression: Compression) -> u64 {
     }
 }
 
+/// The name of a codec that is not compiled in.
+pub(super) fn unknown_codec(compression: Compression) -> Option<&'static str> {
+    match compression {
+        Compression::BROTLI(_) => Some("brotli"),
+        Compression::LZO => Some("LZO"),
+        _ => None,
+    }
+}
+
 impl Length for Pages {
     fn len(&self) -> u64 {
         self.len

@@ -4,13 +4,16 @@ use std::fs::File;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 
-use super::pages::Pages;
+use super::int96;
+use super::pages::{Pages, unknown_codec};
+use crate::input::error::InputError;
+use crate::input::import::Exclude;
 use crate::input::source::Source;
 
 /// A file whose footer was read.
@@ -29,15 +32,25 @@ pub(super) struct Rows {
 }
 
 impl Parquet {
-    pub(super) fn open(file: File, source: Source) -> Result<Parquet, ArrowError> {
+    /// Reads the footer, and the values of INT96 columns. The inner error is a moment that no unit holds.
+    pub(super) fn open(
+        file: File,
+        source: Source,
+        exclude: &Exclude,
+    ) -> Result<Result<Parquet, InputError>, ArrowError> {
         let options = ArrowReaderOptions::new();
         let metadata = ArrowReaderMetadata::load(&file, options.clone())?;
-        // With view types, strings of a dictionary page are in memory only once.
-        let fields: Fields = metadata.schema().fields().iter().map(viewed).collect();
+        let units = match int96::units(&file, metadata.metadata(), metadata.schema(), &source, exclude)? {
+            Ok(units) => units,
+            Err(error) => return Ok(Err(error)),
+        };
+        let mut units = units.into_iter();
+        let fields: Fields =
+            metadata.schema().fields().iter().map(|field| viewed(field, &mut units)).collect();
         let schema = Schema::new_with_metadata(fields, metadata.schema().metadata().clone());
         let options = options.with_schema(Arc::new(schema));
         let metadata = ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)?;
-        Ok(Parquet { file, source, metadata })
+        Ok(Ok(Parquet { file, source, metadata }))
     }
 
     pub(super) fn schema(&self) -> SchemaRef {
@@ -58,6 +71,13 @@ impl Parquet {
         let row = usize::try_from(heaviest.unwrap_or(0)).unwrap_or(0);
         let together = bytes.checked_div(row).map_or(rows, |fit| fit.clamp(1, rows));
         let mask = ProjectionMask::roots(metadata.parquet_schema(), roots);
+        let columns = groups.iter().flat_map(|group| group.columns().iter().enumerate());
+        let read = columns.filter(|(leaf, _)| mask.leaf_included(*leaf));
+        if let Some(codec) = read.filter_map(|(_, column)| unknown_codec(column.compression())).next() {
+            return Err(ArrowError::NotYetImplemented(format!(
+                "compressed with {codec}, which dv cannot read"
+            )));
+        }
         let pages = Pages::new(file, metadata.metadata())?;
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(pages, metadata);
         let reader = builder.with_projection(mask).with_batch_size(together).build()?;
@@ -86,16 +106,29 @@ impl Iterator for Rows {
     }
 }
 
-/// The field with view types instead of string and binary types.
-fn viewed(field: &FieldRef) -> FieldRef {
+/// The field with view types instead of string and binary types: strings of a dictionary page are in memory only once.
+/// `units` has an item for each leaf of the file: the unit of an INT96 column.
+fn viewed(field: &FieldRef, units: &mut impl Iterator<Item = Option<TimeUnit>>) -> FieldRef {
     use DataType as D;
     let data_type = match field.data_type() {
-        D::Utf8 | D::LargeUtf8 => D::Utf8View,
-        D::Binary | D::LargeBinary => D::BinaryView,
-        D::List(item) => D::List(viewed(item)),
-        D::LargeList(item) => D::LargeList(viewed(item)),
-        D::Struct(fields) => D::Struct(fields.iter().map(viewed).collect()),
-        _ => return Arc::clone(field),
+        D::List(item) => D::List(viewed(item, units)),
+        D::LargeList(item) => D::LargeList(viewed(item, units)),
+        D::FixedSizeList(item, len) => D::FixedSizeList(viewed(item, units), *len),
+        D::ListView(item) => D::ListView(viewed(item, units)),
+        D::LargeListView(item) => D::LargeListView(viewed(item, units)),
+        D::Struct(fields) => D::Struct(fields.iter().map(|field| viewed(field, units)).collect()),
+        // No segment has maps, so only their leaves count.
+        D::Map(entries, _) => {
+            viewed(entries, units);
+            return Arc::clone(field);
+        }
+        leaf => match (leaf, units.next().flatten()) {
+            (D::Timestamp(_, zone), Some(unit)) => D::Timestamp(unit, zone.clone()),
+            (D::Dictionary(..), Some(unit)) => D::Timestamp(unit, None),
+            (D::Utf8 | D::LargeUtf8, None) => D::Utf8View,
+            (D::Binary | D::LargeBinary, None) => D::BinaryView,
+            _ => return Arc::clone(field),
+        },
     };
     Arc::new(Field::clone(field).with_data_type(data_type))
 }

@@ -7,7 +7,12 @@ use proptest::prelude::*;
 use super::*;
 use crate::input::source::PausingReader;
 
-const COMMA: Dialect = Dialect { delimiter: b',', quotes: true, header: Header::FirstRow };
+const COMMA: Dialect = Dialect {
+    delimiter: b',',
+    quotes: true,
+    header: Header::FirstRow,
+    extras: Extras { skip_lines: 0, comment: None, escape: None, trim: false },
+};
 
 fn open(text: &[u8], dialect: Dialect) -> Result<(CsvRows, Fields)> {
     let mut fields = Fields::default();
@@ -118,7 +123,7 @@ fn given_names_take_the_place_of_a_header() {
 
 #[test]
 fn tabs_and_no_quotes() {
-    let tabs = Dialect { delimiter: b'\t', quotes: false, header: Header::FirstRow };
+    let tabs = Dialect { delimiter: b'\t', quotes: false, ..COMMA };
     assert_eq!(rows_of(b"a\tb\n5\"\t\"x\n", tabs), [row(&["5\"", "\"x"])]);
     assert_eq!(rows_of(b"a,b\n5\",x\"y\n", COMMA), [row(&["5\"", "x\"y"])]);
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use arrow_array::{ArrayRef, BooleanArray};
 use arrow_select::filter::filter;
 
-use super::hints::{describe, quoted, type_flag};
+use super::hints::{describe, type_flag};
 use super::{Import, Imported, without_id};
 use crate::api::{Holds, LogicalType, MAX_NAME, Stored, weight};
 use crate::input::arrow::{ArrowFile, ConvertedColumn, Styles, ValueError, convert, guarded};
@@ -14,6 +14,7 @@ use crate::input::column::{Column, DeclaredType};
 use crate::input::column_type::{ColumnType, unit_of};
 use crate::input::error::{BadRow, InputError, Place, Result};
 use crate::input::source::Source;
+use crate::output::text::option;
 
 /// The length to which messages cut the name of a type, in characters.
 const SHOWN: usize = 48;
@@ -255,7 +256,7 @@ fn unknown_types(file: &str, others: &[(String, String)]) -> InputError {
         others.iter().map(|(name, _)| name.as_str()).partition(|name| name.contains(','));
     let batch_bytes = (!batch_bytes.is_empty()).then(|| batch_bytes.join(","));
     let options = batch_bytes.iter().map(String::as_str).chain(alone);
-    let options: Vec<String> = options.map(|names| format!("--exclude {}", quoted(names))).collect();
+    let options: Vec<String> = options.map(|names| option("--exclude", names)).collect();
     InputError::refused(
         format!("{file}: {columns} that {are} no segment has: {}", each.collect::<Vec<_>>().join(", ")),
         format!("leave out what cannot be kept: {}", options.join(" ")),

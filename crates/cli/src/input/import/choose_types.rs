@@ -10,6 +10,7 @@ use crate::input::column_type::{BaseType, ColumnType, TypeRequest, timestamp, un
 use crate::input::error::{InputError, Result, meant, quoted_list};
 use crate::input::infer_types::{Evidence, narrowest_number};
 use crate::input::row::{Cell, Form};
+use crate::input::spellings::most_numbers;
 
 impl Import {
     /// Chooses the type of every column that has a requested or declared type or a value in the sample.
@@ -20,7 +21,7 @@ impl Import {
         before: &HashMap<String, ColumnType>,
     ) -> Result<()> {
         self.add_columns();
-        let nothing = Evidence::default();
+        let (nothing, most_spellings) = (Evidence::default(), most_numbers(self.columns.len()));
         for (index, column) in self.columns.iter_mut().enumerate().filter(|(_, column)| !column.excluded) {
             let evidence = evidence.get(index).unwrap_or(&nothing);
             let request = self.options.schema.get(&column.name);
@@ -34,6 +35,8 @@ impl Import {
                     let inferred = evidence.decide(self.options.skip_bad);
                     let inferred = inferred.map_err(|conflict| conflicting(&column.name, &conflict))?;
                     column.kept_as_text = evidence.kept_as_text();
+                    let is_text = inferred.is_some_and(|ty| ty.logical == LogicalType::Utf8);
+                    column.odd_cells = evidence.odd_cells.note(&column.name).filter(|_| is_text);
                     column.has_no_offsets =
                         inferred.is_some_and(|ty| unit_of(ty.logical).is_some()) && evidence.has_no_offsets();
                     // A CSV column without values is text.
@@ -51,6 +54,7 @@ impl Import {
             check_lists(column, ty)?;
             column.ty = ty;
             column.example.clone_from(&evidence.example);
+            column.most_spellings = most_spellings;
         }
         Ok(())
     }

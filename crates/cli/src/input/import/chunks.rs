@@ -27,9 +27,8 @@ impl Import {
             let column = self.columns.get(field.index());
             column.is_some_and(|column| column.excluded || column.ty.is_some_and(|ty| !ty.multi))
         };
-        // Otherwise a quote or line end would have two meanings.
-        let is_plain = !matches!(rows.delimiter(), b'"' | b'\n' | b'\r');
-        (is_plain && rows.columns().iter().all(is_simple)).then(|| CHUNK.min(self.options.batch_bytes).max(1))
+        (rows.is_plain() && rows.columns().iter().all(is_simple))
+            .then(|| CHUNK.min(self.options.batch_bytes).max(1))
     }
 
     /// Converts the rest of a file in chunks. `line` is its first line.
@@ -233,6 +232,7 @@ impl Converter<'_> {
             None => {
                 let (stored, mark) = column.cell_parser(ty).read(cell.form, &text, &mut values.bytes).ok()?;
                 column.observe(mark);
+                column.observe_spelling(stored, mark, &text);
                 column.documents += 1;
                 Some(stored)
             }

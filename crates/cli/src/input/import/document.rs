@@ -20,7 +20,7 @@ pub(crate) struct Document {
 struct Value {
     column: usize,
     stored: Stored,
-    /// The range in [`Document::bytes`].
+    /// The range in [`Document::bytes`] of the bytes, or of the text of a double in CSV.
     range: std::ops::Range<usize>,
     mark: ValueStyle,
 }
@@ -55,6 +55,8 @@ impl Document {
         for value in &self.values {
             let Some(column) = columns.get_mut(value.column) else { continue };
             column.observe(value.mark);
+            let text = self.bytes.get(value.range.clone()).unwrap_or_default();
+            column.observe_spelling(value.stored, value.mark, std::str::from_utf8(text).unwrap_or_default());
             match last.replace(value) {
                 Some(last) if last.column == value.column => {
                     column.reordered |= !self.are_in_order(last, value);
@@ -94,6 +96,9 @@ impl Document {
     ) -> Result<(), TypeMismatch> {
         let start = self.bytes.len();
         let (stored, mark) = column.cell_parser(ty).read(form, text, &mut self.bytes)?;
+        if let ValueStyle::Float { json: false, .. } = mark {
+            self.bytes.extend_from_slice(text.as_bytes());
+        }
         self.values.push(Value { column: index, stored, range: start..self.bytes.len(), mark });
         Ok(())
     }

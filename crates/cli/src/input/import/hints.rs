@@ -6,6 +6,7 @@ use crate::input::column_type::ColumnType;
 use crate::input::error::{BadRow, InputError};
 use crate::input::infer_types::Conflict;
 use crate::input::parse_cell::TypeMismatch;
+use crate::output::text::option;
 
 /// The error for a sample whose values have no type in common.
 pub(super) fn conflicting(name: &str, conflict: &Conflict) -> InputError {
@@ -29,10 +30,12 @@ pub(super) fn describe(column: &Column, ty: ColumnType, mismatch: &TypeMismatch,
         wider if column.declared.is_some() && !column.explicit => {
             format!("use {}", type_flag(name, &format!("{wider}{brackets}")))
         }
-        _ if column.explicit => {
+        // Tokens for missing values are cells of CSV.
+        _ if column.explicit && column.in_header => {
             "correct the value, declare it missing with --missing, or skip bad rows with --skip-bad"
                 .to_owned()
         }
+        _ if column.explicit => "correct the value, or skip bad rows with --skip-bad".to_owned(),
         "f64" if ty.logical == LogicalType::F64 => format!(
             "use {} to round it, or {} to keep its text",
             type_flag(name, &format!("f64{brackets}")),
@@ -53,15 +56,5 @@ pub(super) fn plain(ty: ColumnType) -> String {
 
 /// `--type NAME=TYPE`, quoted for a shell if necessary.
 pub(crate) fn type_flag(name: &str, ty: &str) -> String {
-    format!("--type {}", quoted(&format!("{name}={ty}")))
-}
-
-/// An argument, quoted if a shell would split or expand it.
-pub(super) fn quoted(argument: &str) -> String {
-    let safe = |c: char| c.is_ascii_alphanumeric() || "._-/:@%+,=".contains(c);
-    if !argument.is_empty() && argument.chars().all(safe) {
-        argument.to_owned()
-    } else {
-        format!("'{}'", argument.replace('\'', r"'\''"))
-    }
+    option("--type", &format!("{name}={ty}"))
 }

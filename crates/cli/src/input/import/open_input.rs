@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Import;
+use super::{Exclude, Import};
 #[cfg(feature = "parquet")]
 use crate::input::arrow::ArrowFile;
 use crate::input::csv_cells::{CsvRows, Dialect};
@@ -47,7 +47,9 @@ impl Import {
         let may_pause = !opened.packed;
         let name: &Arc<str> = &source.name;
         match opened.format {
-            InputFormat::Parquet | InputFormat::Arrow => return open_columns(source, opened),
+            InputFormat::Parquet | InputFormat::Arrow => {
+                return open_columns(source, opened, &self.options.exclude);
+            }
             InputFormat::Ndjson => {
                 let rows = NdjsonRows::open(name, opened.reader, &self.options.exclude);
                 reports_pauses.set(may_pause);
@@ -55,19 +57,33 @@ impl Import {
             }
             InputFormat::Csv | InputFormat::Tsv => {}
         }
-        let delimiter = match self.options.delimiter {
-            Some(delimiter) => delimiter,
-            None if opened.format == InputFormat::Tsv => b'\t',
-            None => self.sniff_delimiter(name, &opened.head),
+        let mut extras = self.options.extras;
+        let named = declared_delimiter(&opened.head).filter(|_| extras.skip_lines == 0);
+        extras.skip_lines += u64::from(named.is_some());
+        let delimiter = match (self.options.delimiter, named) {
+            (Some(delimiter), _) => delimiter,
+            (None, Some(delimiter)) => {
+                self.note_delimiter(
+                    delimiter,
+                    format!(
+                        "{name}: its first line says that {:?} separates its cells",
+                        char::from(delimiter)
+                    ),
+                );
+                delimiter
+            }
+            (None, None) if opened.format == InputFormat::Tsv => b'\t',
+            (None, None) => self.sniff_delimiter(name, after_lines(&opened.head, extras.skip_lines)),
         };
-        let dialect = Dialect { delimiter, quotes: self.options.quotes, header: self.options.header.clone() };
+        let (quotes, header) = (self.options.quotes, self.options.header.clone());
+        let dialect = Dialect { delimiter, quotes, header, extras };
         let rows = CsvRows::open(name, opened.reader, dialect, &mut self.fields)?;
         reports_pauses.set(may_pause);
         let new_names = rows.new_names();
-        if let Some(note) = header::note(name, new_names)
-            && !self.header_notes.iter().any(|(known, _)| known == new_names)
-        {
-            self.header_notes.push((new_names.to_vec(), note));
+        let notes: Vec<String> =
+            header::note(name, new_names).into_iter().chain(rows.doubts().iter().cloned()).collect();
+        if !notes.is_empty() && !self.header_notes.iter().any(|(known, _)| known == new_names) {
+            self.header_notes.push((new_names.to_vec(), notes));
         }
         self.add_columns();
         for field in rows.columns() {
@@ -81,27 +97,52 @@ impl Import {
     /// The delimiter of a CSV file, by its first bytes.
     fn sniff_delimiter(&mut self, name: &str, head: &[u8]) -> u8 {
         let delimiter = sniff_delimiter(head, self.options.quotes);
-        if delimiter != b',' && !self.sniffed.iter().any(|(known, _)| *known == delimiter) {
+        if delimiter != b',' {
             let shown = char::from(delimiter);
-            let note = format!("{name}: {shown:?} separates its cells (--delimiter , reads commas)");
-            self.sniffed.push((delimiter, note));
+            self.note_delimiter(
+                delimiter,
+                format!("{name}: {shown:?} separates its cells (--delimiter , reads commas)"),
+            );
         }
         delimiter
     }
+
+    /// Keeps the note on the first file with a delimiter.
+    fn note_delimiter(&mut self, delimiter: u8, note: String) {
+        if !self.sniffed.iter().any(|(known, _)| *known == delimiter) {
+            self.sniffed.push((delimiter, note));
+        }
+    }
+}
+
+/// The delimiter that a first line such as `sep=;` names, which Excel writes and reads.
+fn declared_delimiter(head: &[u8]) -> Option<u8> {
+    match head.strip_prefix(b"sep=")? {
+        [delimiter, b'\n', ..] | [delimiter, b'\r', b'\n', ..] if delimiter.is_ascii() => Some(*delimiter),
+        _ => None,
+    }
+}
+
+/// The text after some lines.
+fn after_lines(head: &[u8], lines: u64) -> &[u8] {
+    (0..lines).fold(head, |head, _| {
+        let end = head.iter().position(|byte| *byte == b'\n').map_or(head.len(), |end| end + 1);
+        head.get(end..).unwrap_or_default()
+    })
 }
 
 /// Opens a Parquet or Arrow file.
 #[cfg(feature = "parquet")]
-fn open_columns(source: &Source, opened: Opened) -> Result<OpenInput> {
-    ArrowFile::open(source, opened).map(OpenInput::Columns)
+fn open_columns(source: &Source, opened: Opened, exclude: &Exclude) -> Result<OpenInput> {
+    ArrowFile::open(source, opened, exclude).map(OpenInput::Columns)
 }
 
 /// Fails, because the feature `parquet` is off.
 #[cfg(not(feature = "parquet"))]
-fn open_columns(source: &Source, opened: Opened) -> Result<OpenInput> {
+fn open_columns(source: &Source, opened: Opened, _: &Exclude) -> Result<OpenInput> {
     let format = if opened.format == InputFormat::Parquet { "Parquet" } else { "Arrow" };
     Err(InputError::refused(
         format!("{}: this dv was built without support for {format}", source.name),
-        "install it with: cargo install docvalues-cli --features parquet",
+        "install it from a checkout: cargo install --path crates/cli --features parquet",
     ))
 }

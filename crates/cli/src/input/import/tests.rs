@@ -15,6 +15,7 @@ fn options() -> ImportOptions {
         delimiter: None,
         quotes: true,
         header: Header::FirstRow,
+        extras: Extras::default(),
         missing: MissingTokens::new(false, &[]),
         schema: Schema::default(),
         exclude: Exclude::default(),

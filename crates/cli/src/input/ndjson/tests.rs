@@ -108,6 +108,13 @@ fn bad_rows_say_where_and_the_next_row_is_read() {
         (b"{\"a\":\"x", r#"a.ndjson:1:8: invalid JSON: EOF while parsing a string: "{"a":"x""#),
         (br#"{"a":1,"a":2}"#, r#"a.ndjson:1:12: duplicate key "a" in one object"#),
         (br#"{"a":{"b":1,"b":2}}"#, r#"a.ndjson:1:17: duplicate key "a.b" in one object"#),
+        (br#"{"a":{"b":1},"a":{"c":2}}"#, r#"a.ndjson:1:18: duplicate key "a" in one object"#),
+        (br#"{"a":{"b":1},"a":5}"#, r#"a.ndjson:1:18: duplicate key "a" in one object"#),
+        (br#"{"a":5,"b":1,"a":{"b":1}}"#, r#"a.ndjson:1:18: duplicate key "a" in one object"#),
+        (br#"{"a":{},"a":{}}"#, r#"a.ndjson:1:13: duplicate key "a" in one object"#),
+        (br#"{"a":null,"a":{}}"#, r#"a.ndjson:1:15: duplicate key "a" in one object"#),
+        (br#"{"a":[],"\u0061":{"b":1}}"#, r#"a.ndjson:1:18: duplicate key "a" in one object"#),
+        (br#"{"x":{"a":{"b":1},"c":2,"a":"s"}}"#, r#"a.ndjson:1:29: duplicate key "x.a" in one object"#),
         (br#"{"":1}"#, r#"a.ndjson:1:5: a key is empty: "1""#),
         (
             br#"{"a":[{"b":1}]}"#,

@@ -84,11 +84,15 @@ fn marks_are_dropped_and_other_packings_get_advice() {
     for (bytes, hint) in [
         (&b"BZh91AY"[..], "bzip2 -dc a.csv | dv build - …"),
         (b"\xfd7zXZ\0", "xz -dc"),
+        (b"\x04\x22\x4d\x18a", "lz4 -dc"),
         (b"PK\x03\x04", "unzip -p"),
     ] {
         let error = text("a.csv", bytes.to_vec()).unwrap_err();
         assert!(error.hint().unwrap().contains(hint), "{error}");
     }
+    let error = text("a b.csv.br", b"\x0b\x03\x80a,b\n1,2\n\x03".to_vec()).unwrap_err();
+    assert!(error.to_string().ends_with(": compressed with brotli, which dv cannot read"), "{error}");
+    assert_eq!(error.hint(), Some("decompress it first: brotli -dc 'a b.csv.br' | dv build - …"));
 }
 
 #[test]

@@ -42,10 +42,10 @@ pub(crate) fn group(rows: &[Row], by: By, docs: &[u32], asked: &Group) -> (Vec<G
     });
     found.truncate(asked.top);
     let groups = found.into_iter().map(|(value, docs, metrics)| GroupFound {
-        values: vec![match by {
+        values: vec![Some(match by {
             By::Near | By::Far | By::Doubles => Value::of(by.logical(), by.number(value)),
             By::Sorted | By::Binary => Value::Bytes(By::bytes(value)),
-        }],
+        })],
         count: docs.len() as u64,
         docs: docs.iter().take(asked.docs).map(|&doc| DocAddress { part: 0, doc: DocId::new(doc) }).collect(),
         metrics,

@@ -79,7 +79,7 @@ fn values(rows: &Dataset, name: &str, doc: u32) -> Vec<Plain> {
 }
 
 /// A group: its values, the number of its documents, and its metrics.
-type Found = (Vec<Value>, u64, Vec<Option<Measure>>);
+type Found = (Vec<Option<Value>>, u64, Vec<Option<Measure>>);
 
 /// The metrics of the requests: a sum, and distinct values of each kind of column.
 fn metrics(with_distinct: bool) -> Vec<Metric> {
@@ -88,13 +88,14 @@ fn metrics(with_distinct: bool) -> Vec<Metric> {
     [Metric::Sum("sum".into())].into_iter().chain(distinct).collect()
 }
 
-/// The groups in ascending order, and the number of documents in none.
-fn naive(rows: &Dataset, by: &[&str], metrics: &[Metric]) -> (Vec<Found>, u64) {
-    let mut groups: BTreeMap<Vec<Plain>, Vec<u32>> = BTreeMap::new();
+/// The groups in ascending order, missing values last, and the number of documents in none.
+fn naive(rows: &Dataset, by: &[&str], metrics: &[Metric], with_missing: bool) -> (Vec<Found>, u64) {
+    let mut groups: BTreeMap<Vec<(bool, Option<Plain>)>, Vec<u32>> = BTreeMap::new();
     let mut missing = 0;
     for doc in 0..rows.docs {
-        let tuple: Vec<Plain> = by.iter().flat_map(|name| values(rows, name, doc)).collect();
-        if tuple.len() == by.len() {
+        let tuple = by.iter().map(|name| values(rows, name, doc).pop()).map(|value| (value.is_none(), value));
+        let tuple: Vec<(bool, Option<Plain>)> = tuple.collect();
+        if with_missing || tuple.iter().all(|(is_missing, _)| !is_missing) {
             groups.entry(tuple).or_default().push(doc);
         } else {
             missing += 1;
@@ -102,9 +103,11 @@ fn naive(rows: &Dataset, by: &[&str], metrics: &[Metric]) -> (Vec<Found>, u64) {
     }
     let logical = |name: &str| rows.columns.iter().find(|(field, _)| field.name == name).unwrap().0.logical;
     let found = groups.into_iter().map(|(tuple, docs)| {
-        let tuple = tuple.into_iter().zip(by).map(|(value, name)| match value {
-            Plain::Number(number) => Value::of(logical(name), number),
-            Plain::Bytes(bytes) => Value::Bytes(bytes),
+        let tuple = tuple.into_iter().zip(by).map(|((_, value), name)| {
+            value.map(|value| match value {
+                Plain::Number(number) => Value::of(logical(name), number),
+                Plain::Bytes(bytes) => Value::Bytes(bytes),
+            })
         });
         let metrics = metrics.iter().map(|metric| {
             let all: Vec<Plain> = docs.iter().flat_map(|doc| values(rows, metric.column(), *doc)).collect();
@@ -163,7 +166,7 @@ proptest! {
         docs in prop_oneof![0..4_u32, 4..300_u32, 4_094..4_099_u32],
         (seed, values, missing) in (any::<u64>(), prop::sample::select(vec![1, 3, 40_u64]), prop::sample::select(vec![0, 0, 20_u64])),
         by in prop::sample::subsequence(BY.to_vec(), 1..=4),
-        (with_distinct, having) in (any::<bool>(), 0..HAVING.len()),
+        (with_distinct, having, with_missing) in (any::<bool>(), 0..HAVING.len(), any::<bool>()),
         (order, top) in (0..3_u8, prop::sample::select(vec![1, 3, 100_000_usize])),
         budget in prop::sample::select(vec![200_000, 1 << 28_usize]),
         threads in prop::sample::select(vec![1, 3_usize]),
@@ -171,7 +174,7 @@ proptest! {
     ) {
         let rows = any_rows(docs, seed, values, missing);
         let metrics = metrics(with_distinct);
-        let (mut expected, missing) = naive(&rows, &by, &metrics);
+        let (mut expected, missing) = naive(&rows, &by, &metrics, with_missing);
         let (text, passes) = HAVING[having];
         expected.retain(passes);
         let distinct = expected.len() as u64;
@@ -192,7 +195,7 @@ proptest! {
         }
         expected.truncate(top);
         let by: Vec<String> = by.into_iter().map(Into::into).collect();
-        let asked = Group { by, metrics, order, ..Group::by("") }.top(top).having(Query::parse(text).unwrap());
+        let asked = Group { by, metrics, order, with_missing, ..Group::by("") }.top(top).having(Query::parse(text).unwrap());
         let source = rows.source();
         let answer = match Search::new(&source).threads(threads).memory(budget).group(Docs::All, &asked) {
             Err(Error::Memory { .. } | Error::Request(_)) if budget < 1 << 20 => return Ok(()),

@@ -47,7 +47,7 @@ fn several_chunks_with_any_number_of_threads() {
                 .groups
                 .iter()
                 .map(|group| match (&group.values[0], &group.metrics[0]) {
-                    (Value::I64(value), Some(Measure::Sum(Sum::Integer(sum)))) => {
+                    (Some(Value::I64(value)), Some(Measure::Sum(Sum::Integer(sum)))) => {
                         (*value / apart, (group.count, *sum))
                     }
                     other => panic!("{other:?}"),
@@ -73,7 +73,7 @@ fn best_documents_of_several_chunks() {
     let best = (0..DOCS).find(|doc| doc % 1_000 == 999 && doc % 11 != 0).unwrap();
     let first = &answers[0].groups[0];
     assert_eq!(first.docs[0], DocAddress { part: 0, doc: DocId::new(best) });
-    assert_eq!(first.values[0], Value::I64(i64::from(best) * 7 % 1_009));
+    assert_eq!(first.values[0], Some(Value::I64(i64::from(best) * 7 % 1_009)));
     let count = (0..DOCS).filter(|doc| doc % 11 != 0 && doc * 7 % 1_009 == best * 7 % 1_009).count();
     assert_eq!(first.count, count as u64);
 }
@@ -142,7 +142,13 @@ fn groups_of_the_greatest_number() {
     let source = MemSource::new(4, [(field, ModelColumn::Numeric(by))]);
     let groups = Search::new(&source).group(Docs::All, &Group::by("by")).unwrap();
     let groups: Vec<_> = groups.groups.iter().map(|group| (group.values[0].clone(), group.count)).collect();
-    assert_eq!(groups, [(Value::I64(i64::MAX), 2), (Value::I64(i64::MAX - 1), 1)]);
+    assert_eq!(groups, [(Some(Value::I64(i64::MAX)), 2), (Some(Value::I64(i64::MAX - 1)), 1)]);
+    // A tuple of as many numbers is not one number.
+    let asked = Group::by("by").order(GroupOrder::Value).with_missing();
+    let groups = Search::new(&source).group(Docs::All, &asked).unwrap().groups;
+    let groups: Vec<_> = groups.iter().map(|group| (group.values[0].clone(), group.count)).collect();
+    let number = |below: i64| Some(Value::I64(i64::MAX - below));
+    assert_eq!(groups, [(number(1), 1), (number(0), 2), (None, 1)]);
 }
 
 /// Of unsigned numbers, what is stored says nothing of a sum without how many there are.
@@ -158,6 +164,6 @@ fn groups_by_sums_of_unsigned_numbers() {
     let asked = Group::by("by").metric(Metric::Sum("number".into())).order(GroupOrder::Metric(0)).top(1);
     let groups = Search::new(&source).group(Docs::All, &asked).unwrap().groups;
     assert_eq!(groups.len(), 1);
-    assert_eq!(groups[0].values[0], Value::I64(1));
+    assert_eq!(groups[0].values[0], Some(Value::I64(1)));
     assert_eq!(groups[0].metrics, [Some(Measure::Sum(Sum::Integer((1 << 64) + 1)))]);
 }

@@ -113,7 +113,11 @@ fn groups(field: &Field, other: &Field, fields: &[&Field]) -> Vec<Group> {
         group(GroupOrder::Best).top(4).sort(sort.to_vec()),
         group(GroupOrder::Best).docs(2),
         group(GroupOrder::Count).top(3).docs(3).sort(sort.to_vec()),
+        group(GroupOrder::Value).top(usize::MAX).docs(1).with_missing(),
     ];
+    if !other.kind.is_multi_valued() {
+        all.push(group(GroupOrder::Best).docs(2).sort(sort.to_vec()).and_by(&*other.name).with_missing());
+    }
     // Sums of doubles differ in their last bits, and so may their order.
     let orders = numbers.iter().enumerate().flat_map(|(at, field)| {
         let from = if field.logical == LogicalType::F64 { 2 } else { 0 };

@@ -1,0 +1,118 @@
+//! Existing files of another format are not replaced without `--force`.
+
+use crate::sandbox::Sandbox;
+
+const HINT: &str = "    hint: the name after -o is that of the file to write; use another name, or replace this file with --force\n";
+
+fn refused(name: &str, expected: &str) -> String {
+    format!("dv: {name}: expected {expected} to replace, found another file\n{HINT}")
+}
+
+/// A shell makes this of `dv build -o *.csv`.
+#[test]
+fn a_segment_replaces_only_a_segment() {
+    let sandbox = Sandbox::with("feb.csv", "a\n1\n");
+    sandbox.write("jan.csv", "a\n2\n");
+    sandbox.ok(&["build", "jan.csv", "-o", "jan.dv", "-q"]);
+    let others: [(&str, &[u8]); 7] = [
+        ("feb.csv", b"a\n1\n"),
+        ("line.csv", b"\n"),
+        ("a.ndjson", b"{\"a\":1}\n"),
+        ("a.parquet", b"PAR1\x15\x00\x15\x02PAR1"),
+        ("a.csv.gz", b"\x1f\x8b\x08\x08\0\0\0\0"),
+        ("latin.csv", b"caf\xe9\n1\n"),
+        ("cut.dv", b"\x89DV\r\n"),
+    ];
+    for (name, bytes) in others {
+        sandbox.write(name, bytes);
+        for command in [&["build", "-o", name, "jan.csv"][..], &["merge", "-o", name, "jan.dv"]] {
+            let run = sandbox.dv(command);
+            assert_eq!((run.code, run.err), (2, refused(name, "a segment")), "{command:?}");
+            assert_eq!(sandbox.read(name), bytes, "{command:?}");
+            sandbox.ok(&[command, &["--force", "-q"]].concat());
+            assert_eq!(sandbox.read(name), sandbox.read("jan.dv"), "{command:?}");
+            // Now it is a segment.
+            sandbox.ok(&[command, &["-q"]].concat());
+            sandbox.write(name, bytes);
+        }
+    }
+    // The file that `mktemp` makes, and a damaged segment.
+    sandbox.write("empty", "");
+    let mut damaged = sandbox.read("jan.dv");
+    damaged[70] ^= 1;
+    sandbox.write("damaged.dv", damaged);
+    for name in ["empty", "damaged.dv"] {
+        sandbox.ok(&["build", "feb.csv", "-o", name, "-q"]);
+        sandbox.ok(&["check", name]);
+    }
+}
+
+#[test]
+fn an_export_replaces_only_a_file_of_its_format() {
+    let sandbox = Sandbox::with("a.csv", "a\n1\n");
+    sandbox.ok(&["build", "a.csv", "-o", "a.dv", "-q"]);
+    sandbox.ok(&["build", "a.csv", "-o", "b.dv", "-q"]);
+    let segment = sandbox.read("b.dv");
+    for format in ["csv", "tsv", "ndjson"] {
+        for (name, bytes) in [
+            ("b.dv", &segment[..]),
+            ("b.parquet", b"PAR1\x15\x00\x15\x02PAR1"),
+            ("b.gz", b"\x1f\x8b\x08\x08abcd"),
+        ] {
+            sandbox.write(name, bytes);
+            let command = ["export", "a.dv", "--format", format, "-o", name];
+            let run = sandbox.dv(&command);
+            assert_eq!((run.code, run.err), (2, refused(name, "a text file")), "{command:?}");
+            assert_eq!(sandbox.read(name), bytes, "{command:?}");
+            sandbox.ok(&[&command[..], &["--force"]].concat());
+        }
+    }
+    // The last character of what is looked at may be cut.
+    for text in ["", "a\n1\n", &format!("x{}", "é".repeat(300))] {
+        sandbox.write("b.csv", text);
+        sandbox.ok(&["export", "a.dv", "-o", "b.csv"]);
+        assert_eq!(sandbox.read("b.csv"), b"a\n1\n");
+    }
+    assert_eq!(sandbox.dv(&["export", "a.dv", "--force"]).code, 2);
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_and_arrow_replace_their_own() {
+    let sandbox = Sandbox::with("a.csv", "a\n1\n");
+    sandbox.ok(&["build", "a.csv", "-o", "a.dv", "-q"]);
+    for (name, kind) in [("b.parquet", "a Parquet file"), ("b.arrow", "an Arrow file")] {
+        sandbox.write(name, "a\n1\n");
+        let run = sandbox.dv(&["export", "a.dv", "-o", name]);
+        assert_eq!((run.code, run.err), (2, refused(name, kind)));
+        sandbox.ok(&["export", "a.dv", "-o", name, "--force"]);
+        sandbox.ok(&["export", "a.dv", "-o", name]);
+    }
+}
+
+#[cfg(feature = "man")]
+#[test]
+fn a_page_of_the_manual_replaces_only_a_page() {
+    let sandbox = Sandbox::with("dv-build.1", "notes");
+    let run = sandbox.dv(&["man", "-o", "."]);
+    assert_eq!((run.code, run.err), (2, refused("./dv-build.1", "a page of the manual")));
+    assert_eq!(sandbox.read("dv-build.1"), b"notes");
+    sandbox.ok(&["man", "-o", ".", "--force"]);
+    sandbox.ok(&["man", "-o", "."]);
+}
+
+#[test]
+fn a_missing_output_gets_a_hint() {
+    let sandbox = Sandbox::new();
+    let hint = "    hint: -o is followed by the file to write, such as -o all.dv; other names are inputs\n";
+    for command in [
+        &["build", "a.csv", "b.csv"][..],
+        &["build", "a.csv", "b.dv"],
+        &["build", "a.csv", "-o"],
+        &["merge", "a.dv", "-o"],
+    ] {
+        let run = sandbox.dv(command);
+        assert!(run.code == 2 && run.err.ends_with(hint), "{run:?}");
+    }
+    assert!(!sandbox.dv(&["build", "-o", "a.dv"]).err.contains("hint"));
+}
