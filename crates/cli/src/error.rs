@@ -169,7 +169,7 @@ impl From<SearchError> for CliError {
 
 const NO_STORE: &str = "a store is a folder, which `dv store create` makes";
 
-/// What is in the place of a store's folder.
+/// Returns what a store's path names instead of a folder.
 fn no_folder(error: &api::writer::StorageError) -> Option<&'static str> {
     match error.io_error().kind() {
         io::ErrorKind::NotADirectory => Some("a file"),

@@ -98,7 +98,8 @@ pub(crate) enum GroupBy {
 
 const GROUP_LONG: &str = "\
 Group documents by the values of one or more columns with one value a document. Show the first groups with their number of \
-documents, sums and other metrics, and best documents. Documents without a value in one of the columns are in no group, unless --missing makes groups of them.
+documents, sums and other metrics, and best documents. Documents without a value in one of the columns are in no \
+group, unless --missing makes groups of them.
 
 --docs 1 with --by best is known as collapsing: one document for each value, the best first.";
 

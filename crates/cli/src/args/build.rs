@@ -20,8 +20,8 @@ Types: dv reads a sample of the rows and picks the first of bool, i64, u64, f64,
 (RFC 3339, in ms, us or ns as its digits need; UTC without an offset), ip, uuid and string that holds every value \
 of the sample. 007 and +5 make a column of strings; so do numbers that a double rounds, such as 9007199254740993.0 beside \
 1.5, and timestamps with different UTC offsets. Other decimals are numbers, also with an exponent (1e5). If cells become one \
-number although they differ, such as 2.5 and 2.50 or 1e3 and 1000, a note names them, also with --quiet. If a later value does not fit, dv reads the files again \
-and infers the types from all rows, with a note. In a pipe, with --strict or in `dv put`, it is an error that names the \
+number although they differ, such as 2.5 and 2.50 or 1e3 and 1000, a note names them, also with --quiet. If a later value \
+does not fit, dv reads the files again and infers the types from all rows, with a note. In a pipe, with --strict or in `dv put`, it is an error that names the \
 option to use. A column without a value in the sample is a string in CSV; in NDJSON, its first value decides, and \
 a field without any value is left out unless --type names it.
 

@@ -17,8 +17,8 @@ hits, 'logs/*.dv' is logs, and 'logs/web-*.dv' is web. NAME=PATH sets another na
 
 Values are printed as `dv export` prints them in canonical form; null is a missing value. Structs and maps are JSON \
 objects. `explain` shows the plan of a query, `explain analyze` also what each step took. `show tables` and `describe \
-TABLE` list tables and columns. In text, a quote is doubled and a backslash stands for itself, as in --where. A query that names `_part` or `_doc` gets these columns: the number of a row's segment, \
-from 0 on, and that of its document there. Put names with capitals or special characters in double quotes. Queries only read.";
+TABLE` list tables and columns. In text, a quote is doubled and a backslash stands for itself, as in --where. A query \
+that names `_part` or `_doc` gets these columns: the number of a row's segment, from 0 on, and that of its document there. Put names with capitals or special characters in double quotes. Queries only read.";
 
 const EXAMPLES: &str = "\
 Examples:

@@ -28,7 +28,7 @@ pub(crate) struct Dialect {
     pub(crate) extras: Extras,
 }
 
-/// What few files need.
+/// Rarely needed options of a dialect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extras {
     /// The number of lines before the header.

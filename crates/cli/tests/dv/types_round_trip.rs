@@ -175,7 +175,7 @@ fn telling(ty: LogicalType) -> Option<Cell> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// What text says of its type: all types but strings, which may hold any text, and bytes.
+    /// The types that `dv` infers again from text: all but strings, which may hold any text, and bytes.
     #[test]
     fn types_are_inferred_again(
         columns in LogicalType::ALL.into_iter().filter(|ty| telling(*ty).is_some())
