@@ -441,3 +441,11 @@ fn a_batch_reads_nothing_from_unverified_granules() {
         }
     }
 }
+
+/// A sparse block with a bucket of 128 documents.
+#[test]
+fn a_full_bucket_of_a_sparse_block_answers_as_plain_bits_do() {
+    let bits = bits(BLOCK, (0..BLOCK).step_by(97).chain((1_024..1_280).step_by(2)));
+    let questions = Questions::new(&bits, &mut Noise(7));
+    questions.ask(&open(encode_bits(&bits, true), questions.docs, JumpTables::Baked));
+}

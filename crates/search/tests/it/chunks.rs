@@ -211,3 +211,12 @@ fn any_number_of_threads_sorts_equally() {
         assert!(sorted(several) == alone, "by {keys:?} with {several} threads");
     }
 }
+
+#[test]
+fn a_pattern_is_not_that_without_regard_to_case() {
+    let column = ModelColumn::Binary(["x", "X", "y"].map(|text| Some(text.as_bytes().to_vec())).into());
+    let source = MemSource::new(3, [(Field::new("a", Kind::Binary, LogicalType::Utf8), column)]);
+    let query = Query::parse("a *= 'x' i and not a *= 'x'").unwrap();
+    let found = query.bind(&source).unwrap().collect(Docs::All).unwrap();
+    assert!(found.iter().eq([DocId::new(1)]));
+}

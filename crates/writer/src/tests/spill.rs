@@ -218,3 +218,40 @@ fn values_in_a_temporary_file_are_no_plain_columns() {
         assert!(message(writer.into_plain()).ends_with(expected));
     }
 }
+
+/// Terms of more bytes than are read from a file at once.
+#[test]
+fn terms_longer_than_a_chunk_are_merged_from_files() {
+    let term = |i: u64| format!("{}", mix(i, 1)).repeat(if i.is_multiple_of(3) { 20_000 } else { 1 });
+    let spec = || FieldSpec::new("term", LogicalType::Utf8).kind(BytesKind::Sorted);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.dv");
+    let options = WriterOptions { budget: 1 << 20, ..WriterOptions::default() };
+    let mut writer = SegmentWriter::create(&path, Schema::new(), options).unwrap();
+    let mut other = SegmentWriter::in_memory(Schema::new(), WriterOptions::default());
+    let fields = [writer.add_field(spec()).unwrap(), other.add_field(spec()).unwrap()];
+    for i in 0..60 {
+        let mut doc = writer.document();
+        doc.str(fields[0], &term(i)).unwrap();
+        doc.finish().unwrap();
+        let mut doc = other.document();
+        doc.str(fields[1], &term(i)).unwrap();
+        doc.finish().unwrap();
+    }
+    writer.finish().unwrap();
+    assert!(std::fs::read(path).unwrap() == other.finish_bytes().unwrap());
+}
+
+/// The values change where a chunk of the encoder ends.
+#[test]
+fn distinct_values_are_counted_across_chunks() {
+    let (schema, [number]) = schema([FieldSpec::new("number", LogicalType::I64)]);
+    let mut writer = in_memory(schema);
+    for i in 0..20_000_i64 {
+        let mut doc = writer.document();
+        doc.i64(number, i / 64).unwrap();
+        doc.finish().unwrap();
+    }
+    let (_, columns) = columns(&writer.finish_bytes().unwrap());
+    assert_eq!(columns[0].statistics.distinct, Some(313));
+}
