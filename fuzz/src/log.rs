@@ -26,6 +26,7 @@ fn build() -> Result<PowerLossDirectory> {
     let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
     let json = text.rsplit_once("crc32").map_or("", |(json, _)| json);
     let json = json.replace("\"first_log\": null", "\"first_log\": 1");
+    let json = json.replacen("\"number\": 1,", "\"number\": 2,", 1);
     let sealed = format!("{json}crc32 {:08x}\n", crc32fast::hash(json.as_bytes()));
     let file = disk.create("commit-00000002".as_ref())?;
     assert!(file.write_at(sealed.as_bytes(), 0).is_ok() && json.contains("\"first_log\": 1"));

@@ -45,7 +45,9 @@ fn build() -> Result<(PowerLossDirectory, Vec<u8>)> {
     let bytes = commit.read_at(docvalues::Section::Header, 0, len);
     let mut bytes = bytes.map(std::borrow::Cow::into_owned).unwrap_or_default();
     bytes.truncate(len - "crc32 00000000\n".len());
-    Ok((disk, bytes))
+    let json = String::from_utf8_lossy(&bytes);
+    let json = json.replacen(&format!("\"number\": {number},"), "\"number\": 900,", 1);
+    Ok((disk, json.into_bytes()))
 }
 
 /// The JSON of a commit, with its checksum, beside genuine files.

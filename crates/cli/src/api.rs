@@ -1,9 +1,9 @@
 //! The parts of the `docvalues` crates that this crate uses, in one place.
 
 pub(crate) use docvalues::column::{
-    Bounds, Column, ColumnInfo, ColumnSource, DocAddress, DocId, DocRange, Error, ErrorKind, Field, Kind,
-    LiveDocs, OrdRange, Part, PruneCounts, Pruning, Rows, SkipIndex, SortKey, TermOrd, Values, View,
-    promotion,
+    AbsentColumn, Bounds, Column, ColumnInfo, ColumnSource, DocAddress, DocId, DocRange, Error, ErrorKind,
+    Field, Kind, LiveDocs, OrdRange, Part, PruneCounts, Pruning, Rows, SkipIndex, SortKey, TermOrd, Values,
+    View, promotion,
 };
 #[cfg(feature = "parquet")]
 pub(crate) use docvalues::format::file::field::MAX_NAME;

@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod build;
+mod commit;
 mod ids;
 mod inspect;
 mod lookup;
@@ -23,6 +24,7 @@ pub(crate) use aggregate::{
     FacetArgs, FacetBy, GroupArgs, GroupBy, GroupSpec, HistogramArgs, HistogramSpec, TextOrNumber,
 };
 pub(crate) use build::{BuildArgs, InputArgs, SchemaArgs};
+pub(crate) use commit::CommitArgs;
 pub(crate) use ids::IdArgs;
 pub(crate) use inspect::{InfoArgs, StatsArgs, TermsArgs};
 pub(crate) use lookup::LookupArgs;
@@ -35,7 +37,7 @@ pub(crate) use set::SetArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use sql::SqlArgs;
 pub(crate) use store::{
-    CommitArgs, CommitsArgs, CreateArgs, LogArgs, RecoverArgs, RmArgs, StoreArgs, StoreCommand,
+    AlterArgs, CommitsArgs, CreateArgs, LogArgs, RecoverArgs, RmArgs, StoreArgs, StoreCommand,
 };
 pub(crate) use verify::{CheckArgs, DiffArgs};
 pub(crate) use where_guide::WhereGuideArgs;

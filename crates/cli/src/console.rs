@@ -27,13 +27,16 @@ pub struct Console<'a> {
     pub err_colours: bool,
     /// Whether cells of tables were cut.
     is_cut: bool,
+    /// What the command has done already, such as "commit 7 of st was made", to be said if its report cannot be written.
+    pub(crate) done: Option<String>,
 }
 
 impl<'a> Console<'a> {
     /// A console that is not a terminal.
     pub fn plain(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Console<'a> {
         let (out_width, err_width) = (None, None);
-        Console { out, err, out_width, err_width, out_colours: false, err_colours: false, is_cut: false }
+        let (out_colours, err_colours) = (false, false);
+        Console { out, err, out_width, err_width, out_colours, err_colours, is_cut: false, done: None }
     }
 
     /// A console over the standard output and error of this process.
@@ -41,7 +44,7 @@ impl<'a> Console<'a> {
         let (out_width, err_width) = (width(io::stdout()), width(io::stderr()));
         let out_colours = colours::by_default(&io::stdout());
         let err_colours = colours::by_default(&io::stderr());
-        Console { out, err, out_width, err_width, out_colours, err_colours, is_cut: false }
+        Console { out, err, out_width, err_width, out_colours, err_colours, is_cut: false, done: None }
     }
 
     /// Prints indented JSON.
@@ -69,7 +72,7 @@ impl<'a> Console<'a> {
         out: &mut dyn Write,
         write: impl FnOnce(&mut Console<'_>) -> T,
     ) -> T {
-        let mut console = Console { out, err: &mut *self.err, out_width: None, ..*self };
+        let mut console = Console { out, err: &mut *self.err, out_width: None, done: None, ..*self };
         let written = write(&mut console);
         self.is_cut = console.is_cut;
         written
@@ -81,9 +84,9 @@ impl<'a> Console<'a> {
             return write(self);
         }
         let mut out = Escaped(&mut *self.out);
-        let mut console = Console { out: &mut out, err: &mut *self.err, ..*self };
+        let mut console = Console { out: &mut out, err: &mut *self.err, done: None, ..*self };
         let written = write(&mut console);
-        self.is_cut = console.is_cut;
+        (self.is_cut, self.done) = (console.is_cut, console.done);
         written
     }
 

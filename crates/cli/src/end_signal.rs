@@ -1,4 +1,4 @@
-//! Signals that ask a command to end: SIGINT (Ctrl-C) and SIGTERM.
+//! Signals that ask a command to end: SIGINT (Ctrl-C) and SIGTERM. And one that must not: SIGXFSZ.
 
 use std::io;
 use std::sync::Arc;
@@ -12,6 +12,18 @@ use crate::error::Exit;
 
 /// A signal ends a wait after this time at the latest.
 const TURN: Duration = Duration::from_millis(50);
+
+/// Makes a write beyond the limit of a file's size (`ulimit -f`) an error, as one to a full disk is, instead of the end of the
+/// process.
+#[cfg(unix)]
+pub(crate) fn ignore_size_signal() {
+    // Without this, the signal does what it always did.
+    drop(flag::register(signal_hook::consts::SIGXFSZ, Arc::default()));
+}
+
+/// Other systems have no such signal.
+#[cfg(not(unix))]
+pub(crate) fn ignore_size_signal() {}
 
 /// The first signal that asked the command to end, if one did.
 #[derive(Clone, Debug, Default)]

@@ -39,11 +39,20 @@ pub(crate) struct CliError {
     pub(crate) quiet: bool,
     /// One column is damaged, and the only hint is to read other columns.
     pub(crate) damaged_column: bool,
+    /// Writing the output failed, but not the command.
+    pub(crate) of_output: bool,
 }
 
 impl CliError {
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> CliError {
-        CliError { exit, message: message.into(), hint: None, quiet: false, damaged_column: false }
+        CliError {
+            exit,
+            message: message.into(),
+            hint: None,
+            quiet: false,
+            damaged_column: false,
+            of_output: false,
+        }
     }
 
     /// Something is damaged, bad, or not found.
@@ -92,7 +101,11 @@ impl From<io::Error> for CliError {
     fn from(error: io::Error) -> CliError {
         let quiet = error.kind() == io::ErrorKind::BrokenPipe;
         let exit = if quiet { Exit::Ok } else { Exit::Unreadable };
-        CliError { quiet, ..CliError::new(exit, format!("cannot write the output: {error}")) }
+        CliError {
+            quiet,
+            of_output: true,
+            ..CliError::new(exit, format!("cannot write the output: {error}"))
+        }
     }
 }
 
@@ -202,6 +215,11 @@ impl From<api::store::Error> for CliError {
             StoreError::Damaged { .. } => CliError::failed(error.to_string()).hint(
                 "`dv check` lists all damage, `dv commits` the commits to which `dv recover` can go back",
             ),
+            StoreError::LostBatches { first, .. } => CliError::failed(error.to_string())
+                .hint(format!("--discard-log={first} loses them; `dv commits` lists other commits")),
+            StoreError::DamagedDepot { .. } => {
+                CliError::failed(error.to_string()).hint("`dv replicate --to` of the leader puts damaged files again")
+            }
             StoreError::NoCommit { .. } => {
                 CliError::failed(error.to_string()).hint("`dv commits` lists them; --keep-commits keeps more")
             }

@@ -1,13 +1,15 @@
 //! `FIELD=VALUE`, `FIELD+=VALUE`, `FIELD-=VALUE` and `--unset FIELD`: the changes of an update.
 
+use std::path::Path;
+
 use crate::api::Field;
 use crate::api::store::{StoreSchema, Update, WriteBatch};
 use crate::error::CliError;
 use crate::input::column::Column;
 use crate::input::column_type::ColumnType;
 use crate::input::error::{excerpt, meant, with_text};
-use crate::input::import::StoredRef;
-use crate::input::parse_cell::Stored;
+use crate::input::import::{StoredRef, alter_command, wider_type};
+use crate::input::parse_cell::{Stored, TypeMismatch};
 use crate::input::row::Form;
 use crate::input::schema::Schema;
 use crate::output::format_value::Printer;
@@ -46,17 +48,18 @@ enum Value {
 impl FieldChanges {
     /// Parses the arguments of a command. Values are read by the types of `schema`.
     pub(crate) fn parse(
+        folder: &Path,
         arguments: &[String],
         unset: &[String],
         schema: &StoreSchema,
     ) -> Result<FieldChanges, CliError> {
         let mut requests = Schema::default();
-        store_schema::require(schema, &mut requests)?;
+        store_schema::require(folder, schema, &mut requests)?;
         let mut changes = FieldChanges { changes: Vec::new() };
         for argument in arguments {
             let (name, action, text) = split(argument, schema)?;
             let change = changes.of(name, action, schema)?;
-            change.push(text, &requests)?;
+            change.push(text, (folder, &requests))?;
         }
         for name in unset {
             changes.of(name, Action::Unset, schema)?;
@@ -143,18 +146,23 @@ impl FieldChanges {
 
 impl FieldChange {
     /// Adds a value.
-    fn push(&mut self, text: &str, requests: &Schema) -> Result<(), CliError> {
+    fn push(&mut self, text: &str, (folder, requests): (&Path, &Schema)) -> Result<(), CliError> {
         let (name, ty) = (self.field.name.as_str(), column_type(&self.field));
         if !self.values.is_empty() && !ty.multi {
             let message = format!("column {name:?} ({ty}): expected one value a document, found several");
             return Err(CliError::usage(message));
         }
         let column = Column::new(name, requests.get(name));
-        let value = read(&column, ty, text).map_err(|problem| {
+        let alter = |wider: &str| {
+            let command = alter_command(&folder.to_string_lossy(), name, wider);
+            format!("`{command}` makes the column wider")
+        };
+        let value = read(&column, ty, text).map_err(|mismatch| {
             let found = if text.is_empty() { "nothing".to_owned() } else { excerpt(text.as_bytes()) };
-            let message = with_text(&format!("column {name:?} ({ty}): {problem}"), &found);
-            match text {
-                "" => CliError::usage(message).hint(format!("--unset {name} removes the value")),
+            let message = with_text(&format!("column {name:?} ({ty}): {}", mismatch.problem), &found);
+            match (text, wider_type(ty, &mismatch)) {
+                ("", _) => CliError::usage(message).hint(format!("--unset {name} removes the value")),
+                (_, Some(wider)) => CliError::usage(message).hint(alter(&wider)),
                 _ => CliError::usage(message),
             }
         })?;
@@ -191,12 +199,12 @@ impl Value {
 }
 
 /// Reads a value of a column; returns the problem if it is none.
-fn read(column: &Column, ty: ColumnType, text: &str) -> Result<Value, String> {
+fn read(column: &Column, ty: ColumnType, text: &str) -> Result<Value, TypeMismatch> {
     let mut bytes = Vec::new();
     match column.cell_parser(ty).read(Form::Bare, text, &mut bytes) {
         Ok((Stored::Number(number), _)) => Ok(Value::Number(number)),
         Ok((Stored::Bytes, _)) => Ok(Value::Bytes(bytes)),
-        Err(mismatch) => Err(mismatch.problem),
+        Err(mismatch) => Err(mismatch),
     }
 }
 

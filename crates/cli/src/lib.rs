@@ -62,6 +62,7 @@ use output::text::for_terminal;
 
 /// Runs the command line `args`, whose first element is the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) -> Exit {
+    end_signal::ignore_size_signal();
     let args: Vec<OsString> = args.into_iter().collect();
     match colours::choice(&args) {
         ColorChoice::Auto => {}
@@ -82,10 +83,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
     let result = result.and_then(|exit| console.finish().map(|()| exit).map_err(CliError::from));
     match result {
         Ok(exit) => exit,
-        Err(failure) => {
+        Err(mut failure) => {
             if !failure.quiet {
                 // Output that was printed earlier comes before the error.
                 let _ = console.out.flush();
+                if let Some(done) = console.done.take().filter(|_| failure.of_output) {
+                    failure.message += &format!("; but {done}");
+                }
                 console.note(&failure.to_string());
             }
             failure.exit

@@ -10,8 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::api::search::{MixedTypes, Parts};
-use crate::api::store::{SnapshotSegment, StoreReader};
-use crate::api::{DocAddress, DocId, Field, LiveDocs, LogicalType, MAGIC, Search, SearchError, promotion};
+use crate::api::store::{SnapshotSegment, StoreReader, StoreSchema};
+use crate::api::writer::{BytesKind, FieldSpec, FinishError, Schema, SegmentWriter, WriterOptions};
+use crate::api::{
+    DocAddress, DocId, Field, IdOptions, LiveDocs, LogicalType, MAGIC, Search, SearchError, Segment,
+    promotion,
+};
 use crate::args::WhereArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -19,7 +23,7 @@ use crate::number::FloatStyle;
 use crate::open_segment::OpenSegment;
 use crate::output::json::Json;
 use crate::read;
-use crate::store_source::StoreSource;
+use crate::store_source::{StoreFields, StoreSource};
 use crate::text_format::TextFormat;
 
 /// The most files that a message names.
@@ -284,15 +288,40 @@ fn open(path: &Path) -> Result<Opened, CliError> {
         return Ok(Opened { segments: vec![opened], order: None });
     }
     let snapshot = read::open_store(path)?;
-    let schema = Arc::new(snapshot.schema().clone());
+    let schema = snapshot.schema();
+    let by_name = schema.fields().iter().map(|field| (field.name.clone(), field.clone()));
+    let fields = Arc::new(by_name.collect::<StoreFields>());
     let opened = |(part, SnapshotSegment { segment, live, .. }): (usize, SnapshotSegment<'_>)| {
         // The segment itself has the values as they were written.
         let source = snapshot.parts().source(part).clone();
-        let source = Arc::new(StoreSource { source, schema: schema.clone() });
+        let source = Arc::new(StoreSource { source, fields: fields.clone() });
         OpenSegment { segment: segment.clone(), source, live: live.clone() }
     };
-    let segments = snapshot.segments().enumerate().map(opened);
-    Ok(Opened { segments: segments.collect(), order: Some(schema.fields().to_vec()) })
+    let mut segments: Vec<OpenSegment> = snapshot.segments().enumerate().map(opened).collect();
+    if segments.is_empty() {
+        segments.push(without_documents(path, schema, fields)?);
+    }
+    Ok(Opened { segments, order: Some(schema.fields().to_vec()) })
+}
+
+/// A store without segments, as a segment without documents: it has the columns and the ids of the store.
+fn without_documents(
+    path: &Path,
+    schema: &StoreSchema,
+    fields: Arc<StoreFields>,
+) -> Result<OpenSegment, CliError> {
+    let mut columns = Schema::new();
+    let id_field = schema.id_field().and_then(|name| schema.field(name));
+    let spec = |field: &Field| FieldSpec::new(&field.name, field.logical).kind(BytesKind::Binary);
+    let id_field = id_field.map(|field| columns.add(spec(field))).transpose()?;
+    let mut writer = SegmentWriter::in_memory(columns, WriterOptions::default());
+    if let Some(id_field) = id_field {
+        writer.id_field(id_field, IdOptions::default())?;
+    }
+    let bytes = writer.finish_bytes().map_err(FinishError::into_error)?;
+    let segment = Segment::from_reader(Arc::new(bytes), path, read::open_options())?;
+    let source = Arc::new(StoreSource { source: Arc::new(segment.clone()), fields });
+    Ok(OpenSegment { segment, source, live: LiveDocs::all(0) })
 }
 
 /// The files for messages: all of them, or the first and their number.

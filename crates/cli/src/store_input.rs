@@ -1,5 +1,6 @@
 //! Adds the documents of an import to a store, batch by batch.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use crate::api::Field;
@@ -53,8 +54,9 @@ pub(crate) struct Outcomes {
     pub(crate) updated: u64,
     pub(crate) not_found: u64,
     pub(crate) stale: u64,
-    /// The first document that was not found, counted from 1.
+    /// The first document that was not found, and the first stale one, counted from 1.
     pub(crate) first_not_found: Option<u64>,
+    pub(crate) first_stale: Option<u64>,
 }
 
 impl Outcomes {
@@ -71,7 +73,10 @@ impl Outcomes {
                 self.first_not_found.get_or_insert(self.documents() + 1);
                 self.not_found += 1;
             }
-            Outcome::Stale { .. } => self.stale += 1,
+            Outcome::Stale { .. } => {
+                self.first_stale.get_or_insert(self.documents() + 1);
+                self.stale += 1;
+            }
             _ => self.added += 1,
         }
     }
@@ -156,10 +161,12 @@ impl<'s> StoreInput<'s> {
         }
     }
 
-    fn add(&mut self, import: &Import, document: &Document) -> Result<(), CliError> {
+    fn add(&mut self, import: &Import, document: &mut Document) -> Result<(), CliError> {
         self.require_fields(import, document.values().map(|(column, _)| column))?;
         let target = if self.plan.partial { self.batch.update() } else { self.batch.upsert() };
-        write_document(document, &self.fields, target)
+        write_document(document, &self.fields, target)?;
+        document.free_large();
+        Ok(())
     }
 
     /// Adds several documents of a text file.
@@ -255,18 +262,21 @@ impl<'s> StoreInput<'s> {
         let snapshot = self.store.snapshot();
         self.columns.resize_with(import.columns().len(), || None);
         let mut changed = Vec::new();
+        let schema = snapshot.schema();
+        let of_store: HashMap<&str, &Field> =
+            schema.fields().iter().map(|field| (field.name.as_str(), field)).collect();
         for (column, known) in import.columns().iter().zip(&mut self.columns) {
             // The values of the sample are still to come.
             let is_sampled = column.example.is_some() && !column.excluded;
             if !is_sampled && !column.is_stored() {
                 continue;
             }
-            let schema = snapshot.schema();
             let is_changed = is_sampled || column.values > 0;
             if self.plan.partial && is_changed && schema.id_field() != Some(&column.name) {
                 store_schema::require_updatable(schema, &column.name)?;
             }
-            let known = known.get_or_insert_with(|| StoreColumn::of(column, schema.field(&column.name)));
+            let known =
+                known.get_or_insert_with(|| StoreColumn::of(column, of_store.get(&*column.name).copied()));
             let format = format_of(import, column, (known, self.plan.partial));
             if !known.is_there || known.field.format != format {
                 (known.is_there, known.field.format) = (true, format);

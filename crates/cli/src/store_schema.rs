@@ -1,12 +1,16 @@
 //! The schema of a store: from requests of the user, and as requests on the columns of an input.
 
+use std::path::Path;
+
 use crate::api::store::StoreSchema;
 use crate::api::writer::{BytesKind, FieldSpec};
-use crate::api::{Compression, Field, Kind, LogicalType};
+use crate::api::{Compression, Field, Kind, LogicalType, promotion};
 use crate::args::CreateArgs;
 use crate::error::CliError;
 use crate::input::column_type::{BaseType, ColumnType, Layout, TypeRequest, unit_of};
+use crate::input::import::alter_command;
 use crate::input::schema::{ColumnRequest, Schema, TimeRequest};
+use crate::number::FloatStyle;
 use crate::segment_input::spec;
 use crate::sort;
 use crate::text_format::TextFormat;
@@ -14,13 +18,12 @@ use crate::text_format::TextFormat;
 /// The schema of a new store.
 pub(crate) fn of_requests(requests: &Schema, args: &CreateArgs) -> Result<StoreSchema, CliError> {
     let CreateArgs { id_field, version_field, sort_by, .. } = args;
-    let (id_field, mut schema) = (id_field.as_deref(), StoreSchema::new());
-    for (name, request) in requests.iter() {
-        let is_id = id_field == Some(name);
-        let field = field_of_request(name, request, is_id)
-            .map_err(|why| CliError::usage(format!("column {name:?}: {why}")))?;
-        schema = schema.with_field(field)?;
-    }
+    let id_field = id_field.as_deref();
+    let fields = requests.iter().map(|(name, request)| {
+        field_of_request(name, request, id_field == Some(name))
+            .map_err(|why| CliError::usage(format!("column {name:?}: {why}")))
+    });
+    let mut schema = StoreSchema::new().with_fields(fields.collect::<Result<Vec<_>, _>>()?)?;
     if let Some(id_field) = id_field {
         if schema.field(id_field).is_none() {
             schema = schema.with_field(Field::new(id_field, Kind::Binary, LogicalType::Utf8))?;
@@ -81,8 +84,25 @@ pub(crate) fn field(spec: &FieldSpec) -> Field {
     Field { format: spec.spelling().map(str::to_owned), ..Field::new(spec.name(), kind, spec.logical()) }
 }
 
+/// The fields of a store with the types that the user asks for, in the text formats that they have.
+pub(crate) fn altered(store: &StoreSchema, requests: &Schema) -> Result<Vec<Field>, CliError> {
+    let field = |(name, request): (&str, &ColumnRequest)| {
+        let asked = field_of_request(name, request, false)
+            .map_err(|why| CliError::usage(format!("column {name:?}: {why}")))?;
+        // The library refuses one that is not there.
+        let Some(known) = store.field(name) else { return Ok(asked) };
+        let mut format = known.format.as_deref().map(TextFormat::parse).unwrap_or_default();
+        if known.logical != asked.logical && asked.logical == LogicalType::F64 {
+            // In CSV, whole numbers below 10^16 are printed as before.
+            format.float = Some(FloatStyle::Cell);
+        }
+        Ok(Field { format: format.to_format(), ..asked })
+    };
+    requests.iter().map(field).collect()
+}
+
 /// Adds the fields of a store to the requests of the user, who must not ask for other types.
-pub(crate) fn require(store: &StoreSchema, requests: &mut Schema) -> Result<(), CliError> {
+pub(crate) fn require(folder: &Path, store: &StoreSchema, requests: &mut Schema) -> Result<(), CliError> {
     for field in store.fields() {
         let multi = field.kind.is_multi_valued();
         let layout = match field.kind {
@@ -99,7 +119,15 @@ pub(crate) fn require(store: &StoreSchema, requests: &mut Schema) -> Result<(), 
             let known = ColumnType { logical: field.logical, multi, layout };
             let message =
                 format!("column {:?}: the store has type {known}, asked for is {found}", field.name);
-            return Err(CliError::failed(message).hint("the type of a store's column never changes"));
+            let hint = match column_type(other) {
+                Some(wider) if is_wider(known, wider) => {
+                    let folder = folder.to_string_lossy();
+                    let command = alter_command(&folder, &field.name, &wider.to_string());
+                    format!("`{command}` makes the column wider")
+                }
+                _ => "a store's column keeps its type, unless `dv store alter` makes it wider".to_owned(),
+            };
+            return Err(CliError::failed(message).hint(hint));
         }
         let must_exist = asked.as_ref().is_some_and(|asked| asked.must_exist);
         let (time, separator) = asked.map_or((None, None), |asked| (asked.time, asked.separator));
@@ -137,6 +165,13 @@ fn is_same(asked: TypeRequest, ty: TypeRequest) -> bool {
         || asked.base == BaseType::Timestamp
             && column_type(ty).is_some_and(|ty| unit_of(ty.logical).is_some());
     base && layout && asked.multi == ty.multi
+}
+
+/// Whether `dv store alter` may make one type the other.
+fn is_wider(known: ColumnType, asked: ColumnType) -> bool {
+    let logical = promotion::common(known.logical, asked.logical) == Some(asked.logical);
+    let has_no_sets = matches!(known.layout, Some(Layout::Binary(_)));
+    logical && if asked.multi { known.multi || !has_no_sets } else { !known.multi }
 }
 
 fn column_type(ty: TypeRequest) -> Option<ColumnType> {

@@ -1,25 +1,31 @@
 //! The columns of a segment of a store, in the text formats of the store.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::api::store::StoreSchema;
-use crate::api::{Column, ColumnInfo, ColumnSource, DocRange, Error, Field, SkipIndex, SortKey, Values};
+use crate::api::{
+    AbsentColumn, Column, ColumnInfo, ColumnSource, DocRange, Error, ErrorKind, Field, SkipIndex, SortKey,
+    Values,
+};
 use crate::text_format::TextFormat;
 
-/// A segment of a store with its updates.
+/// The fields of a store, by name.
+pub(crate) type StoreFields = BTreeMap<String, Field>;
+
+/// A segment of a store with its updates. It has all columns of the store, some perhaps without values.
 ///
 /// A column has the text format that the segment and the store have in common, because updates may lack that of the
 /// segment: 1.234 is not to be printed as 1.23.
 pub(crate) struct StoreSource {
     pub(crate) source: Arc<dyn ColumnSource + Send + Sync>,
-    pub(crate) schema: Arc<StoreSchema>,
+    pub(crate) fields: Arc<StoreFields>,
 }
 
 impl StoreSource {
     /// The text format in common.
     fn format(&self, field: &Field) -> Option<String> {
         let own = field.format.as_deref();
-        match self.schema.field(&field.name).map(|of_store| of_store.format.as_deref()) {
+        match self.fields.get(&field.name).map(|of_store| of_store.format.as_deref()) {
             Some(of_store) if of_store != own => TextFormat::in_common([own, of_store].into_iter()),
             _ => field.format.clone(),
         }
@@ -32,12 +38,21 @@ impl ColumnSource for StoreSource {
     }
 
     fn fields(&self) -> Result<Vec<Field>, Error> {
-        let described = |field: Field| Field { format: self.format(&field), ..field };
-        Ok(self.source.fields()?.into_iter().map(described).collect())
+        let mut fields = (*self.fields).clone();
+        for field in self.source.fields()? {
+            let format = self.format(&field);
+            fields.insert(field.name.clone(), Field { format, ..field });
+        }
+        Ok(fields.into_values().collect())
     }
 
     fn column(&self, name: &str) -> Result<Arc<dyn Column>, Error> {
-        let column = self.source.column(name)?;
+        let column = match (self.source.column(name), self.fields.get(name)) {
+            (Err(error), Some(field)) if matches!(error.kind(), ErrorKind::NoSuchColumn { .. }) => {
+                return Ok(Arc::new(AbsentColumn::of(field.clone(), self.source.docs())));
+            }
+            (column, _) => column?,
+        };
         let format = self.format(&column.info().field);
         if format == column.info().field.format {
             return Ok(column);

@@ -1,5 +1,6 @@
 //! The open columns of a request, in all parts of the search.
 
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -32,6 +33,8 @@ pub(crate) struct ColumnSet {
 #[derive(Default)]
 pub(crate) struct Columns {
     columns: Vec<(Arc<ColumnSet>, Option<Arc<TermIds>>)>,
+    /// The slots of those that were opened by name.
+    by_name: HashMap<String, Slot>,
 }
 
 /// The columns of a request in one part.
@@ -155,15 +158,13 @@ fn total(mut counts: impl Iterator<Item = Count> + Clone) -> Count {
 impl Columns {
     /// The slot of column `name`, which is opened if necessary.
     pub(crate) fn slot(&mut self, search: &Search<'_>, name: &str) -> Result<Slot> {
-        let opened = self.columns.iter().position(|(set, _)| set.info.field.name == name);
-        let at = match opened {
-            Some(at) => at,
-            None => {
-                self.columns.push((search.column_set(name)?, None));
-                self.columns.len() - 1
-            }
-        };
-        Ok(Slot(at))
+        if let Some(opened) = self.by_name.get(name) {
+            return Ok(*opened);
+        }
+        self.columns.push((search.column_set(name)?, None));
+        let slot = Slot(self.columns.len() - 1);
+        self.by_name.insert(name.to_owned(), slot);
+        Ok(slot)
     }
 
     /// Adds a column without a name. Call it after all columns that are opened by name.

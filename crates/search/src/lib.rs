@@ -62,6 +62,7 @@ pub use docs_by_part::{DocSet, DocsByPart};
 pub use docvalues_column::{Bitset, Value};
 pub use error::{Error, PartError, Result};
 pub use parts::{PartChange, Parts, TermMemory};
+pub use promoted_column::widened;
 pub use query::Query;
 pub use request::{SearchAnswer, SearchRequest, Times};
 pub use search::{MissingColumns, MixedTypes, Search};

@@ -85,12 +85,21 @@ pub(crate) fn promoted(column: Arc<dyn Column>, field: &Field) -> Arc<dyn Column
     if (own.kind, own.logical) == (field.kind, field.logical) {
         return column;
     }
+    let field = Field { kind: field.kind, logical: field.logical, ..own.clone() };
+    widened(column, &field)
+}
+
+/// A column as one of a wider kind or type, that of `field`: numeric as sorted-numeric, sorted as sorted-set, integers as
+/// doubles, unsigned integers as signed ones.
+///
+/// Reading a number that is not exact in the new type is an error that names it.
+pub fn widened(column: Arc<dyn Column>, field: &Field) -> Arc<dyn Column> {
     let mut info = column.info().clone();
-    if own.logical != field.logical {
+    if info.field.logical != field.logical {
         // An integer may have no double, so ends are not converted.
         (info.bounds, info.sum) = (Bounds::Unknown, None);
     }
-    (info.field.kind, info.field.logical) = (field.kind, field.logical);
+    info.field = field.clone();
     Arc::new(PromotedColumn { inner: column, info })
 }
 

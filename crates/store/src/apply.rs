@@ -21,7 +21,7 @@ use crate::apply_updates::Pending;
 
 use crate::batch::{Applied, Condition, Operation, Outcome, What, WriteBatch};
 use crate::buffer::Place;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::flush::Sealed;
 use crate::log::body::Decided;
 use crate::prepare::{Found, Prepared};
@@ -69,6 +69,8 @@ pub(crate) enum Current {
     /// In the part of the buffer that is being written.
     Sealed(Place),
     Segment(usize, DocId),
+    /// Its segment was dropped, as no document in it was live.
+    Gone,
 }
 
 impl Store {
@@ -96,7 +98,9 @@ impl Store {
     ///
     /// If the schema has a [version field](crate::StoreSchema::with_version_field), the highest version of an id wins, in any
     /// order of arrival. The version is the value of that field. A document without one is given the next one: the
-    /// microseconds since 1970, or one more than the highest that the store ever had, whichever is more.
+    /// microseconds since 1970, or one more than the highest that the store ever had, whichever is more. A store that has given
+    /// one refuses versions of 2^63 and more (2^62 in a field of type `i64`), after which it could give none; and a store that
+    /// has such a version refuses documents without one.
     ///
     /// # Errors
     ///
@@ -162,6 +166,7 @@ impl Store {
             if prepared.replayed.is_none() {
                 writer.require_leader(&*self.directory)?;
             }
+            writer.require_fields(&prepared.schema)?;
             if writer.generation != prepared.generation {
                 // All changes of the set of segments are published.
                 prepared.look_up(&self.snapshot())?;
@@ -170,6 +175,7 @@ impl Store {
             if let Some(log) = &self.log {
                 log.check()?;
             }
+            writer.check_versions(&prepared)?;
             let next = (self.clock)().max(writer.highest_version.saturating_add(1));
             let applied = writer.apply(prepared, next)?;
             self.note_room(writer);
@@ -216,12 +222,41 @@ impl Store {
 }
 
 impl Writer {
+    /// Refuses versions after which a store could not assign any.
+    fn check_versions(&self, batch: &Prepared) -> Result<()> {
+        let Some(field) = batch.version_field.filter(|_| batch.replayed.is_none()) else { return Ok(()) };
+        let limit = field.limit();
+        let refused = |at: usize, what: String| {
+            Err(Error::Request(format!("operation {at} of the batch: expected {what}")))
+        };
+        match batch.without_version {
+            // Versions that it assigned itself may be above.
+            Some(at) if !self.assigns_versions && self.highest_version >= limit => {
+                let highest = self.highest_version;
+                let what = "a version, found none: the store has versions up to";
+                return refused(at, format!("{what} {highest}, above which it assigns none"));
+            }
+            None if !self.assigns_versions => return Ok(()),
+            _ => {}
+        }
+        let versions = batch.versions.iter().enumerate();
+        match versions.filter_map(|(at, version)| Some((at, (*version)?))).find(|(_, found)| *found >= limit)
+        {
+            Some((at, found)) => {
+                let why = "the store also assigns versions to documents without one";
+                refused(at, format!("a version below {limit}, found {found}: {why}"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Applies a batch, whose first version without one is `next`. Fails only if the log does, and poisons the store.
     fn apply(&mut self, mut batch: Prepared, next: u64) -> Result<Applied> {
         let next = batch.replayed.as_ref().map_or(next, |decided| decided.first_version.unwrap_or_default());
         let first_version = batch.assign_versions(next);
+        self.assigns_versions |= first_version.is_some();
         let docs = std::mem::take(&mut batch.docs);
-        let first = (docs.docs() > 0).then(|| self.buffer.append(docs, &mut self.next_block));
+        let first = (docs.docs() > 0).then(|| self.buffer.append(docs));
         let (mut outcomes, changes) = (Vec::with_capacity(batch.operations.len()), self.changes);
         let (mut pending, mut id) = (Pending::default(), Vec::new());
         for (at, operation) in batch.operations.iter().enumerate() {
@@ -363,6 +398,7 @@ impl Writer {
                 Some(stored) => stored,
                 None => return found.and_then(|found| found.version),
             },
+            Current::Gone => None,
         };
         field.version(stored?)
     }
@@ -373,6 +409,7 @@ impl Writer {
             Current::Buffer(place) => self.buffer.delete(place),
             Current::Sealed(place) => self.sealed.as_mut().is_some_and(|sealed| sealed.buffer.delete(place)),
             Current::Segment(segment, doc) => self.segments[segment].now.live.delete(doc),
+            Current::Gone => false,
         }
     }
 }

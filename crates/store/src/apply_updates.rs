@@ -94,8 +94,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// As [`update_where`](Self::update_where); if there is no such document; or [`Error::Merged`] if its segment was
-    /// merged since. Nothing is changed then.
+    /// As [`update_where`](Self::update_where), and as [`delete`](Self::delete). Nothing is changed then.
     pub fn update(&self, snapshot: &Snapshot, docs: &[DocAddress], batch: WriteBatch) -> Result<u64> {
         let (resolved, schema) = self.prepare_updates(batch)?;
         let updates = resolved.updates.count();
@@ -137,6 +136,8 @@ impl Store {
         find: &dyn Fn(&Writer) -> Result<Vec<Current>>,
     ) -> Result<u64> {
         self.change_and_commit(|writer| {
+            writer.require_fields(schema)?;
+            writer.check_versions_of_updates(&resolved, schema)?;
             let documents = find(writer)?;
             let updated = writer.plan_updates(&mut resolved, schema, &documents)?;
             // From here on, nothing fails.
@@ -163,6 +164,19 @@ struct PlannedUpdate {
 }
 
 impl Writer {
+    /// Refuses versions after which a store could not assign any.
+    fn check_versions_of_updates(&self, resolved: &Resolved, schema: &StoreSchema) -> Result<()> {
+        let Some(field) = VersionField::of(schema).filter(|_| self.assigns_versions) else { return Ok(()) };
+        let rows = 0..resolved.updates.count();
+        let found = rows.filter_map(|row| field.of_row(&resolved.updates.rows, row).ok()?).max();
+        match found.filter(|found| *found >= field.limit()) {
+            Some(found) => {
+                Err(Error::Request(format!("expected a version below {}, found {found}", field.limit())))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The updates of live documents that are not stale. Reads what they need.
     fn plan_updates(
         &self,
@@ -211,13 +225,14 @@ impl Writer {
         seed: u64,
     ) {
         let block = match document {
-            Current::Segment(..) => None,
+            Current::Segment(..) | Current::Gone => None,
             Current::Buffer(place) => Some((&self.buffer, place)),
             Current::Sealed(place) => self.sealed.as_ref().map(|sealed| (&sealed.buffer, place)),
         };
         let from = block
-            .and_then(|(buffer, place)| Some((buffer.blocks.get(place.block as usize)?.number, place.doc)));
-        let document = from.and_then(|from| self.locate_in_buffer(from)).unwrap_or(document);
+            .and_then(|(buffer, place)| Some((&buffer.blocks.get(place.block as usize)?.record, place.doc)));
+        let now = from.and_then(|(record, doc)| self.locate_in_buffer(record, doc).ok());
+        let document = now.unwrap_or(document);
         self.highest_version = self.highest_version.max(version.unwrap_or(0));
         let place = self.update(document, row, changes, version);
         if let Some((place, field)) = place.zip(schema.id_place())
@@ -232,6 +247,7 @@ impl Writer {
             Current::Buffer(place) => self.buffer.is_live(place),
             Current::Sealed(place) => self.sealed.as_ref().is_some_and(|sealed| sealed.buffer.is_live(place)),
             Current::Segment(segment, doc) => self.segments[segment].now.live.contains(doc),
+            Current::Gone => false,
         }
     }
 
@@ -251,13 +267,14 @@ impl Writer {
             }
             Current::Buffer(place) => (Some(&self.buffer), place),
             Current::Sealed(place) => (self.sealed.as_ref().map(|sealed| &sealed.buffer), place),
+            Current::Gone => return None,
         };
         let block = buffer?.blocks.get(place.block as usize)?;
-        let number = block.number;
+        let record = block.record.clone();
         let updated = updates.updated(row, (&block.docs, place.doc.get()), self.schema.fields());
         self.delete_current(current);
-        let new = self.buffer.append(updated, &mut self.next_block);
-        self.buffer.note_moved((number, place.doc), new);
+        let new = self.buffer.append(updated);
+        self.buffer.note_copy((&record, place.doc), new);
         Some(new)
     }
 

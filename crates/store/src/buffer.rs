@@ -8,21 +8,26 @@
 //! Blocks are shared with snapshots. Appending to a block that a snapshot has copies it, once after each refresh: so a block
 //! ends after 8,192 documents or 2 MiB, though one batch is never cut.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use docvalues_column::{DocId, LiveDocs, PlainColumns};
 use hashbrown::HashTable;
 
+use crate::error::Result;
+use crate::part_record::PartRecord;
+
 /// A block with this many documents, or bytes, does not grow.
 const BLOCK_DOCS: u32 = 8_192;
 const BLOCK_BYTES: usize = 2 << 20;
 
+/// The memory that notes the place of a copy, roughly.
+const COPY_BYTES: usize = 40;
+
 /// Consecutive documents of a buffer.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
-    /// Never used again, so that addresses of an older snapshot are recognised.
-    pub(crate) number: u64,
+    /// What becomes of its documents; snapshots have it, too.
+    pub(crate) record: Arc<PartRecord>,
     pub(crate) docs: Arc<PlainColumns>,
     pub(crate) live: LiveDocs,
 }
@@ -49,15 +54,12 @@ pub(crate) struct Buffer {
     /// holds the lock for milliseconds.
     expected: usize,
     bytes: usize,
-    /// The places of copies that updates made, by the block and the number of the document before.
-    moved: HashMap<(u64, DocId), Place>,
 }
 
 impl Buffer {
     /// The memory of the documents and of the places, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        let moved = self.moved.capacity() * size_of::<((u64, DocId), Place)>();
-        self.bytes + self.places.allocation_size() + moved
+        self.bytes + self.places.allocation_size()
     }
 
     /// An empty buffer, to be filled after this one.
@@ -65,8 +67,8 @@ impl Buffer {
         Buffer { expected: self.places.len(), ..Buffer::default() }
     }
 
-    /// Appends documents. Returns the place of the first; the others follow. `number` gives numbers of blocks.
-    pub(crate) fn append(&mut self, docs: PlainColumns, number: &mut u64) -> Place {
+    /// Appends documents. Returns the place of the first; the others follow.
+    pub(crate) fn append(&mut self, docs: PlainColumns) -> Place {
         if self.places.len() > self.expected / 8 {
             let more = std::mem::take(&mut self.expected).saturating_sub(self.places.len());
             self.places.reserve(more, |entry| entry.hash);
@@ -87,8 +89,7 @@ impl Buffer {
                     full.shrink_to_fit();
                 }
                 let live = LiveDocs::all(docs.docs());
-                self.blocks.push(Block { number: *number, docs: Arc::new(docs), live });
-                *number += 1;
+                self.blocks.push(Block { record: Arc::default(), docs: Arc::new(docs), live });
                 0
             }
         };
@@ -96,14 +97,30 @@ impl Buffer {
         Place { block, doc: DocId::new(first) }
     }
 
-    /// Notes that the document of a block is at `place` now, with other values.
-    pub(crate) fn note_moved(&mut self, from: (u64, DocId), place: Place) {
-        self.moved.insert(from, place);
+    /// Converts all blocks, or none after an error. Documents keep their places.
+    pub(crate) fn convert(
+        &mut self,
+        convert: impl Fn(&PlainColumns, &LiveDocs) -> Result<PlainColumns>,
+    ) -> Result<()> {
+        let converted = self.blocks.iter().map(|block| convert(&block.docs, &block.live));
+        let converted = converted.collect::<Result<Vec<_>>>()?;
+        self.bytes = converted.iter().map(|docs| docs.heap() + docs.docs() as usize).sum();
+        self.blocks.iter_mut().zip(converted).for_each(|(block, docs)| block.docs = Arc::new(docs));
+        Ok(())
     }
 
-    /// Where an update has put a copy of the document of a block.
-    pub(crate) fn moved(&self, from: (u64, DocId)) -> Option<Place> {
-        self.moved.get(&from).copied()
+    /// Notes that the document of a block is at `place` now, with other values.
+    pub(crate) fn note_copy(&mut self, (from, doc): (&Arc<PartRecord>, DocId), place: Place) {
+        if let Some(block) = self.blocks.get(place.block as usize) {
+            from.note_copy(doc, (&block.record, place.doc));
+            self.bytes += COPY_BYTES;
+        }
+    }
+
+    /// The place of a document in the block with a record, if that is here.
+    pub(crate) fn place_in(&self, record: &Arc<PartRecord>, doc: DocId) -> Option<Place> {
+        let block = self.blocks.iter().position(|block| Arc::ptr_eq(&block.record, record))?;
+        Some(Place { block: u32::try_from(block).ok()?, doc })
     }
 
     /// The id of a document. `field` is the place of the id field.

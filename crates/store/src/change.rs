@@ -15,10 +15,10 @@ use docvalues_writer::{Document, Duplicates, FieldId, FinishError, IdOptions, Se
 
 use crate::apply::Current;
 use crate::batch::Outcome;
-use crate::buffer::{Buffer, Place};
 use crate::commit_file::FileEntry;
 use crate::error::{Error, Result};
 use crate::names::FileName;
+use crate::part_record::{GONE, PartRecord, Went};
 use crate::schema::StoreSchema;
 use crate::segment::StoreSegment;
 use crate::snapshot::{Home, Snapshot};
@@ -206,8 +206,7 @@ impl Store {
         let docs = segment.segment.docs();
         writer.schema = Arc::new(schema);
         let before = self.snapshot();
-        let older: Vec<Current> =
-            older.into_iter().filter_map(|address| writer.locate(&before, address)).collect();
+        let older = writer.require(&before, &older)?;
         for document in &older {
             writer.delete_current(*document);
         }
@@ -247,9 +246,13 @@ impl Store {
 
     /// Deletes documents by their addresses in a snapshot. Returns how many were not deleted before.
     ///
+    /// The addresses must be those of this snapshot, such as of its searches. They keep their meaning while it lives, also when
+    /// documents are updated, written to segments and committed.
+    ///
     /// # Errors
     ///
-    /// If there is no such document, or [`Error::Merged`] if its segment was merged since. Nothing is deleted then.
+    /// If there is no such document; [`Error::Merged`] if its segment was merged since; [`Error::OtherSnapshot`] if the snapshot
+    /// is of another store, or of an earlier opening and has documents that were lost. Nothing is deleted then.
     pub fn delete(&self, snapshot: &Snapshot, docs: &[DocAddress]) -> Result<u64> {
         self.change_and_commit(|writer| {
             let docs = writer.require(snapshot, docs)?;
@@ -260,8 +263,8 @@ impl Store {
     /// The places of the documents that match a query.
     pub(crate) fn matches(&self, writer: &Writer, query: &Query) -> Result<Vec<Current>> {
         let now = self.snapshot();
-        let found = now.search().filter(query)?;
-        Ok(found.iter().filter_map(|address| writer.locate(&now, address)).collect())
+        let found: Vec<DocAddress> = now.search().filter(query)?.iter().collect();
+        writer.require(&now, &found)
     }
 }
 
@@ -279,47 +282,56 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// If the snapshot has no such document, or [`Error::Merged`].
+    /// As [`locate`](Self::locate).
     pub(crate) fn require(&self, snapshot: &Snapshot, docs: &[DocAddress]) -> Result<Vec<Current>> {
-        let mut current = Vec::with_capacity(docs.len());
-        for &address in docs {
-            let unknown =
-                || Error::Request(format!("expected a document of the snapshot, found {address:?}"));
-            snapshot.home_of(address).ok_or_else(unknown)?;
-            current.push(self.locate(snapshot, address).ok_or(Error::Merged)?);
-        }
-        Ok(current)
+        docs.iter().map(|address| self.locate(snapshot, *address)).collect()
     }
 
-    /// Where a document of a snapshot is now, deleted or not; `None` if its segment or block is gone.
-    pub(crate) fn locate(
-        &self,
-        snapshot: &Snapshot,
-        DocAddress { part, doc }: DocAddress,
-    ) -> Option<Current> {
-        match snapshot.home_of(DocAddress { part, doc })? {
-            Home::Segment(number) => {
-                let segment = self.segments.iter().position(|state| state.number() == number)?;
-                Some(Current::Segment(segment, doc))
-            }
-            Home::Block(number) => self.locate_in_buffer((number, doc)),
+    /// Where a document of a snapshot is now, deleted or not.
+    ///
+    /// # Errors
+    ///
+    /// If the snapshot has no such document; [`Error::Merged`]; [`Error::OtherSnapshot`].
+    fn locate(&self, snapshot: &Snapshot, address: DocAddress) -> Result<Current> {
+        let unknown = || Error::Request(format!("expected a document of the snapshot, found {address:?}"));
+        match snapshot.home_of(address).ok_or_else(unknown)? {
+            // A segment is the same in all openings of its store, but not in another store.
+            _ if snapshot.store() != self.committed.id => Err(Error::OtherSnapshot),
+            Home::Segment(segment) => self.locate_in_segment((segment.file, &segment.record), address.doc),
+            Home::Block(record) => self.locate_in_buffer(record, address.doc),
         }
     }
 
-    /// Where a document of the block with a number is now, also if updates moved it.
-    pub(crate) fn locate_in_buffer(&self, mut from: (u64, DocId)) -> Option<Current> {
-        let place_in = |buffer: &Buffer, (number, doc)| {
-            let block = buffer.blocks.iter().position(|block| block.number == number)?;
-            Some(Place { block: u32::try_from(block).ok()?, doc })
-        };
-        let sealed = self.sealed.as_ref().map(|sealed| &sealed.buffer);
-        let in_sealed = |from| sealed.and_then(|sealed| Some((sealed, sealed.moved(from)?)));
-        let moved = |from| in_sealed(from).or_else(|| Some((&self.buffer, self.buffer.moved(from)?)));
-        while let Some((buffer, place)) = moved(from) {
-            from = (buffer.blocks.get(place.block as usize)?.number, place.doc);
+    /// Where a document of a segment is now.
+    fn locate_in_segment(&self, (file, record): (FileEntry, &PartRecord), doc: DocId) -> Result<Current> {
+        if let Some(at) = self.segments.iter().position(|state| state.segment.file == file) {
+            return Ok(Current::Segment(at, doc));
         }
-        let in_sealed = sealed.and_then(|sealed| place_in(sealed, from)).map(Current::Sealed);
-        in_sealed.or_else(|| place_in(&self.buffer, from).map(Current::Buffer))
+        match record.went() {
+            Some(Went::Merged) => Err(Error::Merged),
+            Some(Went::Dropped) => Ok(Current::Gone),
+            _ => Err(Error::OtherSnapshot),
+        }
+    }
+
+    /// Where a document of a block is now, also if updates moved it, or its block was written to a segment.
+    pub(crate) fn locate_in_buffer(&self, record: &Arc<PartRecord>, doc: DocId) -> Result<Current> {
+        let (record, doc) = record.last_copy(doc);
+        let sealed = self.sealed.as_ref().and_then(|sealed| sealed.buffer.place_in(&record, doc));
+        if let Some(place) = sealed {
+            return Ok(Current::Sealed(place));
+        }
+        if let Some(place) = self.buffer.place_in(&record, doc) {
+            return Ok(Current::Buffer(place));
+        }
+        match record.went() {
+            Some(Went::Segment { file, record, docs }) => match docs.get(doc.get() as usize) {
+                Some(&new) if new != GONE => self.locate_in_segment((*file, record), DocId::new(new)),
+                _ => Ok(Current::Gone),
+            },
+            Some(Went::Dropped) => Ok(Current::Gone),
+            _ => Err(Error::OtherSnapshot),
+        }
     }
 }
 

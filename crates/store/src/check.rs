@@ -10,7 +10,7 @@ use docvalues_column::{DocAddress, DocId};
 use docvalues_reader::OpenOptions;
 use docvalues_storage::{Directory, DirectoryFile, FileLock};
 
-use crate::commit_file::{CommitFile, FileEntry};
+use crate::commit_file::{CommitFile, FileEntry, PreviousCommit};
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::log::LogFrames;
@@ -55,7 +55,8 @@ impl StoreReader {
     /// with every problem.
     ///
     /// Every byte is read and compared with its checksum; files are compared with the commit that names them, numbers
-    /// of live documents with deltas and folds; and in the newest commit, at most one live document has an id.
+    /// of live documents with deltas and folds; and in the newest commit, at most one live document has an id. A log whose commit
+    /// is missing is a problem, and so is a commit that is not the one from which the next one was made.
     ///
     /// Time: O(bytes), and a look-up for each id.
     ///
@@ -93,6 +94,7 @@ impl StoreReader {
             each,
             found: StoreCheck::default(),
             files: HashMap::new(),
+            checksums: HashMap::new(),
             first_log: None,
         };
         let newest = held.last().map(|(number, _)| *number);
@@ -144,6 +146,8 @@ struct Checker<'a> {
     found: StoreCheck,
     /// The files that commits name, which were checked, and whether they are as they should be.
     files: HashMap<FileName, bool>,
+    /// The checksums of the commits that were read.
+    checksums: HashMap<u64, u32>,
     /// The log that the newest commit names. It also needs those after it.
     first_log: Option<u64>,
 }
@@ -157,6 +161,15 @@ impl Checker<'_> {
     fn commit(&mut self, number: u64, is_newest: bool) -> Result<()> {
         let commit = CommitFile::read(self.directory, number)?;
         self.found.commits.push(number);
+        self.checksums.insert(number, commit.checksum);
+        if let Some(PreviousCommit { number: before, crc32 }) = commit.previous
+            && let Some(found) = self.checksums.get(&before).filter(|found| **found != crc32)
+        {
+            let file = self.directory.path().join(FileName::Commit(before).to_string()).display().to_string();
+            let what =
+                format!("expected the checksum {crc32:08x}, which commit {number} names, found {found:08x}");
+            self.report(Error::Damaged { file, what });
+        }
         let mut are_sound = true;
         for (name, file) in commit.named_files() {
             are_sound &= self.file(name, file);
@@ -167,7 +180,11 @@ impl Checker<'_> {
         let state = CommitState::open(self.directory, number, self.options, None)?;
         if is_newest {
             self.first_log = commit.first_log;
-            self.log(&commit)?;
+            if let Err(problem) = self.log(number, &commit) {
+                // Nobody removes logs of which the commit is missing.
+                self.first_log.get_or_insert(commit.next_number);
+                self.report(problem);
+            }
             let snapshot = snapshot(&state, None);
             self.found.docs = snapshot.docs();
             self.ids(&snapshot)?;
@@ -197,9 +214,9 @@ impl Checker<'_> {
         is_sound
     }
 
-    /// Reads the frames of the logs after a commit.
-    fn log(&mut self, commit: &CommitFile) -> Result<()> {
-        for frame in LogFrames::after(self.directory, commit)? {
+    /// Reads the frames of the logs after commit `number`.
+    fn log(&mut self, number: u64, commit: &CommitFile) -> Result<()> {
+        for frame in LogFrames::after(self.directory, number, commit)? {
             match frame {
                 Ok(frame) => self.found.bytes += frame.bytes,
                 Err(problem) => self.report(problem),

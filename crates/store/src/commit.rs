@@ -13,8 +13,9 @@
 //! durable before those of the files that it names.
 
 use std::ffi::OsStr;
+use std::io;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use docvalues_storage::{FileLock, NewFile};
 
@@ -22,6 +23,8 @@ use crate::commit_file::{CommitFile, FileEntry};
 use crate::delta::{self, ChangedSegment};
 use crate::error::{Error, Result};
 use crate::names::FileName;
+use crate::options::KeepCommits;
+use crate::part_record::Went;
 use crate::schema::StoreSchema;
 use crate::segment_changes::SegmentChanges;
 use crate::state::{SegmentState, places_by_number};
@@ -45,6 +48,8 @@ pub struct CommitInfo {
     pub sequence: u64,
     /// Counts the histories of the store: [`Store::recover`] begins a new one.
     pub epoch: u64,
+    /// When it was made; `None` if an earlier release did.
+    pub made: Option<SystemTime>,
     /// The number of segments.
     pub segments: usize,
     /// The number of documents that are not deleted.
@@ -61,6 +66,7 @@ impl CommitInfo {
             number,
             sequence: commit.sequence,
             epoch: commit.epoch,
+            made: commit.made.and_then(|made| UNIX_EPOCH.checked_add(Duration::from_micros(made))),
             segments: commit.segments.len(),
             docs: commit.segments.iter().map(|segment| u64::from(segment.live)).sum(),
             bytes: commit.segments.iter().map(|segment| segment.bytes).chain(others).sum(),
@@ -75,7 +81,10 @@ pub(crate) struct Frozen {
     /// Counts changes: see [`Writer::changes`].
     changes: u64,
     highest_version: u64,
+    assigns_versions: bool,
     first_log: Option<u64>,
+    keep: KeepCommits,
+    rewrites_deltas: bool,
     schema: Arc<StoreSchema>,
     segments: Vec<SegmentState>,
     deltas: Vec<FileEntry>,
@@ -117,7 +126,7 @@ impl Store {
     }
 
     /// Begins a new log, so that the commit needs none before. What is applied meanwhile may be in both.
-    fn rotate_log(&self) -> Result<()> {
+    pub(crate) fn rotate_log(&self) -> Result<()> {
         let Some(log) = &self.log else { return Ok(()) };
         let number = self.change_quietly(|writer| Ok(writer.next_log()))?;
         let rotated = log.rotate(number);
@@ -144,7 +153,10 @@ impl Store {
             history: frozen.history,
             next_number: self.change_quietly(|writer| Ok(writer.files.next_number()))?,
             highest_version: frozen.highest_version,
+            assigns_versions: frozen.assigns_versions,
             first_log: frozen.first_log,
+            keep: frozen.keep,
+            made: Some((self.clock)()),
             schema: (*frozen.schema).clone(),
             segments: frozen.segments.iter().map(SegmentState::entry).collect(),
             deltas: frozen.deltas.clone(),
@@ -155,11 +167,12 @@ impl Store {
         commit.check().map_err(Error::Request)?;
         let synced = self.directory.sync().map_err(Into::into);
         self.change_quietly(|writer| writer.synced(synced))?;
-        let number = self.change_quietly(|writer| {
+        let (number, before) = self.change_quietly(|writer| {
             writer.require_lock()?;
-            Ok(writer.files.newest_commit().map_or(1, |newest| newest + 1))
+            Ok((writer.files.newest_commit().map_or(1, |newest| newest + 1), writer.commit))
         })?;
-        let written = self.write_commit_file(number, &commit);
+        let bytes = commit.seal(number, (before, frozen.before.checksum));
+        let written = self.write_commit_file(number, &bytes);
         self.change(|writer| {
             writer.synced(written)?;
             writer.files.add_commit(number, &commit);
@@ -170,16 +183,20 @@ impl Store {
         })
     }
 
-    pub(crate) fn write_commit_file(&self, number: u64, commit: &CommitFile) -> Result<()> {
+    /// Writes the bytes of commit `number`.
+    pub(crate) fn write_commit_file(&self, number: u64, bytes: &[u8]) -> Result<()> {
         let name = FileName::Commit(number).to_string();
         let temporary = format!(".{name}.tmp");
         // Of an attempt that failed.
         let _ = self.directory.remove(OsStr::new(&temporary));
         let mut file = NewFile::create(self.directory.clone(), &temporary)?;
-        file.append(&commit.encode())?;
+        file.append(bytes)?;
         file.finish()?;
+        self.lock.require()?;
         self.directory.rename(OsStr::new(&temporary), OsStr::new(&name))?;
-        Ok(self.directory.sync()?)
+        self.directory.sync()?;
+        // A writer that took over may have missed this commit.
+        self.lock.require()
     }
 
     /// Writes what changed since the last commit.
@@ -191,14 +208,14 @@ impl Store {
         let since_commit = |state| ChangedSegment::since(state, &state.committed);
         let mut changed: Vec<ChangedSegment<'_>> = frozen.segments.iter().map(since_commit).collect();
         let is_change = !tombstones.is_empty() || changed.iter().any(|changed| changed.len() > 0);
-        if is_change && frozen.deltas.len() >= MAX_DELTAS {
+        if frozen.rewrites_deltas || is_change && frozen.deltas.len() >= MAX_DELTAS {
             self.fold(&frozen.schema, &mut frozen.segments)?;
             changed =
                 frozen.segments.iter().map(|state| ChangedSegment::since(state, &state.folded)).collect();
             tombstones = frozen.tombstones.sorted();
             frozen.deltas.clear();
         }
-        if is_change {
+        if is_change || frozen.rewrites_deltas {
             let number = self.change_quietly(|writer| Ok(writer.next_number()))?;
             let name = FileName::Delta(number);
             let written = delta::write(&self.directory, name, &frozen.schema, changed, &tombstones);
@@ -239,34 +256,55 @@ impl Store {
 
     /// Removes older commits than are kept, and the files that neither a commit that is left nor the store needs. The newest
     /// commit is durable. The caller holds `flushing`, or has the store for itself.
+    pub(crate) fn remove_unnamed(&self) -> Result<()> {
+        let keep = self.change_quietly(|writer| Ok(writer.keep))?;
+        self.remove_all_but(keep, self.options.keep_frames).map(drop)
+    }
+
+    /// As [`remove_unnamed`](Self::remove_unnamed), but keeps these commits, and so many bytes of logs that the newest commit
+    /// does not need. Returns the names of what could not be removed.
     ///
     /// A commit that a reader is opening stays, and so do files that cannot be removed; the next call tries again. Files
     /// are removed outside of the lock: a file that is not needed never will be.
-    pub(crate) fn remove_unnamed(&self) -> Result<()> {
-        let remove = |name: &str| self.directory.remove(OsStr::new(name)).is_ok();
+    pub(crate) fn remove_all_but(&self, keep: KeepCommits, keep_frames: u64) -> Result<Vec<String>> {
+        let remove = |name: &str| match self.directory.remove(OsStr::new(name)) {
+            Err(error) => error.io_error().kind() == io::ErrorKind::NotFound,
+            Ok(()) => true,
+        };
+        let now = (self.clock)();
         let (mut temporary, mut commits) = self.change_quietly(|writer| {
             writer.require_lock()?;
-            Ok((writer.files.take_temporary(), writer.files.older_commits(self.options.keep_commits)))
+            let older = writer.files.older_commits(&*self.directory, keep, now);
+            Ok((writer.files.take_temporary(), older))
         })?;
         temporary.retain(|name| !remove(name));
+        let mut left = temporary.clone();
         commits.retain(|number| {
             let name = FileName::Commit(*number).to_string();
-            self.directory.hold(OsStr::new(&name), FileLock::Exclusive).is_ok_and(|_held| remove(&name))
+            let held = self.directory.hold(OsStr::new(&name), FileLock::Exclusive);
+            let is_removed = held.is_ok_and(|_held| remove(&name));
+            left.extend((!is_removed).then_some(name));
+            is_removed
         });
         let mut files = self.change_quietly(|writer| {
             writer.files.keep_temporary(temporary);
             writer.files.forget_commits(&commits);
             let used = writer.used();
-            let kept = self.options.keep_frames;
             let first_log = writer.committed.first_log;
-            let first_log = first_log.map(|log| writer.files.first_kept_log(&*self.directory, log, kept));
+            let first_log =
+                first_log.map(|log| writer.files.first_kept_log(&*self.directory, log, keep_frames));
             Ok(writer.files.unnamed(&*self.directory, &used, first_log))
         })?;
-        files.retain(|file| remove(&file.to_string()));
+        files.retain(|file| {
+            let (name, is_removed) = (file.to_string(), remove(&file.to_string()));
+            left.extend((!is_removed).then_some(name));
+            is_removed
+        });
         self.change_quietly(|writer| {
             writer.files.forget(&files);
             Ok(())
-        })
+        })?;
+        Ok(left)
     }
 }
 
@@ -288,7 +326,10 @@ impl Writer {
             history: self.history,
             changes: self.changes,
             highest_version: self.highest_version,
+            assigns_versions: self.assigns_versions,
             first_log: self.log_number,
+            keep: self.keep,
+            rewrites_deltas: self.rewrites_deltas,
             schema: self.schema.clone(),
             segments,
             deltas: self.deltas.clone(),
@@ -309,7 +350,11 @@ impl Writer {
         }
         self.deltas = frozen.deltas;
         let empty = self.segments.extract_if(.., |state| state.now.live.count() == 0);
-        let dropped: Vec<u64> = empty.map(|state| state.number()).collect();
+        let drop = |state: SegmentState| {
+            state.segment.record.note(Went::Dropped);
+            state.number()
+        };
+        let dropped: Vec<u64> = empty.map(drop).collect();
         if !dropped.is_empty() {
             self.segments_changed();
         }

@@ -2,7 +2,9 @@
 //!
 //! ```text
 //! {
-//!   "docvalues_store": 1,        version of this file and of the folder's layout
+//!   "docvalues_store": 2,        version of this file and of the folder's layout
+//!   "number": 42,                in the name of the file; commits of version 1 do not have it, nor the next entry
+//!   "previous": { "number": 41, "crc32": "0a1b2c3d" },   the commit from which it was made; left out in the first
 //!   "sequence": 107,             of the last batch of changes that it contains
 //!   "id": "…16 hex digits",      of the store and its replicas: random
 //!   "epoch": 1,                  counts the histories of the store: recovery begins a new one, and so does a new leader
@@ -25,17 +27,20 @@ use docvalues_storage::{Directory, Source};
 use docvalues_writer::Summary;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
+use std::time::Duration;
 
 use docvalues_column::MAX_DOCS;
 use docvalues_format::error::Section;
 use docvalues_terms::lookup::MAX_SEGMENTS;
 
 use crate::error::{Error, Result};
+use crate::files::Files;
 use crate::names::{FileName, MAX_NUMBER};
+use crate::options::KeepCommits;
 use crate::schema::{SchemaEntry, StoreSchema};
 
 /// The version of the layout that this code writes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The longest commit: more than 32,767 segments and 65,000 fields take.
 pub(crate) const MAX_BYTES: u64 = 64 << 20;
@@ -46,6 +51,12 @@ const CRC_LINE: usize = "crc32 00000000\n".len();
 /// The contents of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommitFile {
+    /// The number in the name of the file; `None` in version 1.
+    pub(crate) number: Option<u64>,
+    /// The commit from which it was made.
+    pub(crate) previous: Option<PreviousCommit>,
+    /// The CRC-32 of the file, once it is written.
+    pub(crate) checksum: u32,
     pub(crate) sequence: u64,
     /// Of the store and its replicas.
     pub(crate) id: u64,
@@ -56,10 +67,24 @@ pub(crate) struct CommitFile {
     pub(crate) is_replica: bool,
     pub(crate) next_number: u64,
     pub(crate) highest_version: u64,
+    /// Whether a document was given a version by the store.
+    pub(crate) assigns_versions: bool,
     pub(crate) first_log: Option<u64>,
+    pub(crate) keep: KeepCommits,
+    /// The microseconds since 1970; `None` for a commit of an earlier release.
+    pub(crate) made: Option<u64>,
     pub(crate) schema: StoreSchema,
     pub(crate) segments: Vec<SegmentEntry>,
     pub(crate) deltas: Vec<FileEntry>,
+}
+
+/// A commit from which another one was made: its number, and the CRC-32 of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PreviousCommit {
+    pub(crate) number: u64,
+    #[serde(with = "hex")]
+    pub(crate) crc32: u32,
 }
 
 /// A file: its number, length and content id.
@@ -104,15 +129,29 @@ impl SegmentEntry {
 #[serde(deny_unknown_fields)]
 struct Json {
     docvalues_store: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    number: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    previous: Option<PreviousCommit>,
     sequence: u64,
-    id: String,
+    #[serde(with = "hex")]
+    id: u64,
     epoch: u64,
-    history: String,
+    #[serde(with = "hex")]
+    history: u64,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_replica: bool,
     next_number: u64,
     highest_version: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    assigns_versions: bool,
     first_log: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    keep_commits: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    keep_seconds: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    made: Option<u64>,
     schema: SchemaEntry,
     segments: Vec<SegmentEntry>,
     deltas: Vec<FileEntry>,
@@ -128,6 +167,9 @@ impl CommitFile {
     /// The commit of an empty store.
     pub(crate) fn new(schema: StoreSchema, epoch: u64, id: u64) -> CommitFile {
         CommitFile {
+            number: None,
+            previous: None,
+            checksum: 0,
             sequence: 0,
             id,
             epoch,
@@ -135,25 +177,47 @@ impl CommitFile {
             is_replica: false,
             next_number: 0,
             highest_version: 0,
+            assigns_versions: false,
             first_log: None,
+            keep: KeepCommits::Newest(1),
+            made: None,
             schema,
             segments: Vec::new(),
             deltas: Vec::new(),
         }
     }
 
+    /// The bytes of commit `number`, which was made from the one with this number, unless that is 0.
+    pub(crate) fn seal(&mut self, number: u64, (before, crc32): (u64, u32)) -> Vec<u8> {
+        self.number = Some(number);
+        self.previous = (before > 0).then_some(PreviousCommit { number: before, crc32 });
+        let bytes = self.encode();
+        self.checksum = crc32fast::hash(&bytes[..bytes.len() - CRC_LINE]);
+        bytes
+    }
+
     /// The bytes of the file.
     pub(crate) fn encode(&self) -> Vec<u8> {
+        let (keep_commits, keep_seconds) = match self.keep {
+            KeepCommits::Newest(count) => (Some(count), None),
+            KeepCommits::Within(time) => (None, Some(time.as_secs())),
+        };
         let json = Json {
-            docvalues_store: VERSION,
+            docvalues_store: if self.number.is_some() { VERSION } else { 1 },
+            number: self.number,
+            previous: self.previous,
             sequence: self.sequence,
-            id: format!("{:016x}", self.id),
+            id: self.id,
             epoch: self.epoch,
-            history: format!("{:016x}", self.history),
+            history: self.history,
             is_replica: self.is_replica,
             next_number: self.next_number,
             highest_version: self.highest_version,
+            assigns_versions: self.assigns_versions,
             first_log: self.first_log,
+            keep_commits,
+            keep_seconds,
+            made: self.made,
             schema: (&self.schema).into(),
             segments: self.segments.clone(),
             deltas: self.deltas.clone(),
@@ -170,20 +234,32 @@ impl CommitFile {
     ///
     /// # Errors
     ///
-    /// If there is no such file, it is damaged, or its version is newer.
+    /// If there is no such file, it is damaged or another commit, or its version is newer.
     pub(crate) fn read(directory: &dyn Directory, number: u64) -> Result<CommitFile> {
         let name = FileName::Commit(number).to_string();
         let source = directory.open(OsStr::new(&name))?;
         let file = source.name().to_string();
         let bytes = whole(&source).map_err(|what| Error::Damaged { file: file.clone(), what })?;
-        CommitFile::decode(&bytes, &file)
+        let commit = CommitFile::decode(&bytes, &file)?;
+        let damaged = |what: String| Err(Error::Damaged { file, what });
+        match commit.number {
+            Some(own) if own != number => damaged(format!("expected commit {number}, found commit {own}")),
+            None => match numbered_before(directory, number)? {
+                Some(older) => damaged(format!(
+                    "expected a commit with its number, as commit {older} has, found one of an older release"
+                )),
+                None => Ok(commit),
+            },
+            Some(_) => Ok(commit),
+        }
     }
 
     /// Decodes the bytes of `file`.
     pub(crate) fn decode(bytes: &[u8], file: &str) -> Result<CommitFile> {
         let damaged = |what: String| Error::Damaged { file: file.to_owned(), what };
         let (json, line) = bytes.split_at(bytes.len().saturating_sub(CRC_LINE));
-        let expected = format!("crc32 {:08x}\n", crc32fast::hash(json));
+        let checksum = crc32fast::hash(json);
+        let expected = format!("crc32 {checksum:08x}\n");
         if line != expected.as_bytes() {
             let found = String::from_utf8_lossy(line);
             return Err(damaged(format!(
@@ -199,15 +275,32 @@ impl CommitFile {
             return Err(Error::Version { file: file.to_owned(), found: version, known: VERSION });
         }
         let json: Json = serde_json::from_slice(json).map_err(of_json)?;
+        if json.number.is_some() != (version > 1) {
+            let [expected, found] = if version > 1 { ["a", "none"] } else { ["no", "one"] };
+            return Err(damaged(format!(
+                "expected {expected} number in a commit of version {version}, found {found}"
+            )));
+        }
         let commit = CommitFile {
+            number: json.number,
+            previous: json.previous,
+            checksum,
             sequence: json.sequence,
-            id: digits(&json.id).map_err(damaged)?,
+            id: json.id,
             epoch: json.epoch,
-            history: digits(&json.history).map_err(damaged)?,
+            history: json.history,
             is_replica: json.is_replica,
             next_number: json.next_number,
             highest_version: json.highest_version,
+            assigns_versions: json.assigns_versions,
             first_log: json.first_log,
+            keep: match (json.keep_commits, json.keep_seconds) {
+                (Some(count), _) => KeepCommits::Newest(count),
+                (None, Some(seconds)) => KeepCommits::Within(Duration::from_secs(seconds)),
+                // Earlier releases had it as an option.
+                (None, None) => KeepCommits::Newest(2),
+            },
+            made: json.made,
             schema: json.schema.try_into().map_err(damaged)?,
             segments: json.segments,
             deltas: json.deltas,
@@ -227,7 +320,14 @@ impl CommitFile {
             let SegmentEntry { number, docs, live, .. } = segment;
             return Err(format!("segment {number:06x} has {live} live of {docs} documents"));
         }
-        let counters = [self.sequence, self.epoch, self.next_number];
+        let number = self.number.unwrap_or_default();
+        if let Some(previous) = self.previous.filter(|previous| previous.number >= number) {
+            return Err(format!(
+                "expected a commit before {number}, found {} as the previous one",
+                previous.number
+            ));
+        }
+        let counters = [self.sequence, self.epoch, self.next_number, number];
         if let Some(counter) = counters.into_iter().find(|counter| *counter > MAX_NUMBER) {
             return Err(format!("expected counters of at most {MAX_NUMBER}, found {counter}"));
         }
@@ -264,9 +364,16 @@ impl CommitFile {
     }
 }
 
-fn digits(digits: &str) -> Result<u64, String> {
-    let number = u64::from_str_radix(digits, 16).ok().filter(|number| format!("{number:016x}") == digits);
-    number.ok_or_else(|| format!("expected 16 hexadecimal digits, found \"{digits}\""))
+/// The last commit before commit `number` that can be read, if it has its number.
+fn numbered_before(directory: &dyn Directory, number: u64) -> Result<Option<u64>> {
+    let files = Files::list(directory)?;
+    let has_number = |older: u64| {
+        let source = directory.open(OsStr::new(&FileName::Commit(older).to_string())).ok()?;
+        let commit = CommitFile::decode(&whole(&source).ok()?, "").ok()?;
+        Some((older, commit.number.is_some()))
+    };
+    let mut older = files.commits().iter().rev().copied().filter(|older| *older < number);
+    Ok(older.find_map(has_number).and_then(|(older, has_number)| has_number.then_some(older)))
 }
 
 /// All bytes of a commit.
@@ -277,19 +384,31 @@ fn whole(source: &Source) -> Result<Vec<u8>, String> {
     Ok(bytes.into_owned())
 }
 
-/// Content ids as 32 hexadecimal digits.
+/// Numbers as hexadecimal digits, two for each byte.
 mod hex {
+    use std::fmt::LowerHex;
+
     use serde::de::{Deserialize, Deserializer, Error as _};
     use serde::ser::Serializer;
 
-    pub(super) fn serialize<S: Serializer>(id: &u128, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("{id:032x}"))
+    pub(super) fn serialize<N: LowerHex, S: Serializer>(
+        number: &N,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let digits = 2 * size_of::<N>();
+        serializer.collect_str(&format_args!("{number:0digits$x}"))
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u128, D::Error> {
-        let digits = String::deserialize(deserializer)?;
-        let id = u128::from_str_radix(&digits, 16).ok().filter(|id| format!("{id:032x}") == digits);
-        id.ok_or_else(|| D::Error::custom("expected 32 hexadecimal digits"))
+    pub(super) fn deserialize<'de, N, D>(deserializer: D) -> Result<N, D::Error>
+    where
+        N: LowerHex + TryFrom<u128>,
+        D: Deserializer<'de>,
+    {
+        let (text, digits) = (String::deserialize(deserializer)?, 2 * size_of::<N>());
+        let number = u128::from_str_radix(&text, 16).ok().and_then(|number| N::try_from(number).ok());
+        number
+            .filter(|number| format!("{number:0digits$x}") == text)
+            .ok_or_else(|| D::Error::custom(format!("expected {digits} hexadecimal digits")))
     }
 }
 
@@ -310,6 +429,9 @@ mod tests {
             .and_then(|schema| schema.with_sort([SortKey::new("size").descending()]))
             .unwrap();
         CommitFile {
+            number: Some(42),
+            previous: Some(PreviousCommit { number: 41, crc32: 0x0a1b_2c3d }),
+            checksum: 0,
             sequence: 107,
             id: 7,
             epoch: 1,
@@ -317,7 +439,10 @@ mod tests {
             is_replica: false,
             next_number: 184,
             highest_version: 0,
+            assigns_versions: true,
             first_log: None,
+            keep: KeepCommits::Within(Duration::from_secs(3_600)),
+            made: Some(1_790_000_000_000_000),
             schema,
             segments: vec![segment(161, Some(file(170))), segment(3, None)],
             deltas: vec![file(183)],
@@ -326,8 +451,18 @@ mod tests {
 
     #[test]
     fn commits_are_read_as_they_are_written() {
-        let commit = commit();
-        assert_eq!(CommitFile::decode(&commit.encode(), "c").unwrap(), commit);
+        let mut commit = commit();
+        let bytes = commit.seal(42, (41, 0x0a1b_2c3d));
+        assert_eq!(CommitFile::decode(&bytes, "c").unwrap(), commit);
+        assert_eq!(
+            String::from_utf8(bytes).unwrap().lines().last(),
+            Some(&*format!("crc32 {:08x}", commit.checksum))
+        );
+        // As in version 1.
+        let older = CommitFile { number: None, previous: None, ..commit.clone() };
+        let bytes = older.encode();
+        assert!(bytes.starts_with(b"{\n  \"docvalues_store\": 1,\n  \"sequence\": 107,"));
+        assert_eq!(CommitFile::decode(&bytes, "c").unwrap().encode(), bytes);
         let names: Vec<String> = commit.files().map(|name| name.to_string()).collect();
         assert_eq!(names, ["seg-0000a1.dv", "seg-0000a1.g0000aa.dv", "seg-000003.dv", "delta-0000b7.dv"]);
     }
@@ -359,10 +494,19 @@ mod tests {
         CommitFile::decode(&sealed(json), "c").unwrap();
         let edits = [
             (
-                "\"docvalues_store\": 1",
                 "\"docvalues_store\": 2",
-                "expected a store of version 1 at most, found version 2",
+                "\"docvalues_store\": 3",
+                "expected a store of version 2 at most, found version 3",
             ),
+            (
+                "\"docvalues_store\": 2",
+                "\"docvalues_store\": 1",
+                "expected no number in a commit of version 1",
+            ),
+            ("\"number\": 42,\n", "", "expected a number in a commit of version 2"),
+            ("\"number\": 41", "\"number\": 42", "expected a commit before 42, found 42 as the previous one"),
+            ("0a1b2c3d", "0A1B2C3D", "expected 8 hexadecimal digits"),
+            ("\"number\": 42", "\"number\": 18446744073709551615", "counters of at most"),
             ("\"number\": 161", "\"number\": 3", "number 000003 occurs twice"),
             ("\"number\": 161", "\"number\": -1", "expected a commit, found JSON"),
             ("\"next_number\": 184", "\"next_number\": 183", "expected numbers below 0000b7, found 0000b7"),

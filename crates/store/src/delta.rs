@@ -64,7 +64,7 @@ pub(crate) struct ChangedSegment<'a> {
     state: &'a SegmentState,
     /// The documents that were deleted or updated, ascending.
     docs: Vec<DocId>,
-    /// Those of which a field was updated, by its place. Some may be deleted.
+    /// Those of which a field was updated, by its place, ascending. Some may be deleted.
     updated: Vec<(usize, Vec<DocId>)>,
 }
 
@@ -148,7 +148,8 @@ fn write_rows(
     let now = &state.now;
     let mut columns_of = Vec::with_capacity(places.len());
     for &place in places {
-        let docs = updated.iter().find(|(field, _)| *field == place).map_or(&[][..], |(_, docs)| docs);
+        let of_field = updated.binary_search_by_key(&place, |(field, _)| *field);
+        let docs = of_field.map_or(&[][..], |at| &updated[at].1);
         let live = docs.iter().copied().filter(|doc| now.live.contains(*doc)).collect::<Vec<_>>();
         columns_of.push((&fields[place], now.column(&state.segment.segment, (place, &fields[place]))?, live));
     }

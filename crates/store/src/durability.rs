@@ -42,7 +42,8 @@ impl Store {
         })
     }
 
-    /// Waits until a batch is as durable as the options ask.
+    /// Waits until a batch is as durable as the options ask, and then checks the lock: another writer locks before it reads
+    /// the log, so if the lock is still this one's, the next writer will read the batch.
     pub(crate) fn wait_for_log(&self, sequence: u64) -> Result<()> {
         let Some(log) = &self.log else { return Ok(()) };
         let is_due = match self.options.durability {
@@ -52,7 +53,8 @@ impl Store {
             Durability::Within(time) if self.tasks.member().is_some() => is_due(&self.log_synced, 2 * time),
             Durability::Within(time) => is_due(&self.log_synced, time),
         };
-        self.poison_after(if is_due { log.sync_to(sequence) } else { log.write_to(sequence) })
+        let written = if is_due { log.sync_to(sequence) } else { log.write_to(sequence) };
+        self.poison_after(written.and_then(|()| self.lock.require()))
     }
 
     /// Makes all batches so far durable in the log, if there is one.
@@ -62,7 +64,7 @@ impl Store {
         match log.sync_to(last) {
             // A replica went back to a commit with fewer batches meanwhile.
             Err(Error::Request(_)) => Ok(()),
-            synced => self.poison_after(synced),
+            synced => self.poison_after(synced.and_then(|()| self.lock.require())),
         }
     }
 
@@ -70,7 +72,7 @@ impl Store {
     pub(crate) fn poison_after<T>(&self, done: Result<T>) -> Result<T> {
         if let Err(error) = &done {
             self.change_quietly(|writer| {
-                writer.poison(error.to_string());
+                writer.poison(error.poison_reason());
                 Ok(())
             })?;
         }

@@ -26,7 +26,7 @@ pub enum Error {
     /// A query could not be evaluated.
     #[error(transparent)]
     Search(#[from] SearchError),
-    /// The folder has no commit.
+    /// The folder has no commit, or there is no folder.
     #[error("{folder}: expected a store, found no commit")]
     NoStore {
         /// The folder.
@@ -56,6 +56,15 @@ pub enum Error {
         /// The damage.
         what: String,
     },
+    /// A file in a [`Depot`](crate::Depot) is damaged or missing: [`HeldCommit::publish`](crate::HeldCommit::publish) of the leader
+    /// puts it again.
+    #[error("{file}: {what}")]
+    DamagedDepot {
+        /// The place of the file.
+        file: String,
+        /// The damage.
+        what: String,
+    },
     /// A commit of a newer version of the format.
     #[error(
         "{file}: expected a store of version {known} at most, found version {found}: it needs a newer docvalues"
@@ -78,6 +87,24 @@ pub enum Error {
         /// The numbers of the commits that are there.
         known: Vec<u64>,
     },
+    /// The log has batches that cannot be applied to the commit to which a store goes back:
+    /// [`Store::recover`](crate::Store::recover). Nothing was changed.
+    #[error(
+        "{folder}: expected a log that follows commit {commit}, found {} batches that cannot be applied to it, {first} to {last}: {why}",
+        last - first + 1
+    )]
+    LostBatches {
+        /// The folder.
+        folder: String,
+        /// The commit.
+        commit: u64,
+        /// The first of the batches.
+        first: u64,
+        /// The last of them.
+        last: u64,
+        /// The reason.
+        why: String,
+    },
     /// A field does not fit the schema.
     #[error("field \"{field}\": {why}")]
     Schema {
@@ -92,6 +119,12 @@ pub enum Error {
     /// A part of the snapshot was merged since it was taken.
     #[error("the segment of a document was merged since the snapshot was taken: take a new snapshot")]
     Merged,
+    /// An address in a snapshot of another store, or of a part that this opening of the store never had: a segment that was
+    /// merged is one, too, if the snapshot is a reader's or of an earlier opening.
+    #[error(
+        "expected a document of the store as it is open now, found one of another store or an earlier opening: take a new snapshot"
+    )]
+    OtherSnapshot,
     /// The store is a replica, which takes only what its leader sends.
     #[error(
         "{folder}: expected a store of its own, found a replica, which only its leader changes: promote it first"
@@ -167,6 +200,28 @@ pub enum Error {
         /// The earlier failure.
         why: String,
     },
+}
+
+impl Error {
+    /// The call to the operating system that failed.
+    pub(crate) fn storage(&self) -> Option<&StorageError> {
+        match self {
+            Error::Storage(error) => Some(error),
+            Error::Write(error) => match error.kind() {
+                docvalues_writer::ErrorKind::Storage(error) => Some(error),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The reason why a store refuses further changes after this error.
+    pub(crate) fn poison_reason(&self) -> String {
+        match self {
+            Error::Poisoned { why } => why.clone(),
+            error => error.to_string(),
+        }
+    }
 }
 
 fn described(holder: &Option<String>) -> String {

@@ -2,12 +2,14 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::io;
 
 use docvalues_storage::Directory;
 
 use crate::commit_file::CommitFile;
 use crate::error::Result;
 use crate::names::{self, FileName};
+use crate::options::KeepCommits;
 use crate::sync;
 
 /// The number of times that a folder without a commit is listed.
@@ -23,17 +25,30 @@ pub(crate) struct Files {
     /// Temporary files of commits that were not finished.
     temporary: Vec<String>,
     next_number: u64,
-    /// The files that commits name, of those that were read.
-    named: HashMap<u64, HashSet<FileName>>,
+    /// What commits say, of those that were read.
+    read: HashMap<u64, ReadCommit>,
     /// The bytes of logs to which nothing is added any more, of those that were asked for.
     log_bytes: HashMap<u64, u64>,
 }
 
+/// What a commit says.
+#[derive(Debug)]
+struct ReadCommit {
+    /// The files that it names.
+    files: HashSet<FileName>,
+    /// The microseconds since 1970 when it was made; 0 if it does not say so.
+    made: u64,
+}
+
 impl Files {
-    /// The files in `directory`. Names of other files are ignored.
+    /// The files in `directory`, of which there are none if there is no such folder. Names of other files are ignored.
     pub(crate) fn list(directory: &dyn Directory) -> Result<Files> {
         let mut files = Files::default();
-        for entry in directory.list()? {
+        let entries = match directory.list() {
+            Err(error) if error.io_error().kind() == io::ErrorKind::NotFound => Vec::new(),
+            entries => entries?,
+        };
+        for entry in entries {
             let Some(name) = entry.name.to_str() else { continue };
             match FileName::parse(name) {
                 Some(FileName::Commit(number)) => files.commits.push(number),
@@ -93,13 +108,13 @@ impl Files {
 
     /// Whether a commit names the file.
     pub(crate) fn is_named(&self, file: FileName) -> bool {
-        self.named.values().any(|files| files.contains(&file))
+        self.read.values().any(|commit| commit.files.contains(&file))
     }
 
     /// Adds a commit that was written.
     pub(crate) fn add_commit(&mut self, number: u64, commit: &CommitFile) {
         self.commits.push(number);
-        self.named.insert(number, commit.files().collect());
+        self.read.insert(number, ReadCommit::of(commit));
     }
 
     /// The temporary files of attempts to commit that failed, which are no longer known.
@@ -112,15 +127,45 @@ impl Files {
         self.temporary.extend(names);
     }
 
-    /// All commits but the newest `keep`.
-    pub(crate) fn older_commits(&self, keep: usize) -> Vec<u64> {
-        self.commits[..self.commits.len().saturating_sub(keep.max(1))].to_vec()
+    /// All commits but those to keep, `now` being the microseconds since 1970.
+    pub(crate) fn older_commits(
+        &mut self,
+        directory: &dyn Directory,
+        keep: KeepCommits,
+        now: u64,
+    ) -> Vec<u64> {
+        let time = match keep {
+            KeepCommits::Newest(count) => {
+                return self.commits[..self.commits.len().saturating_sub(count.max(1))].to_vec();
+            }
+            KeepCommits::Within(time) => u64::try_from(time.as_micros()).unwrap_or(u64::MAX),
+        };
+        let mut older = Vec::new();
+        for pair in self.commits.clone().windows(2) {
+            // It was the newest until then. A commit that is damaged does not tell.
+            let until = self.read(directory, pair[1]).map_or(u64::MAX, |next| next.made);
+            if until < now.saturating_sub(time) {
+                older.push(pair[0]);
+            }
+        }
+        older
+    }
+
+    /// What a commit says; `None` if it is damaged.
+    fn read(&mut self, directory: &dyn Directory, number: u64) -> Option<&ReadCommit> {
+        match self.read.entry(number) {
+            Entry::Occupied(known) => Some(known.into_mut()),
+            Entry::Vacant(unknown) => {
+                let commit = CommitFile::read(directory, number).ok()?;
+                Some(unknown.insert(ReadCommit::of(&commit)))
+            }
+        }
     }
 
     /// Forgets commits that were removed.
     pub(crate) fn forget_commits(&mut self, removed: &[u64]) {
         self.commits.retain(|number| !removed.contains(number));
-        self.named.retain(|number, _| !removed.contains(number));
+        self.read.retain(|number, _| !removed.contains(number));
     }
 
     /// The first of the logs that stay: those from `first_log` on, and before it the newest that take at most `bytes`.
@@ -159,20 +204,18 @@ impl Files {
         used: &HashSet<FileName>,
         first_log: Option<u64>,
     ) -> Vec<FileName> {
-        for &number in &self.commits {
-            if let Entry::Vacant(unknown) = self.named.entry(number) {
-                let Ok(commit) = CommitFile::read(directory, number) else { return Vec::new() };
-                unknown.insert(commit.files().collect());
+        for number in self.commits.clone() {
+            if self.read(directory, number).is_none() {
+                return Vec::new();
             }
         }
         let is_log = |file: &FileName| match file {
             FileName::Log(number) => first_log.is_some_and(|first| first <= *number),
             _ => false,
         };
-        let is_named = |file: &FileName| self.named.values().any(|files| files.contains(file));
-        let numbered =
-            self.numbered.iter().filter(|file| !is_log(file) && !used.contains(file) && !is_named(file));
-        numbered.copied().collect()
+        let named: HashSet<&FileName> = self.read.values().flat_map(|commit| &commit.files).collect();
+        let is_needed = |file: &FileName| is_log(file) || used.contains(file) || named.contains(file);
+        self.numbered.iter().copied().filter(|file| !is_needed(file)).collect()
     }
 
     /// Forgets files that were removed.
@@ -183,5 +226,11 @@ impl Files {
             }
             self.numbered.remove(file);
         }
+    }
+}
+
+impl ReadCommit {
+    fn of(commit: &CommitFile) -> ReadCommit {
+        ReadCommit { files: commit.files().collect(), made: commit.made.unwrap_or(0) }
     }
 }

@@ -17,6 +17,7 @@ use crate::buffer::{Block, Buffer};
 use crate::commit_file::FileEntry;
 use crate::error::Result;
 use crate::names::FileName;
+use crate::part_record::{GONE, Went};
 use crate::schema::StoreSchema;
 use crate::segment::StoreSegment;
 use crate::state::SegmentState;
@@ -27,9 +28,6 @@ use crate::writer::Writer;
 
 /// The time to wait until the buffers of other stores are written.
 const SHARED_WAIT: Duration = Duration::from_secs(1);
-
-/// The number of a document that is not in the segment.
-const GONE: u32 = u32::MAX;
 
 /// A buffer that is being written to a segment.
 #[derive(Debug)]
@@ -183,9 +181,14 @@ impl Writer {
                 for doc in now.live.deleted_since(&then.live) {
                     segment.now.live.delete(DocId::new(new_numbers[first + doc.get() as usize]));
                 }
-                first += then.docs.docs() as usize;
+                let docs = &new_numbers[first..][..then.docs.docs() as usize];
+                let (file, record) = (segment.segment.file, segment.segment.record.clone());
+                now.record.note(Went::Segment { file, record, docs: docs.into() });
+                first += docs.len();
             }
             self.segments.push(segment);
+        } else {
+            sealed.buffer.blocks.iter().for_each(|block| block.record.note(Went::Dropped));
         }
         self.segments_changed();
         Some(sealed)

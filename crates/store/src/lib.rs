@@ -20,6 +20,7 @@
 //! StoreCheck       every byte, and every rule that files keep together                 check
 //! ScanRequest      columns, a query and the names of files, for another process            scan_request
 //! Recovered        back to an older commit, on request                                 recover
+//! Purged           what was deleted, out of all files                                  purge
 //! ```
 //!
 //! | guarantee | |
@@ -34,6 +35,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod alter;
 mod apply;
 mod apply_updates;
 mod background;
@@ -57,7 +59,9 @@ mod new_rows;
 #[cfg(feature = "object_store")]
 mod objects;
 mod options;
+mod part_record;
 mod prepare;
+mod purge;
 mod recover;
 mod replay;
 mod replica;
@@ -77,6 +81,7 @@ mod tasks;
 mod trace;
 mod update;
 mod versions;
+mod widened_source;
 mod writer;
 mod writer_lock;
 
@@ -91,7 +96,8 @@ pub use log::{FrameInfo, LogFrames, LogStats};
 pub use merge_policy::{MergePolicy, SegmentSize};
 #[cfg(feature = "object_store")]
 pub use objects::{ObjectReader, ReadCache};
-pub use options::StoreOptions;
+pub use options::{KeepCommits, StoreOptions};
+pub use purge::Purged;
 pub use recover::{LostCommit, Recovered};
 #[cfg(feature = "object_store")]
 pub use replica::ObjectDepot;

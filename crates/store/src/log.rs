@@ -49,6 +49,7 @@
 //! | `log_writer` | appends frames; callers share syncs |
 //! | `log_reader` | reads the frames of all logs after a commit |
 //! | `log_frames` | lists the frames of a store |
+//! | `replay_onto` | replays logs onto an older commit than the one that names them |
 
 pub(crate) mod body;
 mod frame;
@@ -56,6 +57,7 @@ mod log_file;
 mod log_frames;
 mod log_reader;
 mod log_writer;
+mod replay_onto;
 #[cfg(test)]
 mod schedules;
 #[cfg(test)]
@@ -67,5 +69,6 @@ pub(crate) use log_file::{Queued, random_id};
 pub use log_frames::{FrameInfo, LogFrames};
 #[cfg(test)]
 pub(crate) use log_reader::LogEnd;
-pub(crate) use log_reader::{LogSource, LogStart, read_logs};
+pub(crate) use log_reader::{LogSource, LogStart, log_numbers, read_logs};
 pub(crate) use log_writer::LogWriter;
+pub(crate) use replay_onto::{LogBatches, replay_onto};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use docvalues_column::{ColumnSource, DocId};
+use docvalues_column::DocId;
 use docvalues_storage::{Error as StorageError, NewFile, Spill, Step};
 use docvalues_writer::{Merger, Summary, Target};
 
@@ -18,16 +18,15 @@ use crate::error::Result;
 use crate::merge_policy::{MergePolicy, SegmentSize, places_by_key};
 use crate::names::FileName;
 use crate::new_rows::{Dictionary, NewRows};
+use crate::part_record::{GONE, Went};
 use crate::schema::StoreSchema;
 use crate::segment::StoreSegment;
 use crate::segment_changes::SegmentChanges;
 use crate::state::{SegmentState, places_by_number};
 use crate::store::Store;
 use crate::sync::PoisonError;
+use crate::widened_source::{WidenedSource, WiderTypes};
 use crate::writer::Writer;
-
-/// The number of a document that is not in the merged segment.
-const GONE: u32 = u32::MAX;
 
 /// How often updates are carried over before the last time, for which others wait.
 const CARRIES: usize = 3;
@@ -91,7 +90,10 @@ impl Store {
         let began = Instant::now();
         let mut new_numbers: Vec<Vec<u32>> =
             states.iter().map(|state| vec![GONE; state.now.live.docs() as usize]).collect();
-        let written = self.write_merged(&states, number, &mut new_numbers, stop);
+        let note =
+            |source: usize, old: DocId, new: DocId| new_numbers[source][old.get() as usize] = new.get();
+        let schema = self.snapshot().shared_schema();
+        let written = self.write_merged(&states, number, [&schema, &schema], note, stop);
         let file = self.change(|writer| writer.synced(written))?;
         // Not in the last step: others wait for that.
         let merged = StoreSegment::open(&*self.directory, file, self.options.open);
@@ -119,25 +121,31 @@ impl Store {
         })
     }
 
-    fn write_merged(
+    /// Writes a segment of several, with the fields of `schema`, which may be wider than those `before`.
+    pub(crate) fn write_merged(
         &self,
         states: &[SegmentState],
         number: u64,
-        new_numbers: &mut [Vec<u32>],
+        [before, schema]: [&StoreSchema; 2],
+        note: impl FnMut(usize, DocId, DocId),
         stop: &AtomicBool,
     ) -> Result<FileEntry> {
-        let schema = self.snapshot().schema().clone();
-        let sources: Vec<_> =
-            states.iter().map(|state| state.now.over(&state.segment.segment, schema.fields())).collect();
-        let note =
-            |source: usize, old: DocId, new: DocId| new_numbers[source][old.get() as usize] = new.get();
+        let over = |state: &SegmentState| {
+            let source = state.now.over(&state.segment.segment, before.fields());
+            WidenedSource::of(source, before, schema)
+        };
+        let sources: Vec<_> = states.iter().map(over).collect();
+        let types = WiderTypes::of(before, schema);
         let mut merger = Merger::new(self.options.writer).sort_by(schema.sort().to_vec()).moved(note);
         if let Some(id_field) = schema.id_field() {
             merger = merger.id_field(id_field, id_options());
         }
         for (state, source) in states.iter().zip(&sources) {
-            let source: &dyn ColumnSource = &**source;
             merger.add_live(state.segment.segment.file(), source, &state.now.live)?;
+        }
+        if let Some(types) = &types {
+            merger = merger.promote(true);
+            merger.add("the store", types);
         }
         let file = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;
         let file = Stoppable { file, stop };
@@ -234,6 +242,7 @@ impl Writer {
         }
         let is_old = |state: &SegmentState| old.iter().any(|old| old.number() == state.number());
         let place = self.segments.iter().position(is_old).unwrap_or(self.segments.len());
+        old.iter().for_each(|state| state.segment.record.note(Went::Merged));
         self.segments.insert(place, merged);
         self.segments.retain(|state| !is_old(state));
         self.segments_changed();

@@ -14,15 +14,16 @@ use crate::durability::Durability;
 /// ```
 /// use docvalues_store::StoreOptions;
 ///
+/// use docvalues_store::KeepCommits;
+///
 /// // The last three commits stay, so that a bad import can be undone.
-/// let options = StoreOptions { keep_commits: 3, ..StoreOptions::default() };
-/// assert_eq!(StoreOptions::default().keep_commits, 1);
+/// let options = StoreOptions { keep_commits: Some(KeepCommits::Newest(3)), ..StoreOptions::default() };
 /// # drop(options);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreOptions {
-    /// The number of newest commits whose files are kept, at least 1.
-    pub keep_commits: usize,
+    /// The commits that the store keeps from now on. `None` leaves this as the store has it; a new store keeps the newest.
+    pub keep_commits: Option<KeepCommits>,
     /// The memory for documents of [`Store::apply`](crate::Store::apply), in bytes. When they take half of it, they are
     /// written to a segment, by the next batch or a background thread. Others fill the other half meanwhile, and then
     /// wait.
@@ -46,12 +47,21 @@ pub struct StoreOptions {
     pub writer: WriterOptions,
 }
 
+/// The commits that a store keeps with their files: a property of the store, which its commits have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeepCommits {
+    /// This many of the newest, at least 1.
+    Newest(usize),
+    /// The newest, and those that were the newest within this time, in whole seconds: the store can go back to any moment of it.
+    Within(Duration),
+}
+
 impl Default for StoreOptions {
-    /// One commit, 64 MiB, 1,000,000 batches, no frames; segments as [`OpenOptions`] and [`WriterOptions`] are by default.
+    /// Commits as before, 64 MiB, 1,000,000 batches, no frames; segments as [`OpenOptions`] and [`WriterOptions`] are by default.
     fn default() -> StoreOptions {
         let (durability, open, writer) = (Durability::OnCommit, OpenOptions::new(), WriterOptions::default());
         StoreOptions {
-            keep_commits: 1,
+            keep_commits: None,
             buffer_bytes: 64 << 20,
             remember_deletes: 1_000_000,
             durability,

@@ -31,6 +31,8 @@ pub(crate) struct Prepared {
     pub(crate) version_field: Option<VersionField>,
     /// The version of each operation that has one.
     pub(crate) versions: Vec<Option<u64>>,
+    /// The first operation that is given a version.
+    pub(crate) without_version: Option<usize>,
     /// The hash of the id of each operation.
     pub(crate) hashes: Vec<u64>,
     /// The live document of each id in the segments.
@@ -66,6 +68,7 @@ impl Store {
             id_field: schema.id_place(),
             version_field: VersionField::of(&schema),
             versions: Vec::with_capacity(operations.len()),
+            without_version: None,
             hashes: Vec::with_capacity(operations.len()),
             found: Vec::new(),
             generation: u64::MAX,
@@ -79,6 +82,9 @@ impl Store {
             prepared.check(at, &schema).map_err(refused)?;
             let version = prepared.version(at).map_err(refused)?;
             prepared.versions.push(version);
+            if version.is_none() && matches!(prepared.operations[at].what, What::Write(_)) {
+                prepared.without_version.get_or_insert(at);
+            }
             prepared.hashes.push(prepared.id(at).map_or(0, |id| hash(id, self.seed)));
         }
         Ok(prepared)
@@ -155,6 +161,9 @@ impl Prepared {
     pub(crate) fn version(&self, at: usize) -> Result<Option<u64>, String> {
         let Some(field) = &self.version_field else { return Ok(None) };
         match self.operations[at].what {
+            What::Delete(_, Some(version)) if version > field.highest() => {
+                Err(format!("a version of at most {}, found {version}", field.highest()))
+            }
             What::Delete(_, version) => Ok(version),
             What::Write(doc) => field.of_row(&self.docs, doc),
             What::Update(row) => field.of_row(&self.resolved.updates.rows, row),

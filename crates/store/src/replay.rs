@@ -1,5 +1,7 @@
 //! Applying the batches of a log again.
 
+use docvalues_column::Field;
+
 use crate::batch::{Condition, Operation, WriteBatch};
 use crate::error::{Error, Result};
 use crate::log::body::{BatchBody, Body, Decided, FrameBody};
@@ -11,24 +13,23 @@ use crate::store::Store;
 impl Store {
     /// Applies the batches that the log has after the commit. Returns how many there were.
     pub(crate) fn replay(&self) -> Result<u64> {
-        let start = self.change(|writer| {
-            let commit = &writer.committed;
-            let start = |first_log| LogStart { first_log, sequence: commit.sequence, epoch: commit.epoch };
-            Ok(commit.first_log.map(start))
-        })?;
+        let start = self.change(|writer| LogStart::of(&*self.directory, writer.commit, &writer.committed))?;
         let Some(start) = start else { return Ok(0) };
-        let end = read_logs(&*self.directory, start, |frame| {
-            let sequence = frame.sequence;
-            let applied = self.decode_frame(frame).and_then(|frame| self.replay_decoded(frame));
-            applied.map_err(|what| match what {
-                Wrong::Frame(what) => {
-                    let file = self.directory.path().display().to_string();
-                    Error::Damaged { file, what: format!("batch {sequence} of the log: {what}") }
-                }
-                Wrong::Store(error) => error,
-            })
-        })?;
+        let end = read_logs(&*self.directory, start, |frame| self.replay_frame(frame))?;
         Ok(end.frames)
+    }
+
+    /// Applies a batch of a log again, which must follow the last one.
+    pub(crate) fn replay_frame(&self, frame: Queued) -> Result<()> {
+        let sequence = frame.sequence;
+        let applied = self.decode_frame(frame).and_then(|frame| self.replay_decoded(frame));
+        applied.map_err(|what| match what {
+            Wrong::Frame(what) => {
+                let file = self.directory.path().display().to_string();
+                Error::Damaged { file, what: format!("batch {sequence} of the log: {what}") }
+            }
+            Wrong::Store(error) => error,
+        })
     }
 
     /// Reads a frame, which must follow the last batch.
@@ -56,10 +57,17 @@ impl Store {
         let entry: SchemaEntry =
             serde_json::from_slice(schema).map_err(|error| Wrong::Frame(error.to_string()))?;
         let schema = StoreSchema::try_from(entry).map_err(Wrong::Frame)?;
-        if !schema.extends(&self.schema()) {
+        let now = self.schema();
+        // The frames after it have values of wider fields.
+        let wider: Vec<Field> = schema.changed_fields(&now).map(|(_, field)| field.clone()).collect();
+        let wider = now.altered(&wider).map_err(|error| Wrong::Frame(error.to_string()))?;
+        if !schema.extends(&wider) {
             return Err(Wrong::Frame("expected the fields of the store, found others".to_owned()));
         }
         Ok(self.change(|writer| {
+            if wider != *writer.schema {
+                self.widen(writer, wider)?;
+            }
             writer.schema = schema.into();
             writer.applied(frame)
         })?)
@@ -115,7 +123,7 @@ impl From<Error> for Wrong {
 mod tests {
     use std::sync::Arc;
 
-    use docvalues_column::{Field, Kind, LogicalType};
+    use docvalues_column::{Kind, LogicalType};
     use docvalues_storage::PowerLossDirectory;
 
     use super::*;

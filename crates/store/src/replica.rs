@@ -285,7 +285,12 @@ impl Replica {
             Item::Frame(frame) => Taken::Frame(self.apply_frame(&frame)?),
             Item::File(file) if self.keep(&file) => Taken::File { is_new: false },
             Item::File(file) => {
-                self.copy(&file, stream.contents())?;
+                self.copy(&file, stream.contents()).map_err(|error| match error {
+                    Error::Damaged { file, what } => {
+                        Error::Damaged { file: format!("the stream of the leader: {file}"), what }
+                    }
+                    error => error,
+                })?;
                 Taken::File { is_new: true }
             }
             Item::Commit(commit) => {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use docvalues_column::{Field, Kind, LogicalType, SortKey};
+use docvalues_column::{Field, Kind, LogicalType, SortKey, promotion};
 use docvalues_format::file::root::MAX_COLUMNS;
 use docvalues_writer::{BytesKind, FieldSpec, MAX_SORT_KEYS, Schema};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,8 @@ use crate::error::{Error, Result};
 /// The most fields of a store: deltas have some columns of their own.
 const MAX_FIELDS: usize = MAX_COLUMNS as usize - 16;
 
-/// The fields of a store: their names, kinds and types, which never change. Fields are added at any time.
+/// The fields of a store: their names, kinds and types. Fields are added at any time; they never change, except to a wider kind or
+/// type by [`Store::alter`](crate::Store::alter).
 ///
 /// # Examples
 ///
@@ -57,7 +58,11 @@ impl StoreSchema {
     }
 
     /// As [`with_field`](Self::with_field), for many. O(fields).
-    pub(crate) fn with_fields(mut self, fields: Vec<Field>) -> Result<StoreSchema> {
+    ///
+    /// # Errors
+    ///
+    /// As [`with_field`](Self::with_field).
+    pub fn with_fields(mut self, fields: impl IntoIterator<Item = Field>) -> Result<StoreSchema> {
         let mut known = HashMap::new();
         for (at, field) in self.fields.iter().enumerate() {
             known.insert(field.name.clone(), at);
@@ -91,6 +96,40 @@ impl StoreSchema {
             }
         }
         Ok(schema)
+    }
+
+    /// The schema in which fields have the kinds, types and formats of these, which are wider.
+    pub(crate) fn altered(&self, fields: &[Field]) -> Result<StoreSchema> {
+        let mut schema = self.clone();
+        for field in fields {
+            let refused = |why: &str| Error::Schema { field: field.name.clone(), why: why.to_owned() };
+            let known = schema.fields.iter_mut().find(|known| known.name == field.name);
+            let known = known.ok_or_else(|| refused("expected a field of the store"))?;
+            let is_wider = promotion::common(known.logical, field.logical) == Some(field.logical);
+            let is_many = matches!(
+                (known.kind, field.kind),
+                (Kind::Numeric, Kind::SortedNumeric) | (Kind::Sorted, Kind::SortedSet)
+            );
+            if !is_wider || !(is_many || known.kind == field.kind) {
+                let [found, asked] = [&*known, field].map(described);
+                return Err(refused(&format!("expected a wider kind or type than {found}, found {asked}")));
+            }
+            let is_other = (known.kind, known.logical) != (field.kind, field.logical);
+            if is_other && [&self.id_field, &self.version_field].contains(&&Some(field.name.clone())) {
+                return Err(refused("expected another field than that of ids or versions"));
+            }
+            *known = field.clone();
+        }
+        let sort = schema.sort.clone();
+        schema.sorted_by(sort)
+    }
+
+    /// The fields that have another kind or type than in `other`, and their places.
+    pub(crate) fn changed_fields(&self, other: &StoreSchema) -> impl Iterator<Item = (usize, &Field)> {
+        let is_other =
+            |(a, b): (&Field, &Field)| a.name == b.name && (a.kind, a.logical) != (b.kind, b.logical);
+        let fields = self.fields.iter().zip(&other.fields).enumerate();
+        fields.filter(move |(_, pair)| is_other(*pair)).map(|(place, (field, _))| (place, field))
     }
 
     /// Sets the field whose values identify documents.
@@ -235,9 +274,12 @@ fn same(known: &Field, other: &Field) -> Result<()> {
     if (known.kind, known.logical) == (other.kind, other.logical) {
         return Ok(());
     }
-    let described = |field: &Field| format!("{} of type {}", field.kind.name(), field.logical.name());
     let why = format!("expected {}, found {}", described(known), described(other));
     Err(Error::Schema { field: known.name.clone(), why })
+}
+
+fn described(field: &Field) -> String {
+    format!("{} of type {}", field.kind.name(), field.logical.name())
 }
 
 /// A schema in a commit.

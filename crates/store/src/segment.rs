@@ -11,6 +11,7 @@ use docvalues_storage::Directory;
 use crate::commit_file::FileEntry;
 use crate::error::{Error, Result};
 use crate::names::FileName;
+use crate::part_record::PartRecord;
 use crate::schema::StoreSchema;
 use crate::versions::VersionField;
 
@@ -20,6 +21,8 @@ pub(crate) struct StoreSegment {
     pub(crate) number: u64,
     pub(crate) file: FileEntry,
     pub(crate) segment: Segment,
+    /// What becomes of it.
+    pub(crate) record: Arc<PartRecord>,
     /// The column of versions, if the segment has one; opened when it is first needed.
     versions: OnceLock<Option<Numeric>>,
 }
@@ -32,7 +35,8 @@ impl StoreSegment {
         options: OpenOptions,
     ) -> Result<StoreSegment> {
         let segment = open(directory, FileName::Segment(file.number), file, options)?;
-        Ok(StoreSegment { number: file.number, file, segment, versions: OnceLock::new() })
+        let record = Arc::default();
+        Ok(StoreSegment { number: file.number, file, segment, record, versions: OnceLock::new() })
     }
 
     /// Reads all values, so that the first searches find their pages in memory and their checksums compared. O(values).

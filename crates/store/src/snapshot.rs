@@ -12,6 +12,7 @@ use docvalues_terms::lookup::{Hit, SeekError, Seeker};
 use crate::buffer::Block;
 use crate::error::{Error, Result};
 use crate::id_index::{IdIndex, SnapshotIds};
+use crate::part_record::PartRecord;
 use crate::prepare::Found;
 use crate::resolve::SegmentView;
 use crate::schema::StoreSchema;
@@ -31,6 +32,8 @@ use crate::state::SegmentState;
 pub struct Snapshot(Arc<Inner>);
 
 struct Inner {
+    /// The id of the store.
+    store: u64,
     sequence: u64,
     commit: u64,
     schema: Arc<StoreSchema>,
@@ -54,6 +57,7 @@ struct SnapshotBlock {
 
 /// What a snapshot is made of.
 pub(crate) struct Contents<'w> {
+    pub(crate) store: u64,
     pub(crate) sequence: u64,
     pub(crate) commit: u64,
     pub(crate) generation: u64,
@@ -90,7 +94,7 @@ impl fmt::Debug for Snapshot {
 impl Snapshot {
     /// The snapshot of some segments and blocks. What it has in common with `before` is shared.
     pub(crate) fn of(contents: Contents<'_>, before: Option<&Snapshot>) -> Snapshot {
-        let Contents { sequence, commit, generation, schema, segments: states, blocks, ids: table } =
+        let Contents { store, sequence, commit, generation, schema, segments: states, blocks, ids: table } =
             contents;
         let segments: Vec<Arc<StoreSegment>> = states.iter().map(|state| state.segment.clone()).collect();
         let changes = states.iter().map(|state| state.now.clone()).collect();
@@ -127,6 +131,7 @@ impl Snapshot {
         };
         let blocks = blocks.into_iter().map(block).collect();
         Snapshot(Arc::new(Inner {
+            store,
             sequence,
             commit,
             schema,
@@ -324,27 +329,31 @@ impl Snapshot {
         &self.0.segments
     }
 
-    /// The number of the segment or block of an address.
-    pub(crate) fn home_of(&self, address: DocAddress) -> Option<Home> {
+    /// The id of the store.
+    pub(crate) fn store(&self) -> u64 {
+        self.0.store
+    }
+
+    /// The part of an address, if it is one of the snapshot.
+    pub(crate) fn home_of(&self, address: DocAddress) -> Option<Home<'_>> {
         let (part, segments) = (address.part as usize, self.0.segments.len());
         let (live, home) = match self.0.changes.get(part) {
-            Some(changes) => (&changes.live, Home::Segment(self.0.segments[part].number)),
+            Some(changes) => (&changes.live, Home::Segment(&self.0.segments[part])),
             None => {
                 let block = &self.0.blocks.get(part - segments)?.block;
-                (&block.live, Home::Block(block.number))
+                (&block.live, Home::Block(&block.record))
             }
         };
         (address.doc.get() < live.docs()).then_some(home)
     }
 }
 
-/// Where a document is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Home {
-    /// The segment of this number.
-    Segment(u64),
-    /// The block of this number.
-    Block(u64),
+/// Where a document of a snapshot was when that was taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Home<'s> {
+    Segment(&'s StoreSegment),
+    /// The block with this record.
+    Block(&'s Arc<PartRecord>),
 }
 
 impl SnapshotBlock {

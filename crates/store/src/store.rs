@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
@@ -13,9 +14,9 @@ use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::id_index::IdIndex;
-use crate::log::{LogWriter, random_id};
-use crate::names::FileName;
-use crate::options::{StoreOptions, folder_at};
+use crate::log::{LogStart, LogWriter, random_id};
+use crate::names::{FileName, MAX_NUMBER};
+use crate::options::{KeepCommits, StoreOptions, folder_at};
 use crate::schema::StoreSchema;
 use crate::snapshot::Snapshot;
 use crate::state::CommitState;
@@ -74,6 +75,7 @@ use crate::writer_lock::WriterLock;
 pub struct Store {
     pub(crate) directory: Arc<dyn Directory>,
     pub(crate) options: StoreOptions,
+    pub(crate) lock: Arc<WriterLock>,
     writer: Mutex<Writer>,
     /// Held by the merge that runs.
     pub(crate) merging: Mutex<()>,
@@ -147,6 +149,7 @@ impl Store {
                 (directory.path().display().to_string(), FileName::Commit(newest).to_string());
             return Err(Error::Exists { folder, commit });
         }
+        LogStart::of(&*directory, 0, &committed)?;
         let committed = CommitFile { next_number: files.next_number(), ..committed };
         let (segments, tombstones) = (Vec::new(), Tombstones::default());
         let state = CommitState { number: 0, file: committed, segments, tombstones };
@@ -156,14 +159,52 @@ impl Store {
         Ok(store)
     }
 
+    /// Opens the store in the folder `path` to write it, or [creates](Self::create) one if there is none. A store that is there
+    /// keeps its schema.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open) and [`create`](Self::create).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues_store::{Store, StoreOptions, StoreSchema};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("hits");
+    /// for commit in [1, 1] {
+    ///     let store = Store::open_or_create(&path, StoreSchema::new(), StoreOptions::default())?;
+    ///     assert_eq!(store.snapshot().commit(), commit);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open_or_create(
+        path: impl AsRef<Path>,
+        schema: StoreSchema,
+        options: StoreOptions,
+    ) -> Result<Store> {
+        let path = path.as_ref();
+        let created = match Store::open(path, options) {
+            Err(Error::NoStore { .. }) => Store::create(path, schema, options),
+            opened => return opened,
+        };
+        match created {
+            // By another process, meanwhile.
+            Err(Error::Exists { .. }) => Store::open(path, options),
+            created => created,
+        }
+    }
+
     /// Opens the store in the folder `path` to write it.
     ///
     /// Removes the files that no kept commit names, such as those of a writer that was killed.
     ///
     /// # Errors
     ///
-    /// [`Error::Busy`] if another writer has the store; [`Error::NoStore`] if there is none; [`Error::Damaged`] if the
-    /// newest commit, or a file that it names, is damaged; or if a call to the operating system fails.
+    /// [`Error::Busy`] if another writer has the store; [`Error::NoStore`] if there is none, or no folder; [`Error::Damaged`] if the
+    /// newest commit, or a file that it names, is damaged, or is missing while its log is there:
+    /// [`recover`](Store::recover) tells what is left; or if a call to the operating system fails.
     pub fn open(path: impl AsRef<Path>, options: StoreOptions) -> Result<Store> {
         Store::open_in(Arc::new(folder_at(path, &options.open)), options)
     }
@@ -181,19 +222,41 @@ impl Store {
         let files = Files::list(&*directory)?;
         let newest = files.newest_commit().ok_or_else(no_store)?;
         let state = CommitState::open(&*directory, newest, options.open, None)?;
+        // Before anything is removed: a log whose commit is missing is still needed.
+        LogStart::of(&*directory, newest, &state.file)?;
         // The newest commit may have been renamed by a process that was killed before it synced the folder. Then an
         // older one must not be removed before this one is durable.
         directory.sync()?;
-        let mut store = Store::of(directory, lock, files, state, options);
-        store.remove_unnamed()?;
-        let replayed = store.replay()?;
-        trace::replayed(store.directory.path(), replayed);
-        store.begin_log()?;
-        if replayed > 0 || store.log.is_some() {
-            store.commit_now()?;
+        // A commit with the next number comes before the removal of unnamed files, so that their numbers are never used again.
+        let has_unnamed_files = (state.file.next_number + 1..=MAX_NUMBER).contains(&files.next_number());
+        let mut store = Store::of(directory.clone(), lock, files, state, options);
+        if !has_unnamed_files {
             store.remove_unnamed()?;
         }
-        Ok(store)
+        let Err(error) = store.begin(has_unnamed_files) else { return Ok(store) };
+        let is_full =
+            error.storage().is_some_and(|error| error.io_error().kind() == io::ErrorKind::StorageFull);
+        // Their space is needed more than their numbers.
+        let is_removed = || {
+            store.remove_all_but(KeepCommits::Newest(usize::MAX), u64::MAX).is_ok_and(|left| left.is_empty())
+        };
+        if is_full && has_unnamed_files && is_removed() {
+            drop(store);
+            return Store::open_in(directory, options);
+        }
+        Err(error)
+    }
+
+    /// Applies the log, and begins a new one. Commits if that changed something, or the numbers of unnamed files are taken.
+    fn begin(&mut self, has_unnamed_files: bool) -> Result<()> {
+        let replayed = self.replay()?;
+        trace::replayed(self.directory.path(), replayed);
+        self.begin_log()?;
+        if has_unnamed_files || replayed > 0 || self.log.is_some() {
+            self.commit_now()?;
+            self.remove_unnamed()?;
+        }
+        Ok(())
     }
 
     pub(crate) fn of(
@@ -204,12 +267,17 @@ impl Store {
         options: StoreOptions,
     ) -> Store {
         files.reserve_below(state.file.next_number);
-        let writer = Writer::new(lock, files, state, options.remember_deletes);
+        let lock = Arc::new(lock);
+        let mut writer = Writer::new(lock.clone(), files, state, options.remember_deletes);
+        if let Some(keep) = options.keep_commits {
+            writer.keep_commits(keep);
+        }
         let published = RwLock::new(Snapshot::of(writer.contents(None), None));
         let now = || Mutex::new(Instant::now());
         Store {
             directory,
             options,
+            lock,
             writer: Mutex::new(writer),
             merging: Mutex::new(()),
             flushing: Mutex::new(()),

@@ -86,7 +86,11 @@ impl StoreReader {
         let directory: Arc<dyn Directory> = Arc::new(folder_at(path, &options));
         let known = Files::list_beside_writer(&*directory)?.commits().to_vec();
         if !known.contains(&commit) {
-            return Err(Error::NoCommit { folder: directory.path().display().to_string(), commit, known });
+            let folder = directory.path().display().to_string();
+            return Err(match known.is_empty() {
+                true => Error::NoStore { folder },
+                false => Error::NoCommit { folder, commit, known },
+            });
         }
         let state = held(&*directory, commit, options, None)?;
         let snapshot = snapshot(&state, None);
@@ -136,7 +140,6 @@ impl StoreReader {
         loop {
             let held = match StoreReader::hold_commit(path, None) {
                 Err(Error::NoStore { .. }) => return Ok(Position::default()),
-                Err(error) if is_missing(&error) => return Ok(Position::default()),
                 held => held?,
             };
             match held.last_position() {
@@ -170,6 +173,7 @@ impl StoreReader {
 
 pub(crate) fn snapshot(state: &CommitState, before: Option<&Snapshot>) -> Snapshot {
     let contents = Contents {
+        store: state.file.id,
         sequence: state.file.sequence,
         commit: state.number,
         generation: 0,

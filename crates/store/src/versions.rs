@@ -45,6 +45,11 @@ impl VersionField {
         if self.is_unsigned { from_u64(version) } else { version.min(self.highest()).cast_signed() }
     }
 
+    /// Versions from here on are refused in a store that also assigns versions: so many are left for those that it assigns.
+    pub(crate) fn limit(self) -> u64 {
+        self.highest() / 2 + 1
+    }
+
     /// The highest version that the field can hold.
     pub(crate) fn highest(self) -> u64 {
         if self.is_unsigned { u64::MAX } else { i64::MAX.cast_unsigned() }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use docvalues_storage::Directory;
 
@@ -15,6 +16,7 @@ use crate::id_index::IdIndex;
 use crate::log::body::{Body, FrameBody};
 use crate::log::{LogWriter, random_id};
 use crate::names::FileName;
+use crate::options::KeepCommits;
 use crate::schema::{SchemaEntry, StoreSchema};
 use crate::snapshot::Contents;
 use crate::state::{CommitState, SegmentState};
@@ -24,7 +26,7 @@ use crate::writer_lock::WriterLock;
 /// The state of the writer.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    lock: WriterLock,
+    lock: Arc<WriterLock>,
     pub(crate) schema: Arc<StoreSchema>,
     /// From the oldest to the newest.
     pub(crate) segments: Vec<SegmentState>,
@@ -35,13 +37,16 @@ pub(crate) struct Writer {
     pub(crate) buffer: Buffer,
     /// Those that are being written to a segment.
     pub(crate) sealed: Option<Sealed>,
-    pub(crate) next_block: u64,
     /// The log, and its number.
     pub(crate) log: Option<Arc<LogWriter>>,
     pub(crate) log_number: Option<u64>,
     pub(crate) highest_version: u64,
+    /// Whether a document was given a version by the store.
+    pub(crate) assigns_versions: bool,
     pub(crate) tombstones: Tombstones,
     pub(crate) sequence: u64,
+    /// The last batch of changes of which the log has only a note.
+    last_unlogged: u64,
     /// Follows from all batches so far: see [`FrameBody`].
     pub(crate) history: u64,
     pub(crate) files: Files,
@@ -49,6 +54,9 @@ pub(crate) struct Writer {
     pub(crate) committing: HashSet<FileName>,
     /// The leader's files that a replica has, as long as no frame came after them: they are not sent again.
     pub(crate) received: HashSet<FileName>,
+    pub(crate) keep: KeepCommits,
+    /// Whether the next commit replaces all deltas, because of what they have.
+    pub(crate) rewrites_deltas: bool,
     /// As [`StoreOptions::remember_deletes`].
     pub(crate) remember_deletes: u64,
     /// The last commit, and its content.
@@ -65,7 +73,12 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// The writer of a commit that was opened.
-    pub(crate) fn new(lock: WriterLock, files: Files, state: CommitState, remember_deletes: u64) -> Writer {
+    pub(crate) fn new(
+        lock: Arc<WriterLock>,
+        files: Files,
+        state: CommitState,
+        remember_deletes: u64,
+    ) -> Writer {
         let CommitState { number: commit, file: committed, segments, mut tombstones } = state;
         tombstones.forget_before(committed.sequence.saturating_sub(remember_deletes));
         Writer {
@@ -76,16 +89,19 @@ impl Writer {
             generation: 0,
             buffer: Buffer::default(),
             sealed: None,
-            next_block: 0,
             log: None,
             log_number: None,
             highest_version: committed.highest_version,
+            assigns_versions: committed.assigns_versions,
             tombstones,
             sequence: committed.sequence,
+            last_unlogged: 0,
             history: committed.history,
             files,
             committing: HashSet::new(),
             received: HashSet::new(),
+            keep: committed.keep,
+            rewrites_deltas: false,
             remember_deletes,
             commit,
             committed,
@@ -105,6 +121,7 @@ impl Writer {
     /// What a snapshot is made of.
     pub(crate) fn contents<'w>(&'w self, ids: Option<&'w IdIndex>) -> Contents<'w> {
         Contents {
+            store: self.committed.id,
             sequence: self.sequence,
             commit: self.commit,
             generation: self.generation,
@@ -122,6 +139,7 @@ impl Writer {
         let random = random_id(self.sequence);
         // After a failure, the store is poisoned.
         drop(self.applied(self.body_of(|schema| Body::Other(schema, random))));
+        self.last_unlogged = self.sequence;
         self.sequence
     }
 
@@ -141,7 +159,12 @@ impl Writer {
         self.rearranged();
         let Some(log) = &self.log else { return Ok(()) };
         let appended = log.append(self.sequence, self.history, body.into_bytes());
-        appended.map_err(|error| self.poison(error.to_string()))
+        appended.map_err(|error| self.poison(error.poison_reason()))
+    }
+
+    /// Whether there are changes that neither the log nor a commit has.
+    pub(crate) fn has_unlogged(&self) -> bool {
+        self.log.is_some() && self.last_unlogged > self.committed.sequence
     }
 
     /// Changes the schema.
@@ -163,6 +186,18 @@ impl Writer {
         self.is_unpublished = true;
     }
 
+    /// Sets the commits that are kept from the next one on.
+    pub(crate) fn keep_commits(&mut self, keep: KeepCommits) {
+        let keep = match keep {
+            KeepCommits::Newest(count) => KeepCommits::Newest(count.max(1)),
+            KeepCommits::Within(time) => KeepCommits::Within(Duration::from_secs(time.as_secs())),
+        };
+        if keep != self.keep {
+            self.keep = keep;
+            self.rearranged();
+        }
+    }
+
     /// Notes that there are other segments than before.
     pub(crate) fn segments_changed(&mut self) {
         self.generation += 1;
@@ -178,6 +213,7 @@ impl Writer {
     pub(crate) fn committed_as(&mut self, number: u64, commit: CommitFile, changes: u64) {
         (self.commit, self.committed, self.committed_changes) = (number, commit, changes);
         self.committing.clear();
+        self.rewrites_deltas = false;
         self.is_unpublished = true;
     }
 
@@ -194,6 +230,16 @@ impl Writer {
         }
     }
 
+    /// Refuses a batch that was begun with other fields.
+    pub(crate) fn require_fields(&self, schema: &StoreSchema) -> Result<()> {
+        match std::ptr::eq(&*self.schema, schema) || self.schema.extends(schema) {
+            true => Ok(()),
+            false => {
+                Err(Error::Request("expected a batch of this store, found one with other fields".to_owned()))
+            }
+        }
+    }
+
     /// The number of the next log, which a commit will name.
     pub(crate) fn next_log(&mut self) -> u64 {
         let number = self.next_number();
@@ -203,7 +249,7 @@ impl Writer {
 
     /// Refuses to write if another process may have taken over the store.
     pub(crate) fn require_lock(&mut self) -> Result<()> {
-        if self.lock.is_held() { Ok(()) } else { Err(self.poison("its lock was removed or replaced")) }
+        self.lock.require().map_err(|error| self.poison(error.poison_reason()))
     }
 
     /// Refuses everything from now on.
@@ -217,9 +263,9 @@ impl Writer {
     /// not tell.
     pub(crate) fn synced<T>(&mut self, synced: Result<T>) -> Result<T> {
         if let Err(error) = &synced
-            && is_failed_sync(error)
+            && (is_failed_sync(error) || matches!(error, Error::Poisoned { .. }))
         {
-            self.poison(error.to_string());
+            self.poison(error.poison_reason());
         }
         synced
     }
@@ -250,13 +296,5 @@ impl Writer {
 
 fn is_failed_sync(error: &Error) -> bool {
     use docvalues_storage::Step;
-    let step = match error {
-        Error::Storage(error) => Some(error.step()),
-        Error::Write(error) => match error.kind() {
-            docvalues_writer::ErrorKind::Storage(error) => Some(error.step()),
-            _ => None,
-        },
-        _ => None,
-    };
-    matches!(step, Some(Step::Sync | Step::SyncFolder))
+    error.storage().is_some_and(|error| matches!(error.step(), Step::Sync | Step::SyncFolder))
 }

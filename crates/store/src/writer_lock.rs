@@ -40,8 +40,16 @@ impl WriterLock {
     }
 
     /// Whether the file that this process locked is still the one that others would lock.
-    pub(crate) fn is_held(&self) -> bool {
+    fn is_held(&self) -> bool {
         self.file.is_named(OsStr::new(LOCK)).unwrap_or(false)
+    }
+
+    /// Fails if another process may have taken over the store.
+    pub(crate) fn require(&self) -> Result<()> {
+        match self.is_held() {
+            true => Ok(()),
+            false => Err(Error::Poisoned { why: "its lock was removed or replaced".to_owned() }),
+        }
     }
 
     /// Writes who holds the lock. Not into the lock itself, which cannot be read everywhere while it is held.

@@ -205,6 +205,76 @@ fn apply(store: &Store, write: &[&str], delete: &[&str]) {
     store.apply(batch).unwrap();
 }
 
+/// Another writer takes the store over while batches are applied: what either acknowledged is there.
+#[test]
+fn a_writer_whose_lock_is_removed_beside_another() {
+    check(|| {
+        let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
+        let (directory, store) = store_with(options);
+        let thief = {
+            let directory = directory.clone();
+            thread::spawn(move || {
+                directory.remove(OsStr::new("LOCK")).unwrap();
+                let store = Store::open_in(directory, options).unwrap();
+                apply(&store, &["thief"], &[]);
+            })
+        };
+        let mut acknowledged = vec!["thief".to_owned()];
+        for at in 0..4 {
+            let id = format!("owner {at}");
+            let mut batch = store.batch().unwrap();
+            let field = batch.field("id").unwrap();
+            let mut doc = batch.upsert();
+            doc.str(field, &id).unwrap();
+            doc.finish().unwrap();
+            match store.apply(batch) {
+                Ok(_) => acknowledged.push(id),
+                Err(error) => assert!(matches!(error, docvalues_store::Error::Poisoned { .. }), "{error}"),
+            }
+        }
+        thief.join().unwrap();
+        drop(store);
+        let found = ids(&Store::open_in(directory, options).unwrap().snapshot());
+        assert!(acknowledged.iter().all(|id| found.contains(id)), "{found:?} of {acknowledged:?}");
+    });
+}
+
+/// Documents are deleted by the addresses of an old snapshot while others are written, flushed and committed.
+#[test]
+fn addresses_beside_flushes_and_commits() {
+    check(|| {
+        let options = StoreOptions { buffer_bytes: 150, ..StoreOptions::default() };
+        let (_, store) = store_with(options);
+        apply(&store, &["a", "b", "c"], &[]);
+        store.refresh().unwrap();
+        let snapshot = store.snapshot();
+        let spawn = |body: fn(&Store)| {
+            let store = store.clone();
+            thread::spawn(move || body(&store))
+        };
+        let threads = [
+            spawn(|store| apply(store, &["d", "e"], &["c"])),
+            spawn(|store| {
+                for id in ["c", "f"] {
+                    apply(store, &[id], &[]);
+                    store.commit().unwrap();
+                }
+            }),
+        ];
+        let address = snapshot.find(b"b").unwrap().unwrap();
+        assert_eq!(store.delete(&snapshot, &[address]).unwrap(), 1);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(store.delete(&snapshot, &[address]).unwrap(), 0);
+        store.refresh().unwrap();
+        let found = ids(&store.snapshot());
+        assert!(
+            found.iter().all(|id| id != "b")
+                && ["a", "d", "e", "f"].iter().all(|id| found.contains(&(*id).to_owned())),
+            "{found:?}"
+        );
+    });
+}
+
 /// One `a`, one of `x` and `y`, and perhaps `z`.
 fn is_whole(found: &[String]) -> bool {
     let count = |id: &str| found.iter().filter(|known| *known == id).count();

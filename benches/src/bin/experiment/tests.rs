@@ -53,7 +53,10 @@ fn the_three_ways_agree() {
             std::fs::create_dir(&folder).expect("a folder");
             (copy(&built, &folder), folder.join("files"))
         };
-        let options = StoreOptions { keep_commits: 2, ..StoreOptions::default() };
+        let options = StoreOptions {
+            keep_commits: Some(docvalues::store::KeepCommits::Newest(2)),
+            ..StoreOptions::default()
+        };
         let store = Arc::new(Store::open(at("hybrid").0, options).expect("a store"));
         let hybrid = Hybrid(store.clone());
         let (stacked, rewritten) = (at("stacked"), at("rewritten"));

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::build::{WriteArgs, parse_size};
+use super::commit::{CommitArgs, parse_count};
 use super::ids::IdArgs;
-use super::store::{CommitArgs, parse_count};
 
 const LONG: &str = "\
 Merge several segments into one: the documents of all of them, one segment after the other. Or, without -o, merge the \
@@ -41,9 +41,11 @@ Examples:
   dv merge old.dv -o sorted.dv --sort-by section,-size
   dv merge old.dv -o indexed.dv --id-field id --term-index exact-trie
   dv merge store --to 1
+  dv rm people ada@example.com && dv merge people --purge
 
 Exit codes: 0 merged, 1 a segment is damaged or columns do not fit together, 2 wrong command line, 3 a file
-cannot be read or written. If the merge fails, an existing output file stays as it was.";
+cannot be read or written, or --purge could not remove a file. If the merge fails, an existing output file
+stays as it was.";
 
 /// Merge several segments into one, or those of a store
 #[derive(Debug, Args)]
@@ -64,6 +66,14 @@ pub(crate) struct MergeArgs {
     /// Merge the segments of a store until there are at most this many
     #[arg(long, value_name = "COUNT", conflicts_with = "output", value_parser = parse_count)]
     pub(crate) to: Option<usize>,
+
+    /// Remove what was deleted from all files of a store, with all older commits
+    ///
+    /// Segments with deleted or updated documents are written again, and older commits, logs and remembered deletions are
+    /// removed: no file of the store has the values or the ids of deleted documents any more. In a store with versions, a
+    /// deleted document that arrives again is there again, even with an old version.
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) purge: bool,
 
     #[command(flatten)]
     pub(crate) commit: CommitArgs,

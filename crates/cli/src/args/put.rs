@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::build::{InputArgs, WriteArgs, parse_size};
-use super::store::{CommitArgs, parse_count};
+use super::commit::{CommitArgs, parse_count, parse_time};
 use crate::api::store::Durability;
 use crate::input::import::Shard;
 
@@ -15,7 +15,7 @@ Put documents from CSV, TSV, JSON, Parquet or Arrow IPC files into a store, batc
 
 In a store with a column of ids, a document replaces the one with the same id, and the last one of the input stays. Every \
 document must have an id. In a store with a column of versions, the highest version stays, and other documents are \
-counted as stale.
+counted as stale; --strict-versions makes that an error.
 
 With --partial, each document changes the one with the same id: it has an id and the columns to change, and the others stay \
 as they are, also those with a missing value. Documents whose id is not there are counted and left out, and the exit code \
@@ -43,7 +43,8 @@ Examples:
   tail -n +1 -f hits.ndjson | dv put hits - --durability batch --progress json 2>> hits.progress
   dv put packages monday.ndjson.gz --keep-frames 256MiB
 
-Exit codes: 0 committed, 1 a bad row or value, a column has another type, or --partial did not find an id,
+Exit codes: 0 committed, 1 a bad row or value, a column has another type, --partial did not find an id, or
+--strict-versions met a stale document,
 2 wrong command line, 3 a file cannot be read or written, or another process writes the store,
 130 or 143 ended by SIGINT or SIGTERM.";
 
@@ -101,6 +102,10 @@ pub(crate) struct PutArgs {
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) version_field: Option<String>,
 
+    /// Fail with exit code 1 if documents are stale; the others are put
+    #[arg(long)]
+    pub(crate) strict_versions: bool,
+
     /// Progress: a line on a terminal, or one JSON object a line on standard error
     ///
     /// `json` writes a line when more documents are committed, or as durable as --durability says:
@@ -147,11 +152,6 @@ fn parse_shard(text: &str) -> Result<Shard, String> {
     shard.ok_or_else(|| "expected a number from 0 on and the number of stores, such as 0/4".to_owned())
 }
 
-/// Parses a time, above 0.
-pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
-    parse_time(text).ok_or_else(|| "expected a time such as 500ms or 2s".to_owned())
-}
-
 fn parse_durability(text: &str) -> Result<Durability, String> {
     match text {
         "commit" => Ok(Durability::OnCommit),
@@ -160,20 +160,6 @@ fn parse_durability(text: &str) -> Result<Durability, String> {
             .map(Durability::Within)
             .ok_or_else(|| "expected commit, batch, or a time such as 200ms or 2s".to_owned()),
     }
-}
-
-/// Parses `500ms`, `2s`, `5m` or a number of seconds, above 0.
-fn parse_time(text: &str) -> Option<Duration> {
-    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[number.len()..] {
-        "ms" => 1,
-        "" | "s" => 1000,
-        "m" | "min" => 60_000,
-        "h" => 3_600_000,
-        _ => return None,
-    };
-    let number: u64 = number.parse().ok().filter(|number| *number > 0)?;
-    number.checked_mul(unit).map(Duration::from_millis)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::put::parse_duration;
+use super::commit::parse_duration;
 use crate::api::store::Position;
 
 const REPLICATE_LONG: &str = "\
@@ -15,7 +15,8 @@ lacks the batches, dv sends the files of a commit. Other commands may write the 
 replicas. The command runs until the pipe is closed.
 
 With --to, the files of each new commit are put into a folder, and those that the two newest commits do not need are \
-removed from it. Any number of replicas may read them: `dv replica DIR --follow FOLDER`.";
+removed from it. Files that are there already are compared with those of the store when the command begins; damaged ones are \
+named and put again. Any number of replicas may read them: `dv replica DIR --follow FOLDER`.";
 
 const REPLICATE_EXAMPLES: &str = "\
 Examples:
@@ -23,8 +24,8 @@ Examples:
   dv replicate packages --once | dv replica copy
   dv replicate packages --to /mnt/shared/packages
 
-Exit codes: 0 done, 1 a file is damaged, 2 wrong command line, 3 a file cannot be read or written,
-5 the replica has what the store lost: give it an empty folder, or send --from 0 to dv replica --discard.";
+Exit codes: 0 done, 1 a file is damaged, or there is nothing to send yet, 2 wrong command line,
+3 a file cannot be read or written, 5 the replica has what the store lost: give it an empty folder, or send --from 0 to dv replica --discard.";
 
 /// Send the changes of a store to a replica
 #[derive(Debug, Args)]
@@ -77,7 +78,7 @@ Examples:
   dv replica packages --promote
 
 Exit codes: 0 done, 1 a file or frame is damaged, 2 wrong command line, 3 a file cannot be read or written,
-4 batches are missing, 5 the leader does not have what the replica has, or was replaced.";
+or `dv replicate` failed before it had sent everything, 4 batches are missing, 5 the leader does not have what the replica has, or was replaced.";
 
 /// The last batch of a replica.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

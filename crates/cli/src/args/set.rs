@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::store::CommitArgs;
+use super::commit::CommitArgs;
 
 const LONG: &str = "\
 Change some columns of documents of a store. Their other columns stay as they are.

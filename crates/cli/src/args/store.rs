@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::commit::CommitArgs;
+
 const STORE_LONG: &str = "\
 Create a store: a folder of segments that changes.
 
@@ -31,13 +33,45 @@ pub(crate) struct StoreArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
     Create(CreateArgs),
+    Alter(AlterArgs),
+}
+
+const ALTER_LONG: &str = "\
+Make columns of a store wider: whole numbers become doubles (f64), and columns of one value a document become columns of \
+several (i64[], string[]). Every value stays the same; a number that f64 does not have is an error.
+
+All segments that have the column are written again, in one commit. Older commits stay as they are, and replicas get the \
+files of the commit.";
+
+const ALTER_EXAMPLES: &str = "\
+Examples:
+  dv store alter prices --type price=f64
+  dv store alter packages --type tags=string[],size=i64[]
+
+Exit codes: 0 committed, 1 a type is not wider, or a value would change, 2 wrong command line,
+3 a file cannot be read or written, or another process writes the store.";
+
+/// Make columns of a store wider
+#[derive(Debug, Args)]
+#[command(long_about = ALTER_LONG, after_long_help = ALTER_EXAMPLES)]
+pub(crate) struct AlterArgs {
+    /// The folder of the store
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+
+    /// The new types of columns
+    #[arg(long = "type", value_name = "NAME=TYPE,…", required = true)]
+    pub(crate) types: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) commit: CommitArgs,
 }
 
 const CREATE_LONG: &str = "\
 Create a store in a folder, which is made if it is not there.
 
-Columns have one type for the life of the store. --schema and --type set some; the first `dv put` with a new column fixes \
-its type. Columns of strings get a dictionary, unless the type says :binary.";
+--schema and --type set the types of some columns; the first `dv put` with a new column fixes its type. Later, \
+`dv store alter` makes columns wider. Columns of strings get a dictionary, unless the type says :binary.";
 
 const CREATE_EXAMPLES: &str = "\
 Examples:
@@ -82,22 +116,9 @@ pub(crate) struct CreateArgs {
     /// Columns to sort the documents of each segment by, as in dv build --help; their types must be given
     #[arg(long, value_name = "NAME,…", allow_hyphen_values = true)]
     pub(crate) sort_by: Vec<String>,
-}
 
-/// Options of commands that change a store.
-#[derive(Debug, Args)]
-pub(crate) struct CommitArgs {
-    /// Commits to keep, with the files that they need; `dv recover` can go back to them
-    #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = parse_count)]
-    pub(crate) keep_commits: usize,
-}
-
-/// Parses a number of at least 1.
-pub(super) fn parse_count(text: &str) -> Result<usize, String> {
-    text.parse()
-        .ok()
-        .filter(|commits| *commits > 0)
-        .ok_or_else(|| "expected a number of at least 1".to_owned())
+    #[command(flatten)]
+    pub(crate) commit: CommitArgs,
 }
 
 const RM_EXAMPLES: &str = "\
@@ -145,7 +166,7 @@ Examples:
 
 Exit codes: 0 done, 1 a commit is damaged, 3 the folder has no store.";
 
-/// List the commits of a store
+/// List the commits of a store, and when each was made
 #[derive(Debug, Args)]
 #[command(after_help = COMMITS_EXAMPLES)]
 pub(crate) struct CommitsArgs {
@@ -187,15 +208,19 @@ pub(crate) struct LogArgs {
 const RECOVER_LONG: &str = "\
 Go back to an older commit of a store, whose newest one is damaged or contains what it should not.
 
-A new commit gets the contents of the older one; it prints what is lost. The files of the lost commits stay until the next \
-command that writes the store removes what --keep-commits does not keep. `dv commits` lists the commits that are there.";
+A new commit gets the contents of the older one, and the batches of the log (`dv log`), as far as they follow the older one; it \
+prints what is lost. If batches of the log cannot be applied to it, nothing is changed, and an error says which.
+
+The files of the lost commits stay until the next command that writes the store removes what --keep-commits does not keep. \
+`dv commits` lists the commits that are there.";
 
 const RECOVER_EXAMPLES: &str = "\
 Examples:
   dv recover packages --to 41
+  dv recover packages --to 41 --discard-log
 
-Exit codes: 0 done, 1 there is no such commit, or one of its files is damaged, 2 wrong command line,
-3 a file cannot be read or written, or another process writes the store.";
+Exit codes: 0 done, 1 there is no such commit, one of its files is damaged, or batches of the log would be lost,
+2 wrong command line, 3 a file cannot be read or written, or another process writes the store.";
 
 /// Go back to an older commit of a store
 #[derive(Debug, Args)]
@@ -208,6 +233,10 @@ pub(crate) struct RecoverArgs {
     /// The number of the commit
     #[arg(long, value_name = "COMMIT")]
     pub(crate) to: u64,
+
+    /// Lose the batches of the log, or those from this number on, as in --discard-log=107
+    #[arg(long, value_name = "BATCH", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    pub(crate) discard_log: Option<u64>,
 
     /// Print JSON
     #[arg(long)]

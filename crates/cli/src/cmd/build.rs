@@ -56,8 +56,11 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, C
             console.note(&format!("<stdout>: {}", against_input(bytes, &import)));
             tell_notes(&import, &notes, console);
         }
-    } else if !args.write.quiet {
-        report(args, &import, &notes, console)?;
+    } else {
+        console.done = Some(format!("{} is complete", args.output.display()));
+        if !args.write.quiet {
+            report(args, &import, &notes, console)?;
+        }
     }
     if args.write.quiet {
         tell_joined_numbers(&import, console);
@@ -182,6 +185,7 @@ pub(super) fn options(args: &InputArgs, memory: usize) -> Result<ImportOptions, 
         batch_rows: usize::MAX,
         ids: None,
         shard: None,
+        of_store: None,
         end: None,
     })
 }

@@ -1,6 +1,6 @@
 //! `dv commits`: lists the commits of a store.
 
-use super::store::info_json;
+use super::store::{info_json, made};
 use crate::api::store::{CommitInfo, StoreReader};
 use crate::args::CommitsArgs;
 use crate::console::Console;
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &CommitsArgs, console: &mut Console<'_>) -> Result<Exit,
         console.json(&json.collect::<Json>())?;
     } else {
         let heading =
-            ["commit", "documents", "segments", "bytes", "sequence"].map(|name| (name, Align::Right));
+            ["commit", "documents", "segments", "bytes", "sequence", "made"].map(|name| (name, Align::Right));
         let mut table = Table::new(&heading);
         for (number, commit) in &commits {
             table.row(std::iter::once(number.to_string()).chain(cells(commit.as_ref().ok())).collect());
@@ -35,5 +35,7 @@ pub(crate) fn run(args: &CommitsArgs, console: &mut Console<'_>) -> Result<Exit,
 
 fn cells(commit: Option<&CommitInfo>) -> Vec<String> {
     let Some(info) = commit else { return vec!["damaged".to_owned()] };
-    [info.docs, info.segments as u64, info.bytes, info.sequence].map(thousands).to_vec()
+    let mut cells = [info.docs, info.segments as u64, info.bytes, info.sequence].map(thousands).to_vec();
+    cells.push(info.made.map(made).unwrap_or_default());
+    cells
 }

@@ -39,23 +39,33 @@ fn merge_store(args: &MergeArgs, folder: &Path, console: &mut Console<'_>) -> Re
     if is_of_files || !args.sort_by.is_empty() || args.ids.id_field.is_some() || args.ids.term_index.is_some()
     {
         return Err(CliError::usage("a store has its own columns, order and ids")
-            .hint("these options are for -o; --to, --memory and --threads are for a store"));
+            .hint("these options are for -o; --to, --purge, --memory and --threads are for a store"));
     }
     let store = super::store::open(folder, &args.commit, args.write.options(args.memory))?;
     let before = store.snapshot().segments().len();
     match args.to {
         Some(segments) => store.merge_to(segments)?,
+        None if args.purge => {}
         None => store.merge(&MergePolicy::default()).map(drop)?,
     }
-    store.commit()?;
+    let left = if args.purge { store.purge()?.left } else { Vec::new() };
+    super::store::commit(&store, console)?;
     if args.write.json {
         let more = [("segments_before", before.into())];
+        let more = more.into_iter().chain(args.purge.then(|| ("left", left.as_slice().into())));
         console.json(&Json::object(super::store::commit_json(folder, &store).into_iter().chain(more)))?;
     } else if !args.write.quiet {
         let line = super::store::commit_line(&store);
         console.line(format_args!("{}: {line}, of {} before", folder.display(), thousands(before as u64)))?;
     }
-    Ok(Exit::Ok)
+    if left.is_empty() {
+        return Ok(Exit::Ok);
+    }
+    console.out.flush()?;
+    let message =
+        format!("{}: expected to remove older files, found in use: {}", folder.display(), left.join(", "));
+    Err(CliError::new(Exit::Unreadable, message)
+        .hint("run the command again when nobody reads an older commit"))
 }
 
 /// Merges segments into the file `output`.
@@ -75,6 +85,7 @@ fn merge_files(args: &MergeArgs, output: &Path, console: &mut Console<'_>) -> Re
     let merged = merge(args, (output, stream), &segments, ids.as_ref(), &mut progress);
     progress.clear();
     let bytes = merged?.bytes;
+    console.done = (!to_stdout).then(|| format!("{} is complete", output.display()));
     if args.write.quiet {
         return Ok(Exit::Ok);
     }

@@ -51,11 +51,13 @@ pub(crate) fn run(args: &PutArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     let notes = put.and_then(|()| input.finish(&import, console));
     progress.clear();
     let notes = notes.map_err(|failure| input.fail(failure))?;
+    store::note_commit(&store, console);
     if !args.write.quiet {
         report(args, &store, &import, (input.outcomes(), &notes), console)?;
     } else {
         tell_joined_numbers(&import, console);
     }
+    tell_stale(args, &input.outcomes(), console)?;
     let done = if input.outcomes().not_found == 0 { Exit::Ok } else { Exit::Failed };
     Ok(end.exit().unwrap_or(done))
 }
@@ -109,9 +111,11 @@ fn require_ids(args: &PutArgs, store: &Store) -> Result<(), CliError> {
 fn import_options(args: &PutArgs, store: &Store, end: &EndSignal) -> Result<ImportOptions, CliError> {
     let snapshot = store.snapshot();
     let mut options = options(&args.input, args.memory)?;
-    store_schema::require(snapshot.schema(), &mut options.schema)?;
+    store_schema::require(&args.folder, snapshot.schema(), &mut options.schema)?;
+    let of_store = Some(args.folder.to_string_lossy().into_owned());
     let ids = snapshot.schema().id_field().map(str::to_owned);
-    Ok(ImportOptions { batch_rows: args.batch, ids, shard: args.shard, end: Some(end.clone()), ..options })
+    let end = Some(end.clone());
+    Ok(ImportOptions { batch_rows: args.batch, ids, shard: args.shard, end, of_store, ..options })
 }
 
 fn report(
@@ -144,6 +148,26 @@ fn report(
             .note(&format!("dv: document {first} of the input has an id that the store does not have{of}"));
     }
     tell_notes(import, notes, console);
+    Ok(())
+}
+
+/// Tells a user about stale documents, which changed nothing. Fails if there must be none.
+fn tell_stale(args: &PutArgs, outcomes: &Outcomes, console: &mut Console<'_>) -> Result<(), CliError> {
+    let Some(first) = outcomes.first_stale else { return Ok(()) };
+    let (count, first) = (thousands(outcomes.stale), thousands(first));
+    let are = if outcomes.stale == 1 { "document is" } else { "documents are" };
+    let message = format!(
+        "{count} {are} stale, document {first} of the input first: the store has the same or a higher version of the id"
+    );
+    if args.strict_versions {
+        console.out.flush()?;
+        return Err(CliError::failed(message));
+    }
+    // Others find the number in the report, or did not ask for one.
+    if console.err_width.is_some() {
+        console.out.flush()?;
+        console.note(&format!("dv: {message}; --strict-versions makes this an error"));
+    }
     Ok(())
 }
 

@@ -11,29 +11,42 @@ use crate::read;
 
 pub(crate) fn run(args: &RecoverArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let options = StoreOptions { open: read::open_options(), ..StoreOptions::default() };
-    let recovered = Store::recover(&args.folder, args.to, options)?;
+    let recovered = Store::recover(&args.folder, args.to, args.discard_log, options)?;
+    let (folder, number) = (args.folder.display(), recovered.commit.number);
+    console.done = Some(format!("{folder} went back, in commit {number}"));
     if args.json {
         let lost = |lost: &LostCommit| match &lost.info {
             Some(info) => info_json(info),
             None => Json::object([("commit", lost.number.into()), ("damaged", true.into())]),
         };
+        let discarded = recovered.discarded.as_ref().map_or(Json::NONE, |batches| {
+            Json::object([("first", (*batches.start()).into()), ("last", (*batches.end()).into())])
+        });
         console.json(&Json::object([
             ("store", args.folder.to_string_lossy().into_owned().into()),
             ("to", args.to.into()),
             ("now", info_json(&recovered.commit)),
             ("lost", recovered.lost.iter().map(lost).collect()),
+            ("replayed", recovered.replayed.into()),
+            ("discarded", discarded),
         ]))?;
         return Ok(Exit::Ok);
     }
     let now = &recovered.commit;
-    writeln!(
-        console.out,
-        "{}: commit {} has the {} documents of commit {}",
-        args.folder.display(),
-        now.number,
-        thousands(now.docs),
-        args.to
-    )?;
+    let (docs, to) = (thousands(now.docs), args.to);
+    let what = match recovered.replayed {
+        0 => format!("the {docs} documents of commit {to}"),
+        batches => {
+            let batches = thousands(batches);
+            format!("{docs} documents: those of commit {to}, after {batches} batches of the log")
+        }
+    };
+    console.line(format_args!("{folder}: commit {number} has {what}"))?;
+    if let Some(batches) = &recovered.discarded {
+        let (first, last) = (batches.start(), batches.end());
+        let count = thousands(last - first + 1);
+        console.line(format_args!("lost: {count} batches of the log, {first} to {last}"))?;
+    }
     for lost in &recovered.lost {
         let what = match &lost.info {
             None => "damaged; what it contained is not known".to_owned(),

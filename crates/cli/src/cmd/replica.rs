@@ -1,11 +1,10 @@
 //! `dv replica`: takes the changes of a store into a replica.
 
-use std::io::{BufReader, ErrorKind, IsTerminal as _};
-use std::path::Path;
+use std::io::{BufRead as _, BufReader, ErrorKind, IsTerminal as _, Read, StdinLock};
 
 use crate::api::store::{
-    Background, BackgroundOptions, FolderDepot, Position, Replica, StoreOptions, StoreReader, StreamReader,
-    Taken,
+    Background, BackgroundOptions, Depot as _, FolderDepot, Position, Replica, StoreOptions, StoreReader,
+    StreamReader, Taken,
 };
 use crate::args::ReplicaArgs;
 use crate::console::Console;
@@ -43,39 +42,93 @@ pub(crate) fn run(args: &ReplicaArgs, console: &mut Console<'_>) -> Result<Exit,
         keep_frames: args.keep_frames as u64,
         ..StoreOptions::default()
     };
-    let replica = Replica::open(&args.folder, options)?;
     if args.promote {
-        let store = replica.promote()?;
+        let store = Replica::open(&args.folder, options)?.promote()?;
+        super::store::note_commit(&store, console);
         report(args, store.position(), None, console)?;
         return Ok(Exit::Ok);
     }
+    let source = Source::open(args)?;
+    let replica = Replica::open(&args.folder, options)?;
     let mut counts = Counts::default();
-    let taken = match &args.follow {
-        Some(folder) => follow(args, &replica, folder, &mut counts),
-        None => take(args, &replica, &mut counts),
+    let taken = match source {
+        Source::Depot(depot) => follow(args, &replica, &depot, &mut counts),
+        Source::Pipe(pipe) => take(args, &replica, pipe, &mut counts),
     };
     let committed = replica.store().commit();
     let exit = taken?;
     committed?;
+    super::store::note_commit(replica.store(), console);
+    if replica.position().epoch == 0 && exit == Exit::Ok {
+        let folder = args.folder.display();
+        let message = format!("{folder}: expected a commit of the leader, found none: the replica is empty");
+        return Err(
+            CliError::failed(message).hint("send from 0, and not from the position of another replica")
+        );
+    }
     if !args.quiet {
         report(args, replica.position(), Some(&counts), console)?;
     }
     Ok(exit)
 }
 
+/// Where changes come from.
+enum Source {
+    Pipe(BufReader<StdinLock<'static>>),
+    Depot(FolderDepot),
+}
+
+impl Source {
+    /// Opens it. Fails if nothing comes, so that no replica is made of nothing.
+    fn open(args: &ReplicaArgs) -> Result<Source, CliError> {
+        let Some(folder) = &args.follow else {
+            let mut pipe = BufReader::with_capacity(PIECE, std::io::stdin().lock());
+            let first = pipe.fill_buf().map_err(|error| CliError::file("<stdin>", &error))?;
+            return match first.is_empty() {
+                false => Ok(Source::Pipe(pipe)),
+                true => Err(no_end("expected what `dv replicate` sends, found an empty stream")),
+            };
+        };
+        if !args.once {
+            return Ok(Source::Depot(FolderDepot::open(folder)?));
+        }
+        if !folder.is_dir() {
+            return Err(CliError::file(folder.display(), &ErrorKind::NotFound.into()));
+        }
+        let depot = FolderDepot::open(folder)?;
+        if !depot.names()?.iter().any(|name| name.starts_with("commit-")) {
+            let message = format!("{}: expected commits of a leader, found none", folder.display());
+            return Err(CliError::new(Exit::Unreadable, message).hint("`dv replicate --to` puts them there"));
+        }
+        Ok(Source::Depot(depot))
+    }
+}
+
+/// The error for a sender that failed.
+fn no_end(what: &str) -> CliError {
+    CliError::new(Exit::Unreadable, format!("<stdin>: {what}"))
+        .hint("`dv replicate` failed, or was killed; run both again from what `dv replica --position` prints")
+}
+
 /// Takes frames and files from standard input.
-fn take(args: &ReplicaArgs, replica: &Replica, counts: &mut Counts) -> Result<Exit, CliError> {
+fn take(
+    args: &ReplicaArgs,
+    replica: &Replica,
+    pipe: impl Read,
+    counts: &mut Counts,
+) -> Result<Exit, CliError> {
     // Commits and merges beside what arrives.
     let background = Background::start(BackgroundOptions::default())?;
     background.add(replica.store())?;
-    let mut stream = StreamReader::new(BufReader::with_capacity(PIECE, std::io::stdin().lock()));
+    let mut stream = StreamReader::new(pipe);
     let taken: Result<Exit, CliError> = loop {
         let taken = match args.discard {
             true => replica.take_over(&mut stream),
             false => replica.take(&mut stream),
         };
         match taken {
-            Ok(None) => break Ok(Exit::Ok),
+            Ok(None) if stream.has_ended() => break Ok(Exit::Ok),
+            Ok(None) => break Err(no_end("expected the end of the stream, found none")),
             Ok(Some(Taken::Frame(_))) => counts.batches += 1,
             Ok(Some(Taken::Commit)) => counts.commits += 1,
             Ok(Some(Taken::File { is_new })) => counts.files += u64::from(is_new),
@@ -92,19 +145,15 @@ fn take(args: &ReplicaArgs, replica: &Replica, counts: &mut Counts) -> Result<Ex
 fn follow(
     args: &ReplicaArgs,
     replica: &Replica,
-    folder: &Path,
+    depot: &FolderDepot,
     counts: &mut Counts,
 ) -> Result<Exit, CliError> {
     // A pipe ends at once, as a read that waits would not see the signal.
     let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
-    if args.once && !folder.is_dir() {
-        return Err(CliError::file(folder.display(), &ErrorKind::NotFound.into()));
-    }
-    let depot = FolderDepot::open(folder)?;
     loop {
         let installed = match args.discard {
-            true => replica.install_over_from(&depot)?,
-            false => replica.install_from(&depot)?,
+            true => replica.install_over_from(depot)?,
+            false => replica.install_from(depot)?,
         };
         if let Some(installed) = installed {
             counts.commits += 1;

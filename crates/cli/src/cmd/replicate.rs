@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use crate::api::store::{self, Feed, FolderDepot, StoreReader, StreamWriter};
+use crate::api::store::{self, Feed, FolderDepot, Published, StoreReader, StreamWriter};
 use crate::args::{From, ReplicateArgs};
 use crate::console::Console;
 use crate::end_signal::EndSignal;
@@ -15,7 +15,7 @@ const TURN: Duration = Duration::from_millis(200);
 pub(crate) fn run(args: &ReplicateArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
     match &args.to {
-        Some(to) => publish(args, &FolderDepot::open(to)?, &end),
+        Some(to) => publish(args, &FolderDepot::open(to)?, &end, console),
         None if console.out_width.is_some() => {
             Err(CliError::usage("standard output is a terminal, expected a pipe to `dv replica`"))
         }
@@ -39,14 +39,30 @@ fn send(args: &ReplicateArgs, console: &mut Console<'_>, end: &EndSignal) -> Res
             }
             sent => sent?,
         };
+        if !sent && args.once && feed.sent() == (0, 0) {
+            require_commit(args, StoreReader::position(&args.folder)?.epoch)?;
+        }
         // Nothing is written while nothing happens, so a closed pipe would not show.
-        if !sent && (args.once || is_closed()) {
+        if !sent && !args.once && is_closed() {
             return Ok(Exit::Ok);
         }
-        if let Some(exit) = end.exit() {
+        if let Some(exit) = end.exit().or((!sent && args.once).then_some(Exit::Ok)) {
+            stream.end()?;
             stream.flush()?;
             return Ok(exit);
         }
+    }
+}
+
+/// Fails if there is nothing to send: a replica that has received nothing is in no epoch.
+fn require_commit(args: &ReplicateArgs, epoch: u64) -> Result<(), CliError> {
+    match epoch {
+        0 => {
+            let folder = args.folder.display();
+            Err(CliError::failed(format!("{folder}: expected a commit to send, found an empty replica"))
+                .hint("`dv replica` fills it first"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -67,18 +83,36 @@ fn is_closed() -> bool {
 }
 
 /// Puts the files of each new commit into a folder.
-fn publish(args: &ReplicateArgs, depot: &FolderDepot, end: &EndSignal) -> Result<Exit, CliError> {
+fn publish(
+    args: &ReplicateArgs,
+    depot: &FolderDepot,
+    end: &EndSignal,
+    console: &mut Console<'_>,
+) -> Result<Exit, CliError> {
     let newest = || -> Result<Option<u64>, CliError> {
         Ok(StoreReader::commits(&args.folder)?.last().map(|(number, _)| *number))
     };
-    let mut published = None;
+    let (mut published, mut number) = (Published::default(), None);
     loop {
-        if newest()? != published {
+        if newest()? != number {
             let commit = StoreReader::hold_commit(&args.folder, None)?;
-            match commit.publish(depot) {
+            let epoch = commit.files().epoch();
+            if args.once {
+                require_commit(args, epoch)?;
+            }
+            let done = match epoch {
+                // A replica that has received nothing yet.
+                0 => Ok(published.clone()),
+                // What is there already is compared once.
+                _ => commit.publish_after(depot, &published),
+            };
+            match done {
                 // A listing beside a writer may miss its newest commit.
                 Err(store::Error::Diverged { .. }) if newest()? != Some(commit.number()) => {}
-                done => published = done.map(|_| Some(commit.number()))?,
+                done => (published, number) = (done?, Some(commit.number())),
+            }
+            for damage in std::mem::take(&mut published.damage) {
+                console.note(&format!("dv: {damage}: mended"));
             }
         } else if args.once {
             return Ok(Exit::Ok);

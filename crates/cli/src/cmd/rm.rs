@@ -1,6 +1,6 @@
 //! `dv rm`: deletes documents of a store.
 
-use super::store::{commit_json, commit_line, find_ids, open};
+use super::store::{commit, commit_json, commit_line, find_ids, open};
 use crate::api::search::Query;
 use crate::api::writer::WriterOptions;
 use crate::args::RmArgs;
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &RmArgs, console: &mut Console<'_>) -> Result<Exit, CliE
             store.delete_ids(&ids)?
         }
     };
-    store.commit()?;
+    commit(&store, console)?;
     if args.json {
         let more = [
             ("deleted", deleted.into()),

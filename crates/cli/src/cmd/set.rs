@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::store::{commit_json, commit_line, find_ids, open};
+use super::store::{commit, commit_json, commit_line, find_ids, open};
 use crate::api::search::Query;
 use crate::api::store::{Outcome, Store};
 use crate::api::writer::WriterOptions;
@@ -32,12 +32,12 @@ pub(crate) fn run(args: &SetArgs, console: &mut Console<'_>) -> Result<Exit, Cli
         (None, Some((id, changes))) => (Some(id), changes),
         (None, None) => return Err(CliError::usage("expected an id or --where QUERY, found none")),
     };
-    let changes = FieldChanges::parse(changes, &args.unset, store.snapshot().schema())?;
+    let changes = FieldChanges::parse(&args.folder, changes, &args.unset, store.snapshot().schema())?;
     let updated = match (&query, id) {
         (Some(query), _) => update_where(&store, query, &changes)?,
         (None, id) => update_ids(&store, id.map_or(&[], std::slice::from_ref), &changes)?,
     };
-    store.commit()?;
+    commit(&store, console)?;
     if !args.quiet {
         report(args, &store, &updated, console)?;
     }

@@ -1,5 +1,7 @@
 //! `dv stats`: statistics of columns.
 
+use std::collections::HashMap;
+
 use super::info::distinct;
 use crate::api::search::Value;
 use crate::api::search::stats::{ColumnStats, Distinct, Stats};
@@ -29,19 +31,20 @@ pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, C
         matching.evaluate("values summed up", |search, docs| search.stats_of(docs, &asked))?;
     found.iter_mut().try_for_each(|stats| segments.describe(&mut stats.field))?;
     let usage = segments.all().iter().map(|part| part.segment.usage()).collect::<Result<Vec<_>, _>>()?;
-    let of_field = |name: &str| {
-        let columns = usage.iter().flat_map(|usage| &usage.columns);
-        columns.filter(|column| column.field.name == name).collect::<Vec<_>>()
-    };
+    let mut by_field: HashMap<&str, Vec<&ColumnUsage>> = HashMap::new();
+    for column in usage.iter().flat_map(|usage| &usage.columns) {
+        by_field.entry(&column.field.name).or_default().push(column);
+    }
+    let of_field = |name: &str| by_field.get(name).map_or(&[][..], Vec::as_slice);
     let is_all = matching.count() == segments.docs();
     for stats in &mut found {
         // The directory of the only segment may have the number for all documents.
-        if let ([column], Some(_), true) = (of_field(&stats.field.name).as_slice(), segments.only(), is_all) {
+        if let ([column], Some(_), true) = (of_field(&stats.field.name), segments.only(), is_all) {
             stats.distinct = stats.distinct.or(distinct(column).map(Distinct::Exact));
         }
     }
     let bytes =
-        |stats: &ColumnStats| of_field(&stats.field.name).into_iter().map(ColumnUsage::bytes).sum::<u64>();
+        |stats: &ColumnStats| of_field(&stats.field.name).iter().map(|column| column.bytes()).sum::<u64>();
     let columns: Vec<Column<'_>> = found.iter().map(|stats| Column::new(stats, bytes(stats))).collect();
     if args.json {
         matching.print_json([("columns", columns.iter().map(Column::to_json).collect())], console)?;

@@ -1,12 +1,15 @@
-//! `dv store`: creates stores. Also what all commands that change a store have in common.
+//! `dv store`: creates stores, and makes their columns wider. Also what all commands that change a store have in common.
 
 use std::io;
 use std::path::Path;
+use std::time::SystemTime;
+
+use jiff::{Timestamp, Unit};
 
 use super::build::requested;
-use crate::api::store::{CommitInfo, Store, StoreOptions};
+use crate::api::store::{CommitInfo, KeepCommits, Store, StoreOptions};
 use crate::api::writer::WriterOptions;
-use crate::args::{CommitArgs, CreateArgs, StoreArgs, StoreCommand};
+use crate::args::{AlterArgs, CommitArgs, CreateArgs, StoreArgs, StoreCommand};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::id_index;
@@ -19,21 +22,46 @@ use crate::store_schema;
 pub(crate) fn run(args: &StoreArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     match &args.command {
         StoreCommand::Create(args) => create(args, console),
+        StoreCommand::Alter(args) => alter(args, console),
     }
 }
 
 fn create(args: &CreateArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let requests = requested(args.schema.as_deref(), &args.types)?;
     let schema = store_schema::of_requests(&requests, args)?;
-    let store = Store::create(&args.folder, schema, StoreOptions::default())?;
+    let keep_commits = Some(args.commit.keep_commits.unwrap_or(KeepCommits::Newest(2)));
+    let options = StoreOptions { keep_commits, ..StoreOptions::default() };
+    let store = Store::create(&args.folder, schema, options)?;
     let (snapshot, folder) = (store.snapshot(), args.folder.display());
     console.note(&format!("{folder}: commit {}, a store without documents", snapshot.commit()));
+    Ok(Exit::Ok)
+}
+
+fn alter(args: &AlterArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let requests = requested(None, &args.types)?;
+    let store = open(&args.folder, &args.commit, WriterOptions::default())?;
+    store.alter(store_schema::altered(store.snapshot().schema(), &requests)?)?;
+    commit(&store, console)?;
+    console.line(format_args!("{}: {}", args.folder.display(), commit_line(&store)))?;
     Ok(Exit::Ok)
 }
 
 /// Opens a store to change it.
 pub(super) fn open(folder: &Path, commit: &CommitArgs, writer: WriterOptions) -> Result<Store, CliError> {
     Ok(Store::open(folder, options(commit, writer))?)
+}
+
+/// Commits what a command changed.
+pub(super) fn commit(store: &Store, console: &mut Console<'_>) -> Result<(), CliError> {
+    store.commit()?;
+    note_commit(store, console);
+    Ok(())
+}
+
+/// Notes a commit that was made, to be said if the report on it cannot be written.
+pub(super) fn note_commit(store: &Store, console: &mut Console<'_>) {
+    let (folder, commit) = (store.directory().path().display(), store.snapshot().commit());
+    console.done = Some(format!("{folder} has what was asked for, in commit {commit}"));
 }
 
 /// The options of a store to change.
@@ -105,5 +133,12 @@ pub(super) fn info_json(info: &CommitInfo) -> Json {
         ("documents", info.docs.into()),
         ("segments", info.segments.into()),
         ("bytes", info.bytes.into()),
+        ("made", info.made.map(made).into()),
     ])
+}
+
+/// When a commit was made, in UTC.
+pub(super) fn made(time: SystemTime) -> String {
+    let time = Timestamp::try_from(time).and_then(|time| time.round(Unit::Second));
+    time.map_or_else(|_| "unknown".to_owned(), |time| time.to_string())
 }

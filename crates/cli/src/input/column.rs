@@ -8,7 +8,7 @@ use crate::api::LogicalType;
 
 use super::column_type::{ColumnType, unit_of};
 use super::infer_types::{Found, KeptAsText};
-use super::parse_cell::{CellParser, Stored, ValueStyle};
+use super::parse_cell::{CellParser, ValueStyle};
 use super::row::Form;
 use super::schema::{ColumnRequest, TimeRequest};
 use super::spellings::{Joined, Spellings};
@@ -225,18 +225,19 @@ impl Column {
     }
 
     /// Records the text of a value that was added, if it is a number that may be spelled in several ways.
-    pub(crate) fn observe_spelling(&mut self, stored: Stored, mark: ValueStyle, text: &str) {
-        if let (Stored::Number(stored), ValueStyle::Float { json: false, .. }) = (stored, mark)
+    pub(crate) fn observe_spelling(&mut self, stored: i64, mark: ValueStyle, text: &str) {
+        if let ValueStyle::Float { json: false, .. } = mark
             && !self.explicit
             && text.ends_with(|c: char| c.is_ascii_digit() || c == '.')
         {
-            self.observed.spellings.add(stored, text, self.most_spellings);
+            let is_alike = self.observed.styles() != 0;
+            self.observed.spellings.add(stored, text, self.most_spellings, is_alike);
         }
     }
 
     /// The cells that became one number although they differ, if there are any.
     pub(crate) fn joined(&self) -> Option<Joined<'_>> {
-        self.observed.spellings.joined()
+        self.observed.spellings.joined().filter(|_| self.observed.styles() == 0)
     }
 
     /// Records several values with the same format.
@@ -275,7 +276,7 @@ impl Column {
         let mut lost = observed.lost;
         match self.ty.map(|ty| ty.logical) {
             Some(LogicalType::F64) if self.values > 0 => {
-                let styles = ALL_STYLES & !observed.other_styles;
+                let styles = observed.styles();
                 let style = FloatStyle::choose(styles);
                 lost |= style.is_none();
                 let has_point = styles & 2 != 0;
@@ -316,6 +317,11 @@ impl Column {
 }
 
 impl ObservedStyle {
+    /// The float styles of all values, as a bit set.
+    fn styles(&self) -> u32 {
+        ALL_STYLES & !self.other_styles
+    }
+
     fn absorb(&mut self, other: ObservedStyle, most_spellings: usize) {
         self.lost |= other.lost;
         self.other_styles |= other.other_styles;

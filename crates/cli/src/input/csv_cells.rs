@@ -13,7 +13,7 @@ use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 use super::csv_chunks::CsvChunks;
 use super::error::{BadRow, InputError, Result};
 use super::header::{self, Header, NewName, unique_names};
-use super::row::{FieldId, Fields, Form, Row};
+use super::row::{FieldId, Fields, Form, LARGE, Row};
 
 /// The most lines before a header for which a hint is given.
 const MAX_TITLES: u64 = 20;
@@ -210,11 +210,19 @@ impl CsvRows {
         if self.cells.len() != self.columns.len() {
             return Err(self.wrong_count().into());
         }
+        if self.text.len() > LARGE && self.record.end == self.lines.len() {
+            self.cells.iter().try_for_each(|span| self.text_of(span).map(drop))?;
+            // Only `text_of` needs them, for a message.
+            (self.lines, self.record) = (Vec::new(), 0..0);
+        }
         for (&field, span) in self.columns.iter().zip(&self.cells) {
             let form = if span.quoted { Form::Quoted } else { Form::Bare };
             if !row.push(field, form, self.text_of(span)?, (span.line, span.column)) {
                 return Err(BadRow::new(&self.file, self.line, 1, "the row is larger than 4 GiB").into());
             }
+        }
+        if self.text.len() > LARGE {
+            self.text = Vec::new();
         }
         Ok(true)
     }

@@ -21,7 +21,7 @@ use self::document::{CellError, split_cell};
 pub(crate) use self::document::{Document, StoredRef};
 pub(crate) use self::exclude::Exclude;
 use self::hints::describe;
-pub(crate) use self::hints::type_flag;
+pub(crate) use self::hints::{alter_command, type_flag, wider_type};
 use self::open_input::{OpenInput, Rows};
 pub(crate) use self::row_batch::RowBatch;
 use super::column::{Column, MissingTokens};
@@ -66,6 +66,8 @@ pub(crate) struct ImportOptions {
     pub(crate) ids: Option<String>,
     /// Rows whose ids are of other shards are left out.
     pub(crate) shard: Option<Shard>,
+    /// The folder of the store that gets the documents, for hints.
+    pub(crate) of_store: Option<String>,
     /// Reports pauses of pipes until this signal, which ends them.
     pub(crate) end: Option<EndSignal>,
 }
@@ -85,7 +87,7 @@ impl Shard {
 
 /// An item for the caller's sink.
 pub(crate) enum Imported<'a> {
-    Document(&'a Document),
+    Document(&'a mut Document),
     /// Several documents of a text file, column by column.
     RowBatch(&'a RowBatch),
     /// Several documents of a Parquet or Arrow file, column by column.
@@ -282,8 +284,8 @@ impl Import {
                 }
             };
             let mut document = Document::default();
-            for row in sample {
-                self.add(&source, row.as_ref().map_err(|bad| bad.clone()), &mut document, &mut sink)?;
+            for mut row in sample {
+                self.add(&source, row.as_mut().map_err(|bad| bad.clone()), &mut document, &mut sink)?;
             }
             match rows {
                 Rows::Csv(rows) => match self.chunk_size(&rows) {
@@ -310,7 +312,7 @@ impl Import {
         loop {
             let row = match rows.next(&mut self.fields, &mut row) {
                 Ok(false) => return Ok(()),
-                Ok(true) => Ok(&row),
+                Ok(true) => Ok(&mut row),
                 Err(InputError::Bad(bad)) => Err(bad),
                 Err(error) if error.is_pause() => {
                     sink(self, Imported::Pause)?;
@@ -326,11 +328,15 @@ impl Import {
     fn add<E: From<InputError>>(
         &mut self,
         source: &Source,
-        row: Result<&Row, Box<BadRow>>,
+        row: Result<&mut Row, Box<BadRow>>,
         document: &mut Document,
         sink: &mut impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let converted = row.map_err(|bad| *bad).and_then(|row| self.convert(source, row, document));
+        let converted = row.map_err(|bad| *bad).and_then(|row| {
+            let converted = self.convert(source, row, document);
+            row.free_large();
+            converted
+        });
         if let Err(bad) = converted {
             return Ok(self.skip(bad)?);
         }
@@ -376,8 +382,13 @@ impl Import {
             let ty = *column.ty.get_or_insert_with(|| first_type(cell, text));
             let fault = |(mismatch, element): CellError| {
                 let (line, at) = row.place(cell);
-                describe(column, ty, &mismatch, BadRow::new(&source.name, line, at, ""))
-                    .text(element.as_deref().unwrap_or(text).as_bytes())
+                describe(
+                    column,
+                    ty,
+                    &mismatch,
+                    (BadRow::new(&source.name, line, at, ""), self.options.of_store.as_deref()),
+                )
+                .text(element.as_deref().unwrap_or(text).as_bytes())
             };
             if cell.element && !ty.multi {
                 let problem = "expected one value a document, found an array".to_owned();

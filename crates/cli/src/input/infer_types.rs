@@ -15,6 +15,9 @@ use crate::time::{Rfc3339, Unit, parse_date};
 /// A set of types, the preferred one in the lowest bit.
 type Types = u16;
 
+/// The bytes of a value that are looked at.
+const MAX_TEXT: usize = 4096;
+
 const BOOL: Types = 1;
 const I64: Types = 2;
 const U64: Types = 4;
@@ -95,6 +98,8 @@ impl Evidence {
         text: &str,
         place: impl Fn() -> (String, u64, u64),
     ) {
+        // No longer text is of another type than string.
+        let text = &text[..text.floor_char_boundary(MAX_TEXT)];
         let found = || Found { text: text.to_owned(), place: place() };
         let (class, allowed) = match form {
             Form::Bare | Form::Quoted => (0, ANY),

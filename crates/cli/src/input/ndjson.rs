@@ -21,7 +21,7 @@ use serde_json::value::RawValue;
 use self::values::{Layout, Next, ValueReader};
 use super::error::{BadRow, InputError, Result};
 use super::import::Exclude;
-use super::row::{FieldId, Fields, Form, Row};
+use super::row::{FieldId, Fields, Form, LARGE, Row};
 use crate::output::text::{jq_path, option, shell_word};
 
 /// The deepest nesting of objects.
@@ -85,7 +85,7 @@ impl NdjsonRows {
         row.clear(self.line);
         let bytes = std::mem::take(&mut self.bytes);
         let parsed = self.parse(&bytes, fields, row);
-        self.bytes = bytes;
+        self.bytes = if bytes.len() > LARGE { Vec::new() } else { bytes };
         parsed.map(|()| true).map_err(InputError::from)
     }
 

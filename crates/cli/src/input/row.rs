@@ -107,7 +107,17 @@ pub(crate) struct Row {
     pub(crate) line: u64,
 }
 
+/// Buffers of more bytes are freed after a row, so that they are not kept while a large value is stored.
+pub(crate) const LARGE: usize = 1 << 20;
+
 impl Row {
+    /// Frees the text, if it is large, after the row was converted.
+    pub(crate) fn free_large(&mut self) {
+        if self.text.len() > LARGE {
+            (self.text, self.cells) = Default::default();
+        }
+    }
+
     pub(crate) fn clear(&mut self, line: u64) {
         self.text.clear();
         self.cells.clear();

@@ -1,20 +1,25 @@
 //! Numbers that cells spell in several ways, such as 2.5 and 2.50. A column of numbers joins them; if they are versions or
 //! prices, they differ.
 
-use std::collections::BTreeMap;
+use std::fmt;
+
+use hashbrown::HashTable;
 
 /// The most numbers that all columns remember, and the most of one column.
 const MAX_NUMBERS: usize = 1 << 18;
 const MAX_NUMBERS_OF_COLUMN: usize = 1 << 14;
 
+/// The numbers that a column remembers as long as one text format prints all its cells as they are: then no two differ.
+const SAMPLE: usize = 1 << 10;
+
 /// The longest spelling that is remembered, in bytes.
 const MAX_LEN: usize = 64;
 
 /// The spellings of the first numbers of a column.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Spellings {
     /// The index in `numbers` of each stored number.
-    indexes: BTreeMap<i64, usize>,
+    indexes: HashTable<usize>,
     numbers: Vec<Number>,
     /// Whether some cells were not compared.
     is_partial: bool,
@@ -47,10 +52,18 @@ pub(crate) fn most_numbers(columns: usize) -> usize {
     MAX_NUMBERS_OF_COLUMN.min(MAX_NUMBERS / columns.max(1))
 }
 
+impl fmt::Debug for Spellings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Spellings { indexes: _, numbers, is_partial } = self;
+        f.debug_struct("Spellings").field("numbers", numbers).field("is_partial", is_partial).finish()
+    }
+}
+
 impl Spellings {
-    /// Adds a cell. Of numbers after the first `most`, nothing is remembered.
-    pub(crate) fn add(&mut self, stored: i64, text: &str, most: usize) {
-        if text.len() > MAX_LEN {
+    /// Adds a cell. Of numbers after the first `most`, nothing is remembered; `is_alike` says that one text format prints all
+    /// cells so far.
+    pub(crate) fn add(&mut self, stored: i64, text: &str, most: usize, is_alike: bool) {
+        if text.len() > MAX_LEN || is_alike && self.numbers.len() >= SAMPLE.min(most) {
             self.is_partial = true;
         } else if let Some(number) = self.number(stored) {
             number.cells += 1;
@@ -84,17 +97,24 @@ impl Spellings {
     }
 
     fn number(&mut self, stored: i64) -> Option<&mut Number> {
-        self.indexes.get(&stored).and_then(|index| self.numbers.get_mut(*index))
+        let index = self.indexes.find(hash(stored), |index| self.numbers[*index].stored == stored)?;
+        self.numbers.get_mut(*index)
     }
 
     fn push(&mut self, number: Number, most: usize) {
         if self.numbers.len() < most {
-            self.indexes.insert(number.stored, self.numbers.len());
             self.numbers.push(number);
+            let (index, of) = (self.numbers.len() - 1, |index: &usize| hash(self.numbers[*index].stored));
+            self.indexes.insert_unique(of(&index), index, of);
         } else {
             self.is_partial = true;
         }
     }
+}
+
+/// The product has its best bits at its top.
+fn hash(stored: i64) -> u64 {
+    stored.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15).swap_bytes()
 }
 
 impl Number {
@@ -113,7 +133,7 @@ mod tests {
 
     fn of(cells: &[(i64, String)], most: usize) -> Spellings {
         let mut spellings = Spellings::default();
-        cells.iter().for_each(|(stored, text)| spellings.add(*stored, text, most));
+        cells.iter().for_each(|(stored, text)| spellings.add(*stored, text, most, false));
         spellings
     }
 
@@ -128,6 +148,17 @@ mod tests {
         let joined = spellings.joined().unwrap();
         assert_eq!((joined.first, joined.other), ("2", "2.0"));
         assert_eq!(of(&cells[..2], 10).joined(), None);
+    }
+
+    /// As long as all cells are alike, a sample is enough; it is compared with all that come later.
+    #[test]
+    fn alike_cells_are_remembered_by_a_sample() {
+        let mut spellings = Spellings::default();
+        (0..5_000).for_each(|n| spellings.add(n, &format!("{n}.50"), 10_000, true));
+        assert_eq!(spellings.numbers.len(), SAMPLE);
+        spellings.add(7, "7.5", 10_000, false);
+        let joined = spellings.joined().unwrap();
+        assert_eq!((joined.first, joined.other, joined.is_partial), ("7.50", "7.5", true));
     }
 
     proptest! {

@@ -88,6 +88,9 @@ fn a_pipe_and_a_store_name_the_option_to_use() {
     assert_eq!((run.code, run.err), (1, format!("dv: <stdin>:3:1: {expected}")));
     sandbox.ok(&["store", "create", "st"]);
     let run = sandbox.dv(&["put", "st", "a.csv", "--sample", "1"]);
+    let of_store =
+        "all rows; if the store has the column already, `dv store alter st --type n=f64` makes it wider;";
+    let expected = expected.replace("all rows;", of_store);
     assert_eq!((run.code, run.err), (1, format!("dv: a.csv:3:1: {expected}")));
 }
 

@@ -8,6 +8,8 @@ mod bad_input;
 mod cat_and_sample;
 mod compare_with_python;
 mod damage;
+#[cfg(unix)]
+mod delete_a_person;
 mod diff;
 mod explain;
 mod export;
@@ -49,6 +51,7 @@ mod sql;
 mod sql_memory;
 mod stats;
 mod store;
+mod store_edges;
 mod store_killed;
 #[cfg(unix)]
 mod terminal;

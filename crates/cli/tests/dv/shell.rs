@@ -42,8 +42,8 @@ fn every_command_has_a_page() {
     assert_eq!(sandbox.ok(&["man", "--output", "share/man1"]), "");
     let commands = commands(&sandbox);
     let pages = std::fs::read_dir(sandbox.path("share/man1")).unwrap().count();
-    // `help` has none, `dv` itself and `store create` have one.
-    assert_eq!(pages, commands.len() + 1);
+    // `help` has none; `dv` itself, `store create` and `store alter` have one.
+    assert_eq!(pages, commands.len() + 2);
     let nested = sandbox.ok(&["man", "store", "create"]);
     assert_eq!(nested.as_bytes(), sandbox.read("share/man1/dv-store-create.1"));
     for command in commands.iter().filter(|command| *command != "help") {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use docvalues::store::{Durability, Store, StoreOptions};
+use docvalues::store::{Durability, KeepCommits, Store, StoreOptions};
 use serde_json::Value;
 
 use crate::sandbox::{Run, Sandbox, packages};
@@ -215,7 +215,7 @@ fn types_are_fixed_by_the_first_put() {
     assert!(exit == 1 && err.contains("<stdin>:2:3: column \"size\"") && err.contains("i64"), "{err}");
     let (exit, err) = code(put("id,size\nc,7\n", &["--type", "size=f64"]));
     let expected = "dv: column \"size\": the store has type i64, asked for is f64\n    \
-                    hint: the type of a store's column never changes\n";
+                    hint: `dv store alter st --type size=f64` makes the column wider\n";
     assert_eq!((exit, err.as_str()), (1, expected));
     let (exit, err) = code(put("id,size\n,7\nd,1\n", &[]));
     assert!(exit == 1 && err.contains("<stdin>:2:1: column \"id\": expected an id, found none"), "{err}");
@@ -312,6 +312,51 @@ fn a_damaged_store_is_checked_and_recovered() {
     assert!(!sandbox.exists("st/commit-00000003") && !sandbox.exists("st/seg-0000ff.dv"));
     let check = json(&sandbox.ok(&["check", "st", "--json"]));
     assert_eq!((&check["clean"], &check["documents"]), (&true.into(), &3.into()));
+}
+
+/// Batches of the log are applied to the older commit, or named before they are lost.
+#[test]
+fn recovering_keeps_the_log_unless_it_is_discarded() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
+    let put = |names: &[&str]| {
+        let options = StoreOptions {
+            durability: Durability::EachBatch,
+            keep_commits: Some(KeepCommits::Newest(3)),
+            ..StoreOptions::default()
+        };
+        let store = Store::open(sandbox.path("st"), options).unwrap();
+        for id in names {
+            let mut batch = store.batch().unwrap();
+            let field = batch.field("id").unwrap();
+            let mut doc = batch.upsert();
+            doc.str(field, id).unwrap();
+            doc.finish().unwrap();
+            store.apply(batch).unwrap();
+        }
+    };
+    put(&["a", "b"]);
+    std::fs::remove_file(sandbox.path("st/commit-00000002")).unwrap();
+    for command in [&["rm", "st", "a"][..], &["log", "st"], &["check", "st"]] {
+        let run = sandbox.dv(command);
+        let text = run.err.clone() + &run.out;
+        assert!(
+            run.code == 1 && text.contains("expected the commit that names this log, found commit 1"),
+            "{run:?}"
+        );
+    }
+    let out = sandbox.ok(&["recover", "st", "--to", "1"]);
+    assert_eq!(out, "st: commit 2 has 2 documents: those of commit 1, after 2 batches of the log\n");
+    put(&["c", "d"]);
+    put(&["e"]);
+    // Commit 3 has no log any more, and 4 is damaged.
+    sandbox.write("st/commit-00000004", "{}");
+    let run = sandbox.dv(&["recover", "st", "--to", "3"]);
+    let expected = "found 3 batches that cannot be applied to it, 3 to 5: the log begins after batch 4";
+    assert!(run.code == 1 && run.err.contains(expected) && run.err.contains("--discard-log=3 "), "{run:?}");
+    let lost = json(&sandbox.ok(&["recover", "st", "--to", "3", "--discard-log", "--json"]));
+    assert_eq!((&lost["discarded"]["first"], &lost["discarded"]["last"]), (&3.into(), &5.into()));
+    assert_eq!(sandbox.ok(&["count", "st"]), "2\n");
 }
 
 #[test]

@@ -335,3 +335,17 @@ fn a_terminal_acts_on_no_character_of_a_text() {
         format!("\"{evil}\"\n\"{evil}\"\n")
     );
 }
+
+/// A user whose documents change nothing learns it, also with -q.
+#[test]
+fn stale_documents_are_told_on_a_terminal() {
+    let sandbox = Sandbox::with("a.csv", "id,at\na,5\nb,5\n");
+    sandbox.ok(&["store", "create", "st", "--id-field", "id", "--version-field", "at"]);
+    let put = |more: &[&str]| on_terminal(sandbox.command(&[&["put", "st", "a.csv"], more].concat()), 200);
+    assert_eq!(put(&["-q"]), "");
+    for more in [&["-q"][..], &[], &["--json"]] {
+        let received = without_escapes(&put(more));
+        assert!(received.contains("2 documents are stale, document 1 of the input first"), "{received}");
+        assert!(received.contains("--strict-versions"), "{received}");
+    }
+}

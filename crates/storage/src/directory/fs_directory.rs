@@ -1,9 +1,10 @@
 //! [`FsDirectory`]: a folder of the file system.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use super::{Directory, DirectoryEntry, DirectoryFile, FileLock, check_name};
 use crate::error::{Error, Result, Step};
@@ -27,6 +28,8 @@ struct FsFile {
     file: PositionedFile,
     folder: PathBuf,
     is_locked: bool,
+    /// The inode, once it was asked for.
+    inode: OnceLock<Inode>,
 }
 
 impl FsDirectory {
@@ -44,7 +47,12 @@ impl FsDirectory {
     }
 
     fn file(&self, file: File, is_locked: bool) -> Box<dyn DirectoryFile> {
-        Box::new(FsFile { file: PositionedFile::of(file), folder: self.path.clone(), is_locked })
+        Box::new(FsFile {
+            file: PositionedFile::of(file),
+            folder: self.path.clone(),
+            is_locked,
+            inode: OnceLock::new(),
+        })
     }
 
     /// The path of a file.
@@ -78,7 +86,8 @@ impl FsDirectory {
                 FileLock::Exclusive => file.try_lock(),
             };
             // The process that held the lock may have renamed or removed the file in the meantime.
-            if !is_named(&file, &path).map_err(|error| self.error(Step::Lock, name, error))? {
+            let is_named = file.metadata().and_then(|found| is_named(inode(&found), &path));
+            if !is_named.map_err(|error| self.error(Step::Lock, name, error))? {
                 continue;
             }
             return match locked {
@@ -189,7 +198,14 @@ impl DirectoryFile for FsFile {
     }
 
     fn is_named(&self, name: &OsStr) -> io::Result<bool> {
-        self.file.with(|file| is_named(file, &self.folder.join(name)))
+        let ours = match self.inode.get() {
+            Some(known) => *known,
+            None => {
+                let found = self.file.with(File::metadata)?;
+                *self.inode.get_or_init(|| inode(&found))
+            }
+        };
+        is_named(ours, &self.folder.join(name))
     }
 
     fn copy_permissions(&self, older: &OsStr, for_owner: bool) -> io::Result<()> {
@@ -207,22 +223,28 @@ impl Drop for FsFile {
     }
 }
 
-/// Whether `path` names `file`.
+/// The device and the inode of a file. Elsewhere, a file that is open cannot be replaced.
 #[cfg(unix)]
-fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+type Inode = (u64, u64);
+#[cfg(not(unix))]
+type Inode = ();
+
+#[cfg(unix)]
+fn inode(found: &Metadata) -> Inode {
     use std::os::unix::fs::MetadataExt as _;
-    let ours = file.metadata()?;
+    (found.dev(), found.ino())
+}
+
+#[cfg(not(unix))]
+fn inode(_: &Metadata) -> Inode {}
+
+/// Whether `path` names the file with this inode.
+fn is_named(ours: Inode, path: &Path) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
-        Ok(found) => Ok((found.dev(), found.ino()) == (ours.dev(), ours.ino())),
+        Ok(found) => Ok(inode(&found) == ours),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(e) => Err(e),
     }
-}
-
-/// There, a file that is open cannot be replaced.
-#[cfg(not(unix))]
-fn is_named(_: &File, path: &Path) -> io::Result<bool> {
-    fs::exists(path)
 }
 
 /// Gives `file` the permissions of the file `older`, if there is one, and those of the owner to write it if `for_owner`.

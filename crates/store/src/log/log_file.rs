@@ -161,9 +161,19 @@ impl LogFile {
             self.file.sync().map_err(|error| self.error(Step::Sync, error))?;
             self.stats.syncs += 1;
             self.stats.sync_time += start.elapsed();
+            self.require_named()?;
             self.synced_to = self.end;
         }
         Ok(())
+    }
+
+    /// Fails if the file was removed or replaced: the next writer would not read its batches.
+    fn require_named(&self) -> Result<()> {
+        match self.file.is_named(OsStr::new(&FileName::Log(self.header.number).to_string())) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Error::Poisoned { why: "its log was removed or replaced".to_owned() }),
+            Err(error) => Err(self.error(Step::Metadata, error)),
+        }
     }
 
     fn write(&self, bytes: &[u8], offset: u64) -> Result<()> {

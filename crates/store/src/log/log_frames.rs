@@ -83,7 +83,9 @@ impl StoreReader {
             let newest = Files::list_beside_writer(&*directory)?.newest_commit().ok_or_else(no_store)?;
             // Its logs stay as long as the commit is held.
             match directory.hold(OsStr::new(&FileName::Commit(newest).to_string()), FileLock::Shared) {
-                Ok(_held) => return LogFrames::after(&*directory, &CommitFile::read(&*directory, newest)?),
+                Ok(_held) => {
+                    return LogFrames::after(&*directory, newest, &CommitFile::read(&*directory, newest)?);
+                }
                 // The writer replaced it.
                 Err(error) if error.is_busy() || error.io_error().kind() == io::ErrorKind::NotFound => {
                     sync::yield_now();
@@ -96,11 +98,10 @@ impl StoreReader {
 }
 
 impl LogFrames {
-    /// The frames of the logs after a commit.
-    pub(crate) fn after(directory: &dyn Directory, commit: &CommitFile) -> Result<LogFrames> {
-        let &CommitFile { first_log, sequence, epoch, .. } = commit;
-        match first_log {
-            Some(first_log) => LogFrames::open(directory, LogStart { first_log, sequence, epoch }),
+    /// The frames of the logs after commit `number`.
+    pub(crate) fn after(directory: &dyn Directory, number: u64, commit: &CommitFile) -> Result<LogFrames> {
+        match LogStart::of(directory, number, commit)? {
+            Some(start) => LogFrames::open(directory, start),
             None => Ok(LogFrames { reader: LogReader::default(), synced: Vec::new(), is_failed: false }),
         }
     }

@@ -8,8 +8,11 @@ use docvalues_storage::{Directory, Error as StorageError, Source, Step};
 
 use super::frame::{ALIGNMENT, FRAME_HEADER, FrameHeader, LOG_HEADER, LogHeader};
 use super::log_file::Queued;
+use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
+use crate::files::Files;
 use crate::names::FileName;
+use crate::store_reader::is_missing;
 
 /// A log is searched in pieces of this many bytes.
 const PIECE: usize = 1 << 20;
@@ -81,9 +84,48 @@ pub(super) struct LogReader {
 /// A log to read.
 #[derive(Debug)]
 pub(crate) struct LogSource {
-    source: Source,
-    file: String,
-    header: LogHeader,
+    pub(super) source: Source,
+    pub(super) file: String,
+    pub(super) header: LogHeader,
+}
+
+impl LogStart {
+    /// The logs after commit `number`, if it names one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] if there are batches in a log of a later commit, which is missing.
+    pub(crate) fn of(
+        directory: &dyn Directory,
+        number: u64,
+        commit: &CommitFile,
+    ) -> Result<Option<LogStart>> {
+        let &CommitFile { first_log, sequence, epoch, next_number, .. } = commit;
+        if let Some(first_log) = first_log {
+            return Ok(Some(LogStart { first_log, sequence, epoch }));
+        }
+        for log in log_numbers(directory, |log| log >= next_number)? {
+            let ((source, file), mut found) = match open_file(directory, log) {
+                // The writer removed it.
+                Err(error) if is_missing(&error) => continue,
+                opened => (opened?, None),
+            };
+            search(&source, &file, 0, |_, header| found = found.or(Some(header.sequence)))?;
+            // Of a commit that was made meanwhile, if this process does not write the store.
+            let is_newest = || Ok::<_, Error>(Files::list(directory)?.newest_commit() <= Some(number));
+            if let Some(batch) = found
+                && is_newest()?
+            {
+                let newest = if number == 0 { "none".to_owned() } else { format!("commit {number}") };
+                let what = format!(
+                    "expected the commit that names this log, found {newest}: its batches from {batch} on would be lost, \
+                     unless an older commit is recovered, to which they are applied again"
+                );
+                return Err(Error::Damaged { file, what });
+            }
+        }
+        Ok(None)
+    }
 }
 
 /// Reads the frames of all batches after a commit. Calls `apply` with each, in order. One frame at a time is in memory.
@@ -115,13 +157,7 @@ pub(crate) fn read_logs(
 impl LogReader {
     /// Opens log `first` and all after it.
     pub(super) fn open(directory: &dyn Directory, first: u64) -> Result<LogReader> {
-        let number = |name: &OsStr| match name.to_str().and_then(FileName::parse) {
-            Some(FileName::Log(number)) if number >= first => Some(number),
-            _ => None,
-        };
-        let entries = directory.list()?;
-        let mut numbers: Vec<u64> = entries.iter().filter_map(|entry| number(&entry.name)).collect();
-        numbers.sort_unstable();
+        let numbers = log_numbers(directory, |number| number >= first)?;
         if numbers.first() != Some(&first) {
             let what = "expected the log that the commit names, found no file".to_owned();
             return Err(Error::Damaged { file: path(directory, first), what });
@@ -223,8 +259,7 @@ impl LogSource {
     /// Opens log `number`, which comes after `before`, or is the first one. `None` if it was being created when the
     /// process ended: it has no header, or does not go on from another log, and has no frames.
     fn open(directory: &dyn Directory, number: u64, before: Option<&LogSource>) -> Result<Option<LogSource>> {
-        let file = path(directory, number);
-        let source = directory.open(OsStr::new(&FileName::Log(number).to_string()))?;
+        let (source, file) = open_file(directory, number)?;
         let len = usize::try_from(source.len()).map_or(LOG_HEADER, |len| len.min(LOG_HEADER));
         let header = LogHeader::decode(&read(&source, &file, 0, len)?, &file)?;
         let damaged = |what: String| Error::Damaged { file: file.clone(), what };
@@ -250,7 +285,8 @@ impl LogSource {
                 search(&source, &file, 0, |offset, _| found = found.or(Some(offset)))?;
                 match found {
                     Some(offset) => Err(damaged(format!(
-                        "expected a header that goes on from an older log, found a frame at offset {offset}"
+                        "expected a header that goes on from an older log, found a frame at offset {offset}: \
+                         the commit that names this log is missing"
                     ))),
                     None => Ok(None),
                 }
@@ -258,8 +294,13 @@ impl LogSource {
         }
     }
 
+    /// Whether it begins where log `number` ended.
+    pub(super) fn goes_on_from(&self, number: u64) -> bool {
+        self.header.previous.is_some_and(|previous| previous.number == number)
+    }
+
     /// The frame at `offset`; `None` if the log ends there. `next` is the log after it.
-    fn next_frame(&self, offset: u64, next: Option<&LogSource>) -> Result<Option<Frame>> {
+    pub(super) fn next_frame(&self, offset: u64, next: Option<&LogSource>) -> Result<Option<Frame>> {
         if let Some(frame) = self.frame_at(offset)? {
             return Ok(Some(frame));
         }
@@ -348,7 +389,7 @@ impl LogSource {
 }
 
 /// Calls `found` with each header of a frame from `offset` on.
-fn search(
+pub(super) fn search(
     source: &Source,
     file: &str,
     mut offset: u64,
@@ -373,6 +414,23 @@ fn read<'a>(source: &'a Source, file: &str, offset: u64, len: usize) -> Result<C
         ErrorKind::Io(kind) => StorageError::new(Step::Read, file, (*kind).into()).into(),
         _ => Error::Damaged { file: file.to_owned(), what: error.to_string() },
     })
+}
+
+/// The numbers of the logs that are wanted, ascending.
+pub(crate) fn log_numbers(directory: &dyn Directory, is_wanted: impl Fn(u64) -> bool) -> Result<Vec<u64>> {
+    let number = |name: &OsStr| match name.to_str().and_then(FileName::parse) {
+        Some(FileName::Log(number)) if is_wanted(number) => Some(number),
+        _ => None,
+    };
+    let mut numbers: Vec<u64> = directory.list()?.iter().filter_map(|entry| number(&entry.name)).collect();
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// Opens the file of log `number`, and returns its path, too.
+pub(super) fn open_file(directory: &dyn Directory, number: u64) -> Result<(Source, String)> {
+    let source = directory.open(OsStr::new(&FileName::Log(number).to_string()))?;
+    Ok((source, path(directory, number)))
 }
 
 /// The path of log `number`.

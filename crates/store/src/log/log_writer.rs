@@ -271,7 +271,7 @@ impl Leader<'_> {
 
     fn poison_after(&mut self, result: Result<()>) -> Result<()> {
         if let Err(error) = &result {
-            self.poisoned = Some(error.to_string());
+            self.poisoned = Some(error.poison_reason());
         }
         result
     }

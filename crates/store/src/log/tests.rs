@@ -306,7 +306,8 @@ fn a_store_lists_the_frames_after_its_commit() {
     Store::create_in(directory.clone(), StoreSchema::new(), StoreOptions::default()).unwrap();
     assert!(list().unwrap().is_empty());
     let commit = CommitFile::read(&*directory, 1).unwrap();
-    let commit = CommitFile { first_log: Some(FIRST), sequence: AFTER + 1, epoch: EPOCH, ..commit };
+    let commit =
+        CommitFile { number: Some(2), first_log: Some(FIRST), sequence: AFTER + 1, epoch: EPOCH, ..commit };
     let file = directory.create(OsStr::new("commit-00000002")).unwrap();
     file.write_at(&commit.encode(), 0).unwrap();
     assert!(matches!(list(), Err(Error::Damaged { .. })));

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use docvalues_format::error::Section;
+use docvalues_reader::OpenOptions;
 use docvalues_storage::{Directory, DirectoryFile, FileLock, FsDirectory, Source};
 
 use super::Position;
@@ -14,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::log::{LogStart, read_logs};
 use crate::names::FileName;
+use crate::segment;
 use crate::store::Store;
 use crate::store_reader::{ATTEMPTS, StoreReader, is_missing, no_calm};
 use crate::sync;
@@ -153,15 +155,21 @@ impl HeldCommit {
 
     /// The last batch of the commit and of the logs after it.
     pub(crate) fn last_position(&self) -> Result<Position> {
-        let &CommitFile { epoch, sequence, history, first_log, .. } = &self.files.commit;
+        let &CommitFile { epoch, sequence, history, .. } = &self.files.commit;
         let mut position = Position { epoch, sequence, history };
-        if let Some(first_log) = first_log {
-            read_logs(&*self.directory, LogStart { first_log, sequence, epoch }, |frame| {
+        if let Some(start) = LogStart::of(&*self.directory, self.number, &self.files.commit)? {
+            read_logs(&*self.directory, start, |frame| {
                 (position.sequence, position.history) = (frame.sequence, frame.history);
                 Ok(())
             })?;
         }
         Ok(position)
+    }
+
+    /// Compares one of its files with all its checksums.
+    pub(super) fn verify(&self, file: &StoredFile) -> Result<()> {
+        let opened = segment::open(&*self.directory, file.name, file.entry, OpenOptions::new())?;
+        Ok(opened.verify_checksums()?)
     }
 
     /// Opens one of its files, to read its bytes.

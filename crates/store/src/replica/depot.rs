@@ -27,8 +27,13 @@ use crate::store_reader::ATTEMPTS;
 /// The number of commits that stay in a depot.
 const KEPT: usize = 2;
 
-/// Named files that a leader puts and its replicas read. A name is put once, or again with another commit.
+/// Named files that a leader puts and its replicas read. A name is put once, or again if it is damaged.
 pub trait Depot {
+    /// The place of a name, for messages.
+    fn place(&self, name: &str) -> String {
+        name.to_owned()
+    }
+
     /// All names.
     ///
     /// # Errors
@@ -88,6 +93,10 @@ impl FolderDepot {
 }
 
 impl Depot for FolderDepot {
+    fn place(&self, name: &str) -> String {
+        self.directory.path().join(name).display().to_string()
+    }
+
     fn names(&self) -> Result<Vec<String>> {
         let names = self.directory.list()?.into_iter();
         Ok(names.filter_map(|entry| entry.name.into_string().ok()).collect())
@@ -98,7 +107,7 @@ impl Depot for FolderDepot {
         // Of a call that was interrupted.
         let _ = self.directory.remove(OsStr::new(&temporary));
         let mut file = NewFile::create(self.directory.clone(), &temporary)?;
-        copy(from, bytes, &mut file)?;
+        copy(from, (name, bytes), &mut file)?;
         file.finish()?;
         // The names of all files before.
         self.directory.sync()?;
@@ -123,43 +132,83 @@ impl Depot for FolderDepot {
 }
 
 /// The files of a commit that were put into a depot: [`HeldCommit::publish`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Published {
     /// The number of files, with the commit.
     pub files: usize,
     /// Their bytes.
     pub bytes: u64,
+    /// The damage that the depot had: each file was put again, or removed if it is of an older commit.
+    pub damage: Vec<String>,
+    /// The files of the commit, which are there, whole.
+    whole: HashSet<(FileName, u128)>,
 }
 
 impl HeldCommit {
-    /// Puts the files of the commit into a depot, those that are not there, and then the commit. Nothing is put if the
-    /// depot has the commit.
+    /// Puts the files of the commit into a depot, those that are not there, and then the commit. Files that are there are
+    /// compared with those of the store, and put again if they are damaged. O(bytes of the commit).
     ///
     /// # Errors
     ///
     /// [`Error::OtherStore`], [`Error::OldEpoch`] and [`Error::Diverged`] if the depot has commits of another store, of a
-    /// leader that replaced this one, or with batches that this one lost; if a file cannot be read or put.
+    /// leader that replaced this one, or with batches that this one lost; [`Error::DamagedDepot`] if a damaged commit there
+    /// may be of such a leader; if a file cannot be read or put, or is damaged in the store.
     pub fn publish(&self, depot: &dyn Depot) -> Result<Published> {
+        self.publish_after(depot, &Published::default())
+    }
+
+    /// As [`publish`](Self::publish), but files that an earlier call put or compared are not compared again. O(bytes of new
+    /// files).
+    ///
+    /// # Errors
+    ///
+    /// As [`publish`](Self::publish).
+    pub fn publish_after(&self, depot: &dyn Depot, before: &Published) -> Result<Published> {
         let names = depot.names()?;
-        let commits = whole_commits(depot, &names)?;
         let commit = &self.files().commit;
-        if let Some((_, newest)) = commits.last() {
-            if newest.commit == *commit {
-                return Ok(Published::default());
-            }
+        if commit.epoch == 0 {
+            let what = "expected a commit to publish, found an empty replica".to_owned();
+            return Err(Error::Request(what));
+        }
+        let Commits { whole, damaged } = Commits::read(depot, &names)?;
+        let is_newest = whole.last().is_some_and(|(_, newest)| newest.commit == *commit);
+        if let Some((_, newest)) = whole.last().filter(|_| !is_newest) {
             require_newer(commit, &newest.commit)?;
         }
-        let (name, bytes) = (FileName::Commit(self.number()).to_string(), self.files().encode());
         let mut published = Published::default();
-        for file in self.files().files() {
-            if !self.is_there(&file, depot, (&names, &commits))? {
-                depot.put(&file.name(), file.bytes(), &mut self.open(&file)?)?;
-                published.add(file.bytes());
+        for (number, file, what) in damaged {
+            if number > self.number() {
+                let what =
+                    format!("{what}: remove the file, unless it is of a leader that replaced this one");
+                return Err(Error::DamagedDepot { file, what });
             }
+            published.damage.push(format!("{file}: {what}"));
         }
-        depot.put(&name, bytes.len() as u64, &mut &bytes[..])?;
-        published.add(bytes.len() as u64);
-        let older = commits.iter().filter(|(other, _)| *other != name).rev().take(KEPT - 1);
+        for file in self.files().files() {
+            if names.contains(&file.name()) && self.is_there(&file, depot, before)? {
+                published.whole.insert((file.name, file.id()));
+                continue;
+            }
+            if names.contains(&file.name()) && whole.iter().any(|(_, other)| other.files().any(|f| f == file))
+            {
+                let what = "expected the bytes of the leader's file, found others";
+                published.damage.push(format!("{}: {what}", depot.place(&file.name())));
+            }
+            // It must not take the place of a whole one.
+            self.verify(&file)?;
+            depot.put(&file.name(), file.bytes(), &mut self.open(&file)?)?;
+            published.add(&file);
+        }
+        let (name, bytes) = (FileName::Commit(self.number()).to_string(), self.files().encode());
+        if !is_newest {
+            depot.put(&name, bytes.len() as u64, &mut &bytes[..])?;
+            published.files += 1;
+            published.bytes += bytes.len() as u64;
+        }
+        if published.files == 0 && published.damage.is_empty() {
+            return Ok(published);
+        }
+        let older = whole.iter().filter(|(other, _)| *other != name).rev().take(KEPT - 1);
         let mut needed: HashSet<String> = self.files().files().map(|file| file.name()).collect();
         needed.insert(name.clone());
         for (name, commit) in older {
@@ -172,20 +221,10 @@ impl HeldCommit {
         Ok(published)
     }
 
-    /// Whether the depot has a file: named by a commit there, or left by a call that was interrupted, with the same bytes.
-    fn is_there(
-        &self,
-        file: &StoredFile,
-        depot: &dyn Depot,
-        (names, commits): (&[String], &[(String, CommitFiles)]),
-    ) -> Result<bool> {
-        for (_, commit) in commits {
-            if let Some(named) = commit.files().find(|named| named.name == file.name) {
-                return Ok(named == *file);
-            }
-        }
-        if !names.contains(&file.name()) {
-            return Ok(false);
+    /// Whether the file that the depot has under a name has the same bytes.
+    fn is_there(&self, file: &StoredFile, depot: &dyn Depot, before: &Published) -> Result<bool> {
+        if before.whole.contains(&(file.name, file.id())) {
+            return Ok(true);
         }
         match depot.open(&file.name())? {
             Some(mut there) => is_same(&mut there, &mut self.open(file)?).map_err(Error::Stream),
@@ -195,9 +234,10 @@ impl HeldCommit {
 }
 
 impl Published {
-    fn add(&mut self, bytes: u64) {
+    fn add(&mut self, file: &StoredFile) {
         self.files += 1;
-        self.bytes += bytes;
+        self.bytes += file.bytes();
+        self.whole.insert((file.name, file.id()));
     }
 }
 
@@ -251,7 +291,8 @@ impl Replica {
     ///
     /// # Errors
     ///
-    /// As [`install`](Self::install), and if the depot cannot be read.
+    /// As [`install`](Self::install); [`Error::DamagedDepot`] if a commit there is damaged, or a file that is needed is damaged or
+    /// missing; if the depot cannot be read. The replica stays as it was then.
     pub fn install_from(&self, depot: &dyn Depot) -> Result<Option<Installed>> {
         self.install_newest(depot, false)
     }
@@ -268,7 +309,12 @@ impl Replica {
     fn install_newest(&self, depot: &dyn Depot, over: bool) -> Result<Option<Installed>> {
         let mut tried = None;
         for _ in 0..ATTEMPTS {
-            let Some((_, newest)) = whole_commits(depot, &depot.names()?)?.pop() else { return Ok(None) };
+            let Commits { mut whole, damaged } = Commits::read(depot, &depot.names()?)?;
+            // It may be the newest.
+            if let Some((_, file, what)) = damaged.into_iter().next() {
+                return Err(Error::DamagedDepot { file, what });
+            }
+            let Some((_, newest)) = whole.pop() else { return Ok(None) };
             let Position { epoch, sequence, history } = self.position();
             let is_same =
                 (newest.epoch(), newest.sequence(), newest.commit.history) == (epoch, sequence, history);
@@ -282,11 +328,15 @@ impl Replica {
                 Some(found) => Ok(found),
                 None => {
                     missing = Some(file.name());
-                    Err(Error::Damaged {
-                        file: file.name(),
-                        what: "expected a file in the depot, found none".to_owned(),
-                    })
+                    let what = "expected a file of the newest commit, found none".to_owned();
+                    Err(Error::DamagedDepot { file: depot.place(&file.name()), what })
                 }
+            });
+            let installed = installed.map_err(|error| match error {
+                Error::Damaged { file, what } if newest.files().any(|known| known.name() == file) => {
+                    Error::DamagedDepot { file: depot.place(&file), what }
+                }
+                error => error,
             });
             match installed {
                 // The leader removes the files of older commits: this one is not the newest any more.
@@ -298,25 +348,31 @@ impl Replica {
     }
 }
 
-/// The commits in a depot that are whole, with their names, the newest last. Those that are being removed are left out.
-fn whole_commits(depot: &dyn Depot, names: &[String]) -> Result<Vec<(String, CommitFiles)>> {
-    fn order((name, commit): &(String, CommitFiles)) -> (u64, u64, &str) {
-        (commit.epoch(), commit.sequence(), name)
-    }
-    let mut commits = Vec::new();
-    for name in names.iter().filter(|name| matches!(FileName::parse(name), Some(FileName::Commit(_)))) {
-        let Some(file) = depot.open(name)? else { continue };
-        let mut bytes = Vec::new();
-        file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(Error::Stream)?;
-        match CommitFiles::decode(&bytes) {
-            // The next one that is put takes its place.
-            Err(Error::Damaged { .. }) => {}
-            commit => {
-                let commit = (name.clone(), commit?);
-                let place = commits.partition_point(|other| order(other) <= order(&commit));
-                commits.insert(place, commit);
+/// The commits in a depot. Those that are being removed are left out.
+struct Commits {
+    /// Those that are whole, with their names, the newest last.
+    whole: Vec<(String, CommitFiles)>,
+    /// The others: the number in the name, the place, and the damage.
+    damaged: Vec<(u64, String, String)>,
+}
+
+impl Commits {
+    fn read(depot: &dyn Depot, names: &[String]) -> Result<Commits> {
+        let (mut whole, mut damaged) = (Vec::new(), Vec::new());
+        for name in names {
+            let Some(FileName::Commit(number)) = FileName::parse(name) else { continue };
+            let Some(file) = depot.open(name)? else { continue };
+            let mut bytes = Vec::new();
+            file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(Error::Stream)?;
+            let place = depot.place(name);
+            match CommitFile::decode(&bytes, &place) {
+                Err(Error::Damaged { what, .. }) => damaged.push((number, place, what)),
+                commit => whole.push((name.clone(), CommitFiles { commit: commit? })),
             }
         }
+        whole.sort_by(|(a, one), (b, two)| {
+            (one.epoch(), one.sequence(), a).cmp(&(two.epoch(), two.sequence(), b))
+        });
+        Ok(Commits { whole, damaged })
     }
-    Ok(commits)
 }

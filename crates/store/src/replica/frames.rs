@@ -1,6 +1,5 @@
 //! [`Frames`]: the frames of a store's log, as they are written.
 
-use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,8 +8,7 @@ use docvalues_storage::{Directory, FsDirectory};
 
 use super::commit_files::HeldCommit;
 use crate::error::{Error, Result};
-use crate::log::{LOG_HEADER, LogSource, body};
-use crate::names::FileName;
+use crate::log::{LOG_HEADER, LogSource, body, log_numbers};
 use crate::store::Store;
 use crate::store_reader::StoreReader;
 
@@ -238,14 +236,8 @@ pub(super) fn nap(idle: Duration, most: Duration) {
 
 /// The logs after log `number`, or all of them, from the oldest to the newest.
 fn logs_after(directory: &dyn Directory, number: Option<u64>) -> Result<Vec<LogSource>> {
-    let number_of = |name: &OsStr| match name.to_str().and_then(FileName::parse) {
-        Some(FileName::Log(log)) if number.is_none_or(|number| log > number) => Some(log),
-        _ => None,
-    };
-    let mut numbers: Vec<u64> = directory.list()?.iter().filter_map(|entry| number_of(&entry.name)).collect();
-    numbers.sort_unstable();
     let mut logs = Vec::new();
-    for number in numbers {
+    for number in log_numbers(directory, |log| number.is_none_or(|number| log > number))? {
         logs.extend(LogSource::open_alone(directory, number)?);
     }
     Ok(logs)

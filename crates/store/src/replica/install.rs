@@ -91,7 +91,7 @@ impl Replica {
     ///
     /// [`Error::OtherStore`]; [`Error::OldEpoch`] if the commit is of a leader that was replaced; [`Error::Diverged`] if the
     /// replica has batches of the same epoch that the commit lacks: [`install_over`](Self::install_over) discards them;
-    /// [`Error::Damaged`] if a file differs from the commit; the errors of `open`. The replica stays as it was then.
+    /// [`Error::Damaged`] with the name of a file that differs from the commit; the errors of `open`. The replica stays as it was then.
     pub fn install<R: Read>(
         &self,
         commit: &CommitFiles,
@@ -166,16 +166,35 @@ impl Replica {
                     "{}: expected no other {name}, found another file of this name: give the replica an empty folder",
                     store.directory().path().display()
                 ))),
-                false => Ok(()),
+                false => {
+                    writer.files.forget(&[file.name]);
+                    Ok(())
+                }
             }
         })?;
         // Of an attempt that was interrupted.
         let _ = store.directory.remove(OsStr::new(&name));
         let mut to = NewFile::create(store.directory.clone(), &name)?;
-        copy(from, file.bytes(), &mut to)?;
+        copy(from, (&name, file.bytes()), &mut to)?;
         to.finish()?;
-        self.verify(file).inspect_err(|_| drop(store.directory.remove(OsStr::new(&name))))?;
-        store.with_writer(|writer| writer.received.insert(file.name));
+        if let Err(error) = self.verify(file) {
+            let path = store.directory.path().join(&name).display().to_string();
+            drop(store.directory.remove(OsStr::new(&name)));
+            let is_damage = match &error {
+                Error::Read(error) => error.is_corrupt(),
+                error => matches!(error, Error::Damaged { .. }),
+            };
+            // The bytes are those that came.
+            let message = error.to_string();
+            return Err(match message.strip_prefix(&format!("{path}: ")) {
+                Some(what) if is_damage => Error::Damaged { file: name, what: what.to_owned() },
+                _ => error,
+            });
+        }
+        store.with_writer(|writer| {
+            writer.received.insert(file.name);
+            writer.files.add(file.name);
+        });
         Ok(())
     }
 
@@ -191,7 +210,7 @@ impl Store {
     fn adopt(&self, leader: &CommitFile) -> Result<u64> {
         let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
         let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
-        let (number, next_number, before) = self.change_quietly(|writer| {
+        let (number, next_number, keep, before) = self.change_quietly(|writer| {
             writer.require_lock()?;
             let own = own_numbers(leader.next_number, writer.files.next_number());
             if own > MAX_NUMBER - OWN_NUMBERS {
@@ -210,11 +229,13 @@ impl Store {
                 segments: writer.segments.iter().map(fresh).collect(),
                 tombstones: Tombstones::default(),
             };
-            Ok((number, writer.files.next_number(), before))
+            Ok((number, writer.files.next_number(), writer.keep, before))
         })?;
+        let made = Some((self.clock)());
         // One number more than now, for the log.
+        let next_number = next_number + 1;
         let commit =
-            CommitFile { is_replica: true, first_log: None, next_number: next_number + 1, ..leader.clone() };
+            CommitFile { is_replica: true, first_log: None, next_number, keep, made, ..leader.clone() };
         commit.check().map_err(Error::Request)?;
         let state = CommitState::of(&*self.directory, number, commit, self.options.open, Some(&before))?;
         let adopted = self.switch_to(state, leader);
@@ -227,8 +248,11 @@ impl Store {
         let synced = self.directory.sync().map_err(Into::into);
         self.change_quietly(|writer| writer.synced(synced))?;
         self.restart_log(leader.epoch, leader.sequence)?;
-        state.file.first_log = self.change_quietly(|writer| Ok(writer.log_number))?;
-        let written = self.write_commit_file(state.number, &state.file);
+        let (first_log, before) = self
+            .change_quietly(|writer| Ok((writer.log_number, (writer.commit, writer.committed.checksum))))?;
+        state.file.first_log = first_log;
+        let bytes = state.file.seal(state.number, before);
+        let written = self.write_commit_file(state.number, &bytes);
         let gone = self.change(|writer| {
             writer.synced(written)?;
             let CommitState { number, file, segments, tombstones } = state;
@@ -244,7 +268,7 @@ impl Store {
             writer.buffer = Buffer::default();
             writer.sealed = None;
             writer.tombstones = tombstones;
-            writer.highest_version = file.highest_version;
+            (writer.highest_version, writer.assigns_versions) = (file.highest_version, file.assigns_versions);
             (writer.sequence, writer.history) = (file.sequence, file.history);
             writer.rearranged();
             writer.segments_changed();
@@ -268,8 +292,8 @@ fn own_numbers(leader: u64, own: u64) -> u64 {
     }
 }
 
-/// Appends `bytes` bytes.
-pub(super) fn copy(from: &mut dyn Read, bytes: u64, to: &mut NewFile) -> Result<()> {
+/// Appends `bytes` bytes of the file `name`.
+pub(super) fn copy(from: &mut dyn Read, (name, bytes): (&str, u64), to: &mut NewFile) -> Result<()> {
     let mut piece = vec![0; PIECE.min(usize::try_from(bytes).unwrap_or(PIECE))];
     let mut left = bytes;
     while left > 0 {
@@ -277,14 +301,14 @@ pub(super) fn copy(from: &mut dyn Read, bytes: u64, to: &mut NewFile) -> Result<
         match from.read(&mut piece[..len]) {
             Ok(0) => {
                 let what = format!("expected {bytes} bytes, found {}", bytes - left);
-                return Err(Error::Damaged { file: to.path().display().to_string(), what });
+                return Err(Error::Damaged { file: name.to_owned(), what });
             }
             Ok(read) => {
                 to.append(&piece[..read])?;
                 left -= read as u64;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(StorageError::new(Step::Read, to.path(), error).into()),
+            Err(error) => return Err(StorageError::new(Step::Read, name, error).into()),
         }
     }
     Ok(())

@@ -87,6 +87,10 @@ impl ObjectDepot {
 }
 
 impl Depot for ObjectDepot {
+    fn place(&self, name: &str) -> String {
+        self.path(name).to_string()
+    }
+
     fn names(&self) -> Result<Vec<String>> {
         let listed = self.store.list(Some(&self.prefix)).try_collect::<Vec<_>>();
         let listed = self.runtime.block_on(listed).map_err(failed)?;

@@ -2,16 +2,18 @@
 //!
 //! ```text
 //! item     0  "dvrp"
-//!          4  kind: 1 a frame, 2 a file, 3 a commit
+//!          4  kind: 1 a frame, 2 a file, 3 a commit, 4 the end
 //!          8  length of what follows
 //!         16  CRC-32 of bytes 0 to 16
 //!         20  frame     as in the log
 //!             file      content id (16 bytes), length of the name (1 byte), name, bytes
 //!             commit    as its file
+//!             end       nothing
 //! ```
 //!
 //! All numbers are little-endian. The files of a commit come before it, except for those that were sent before. A frame
-//! and a commit have checksums of their own, and a file has its id and those of all its parts.
+//! and a commit have checksums of their own, and a file has its id and those of all its parts. The end comes when the sender
+//! stops as it should: a stream without one is that of a sender that failed.
 
 use std::io::{self, Read, Write};
 
@@ -29,9 +31,11 @@ const HEADER: usize = 20;
 const FRAME: u32 = 1;
 const FILE: u32 = 2;
 const COMMIT: u32 = 3;
+const END: u32 = 4;
 
 /// An item of a stream: [`StreamReader::next_item`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "one item at a time")]
 pub enum Item {
     /// A frame, for [`Replica::apply_frame`](crate::Replica::apply_frame).
     Frame(Vec<u8>),
@@ -93,6 +97,15 @@ impl<W: Write> StreamWriter<W> {
         self.out.write_all(&bytes)
     }
 
+    /// Writes the end: the sender has sent all that it was asked for.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn end(&mut self) -> io::Result<()> {
+        self.header(END, 0)
+    }
+
     /// Hands everything so far to the reader.
     ///
     /// # Errors
@@ -121,12 +134,13 @@ pub struct StreamReader<R> {
     left: u64,
     /// The bytes that were read.
     offset: u64,
+    has_ended: bool,
 }
 
 impl<R: Read> StreamReader<R> {
     /// A stream from `input`, which should be buffered.
     pub fn new(input: R) -> StreamReader<R> {
-        StreamReader { input, left: 0, offset: 0 }
+        StreamReader { input, left: 0, offset: 0, has_ended: false }
     }
 
     /// The next item, as soon as all of it has arrived, but for the bytes of a file; `None` if the stream ends before one.
@@ -142,7 +156,14 @@ impl<R: Read> StreamReader<R> {
         if passed < left {
             return Err(self.cut());
         }
-        let Some((kind, len)) = self.header()? else { return Ok(None) };
+        let (kind, len) = loop {
+            match self.header()? {
+                None => return Ok(None),
+                Some((END, 0)) => self.has_ended = true,
+                Some(header) => break header,
+            }
+        };
+        self.has_ended = false;
         let item = match kind {
             FRAME if len <= (FRAME_HEADER + MAX_BODY) as u64 => Item::Frame(self.bytes(len)?),
             COMMIT if len <= MAX_BYTES => Item::Commit(CommitFiles::decode(&self.bytes(len)?)?),
@@ -154,6 +175,12 @@ impl<R: Read> StreamReader<R> {
             }
         };
         Ok(Some(item))
+    }
+
+    /// Whether the last that was read is an [end](StreamWriter::end). A stream that ends without one is that of a sender that
+    /// failed or was killed.
+    pub fn has_ended(&self) -> bool {
+        self.has_ended
     }
 
     /// The bytes of the last file that are not read yet. It ends early if the stream does.
@@ -297,8 +324,28 @@ mod tests {
     }
 
     #[test]
+    fn the_end_is_told_from_a_cut() {
+        let mut out = StreamWriter { out: stream() };
+        out.end().unwrap();
+        let whole = out.out;
+        let ends = |bytes: &[u8]| {
+            let mut reader = StreamReader::new(bytes);
+            while reader.next_item()?.is_some() {}
+            Ok::<_, Error>(reader.has_ended())
+        };
+        assert!(ends(&whole).unwrap());
+        // Streams may follow each other.
+        assert!(ends(&[&whole[..], &whole].concat()).unwrap());
+        assert!(!ends(&[&whole[..], &stream()].concat()).unwrap());
+        for len in 0..whole.len() {
+            assert!(!ends(&whole[..len]).unwrap_or(false), "{len}");
+        }
+    }
+
+    #[test]
     fn items_that_claim_much_are_refused() {
-        for (kind, len) in [(FRAME, u64::MAX), (FRAME, MAX_BODY as u64), (COMMIT, 1 << 40), (FILE, 3), (9, 1)]
+        for (kind, len) in
+            [(FRAME, u64::MAX), (FRAME, MAX_BODY as u64), (COMMIT, 1 << 40), (FILE, 3), (END, 1), (9, 1)]
         {
             let mut out = StreamWriter::new(Vec::new());
             out.header(kind, len).unwrap();

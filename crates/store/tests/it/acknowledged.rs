@@ -272,6 +272,31 @@ pub(crate) fn filling_up(
     (Arc::new(directory), is_full)
 }
 
+/// A file that a killed writer left, and that no commit names, gives its space to the next writer.
+#[test]
+fn a_full_disk_gets_the_space_of_files_that_no_commit_names() {
+    for durability in [Durability::OnCommit, Durability::EachBatch] {
+        let disk = PowerLossDirectory::new("/disk");
+        let store = Store::create_in(Arc::new(disk.clone()), schema(), options(durability)).unwrap();
+        apply(&store, &[(1, Some(1))]).unwrap();
+        store.commit().unwrap();
+        apply(&store, &[(2, Some(2))]).unwrap();
+        drop(store);
+        let left = std::ffi::OsStr::new("seg-0000ff.dv");
+        drop(disk.create(left).unwrap());
+        let full = disk.clone();
+        let directory = FaultyDirectory::new(Arc::new(disk.clone()), move |call| {
+            let is_refused = call.step == Step::Create && call.name != "LOCK" && full.open(left).is_ok();
+            if is_refused { Err(std::io::Error::from_raw_os_error(28)) } else { Ok(call.bytes) }
+        });
+        let store = Store::open_in(Arc::new(directory), options(durability)).unwrap();
+        let expected: &[(u32, i64)] =
+            if durability == Durability::OnCommit { &[(1, 1)] } else { &[(1, 1), (2, 2)] };
+        assert_eq!(contents(&store.snapshot()), expected.iter().copied().collect());
+        assert!(disk.open(left).is_err());
+    }
+}
+
 /// A change that the log does not hold could not be committed; batches that build on it are acknowledged.
 #[test]
 fn batches_after_a_change_that_was_lost_are_applied_again() {
@@ -328,4 +353,23 @@ fn a_full_disk_bounds_the_buffer() {
     is_full.store(false, Relaxed);
     apply(&store, &batch(1_500)).unwrap();
     assert_eq!((store.stats().unwrap().docs, store.stats().unwrap().segments), (3_000, 1));
+}
+
+/// The flush of two blocks of documents fails; a document of the second one is deleted before the next flush.
+#[test]
+fn deletes_after_a_failed_flush_hit_their_documents() {
+    let disk = PowerLossDirectory::new("/disk");
+    let (directory, is_full) = filling_up(&disk, "seg-");
+    let store = Store::create_in(directory, schema(), StoreOptions::default()).unwrap();
+    let all: Vec<(u32, Option<i64>)> = (0..9_010).map(|doc| (doc, Some(doc.into()))).collect();
+    let (first, second) = all.split_at(9_000);
+    [first, second].into_iter().for_each(|docs| drop(apply(&store, docs).unwrap()));
+    is_full.store(true, Relaxed);
+    store.commit().unwrap_err();
+    is_full.store(false, Relaxed);
+    apply(&store, &[(9_004, None)]).unwrap();
+    store.commit().unwrap();
+    let mut expected: Contents = all.iter().filter_map(|(doc, size)| Some((*doc, (*size)?))).collect();
+    expected.remove(&9_004);
+    assert!(contents(&store.snapshot()) == expected);
 }

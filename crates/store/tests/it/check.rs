@@ -1,5 +1,6 @@
 //! Checks of whole stores, and going back to older commits.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +14,10 @@ const KEEP_ALL: usize = 100;
 
 /// A store with segments, deltas and folds in several commits.
 fn store(folder: &Path) -> Store {
-    let options = StoreOptions { keep_commits: KEEP_ALL, ..StoreOptions::default() };
+    let options = StoreOptions {
+        keep_commits: Some(docvalues_store::KeepCommits::Newest(KEEP_ALL)),
+        ..StoreOptions::default()
+    };
     let store = Store::create(folder, schema(), options).unwrap();
     for round in 0..12_u32 {
         let docs: Vec<(u32, i64)> = (0..40).map(|doc| (round * 7 + doc, i64::from(round))).collect();
@@ -85,7 +89,9 @@ fn forge(folder: &Path, from: u64, number: u64, edit: impl FnOnce(serde_json::Va
     let name = |number: u64| folder.join(format!("commit-{number:08}"));
     let text = fs::read_to_string(name(from)).unwrap();
     let json = serde_json::from_str(text.rsplit_once("crc32").unwrap().0).unwrap();
-    let text = format!("{:#}\n", edit(json));
+    let mut json = edit(json);
+    json["number"] = number.into();
+    let text = format!("{json:#}\n");
     let crc = crc32fast::hash(text.as_bytes());
     fs::write(name(number), format!("{text}crc32 {crc:08x}\n")).unwrap();
 }
@@ -110,6 +116,42 @@ fn a_check_finds_an_id_with_two_documents() {
     assert_eq!(problems.len(), 1);
     let expected = "seg-000000.dv: a newer document has the id of document 1, \"doc-00002\", too";
     assert!(problems[0].ends_with(expected), "{problems:?}");
+}
+
+/// An older commit under a newer name, and a commit that another one replaced.
+#[test]
+fn a_commit_under_another_name_is_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(store(folder.path()));
+    let name = |number: u64| folder.path().join(format!("commit-{number:08}"));
+    for (from, to) in [(12, 14), (3, 14), (13, 20), (13, 5)] {
+        let before = fs::read(name(to)).ok();
+        fs::copy(name(from), name(to)).unwrap();
+        let what = format!("commit-{to:08}: expected commit {to}, found commit {from}");
+        let (_, problems) = check(folder.path());
+        assert!(problems.len() == 1 && problems[0].ends_with(&what), "{problems:?}");
+        if to > 13 {
+            let error = Store::open(folder.path(), StoreOptions::default()).unwrap_err().to_string();
+            assert!(error.ends_with(&what), "{error}");
+            let error = StoreReader::open(folder.path(), OpenOptions::new()).unwrap_err().to_string();
+            assert!(error.ends_with(&what), "{error}");
+        }
+        match before {
+            Some(bytes) => fs::write(name(to), bytes).unwrap(),
+            None => fs::remove_file(name(to)).unwrap(),
+        }
+    }
+    // One with the right number, of another store or moment.
+    forge(folder.path(), 7, 7, |mut commit| {
+        commit["history"] = "0123456789abcdef".into();
+        commit
+    });
+    let (_, problems) = check(folder.path());
+    assert!(problems.len() == 1, "{problems:?}");
+    assert!(
+        problems[0].contains("commit-00000007: expected the checksum ")
+            && problems[0].contains("commit 8 names")
+    );
 }
 
 #[test]
@@ -177,21 +219,31 @@ fn a_check_beside_a_writer_finds_nothing() {
 #[test]
 fn a_store_goes_back_to_an_older_commit() {
     let folder = tempfile::tempdir().unwrap();
-    let options = StoreOptions { keep_commits: 3, ..StoreOptions::default() };
+    let options = StoreOptions {
+        keep_commits: Some(docvalues_store::KeepCommits::Newest(3)),
+        ..StoreOptions::default()
+    };
     drop(store(folder.path()));
     let before = StoreReader::open_commit(folder.path(), 10, options.open).unwrap().snapshot();
     let newest = folder.path().join("commit-00000013");
     let text = fs::read_to_string(&newest).unwrap();
     fs::write(&newest, text.replace("sequence", "consequence")).unwrap();
     assert!(matches!(Store::open(folder.path(), options), Err(Error::Damaged { .. })));
+    // The older one can be read meanwhile.
+    let meanwhile = StoreReader::open_commit(folder.path(), 10, options.open).unwrap().snapshot();
+    assert_eq!(contents(&meanwhile), contents(&before));
+    let names = || -> BTreeSet<_> {
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    };
+    let files = names();
 
-    let recovered = Store::recover(folder.path(), 10, options).unwrap();
+    let recovered = Store::recover(folder.path(), 10, None, options).unwrap();
     assert_eq!((recovered.commit.number, recovered.commit.epoch), (14, 2));
     assert_eq!(recovered.commit.docs, before.docs());
     let lost: Vec<(u64, bool)> =
         recovered.lost.iter().map(|lost| (lost.number, lost.info.is_some())).collect();
     assert_eq!(lost, [(11, true), (12, true), (13, false)]);
-    assert!(newest.exists(), "nothing is removed");
+    assert!(names().is_superset(&files), "nothing is removed");
 
     let store = Store::open(folder.path(), options).unwrap();
     assert_eq!(contents(&store.snapshot()), contents(&before));
@@ -208,15 +260,18 @@ fn a_store_goes_back_to_an_older_commit() {
 #[test]
 fn a_store_does_not_go_anywhere_else() {
     let folder = tempfile::tempdir().unwrap();
-    let options = StoreOptions { keep_commits: KEEP_ALL, ..StoreOptions::default() };
+    let options = StoreOptions {
+        keep_commits: Some(docvalues_store::KeepCommits::Newest(KEEP_ALL)),
+        ..StoreOptions::default()
+    };
     let open = store(folder.path());
-    let recover = |to| Store::recover(folder.path(), to, options).unwrap_err();
+    let recover = |to| Store::recover(folder.path(), to, None, options).unwrap_err();
     assert!(matches!(recover(12), Error::Busy { .. }));
     drop(open);
     assert!(matches!(recover(99), Error::NoCommit { .. }));
     assert!(recover(13).to_string().ends_with("expected an older commit, found the newest, 13"));
     let empty = tempfile::tempdir().unwrap();
-    let error = Store::recover(empty.path(), 1, options).unwrap_err();
+    let error = Store::recover(empty.path(), 1, None, options).unwrap_err();
     assert!(matches!(error, Error::NoStore { .. }));
     // A commit of which a file is gone is none to go back to, and nothing changes.
     fs::remove_file(folder.path().join("seg-000000.dv")).unwrap();

@@ -125,8 +125,11 @@ fn hostile() -> Vec<Value> {
 }
 
 /// The places of numbers and strings in a commit, as JSON pointers.
-const PLACES: [&str; 21] = [
+const PLACES: [&str; 24] = [
     "/docvalues_store",
+    "/number",
+    "/previous/number",
+    "/previous/crc32",
     "/sequence",
     "/epoch",
     "/next_number",

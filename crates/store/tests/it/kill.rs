@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use docvalues_store::{MergePolicy, Store, StoreOptions, StoreReader};
+use docvalues_store::{Durability, Error, KeepCommits, MergePolicy, Store, StoreOptions, StoreReader};
 
-use crate::fixture::{add, contents, id, schema};
+use crate::fixture::{add, apply, contents, id, schema};
 
 /// The folder that a child writes to.
 const FOLDER: &str = "DOCVALUES_STORE_OF_CHILD";
@@ -27,12 +27,105 @@ fn write(folder: &Path) {
     }
 }
 
-/// Not a test of its own: the child of the next one.
+/// Set for a child that writes to a log.
+const IS_LOGGED: &str = "DOCVALUES_LOG_OF_CHILD";
+
+fn logged() -> StoreOptions {
+    StoreOptions {
+        durability: Durability::EachBatch,
+        keep_commits: Some(KeepCommits::Newest(2)),
+        ..StoreOptions::default()
+    }
+}
+
+/// Applies batches of one document, for ever, and prints the number of each; commits now and then.
+fn write_batches(folder: &Path) {
+    let store = Store::open(folder, logged()).unwrap();
+    for number in u32::try_from(store.snapshot().docs()).unwrap().. {
+        apply(&store, &[(number, Some(1))]).unwrap();
+        println!("durable {number}");
+        if number % 50 == 49 {
+            store.commit().unwrap();
+        }
+    }
+}
+
+/// Not a test of its own: the child of the next ones.
 #[test]
 fn child() {
-    if let Some(folder) = std::env::var_os(FOLDER) {
-        write(Path::new(&folder));
+    let Some(folder) = std::env::var_os(FOLDER) else { return };
+    match std::env::var_os(IS_LOGGED) {
+        None => write(Path::new(&folder)),
+        Some(_) => write_batches(Path::new(&folder)),
     }
+}
+
+/// A writer is killed, and then the newest commit is lost: batches are applied again or named, and an older commit under its
+/// name is refused.
+#[test]
+fn a_kill_and_a_lost_commit_lose_nothing_silently() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(Store::create(folder.path(), schema(), StoreOptions::default()).unwrap());
+    let (mut applied, mut named) = (0, 0);
+    for kill in 0..crate::cases(12, 1_000) {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["kill::child", "--exact", "--nocapture"])
+            .env(FOLDER, folder.path())
+            .env(IS_LOGGED, "1")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let mut printed: Vec<String> =
+            lines.by_ref().filter(|line| line.contains("durable")).take(3).collect();
+        std::thread::sleep(Duration::from_micros(kill * 7_919 % 60_000));
+        child.kill().unwrap();
+        printed.extend(lines);
+        child.wait().unwrap();
+        let last = printed.iter().rev().find_map(|line| line.split("durable ").nth(1)?.parse::<u64>().ok());
+        let acknowledged = last.unwrap() + 1;
+
+        let copy = tempfile::tempdir().unwrap();
+        let mut commits = Vec::new();
+        for entry in std::fs::read_dir(folder.path()).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            commits.extend(name.strip_prefix("commit-").map(|number| number.parse::<u64>().unwrap()));
+            std::fs::copy(&path, copy.path().join(name)).unwrap();
+        }
+        commits.sort_unstable();
+        let [.., older, newest] = commits[..] else { panic!("{commits:?}") };
+        let path = |number: u64| copy.path().join(format!("commit-{number:08}"));
+        let committed = StoreReader::open(copy.path(), logged().open).unwrap().snapshot().docs();
+        std::fs::copy(path(older), path(newest)).unwrap();
+        assert!(
+            matches!(Store::open(copy.path(), logged()), Err(Error::Damaged { .. })),
+            "a commit of another name"
+        );
+        std::fs::remove_file(path(newest)).unwrap();
+        let is_logged = committed < acknowledged;
+        match Store::open(copy.path(), logged()) {
+            Ok(store) => {
+                assert!(store.snapshot().docs() >= acknowledged, "the log of the older commit is still there")
+            }
+            Err(error) => {
+                assert!(matches!(error, Error::Damaged { .. }), "{error}");
+                match Store::recover(copy.path(), older, None, logged()) {
+                    Ok(recovered) => {
+                        applied += 1;
+                        assert!(!is_logged || recovered.commit.docs >= acknowledged);
+                    }
+                    Err(Error::LostBatches { last, .. }) => {
+                        named += 1;
+                        assert!(!is_logged || last >= acknowledged, "{last} of {acknowledged}");
+                    }
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        }
+    }
+    println!("{applied} applied again, {named} named");
+    assert!(applied + named > 0);
 }
 
 #[test]

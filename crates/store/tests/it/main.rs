@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod acknowledged;
+mod addresses;
+mod alter;
 mod background;
 mod check;
 mod crash;
@@ -13,13 +15,16 @@ mod failing_calls;
 mod field_ids;
 mod fixture;
 mod full_disk;
+mod golden;
 mod hostile_names;
 mod kill;
 mod kill_points;
 mod listings;
 mod locks;
+mod lost_commit;
 mod merges;
 mod model;
+mod purge;
 mod readers;
 mod refusals;
 mod replica_races;

@@ -112,7 +112,8 @@ fn batches_beside_a_promotion() {
 /// After a recovery, the logs of the history that ended are still there, and are sent to nobody.
 #[test]
 fn frames_of_a_history_that_ended() {
-    let options = StoreOptions { keep_commits: 9, ..with_frames(1 << 30) };
+    let options =
+        StoreOptions { keep_commits: Some(docvalues_store::KeepCommits::Newest(9)), ..with_frames(1 << 30) };
     let directory = disk("/leader");
     let store = Store::create_in(directory.clone(), schema(), options).unwrap();
     let middle = Replica::open_in(disk("/middle"), options).unwrap();
@@ -136,7 +137,7 @@ fn frames_of_a_history_that_ended() {
     store.commit().unwrap();
     pump(&mut feed, &middle).unwrap();
     drop(store);
-    Store::recover_in(directory.clone(), good, options).unwrap();
+    Store::recover_in(directory.clone(), good, None, options).unwrap();
     // Before somebody opens the leader, and after it.
     for round in 0..2_u32 {
         let replica = empty();
@@ -253,9 +254,18 @@ fn a_depot_is_repaired() {
     let mut whole = Vec::new();
     commit.open(&files[0]).unwrap().read_to_end(&mut whole).unwrap();
     put(&files[0].name(), &whole);
-    put("commit-00000077", b"{}");
     put("notes.txt", b"of somebody else");
-    assert_eq!(commit.publish(&depot).unwrap().files, 1);
+    // It may be of a leader that replaced this one.
+    put("commit-00000077", b"{}");
+    let refused = commit.publish(&depot).unwrap_err();
+    assert!(
+        matches!(&refused, Error::DamagedDepot { file, .. } if file == "/depot/commit-00000077"),
+        "{refused}"
+    );
+    folder.remove("commit-00000077".as_ref()).unwrap();
+    put("commit-00000000", b"{}");
+    let published = commit.publish(&depot).unwrap();
+    assert_eq!((published.files, published.damage.len()), (1, 1), "{published:?}");
     whole[100] ^= 1;
     for damaged in [&whole[..], &whole[..99], b""] {
         let folder = PowerLossDirectory::new("/depot");
@@ -268,16 +278,26 @@ fn a_depot_is_repaired() {
     }
     let names: Vec<_> = folder.list().unwrap().into_iter().map(|entry| entry.name).collect();
     assert!(names.len() == 3 && names.contains(&"notes.txt".into()), "{names:?}");
-    // The newest commit is damaged: replicas wait for the next one.
+    // The newest commit is damaged.
     apply(&store, &[(3, None)]).unwrap();
     store.commit().unwrap();
     let newest = store.hold_commit(None).unwrap();
     newest.publish(&depot).unwrap();
     put(&format!("commit-{:08}", newest.number()), b"torn");
-    assert_eq!(replica.install_from(&depot).unwrap(), None);
-    newest.publish(&depot).unwrap();
+    let refused = replica.install_from(&depot).unwrap_err();
+    assert!(
+        matches!(&refused, Error::DamagedDepot { file, .. } if file.starts_with("/depot/commit-")),
+        "{refused}"
+    );
+    let published = newest.publish(&depot).unwrap();
+    assert_eq!((published.files, published.damage.len()), (1, 1), "{published:?}");
     replica.install_from(&depot).unwrap().unwrap();
     assert_equal(&replica, &store);
+    // Whoever keeps what is there compares new files only.
+    let entry = newest.files().files().next().unwrap();
+    put(&entry.name(), b"torn");
+    assert_eq!(newest.publish_after(&depot, &published).unwrap().files, 0);
+    assert_eq!(newest.publish(&depot).unwrap().damage.len(), 1);
     // A store is no depot.
     let folder = tempfile::tempdir().unwrap();
     drop(Store::create(folder.path(), schema(), StoreOptions::default()).unwrap());
@@ -288,7 +308,8 @@ fn a_depot_is_repaired() {
 /// A replica goes back and forth while a thread syncs its log.
 #[test]
 fn installs_beside_syncs() {
-    let options = StoreOptions { keep_commits: 9, ..with_frames(1 << 30) };
+    let options =
+        StoreOptions { keep_commits: Some(docvalues_store::KeepCommits::Newest(9)), ..with_frames(1 << 30) };
     let store = Store::create_in(disk("/leader"), schema(), options).unwrap();
     apply(&store, &[(1, Some(1))]).unwrap();
     let older = store.commit().unwrap();
@@ -361,13 +382,16 @@ fn what_a_replica_cannot_be_asked() {
     assert_eq!(directory.list().unwrap().len(), before);
     let older = replica.snapshot().commit() - 1;
     drop(replica);
-    let options = StoreOptions { keep_commits: 5, ..StoreOptions::default() };
+    let options = StoreOptions {
+        keep_commits: Some(docvalues_store::KeepCommits::Newest(5)),
+        ..StoreOptions::default()
+    };
     let replica = Replica::open_in(directory.clone(), options).unwrap();
     apply(&store, &[(5, Some(5))]).unwrap();
     replica.apply_frame(&frames(&store, replica.position().sequence)[0].bytes).unwrap();
     replica.store().commit().unwrap();
     drop(replica);
-    let refused = Store::recover_in(directory, older + 1, options);
+    let refused = Store::recover_in(directory, older + 1, None, options);
     assert!(matches!(refused, Err(Error::IsReplica { .. })), "{refused:?}");
 }
 

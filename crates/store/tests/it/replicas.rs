@@ -362,7 +362,8 @@ fn a_replica_notices_what_its_leader_lost() {
 /// Commits of a leader that went back to an older one.
 #[test]
 fn a_replica_follows_a_recovery() {
-    let options = StoreOptions { keep_commits: 3, ..with_frames(1 << 30) };
+    let options =
+        StoreOptions { keep_commits: Some(docvalues_store::KeepCommits::Newest(3)), ..with_frames(1 << 30) };
     let directory: Arc<dyn Directory> = Arc::new(PowerLossDirectory::new("/leader"));
     let store = Store::create_in(directory.clone(), schema(), options).unwrap();
     apply(&store, &[(1, Some(1))]).unwrap();
@@ -375,7 +376,7 @@ fn a_replica_follows_a_recovery() {
     apply(&store, &[(3, Some(3))]).unwrap();
     pump(&mut feed, &replica).unwrap();
     drop(store);
-    Store::recover_in(directory.clone(), good, options).unwrap();
+    Store::recover_in(directory.clone(), good, Some(0), options).unwrap();
     let store = Store::open_in(directory.clone(), options).unwrap();
     // Its commit is of a later epoch, so the replica goes back.
     assert_eq!(pump(&mut feed, &replica).unwrap().last(), Some(&Taken::Commit));
@@ -503,7 +504,10 @@ fn files_stay_while_they_are_copied() {
     let folder = tempfile::tempdir().unwrap();
     let [leader, depot, copy, other] =
         ["leader", "depot", "copy", "other"].map(|name| folder.path().join(name));
-    let options = StoreOptions { keep_commits: 1, ..StoreOptions::default() };
+    let options = StoreOptions {
+        keep_commits: Some(docvalues_store::KeepCommits::Newest(1)),
+        ..StoreOptions::default()
+    };
     let store = Store::create(&leader, schema(), options).unwrap();
     let replicas = [&copy, &other].map(|path| Replica::open(path, options).unwrap());
     let depot = FolderDepot::open(&depot).unwrap();

@@ -288,7 +288,10 @@ fn an_update_that_found_nothing_finds_nothing_again() {
 #[test]
 fn a_reader_follows_a_store_that_went_back() {
     let folder = tempfile::tempdir().unwrap();
-    let options = StoreOptions { keep_commits: 5, ..StoreOptions::default() };
+    let options = StoreOptions {
+        keep_commits: Some(docvalues_store::KeepCommits::Newest(5)),
+        ..StoreOptions::default()
+    };
     let store = numbers(folder.path(), Durability::OnCommit);
     for number in 0..4 {
         store.apply(batch(&store, None, Some(number), &[("size", number.into())])).unwrap();
@@ -303,7 +306,7 @@ fn a_reader_follows_a_store_that_went_back() {
     let found = |reader: &StoreReader| [0, 1, 2, 3, 20].map(|size| count(&reader.snapshot(), "size", size));
     assert_eq!(found(&reader), [0, 1, 0, 1, 1]);
     drop(store);
-    Store::recover(folder.path(), first, options).unwrap();
+    Store::recover(folder.path(), first, None, options).unwrap();
     let store = Store::open(folder.path(), options).unwrap();
     store.delete_where(&Query::eq("size", 1)).unwrap();
     store.commit().unwrap();

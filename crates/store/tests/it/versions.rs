@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use proptest::prelude::*;
 
 use docvalues_column::{Field, Kind, LogicalType};
+use docvalues_search::Query;
 use docvalues_storage::PowerLossDirectory;
 use docvalues_store::{
     Applied, Condition, Durability, MergePolicy, Outcome, Snapshot, Store, StoreOptions, StoreSchema, Update,
@@ -427,4 +428,139 @@ fn folded_deltas_keep_the_versions_of_deleted_documents() {
     let store = Store::open(&path, options).unwrap();
     let older = Operation { version: Some(5), ..write(1, Some(0)) };
     assert_eq!(apply(&store, &[older]).outcomes, [Outcome::Stale { current: 9 }]);
+}
+
+/// A store that assigns versions never comes to their end, in whatever order documents arrive.
+#[test]
+fn versions_at_the_top_are_refused_by_a_store_that_assigns_some() {
+    for (logical, limit, top) in
+        [(LogicalType::U64, 1 << 63, u64::MAX), (LogicalType::I64, 1 << 62, i64::MAX.cast_unsigned())]
+    {
+        for durability in [Durability::OnCommit, Durability::EachBatch] {
+            let disk = Arc::new(PowerLossDirectory::new("/disk"));
+            let options = StoreOptions { durability, ..StoreOptions::default() };
+            let store = Store::create_in(disk.clone(), schema(logical), options).unwrap();
+            // All versions come from outside: the whole range is theirs.
+            let write = |id, version| Operation {
+                id,
+                size: Some(0),
+                version,
+                condition: Condition::Always,
+                is_update: false,
+            };
+            let update = |version| Operation { is_update: true, ..write(1, version) };
+            let try_apply = |store: &Store, operation: &Operation| {
+                let mut batch = store.batch().unwrap();
+                let [id_field, version_field] = ["id", "version"].map(|name| batch.field(name).unwrap());
+                if operation.size.is_none() {
+                    batch.delete_version(id(operation.id).as_bytes(), operation.version.unwrap());
+                } else {
+                    let mut doc = if operation.is_update { batch.update() } else { batch.upsert() };
+                    doc.str(id_field, &id(operation.id)).unwrap();
+                    match (logical, operation.version) {
+                        (_, None) => {}
+                        (LogicalType::U64, Some(version)) => drop(doc.u64(version_field, version).unwrap()),
+                        (_, Some(version)) => {
+                            doc.i64(version_field, version.cast_signed()).unwrap();
+                        }
+                    }
+                    doc.finish().unwrap();
+                }
+                store.apply(batch).map(|applied| applied.outcomes).map_err(|error| error.to_string())
+            };
+            assert_eq!(try_apply(&store, &write(1, Some(top - 1))), Ok(vec![Outcome::Added]));
+            assert_eq!(try_apply(&store, &write(1, Some(top))), Ok(vec![Outcome::Replaced]));
+            // None is above it, so none is assigned, also after it is gone.
+            let refused = |store: &Store, operation: &Operation, expected: &str| {
+                let error = try_apply(store, operation).unwrap_err();
+                assert!(error.starts_with("operation 0 of the batch: expected a version"), "{error}");
+                assert!(error.contains(expected), "{error}");
+            };
+            refused(&store, &write(2, None), "found none");
+            apply(&store, &[Operation { size: None, ..write(1, None) }]);
+            store.commit().unwrap();
+            drop(store);
+            let store = Store::open_in(disk, options).unwrap();
+            refused(&store, &write(2, None), "found none");
+            assert_eq!(try_apply(&store, &update(None)), Ok(vec![Outcome::NotFound]));
+
+            // A store that has assigned one refuses the top, as documents, updates and deletions; also when it is opened again.
+            let disk = Arc::new(PowerLossDirectory::new("/disk"));
+            let store = Store::create_in(disk.clone(), schema(logical), options).unwrap();
+            assert_eq!(try_apply(&store, &write(1, None)), Ok(vec![Outcome::Added]));
+            let tops = [write(1, Some(top)), write(2, Some(limit)), update(Some(limit))];
+            let delete = Operation { size: None, ..write(1, Some(limit)) };
+            for reopened in [false, true] {
+                let store = match reopened {
+                    false => &store,
+                    true => &Store::open_in(Arc::new(disk.crash_image(1)), options).unwrap(),
+                };
+                if !reopened {
+                    store.commit().unwrap();
+                }
+                for operation in tops.iter().chain([&delete]) {
+                    refused(store, operation, &format!("below {limit}, found"));
+                }
+                // The same for documents that a query finds.
+                let mut batch = store.batch().unwrap();
+                let field = batch.field("version").unwrap();
+                let mut row = batch.update();
+                match logical {
+                    LogicalType::U64 => drop(row.u64(field, limit).unwrap()),
+                    _ => drop(row.i64(field, limit.cast_signed()).unwrap()),
+                }
+                row.finish().unwrap();
+                let error = store.update_where(&Query::range("size", 0..), batch).unwrap_err().to_string();
+                assert!(error.contains(&format!("below {limit}, found {limit}")), "{error}");
+                let below = limit - 2 + u64::from(reopened);
+                assert_eq!(try_apply(store, &write(1, Some(below))), Ok(vec![Outcome::Replaced]));
+                let outcome = if reopened { Outcome::Replaced } else { Outcome::Added };
+                assert_eq!(try_apply(store, &write(3, None)), Ok(vec![outcome]));
+                assert_eq!(try_apply(store, &write(3, None)), Ok(vec![Outcome::Replaced]));
+                if !reopened {
+                    store.commit().unwrap();
+                }
+            }
+            // Both in one batch.
+            let store =
+                Store::create_in(Arc::new(PowerLossDirectory::new("/disk")), schema(logical), options);
+            let store = store.unwrap();
+            let mut batch = store.batch().unwrap();
+            let [id_field, version_field] = ["id", "version"].map(|name| batch.field(name).unwrap());
+            let mut doc = batch.upsert();
+            doc.str(id_field, "a").unwrap();
+            match logical {
+                LogicalType::U64 => drop(doc.u64(version_field, limit).unwrap()),
+                _ => drop(doc.i64(version_field, limit.cast_signed()).unwrap()),
+            }
+            doc.finish().unwrap();
+            let mut doc = batch.upsert();
+            doc.str(id_field, "b").unwrap();
+            doc.finish().unwrap();
+            store.apply(batch).unwrap_err();
+            assert_eq!(try_apply(&store, &write(1, Some(top))), Ok(vec![Outcome::Added]));
+        }
+    }
+    // A deletion cannot have a version that no document can have.
+    let store = Store::create_in(
+        Arc::new(PowerLossDirectory::new("/disk")),
+        schema(LogicalType::I64),
+        StoreOptions::default(),
+    );
+    let mut batch = store.as_ref().unwrap().batch().unwrap();
+    batch.delete_version(b"a", 1 << 63);
+    let error = store.unwrap().apply(batch).unwrap_err().to_string();
+    assert!(error.contains("expected a version of at most 9223372036854775807"), "{error}");
+}
+
+/// A segment that is added as a whole has no versions to compare.
+#[test]
+fn segments_are_refused_by_a_store_with_versions() {
+    let disk = Arc::new(PowerLossDirectory::new("/disk"));
+    let store = Store::create_in(disk, schema(LogicalType::I64), StoreOptions::default()).unwrap();
+    let error = store.new_segment().unwrap_err().to_string();
+    assert!(
+        error.starts_with("expected a store without versions, found the version field \"version\""),
+        "{error}"
+    );
 }

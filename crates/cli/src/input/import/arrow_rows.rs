@@ -175,7 +175,9 @@ impl Import {
         match mismatch.wider {
             // No other type stores it, so there is no hint.
             "" => BadRow { problem: format!("column {:?}: {}", column.name, mismatch.problem), ..bad },
-            _ => describe(column, ty, &mismatch, bad).text(text.as_bytes()),
+            _ => {
+                describe(column, ty, &mismatch, (bad, self.options.of_store.as_deref())).text(text.as_bytes())
+            }
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::input::column::{Column, MissingTokens};
 use crate::input::csv_cells::{CsvRows, Dialect};
 use crate::input::csv_chunks::{ChunkCell, ChunkCells, CsvChunks};
 use crate::input::error::InputError;
+use crate::input::parse_cell::Stored;
 use crate::input::row::FieldId;
 use crate::input::source::Source;
 
@@ -232,7 +233,9 @@ impl Converter<'_> {
             None => {
                 let (stored, mark) = column.cell_parser(ty).read(cell.form, &text, &mut values.bytes).ok()?;
                 column.observe(mark);
-                column.observe_spelling(stored, mark, &text);
+                if let Stored::Number(stored) = stored {
+                    column.observe_spelling(stored, mark, &text);
+                }
                 column.documents += 1;
                 Some(stored)
             }

@@ -6,7 +6,7 @@ use crate::input::column::{Column, Missing, MissingTokens};
 use crate::input::column_type::ColumnType;
 use crate::input::error::excerpt;
 use crate::input::parse_cell::{Stored, TypeMismatch, ValueStyle};
-use crate::input::row::Form;
+use crate::input::row::{Form, LARGE};
 
 /// A converted row: its values, grouped by column.
 #[derive(Debug, Default)]
@@ -44,6 +44,13 @@ impl Document {
         })
     }
 
+    /// Frees the bytes, if they are many, after they were stored.
+    pub(crate) fn free_large(&mut self) {
+        if self.bytes.len() > LARGE {
+            *self = Document::default();
+        }
+    }
+
     /// Records that a column has no value, and how the input wrote that.
     pub(super) fn push_missing(&mut self, column: usize, missing: Missing) {
         self.missing.push((column, missing));
@@ -55,8 +62,10 @@ impl Document {
         for value in &self.values {
             let Some(column) = columns.get_mut(value.column) else { continue };
             column.observe(value.mark);
-            let text = self.bytes.get(value.range.clone()).unwrap_or_default();
-            column.observe_spelling(value.stored, value.mark, std::str::from_utf8(text).unwrap_or_default());
+            if let Stored::Number(stored) = value.stored {
+                let text = self.bytes.get(value.range.clone()).unwrap_or_default();
+                column.observe_spelling(stored, value.mark, std::str::from_utf8(text).unwrap_or_default());
+            }
             match last.replace(value) {
                 Some(last) if last.column == value.column => {
                     column.reordered |= !self.are_in_order(last, value);

@@ -6,7 +6,7 @@ use crate::input::column_type::ColumnType;
 use crate::input::error::{BadRow, InputError};
 use crate::input::infer_types::Conflict;
 use crate::input::parse_cell::TypeMismatch;
-use crate::output::text::option;
+use crate::output::text::{option, shell_word};
 
 /// The error for a sample whose values have no type in common.
 pub(super) fn conflicting(name: &str, conflict: &Conflict) -> InputError {
@@ -20,7 +20,12 @@ pub(super) fn conflicting(name: &str, conflict: &Conflict) -> InputError {
 }
 
 /// Adds to `bad` the type mismatch and the option that resolves it.
-pub(super) fn describe(column: &Column, ty: ColumnType, mismatch: &TypeMismatch, bad: BadRow) -> BadRow {
+pub(super) fn describe(
+    column: &Column,
+    ty: ColumnType,
+    mismatch: &TypeMismatch,
+    (bad, of_store): (BadRow, Option<&str>),
+) -> BadRow {
     let name = &column.name;
     let problem = format!("column {name:?} ({ty_name}): {}", mismatch.problem, ty_name = plain(ty));
     let brackets = if ty.multi { "[]" } else { "" };
@@ -46,12 +51,35 @@ pub(super) fn describe(column: &Column, ty: ColumnType, mismatch: &TypeMismatch,
             type_flag(name, &format!("{wider}{brackets}"))
         ),
     };
+    let hint = match of_store.zip(wider_type(ty, mismatch)) {
+        None => hint,
+        Some((folder, wider)) => {
+            let command = alter_command(folder, name, &wider);
+            format!("{hint}; if the store has the column already, `{command}` makes it wider")
+        }
+    };
     let is_misfit = !column.explicit && column.declared.is_none();
     BadRow { problem, is_misfit, ..bad }.hint(hint)
 }
 
+/// The type that has all values of a column and one that does not fit, if a store's column can get it.
+pub(crate) fn wider_type(ty: ColumnType, mismatch: &TypeMismatch) -> Option<String> {
+    let brackets = if ty.multi { "[]" } else { "" };
+    match (mismatch.wider, ty.logical) {
+        ("[]", _) => Some(format!("{}[]", ty.logical.name())),
+        ("f64", LogicalType::I64 | LogicalType::U64) => Some(format!("f64{brackets}")),
+        ("i64", LogicalType::U64) => Some(format!("i64{brackets}")),
+        _ => None,
+    }
+}
+
 pub(super) fn plain(ty: ColumnType) -> String {
     ColumnType { layout: None, ..ty }.to_string()
+}
+
+/// The command that makes a column of a store wider.
+pub(crate) fn alter_command(folder: &str, name: &str, ty: &str) -> String {
+    format!("dv store alter {} {}", shell_word(folder), type_flag(name, ty))
 }
 
 /// `--type NAME=TYPE`, quoted for a shell if necessary.

@@ -28,6 +28,7 @@ fn options() -> ImportOptions {
         batch_rows: usize::MAX,
         ids: None,
         shard: None,
+        of_store: None,
         end: None,
     }
 }
