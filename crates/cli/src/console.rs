@@ -27,7 +27,7 @@ pub struct Console<'a> {
     pub err_colours: bool,
     /// Whether cells of tables were cut.
     is_cut: bool,
-    /// What the command has done already, such as "commit 7 of st was made", to be said if its report cannot be written.
+    /// The change that the command made already, such as "commit 7 of st was made". Printed if its report cannot be written.
     pub(crate) done: Option<String>,
 }
 

@@ -26,7 +26,7 @@ const COPY_BYTES: usize = 40;
 /// Consecutive documents of a buffer.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
-    /// What becomes of its documents; snapshots have it, too.
+    /// The record of where its documents go, shared with snapshots.
     pub(crate) record: Arc<PartRecord>,
     pub(crate) docs: Arc<PlainColumns>,
     pub(crate) live: LiveDocs,

@@ -287,7 +287,7 @@ impl Writer {
         docs.iter().map(|address| self.locate(snapshot, *address)).collect()
     }
 
-    /// Where a document of a snapshot is now, deleted or not.
+    /// Returns the place of a document of a snapshot now, deleted or not.
     ///
     /// # Errors
     ///
@@ -302,7 +302,7 @@ impl Writer {
         }
     }
 
-    /// Where a document of a segment is now.
+    /// Returns the place of a document of a segment now.
     fn locate_in_segment(&self, (file, record): (FileEntry, &PartRecord), doc: DocId) -> Result<Current> {
         if let Some(at) = self.segments.iter().position(|state| state.segment.file == file) {
             return Ok(Current::Segment(at, doc));
@@ -314,7 +314,7 @@ impl Writer {
         }
     }
 
-    /// Where a document of a block is now, also if updates moved it, or its block was written to a segment.
+    /// Returns the place of a document of a block now, also if updates moved it or its block was written to a segment.
     pub(crate) fn locate_in_buffer(&self, record: &Arc<PartRecord>, doc: DocId) -> Result<Current> {
         let (record, doc) = record.last_copy(doc);
         let sealed = self.sealed.as_ref().and_then(|sealed| sealed.buffer.place_in(&record, doc));

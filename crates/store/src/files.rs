@@ -25,13 +25,13 @@ pub(crate) struct Files {
     /// Temporary files of commits that were not finished.
     temporary: Vec<String>,
     next_number: u64,
-    /// What commits say, of those that were read.
+    /// The contents of commits that were read, by number.
     read: HashMap<u64, ReadCommit>,
     /// The bytes of logs to which nothing is added any more, of those that were asked for.
     log_bytes: HashMap<u64, u64>,
 }
 
-/// What a commit says.
+/// The part of a commit's contents that decides which files stay.
 #[derive(Debug)]
 struct ReadCommit {
     /// The files that it names.
@@ -151,7 +151,7 @@ impl Files {
         older
     }
 
-    /// What a commit says; `None` if it is damaged.
+    /// The contents of a commit; `None` if it is damaged.
     fn read(&mut self, directory: &dyn Directory, number: u64) -> Option<&ReadCommit> {
         match self.read.entry(number) {
             Entry::Occupied(known) => Some(known.into_mut()),

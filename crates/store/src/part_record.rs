@@ -20,7 +20,7 @@ use crate::commit_file::FileEntry;
 /// The number of a document that is not in the segment.
 pub(crate) const GONE: u32 = u32::MAX;
 
-/// What became of a block of the buffer, or of a segment.
+/// The fate of a block of the buffer, or of a segment.
 #[derive(Debug, Default)]
 pub(crate) struct PartRecord {
     /// The places of copies that updates made: in this part if there is no other. Locked only while the writer is.
@@ -31,7 +31,7 @@ pub(crate) struct PartRecord {
 /// A part, and the number of a document in it.
 type Copy = (Option<Arc<PartRecord>>, DocId);
 
-/// Where all documents of a part went.
+/// The place to which all documents of a part went.
 #[derive(Debug)]
 pub(crate) enum Went {
     /// To a segment, in which each has a number, or [`GONE`] if it was deleted before.

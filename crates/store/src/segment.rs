@@ -21,7 +21,7 @@ pub(crate) struct StoreSegment {
     pub(crate) number: u64,
     pub(crate) file: FileEntry,
     pub(crate) segment: Segment,
-    /// What becomes of it.
+    /// The record of where its documents go.
     pub(crate) record: Arc<PartRecord>,
     /// The column of versions, if the segment has one; opened when it is first needed.
     versions: OnceLock<Option<Numeric>>,

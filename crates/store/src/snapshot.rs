@@ -348,7 +348,7 @@ impl Snapshot {
     }
 }
 
-/// Where a document of a snapshot was when that was taken.
+/// The part in which a document was when its snapshot was taken.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Home<'s> {
     Segment(&'s StoreSegment),

@@ -72,7 +72,7 @@ pub(crate) fn run(args: &ReplicaArgs, console: &mut Console<'_>) -> Result<Exit,
     Ok(exit)
 }
 
-/// Where changes come from.
+/// The source of changes.
 enum Source {
     Pipe(BufReader<StdinLock<'static>>),
     Depot(FolderDepot),

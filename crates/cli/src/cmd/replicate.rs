@@ -103,7 +103,7 @@ fn publish(
             let done = match epoch {
                 // A replica that has received nothing yet.
                 0 => Ok(published.clone()),
-                // What is there already is compared once.
+                // Files that are there already are compared once.
                 _ => commit.publish_after(depot, &published),
             };
             match done {

@@ -28,7 +28,7 @@ fn files_with(sandbox: &Sandbox, folder: &str, needles: &[&str]) -> Vec<String> 
     found
 }
 
-/// What must be gone.
+/// Bytes that must be gone.
 const PERSON: [&str; 4] = ["ada@example.com", "Ada Lovelace", "Countess of Lovelace", "1815-12-10"];
 
 /// A store in which the person is everywhere: in two segments, as updates that are folded, in older commits, a log, a replica

@@ -97,7 +97,7 @@ fn a_change_whose_report_is_lost_says_that_it_took_place() {
         );
     }
     assert!(sandbox.exists("a.dv") && sandbox.exists("b.dv"));
-    // What reads only does nothing.
+    // Commands that only read report no change.
     let run = to_full_disk(&sandbox, &["cat", "st"]);
     assert!(run.code == 3 && !run.err.contains("but "), "{run:?}");
     let run = to_full_disk(&sandbox, &["export", "st"]);

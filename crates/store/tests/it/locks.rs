@@ -49,7 +49,7 @@ fn the_holder_of_a_lock_is_one_line() {
     drop(first);
 }
 
-/// Whoever looks for a store in a folder that is not there finds none, and makes none.
+/// Looking for a store in a missing folder finds none, and makes none.
 #[test]
 fn a_missing_folder_has_no_store() {
     let outer = tempfile::tempdir().unwrap();
