@@ -1,122 +1,148 @@
-//! Gain from jump tables (LUCENE-8374 and LUCENE-8585), by size of the segment.
+//! Gain from jump tables and rank tables (LUCENE-8374, LUCENE-8585): without, with one of them, with both.
 //!
-//! The modes are walking the blocks (Lucene 7), a table on the heap (LUCENE-8374) and a table in the file
-//! (LUCENE-8585). Read `jump_tables/<question>/<mode>/<documents>`; throughput is documents a second.
+//! Read `jump_tables/<layout>/<presence>/<order>/<tables>/<documents>`; throughput is look-ups a second. Prints the four
+//! times of each row, and the headers of blocks that a look-up reads. Two minutes.
 //!
-//! | question | reads |
+//! | part | is one of |
 //! | --- | --- |
-//! | `random_get` | single documents in random order |
-//! | `ascending_get` | the hits of a query at 1 %, one after the other |
-//! | `ascending_gather` | the same documents in one batch |
-//! | `first_get` | the last document of a segment that was just opened |
+//! | layout | `lucene`: blocks of 16,384 numbers and 65,536 documents; `docvalues`: its own |
+//! | presence | `all`, `60%`, `10%`, `1%`, `0.1%` of the documents at random, or `runs` of a thousand |
+//! | order | `random` documents, or 10,000 `ascending` ones all over the column |
+//! | tables | `neither` (Lucene 7), `ranks`, `jumps`, `both` (Lucene 8) |
 //!
-//! The column is `price60`: 60 % of the documents have a value, so both presence and values have blocks.
-#![expect(clippy::expect_used, reason = "a bench may panic")]
+//! A million and ten million documents, or `DOCVALUES_BENCH_DOCS`.
 
 use std::hint::black_box;
+use std::time::Duration;
 
 use criterion::measurement::Measurement;
-use criterion::{BenchmarkGroup, BenchmarkId, Throughput, criterion_group, criterion_main};
-use docvalues::prelude::*;
-use docvalues::{JumpTables, Numeric, Section};
-use docvalues_benches::data::{self, Numbers};
-use docvalues_benches::segment::{self, Written};
-use docvalues_benches::{Bench, ThreadTime};
+use criterion::{Throughput, criterion_group, criterion_main};
+use docvalues::DocId;
+use docvalues_benches::jump_shapes::{self, Shape};
+use docvalues_benches::layouts::{self, Tables, Values};
+use docvalues_benches::{Bench, ThreadTime, data};
 
-const NAME: &str = "price60";
+/// The numbers of a block of Lucene.
+const BLOCK: usize = 16_384;
 
-/// Single documents of one iteration: too many for the branch predictor to learn.
-const LOOKUPS: usize = 5_000;
+/// Look-ups of an iteration: too many for the branch predictor to learn; fewer if each walks over half of the column.
+const LOOKUPS: usize = 10_000;
+const WALKS: usize = 200;
 
-fn label(mode: JumpTables) -> &'static str {
-    match mode {
-        JumpTables::Ignore => "ignore",
-        JumpTables::BuildOnFirstUse => "build",
-        JumpTables::Baked => "baked",
-        other => panic!("no label for {other:?}"),
+const NAMES: [&str; 4] = ["neither", "ranks", "jumps", "both"];
+
+/// A column in either layout.
+enum Column {
+    Lucene(layouts::lucene::Column),
+    Docvalues(Box<layouts::docvalues::Column>),
+}
+
+impl Column {
+    fn encode(layout: &str, values: &[i64], present: Option<&[u64]>) -> Column {
+        match layout {
+            "lucene" => Column::Lucene(layouts::lucene::Column::encode(values, present, BLOCK)),
+            _ => Column::Docvalues(Box::new(layouts::docvalues::Column::encode(values, present))),
+        }
     }
-}
 
-fn open(written: &Written, jump_tables: JumpTables) -> Numeric {
-    written.open(OpenOptions::new().jump_tables(jump_tables)).numeric(NAME).expect("written")
-}
-
-/// The sum of all values of `docs`.
-fn sum(docs: &[DocId], mut get: impl FnMut(DocId) -> docvalues::column::Result<Option<i64>>) -> i64 {
-    docs.iter().map(|&doc| get(doc).expect("good bytes").unwrap_or(0)).sum()
-}
-
-struct Asked {
-    random: Vec<DocId>,
-    hits: Vec<DocId>,
-    plain: Numbers,
-}
-
-impl Asked {
-    fn expected(&self, docs: &[DocId]) -> i64 {
-        docs.iter().map(|doc| self.plain.values[doc.get() as usize]).sum()
-    }
-}
-
-fn jump_tables(c: &mut Bench) {
-    let docs = docvalues_benches::docs();
-    for docs in [docs / 10, docs, docs * 10] {
-        let written = segment::write(docs, &[NAME], WriterOptions::default());
-        let sections = written.summary.columns[0].sections();
-        let table = |(name, _): &&(Section, u64)| matches!(name, Section::PresenceJump | Section::ValuesJump);
-        let tables: u64 = sections.iter().filter(table).map(|(_, bytes)| bytes).sum();
-        println!(
-            "jump_tables: {docs} documents, {} bytes, {tables} of them jump tables",
-            written.bytes.len()
-        );
-        let requested = Asked {
-            random: data::random_docs(docs, LOOKUPS),
-            hits: data::hits(docs, 100),
-            plain: data::numbers(NAME, docs),
-        };
-        for mode in JumpTables::ALL {
-            let mut group = c.benchmark_group("jump_tables");
-            many(&mut group, &open(&written, mode), label(mode), &requested);
-            first(&mut group, &written, mode, &requested);
-            group.finish();
+    /// The sum of the values of `docs`, and the headers that were read.
+    fn sum(&self, tables: Tables, docs: &[DocId]) -> (i64, u64) {
+        match self {
+            Column::Lucene(column) => sum(&mut column.iterator(tables), docs),
+            Column::Docvalues(column) => sum(&mut column.iterator(tables), docs),
         }
     }
 }
 
-fn many(group: &mut BenchmarkGroup<'_, ThreadTime>, column: &Numeric, mode: &str, requested: &Asked) {
-    let id = |question| BenchmarkId::new(format!("{question}/{mode}"), column.info().docs);
-    let random = || sum(black_box(&requested.random), |doc| column.get(doc));
-    assert_eq!(random(), requested.expected(&requested.random));
-    group.throughput(Throughput::Elements(LOOKUPS as u64));
-    group.bench_function(id("random_get"), |b| b.iter(random));
-
-    group.throughput(Throughput::Elements(requested.hits.len() as u64));
-    let ascending = || sum(black_box(&requested.hits), |doc| column.get(doc));
-    assert_eq!(ascending(), requested.expected(&requested.hits));
-    group.bench_function(id("ascending_get"), |b| b.iter(ascending));
-
-    let mut out = vec![0; requested.hits.len()];
-    let mut gather = || {
-        column.gather_or(black_box(&requested.hits), &mut out, 0).expect("good bytes");
-        out.iter().sum::<i64>()
-    };
-    assert_eq!(gather(), requested.expected(&requested.hits));
-    group.bench_function(id("ascending_gather"), |b| b.iter(&mut gather));
+fn sum(cursor: &mut impl Values, docs: &[DocId]) -> (i64, u64) {
+    let sum = docs.iter().filter_map(|&doc| cursor.get(doc)).fold(0, i64::wrapping_add);
+    (sum, cursor.headers().iter().sum())
 }
 
-fn first(
-    group: &mut BenchmarkGroup<'_, impl Measurement>,
-    written: &Written,
-    mode: JumpTables,
-    requested: &Asked,
-) {
-    let docs = written.summary.docs;
-    let last = (0..docs).rev().map(DocId::new).find(|doc| requested.plain.values[doc.get() as usize] != 0);
-    let last = last.expect("a document with a value");
-    let first = || open(written, mode).get(last).expect("good bytes");
-    assert_eq!(first(), Some(requested.plain.values[last.get() as usize]));
-    group.throughput(Throughput::Elements(1));
-    group.bench_function(BenchmarkId::new(format!("first_get/{}", label(mode)), docs), |b| b.iter(first));
+/// Nanoseconds of CPU time and headers of a look-up.
+#[derive(Clone, Copy, Default)]
+struct Cost {
+    nanos: f64,
+    headers: f64,
+}
+
+fn jump_tables(c: &mut Bench) {
+    let sizes = match std::env::var_os("DOCVALUES_BENCH_DOCS") {
+        Some(_) => vec![docvalues_benches::docs()],
+        None => vec![1_000_000, 10_000_000],
+    };
+    println!("ns a look-up, and in brackets the headers that it reads");
+    for docs in sizes {
+        let values = jump_shapes::values(docs);
+        for (name, shape) in Shape::EACH {
+            let present = shape.present(docs);
+            for layout in ["lucene", "docvalues"] {
+                let column = Column::encode(layout, &values, present.as_deref());
+                let mut random = data::random_docs(docs, LOOKUPS);
+                for order in ["random", "ascending"] {
+                    let costs = measure(c, &column, &format!("{layout}/{name}/{order}"), &random, docs);
+                    print_row(&format!("{docs} documents, {layout}, {name}, {order}"), costs);
+                    random.sort_unstable();
+                }
+            }
+        }
+    }
+}
+
+/// The cost of each choice of tables.
+fn measure(c: &mut Bench, column: &Column, name: &str, docs: &[DocId], all: u32) -> [Cost; 4] {
+    let mut costs = [Cost::default(); 4];
+    let mut group = c.benchmark_group("jump_tables");
+    group
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(20))
+        .measurement_time(Duration::from_millis(150));
+    let mut sums = Vec::new();
+    for ((tables, label), cost) in Tables::EACH.into_iter().zip(NAMES).zip(&mut costs) {
+        let walks = !tables.jumps && !docs.is_sorted() && all > 2_000_000;
+        let some = if walks { &docs[..WALKS] } else { docs };
+        let run = || column.sum(tables, black_box(some));
+        let (sum, headers) = run();
+        sums.push((some.len(), sum));
+        group.throughput(Throughput::Elements(some.len() as u64));
+        group.bench_function(format!("{name}/{label}/{all}"), |b| {
+            b.iter_custom(|iterations| {
+                let start = ThreadTime.start();
+                for _ in 0..iterations {
+                    black_box(run());
+                }
+                let time = ThreadTime.end(start);
+                cost.nanos = time.as_nanos() as f64 / iterations as f64 / some.len() as f64;
+                time
+            });
+        });
+        cost.headers = headers as f64 / some.len() as f64;
+    }
+    group.finish();
+    let same = |(len, sum)| sums.iter().all(|(other, others)| *other != len || *others == sum);
+    assert!(sums.iter().copied().all(same), "{name}: {sums:?}");
+    costs
+}
+
+fn print_row(name: &str, costs: [Cost; 4]) {
+    if costs[0].nanos == 0.0 {
+        return;
+    }
+    let cells = costs.iter().zip(NAMES).map(|(Cost { nanos, headers }, label)| {
+        if *headers == 0.0 {
+            format!("{label} {nanos:.1}")
+        } else {
+            format!("{label} {nanos:.1} ({headers:.2})")
+        }
+    });
+    let [neither, ranks, jumps, both] = costs.map(|cost| cost.nanos);
+    println!(
+        "| {name} | {} | tables {:.1}x: jumps {:.1}x, ranks {:.1}x |",
+        cells.collect::<Vec<_>>().join(" | "),
+        neither / both,
+        ranks / both,
+        jumps / both,
+    );
 }
 
 criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = jump_tables }

@@ -8,8 +8,11 @@
 //! | [`ids`] | random, time-based and consecutive ids |
 //! | [`ingest`] | documents of eight fields with an id |
 //! | [`lucene`] | the versions of Lucene, and the JDKs that run them |
+//! | [`jump_shapes`] | columns for comparisons of jump tables |
+//! | [`layouts`] | the layouts of Lucene and of docvalues, read with and without tables |
 //! | [`column_input`] | these columns as input of a writer |
 //! | [`segment`] | these columns in a segment in memory |
+//! | [`record`] | records of measurements, from which pages get their tables |
 //! | [`clock`] | CPU time of the thread, as criterion's measurement |
 #![forbid(unsafe_code)]
 #![expect(
@@ -25,8 +28,11 @@ pub mod column_input;
 pub mod data;
 pub mod ids;
 pub mod ingest;
+pub mod jump_shapes;
+pub mod layouts;
 pub mod line_plot;
 pub mod lucene;
+pub mod record;
 pub mod segment;
 
 use std::fs::File;

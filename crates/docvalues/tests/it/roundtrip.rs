@@ -51,7 +51,7 @@ fn columns_over_several_blocks_equal_the_model() {
         let dataset = Dataset::of_shapes(shape.docs, [shape]);
         let file = in_batches(&dataset, 10_000, &COMPRESSIONS, WriterOptions::default());
         // Without tables in the file, only one mode has tables.
-        let jump_tables = JumpTables::ALL[i % 3];
+        let jump_tables = JumpTables::ALL[i % 2];
         let bare = WriterOptions { jump_tables: false, zones: false, ..WriterOptions::default() };
         let bare = in_batches(&dataset, 77_777, &COMPRESSIONS, bare);
         // Both in the full sweep; otherwise by turns.
