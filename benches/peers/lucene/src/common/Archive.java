@@ -286,6 +286,11 @@ final class Archive {
             rows.put(values.binaryValue());
           }
         }
+
+        @Override
+        long sum(int doc) throws IOException {
+          return values.advanceExact(doc) ? sum(values.binaryValue()) : 1;
+        }
       };
     }
   }
