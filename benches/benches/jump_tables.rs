@@ -10,7 +10,9 @@
 //! | order | `random` documents, or 10,000 `ascending` ones all over the column |
 //! | tables | `neither` (Lucene 7), `ranks`, `jumps`, `both` (Lucene 8) |
 //!
-//! A million and ten million documents, or `DOCVALUES_BENCH_DOCS`.
+//! A million and ten million documents, or `DOCVALUES_BENCH_DOCS`. With `DOCVALUES_BENCH_RECORD`, a file, it adds the
+//! tables to that record.
+#![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -20,6 +22,7 @@ use criterion::{Throughput, criterion_group, criterion_main};
 use docvalues::DocId;
 use docvalues_benches::jump_shapes::{self, Shape};
 use docvalues_benches::layouts::{self, Tables, Values};
+use docvalues_benches::record::Run;
 use docvalues_benches::{Bench, ThreadTime, data};
 
 /// The numbers of a block of Lucene.
@@ -28,6 +31,19 @@ const BLOCK: usize = 16_384;
 /// Look-ups of an iteration: too many for the branch predictor to learn; fewer if each walks over half of the column.
 const LOOKUPS: usize = 10_000;
 const WALKS: usize = 200;
+
+const LAYOUTS: [&str; 2] = ["lucene", "docvalues"];
+
+const HEADER: [&str; 8] = [
+    "presence, order",
+    "neither (Lucene 7)",
+    "ranks",
+    "jumps",
+    "both (Lucene 8)",
+    "gain of both",
+    "of jumps beside ranks",
+    "of ranks beside jumps",
+];
 
 const NAMES: [&str; 4] = ["neither", "ranks", "jumps", "both"];
 
@@ -73,18 +89,28 @@ fn jump_tables(c: &mut Bench) {
     };
     println!("ns a look-up, and in brackets the headers that it reads");
     for docs in sizes {
+        let command =
+            format!("DOCVALUES_BENCH_DOCS={docs} cargo bench -p docvalues-benches --bench jump_tables");
+        let mut run = Run::new(&command, "the last of ten samples by criterion");
         let values = jump_shapes::values(docs);
+        let mut tables = LAYOUTS.map(|_| vec![HEADER.map(str::to_owned).to_vec()]);
         for (name, shape) in Shape::EACH {
             let present = shape.present(docs);
-            for layout in ["lucene", "docvalues"] {
+            for (layout, table) in LAYOUTS.into_iter().zip(&mut tables) {
                 let column = Column::encode(layout, &values, present.as_deref());
                 let mut random = data::random_docs(docs, LOOKUPS);
                 for order in ["random", "ascending"] {
                     let costs = measure(c, &column, &format!("{layout}/{name}/{order}"), &random, docs);
-                    print_row(&format!("{docs} documents, {layout}, {name}, {order}"), costs);
+                    let row = row(&format!("{name}, {order}"), costs);
+                    println!("{docs} documents, {layout}: {}", row.join(" | "));
+                    table.push(row);
                     random.sort_unstable();
                 }
             }
+        }
+        LAYOUTS.into_iter().zip(tables).for_each(|(layout, table)| run.table(layout, table));
+        if let Some(path) = std::env::var_os("DOCVALUES_BENCH_RECORD") {
+            run.write(path.as_ref()).expect("a record");
         }
     }
 }
@@ -124,25 +150,15 @@ fn measure(c: &mut Bench, column: &Column, name: &str, docs: &[DocId], all: u32)
     costs
 }
 
-fn print_row(name: &str, costs: [Cost; 4]) {
-    if costs[0].nanos == 0.0 {
-        return;
-    }
-    let cells = costs.iter().zip(NAMES).map(|(Cost { nanos, headers }, label)| {
-        if *headers == 0.0 {
-            format!("{label} {nanos:.1}")
-        } else {
-            format!("{label} {nanos:.1} ({headers:.2})")
-        }
-    });
+/// The times and headers of each choice of tables, and what both gain, and each beside the other.
+fn row(name: &str, costs: [Cost; 4]) -> Vec<String> {
+    let cell = |Cost { nanos, headers }: Cost| match headers {
+        0.0 => format!("{nanos:.1}"),
+        _ => format!("{nanos:.1} ({headers:.2})"),
+    };
     let [neither, ranks, jumps, both] = costs.map(|cost| cost.nanos);
-    println!(
-        "| {name} | {} | tables {:.1}x: jumps {:.1}x, ranks {:.1}x |",
-        cells.collect::<Vec<_>>().join(" | "),
-        neither / both,
-        ranks / both,
-        jumps / both,
-    );
+    let gains = [neither / both, ranks / both, jumps / both].map(|gain| format!("{gain:.1}x"));
+    std::iter::once(name.to_owned()).chain(costs.map(cell)).chain(gains).collect()
 }
 
 criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = jump_tables }

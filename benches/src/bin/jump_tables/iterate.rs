@@ -129,20 +129,29 @@ fn facets<L: Layout>(source: &Iterated<L>, asked: &Asked, hits: &[DocId]) -> Out
     Ok(sum)
 }
 
-/// The first document of each of the first groups. Every hit's ord is read, as Lucene's collector does.
+/// The first document of each of the first groups, and their numbers of documents. Two passes read every hit's ord, as
+/// Lucene's collectors do.
 fn groups<L: Layout>(source: &Iterated<L>, hits: &[DocId]) -> Outcome<u64> {
     let mut values = source.values("url_norm")?;
-    let mut found: Vec<(i64, DocId)> = Vec::new();
+    let mut found: Vec<(i64, DocId, u64)> = Vec::new();
     for &doc in hits {
         let Some(ord) = values.values.get(doc) else { continue };
-        if found.len() < PAGE && found.iter().all(|&(other, _)| other != ord) {
-            found.push((ord, doc));
+        if found.len() < PAGE && found.iter().all(|&(other, ..)| other != ord) {
+            found.push((ord, doc, 0));
+        }
+    }
+    let mut by_ord: Vec<(i64, usize)> = found.iter().zip(0..).map(|(&(ord, ..), at)| (ord, at)).collect();
+    by_ord.sort_unstable();
+    let mut values = source.values("url_norm")?;
+    for ord in hits.iter().filter_map(|&doc| values.values.get(doc)) {
+        if let Ok(at) = by_ord.binary_search_by_key(&ord, |&(ord, _)| ord) {
+            found[by_ord[at].1].2 += 1;
         }
     }
     let mut term = Vec::new();
-    found.iter().try_fold(0, |sum, &(ord, doc)| {
+    found.iter().try_fold(0, |sum, &(ord, doc, count)| {
         source.term("url_norm", ord, &mut term)?;
-        Ok(add(sum, doc.get().into()))
+        Ok(add(add(sum, doc.get().into()), count))
     })
 }
 

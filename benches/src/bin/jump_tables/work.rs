@@ -179,15 +179,14 @@ fn facets(search: &Search<'_>, asked: &Asked, docs: Docs<'_>) -> Outcome<u64> {
     Ok(counts.fold(0, add))
 }
 
-/// The first pages, each with a document.
+/// The first pages, each with a document and the number of its harvests.
 fn groups(search: &Search<'_>, docs: Docs<'_>) -> Outcome<u64> {
     let group = Group::by("url_norm").order(GroupOrder::Best).top(PAGE).docs(1);
     let found = search.group(docs, &group)?;
-    Ok(found
-        .groups
-        .iter()
-        .flat_map(|group| &group.docs)
-        .fold(0, |sum, found| add(sum, found.doc.get().into())))
+    Ok(found.groups.iter().fold(0, |sum, group| {
+        let first = group.docs.first().map_or(0, |found| found.doc.get().into());
+        add(add(sum, first), group.count)
+    }))
 }
 
 /// Documents from all over the hits, the last one first, because relevance has no document order.

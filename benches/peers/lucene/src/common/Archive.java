@@ -29,6 +29,7 @@ import org.apache.lucene.index.SortedDocValues;
 import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.FixedBitSet;
+import org.apache.lucene.util.SentinelIntSet;
 
 /**
  * The documents of the experiment on jump tables: an index of one segment, an export of it, pages of results, facets,
@@ -483,7 +484,10 @@ final class Archive {
     return sum;
   }
 
-  /** The first document of each of the first groups, by ords, as the collector of the first pass reads them. */
+  /**
+   * The first document of each of the first groups, and their numbers of documents: by ords, in two passes, as the
+   * collectors of the grouping module read them.
+   */
   private static long group(LeafReader leaf, int[] hits) throws IOException {
     SortedDocValues values = leaf.getSortedDocValues("url_norm");
     Map<Integer, Integer> groups = new LinkedHashMap<>();
@@ -495,10 +499,24 @@ final class Archive {
         }
       }
     }
+    SentinelIntSet ords = new SentinelIntSet(TOP, -1);
+    for (int ord : groups.keySet()) {
+      ords.put(ord);
+    }
+    long[] counts = new long[ords.keys.length];
+    values = leaf.getSortedDocValues("url_norm");
+    for (int doc : hits) {
+      if (values.advanceExact(doc)) {
+        int slot = ords.find(values.ordValue());
+        if (slot >= 0) {
+          counts[slot]++;
+        }
+      }
+    }
     long sum = 0;
     for (Map.Entry<Integer, Integer> group : groups.entrySet()) {
       terms += values.lookupOrd(group.getKey()).length;
-      sum = add(sum, group.getValue());
+      sum = add(add(sum, group.getValue()), counts[ords.find(group.getKey())]);
     }
     return sum;
   }
