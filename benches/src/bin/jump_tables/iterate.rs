@@ -11,7 +11,7 @@ use docvalues::{Binary, DocId, Kind, Segment, Sorted};
 use docvalues_benches::layouts::Values;
 
 use crate::Outcome;
-use crate::work::{Asked, PAGE, RETRIEVED, Work, add, page, write_number};
+use crate::work::{Asked, PAGE, RETRIEVED, Work, add, number_of, page, write_number};
 
 /// Columns in some layout.
 pub(crate) trait Layout {
@@ -207,7 +207,9 @@ fn retrieve<L: Layout>(source: &Iterated<L>, docs: &[DocId]) -> Outcome<u64> {
     for &doc in docs {
         for cell in &mut cells {
             let found = match cell {
-                Field::Number(values, _) => values.values.get(doc).map(i64::cast_unsigned),
+                Field::Number(values, logical) => {
+                    values.values.get(doc).map(|stored| number_of(stored, *logical))
+                }
                 Field::Id(column) => column.get(doc, &mut buffer)?.map(of_bytes),
                 Field::Term(values, name) => match values.values.get(doc) {
                     Some(ord) => {

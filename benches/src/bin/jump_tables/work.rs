@@ -196,18 +196,27 @@ pub(crate) fn page(hits: &[DocId], rows: usize) -> Vec<DocId> {
 
 fn retrieve(search: &Search<'_>, page: &[DocId]) -> Outcome<u64> {
     let mut retriever = search.retriever(&RETRIEVED)?;
+    let types: Vec<LogicalType> = retriever.fields().map(|field| field.logical).collect();
     let chunk = retriever.retrieve(page)?;
-    let cells = chunk.rows().flat_map(|row| row.values().collect::<Vec<_>>());
-    Ok(cells.fold(0, |sum, cell| {
+    let cells = chunk.rows().flat_map(|row| row.values().zip(&types).collect::<Vec<_>>());
+    Ok(cells.fold(0, |sum, (cell, logical)| {
         add(
             sum,
             match cell {
-                Cell::Number(number) => number.cast_unsigned(),
+                Cell::Number(stored) => number_of(stored, *logical),
                 Cell::Bytes(bytes) => bytes.iter().fold(0, |sum, &byte| add(sum, byte.into())),
                 _ => 1,
             },
         )
     }))
+}
+
+/// The bits of the number that is stored as `stored`, which other libraries know.
+pub(crate) fn number_of(stored: i64, logical: LogicalType) -> u64 {
+    match Value::of(logical, stored) {
+        Value::U64(number) => number,
+        _ => stored.cast_unsigned(),
+    }
 }
 
 /// The lines of CSV of a page of results.
