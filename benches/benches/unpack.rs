@@ -45,7 +45,6 @@ fn unpack(c: &mut Bench) {
     }
     let plain: Vec<u64> = (0..COUNT as u64).collect();
     group.bench_function("vec/64", |b| b.iter(|| black_box(&mut out).copy_from_slice(black_box(&plain))));
-    assert_eq!(out.last(), plain.last());
     group.finish();
 }
 
