@@ -56,7 +56,7 @@ impl Record {
 }
 
 pub(crate) fn is_marker(line: &str) -> bool {
-    ["table ", "compare ", "benches"].iter().any(|start| line.starts_with(start))
+    ["table ", "view ", "benches"].iter().any(|start| line.starts_with(start))
 }
 
 /// The lines of a marker, made anew. `path_to` is the path of a record from the page.
@@ -65,12 +65,13 @@ pub(crate) fn table(marker: &str, path_to: &dyn Fn(&str) -> String) -> Result<St
     if kind == "benches" {
         return benches(path_to);
     }
-    let (file, rest) = rest.split_once([' ', '\n']).ok_or("no record")?;
+    let views = fs::read_to_string(root().join("docs/benchmarks/views.txt")).map_err(|e| e.to_string())?;
+    let named = |view: &&str| view.split_once(": ").is_some_and(|(name, _)| name == rest);
+    let view = views.split("\n\n").find(named).and_then(|view| view.split_once(": "));
+    let text = if kind == "view" { view.ok_or(format!("no view {rest}"))?.1 } else { rest };
+    let (file, text) = text.split_once(' ').ok_or("no record")?;
     let record = Record::read(file)?;
-    let (mut out, runs) = match kind {
-        "table" => stored(&record, rest)?,
-        _ => compared(&record, rest)?,
-    };
+    let (mut out, runs) = if kind == "view" { compared(&record, text)? } else { stored(&record, text)? };
     out.push('\n');
     for run in runs {
         let Run { command, commit, about, .. } = &record.runs[run];
@@ -80,7 +81,10 @@ pub(crate) fn table(marker: &str, path_to: &dyn Fn(&str) -> String) -> Result<St
 }
 
 fn row<S: AsRef<str>>(cells: impl IntoIterator<Item = S>) -> String {
-    cells.into_iter().fold("|".to_owned(), |row, cell| format!("{row} {} |", cell.as_ref())) + "\n"
+    cells
+        .into_iter()
+        .fold("|".to_owned(), |row, cell| format!("{row} {}", cell.as_ref()).trim_end().to_owned() + " |")
+        + "\n"
 }
 
 /// A table as it is in the record, or those of its rows that begin with one of the further lines.
@@ -101,7 +105,10 @@ fn stored(record: &Record, text: &str) -> Result<(String, Vec<usize>), String> {
     if !wanted.is_empty() {
         let body = rows.split_off(1);
         for wanted in wanted {
-            let row = body.iter().find(|row| row[0].starts_with(wanted)).ok_or(format!("no row {wanted}"))?;
+            let row = body
+                .iter()
+                .find(|row| row.join(" | ").starts_with(wanted))
+                .ok_or(format!("no row {wanted}"))?;
             rows.push(row.clone());
         }
     }
@@ -112,7 +119,7 @@ fn stored(record: &Record, text: &str) -> Result<(String, Vec<usize>), String> {
     Ok((row(&rows[0]) + &row(kinds) + &body, vec![found]))
 }
 
-/// A table of ratios and figures: the columns up to the end of the first line, then a row a line.
+/// A view: the columns up to the end of the first line, then a row a line.
 fn compared(record: &Record, text: &str) -> Result<(String, Vec<usize>), String> {
     let mut lines = text.lines();
     let columns = lines.next().unwrap_or_default().split(';').map(|column| {
@@ -156,7 +163,7 @@ fn cell(run: &Run, key: &str, column: &str) -> Result<String, String> {
     }
     if column.starts_with('#') {
         return Ok(
-            call(run, key, peer).map_or("–".into(), |call| figure(call[1].as_f64().unwrap_or_default(), 3))
+            call(run, key, peer).map_or("–".into(), |call| figure(call[1].as_f64().unwrap_or_default(), 2))
         );
     }
     let (ours, peers) = peer.split_once('/').unwrap_or(("docvalues", peer));
@@ -167,8 +174,8 @@ fn cell(run: &Run, key: &str, column: &str) -> Result<String, String> {
         (theirs[3] == ours[3]).then(|| Some(theirs[1].as_f64()? / ours[1].as_f64()?))?
     };
     Ok(match peers.split('|').filter_map(ratio).reduce(f64::min) {
-        Some(ratio) if ratio < 1.0 => format!("**{}**", figure(ratio, 2)),
-        Some(ratio) => figure(ratio, 2),
+        Some(ratio) if ratio < 1.0 => format!("**{}**", figure(ratio, 1)),
+        Some(ratio) => figure(ratio, 1),
         None => "–".into(),
     })
 }
@@ -179,10 +186,11 @@ fn call<'r>(run: &'r Run, key: &str, peer: &str) -> Option<&'r Value> {
     run.values[key][peer].as_array()?.iter().find(|call| wanted.is_none_or(|wanted| call[0] == wanted))
 }
 
-/// `value` with so many significant digits, and no fewer before the point.
-fn figure(value: f64, digits: i32) -> String {
-    let magnitude = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
-    let text = format!("{value:.*}", usize::try_from(digits - 1 - magnitude).unwrap_or(0));
+/// `value` with so many significant digits after the first, and no fewer before the point.
+fn figure(value: f64, digits: u8) -> String {
+    let rounded = format!("{value:.*e}", digits.into());
+    let magnitude: i32 = rounded.rsplit('e').next().and_then(|power| power.parse().ok()).unwrap_or(0);
+    let text = format!("{value:.*}", usize::try_from(i32::from(digits) - magnitude).unwrap_or(0));
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let groups: Vec<&str> =
         whole.as_bytes().rchunks(3).rev().map(|group| str::from_utf8(group).unwrap()).collect();
