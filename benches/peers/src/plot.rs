@@ -5,10 +5,9 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use crate::cpus;
 use crate::report::figure;
-use crate::results::{Figure, Results, unit};
-use crate::task::{Column, Workload};
+use crate::results::Results;
+use crate::task::Workload;
 
 const WIDTH: f64 = 860.0;
 const LABELS: f64 = 120.0;

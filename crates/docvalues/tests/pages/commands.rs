@@ -200,7 +200,7 @@ fn accepts(arguments: &[&str], source: &str) -> Result<(), String> {
     }
     let fields = fields(source);
     let mut arguments = arguments.iter();
-    while let Some(word) = arguments.next() {
+    while let Some(word) = arguments.next().filter(|word| **word != "--help") {
         if !word.starts_with('-') {
             fields.iter().find(|field| field.name.is_empty()).ok_or(format!("it takes no {word}"))?;
             continue;
