@@ -5,34 +5,18 @@ use std::path::{Path, PathBuf};
 
 use crate::root;
 
-/// Options of `cargo` that are used in pages, and those of them with a value.
-const OF_CARGO: [&str; 12] = [
-    "--release",
-    "--locked",
-    "--workspace",
-    "--lib",
-    "--no-run",
-    "--all-features",
-    "--no-default-features",
-    "-q",
-    "--quiet",
-    "-Zbuild-std",
-    "--benches",
-    "--bins",
-];
-const WITH_VALUE: [&str; 6] = ["-p", "--features", "--target", "--exclude", "--profile", "--manifest-path"];
+/// Options of `cargo` that pages use, and those of them with a value.
+const OF_CARGO: &str =
+    "--release --locked --workspace --lib --no-run --all-features --no-default-features -Zbuild-std";
+const WITH_VALUE: &str = "-p --features --target --exclude --profile";
 
-/// Options of criterion.
-const OF_CRITERION: [&str; 8] = [
-    "--test",
-    "--quick",
-    "--list",
-    "--save-baseline",
-    "--baseline",
-    "--measurement-time",
-    "--sample-size",
-    "--exact",
-];
+/// Options of criterion, and those with a value.
+const OF_CRITERION: &str = "--test --quick --list --exact";
+const WITH_VALUE_OF_CRITERION: &str = "--save-baseline --baseline --measurement-time --sample-size";
+
+fn is_in(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
+}
 
 /// The commands of blocks of shell, and of code in lines.
 pub(crate) fn of(text: &str) -> Vec<String> {
@@ -135,8 +119,8 @@ fn cargo(command: &str, words: &[&str], folder: &Path) -> Result<(), String> {
                     sources.push(source(&folder, kind, name)?);
                 }
             }
-            option if WITH_VALUE.contains(&option) => drop(value()?),
-            option if option.starts_with('-') && !OF_CARGO.contains(&option) => {
+            option if is_in(WITH_VALUE, option) => drop(value()?),
+            option if option.starts_with('-') && !is_in(OF_CARGO, option) => {
                 return Err(format!("cargo has no {option}"));
             }
             _ => {}
@@ -168,18 +152,16 @@ fn source(folder: &Path, kind: &str, name: &str) -> Result<String, String> {
 
 /// Arguments of a bench: options of criterion, and a filter whose start is a group of the benches.
 fn filters(arguments: &[&str], source: &str) -> Result<(), String> {
-    let mut last = "";
-    for word in arguments {
+    let mut arguments = arguments.iter();
+    while let Some(word) = arguments.next() {
         let group = word.split('/').next().unwrap_or(word);
-        let is_value =
-            ["--save-baseline", "--baseline", "--measurement-time", "--sample-size"].contains(&last);
-        if word.starts_with('-') && !OF_CRITERION.contains(word) {
+        if is_in(WITH_VALUE_OF_CRITERION, word) {
+            arguments.next().ok_or(format!("{word} has no value"))?;
+        } else if word.starts_with('-') && !is_in(OF_CRITERION, word) {
             return Err(format!("criterion has no {word}"));
-        }
-        if !word.starts_with('-') && !is_value && !source.contains(&format!("\"{group}")) {
+        } else if !word.starts_with('-') && !source.contains(&format!("\"{group}")) {
             return Err(format!("no group {group}"));
         }
-        last = word;
     }
     Ok(())
 }
@@ -216,11 +198,11 @@ fn accepts(arguments: &[&str], source: &str) -> Result<(), String> {
         let value = value.or_else(|| arguments.next().copied()).ok_or(format!("{name} has no value"))?;
         let is_placeholder = value.chars().all(|c| c.is_ascii_uppercase());
         for value in value.split(',').filter(|_| !is_placeholder) {
-            let is_number = ["u32", "u64", "usize", "f64"].contains(&field.kind.as_str());
-            let is_good = if is_number {
-                value.replace('_', "").parse::<f64>().is_ok()
-            } else {
-                field.values.is_empty() || field.values.iter().any(|known| known == value)
+            let is_good = match field.kind.as_str() {
+                "count" => value.replace('_', "").parse::<u32>().is_ok(),
+                "u32" | "u64" | "usize" => value.parse::<u64>().is_ok(),
+                "f64" => value.parse::<f64>().is_ok(),
+                _ => field.values.is_empty() || field.values.iter().any(|known| known == value),
             };
             if !is_good {
                 return Err(format!("{name} takes no {value}"));
@@ -235,6 +217,7 @@ struct Argument {
     /// With its dashes; empty if it has a place instead.
     name: String,
     short: String,
+    /// The type of a value, or `count` for a number of documents such as 3_000_000.
     kind: String,
     /// All of them, of an enum.
     values: Vec<String>,
@@ -246,8 +229,8 @@ fn fields(source: &str) -> Vec<Argument> {
         let line =
             rest.lines().map(str::trim).find(|line| !line.starts_with("//") && !line.starts_with('#'))?;
         let (name, kind) = line.trim_start_matches("pub(crate) ").trim_end_matches(',').split_once(": ")?;
-        let kind =
-            kind.trim_start_matches("Vec<").trim_start_matches("Option<").trim_end_matches('>').to_owned();
+        let kind = kind.trim_start_matches("Vec<").trim_start_matches("Option<").trim_end_matches('>');
+        let kind = if attribute.contains("docvalues_benches::count") { "count" } else { kind }.to_owned();
         let has = |word: &str| attribute.split([',', '(', ' ', '=']).any(|part| part == word);
         let long =
             attribute.split_once("long = \"").and_then(|(_, rest)| rest.split('"').next()).unwrap_or(name);
