@@ -305,6 +305,7 @@ fn finish(machine: &Machine, lines: Vec<Line>, folder: &Path) -> Result<(), Stri
     let written =
         report::write(machine, &results, folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     print!("{}", report::summary(&results, usize::MAX));
+    println!("{} answers were equal", results.compared);
     println!("{}; UPDATE_SNAPSHOTS=1 cargo test -p docvalues --test pages rewrites pages", written.display());
     Ok(())
 }

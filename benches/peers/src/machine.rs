@@ -7,7 +7,6 @@ use std::process::Command;
 use serde::{Deserialize, Serialize};
 
 use crate::cpus;
-use crate::report::rounds;
 
 /// The circumstances of a run: the first line of a results file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -56,13 +55,6 @@ impl Machine {
             rounds,
             load: (load(), String::new()),
         }
-    }
-}
-
-impl Machine {
-    /// The CPU and the number of rounds, for captions.
-    pub fn measured(&self) -> String {
-        format!("{}; {}", self.cpu, rounds(self.rounds))
     }
 }
 

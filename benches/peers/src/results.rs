@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::python;
 use crate::record::Call;
 use crate::session::Line;
 use crate::task::{Column, Workload};
@@ -76,18 +75,6 @@ impl Results {
         PEERS.into_iter().filter(|(name, _)| self.peers.contains(*name)).collect()
     }
 
-    /// The peers that ran a workload.
-    pub fn peers_of(&self, work: Workload) -> Vec<(&'static str, &'static str)> {
-        let did = |peer: &str| Column::ALL.iter().any(|&column| self.get(work, column, peer).is_some());
-        self.peers().into_iter().filter(|peer| did(peer.0)).collect()
-    }
-
-    /// The peers that docvalues is compared with in most workloads.
-    pub fn rivals(&self) -> Vec<(&'static str, &'static str)> {
-        let is_rival = |peer: &str| !peer.starts_with("docvalues") && !python::PEERS.contains(&peer);
-        self.peers().into_iter().filter(|peer| is_rival(peer.0)).collect()
-    }
-
     /// The calls of a peer, the fastest first.
     pub fn calls(&self, work: Workload, column: Column, peer: &str) -> &[Call] {
         self.calls.get(&(work, column, peer.to_owned())).map_or(&[], Vec::as_slice)
@@ -139,21 +126,7 @@ fn name(line: &Line) -> String {
     }
 }
 
-/// The unit of a workload in tables.
-pub fn unit(work: Workload) -> &'static str {
-    match work {
-        Workload::Data => "",
-        Workload::Build => "CPU ns a document",
-        Workload::Bytes | Workload::Memory => "bytes a document",
-        Workload::Open => "µs",
-        Workload::Scan => "ns a value",
-        Workload::Range => "ms",
-        Workload::Take => "ns a call",
-        Workload::ThreeColumns | Workload::ThreeColumns64 => "ns a document",
-        _ => "ns a lookup",
-    }
-}
-
+/// `ns` in the unit of the record: milliseconds of a filter, microseconds of opening, bytes a document, otherwise nanoseconds.
 fn in_unit(line: &Line, ns: f64) -> f64 {
     let units = line.units as f64;
     match line.work {
