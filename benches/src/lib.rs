@@ -1,5 +1,7 @@
-//! Data, clock and settings of the benchmarks. Each file in `benches/` is one experiment; `docs/benchmarks.md` has the
-//! results.
+//! Data, clock and settings of the benchmarks. Each file in `benches/` is one experiment, and `docs/benchmarks.md` lists
+//! their questions. The names of benchmarks are `GROUP/CONTENDER/SIZE`: a group begins with the name of its file, a
+//! contender is a call of docvalues, a crate, or `vec` (plain values in memory), and the last part is a number, or names
+//! what is read.
 //!
 //! | module | contents |
 //! | --- | --- |
@@ -48,12 +50,13 @@ pub use clock::ThreadTime;
 /// Criterion with CPU time.
 pub type Bench = Criterion<ThreadTime>;
 
-/// The configuration of all benches: CPU time, and just enough of it to tell 5 % from noise.
+/// The configuration of all benches: CPU time, and just enough of it to tell 5 % from noise. `--measurement-time` is for
+/// more.
 pub fn criterion() -> Bench {
     Criterion::default()
         .with_measurement(ThreadTime)
-        .warm_up_time(Duration::from_millis(200))
-        .measurement_time(Duration::from_millis(800))
+        .warm_up_time(Duration::from_millis(100))
+        .measurement_time(Duration::from_millis(500))
         .sample_size(20)
         .nresamples(10_000)
 }
@@ -62,7 +65,7 @@ pub fn criterion() -> Bench {
 pub fn wall_time() -> Criterion {
     Criterion::default()
         .warm_up_time(Duration::from_millis(200))
-        .measurement_time(Duration::from_secs(4))
+        .measurement_time(Duration::from_secs(2))
         .sample_size(20)
         .nresamples(10_000)
 }
