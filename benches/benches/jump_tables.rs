@@ -10,7 +10,7 @@
 //! | order | `random` documents, or 10,000 `ascending` ones all over the column |
 //! | tables | `neither` (Lucene 7), `ranks`, `jumps`, `both` (Lucene 8) |
 //!
-//! A million and ten million documents, or `DOCVALUES_BENCH_DOCS`. With `DOCVALUES_BENCH_RECORD`, a file, it adds the
+//! A million and ten million documents, or `DOCVALUES_BENCH_DOCS`, a list. With `DOCVALUES_BENCH_RECORD`, a file, it adds the
 //! tables to that record.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
@@ -35,7 +35,7 @@ const WALKS: usize = 200;
 const LAYOUTS: [&str; 2] = ["lucene", "docvalues"];
 
 const HEADER: [&str; 8] = [
-    "presence, order",
+    "documents, presence, order",
     "neither (Lucene 7)",
     "ranks",
     "jumps",
@@ -83,17 +83,13 @@ struct Cost {
 }
 
 fn jump_tables(c: &mut Bench) {
-    let sizes = match std::env::var_os("DOCVALUES_BENCH_DOCS") {
-        Some(_) => vec![docvalues_benches::docs()],
-        None => vec![1_000_000, 10_000_000],
-    };
+    let sizes = std::env::var("DOCVALUES_BENCH_DOCS").unwrap_or_else(|_| "1_000_000,10_000_000".to_owned());
     println!("ns a look-up, and in brackets the headers that it reads");
-    for docs in sizes {
-        let command =
-            format!("DOCVALUES_BENCH_DOCS={docs} cargo bench -p docvalues-benches --bench jump_tables");
-        let mut run = Run::new(&command, "the last of ten samples by criterion");
+    let command =
+        format!("DOCVALUES_BENCH_DOCS={sizes} cargo bench -p docvalues-benches --bench jump_tables");
+    let mut tables = LAYOUTS.map(|_| vec![HEADER.map(str::to_owned).to_vec()]);
+    for docs in sizes.split(',').map(|docs| docvalues_benches::count(docs).expect("numbers of documents")) {
         let values = jump_shapes::values(docs);
-        let mut tables = LAYOUTS.map(|_| vec![HEADER.map(str::to_owned).to_vec()]);
         for (name, shape) in Shape::EACH {
             let present = shape.present(docs);
             for (layout, table) in LAYOUTS.into_iter().zip(&mut tables) {
@@ -101,17 +97,19 @@ fn jump_tables(c: &mut Bench) {
                 let mut random = data::random_docs(docs, LOOKUPS);
                 for order in ["random", "ascending"] {
                     let costs = measure(c, &column, &format!("{layout}/{name}/{order}"), &random, docs);
-                    let row = row(&format!("{name}, {order}"), costs);
-                    println!("{docs} documents, {layout}: {}", row.join(" | "));
+                    let size = f64::from(docs) / 1e6;
+                    let row = row(&format!("{size} million, {name}, {order}"), costs);
+                    println!("{layout}: {}", row.join(" | "));
                     table.push(row);
                     random.sort_unstable();
                 }
             }
         }
+    }
+    if let Some(path) = std::env::var_os("DOCVALUES_BENCH_RECORD") {
+        let mut run = Run::new(&command, "the last of ten samples by criterion");
         LAYOUTS.into_iter().zip(tables).for_each(|(layout, table)| run.table(layout, table));
-        if let Some(path) = std::env::var_os("DOCVALUES_BENCH_RECORD") {
-            run.write(path.as_ref()).expect("a record");
-        }
+        run.write(path.as_ref()).expect("a record");
     }
 }
 
