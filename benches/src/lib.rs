@@ -10,6 +10,7 @@
 //! | [`lucene`] | the versions of Lucene, and the JDKs that run them |
 //! | [`column_input`] | these columns as input of a writer |
 //! | [`segment`] | these columns in a segment in memory |
+//! | [`updated_docs`] | documents whose values are updated, and a store of them |
 //! | [`clock`] | CPU time of the thread, as criterion's measurement |
 #![forbid(unsafe_code)]
 #![expect(
@@ -28,6 +29,7 @@ pub mod ingest;
 pub mod line_plot;
 pub mod lucene;
 pub mod segment;
+pub mod updated_docs;
 
 use std::fs::File;
 use std::io;
