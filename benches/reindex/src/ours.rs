@@ -140,7 +140,7 @@ pub fn run(built: &Path, folder: &Path, shape: Shape, task: Task) -> Figures {
         let (spun, waited, before) = (source.cpu_ms, source.waited_ms, written());
         let start = Moment::now();
         ours.change(way, &changes, &mut source);
-        let changed = Moment::now();
+        let applied = Moment::now();
         ours.refresh();
         let shown = Moment::now();
         let newest = ours.newest();
@@ -152,7 +152,7 @@ pub fn run(built: &Path, folder: &Path, shape: Shape, task: Task) -> Figures {
             sum.ms += ms;
             sum.cpu_ms += cpu_ms - (source.cpu_ms - spun);
             sum.longest_ms = sum.longest_ms.max(ms);
-            sum.refresh_ms += shown.since(changed)[0];
+            sum.refresh_ms += shown.since(applied)[0];
             sum.waited_ms += source.waited_ms - waited;
             sum.query_ms += found.since(shown)[0];
             bytes += written() - before;

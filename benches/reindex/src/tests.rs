@@ -86,3 +86,25 @@ fn a_record_continues_and_becomes_tables() {
 fn reindex(wait_ms: f64) -> Way {
     Way::Reindex { wait_ms }
 }
+
+/// Lengths are even, and the frequencies of words follow Zipf's law.
+#[test]
+fn texts_are_as_long_and_as_frequent_as_said() {
+    let (mut words, mut lens, mut one) = (HashMap::<String, u32>::new(), Vec::new(), String::new());
+    for number in 0..2_000 {
+        text(number, 100, &mut one);
+        lens.push(one.split(' ').count());
+        one.split(' ').for_each(|word| *words.entry(word.to_owned()).or_default() += 1);
+    }
+    let all: usize = lens.iter().sum();
+    assert!((118_000..122_000).contains(&all), "{all} words");
+    assert_eq!((lens.iter().min(), lens.iter().max()), (Some(&20), Some(&100)));
+    let mut counts: Vec<u32> = words.into_values().collect();
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    let share = |ranks: std::ops::Range<usize>| f64::from(counts[ranks].iter().sum::<u32>()) / all as f64;
+    for ranks in [0..1, 1..3, 7..15, 127..255] {
+        assert!((0.045..0.057).contains(&share(ranks.clone())), "{} of {ranks:?}", share(ranks));
+    }
+    text(7, 0, &mut one);
+    assert!(one.is_empty());
+}

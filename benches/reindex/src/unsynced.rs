@@ -51,7 +51,7 @@ impl Directory for Unsynced {
     }
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
-        let draft = self.1.join("draft");
+        let draft = self.1.join(path).with_extension("draft");
         std::fs::write(&draft, data)?;
         rename(draft, self.1.join(path))
     }

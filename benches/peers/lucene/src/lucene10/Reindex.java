@@ -17,6 +17,7 @@ import org.apache.lucene.document.Field;
 import org.apache.lucene.document.TextField;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.MergePolicy;
 import org.apache.lucene.index.MergeTrigger;
 import org.apache.lucene.index.NoMergePolicy;
@@ -208,8 +209,7 @@ final class Reindex {
 
   // Cells.
 
-  /** Waits are in nanoseconds. */
-  private record Cell(boolean isUpdate, long wait, int cycles, int changed) {}
+  private record Cell(boolean isUpdate, long waitNanos, int cycles, int changed) {}
 
   /** The documents that a cycle changes, their new times and texts: those of benches/reindex/src/changes.rs. */
   private static final class Changes {
@@ -326,7 +326,7 @@ final class Reindex {
         if (cell.isUpdate) {
           writer.updateNumericDocValue(id, UpdatedDocs.TIME, changes.times[i]);
         } else {
-          await(cell.wait);
+          await(cell.waitNanos);
           writer.updateDocument(id, maker.document(changes.numbers[i], changes.times[i], changes.texts[i]));
         }
       }
@@ -353,6 +353,9 @@ final class Reindex {
       DirectoryReader next = DirectoryReader.openIfChanged(reader, writer);
       reader.close();
       reader = next;
+      for (LeafReaderContext leaf : reader.leaves()) {
+        leaf.reader().getNumericDocValues(UpdatedDocs.TIME);
+      }
       searcher = new IndexSearcher(reader);
       searcher.setQueryCache(null);
     }
