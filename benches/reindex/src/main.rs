@@ -14,10 +14,12 @@ mod tests;
 mod text_index;
 mod unsynced;
 
+use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use docvalues_benches::lucene::Lucene;
 
 use record::{Record, Shape, Task, Way, What};
 
@@ -118,14 +120,22 @@ impl Run {
         shapes
     }
 
-    /// Measures the cells of a shape on a side that the record lacks.
-    fn measure(&self, folder: &Path, record: &mut Record, side: &str, shape: Shape) {
+    /// The cells of a shape on a side that the record lacks.
+    fn missing(&self, record: &Record, side: &str, shape: Shape) -> Vec<Task> {
         let mut tasks = self.tasks();
         tasks.retain(|task| record.figures(side, shape, task.way, task.changed).is_none());
-        if tasks.is_empty() {
-            return;
-        }
-        let lucene = (side != "docvalues").then(|| lucene::compile(side));
+        tasks
+    }
+
+    /// Measures cells of a shape on a side: in a version of Lucene, or here.
+    fn measure(
+        &self,
+        record: &mut Record,
+        (side, lucene): (&str, Option<&Lucene>),
+        shape: Shape,
+        tasks: Vec<Task>,
+    ) {
+        let folder = self.folder.clone().unwrap_or_else(|| std::env::temp_dir().join("docvalues-reindex"));
         let Shape { docs, words, segments } = shape;
         let built = folder.join(format!("{side}-{docs}-{words}-{segments}"));
         // The index, which is complete if there is a file of this name.
@@ -133,7 +143,7 @@ impl Run {
         if !complete.exists() {
             drop(fs::remove_dir_all(&built));
             fs::create_dir_all(&index).expect("a folder");
-            let done = match &lucene {
+            let done = match lucene {
                 Some(lucene) => lucene::build(lucene, &index, shape),
                 None => ours::build(&index, shape),
             };
@@ -143,7 +153,7 @@ impl Run {
             fs::write(complete, "").expect("a disk with room");
         }
         for task in tasks {
-            let figures = match &lucene {
+            let figures = match lucene {
                 Some(lucene) => lucene::cell(lucene, &index, shape, task),
                 None => ours::run(&index, &built, shape, task),
             };
@@ -158,11 +168,16 @@ impl Run {
 fn main() {
     match Cli::parse().command {
         Command::Run(run) => {
-            let folder = run.folder.clone().unwrap_or_else(|| std::env::temp_dir().join("docvalues-reindex"));
-            let mut record = Record::open(&run.record);
+            let (mut record, mut lucenes) = (Record::open(&run.record), HashMap::new());
             for shape in run.shapes() {
                 for side in &run.sides {
-                    run.measure(&folder, &mut record, side, shape);
+                    let tasks = run.missing(&record, side, shape);
+                    if tasks.is_empty() {
+                        continue;
+                    }
+                    let lucene = (side != "docvalues")
+                        .then(|| &*lucenes.entry(side).or_insert_with(|| lucene::compile(side)));
+                    run.measure(&mut record, (side, lucene), shape, tasks);
                 }
             }
         }

@@ -52,7 +52,7 @@ final class Reindex {
   private static final int CHECKED = 1_000;
   /** Nanoseconds from which on a wait spins. */
   private static final long SPIN = 100_000;
-  /** Nanoseconds of the warm-up, and the documents, cycles and changes of its indexes. */
+  /** Nanoseconds of CPU time of the warm-up, and the documents, cycles and changes of its indexes. */
   private static final long WARM = 4_000_000_000L;
   private static final Shape SMALL = new Shape(20_000, 0, 2);
   private static final int WARM_CYCLES = 20;
@@ -80,7 +80,7 @@ final class Reindex {
     Path copy = built.resolveSibling("copy");
     Path small = built.resolveSibling("small");
     Shape warm = new Shape(SMALL.docs, shape.words, SMALL.segments);
-    for (long start = System.nanoTime(); System.nanoTime() - start < WARM; ) {
+    while (THREADS.getCurrentThreadCpuTime() < WARM) {
       IngestIndex.remove(small);
       build(small, warm);
       run(small, warm, new Cell(isUpdate, 0, WARM_CYCLES, WARM_CHANGED));
