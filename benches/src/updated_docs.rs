@@ -59,7 +59,7 @@ fn number(seed: u64, field: usize) -> i64 {
 
 /// Writes 20 to `most` words to `text`, or none if `most` is 0.
 ///
-/// Their frequencies follow Zipf's law, in steps: each of the twenty doublings of the rank has the same share of the words.
+/// Their frequencies follow Zipf's law, in steps: each of the sixteen doublings of the rank has a sixteenth of the words.
 pub fn text(number: u32, most: u32, text: &mut String) {
     text.clear();
     if most == 0 {
@@ -71,7 +71,7 @@ pub fn text(number: u32, most: u32, text: &mut String) {
             text.push(' ');
         }
         let random = rng.next_u64();
-        let octave = ((random >> 32) * 20) >> 32;
+        let octave = random >> 60;
         spell(1 << octave | random & ((1 << octave) - 1), text);
     }
 }

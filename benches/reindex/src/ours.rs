@@ -21,18 +21,18 @@ pub const CHECKED: u32 = 1_000;
 
 /// Builds the indexes of a shape.
 pub fn build(folder: &Path, shape: Shape) -> Built {
-    let start = Instant::now();
+    let start = Moment::now();
     build_store(&folder.join("store"), shape.docs, shape.segments);
     if shape.words > 0 {
         TextIndex::build(&folder.join("text"), shape);
     }
-    let seconds = start.elapsed().as_secs_f64();
+    let [seconds, cpu_seconds] = Moment::now().since(start).map(|ms| ms / 1e3);
     let (mut some, mut text_bytes) = (String::new(), 0);
     for number in 0..shape.docs {
         text(number, shape.words, &mut some);
         text_bytes += some.len() as u64;
     }
-    Built { seconds, bytes: bytes(folder), text_bytes, checksum: checksum(shape) }
+    Built { seconds, cpu_seconds, bytes: bytes(folder), text_bytes, checksum: checksum(shape) }
 }
 
 /// A checksum of some titles and texts.

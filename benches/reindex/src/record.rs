@@ -62,6 +62,8 @@ pub struct Figures {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Built {
     pub seconds: f64,
+    /// Of all threads.
+    pub cpu_seconds: f64,
     pub bytes: u64,
     /// Of the texts.
     pub text_bytes: u64,

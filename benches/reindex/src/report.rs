@@ -156,19 +156,20 @@ fn shown(grid: &Grid<'_>) -> Vec<Shape> {
 /// The time to build each index.
 fn builds(record: &Record) -> String {
     let mut out =
-        "\n### Builds\n\n| documents | words | segments | side | s | MB | MB of text | its MB/s |\n"
+        "\n### Builds\n\n| documents | words | segments | side | s | CPU s | MB | MB of text | its MB/s |\n"
             .to_owned();
-    out += "| ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: |\n";
+    out += "| ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |\n";
     for line in &record.lines {
         if let What::Built(built) = &line.what {
             let Shape { docs, segments, .. } = line.shape;
             let [bytes, text] = [built.bytes, built.text_bytes].map(|bytes| bytes as f64 / 1e6);
             writeln!(
                 out,
-                "| {docs} | {} | {segments} | {} | {:.1} | {bytes:.0} | {text:.0} | {:.1} |",
+                "| {docs} | {} | {segments} | {} | {:.1} | {:.1} | {bytes:.0} | {text:.0} | {:.1} |",
                 words(line.shape),
                 name(&line.side),
                 built.seconds,
+                built.cpu_seconds,
                 text / built.seconds
             )
             .expect("memory");

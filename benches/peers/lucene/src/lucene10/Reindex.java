@@ -103,7 +103,7 @@ final class Reindex {
   // Building.
 
   private static String build(Path folder, Shape shape) throws Exception {
-    long start = System.nanoTime();
+    long[] start = now();
     Maker maker = new Maker();
     Portions portions = new Portions();
     long textBytes = 0;
@@ -132,10 +132,12 @@ final class Reindex {
         }
       }
     }
+    long[] built = now();
     return String.format(
         Locale.ROOT,
-        "{\"seconds\":%.3f,\"bytes\":%d,\"text_bytes\":%d,\"checksum\":%d}",
-        (System.nanoTime() - start) / 1e9,
+        "{\"seconds\":%.3f,\"cpu_seconds\":%.3f,\"bytes\":%d,\"text_bytes\":%d,\"checksum\":%d}",
+        (built[0] - start[0]) / 1e9,
+        (built[1] - start[1]) / 1e9,
         IngestIndex.bytes(folder),
         textBytes,
         Integer.toUnsignedLong(checksum));

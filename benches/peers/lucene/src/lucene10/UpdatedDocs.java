@@ -127,8 +127,7 @@ final class UpdatedDocs {
         text.append(' ');
       }
       long word = random.next();
-      long octave = (word >>> 32) * 20 >>> 32;
-      long one = 1L << octave;
+      long one = 1L << (word >>> 60);
       for (long rank = one | word & one - 1; rank > 0; rank >>= 6) {
         text.append("bdfghjklmnprstvz".charAt((int) (rank >> 2 & 15))).append("aeio".charAt((int) (rank & 3)));
       }
