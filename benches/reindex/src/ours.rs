@@ -11,7 +11,7 @@ use docvalues_benches::updated_docs::{Fields, build_store, copy, first_seed, id,
 use crate::changes::{Change, changes};
 use crate::clock::{Moment, Source, written};
 use crate::record::{Built, Figures, Shape, Task, Way};
-use crate::text_index::TextIndex;
+use crate::text_index::{BUILD, TextIndex};
 
 /// The newest documents that a query finds.
 pub const TOP: usize = 20;
@@ -24,7 +24,7 @@ pub fn build(folder: &Path, shape: Shape) -> Built {
     let start = Moment::now();
     build_store(&folder.join("store"), shape.docs, shape.segments);
     if shape.words > 0 {
-        TextIndex::build(&folder.join("text"), shape);
+        TextIndex::build(&folder.join("text"), shape, BUILD);
     }
     let [seconds, cpu_seconds] = Moment::now().since(start).map(|ms| ms / 1e3);
     let (mut some, mut text_bytes) = (String::new(), 0);

@@ -10,6 +10,7 @@ use crate::clock::Source;
 use crate::ours::{self, Ours};
 use crate::record::{Figures, Record, Shape, Task, Way, What};
 use crate::report;
+use crate::text_index::TextIndex;
 
 const SHAPE: Shape = Shape { docs: 3_000, words: 100, segments: 3 };
 const CHANGED: u32 = 200;
@@ -54,6 +55,17 @@ fn are_as(ours: &Ours, times: &HashMap<u32, i64>) {
     }
     assert_eq!(snapshot.find(b"another").expect("good bytes"), None::<DocAddress>);
     assert!(ours.text.as_ref().is_none_or(|index| index.docs() == u64::from(SHAPE.docs)));
+}
+
+/// More documents than fit into memory still become one segment of a shape.
+#[test]
+fn segments_of_a_portion_are_merged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shape = Shape { docs: 40_000, words: 500, segments: 2 };
+    assert!(TextIndex::build(folder.path(), shape, 15_000_000) > 2);
+    let mut index = TextIndex::open(folder.path());
+    index.refresh();
+    assert_eq!(index.docs(), u64::from(shape.docs));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use docvalues_benches::updated_docs::{first_of, id, text};
 use tantivy::collector::Count;
+use tantivy::index::SegmentId;
 use tantivy::indexer::NoMergePolicy;
 use tantivy::query::{BooleanQuery, Query, TermQuery};
 use tantivy::schema::{BytesOptions, Field, IndexRecordOption, Schema, TEXT};
@@ -13,7 +14,7 @@ use crate::record::Shape;
 use crate::unsynced::Unsynced;
 
 /// Bytes of memory for documents of a build and of changes. Lucene has as much.
-const BUILD: usize = 1_900_000_000;
+pub const BUILD: usize = 1_900_000_000;
 const CHANGE: usize = 64_000_000;
 
 /// An index of texts, and what shows it.
@@ -25,16 +26,16 @@ pub struct TextIndex {
 }
 
 impl TextIndex {
-    /// Writes an index of all documents.
-    pub fn build(folder: &Path, shape: Shape) {
+    /// Writes an index of all documents, with so many bytes of memory. Returns the segments that were merged.
+    pub fn build(folder: &Path, shape: Shape, memory: usize) -> usize {
         std::fs::create_dir_all(folder).expect("a folder");
         let mut schema = Schema::builder();
         // Hits get to their columns by id.
         schema.add_bytes_field("id", BytesOptions::default().set_indexed().set_fast());
         schema.add_text_field("text", TEXT);
         Index::create_in_dir(folder, schema.build()).expect("a folder");
-        let mut index = TextIndex::open_with(folder, BUILD);
-        let mut built = Vec::new();
+        let mut index = TextIndex::open_with(folder, memory);
+        let (mut built, mut merged) = (Vec::new(), 0);
         let Shape { docs, words, segments } = shape;
         let mut some = String::new();
         for segment in 0..segments {
@@ -43,15 +44,17 @@ impl TextIndex {
                 index.add(number, &some);
             }
             index.writer.commit().expect("a disk with room");
-            let now = || index.reader_segments();
-            let new: Vec<_> = now().into_iter().filter(|segment| !built.contains(segment)).collect();
+            let mut new = index.segments();
+            new.retain(|segment| !built.contains(segment));
             if new.len() > 1 {
+                merged += new.len();
                 index.writer.merge(&new).wait().expect("a disk with room");
             }
-            built = index.reader_segments();
+            built = index.segments();
         }
         index.writer.garbage_collect_files().wait().expect("a folder");
         assert_eq!(built.len(), segments as usize);
+        merged
     }
 
     pub fn open(folder: &Path) -> TextIndex {
@@ -67,7 +70,7 @@ impl TextIndex {
         TextIndex { writer, reader, id, text }
     }
 
-    fn reader_segments(&self) -> Vec<tantivy::index::SegmentId> {
+    fn segments(&self) -> Vec<SegmentId> {
         self.writer.index().searchable_segment_ids().expect("an index")
     }
 
