@@ -15,6 +15,7 @@
 //! | [`column_input`] | these columns as input of a writer |
 //! | [`segment`] | these columns in a segment in memory |
 //! | [`record`] | records of measurements, from which pages get their tables |
+//! | [`updated_docs`] | documents whose values are updated, and a store of them |
 //! | [`clock`] | CPU time of the thread, as criterion's measurement |
 #![forbid(unsafe_code)]
 #![expect(
@@ -36,6 +37,7 @@ pub mod line_plot;
 pub mod lucene;
 pub mod record;
 pub mod segment;
+pub mod updated_docs;
 
 use std::fs::File;
 use std::io;
