@@ -115,7 +115,8 @@ fn texts_are_as_long_and_as_frequent_as_said() {
     counts.sort_unstable_by(|a, b| b.cmp(a));
     let share = |ranks: std::ops::Range<usize>| f64::from(counts[ranks].iter().sum::<u32>()) / all as f64;
     for ranks in [0..1, 1..3, 7..15, 127..255] {
-        assert!((0.055..0.07).contains(&share(ranks.clone())), "{} of {ranks:?}", share(ranks));
+        let share = share(ranks);
+        assert!((0.055..0.07).contains(&share), "{share}");
     }
     text(7, 0, &mut one);
     assert!(one.is_empty());
