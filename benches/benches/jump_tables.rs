@@ -1,13 +1,13 @@
 //! Gain from jump tables and rank tables (LUCENE-8374, LUCENE-8585): without, with one of them, with both.
 //!
-//! Read `jump_tables/<layout>/<presence>/<order>/<tables>/<documents>`; throughput is look-ups a second. Prints the four
+//! Read `jump_tables/<layout>/<presence>/<order>/<documents>/<tables>`; throughput is look-ups a second. Prints the four
 //! times of each row, and the headers of blocks that a look-up reads. Two minutes.
 //!
 //! | part | is one of |
 //! | --- | --- |
 //! | layout | `lucene`: blocks of 16,384 numbers and 65,536 documents; `docvalues`: its own |
 //! | presence | `all`, `60%`, `10%`, `1%`, `0.1%` of the documents at random, or `runs` of a thousand |
-//! | order | `random` documents, or 10,000 `ascending` ones all over the column |
+//! | order | 1,000 `random` documents, others in each iteration; 10,000 `ascending` ones all over the column |
 //! | tables | `neither` (Lucene 7), `ranks`, `jumps`, `both` (Lucene 8) |
 //!
 //! A million and ten million documents, or `DOCVALUES_BENCH_DOCS`, a list. With `DOCVALUES_BENCH_RECORD`, a file, it adds the
@@ -15,6 +15,7 @@
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;
+use std::slice::Chunks;
 use std::time::Duration;
 
 use criterion::measurement::Measurement;
@@ -28,9 +29,13 @@ use docvalues_benches::{Bench, ThreadTime, data};
 /// The numbers of a block of Lucene.
 const BLOCK: usize = 16_384;
 
-/// Look-ups of an iteration: too many for the branch predictor to learn; fewer if each walks over half of the column.
-const LOOKUPS: usize = 10_000;
-const WALKS: usize = 200;
+/// Look-ups at random, in parts of which an iteration takes the next one: too many for caches and the branch predictor to
+/// learn.
+const RANDOM: usize = 100_000;
+const PART: usize = 1_000;
+
+/// Look-ups in ascending order, all in each iteration.
+const ASCENDING: usize = 10_000;
 
 const LAYOUTS: [&str; 2] = ["lucene", "docvalues"];
 
@@ -94,57 +99,58 @@ fn jump_tables(c: &mut Bench) {
             let present = shape.present(docs);
             for (layout, table) in LAYOUTS.into_iter().zip(&mut tables) {
                 let column = Column::encode(layout, &values, present.as_deref());
-                let mut random = data::random_docs(docs, LOOKUPS);
-                for order in ["random", "ascending"] {
-                    let costs = measure(c, &column, &format!("{layout}/{name}/{order}"), &random, docs);
+                let random = data::random_docs(docs, RANDOM);
+                let mut ascending = random[..ASCENDING].to_vec();
+                ascending.sort_unstable();
+                for (order, asked, part) in [("random", &random, PART), ("ascending", &ascending, ASCENDING)]
+                {
+                    let parts = asked.chunks(part);
+                    let costs = measure(c, &column, &format!("{layout}/{name}/{order}/{docs}"), parts);
                     let size = f64::from(docs) / 1e6;
                     let row = row(&format!("{size} million, {name}, {order}"), costs);
                     println!("{layout}: {}", row.join(" | "));
                     table.push(row);
-                    random.sort_unstable();
                 }
             }
         }
     }
     if let Some(path) = std::env::var_os("DOCVALUES_BENCH_RECORD") {
-        let mut run = Run::new(&command, "the last of ten samples by criterion");
+        let mut run = Run::new(&command, "the last of ten samples of criterion");
         LAYOUTS.into_iter().zip(tables).for_each(|(layout, table)| run.table(layout, table));
         run.write(path.as_ref()).expect("a record");
     }
 }
 
-/// The cost of each choice of tables.
-fn measure(c: &mut Bench, column: &Column, name: &str, docs: &[DocId], all: u32) -> [Cost; 4] {
+/// The cost of each choice of tables, for look-ups in parts.
+fn measure(c: &mut Bench, column: &Column, name: &str, parts: Chunks<'_, DocId>) -> [Cost; 4] {
     let mut costs = [Cost::default(); 4];
     let mut group = c.benchmark_group("jump_tables");
     group
         .sample_size(10)
         .warm_up_time(Duration::from_millis(20))
         .measurement_time(Duration::from_millis(150));
-    let mut sums = Vec::new();
+    let sums = Tables::EACH.map(|tables| column.sum(tables, parts.clone().next().unwrap_or_default()).0);
+    assert!(sums.iter().all(|sum| *sum == sums[0]), "{name}: {sums:?}");
     for ((tables, label), cost) in Tables::EACH.into_iter().zip(NAMES).zip(&mut costs) {
-        let walks = !tables.jumps && !docs.is_sorted() && all > 2_000_000;
-        let some = if walks { &docs[..WALKS] } else { docs };
-        let run = || column.sum(tables, black_box(some));
-        let (sum, headers) = run();
-        sums.push((some.len(), sum));
-        group.throughput(Throughput::Elements(some.len() as u64));
-        group.bench_function(format!("{name}/{label}/{all}"), |b| {
+        let mut next = parts.clone().cycle();
+        let len = next.clone().next().map_or(0, <[DocId]>::len);
+        group.throughput(Throughput::Elements(len as u64));
+        group.bench_function(format!("{name}/{label}"), |b| {
             b.iter_custom(|iterations| {
-                let start = ThreadTime.start();
+                let (start, mut headers) = (ThreadTime.start(), 0);
                 for _ in 0..iterations {
-                    black_box(run());
+                    let (sum, read) = column.sum(tables, next.next().unwrap_or_default());
+                    black_box(sum);
+                    headers += read;
                 }
                 let time = ThreadTime.end(start);
-                cost.nanos = time.as_nanos() as f64 / iterations as f64 / some.len() as f64;
+                let each = |total: f64| total / iterations as f64 / len as f64;
+                *cost = Cost { nanos: each(time.as_nanos() as f64), headers: each(headers as f64) };
                 time
             });
         });
-        cost.headers = headers as f64 / some.len() as f64;
     }
     group.finish();
-    let same = |(len, sum)| sums.iter().all(|(other, others)| *other != len || *others == sum);
-    assert!(sums.iter().copied().all(same), "{name}: {sums:?}");
     costs
 }
 
