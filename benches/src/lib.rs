@@ -6,12 +6,14 @@
 //! | [`data`] | columns and documents, from fixed seeds |
 //! | [`archive`] | synthetic documents of a web archive |
 //! | [`ids`] | random, time-based and consecutive ids |
+//! | [`id_structures`] | structures that find the document of an id, and their names |
 //! | [`ingest`] | documents of eight fields with an id |
 //! | [`lucene`] | the versions of Lucene, and the JDKs that run them |
 //! | [`column_input`] | these columns as input of a writer |
+//! | [`record`] | the record of a run, as JSON |
+//! | [`line_plot`], [`dot_plot`] | plots, as SVG |
 //! | [`segment`] | these columns in a segment in memory |
 //! | [`clock`] | CPU time of the thread, as criterion's measurement |
-#![forbid(unsafe_code)]
 #![expect(
     clippy::cast_possible_truncation,
     clippy::expect_used,
@@ -23,10 +25,13 @@ pub mod archive;
 pub mod clock;
 pub mod column_input;
 pub mod data;
+pub mod dot_plot;
+pub mod id_structures;
 pub mod ids;
 pub mod ingest;
 pub mod line_plot;
 pub mod lucene;
+pub mod record;
 pub mod segment;
 
 use std::fs::File;

@@ -7,7 +7,7 @@ use plotters::prelude::*;
 const SIZE: (u32, u32) = (860, 420);
 
 /// Colours that are distinct for colour-blind readers and in grey (Okabe and Ito).
-const COLOURS: [RGBColor; 8] = [
+pub(crate) const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(0, 158, 115),
     RGBColor(230, 159, 0),
