@@ -73,7 +73,9 @@ fn compare(criterion: &mut Bench, shape: Shape, times: &mut Times) {
         ("present", LookupIds::present(shape.kind, shape.ids(), LOOKUPS)),
     ];
     let mut measure = |name, find: Find<'_>| {
-        requested.iter().for_each(|&(work, ref ids)| look_up(criterion, shape, (work, name), ids, find, times));
+        requested
+            .iter()
+            .for_each(|&(work, ref ids)| look_up(criterion, shape, (work, name), ids, find, times));
     };
     for structure in Structure::ALL {
         structure.build(folder.path(), shape).expect("a disk with room");

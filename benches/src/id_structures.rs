@@ -226,7 +226,8 @@ impl Opened {
     pub fn finder(&self) -> Finder<'_> {
         match self {
             Opened::Lookup(lookup) => {
-                Finder::Seeker { seeker: lookup.seeker(), newest: lookup.len() as u32 - 1, hits: Vec::new() }
+                let seeker = Box::new(lookup.seeker());
+                Finder::Seeker { seeker, newest: lookup.len() as u32 - 1, hits: Vec::new() }
             }
             Opened::Maps(maps) => Finder::Maps(maps),
         }
@@ -238,7 +239,7 @@ pub enum Finder<'a> {
     /// Of this project.
     Seeker {
         /// Looks up bulks.
-        seeker: Seeker<'a, IdReader>,
+        seeker: Box<Seeker<'a, IdReader>>,
         /// The number of the newest segment.
         newest: u32,
         /// Of the last bulk.

@@ -137,7 +137,7 @@ impl<'a> Window<'a> {
 
 /// The tenant of the `i`-th document, in no order.
 fn tenant(i: u32) -> u32 {
-    (i.wrapping_mul(0x9e37_79b1) >> 16) * 500 >> 16
+    ((i.wrapping_mul(0x9e37_79b1) >> 16) * 500) >> 16
 }
 
 fn uuid(i: u32) -> String {

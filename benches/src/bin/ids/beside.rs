@@ -128,8 +128,8 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0; 16];
     let ((a, _), (b, _)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
     for (a, b) in a.iter().zip(b) {
-        for at in 0..16 {
-            sums[at] += a[at] * b[at];
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
         }
     }
     sums.iter().sum()

@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// Length of a paced cell; others take at most half of it
-    #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.5)]
     seconds: f64,
     /// Threads that search in the cells that have searches
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -53,10 +53,10 @@ pub(crate) struct Arguments {
 const MOST: u32 = 50_000;
 
 /// Time of the look-ups of each shape before it is measured: pages are mapped, and the JIT compiles.
-const WARM_UP: Duration = Duration::from_secs(1);
+const WARM_UP: Duration = Duration::from_secs(2);
 
 /// Ids of each segment of the shape with which a process warms up before it measures cold pages.
-const OTHER: u32 = 1_000;
+const OTHER: u32 = 5_000;
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let cells = arguments.axes.cells(arguments.quick)?;
@@ -110,10 +110,10 @@ impl Comparison<'_> {
         if shapes.is_empty() {
             return Ok(measured);
         }
-        let start = |contender: &Contender| {
+        let start = |contender: &Contender| -> Outcome<Process> {
             eprintln!("warming up {contender}");
             let mut process = contender.start(folder)?;
-            shapes.iter().try_for_each(|&shape| warm_up(&mut process, shape))?;
+            shapes.iter().try_for_each(|&shape| warm_up(&mut process, shape, warm_up_documents(shape)))?;
             Ok(process)
         };
         let mut processes = self.contenders.iter().map(start).collect::<Outcome<Vec<Process>>>()?;
@@ -139,7 +139,8 @@ impl Comparison<'_> {
                 eprintln!("round {} of {}: {cell}", round + 1, self.arguments.rounds);
                 for contender in &self.contenders {
                     let mut process = contender.start(folder)?;
-                    warm_up(&mut process, other(cell.shape))?;
+                    let other = other(cell.shape);
+                    warm_up(&mut process, other, other.ids())?;
                     forget_all(&contender.files(folder, cell.shape))?;
                     measured.push(self.measure(contender, &mut process, cell)?);
                 }
@@ -177,8 +178,7 @@ fn warm_up_documents(shape: Shape) -> u32 {
     (shape.ids() / 20).max(BULK)
 }
 
-fn warm_up(process: &mut Process, shape: Shape) -> Outcome {
-    let documents = warm_up_documents(shape);
+fn warm_up(process: &mut Process, shape: Shape, documents: u32) -> Outcome {
     let (pages, pace) = (Pages::Warm, Pace::Unpaced);
     process.ask(Request { shape, pages, pace, has_ingest: false, time: WARM_UP, documents })?;
     Ok(())

@@ -1,6 +1,7 @@
 //! A process that looks up ids as the lines of its standard input ask, as `IdsUnderIngest.java` does.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::fs;
 use std::io::{BufRead, Write, stdin, stdout};
@@ -115,11 +116,13 @@ struct Server {
 impl Server {
     fn answer(&mut self, request: Request) -> Outcome<Answer> {
         let Server { structure, folder, open } = self;
-        if !open.contains_key(&request.shape) {
-            let opened = structure.open(folder, request.shape, request.pages == Pages::Warm)?;
-            open.insert(request.shape, (opened, Ids::of(request.shape)));
-        }
-        let (opened, ids) = open.get_mut(&request.shape).ok_or("not open")?;
+        let (opened, ids) = match open.entry(request.shape) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let opened = structure.open(folder, request.shape, request.pages == Pages::Warm)?;
+                new.insert((opened, Ids::of(request.shape)))
+            }
+        };
         let mut finder = opened.finder();
         let ingest = request.has_ingest.then(|| Ingest::start(folder, request.pace)).transpose()?;
         let before = ingest.as_ref().map_or(0, Ingest::count);
@@ -151,8 +154,8 @@ impl Server {
 fn look_up(finder: &mut Finder<'_>, request: Request, asked: &[Asked], looked: &mut Looked) -> Outcome {
     let is_cold = request.pages == Pages::Cold;
     let ids: Vec<&[u8]> = asked.iter().map(|asked| asked.id.as_bytes()).collect();
-    let mut found: Vec<Vec<Option<Place>>> =
-        vec![Vec::with_capacity(BULK as usize); ids.len() / BULK as usize];
+    let bulks = ids.len() / BULK as usize;
+    let mut found: Vec<Vec<Option<Place>>> = (0..bulks).map(|_| Vec::with_capacity(BULK as usize)).collect();
     let faults = if is_cold { major_faults()? } else { 0 };
     let before = cpu();
     for (ids, found) in ids.chunks(BULK as usize).zip(&mut found) {

@@ -90,7 +90,7 @@ fn table(out: &mut String, heading: &str, rows: Vec<&Row>) {
     let beside = name(last);
     let _ = write!(out, "\n**{heading}**: µs of CPU time a document, least and most of the rounds\n\n| |");
     for work in ["absent", "present"] {
-        besides.iter().for_each(|beside| drop(write!(out, " {work}, {} |", name(*beside))));
+        out.extend(besides.iter().map(|beside| format!(" {work}, {} |", name(*beside))));
         let _ = write!(out, " % of a core | bulk p50, p99, max: µs |");
         out.push_str(if has_faults { " faults |" } else { "" });
     }
