@@ -91,15 +91,19 @@ impl Contender {
 
     /// Writes its segments, unless they exist.
     pub(crate) fn build(&self, folder: &Path, shapes: &[Shape]) -> Outcome {
+        let mut process = None;
         for &shape in shapes.iter().filter(|shape| !self.files(folder, **shape).exists()) {
             eprintln!("building {self}, {shape}");
-            match self {
-                Contender::Ours(structure) => structure.build(folder, shape)?,
-                Contender::Lucene { .. } => {
-                    let Shape { kind, segments, each } = shape;
-                    self.start(folder)?.tell(&format!("build {kind} {segments} {each}"))?;
-                }
+            if let Contender::Ours(structure) = self {
+                structure.build(folder, shape)?;
+                continue;
             }
+            let process = match &mut process {
+                Some(process) => process,
+                none => none.insert(self.start(folder)?),
+            };
+            let Shape { kind, segments, each } = shape;
+            process.tell(&format!("build {kind} {segments} {each}"))?;
         }
         Ok(())
     }

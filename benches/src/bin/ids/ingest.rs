@@ -175,7 +175,7 @@ impl Comparison<'_> {
 
 /// The number of new ids, and of existing ids, that warm up a shape.
 fn warm_up_documents(shape: Shape) -> u32 {
-    (shape.ids() / 20).max(BULK)
+    (shape.ids() / 20).max(50 * BULK).min(shape.ids() / 2)
 }
 
 fn warm_up(process: &mut Process, shape: Shape, documents: u32) -> Outcome {

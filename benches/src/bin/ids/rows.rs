@@ -77,11 +77,13 @@ pub(crate) struct Measured {
 /// A row for each structure, cell and work.
 pub(crate) fn rows(measured: &[Measured]) -> Vec<Row> {
     let mut groups: BTreeMap<_, Vec<&Measured>> = BTreeMap::new();
-    let first = |one: &Measured| {
+    // In the order of the measurements.
+    let cell = |one: &Measured| measured.iter().position(|other| other.cell == one.cell);
+    let contender = |one: &Measured| {
         measured.iter().position(|other| (other.structure, other.jdk) == (one.structure, one.jdk))
     };
     for one in measured {
-        groups.entry((one.cell, first(one))).or_default().push(one);
+        groups.entry((cell(one), contender(one))).or_default().push(one);
     }
     let works = [Work::Absent, Work::Present];
     groups.values().flat_map(|group| works.into_iter().filter_map(move |work| row(group, work))).collect()
