@@ -40,6 +40,9 @@ pub(crate) struct Row {
     pub(crate) bulk_max_us: f64,
     /// Page faults of a document that read the disk, if the pages are cold.
     pub(crate) faults: Option<f64>,
+    /// The wall time of opening all segments, and its page faults that read the disk, if the pages are cold.
+    pub(crate) open_ms: Option<f64>,
+    pub(crate) open_faults: Option<f64>,
     /// Documents looked up, over all rounds.
     pub(crate) documents: u64,
     /// Documents added beside, a second.
@@ -105,6 +108,9 @@ fn row(group: &[&Measured], work: Work) -> Option<Row> {
     let quantile = |of: f64| bulks[((bulks.len() - 1) as f64 * of).round() as usize] as f64 / 1e3;
     let documents: u64 = looked.iter().map(|one| one.documents).sum();
     let faults: u64 = looked.iter().map(|one| one.faults).sum();
+    let mut opens: Vec<&Answer> = group.iter().map(|one| &one.answer).collect();
+    opens.sort_by_key(|answer| answer.open_ns);
+    let open = opens.get(opens.len() / 2).filter(|_| pages == Pages::Cold);
     let seconds: f64 = group.iter().map(|one| one.seconds).sum();
     let a_second = |count: u64| count as f64 / seconds;
     let ingested = || a_second(group.iter().map(|one| one.answer.ingested).sum());
@@ -125,6 +131,8 @@ fn row(group: &[&Measured], work: Work) -> Option<Row> {
         bulk_p99_us: quantile(0.99),
         bulk_max_us: quantile(1.0),
         faults: (pages == Pages::Cold).then_some(faults as f64 / documents as f64),
+        open_ms: open.map(|answer| answer.open_ns as f64 / 1e6),
+        open_faults: open.map(|answer| answer.open_faults as f64),
         documents,
         ingested_a_second: beside.has_ingest().then(ingested),
         streamed_mib_a_second: beside.has_searches().then(searches),
@@ -141,7 +149,9 @@ mod tests {
         let cell = Cell { pages: Pages::Cold, shape, pace: Pace::Paced, beside: Beside::Both };
         let measured = |structure, cpu_ns: f64, bulk| {
             let looked = Looked { documents: 20, cpu_ns, faults: 5, bulks_ns: vec![bulk, 1_000] };
-            let answer = Answer { ingested: 64, absent: looked, present: Looked::default() };
+            let present = Looked::default();
+            let answer =
+                Answer { open_ns: bulk * 1_000, open_faults: 3, ingested: 64, absent: looked, present };
             Measured { structure, jdk: None, cell, answer, seconds: 2.0, searches: 10 }
         };
         let all = [
@@ -158,6 +168,7 @@ mod tests {
         assert!((rows[0].percent_of_core - 2.0 * 640.0 / 1e4).abs() < 1e-9);
         assert_eq!((rows[0].bulk_p50_us, rows[0].bulk_max_us), (7.0, 9.0));
         assert_eq!((rows[0].faults, rows[0].documents), (Some(0.25), 60));
+        assert_eq!((rows[0].open_ms, rows[0].open_faults), (Some(8.0), Some(3.0)));
         assert_eq!((rows[0].ingested_a_second, rows[0].streamed_mib_a_second), (Some(32.0), Some(320.0)));
     }
 }

@@ -87,6 +87,9 @@ pub(crate) struct Looked {
 /// The answer to a request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Answer {
+    /// The wall time of opening the segments, and the page faults of that which read the disk, if this request did.
+    pub(crate) open_ns: u64,
+    pub(crate) open_faults: u64,
     /// Documents added beside the look-ups.
     pub(crate) ingested: u64,
     pub(crate) absent: Looked,
@@ -116,17 +119,20 @@ struct Server {
 impl Server {
     fn answer(&mut self, request: Request) -> Outcome<Answer> {
         let Server { structure, folder, open } = self;
+        let mut answer = Answer::default();
         let (opened, ids) = match open.entry(request.shape) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => {
+                let (faults, start) = (major_faults()?, Instant::now());
                 let opened = structure.open(folder, request.shape, request.pages == Pages::Warm)?;
+                answer.open_ns = start.elapsed().as_nanos() as u64;
+                answer.open_faults = major_faults()? - faults;
                 new.insert((opened, Ids::of(request.shape)))
             }
         };
         let mut finder = opened.finder();
         let ingest = request.has_ingest.then(|| Ingest::start(folder, request.pace)).transpose()?;
         let before = ingest.as_ref().map_or(0, Ingest::count);
-        let mut answer = Answer::default();
         let start = Instant::now();
         for turn in 0.. {
             let is_absent = turn % 2 == 0;

@@ -88,13 +88,15 @@ fn table(out: &mut String, heading: &str, rows: Vec<&Row>) {
     }
     let has_faults = rows.iter().any(|row| row.faults.is_some());
     let beside = name(last);
+    let shown = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), figure);
     let _ = write!(out, "\n**{heading}**: µs of CPU time a document, least and most of the rounds\n\n| |");
     for work in ["absent", "present"] {
         out.extend(besides.iter().map(|beside| format!(" {work}, {} |", name(*beside))));
         let _ = write!(out, " % of a core | bulk p50, p99, max: µs |");
         out.push_str(if has_faults { " faults |" } else { "" });
     }
-    let columns = 2 * (besides.len() + 2 + usize::from(has_faults));
+    out.push_str(if has_faults { " opening: ms | faults |" } else { "" });
+    let columns = 2 * (besides.len() + 2 + 2 * usize::from(has_faults));
     let _ = writeln!(out, "\n| --- |{}", " ---: |".repeat(columns));
     for structure in &names {
         let _ = write!(out, "| `{structure}` |");
@@ -119,9 +121,14 @@ fn table(out: &mut String, heading: &str, rows: Vec<&Row>) {
                 None => out.push_str(" – | – |"),
             }
             if has_faults {
-                let faults = found(last).and_then(|row| row.faults);
-                let _ = write!(out, " {} |", faults.map_or_else(|| "–".to_owned(), figure));
+                let _ = write!(out, " {} |", shown(found(last).and_then(|row| row.faults)));
             }
+        }
+        if has_faults {
+            let row = rows.iter().find(|row| row.name() == *structure);
+            let [ms, faults] =
+                [row.and_then(|row| row.open_ms), row.and_then(|row| row.open_faults)].map(shown);
+            let _ = write!(out, " {ms} | {faults} |");
         }
         out.push('\n');
     }
@@ -204,6 +211,8 @@ mod tests {
             bulk_p99_us: 2.0,
             bulk_max_us: 3.0,
             faults: None,
+            open_ms: None,
+            open_faults: None,
             documents: 20,
             ingested_a_second: None,
             streamed_mib_a_second: None,

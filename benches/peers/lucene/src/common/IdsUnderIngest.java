@@ -62,7 +62,8 @@ final class IdsUnderIngest {
     }
     String key = words[0] + " " + words[1] + " " + words[2];
     Shape shape = open.get(key);
-    if (shape == null) {
+    boolean isNew = shape == null;
+    if (isNew) {
       shape = new Shape(words[0], Integer.parseInt(words[1]), Integer.parseInt(words[2]));
       open.put(key, shape);
     }
@@ -70,12 +71,12 @@ final class IdsUnderIngest {
     Run run = new Run(shape, words[3].equals("cold"), paced, Long.parseLong(words[6]), Integer.parseInt(words[7]));
     if (!words[5].equals("ingest")) {
       run.run();
-      return run.json(0);
+      return run.json(isNew, 0);
     }
     try (Beside beside = new Beside(Files.createTempDirectory(folder, "beside"), paced)) {
       long before = beside.count.get();
       run.run();
-      return run.json(beside.count.get() - before);
+      return run.json(isNew, beside.count.get() - before);
     }
   }
 
@@ -85,14 +86,20 @@ final class IdsUnderIngest {
     final int each;
     final Ids.Lookup lookup;
     final int[] present;
+    final long openNanos;
+    final long openFaults;
     int nextPresent;
     int nextAbsent;
 
     Shape(String kind, int segments, int each) throws IOException {
       this.kind = kind;
       this.each = each;
+      long faults = majorFaults();
+      long start = System.nanoTime();
       DirectoryReader reader = DirectoryReader.open(new MMapDirectory(index(kind, segments, each)));
       lookup = new Ids.Lookup(reader.leaves());
+      openNanos = System.nanoTime() - start;
+      openFaults = majorFaults() - faults;
       present = new int[segments * each];
       Ids.random(present.length, present);
       nextAbsent = present.length;
@@ -191,11 +198,11 @@ final class IdsUnderIngest {
       }
     }
 
-    String json(long ingested) {
+    String json(boolean isNew, long ingested) {
       return String.format(
           Locale.ROOT,
-          "{\"ingested\":%d,\"absent\":%s,\"present\":%s}",
-          ingested, absent.json(), present.json());
+          "{\"open_ns\":%d,\"open_faults\":%d,\"ingested\":%d,\"absent\":%s,\"present\":%s}",
+          isNew ? shape.openNanos : 0, isNew ? shape.openFaults : 0, ingested, absent.json(), present.json());
     }
   }
 
