@@ -1,4 +1,4 @@
-//! Gain from jump tables and rank tables (LUCENE-8374, LUCENE-8585): without, with one of them, with both.
+//! Gain from jump tables and rank tables (LUCENE-8374, LUCENE-8585), relative to neither.
 //!
 //! Read `jump_tables/<layout>/<presence>/<order>/<documents>/<tables>`; throughput is look-ups a second. Prints the four
 //! times of each row, and the headers of blocks that a look-up reads. Two minutes.
@@ -11,10 +11,11 @@
 //! | tables | `neither` (Lucene 7), `ranks`, `jumps`, `both` (Lucene 8) |
 //!
 //! A million and ten million documents, or `DOCVALUES_BENCH_DOCS`, a list. With `DOCVALUES_BENCH_RECORD`, a file, it adds the
-//! tables to that record.
+//! tables to that record, and writes a plot beside it.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;
+use std::path::Path;
 use std::slice::Chunks;
 use std::time::Duration;
 
@@ -23,6 +24,7 @@ use criterion::{Throughput, criterion_group, criterion_main};
 use docvalues::DocId;
 use docvalues_benches::jump_shapes::{self, Shape};
 use docvalues_benches::layouts::{self, Tables, Values};
+use docvalues_benches::line_plot::{LinePlot, Scale};
 use docvalues_benches::record::Run;
 use docvalues_benches::{Bench, ThreadTime, data};
 
@@ -50,6 +52,9 @@ const HEADER: [&str; 8] = [
     "of ranks beside jumps",
 ];
 
+/// The row of each size that is drawn.
+const PLOTTED: (&str, &str, &str) = ("lucene", "60%", "random");
+
 const NAMES: [&str; 4] = ["neither", "ranks", "jumps", "both"];
 
 /// A column in either layout.
@@ -61,7 +66,7 @@ enum Column {
 impl Column {
     fn encode(layout: &str, values: &[i64], present: Option<&[u64]>) -> Column {
         match layout {
-            "lucene" => Column::Lucene(layouts::lucene::Column::encode(values, present, BLOCK)),
+            "lucene" => Column::Lucene(layouts::lucene::Column::encode(values, present, false, BLOCK)),
             _ => Column::Docvalues(Box::new(layouts::docvalues::Column::encode(values, present))),
         }
     }
@@ -93,6 +98,7 @@ fn jump_tables(c: &mut Bench) {
     let command =
         format!("DOCVALUES_BENCH_DOCS={sizes} cargo bench -p docvalues-benches --bench jump_tables");
     let mut tables = LAYOUTS.map(|_| vec![HEADER.map(str::to_owned).to_vec()]);
+    let mut lines = NAMES.map(|name| (name.to_owned(), Vec::new()));
     for docs in sizes.split(',').map(|docs| docvalues_benches::count(docs).expect("numbers of documents")) {
         let values = jump_shapes::values(docs);
         for (name, shape) in Shape::EACH {
@@ -107,6 +113,11 @@ fn jump_tables(c: &mut Bench) {
                     let parts = asked.chunks(part);
                     let costs = measure(c, &column, &format!("{layout}/{name}/{order}/{docs}"), parts);
                     let size = f64::from(docs) / 1e6;
+                    if (layout, name, order) == PLOTTED {
+                        lines.iter_mut().zip(costs).for_each(|((_, line), cost)| {
+                            line.push((f64::from(docs), cost.nanos));
+                        });
+                    }
                     let row = row(&format!("{size} million, {name}, {order}"), costs);
                     println!("{layout}: {}", row.join(" | "));
                     table.push(row);
@@ -118,6 +129,14 @@ fn jump_tables(c: &mut Bench) {
         let mut run = Run::new(&command, "the last of ten samples of criterion");
         LAYOUTS.into_iter().zip(tables).for_each(|(layout, table)| run.table(layout, table));
         run.write(path.as_ref()).expect("a record");
+        let plot = LinePlot {
+            title: "A look-up at random in Lucene's layout, 60 % of the documents with a value".to_owned(),
+            scales: ["documents", "ns"],
+            horizontal: Scale::Logarithmic,
+            lines: lines.into(),
+        };
+        let svg = Path::new(&path).with_extension("svg");
+        std::fs::write(svg, plot.draw().expect("points")).expect("a folder");
     }
 }
 

@@ -1,10 +1,10 @@
-//! Speed of presence: from a document to the index of its value.
+//! Cost of presence, from a document to the index of its value, relative to a `Vec` with an index for each document.
 //!
 //! The bench compares densities, in bytes and time, and single lookups with batches. Read
 //! `rank/<density>/<how>/<order>`; throughput is documents a second. The baseline `array` is a `Vec<u32>` with an
 //! index or a marker for each document: the most bytes, and one load. `no_rank` finds the block by its jump table, and
-//! counts without the rank table. The documents are the hits of a query at 1 % and
-//! 0.01 %, ascending, and a tenth of all in random order.
+//! counts without the rank table. The documents are the hits of a query at 1 % and 0.01 %, ascending, and a tenth of all in
+//! random order.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::convert::Infallible;

@@ -57,7 +57,7 @@ mod tests {
                     present.as_ref().is_none_or(|words| words[doc as usize / 64] >> (doc % 64) & 1 == 1)
                 };
                 let ours = docvalues::Column::encode(&values, present.as_deref());
-                let lucene = lucene::Column::encode(&values, present.as_deref(), 16_384);
+                let lucene = lucene::Column::encode(&values, present.as_deref(), false, 16_384);
                 for tables in Tables::EACH {
                     let cursors: [Box<dyn Values>; 2] =
                         [Box::new(ours.iterator(tables)), Box::new(lucene.iterator(tables))];

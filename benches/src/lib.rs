@@ -8,16 +8,18 @@
 //! | [`data`] | columns and documents, from fixed seeds |
 //! | [`archive`] | synthetic documents of a web archive |
 //! | [`ids`] | random, time-based and consecutive ids |
+//! | [`id_structures`] | structures that find the document of an id, and their names |
 //! | [`ingest`] | documents of eight fields with an id |
 //! | [`lucene`] | the versions of Lucene, and the JDKs that run them |
 //! | [`jump_shapes`] | columns for comparisons of jump tables |
 //! | [`layouts`] | the layouts of Lucene and of docvalues, read with and without tables |
 //! | [`column_input`] | these columns as input of a writer |
+//! | [`record`] | the record of a run, as JSON |
+//! | [`line_plot`], [`dot_plot`] | plots, as SVG |
 //! | [`segment`] | these columns in a segment in memory |
 //! | [`record`] | records of measurements, from which pages get their tables |
 //! | [`updated_docs`] | documents whose values are updated, and a store of them |
 //! | [`clock`] | CPU time of the thread, as criterion's measurement |
-#![forbid(unsafe_code)]
 #![expect(
     clippy::cast_possible_truncation,
     clippy::expect_used,
@@ -29,6 +31,8 @@ pub mod archive;
 pub mod clock;
 pub mod column_input;
 pub mod data;
+pub mod dot_plot;
+pub mod id_structures;
 pub mod ids;
 pub mod ingest;
 pub mod jump_shapes;

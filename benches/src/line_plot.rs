@@ -7,7 +7,7 @@ use plotters::prelude::*;
 const SIZE: (u32, u32) = (860, 420);
 
 /// Colours that are distinct for colour-blind readers and in grey (Okabe and Ito).
-const COLOURS: [RGBColor; 8] = [
+pub(crate) const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(0, 158, 115),
     RGBColor(230, 159, 0),
@@ -54,6 +54,10 @@ impl LinePlot {
         let values = || points().map(|(_, y)| *y);
         let (least, most) = (values().fold(f64::MAX, f64::min), values().fold(0.0, f64::max));
         let last = points().map(|(x, _)| place(*x)).fold(0.0, f64::max);
+        let first = match self.horizontal {
+            Scale::Logarithmic => points().map(|(x, _)| place(*x)).fold(last, f64::min).floor(),
+            Scale::Linear | Scale::Names(_) => 0.0,
+        };
         // Space for the legend.
         let top = most * (most / least).powf(0.5).max(2.0);
         let mut svg = String::new();
@@ -65,7 +69,7 @@ impl LinePlot {
                 .margin(12)
                 .x_label_area_size(44)
                 .y_label_area_size(70)
-                .build_cartesian_2d(0.0..last, (least / 1.5..top).log_scale())?;
+                .build_cartesian_2d(first..last, (least / 1.5..top).log_scale())?;
             let label = |x: &f64| match &self.horizontal {
                 Scale::Linear => x.to_string(),
                 Scale::Logarithmic => 10_f64.powf(*x).round().to_string(),

@@ -80,7 +80,7 @@ impl Run {
 pub fn command_of(program: &str) -> String {
     let (mut arguments, mut kept) = (std::env::args().skip(1), String::new());
     while let Some(argument) = arguments.next() {
-        if ["--folder", "--record", "--charts"].contains(&&*argument) {
+        if ["--folder", "--record", "--charts", "--plot"].contains(&&*argument) {
             arguments.next();
         } else {
             kept += &format!(" {argument}");

@@ -33,17 +33,18 @@ pub struct Column {
 
 impl Column {
     /// Encodes `values`, a slot for each document; `present` is a bitset of the documents with a value, or `None` if all
-    /// have one.
-    pub fn encode(values: &[i64], present: Option<&[u64]>, block: usize) -> Column {
+    /// have one. Numbers come in blocks of `block`, ords in one array.
+    pub fn encode(values: &[i64], present: Option<&[u64]>, are_ords: bool, block: usize) -> Column {
+        let numbers = |values: &[i64]| match are_ords {
+            true => Numbers::encode_ords(values),
+            false => Numbers::encode(values, block),
+        };
         let Some(words) = present else {
-            return Column { presence: None, numbers: Numbers::encode(values, block) };
+            return Column { presence: None, numbers: numbers(values) };
         };
         let there = |doc: &usize| words[doc / 64] >> (doc % 64) & 1 == 1;
         let dense: Vec<i64> = (0..values.len()).filter(there).map(|doc| values[doc]).collect();
-        Column {
-            presence: Some(Presence::encode(words, values.len())),
-            numbers: Numbers::encode(&dense, block),
-        }
+        Column { presence: Some(Presence::encode(words, values.len())), numbers: numbers(&dense) }
     }
 
     /// An iterator over the column.

@@ -23,10 +23,10 @@ impl Columns {
     pub(crate) fn of(segment: &Segment, asked: &Asked) -> Outcome<Columns> {
         let mut columns = Columns { lucene: BTreeMap::new(), docvalues: BTreeMap::new() };
         for &name in asked.fields() {
-            let Some((values, present)) = read(segment, name)? else { continue };
+            let Some((values, present, are_ords)) = read(segment, name)? else { continue };
             let all = present.iter().map(|word| word.count_ones()).sum::<u32>() == segment.docs();
             let present = (!all).then_some(&*present);
-            columns.lucene.insert(name, lucene::Column::encode(&values, present, BLOCK));
+            columns.lucene.insert(name, lucene::Column::encode(&values, present, are_ords, BLOCK));
             columns.docvalues.insert(name, own::Column::encode(&values, present));
         }
         Ok(columns)
@@ -46,8 +46,9 @@ impl Columns {
     }
 }
 
-/// The numbers or ords of a column, a slot for each document, and a bitset of the documents with a value.
-fn read(segment: &Segment, name: &str) -> Outcome<Option<(Vec<i64>, Vec<u64>)>> {
+/// The numbers or ords of a column, a slot for each document; a bitset of the documents with a value; whether they are
+/// ords.
+fn read(segment: &Segment, name: &str) -> Outcome<Option<(Vec<i64>, Vec<u64>, bool)>> {
     const BATCH: usize = 1 << 16;
     let field = segment.fields()?.into_iter().find(|field| field.name == name).ok_or("no such column")?;
     let docs: Vec<DocId> = (0..segment.docs()).map(DocId::new).collect();
@@ -69,7 +70,7 @@ fn read(segment: &Segment, name: &str) -> Outcome<Option<(Vec<i64>, Vec<u64>)>> 
         }
         _ => return Ok(None),
     }
-    Ok(Some((values, present)))
+    Ok(Some((values, present, field.kind == Kind::Sorted)))
 }
 
 /// Columns in the layout of Lucene, read with some tables.

@@ -64,7 +64,7 @@ struct Arguments {
     #[arg(long, value_name = "FOLDER")]
     charts: Option<PathBuf>,
     /// Requests for each magnitude of hits.
-    #[arg(long, value_name = "N", default_value_t = 9)]
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..))]
     requests: u32,
     /// Duration of concurrent requests, for each number of threads.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]

@@ -2,9 +2,9 @@
 //!
 //! | form | when | finding a value |
 //! | --- | --- | --- |
-//! | constant | all values are equal | |
+//! | constant | all values are equal, or 0 | |
 //! | table | at most 256 values, of fewer bits than their range | one packed array |
-//! | single | otherwise | one packed array |
+//! | single | ords; other numbers without a better form | one packed array |
 //! | blocks | they take at most nine tenths of a single one | a walk over headers, or the jump table |
 //!
 //! A block is a byte with the bits of a value, the least value, and unless the bits are 0, a length and the packed
@@ -84,6 +84,19 @@ impl Numbers {
             }
         };
         Numbers { bytes, form, least, gcd }
+    }
+
+    /// Encodes ords, always as one packed array, of the bits of the greatest one.
+    pub fn encode_ords(ords: &[i64]) -> Numbers {
+        let bits = bits(ords.iter().copied().max().unwrap_or(0).cast_unsigned());
+        let mut bytes = Vec::new();
+        let form = if bits == 0 {
+            Form::Constant
+        } else {
+            pack(ords.iter().map(|ord| ord.cast_unsigned()), bits, &mut bytes);
+            Form::Single { bits }
+        };
+        Numbers { bytes, form, least: 0, gcd: 1 }
     }
 
     /// An iterator over the values.

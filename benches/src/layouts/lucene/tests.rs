@@ -33,8 +33,9 @@ fn iterators_answer_as_the_values_do() {
             asked.extend([0, docs.saturating_sub(1)].map(|doc| doc as u32).iter().filter(|_| docs > 0));
             let mut ascending = asked.clone();
             ascending.sort_unstable();
-            for all in [false, true] {
-                let column = Column::encode(&values, (!all).then_some(&present), 512);
+            for (all, are_ords) in [(false, false), (false, true), (true, false), (true, true)] {
+                let column = Column::encode(&values, (!all).then_some(&present), are_ords, 512);
+                assert!(!are_ords || column.numbers.blocks() == 0);
                 for tables in Tables::EACH {
                     for asked in [&asked, &ascending] {
                         let mut iterator = column.iterator(tables);
@@ -56,7 +57,7 @@ fn iterators_answer_as_the_values_do() {
 fn forward_iterators_read_each_header_once() {
     let mut random = SplitMix64::new(8);
     let (values, present) = column(1_000_000, 500, true, &mut random);
-    let column = Column::encode(&values, Some(&present), 16_384);
+    let column = Column::encode(&values, Some(&present), false, 16_384);
     let blocks = column.blocks();
     assert_eq!(blocks[0], 1_000_000_u64.div_ceil(65_536));
     assert!(blocks[1] > 25, "{blocks:?}");
@@ -76,7 +77,7 @@ fn forward_iterators_read_each_header_once() {
 fn a_step_back_begins_again() {
     let values: Vec<i64> = (0..65_536 * 4).map(|i| i * 7_000_003 % (1 + i)).collect();
     let present = vec![0x5555_5555_5555_5555; 1_024 * 4];
-    let column = Column::encode(&values, Some(&present), 16_384);
+    let column = Column::encode(&values, Some(&present), false, 16_384);
     let mut walk = column.iterator(Tables::NONE);
     walk.get(DocId::new(65_536 * 3));
     walk.get(DocId::new(65_536 * 3 - 2));
