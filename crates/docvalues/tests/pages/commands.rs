@@ -181,7 +181,9 @@ fn accepts(arguments: &[&str], source: &str) -> Result<(), String> {
         return literal(arguments, source);
     }
     let fields = fields(source);
-    let mut arguments = arguments.iter();
+    let commands = variants(source, "Command");
+    let is_command = arguments.first().is_some_and(|first| commands.iter().any(|command| command == first));
+    let mut arguments = arguments[usize::from(is_command)..].iter();
     while let Some(word) = arguments.next().filter(|word| **word != "--help") {
         if !word.starts_with('-') {
             fields.iter().find(|field| field.name.is_empty()).ok_or(format!("it takes no {word}"))?;
@@ -251,10 +253,13 @@ fn variants(source: &str, name: &str) -> Vec<String> {
     let variants =
         body.lines().map(str::trim).filter(|line| line.starts_with(|c: char| c.is_ascii_uppercase()));
     let kebab = |variant: &str| {
-        variant.trim_end_matches(',').char_indices().fold(String::new(), |name, (i, c)| {
-            let dash = if i > 0 && c.is_ascii_uppercase() { "-" } else { "" };
-            format!("{name}{dash}{}", c.to_ascii_lowercase())
-        })
+        variant.split([',', '(', ' ']).next().unwrap_or(variant).char_indices().fold(
+            String::new(),
+            |name, (i, c)| {
+                let dash = if i > 0 && c.is_ascii_uppercase() { "-" } else { "" };
+                format!("{name}{dash}{}", c.to_ascii_lowercase())
+            },
+        )
     };
     variants.map(kebab).collect()
 }
