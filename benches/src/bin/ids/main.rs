@@ -110,6 +110,6 @@ mod tests {
             let arguments = std::iter::once("ids").chain(command.iter().map(String::as_str));
             assert!(Arguments::try_parse_from(arguments).is_ok(), "{}", command.join(" "));
         }
-        assert!(commands.len() >= 5, "{commands:?}");
+        assert!(commands.len() >= 4, "{commands:?}");
     }
 }

@@ -48,7 +48,9 @@ impl Columns {
 
 /// The numbers or ords of a column, a slot for each document; a bitset of the documents with a value; whether they are
 /// ords.
-fn read(segment: &Segment, name: &str) -> Outcome<Option<(Vec<i64>, Vec<u64>, bool)>> {
+type Values = (Vec<i64>, Vec<u64>, bool);
+
+fn read(segment: &Segment, name: &str) -> Outcome<Option<Values>> {
     const BATCH: usize = 1 << 16;
     let field = segment.fields()?.into_iter().find(|field| field.name == name).ok_or("no such column")?;
     let docs: Vec<DocId> = (0..segment.docs()).map(DocId::new).collect();

@@ -51,7 +51,7 @@ pub(crate) fn check(line: &str) -> Result<usize, String> {
         let is_program =
             |word: &&str| ["cd", "cargo", "benches/peers/run"].contains(word) || word.contains("python");
         let words: Vec<&str> = part.split_whitespace().map(|word| word.trim_matches(['(', ')'])).collect();
-        let start = words.iter().position(|word| is_program(&word)).unwrap_or(words.len());
+        let start = words.iter().position(is_program).unwrap_or(words.len());
         let words = &words[start..];
         match words[..] {
             ["cd", to] => folder = folder.join(to),
