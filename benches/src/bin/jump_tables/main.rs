@@ -44,7 +44,7 @@ use crate::work::Work;
 #[derive(Parser)]
 #[command(after_help = "Examples:
   cargo run --release -p docvalues-benches --bin jump_tables -- --docs 3000000
-  cargo run --release -p docvalues-benches --bin jump_tables -- --docs 10_000_000 --lucene
+  cargo run --release -p docvalues-benches --bin jump_tables -- --docs 10_000_000 --lucene 7.7.3,8.0.0,10.5.0
   cargo run --release -p docvalues-benches --bin jump_tables -- --docs 300_000_000 \\
       --fields url_norm,host,crawl_date,content_length --only export,sort --requests 5 --budget 1536")]
 struct Arguments {
@@ -72,8 +72,9 @@ struct Arguments {
     /// Only these fields in the segments, and the workloads that need no others. By default all but `url`.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     fields: Vec<String>,
-    /// Also run the workloads in these versions of Lucene: needs Maven, a JDK from 21 on, and one from 11 to 20.
-    #[arg(long, value_name = "VERSION,…", value_delimiter = ',', num_args = 0.., default_missing_value = "7.7.3,8.0.0,10.5.0")]
+    /// Also run the workloads in these versions of Lucene, such as 7.7.3,8.0.0,10.5.0: needs Maven, a JDK from 21 on, and
+    /// one from 11 to 20.
+    #[arg(long, value_name = "VERSION,…", value_delimiter = ',')]
     lucene: Vec<String>,
     /// Only these workloads.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
