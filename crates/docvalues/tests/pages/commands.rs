@@ -105,6 +105,7 @@ fn cargo(command: &str, words: &[&str], folder: &Path) -> Result<(), String> {
         let mut value = || options.next().ok_or(format!("{option} has no value"));
         match *option {
             "-p" => folder = package(value()?)?,
+            "--manifest-path" => folder = folder.join(value()?.trim_end_matches("Cargo.toml")),
             "--bin" | "--bench" | "--test" | "--example" => {
                 let name = value()?.trim_matches('\'');
                 let kind = if *option == "--bin" {
