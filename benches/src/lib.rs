@@ -1,7 +1,7 @@
 //! Data, clock and settings of the benchmarks. Each file in `benches/` is one experiment, and `docs/benchmarks.md` lists
 //! their questions. The names of benchmarks are `GROUP/CONTENDER/SIZE`: a group begins with the name of its file, a
-//! contender is a call of docvalues, a crate, or `vec` (plain values in memory), and the last part is a number, or names
-//! what is read.
+//! contender is a call of docvalues, a crate, or `vec` (plain values in memory), and the last part is a number or the
+//! name of the input.
 //!
 //! | module | contents |
 //! | --- | --- |

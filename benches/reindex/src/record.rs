@@ -37,7 +37,7 @@ pub struct Task {
     pub changed: u32,
 }
 
-/// What a cell takes: averages of its cycles.
+/// The costs of a cell: averages of its cycles.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     /// Elapsed milliseconds a changed document: the change, and its share of the refresh.
@@ -71,7 +71,7 @@ pub struct Built {
     pub checksum: u32,
 }
 
-/// What a line says about a shape on a side.
+/// The figures of a line, about a shape on a side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum What {

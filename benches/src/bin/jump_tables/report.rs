@@ -11,7 +11,7 @@ use crate::measure::{Bucket, ByHits, Pairs, Ratio};
 use crate::threads::Concurrent;
 use crate::work::{PARTS, Work};
 
-/// What was measured.
+/// The measurements of a run.
 #[derive(Default)]
 pub(crate) struct Report {
     pub(crate) export: Option<Export>,
@@ -143,7 +143,7 @@ fn headers(by_hits: &ByHits) -> Vec<Vec<String>> {
     rows
 }
 
-/// What a production request gains by tables, beside the sum of its parts, in the layout of Lucene.
+/// The gain of a production request from tables, and that of the sum of its parts, in the layout of Lucene.
 fn together(all: &[ByHits]) -> Option<Vec<Vec<String>>> {
     let of = |work: Work| all.iter().find(|by_hits| by_hits.work == work);
     let whole = of(Work::Production)?;

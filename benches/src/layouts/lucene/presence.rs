@@ -31,7 +31,7 @@ const RANK_WORDS: usize = (1 << RANK_POWER) / 64;
 #[derive(Clone)]
 pub struct Presence {
     pub(super) bytes: Vec<u8>,
-    /// Where the jump table begins.
+    /// The offset of the jump table.
     table: usize,
 }
 
