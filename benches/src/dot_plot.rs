@@ -66,7 +66,7 @@ impl DotPlot {
                 chart.draw_series(dots)?.label(case).legend(legend);
             }
             let mut labels = chart.configure_series_labels();
-            labels.position(SeriesLabelPosition::UpperRight).background_style(WHITE.mix(0.9));
+            labels.position(SeriesLabelPosition::LowerLeft).background_style(WHITE.mix(0.9));
             labels.border_style(BLACK.mix(0.3)).draw().map_err(|error| error.to_string())?;
             area.present()?;
         }

@@ -13,10 +13,10 @@ use std::process::Command;
 use record::{Record, Run};
 
 /// Lines of all pages of the report, and of its first one.
-const MOST_LINES: (usize, usize) = (1_330, 150);
+const MOST_LINES: (usize, usize) = (1_500, 150);
 
 /// Pages that are being rewritten. Their lines do not count, and their tables may lack a command or a commit.
-const UNFINISHED: [&str; 3] = ["ids.md", "updates.md", "fst-or-trie.md"];
+const UNFINISHED: [&str; 2] = ["ids.md", "updates.md"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

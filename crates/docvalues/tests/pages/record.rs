@@ -87,10 +87,11 @@ fn row<S: AsRef<str>>(cells: impl IntoIterator<Item = S>) -> String {
         + "\n"
 }
 
-/// A table as it is in the record, or those of its rows that begin with one of the further lines.
+/// A table as it is in the record, or those of its rows that begin with one of the further texts, a `;;` between them.
 fn stored(record: &Record, text: &str) -> Result<(String, Vec<usize>), String> {
     let mut lines = text.lines();
-    let (name, wanted) = (lines.next().unwrap_or_default(), lines.collect::<Vec<_>>());
+    let name = lines.next().unwrap_or_default();
+    let wanted: Vec<&str> = lines.flat_map(|line| line.split(";; ")).collect();
     let found =
         record.runs.iter().rposition(|run| run.tables[name].is_array()).ok_or(format!("no table {name}"))?;
     let rows = record.runs[found].tables[name].as_array().ok_or("no rows")?;
