@@ -43,8 +43,9 @@ pub fn store(input: &[u8]) {
     stores::put(&disk, COMMIT, &stores::sealed(input));
     let reader = StoreReader::open_in(Arc::new(disk.clone()), OpenOptions::new());
     let store = Store::open_in(Arc::new(disk), StoreOptions::default());
-    // A folder without LOCK is as good for a reader.
-    assert_eq!(reader.is_ok(), store.is_ok(), "{reader:?} {store:?}");
+    // A folder without LOCK is as good for a reader, and so is one that lacks the log that the commit names.
+    let lacks_log = store.as_ref().err().is_some_and(|error| error.to_string().contains("/log-"));
+    assert!(reader.is_ok() == store.is_ok() || reader.is_ok() && lacks_log, "{reader:?} {store:?}");
     let Ok(store) = store else { return };
     let found = store.snapshot().search().count(&Query::All);
     assert_eq!(found.ok(), Some(store.snapshot().docs()));
