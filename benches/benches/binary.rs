@@ -1,10 +1,9 @@
-//! Speed of reading compressed byte strings.
+//! Cost of compressing byte strings, relative to the crates `fsst-rs` and `onpair`, and to copying the bytes.
 //!
-//! The bench scans and fetches a million URLs of 63 bytes that are raw, FSST or OnPair codes, or in DEFLATE blocks. Read
-//! `binary/<how>/<order>`; throughput is values a second, and the bytes of each are printed. The baseline `memcpy`
-//! copies the raw bytes of as many values; `fsst-rs` and the crate `onpair` decode codes of their own, value by value,
-//! and a whole batch at once (which loses the boundaries of values). A `gather` has 1,024 documents. `encode` trains a
-//! table and encodes all values.
+//! `binary-QUESTION/CONTENDER/url`: a million URLs of 63 bytes that are `raw`, `fsst` or `onpair` codes, or in DEFLATE
+//! blocks (`block`); the bytes of each are printed. A `scan` reads all, `gather` 1,024 random documents a call, `get` one;
+//! `vec` copies the raw bytes, and `crate-fsst` and `crate-onpair` decode codes of their own, value by value. `encode`
+//! trains a table and encodes all values. Throughput is values a second.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::expect_used,
@@ -54,39 +53,41 @@ fn columns(c: &mut Bench) {
         &urls.bytes[urls.offsets[doc] as usize..urls.offsets[doc + 1] as usize]
     };
     let all: u64 = (0..docs).map(|doc| touch(value(DocId::new(doc)))).sum();
-    let orders =
-        [("increasing", data::hits(docs, 100)), ("random", data::random_docs(docs, docs as usize / 20))];
+    let requested = data::random_docs(docs, docs as usize / 20);
     for (way, compression) in WAYS {
         let spec = FieldSpec::new("url", LogicalType::Utf8).kind(BytesKind::Binary).compression(compression);
         let written = segment::write_strings(spec, &urls);
         println!("binary/{way}: {:.2} bytes a value", written.column_bytes("url") as f64 / f64::from(docs));
         let column = written.open(OpenOptions::new()).binary("url").expect("written");
-        let mut group = c.benchmark_group(format!("binary/{way}"));
+        let mut group = c.benchmark_group("binary-scan");
         group.throughput(Throughput::Elements(docs.into()));
         assert_eq!(scan(&column, docs), all);
-        group.bench_function("scan", |b| b.iter(|| scan(black_box(&column), docs)));
-        for (order, requested) in &orders {
-            group.throughput(Throughput::Elements(requested.len() as u64));
-            let expected: u64 = requested.iter().map(|&doc| touch(value(doc))).sum();
-            let (mut out, mut buffer) = (Lists::new(), Vec::new());
-            let mut gather = || {
-                requested
-                    .chunks(BATCH)
-                    .map(|requested| {
-                        column.gather_or(requested, &mut out, b"").expect("good bytes");
-                        out.slices().iter().map(touch).sum::<u64>()
-                    })
-                    .sum::<u64>()
-            };
-            assert_eq!(gather(), expected);
-            group.bench_function(BenchmarkId::new("gather", order), |b| b.iter(&mut gather));
-            let mut get = || {
-                let got = |&doc| touch(column.get(doc, &mut buffer).expect("good bytes").expect("a value"));
-                requested.iter().map(got).sum::<u64>()
-            };
-            assert_eq!(get(), expected);
-            group.bench_function(BenchmarkId::new("get", order), |b| b.iter(&mut get));
-        }
+        group.bench_function(BenchmarkId::new(way, "url"), |b| b.iter(|| scan(black_box(&column), docs)));
+        group.finish();
+        let expected: u64 = requested.iter().map(|&doc| touch(value(doc))).sum();
+        let (mut out, mut buffer) = (Lists::new(), Vec::new());
+        let mut gather = || {
+            requested
+                .chunks(BATCH)
+                .map(|requested| {
+                    column.gather_or(requested, &mut out, b"").expect("good bytes");
+                    out.slices().iter().map(touch).sum::<u64>()
+                })
+                .sum::<u64>()
+        };
+        assert_eq!(gather(), expected);
+        let mut group = c.benchmark_group("binary-gather");
+        group.throughput(Throughput::Elements(requested.len() as u64));
+        group.bench_function(BenchmarkId::new(way, "url"), |b| b.iter(&mut gather));
+        group.finish();
+        let mut get = || {
+            let got = |&doc| touch(column.get(doc, &mut buffer).expect("good bytes").expect("a value"));
+            requested.iter().map(got).sum::<u64>()
+        };
+        assert_eq!(get(), expected);
+        let mut group = c.benchmark_group("binary-get");
+        group.throughput(Throughput::Elements(requested.len() as u64));
+        group.bench_function(BenchmarkId::new(way, "url"), |b| b.iter(&mut get));
         group.finish();
     }
 }
@@ -95,10 +96,10 @@ fn columns(c: &mut Bench) {
 fn encode(c: &mut Bench) {
     let urls = data::urls(docvalues_benches::docs());
     let (bytes, ends) = (&urls.bytes[..], &urls.offsets[1..]);
-    let mut group = c.benchmark_group("binary/encode");
-    group.throughput(Throughput::Elements(ends.len() as u64));
-    for (way, compression) in WAYS.into_iter().skip(1).chain([("auto", Compression::Auto)]) {
-        group.bench_function(way, |b| {
+    let mut group = c.benchmark_group("binary-encode");
+    group.throughput(Throughput::Elements(ends.len() as u64)).sample_size(10);
+    for (way, compression) in [("fsst", Compression::Fsst), ("onpair", Compression::OnPair)] {
+        group.bench_function(BenchmarkId::new(way, "url"), |b| {
             b.iter(|| {
                 let made = docvalues::format::binary::compress(
                     &InMemory { bytes, ends },
@@ -112,7 +113,7 @@ fn encode(c: &mut Bench) {
     let offsets: Vec<u32> = urls.offsets.iter().map(|&offset| offset as u32).collect();
     let encode =
         || onpair::compress(black_box(bytes), &offsets, onpair::DEFAULT_CONFIG).expect("good offsets");
-    group.bench_function("crate onpair", |b| b.iter(encode));
+    group.bench_function("crate-onpair/url", |b| b.iter(encode));
     group.finish();
 
     let column = encode();
@@ -121,10 +122,10 @@ fn encode(c: &mut Bench) {
         "binary/crate onpair: {:.2} bytes a value, without offsets",
         view.codes.len() as f64 * 1.5 / ends.len() as f64
     );
-    let mut group = c.benchmark_group("binary/rivals");
+    let mut group = c.benchmark_group("binary-scan");
     group.throughput(Throughput::Elements(ends.len() as u64));
     let mut out = vec![std::mem::MaybeUninit::uninit(); BATCH * 256];
-    group.bench_function("crate onpair/values", |b| {
+    group.bench_function("crate-onpair/url", |b| {
         b.iter(|| {
             for row in 0..ends.len() {
                 let decoded = onpair::try_decode_into(view.row_codes(row), view.dict, black_box(&mut out));
@@ -138,12 +139,12 @@ fn encode(c: &mut Bench) {
 fn rivals(c: &mut Bench) {
     let docs = docvalues_benches::docs();
     let Strings { bytes, offsets } = data::urls(docs);
-    let mut group = c.benchmark_group("binary/rivals");
+    let mut group = c.benchmark_group("binary-scan");
     group.throughput(Throughput::Elements(docs.into()));
     let mut out = vec![0_u8; BATCH * 256];
     let span = |pair: &[u64]| pair[0] as usize..pair[1] as usize;
     let batches: Vec<u64> = offsets.iter().copied().step_by(BATCH).chain(offsets.last().copied()).collect();
-    group.bench_function("memcpy", |b| {
+    group.bench_function("vec/url", |b| {
         b.iter(|| {
             for batch in batches.windows(2).map(|pair| &bytes[span(pair)]) {
                 black_box(&mut out)[..batch.len()].copy_from_slice(batch);
@@ -163,21 +164,13 @@ fn rivals(c: &mut Bench) {
     let decompressor = compressor.decompressor();
     assert_eq!(decompressor.decompress(&codes[span(&places[7..9])]), values[7]);
     let mut out = vec![std::mem::MaybeUninit::uninit(); BATCH * 256];
-    group.bench_function("fsst-rs/values", |b| {
+    group.bench_function("crate-fsst/url", |b| {
         b.iter(|| {
             for batch in places.chunks(BATCH) {
                 let mut at = 0;
                 for pair in batch.windows(2) {
                     at += decompressor.decompress_into(&codes[span(pair)], &mut black_box(&mut out)[at..]);
                 }
-            }
-        });
-    });
-    let batches: Vec<u64> = places.iter().copied().step_by(BATCH).chain(places.last().copied()).collect();
-    group.bench_function("fsst-rs/batches", |b| {
-        b.iter(|| {
-            for pair in batches.windows(2) {
-                decompressor.decompress_into(&codes[span(pair)], black_box(&mut out));
             }
         });
     });

@@ -1,17 +1,8 @@
-//! Effect of the block size of numbers on speed and bytes.
+//! Best number of values in a block, relative to one block.
 //!
-//! Read `block_size/<question>/<column>/<size>`; throughput is documents a second. The first lines printed are the
-//! bits of a document, with headers and jump table.
-//!
-//! | question | reads |
-//! | --- | --- |
-//! | `scan` | all values, 4,096 at a time |
-//! | `random` | documents in random order, 1,024 at a time |
-//! | `hits` | about every hundredth document, ascending, in batches of any size |
-//!
-//! Blocks are bit-packed here and have the given size; the writer would pick the size with the fewest bytes. `size`
-//! changes its width every 16,384 documents; `shifted` does so 5,000 documents earlier, so that large blocks have two
-//! widths.
+//! `block-QUESTION/VALUES/COLUMN`: a `scan` reads all values, 4,096 at a time, `random` documents in random order, 1,024 at
+//! a time. The first lines printed are the bits of a document, with headers and jump table. Throughput is documents a
+//! second. Blocks are bit-packed here and have the given size; the writer would pick the size with the fewest bytes.
 #![expect(clippy::cast_possible_truncation, clippy::expect_used, reason = "a bench may panic")]
 
 use std::convert::Infallible;
@@ -20,9 +11,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Throughput, criterion_group, criterion_main};
 use docvalues::JumpTables;
 use docvalues::format::bits;
-use docvalues::format::numeric::{
-    BLOCK_SHIFTS, Encoding, Numeric, NumericReader, ONE_BLOCK, Role, Stride, Transform,
-};
+use docvalues::format::numeric::{Encoding, Numeric, NumericReader, ONE_BLOCK, Role, Stride, Transform};
 use docvalues::format::source::Owned;
 use docvalues::prelude::*;
 use docvalues_benches::{Bench, data};
@@ -33,17 +22,8 @@ const RUN: usize = 4096;
 const BATCH: usize = 1024;
 /// Random documents of one iteration.
 const LOOKUPS: usize = 100_000;
-
-fn column(name: &str, docs: u32) -> Vec<i64> {
-    match name {
-        "shifted" => {
-            let mut values = data::numbers("size", docs).values;
-            values.rotate_left(5_000);
-            values
-        }
-        _ => data::numbers(name, docs).values,
-    }
-}
+/// Binary logarithms of the numbers of values.
+const SHIFTS: [u8; 4] = [9, 12, 14, ONE_BLOCK];
 
 /// `values` in packed blocks of 2^`shift`, as chapter 8 of docs/format.md lays them out.
 fn packed(values: &[i64], shift: u8) -> Numeric<Vec<u8>> {
@@ -108,11 +88,10 @@ fn gathered(reader: &NumericReader<Owned>, docs: &[u32], buffer: &mut [i64; RUN]
 fn block_size(c: &mut Bench) {
     let docs = docvalues_benches::docs();
     let numbers = |docs: Vec<DocId>| docs.into_iter().map(DocId::get).collect::<Vec<u32>>();
-    let requested =
-        [("random", numbers(data::random_docs(docs, LOOKUPS))), ("hits", numbers(data::hits(docs, 100)))];
-    for name in ["ts", "size", "shifted"] {
-        let plain = column(name, docs);
-        for shift in BLOCK_SHIFTS.chain([ONE_BLOCK]) {
+    let requested = numbers(data::random_docs(docs, LOOKUPS));
+    for name in ["ts", "size"] {
+        let plain = data::numbers(name, docs).values;
+        for shift in SHIFTS {
             let made = packed(&plain, shift);
             let bytes: usize = [&made.blocks, &made.jump].into_iter().flatten().map(Vec::len).sum();
             let size = if shift == ONE_BLOCK { "one".to_owned() } else { (1 << shift).to_string() };
@@ -123,16 +102,14 @@ fn block_size(c: &mut Bench) {
             let mut buffer = [0; RUN];
             assert_eq!(scanned(&reader, &mut buffer), sum(&plain));
 
-            let mut group = c.benchmark_group("block_size");
-            let id = |question| BenchmarkId::new(format!("{question}/{name}"), &size);
+            let id = || BenchmarkId::new(&size, name);
+            let mut group = c.benchmark_group("block-scan");
             group.throughput(Throughput::Elements(docs.into()));
-            group.bench_function(id("scan"), |b| b.iter(|| scanned(black_box(&reader), &mut buffer)));
-            for (question, docs) in &requested {
-                group.throughput(Throughput::Elements(docs.len() as u64));
-                group.bench_function(id(question), |b| {
-                    b.iter(|| gathered(black_box(&reader), docs, &mut buffer));
-                });
-            }
+            group.bench_function(id(), |b| b.iter(|| scanned(black_box(&reader), &mut buffer)));
+            group.finish();
+            let mut group = c.benchmark_group("block-random");
+            group.throughput(Throughput::Elements(requested.len() as u64));
+            group.bench_function(id(), |b| b.iter(|| gathered(black_box(&reader), &requested, &mut buffer)));
             group.finish();
         }
     }

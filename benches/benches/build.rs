@@ -1,29 +1,26 @@
-//! Cost of building a segment, by column, relative to copying its values.
+//! Cost of building a segment, by column, relative to copying its values twice.
 //!
-//! Read `build/<column>/<how>`; throughput is documents a second. Each run allocates memory for the values, as a
-//! caller does who builds one segment.
+//! `build/CONTENDER/COLUMN`: `batches` of 65,536 documents or single `documents`, into a segment in memory; `vec` copies
+//! the values into a buffer of their size, and that into another one. Each run allocates memory for the values, as a caller
+//! does who builds one segment. Throughput is documents a second.
 //!
-//! | how | |
-//! | --- | --- |
-//! | `batches` | batches of 65,536 documents, into a segment in memory |
-//! | `documents` | one document after the other, into the same segment |
-//! | `copy` | the values copied into a buffer of their size, and that into another one |
-//!
-//! `finish/<n> threads` encodes columns in parallel: all columns, from full buffers to the bytes of the file. **This
-//! is wall time**, on an idle machine; all other benches measure CPU time of one thread.
+//! `build-finish/THREADS/COLUMNS` encodes columns in parallel, from full buffers to the bytes of the file. **This is wall
+//! time**, on an idle machine.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;
 
-use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use docvalues::FieldId;
 use docvalues::prelude::*;
 use docvalues_benches::column_input::ColumnInput;
-use docvalues_benches::data::{self, Numbers, Strings};
+use docvalues_benches::data::{Numbers, Strings};
 use docvalues_benches::{Bench, segment};
 
 /// Documents of a batch. A multiple of 64, so that a batch has whole words of a bitset.
 const STEP: u32 = 1 << 16;
+
+const COLUMNS: [&str; 4] = ["ts", "host", "tags", "url"];
 
 fn copied(input: &ColumnInput) -> (Vec<u64>, Vec<u8>) {
     let twice = |bytes: &[u8]| black_box(bytes.to_vec()).clone();
@@ -51,7 +48,7 @@ fn built(name: &str, docs: u32, add: impl Fn(&mut SegmentWriter<Vec<u8>>, FieldI
 
 fn build(c: &mut Bench) {
     let docs = docvalues_benches::docs();
-    for name in data::NUMERIC.into_iter().chain(["host", "url", "tags"]) {
+    for name in COLUMNS {
         let input = ColumnInput::of(name, docs);
         let batches = || {
             built(name, docs, |writer, field| {
@@ -66,19 +63,18 @@ fn build(c: &mut Bench) {
             })
         };
         assert!(batches() == documents());
-        let mut group = c.benchmark_group(format!("build/{name}"));
-        group.throughput(Throughput::Elements(docs.into()));
-        group.bench_function("batches", |b| b.iter(batches));
-        group.bench_function("documents", |b| b.iter(documents));
-        group.bench_function("copy", |b| b.iter(|| copied(&input)));
+        let mut group = c.benchmark_group("build");
+        group.throughput(Throughput::Elements(docs.into())).sample_size(10);
+        group.bench_function(BenchmarkId::new("batches", name), |b| b.iter(batches));
+        group.bench_function(BenchmarkId::new("documents", name), |b| b.iter(documents));
+        group.bench_function(BenchmarkId::new("vec", name), |b| b.iter(|| copied(&input)));
         group.finish();
     }
 }
 
 fn finish(c: &mut Criterion) {
     let docs = docvalues_benches::docs();
-    let columns = data::NUMERIC.into_iter().chain(["host", "url", "tags"]);
-    let input: Vec<_> = columns.map(|name| (name, ColumnInput::of(name, docs))).collect();
+    let input = COLUMNS.map(|name| (name, ColumnInput::of(name, docs)));
     let buffered = |threads| {
         let mut schema = Schema::new();
         let fields: Vec<_> =
@@ -96,12 +92,12 @@ fn finish(c: &mut Criterion) {
         writer
     };
     let finished = |writer: SegmentWriter<Vec<u8>>| writer.finish_bytes().expect("memory does not fail");
-    let mut group = c.benchmark_group("finish");
+    let mut group = c.benchmark_group("build-finish");
     group.throughput(Throughput::Elements(docs.into())).sample_size(10);
     let expected = finished(buffered(1));
     for threads in [1, 2] {
         assert!(finished(buffered(threads)) == expected);
-        group.bench_function(format!("{threads} threads"), |b| {
+        group.bench_function(BenchmarkId::new(threads.to_string(), COLUMNS.len()), |b| {
             b.iter_batched(|| buffered(threads), finished, BatchSize::PerIteration);
         });
     }

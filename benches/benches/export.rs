@@ -1,14 +1,14 @@
-//! Cost of exporting columns of many documents, in the order of another column.
+//! Cost of exporting four columns of many documents, relative to reading one document after the other.
 //!
-//! The export reads the documents of a window in file order, each once, and each term once. The baseline reads one
-//! document after the other from each column. Read `export/<columns>/<how>/<order>`; each reads every 190th document,
-//! ascending and in random order, and throughput is documents a second. A consumer sums the values, byte strings by
-//! their lengths and first bytes.
+//! `export-ORDER/CONTENDER/COLUMNS`: every 190th document, ascending or in random order, in `chunks` or `rows` of
+//! `Search::export`, which reads the documents of a window in file order, each once, and each term once; and one after the
+//! other (`get`). A consumer sums the values, byte strings by their lengths and first bytes. Throughput is documents a
+//! second.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;
 
-use criterion::{BenchmarkId, Throughput, criterion_group, criterion_main};
+use criterion::{Throughput, criterion_group, criterion_main};
 use docvalues::prelude::*;
 use docvalues::search::Search;
 use docvalues::search::export::{Cell, ChunkColumn};
@@ -25,9 +25,9 @@ fn sum(a: u64, b: u64) -> u64 {
 }
 
 /// Column by column of each chunk.
-fn by_chunk(search: &Search<'_>, docs: &[DocId], columns: &[&str]) -> Vec<u64> {
-    let mut sums = vec![0; columns.len()];
-    let mut export = search.export(docs, columns).expect("columns of the segment");
+fn by_chunk(search: &Search<'_>, docs: &[DocId]) -> [u64; 4] {
+    let mut sums = [0; 4];
+    let mut export = search.export(docs, &COLUMNS).expect("columns of the segment");
     while let Some(chunk) = export.next_chunk().expect("good bytes") {
         for (i, total) in sums.iter_mut().enumerate() {
             match chunk.column(i) {
@@ -46,9 +46,9 @@ fn by_chunk(search: &Search<'_>, docs: &[DocId], columns: &[&str]) -> Vec<u64> {
 }
 
 /// Row by row.
-fn by_row(search: &Search<'_>, docs: &[DocId], columns: &[&str]) -> Vec<u64> {
-    let mut sums = vec![0; columns.len()];
-    let mut rows = search.export(docs, columns).expect("columns of the segment").rows();
+fn by_row(search: &Search<'_>, docs: &[DocId]) -> [u64; 4] {
+    let mut sums = [0; 4];
+    let mut rows = search.export(docs, &COLUMNS).expect("columns of the segment").rows();
     while let Some(row) = rows.next().expect("good bytes") {
         for (total, cell) in sums.iter_mut().zip(row.values()) {
             *total = sum(
@@ -91,8 +91,8 @@ fn touch<'s>(segment: &'s Segment, name: &str) -> Touch<'s> {
 }
 
 /// Every column for one document after the other.
-fn one_by_one(columns: &mut [Touch<'_>], docs: &[DocId]) -> Vec<u64> {
-    let mut sums = vec![0; columns.len()];
+fn one_by_one(columns: &mut [Touch<'_>; 4], docs: &[DocId]) -> [u64; 4] {
+    let mut sums = [0; 4];
     for &doc in docs {
         for (total, column) in sums.iter_mut().zip(&mut *columns) {
             *total = sum(*total, column(doc));
@@ -109,25 +109,16 @@ fn export(c: &mut Bench) {
     let random = data::random_docs(docs, docs as usize / 190 + 22);
     let mut ascending = random.clone();
     ascending.sort_unstable();
-    let sets = COLUMNS.map(|name| (name, vec![name])).into_iter().chain([("all", COLUMNS.to_vec())]);
-    for (name, names) in sets {
-        let mut columns: Vec<_> = names.iter().map(|name| touch(&segment, name)).collect();
-        let mut group = c.benchmark_group(format!("export/{name}"));
-        for (order, requested) in [("ascending", &ascending), ("random", &random)] {
-            group.throughput(Throughput::Elements(requested.len() as u64));
-            let expected = one_by_one(&mut columns, requested);
-            assert_eq!(by_chunk(&search, requested, &names), expected);
-            assert_eq!(by_row(&search, requested, &names), expected);
-            group.bench_function(BenchmarkId::new("chunks", order), |b| {
-                b.iter(|| by_chunk(&search, black_box(requested), &names));
-            });
-            group.bench_function(BenchmarkId::new("rows", order), |b| {
-                b.iter(|| by_row(&search, black_box(requested), &names));
-            });
-            group.bench_function(BenchmarkId::new("get", order), |b| {
-                b.iter(|| one_by_one(&mut columns, black_box(requested)));
-            });
-        }
+    let mut columns = COLUMNS.map(|name| touch(&segment, name));
+    for (order, requested) in [("export-ascending", &ascending), ("export-random", &random)] {
+        let mut group = c.benchmark_group(order);
+        group.throughput(Throughput::Elements(requested.len() as u64));
+        let expected = one_by_one(&mut columns, requested);
+        assert_eq!(by_chunk(&search, requested), expected);
+        assert_eq!(by_row(&search, requested), expected);
+        group.bench_function("chunks/four", |b| b.iter(|| by_chunk(&search, black_box(requested))));
+        group.bench_function("rows/four", |b| b.iter(|| by_row(&search, black_box(requested))));
+        group.bench_function("get/four", |b| b.iter(|| one_by_one(&mut columns, black_box(requested))));
         group.finish();
     }
 }

@@ -1,122 +1,187 @@
-//! Gain from jump tables (LUCENE-8374 and LUCENE-8585), by size of the segment.
+//! Gain from jump tables and rank tables (LUCENE-8374, LUCENE-8585), relative to neither.
 //!
-//! The modes are walking the blocks (Lucene 7), a table on the heap (LUCENE-8374) and a table in the file
-//! (LUCENE-8585). Read `jump_tables/<question>/<mode>/<documents>`; throughput is documents a second.
+//! Read `jump_tables/<layout>/<presence>/<order>/<documents>/<tables>`; throughput is look-ups a second. Prints the four
+//! times of each row, and the headers of blocks that a look-up reads. Two minutes.
 //!
-//! | question | reads |
+//! | part | is one of |
 //! | --- | --- |
-//! | `random_get` | single documents in random order |
-//! | `ascending_get` | the hits of a query at 1 %, one after the other |
-//! | `ascending_gather` | the same documents in one batch |
-//! | `first_get` | the last document of a segment that was just opened |
+//! | layout | `lucene`: blocks of 16,384 numbers and 65,536 documents; `docvalues`: its own |
+//! | presence | `all`, `60%`, `10%`, `1%`, `0.1%` of the documents at random, or `runs` of a thousand |
+//! | order | 1,000 `random` documents, others in each iteration; 10,000 `ascending` ones all over the column |
+//! | tables | `neither` (Lucene 7), `ranks`, `jumps`, `both` (Lucene 8) |
 //!
-//! The column is `price60`: 60 % of the documents have a value, so both presence and values have blocks.
+//! A million and ten million documents, or `DOCVALUES_BENCH_DOCS`, a list. With `DOCVALUES_BENCH_RECORD`, a file, it adds the
+//! tables to that record, and writes a plot beside it.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;
+use std::path::Path;
+use std::slice::Chunks;
+use std::time::Duration;
 
 use criterion::measurement::Measurement;
-use criterion::{BenchmarkGroup, BenchmarkId, Throughput, criterion_group, criterion_main};
-use docvalues::prelude::*;
-use docvalues::{JumpTables, Numeric, Section};
-use docvalues_benches::data::{self, Numbers};
-use docvalues_benches::segment::{self, Written};
-use docvalues_benches::{Bench, ThreadTime};
+use criterion::{Throughput, criterion_group, criterion_main};
+use docvalues::DocId;
+use docvalues_benches::jump_shapes::{self, Shape};
+use docvalues_benches::layouts::{self, Tables, Values};
+use docvalues_benches::line_plot::{LinePlot, Scale};
+use docvalues_benches::record::Run;
+use docvalues_benches::{Bench, ThreadTime, data};
 
-const NAME: &str = "price60";
+/// The numbers of a block of Lucene.
+const BLOCK: usize = 16_384;
 
-/// Single documents of one iteration: too many for the branch predictor to learn.
-const LOOKUPS: usize = 5_000;
+/// Look-ups at random, in parts of which an iteration takes the next one: too many for caches and the branch predictor to
+/// learn.
+const RANDOM: usize = 100_000;
+const PART: usize = 1_000;
 
-fn label(mode: JumpTables) -> &'static str {
-    match mode {
-        JumpTables::Ignore => "ignore",
-        JumpTables::BuildOnFirstUse => "build",
-        JumpTables::Baked => "baked",
-        other => panic!("no label for {other:?}"),
+/// Look-ups in ascending order, all in each iteration.
+const ASCENDING: usize = 10_000;
+
+const LAYOUTS: [&str; 2] = ["lucene", "docvalues"];
+
+const HEADER: [&str; 8] = [
+    "documents, presence, order",
+    "neither (Lucene 7)",
+    "ranks",
+    "jumps",
+    "both (Lucene 8)",
+    "gain of both",
+    "of jumps beside ranks",
+    "of ranks beside jumps",
+];
+
+/// The row of each size that is drawn.
+const PLOTTED: (&str, &str, &str) = ("lucene", "60%", "random");
+
+const NAMES: [&str; 4] = ["neither", "ranks", "jumps", "both"];
+
+/// A column in either layout.
+enum Column {
+    Lucene(layouts::lucene::Column),
+    Docvalues(Box<layouts::docvalues::Column>),
+}
+
+impl Column {
+    fn encode(layout: &str, values: &[i64], present: Option<&[u64]>) -> Column {
+        match layout {
+            "lucene" => Column::Lucene(layouts::lucene::Column::encode(values, present, false, BLOCK)),
+            _ => Column::Docvalues(Box::new(layouts::docvalues::Column::encode(values, present))),
+        }
     }
-}
 
-fn open(written: &Written, jump_tables: JumpTables) -> Numeric {
-    written.open(OpenOptions::new().jump_tables(jump_tables)).numeric(NAME).expect("written")
-}
-
-/// The sum of all values of `docs`.
-fn sum(docs: &[DocId], mut get: impl FnMut(DocId) -> docvalues::column::Result<Option<i64>>) -> i64 {
-    docs.iter().map(|&doc| get(doc).expect("good bytes").unwrap_or(0)).sum()
-}
-
-struct Asked {
-    random: Vec<DocId>,
-    hits: Vec<DocId>,
-    plain: Numbers,
-}
-
-impl Asked {
-    fn expected(&self, docs: &[DocId]) -> i64 {
-        docs.iter().map(|doc| self.plain.values[doc.get() as usize]).sum()
-    }
-}
-
-fn jump_tables(c: &mut Bench) {
-    let docs = docvalues_benches::docs();
-    for docs in [docs / 10, docs, docs * 10] {
-        let written = segment::write(docs, &[NAME], WriterOptions::default());
-        let sections = written.summary.columns[0].sections();
-        let table = |(name, _): &&(Section, u64)| matches!(name, Section::PresenceJump | Section::ValuesJump);
-        let tables: u64 = sections.iter().filter(table).map(|(_, bytes)| bytes).sum();
-        println!(
-            "jump_tables: {docs} documents, {} bytes, {tables} of them jump tables",
-            written.bytes.len()
-        );
-        let requested = Asked {
-            random: data::random_docs(docs, LOOKUPS),
-            hits: data::hits(docs, 100),
-            plain: data::numbers(NAME, docs),
-        };
-        for mode in JumpTables::ALL {
-            let mut group = c.benchmark_group("jump_tables");
-            many(&mut group, &open(&written, mode), label(mode), &requested);
-            first(&mut group, &written, mode, &requested);
-            group.finish();
+    /// The sum of the values of `docs`, and the headers that were read.
+    fn sum(&self, tables: Tables, docs: &[DocId]) -> (i64, u64) {
+        match self {
+            Column::Lucene(column) => sum(&mut column.iterator(tables), docs),
+            Column::Docvalues(column) => sum(&mut column.iterator(tables), docs),
         }
     }
 }
 
-fn many(group: &mut BenchmarkGroup<'_, ThreadTime>, column: &Numeric, mode: &str, requested: &Asked) {
-    let id = |question| BenchmarkId::new(format!("{question}/{mode}"), column.info().docs);
-    let random = || sum(black_box(&requested.random), |doc| column.get(doc));
-    assert_eq!(random(), requested.expected(&requested.random));
-    group.throughput(Throughput::Elements(LOOKUPS as u64));
-    group.bench_function(id("random_get"), |b| b.iter(random));
-
-    group.throughput(Throughput::Elements(requested.hits.len() as u64));
-    let ascending = || sum(black_box(&requested.hits), |doc| column.get(doc));
-    assert_eq!(ascending(), requested.expected(&requested.hits));
-    group.bench_function(id("ascending_get"), |b| b.iter(ascending));
-
-    let mut out = vec![0; requested.hits.len()];
-    let mut gather = || {
-        column.gather_or(black_box(&requested.hits), &mut out, 0).expect("good bytes");
-        out.iter().sum::<i64>()
-    };
-    assert_eq!(gather(), requested.expected(&requested.hits));
-    group.bench_function(id("ascending_gather"), |b| b.iter(&mut gather));
+fn sum(cursor: &mut impl Values, docs: &[DocId]) -> (i64, u64) {
+    let sum = docs.iter().filter_map(|&doc| cursor.get(doc)).fold(0, i64::wrapping_add);
+    (sum, cursor.headers().iter().sum())
 }
 
-fn first(
-    group: &mut BenchmarkGroup<'_, impl Measurement>,
-    written: &Written,
-    mode: JumpTables,
-    requested: &Asked,
-) {
-    let docs = written.summary.docs;
-    let last = (0..docs).rev().map(DocId::new).find(|doc| requested.plain.values[doc.get() as usize] != 0);
-    let last = last.expect("a document with a value");
-    let first = || open(written, mode).get(last).expect("good bytes");
-    assert_eq!(first(), Some(requested.plain.values[last.get() as usize]));
-    group.throughput(Throughput::Elements(1));
-    group.bench_function(BenchmarkId::new(format!("first_get/{}", label(mode)), docs), |b| b.iter(first));
+/// Nanoseconds of CPU time and headers of a look-up.
+#[derive(Clone, Copy, Default)]
+struct Cost {
+    nanos: f64,
+    headers: f64,
+}
+
+fn jump_tables(c: &mut Bench) {
+    let sizes = std::env::var("DOCVALUES_BENCH_DOCS").unwrap_or_else(|_| "1_000_000,10_000_000".to_owned());
+    println!("ns a look-up, and in brackets the headers that it reads");
+    let command =
+        format!("DOCVALUES_BENCH_DOCS={sizes} cargo bench -p docvalues-benches --bench jump_tables");
+    let mut tables = LAYOUTS.map(|_| vec![HEADER.map(str::to_owned).to_vec()]);
+    let mut lines = NAMES.map(|name| (name.to_owned(), Vec::new()));
+    for docs in sizes.split(',').map(|docs| docvalues_benches::count(docs).expect("numbers of documents")) {
+        let values = jump_shapes::values(docs);
+        for (name, shape) in Shape::EACH {
+            let present = shape.present(docs);
+            for (layout, table) in LAYOUTS.into_iter().zip(&mut tables) {
+                let column = Column::encode(layout, &values, present.as_deref());
+                let random = data::random_docs(docs, RANDOM);
+                let mut ascending = random[..ASCENDING].to_vec();
+                ascending.sort_unstable();
+                for (order, asked, part) in [("random", &random, PART), ("ascending", &ascending, ASCENDING)]
+                {
+                    let parts = asked.chunks(part);
+                    let costs = measure(c, &column, &format!("{layout}/{name}/{order}/{docs}"), parts);
+                    let size = f64::from(docs) / 1e6;
+                    if (layout, name, order) == PLOTTED {
+                        lines.iter_mut().zip(costs).for_each(|((_, line), cost)| {
+                            line.push((f64::from(docs), cost.nanos));
+                        });
+                    }
+                    let row = row(&format!("{size} million, {name}, {order}"), costs);
+                    println!("{layout}: {}", row.join(" | "));
+                    table.push(row);
+                }
+            }
+        }
+    }
+    if let Some(path) = std::env::var_os("DOCVALUES_BENCH_RECORD") {
+        let mut run = Run::new(&command, "the last of ten samples of criterion");
+        LAYOUTS.into_iter().zip(tables).for_each(|(layout, table)| run.table(layout, table));
+        run.write(path.as_ref()).expect("a record");
+        let plot = LinePlot {
+            title: "A look-up at random in Lucene's layout, 60 % of the documents with a value".to_owned(),
+            scales: ["documents", "ns"],
+            horizontal: Scale::Logarithmic,
+            lines: lines.into(),
+        };
+        let svg = Path::new(&path).with_extension("svg");
+        std::fs::write(svg, plot.draw().expect("points")).expect("a folder");
+    }
+}
+
+/// The cost of each choice of tables, for look-ups in parts.
+fn measure(c: &mut Bench, column: &Column, name: &str, parts: Chunks<'_, DocId>) -> [Cost; 4] {
+    let mut costs = [Cost::default(); 4];
+    let mut group = c.benchmark_group("jump_tables");
+    group
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(20))
+        .measurement_time(Duration::from_millis(150));
+    let sums = Tables::EACH.map(|tables| column.sum(tables, parts.clone().next().unwrap_or_default()).0);
+    assert!(sums.iter().all(|sum| *sum == sums[0]), "{name}: {sums:?}");
+    for ((tables, label), cost) in Tables::EACH.into_iter().zip(NAMES).zip(&mut costs) {
+        let mut next = parts.clone().cycle();
+        let len = next.clone().next().map_or(0, <[DocId]>::len);
+        group.throughput(Throughput::Elements(len as u64));
+        group.bench_function(format!("{name}/{label}"), |b| {
+            b.iter_custom(|iterations| {
+                let (start, mut headers) = (ThreadTime.start(), 0);
+                for _ in 0..iterations {
+                    let (sum, read) = column.sum(tables, next.next().unwrap_or_default());
+                    black_box(sum);
+                    headers += read;
+                }
+                let time = ThreadTime.end(start);
+                let each = |total: f64| total / iterations as f64 / len as f64;
+                *cost = Cost { nanos: each(time.as_nanos() as f64), headers: each(headers as f64) };
+                time
+            });
+        });
+    }
+    group.finish();
+    costs
+}
+
+/// The times and headers of each choice of tables, and what both gain, and each beside the other.
+fn row(name: &str, costs: [Cost; 4]) -> Vec<String> {
+    let cell = |Cost { nanos, headers }: Cost| match headers {
+        0.0 => format!("{nanos:.1}"),
+        _ => format!("{nanos:.1} ({headers:.2})"),
+    };
+    let [neither, ranks, jumps, both] = costs.map(|cost| cost.nanos);
+    let gains = [neither / both, ranks / both, jumps / both].map(|gain| format!("{gain:.1}x"));
+    std::iter::once(name.to_owned()).chain(costs.map(cell)).chain(gains).collect()
 }
 
 criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = jump_tables }

@@ -1,10 +1,10 @@
-//! Time from a file to its first value, by number of columns.
+//! Time from a file to its first value, by number of columns, relative to 10 columns.
 //!
-//! Read `open/<where>/<columns>`: open the segment, open a column, get one value, close. `another/<columns>` opens one
-//! more column of an open segment in memory. Mapped files are in the page cache.
+//! `open-columns/CONTENDER/COLUMNS`: open the segment, open a column, get one value, close, in `memory` or `mapped` (in the
+//! page cache); `another` opens one more column of an open segment in memory.
 //!
-//! `open/ids/<kind>/<form>` opens a segment and its index of a million ids. An index of blocks is copied, and its
-//! checksums and structure are checked.
+//! `open-ids/FORM/IDS` opens a segment and its index of a million UUIDs. An index of blocks is copied, and its checksums
+//! and structure are checked.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::path::Path;
@@ -57,7 +57,7 @@ fn value(segment: &Segment, column: &str) -> Option<i64> {
 fn open(c: &mut Bench) {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let path = folder.path().join("columns.dv");
-    let mut group = c.benchmark_group("open");
+    let mut group = c.benchmark_group("open-columns");
     for columns in [10, 1_000, 65_000] {
         let bytes: Arc<[u8]> = write(columns).into();
         std::fs::write(&path, &bytes).expect("a file can be written");
@@ -96,29 +96,27 @@ fn ids(c: &mut Bench) {
     let ids = docvalues_benches::docs().min(IDS);
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let path = folder.path().join("ids.dv");
-    for kind in IdKind::ALL {
-        let mut group = c.benchmark_group(format!("open/ids/{kind}"));
-        for form in IdForm::ALL {
-            let mut schema = Schema::new();
-            let id = schema.add(FieldSpec::new("_id", LogicalType::Utf8)).expect("the first one");
-            let mut writer = SegmentWriter::create(&path, schema, WriterOptions::default())
-                .expect("a file can be written");
-            writer.id_field(id, IdOptions { form, ..IdOptions::default() }).expect("a column of strings");
-            for i in 0..ids {
-                let mut document = writer.document();
-                document.str(id, &kind.id(i)).expect("text");
-                document.finish().expect("memory does not fail");
-            }
-            writer.finish().expect("a file can be written");
-            let found =
-                mapped(&path).ids().expect("good bytes").expect("an index").find(kind.id(7).as_bytes());
-            assert_eq!(found.expect("good bytes"), Some(DocId::new(7)));
-            group.bench_function(form.name(), |b| {
-                b.iter(|| mapped(&path).ids().expect("good bytes").expect("an index").len());
-            });
+    let kind = IdKind::Uuid;
+    let mut group = c.benchmark_group("open-ids");
+    for form in IdForm::ALL {
+        let mut schema = Schema::new();
+        let id = schema.add(FieldSpec::new("_id", LogicalType::Utf8)).expect("the first one");
+        let mut writer =
+            SegmentWriter::create(&path, schema, WriterOptions::default()).expect("a file can be written");
+        writer.id_field(id, IdOptions { form, ..IdOptions::default() }).expect("a column of strings");
+        for i in 0..ids {
+            let mut document = writer.document();
+            document.str(id, &kind.id(i)).expect("text");
+            document.finish().expect("memory does not fail");
         }
-        group.finish();
+        writer.finish().expect("a file can be written");
+        let found = mapped(&path).ids().expect("good bytes").expect("an index").find(kind.id(7).as_bytes());
+        assert_eq!(found.expect("good bytes"), Some(DocId::new(7)));
+        group.bench_function(BenchmarkId::new(form.name(), ids), |b| {
+            b.iter(|| mapped(&path).ids().expect("good bytes").expect("an index").len());
+        });
     }
+    group.finish();
 }
 
 criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = open, ids }

@@ -1,9 +1,10 @@
-//! Speed of presence: from a document to the index of its value.
+//! Cost of presence, from a document to the index of its value, relative to a `Vec` with an index for each document.
 //!
 //! The bench compares densities, in bytes and time, and single lookups with batches. Read
 //! `rank/<density>/<how>/<order>`; throughput is documents a second. The baseline `array` is a `Vec<u32>` with an
-//! index or a marker for each document: the most bytes, and one load. The documents are the hits of a query at 1 % and
-//! 0.01 %, ascending, and a tenth of all in random order.
+//! index or a marker for each document: the most bytes, and one load. `no_rank` finds the block by its jump table, and
+//! counts without the rank table. The documents are the hits of a query at 1 % and 0.01 %, ascending, and a tenth of all in
+//! random order.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::convert::Infallible;
@@ -92,6 +93,18 @@ fn rank(c: &mut Bench) {
             assert_eq!(out, expected);
             group.bench_function(BenchmarkId::new("rank", order), |b| {
                 b.iter(|| one_by_one(black_box(&mut out)));
+            });
+
+            let no_rank = |out: &mut [u32]| {
+                let mut walk = reader.walk(true, false);
+                for (&doc, out) in requested.iter().zip(out) {
+                    *out = walk.rank(doc).expect("good bytes").map_or(NO_VALUE, |index| index.get());
+                }
+            };
+            no_rank(&mut out);
+            assert_eq!(out, expected);
+            group.bench_function(BenchmarkId::new("no_rank", order), |b| {
+                b.iter(|| no_rank(black_box(&mut out)));
             });
 
             let batch = |out: &mut [u32]| reader.rank_many(requested, out).expect("good bytes");

@@ -1,23 +1,16 @@
-//! Gain and cost of an index sort.
+//! Gain and cost of an index sort, relative to unsorted documents.
 //!
-//! The bench compares a range filter on the first sort key, the bytes of each column (printed), and the time to build.
-//! Read `sort/range/<column>/<how>` and `sort/build/<how>`; throughput is documents a second.
-//!
-//! | how | |
-//! | --- | --- |
-//! | `sorted` | a filter into a bitset, on a segment whose first sort key is the column |
-//! | `doc_range` | its documents, as a range |
-//! | `unsorted` | the filter on unsorted documents |
-//! | `as_they_come` | a segment of six columns in memory, unsorted |
-//! | `by_status_size` | sorted by two columns of numbers, the second one descending |
-//! | `by_host` | sorted by a column with a dictionary |
-//! | `in_order` | sorted by a column that ascends already |
+//! `sort-range/CONTENDER/COLUMN` is a range filter: into a bitset, on a segment whose first sort key is the column
+//! (`sorted`), its documents as a range (`doc-range`), and the filter on `unsorted` documents. `sort-build/KEY/DOCUMENTS`
+//! builds a segment of seven columns in memory: `unsorted`, by two columns of numbers, the second one descending
+//! (`status-size`), by a column with a dictionary (`host`), and by one that ascends already (`in-order`). It prints the
+//! bytes of each column. Throughput is documents a second.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;
 use std::ops::RangeInclusive;
 
-use criterion::{Throughput, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Throughput, criterion_group, criterion_main};
 use docvalues::prelude::*;
 use docvalues::{Filter, bits};
 use docvalues_benches::segment::{self, Written};
@@ -28,9 +21,9 @@ const COLUMNS: [&str; 6] = ["host", "price60", "size", "status", "tags", "ts"];
 fn keys(how: &str) -> Vec<SortKey> {
     let [host, size, status] = ["host", "size", "status"].map(SortKey::new);
     match how {
-        "by_status_size" => vec![status, size.descending()],
-        "by_host" => vec![host],
-        "in_order" => vec![SortKey::new("number")],
+        "status-size" => vec![status, size.descending()],
+        "host" => vec![host],
+        "in-order" => vec![SortKey::new("number")],
         _ => vec![],
     }
 }
@@ -38,7 +31,7 @@ fn keys(how: &str) -> Vec<SortKey> {
 fn show_bytes(unsorted: &Written, sorted: &Written, how: &str) {
     let columns = unsorted.summary.columns.iter().zip(&sorted.summary.columns);
     let columns = columns.map(|(a, b)| format!("{} {} -> {}", a.field().name, a.bytes, b.bytes));
-    println!("sort/{how}: {}", columns.collect::<Vec<_>>().join(", "));
+    println!("sort-build/{how}: {}", columns.collect::<Vec<_>>().join(", "));
 }
 
 fn range(c: &mut Bench) {
@@ -61,13 +54,15 @@ fn range(c: &mut Bench) {
             bits::count(&found)
         };
         let matches = run(&filters[1]);
-        println!("sort/range/{name}: {matches} of {docs} documents match");
+        println!("sort-range/{name}: {matches} of {docs} documents match");
         assert_eq!(run(&filters[0]), matches);
-        let mut group = c.benchmark_group(format!("sort/range/{name}"));
+        let mut group = c.benchmark_group("sort-range");
         group.throughput(Throughput::Elements(docs.into()));
-        group.bench_function("sorted", |b| b.iter(|| run(&filters[0])));
-        group.bench_function("doc_range", |b| b.iter(|| sorted.doc_range(black_box(wanted.clone()))));
-        group.bench_function("unsorted", |b| b.iter(|| run(&filters[1])));
+        group.bench_function(BenchmarkId::new("sorted", name), |b| b.iter(|| run(&filters[0])));
+        group.bench_function(BenchmarkId::new("doc-range", name), |b| {
+            b.iter(|| sorted.doc_range(black_box(wanted.clone())));
+        });
+        group.bench_function(BenchmarkId::new("unsorted", name), |b| b.iter(|| run(&filters[1])));
         group.finish();
     }
 }
@@ -92,13 +87,13 @@ fn build(c: &mut Bench) {
         Written { bytes: bytes.into(), summary }
     };
     let mut group = c.benchmark_group("sort/build");
-    group.throughput(Throughput::Elements(docs.into()));
-    for how in ["as_they_come", "by_status_size", "by_host", "in_order"] {
-        group.bench_function(how, |b| b.iter(|| build(how)));
+    group.throughput(Throughput::Elements(docs.into())).sample_size(10);
+    for how in ["unsorted", "status-size", "host", "in-order"] {
+        group.bench_function(BenchmarkId::new(how, docs), |b| b.iter(|| build(how)));
     }
     group.finish();
-    let unsorted = build("as_they_come");
-    ["by_status_size", "by_host"].iter().for_each(|how| show_bytes(&unsorted, &build(how), how));
+    let unsorted = build("unsorted");
+    ["status-size", "host"].iter().for_each(|how| show_bytes(&unsorted, &build(how), how));
 }
 
 criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = range, build }

@@ -1,8 +1,8 @@
-//! Speed of a dictionary, from ords to terms and from terms to ords.
+//! Cost of a dictionary, from ords to terms and from terms to ords, relative to a `Vec<Vec<u8>>` and binary search.
 //!
-//! Read `terms/<terms>/<question>/<how>`; throughput is terms a second. The baseline is a `Vec<Vec<u8>>` with binary
-//! search. The terms are the hosts of the documents (22 bytes, long common prefixes) and 64-digit hexadecimal ids (no
-//! common prefixes). `each` walks over all terms; `in_order` looks up one after the other.
+//! `terms-QUESTION/CONTENDER/TERMS`: the hosts of the documents (22 bytes, long common prefixes) and 64-digit hexadecimal
+//! ids (no common prefixes). `term` finds the terms of random ords, one by one or by a `gather`, `hit` and `miss` the ords
+//! of terms, `prefix` a range; `each` walks over all terms. Throughput is terms a second.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::convert::Infallible;
@@ -46,13 +46,9 @@ fn ids() -> Vec<Vec<u8>> {
     ids
 }
 
-/// Random ords, and the same number of consecutive ones.
-fn orders(count: u32) -> [(&'static str, Vec<TermOrd>); 2] {
+fn random_ords(count: u32) -> Vec<TermOrd> {
     let mut random = SplitMix64::new(1);
-    let start = random.below_u32(count);
-    let scattered = (0..LOOKUPS).map(|_| TermOrd::new(random.below_u32(count))).collect();
-    let in_order = (start..).take(LOOKUPS).map(|ord| TermOrd::new(ord % count)).collect();
-    [("random", scattered), ("in_order", in_order)]
+    (0..LOOKUPS).map(|_| TermOrd::new(random.below_u32(count))).collect()
 }
 
 /// The baseline for a prefix: two binary searches.
@@ -77,41 +73,39 @@ fn terms(c: &mut Bench) {
 
 /// Ord to term.
 fn to_terms(c: &mut Bench, name: &str, terms: &[Vec<u8>], reader: &DictionaryReader<Owned>) {
-    let mut group = c.benchmark_group(format!("terms/{name}"));
+    let mut group = c.benchmark_group("terms-term");
     let mut term = Vec::new();
-    for (order, ords) in orders(reader.len()) {
-        for &ord in &ords {
-            reader.term(ord, &mut term).expect("an ord");
-            assert_eq!(term, terms[ord.get() as usize]);
-        }
-        group.throughput(Throughput::Elements(LOOKUPS as u64));
-        let question = format!("term_{order}");
-        group.bench_function(BenchmarkId::new(&question, "dictionary"), |b| {
-            b.iter(|| {
-                for &ord in &ords {
-                    reader.term(ord, black_box(&mut term)).expect("an ord");
-                }
-            });
-        });
-        let mut gather = reader.gather();
-        group.bench_function(BenchmarkId::new(&question, "gather"), |b| {
-            let mut bytes = Vec::new();
-            b.iter(|| {
-                for ords in ords.chunks(dictionary::BATCH) {
-                    bytes.clear();
-                    gather.locate(ords).expect("ords");
-                    gather.append_to(black_box(&mut bytes)).expect("good bytes");
-                }
-            });
-        });
-        group.bench_function(BenchmarkId::new(&question, "vec"), |b| {
-            b.iter(|| {
-                for &ord in &ords {
-                    terms[ord.get() as usize].clone_into(black_box(&mut term));
-                }
-            });
-        });
+    let ords = random_ords(reader.len());
+    for &ord in &ords {
+        reader.term(ord, &mut term).expect("an ord");
+        assert_eq!(term, terms[ord.get() as usize]);
     }
+    group.throughput(Throughput::Elements(LOOKUPS as u64));
+    group.bench_function(BenchmarkId::new("dictionary", name), |b| {
+        b.iter(|| {
+            for &ord in &ords {
+                reader.term(ord, black_box(&mut term)).expect("an ord");
+            }
+        });
+    });
+    let mut gather = reader.gather();
+    group.bench_function(BenchmarkId::new("gather", name), |b| {
+        let mut bytes = Vec::new();
+        b.iter(|| {
+            for ords in ords.chunks(dictionary::BATCH) {
+                bytes.clear();
+                gather.locate(ords).expect("ords");
+                gather.append_to(black_box(&mut bytes)).expect("good bytes");
+            }
+        });
+    });
+    group.bench_function(BenchmarkId::new("vec", name), |b| {
+        b.iter(|| {
+            for &ord in &ords {
+                terms[ord.get() as usize].clone_into(black_box(&mut term));
+            }
+        });
+    });
     let walk = || {
         let mut total = 0;
         let walked = reader.for_each(0..reader.len(), |_, term| {
@@ -122,9 +116,11 @@ fn to_terms(c: &mut Bench, name: &str, terms: &[Vec<u8>], reader: &DictionaryRea
         total
     };
     assert_eq!(walk() as u64, reader.total_len());
+    group.finish();
+    let mut group = c.benchmark_group("terms-each");
     group.throughput(Throughput::Elements(reader.len().into()));
-    group.bench_function("each/dictionary", |b| b.iter(walk));
-    group.bench_function("each/vec", |b| {
+    group.bench_function(BenchmarkId::new("dictionary", name), |b| b.iter(walk));
+    group.bench_function(BenchmarkId::new("vec", name), |b| {
         b.iter(|| terms.iter().map(|term| black_box(term.as_slice()).len()).sum::<usize>());
     });
     group.finish();
@@ -132,25 +128,26 @@ fn to_terms(c: &mut Bench, name: &str, terms: &[Vec<u8>], reader: &DictionaryRea
 
 /// Term to ord.
 fn to_ords(c: &mut Bench, name: &str, terms: &[Vec<u8>], reader: &DictionaryReader<Owned>) {
-    let mut group = c.benchmark_group(format!("terms/{name}"));
-    group.throughput(Throughput::Elements(LOOKUPS as u64));
-    let [(_, ords), _] = orders(reader.len());
+    let ords = random_ords(reader.len());
     let hits: Vec<Vec<u8>> = ords.iter().map(|ord| terms[ord.get() as usize].clone()).collect();
     let misses = hits.iter().map(|term| [term.as_slice(), b"x"].concat()).collect();
-    for (question, requested) in [("seek_hit", &hits), ("seek_miss", &misses)] {
+    for (question, requested) in [("terms-hit", &hits), ("terms-miss", &misses)] {
         for term in requested {
             let expected = terms.binary_search(term).ok();
             let ord = reader.seek_exact(term).expect("good bytes");
             assert_eq!(ord.map(|ord| ord.get() as usize), expected);
-            assert_eq!(ord.is_some(), question == "seek_hit");
+            assert_eq!(ord.is_some(), question == "terms-hit");
         }
         let dictionary = |term: &[u8]| reader.seek_exact(term).expect("good bytes");
-        group.bench_function(BenchmarkId::new(question, "dictionary"), |b| {
+        let mut group = c.benchmark_group(question);
+        group.throughput(Throughput::Elements(LOOKUPS as u64));
+        group.bench_function(BenchmarkId::new("dictionary", name), |b| {
             b.iter(|| requested.iter().filter(|term| dictionary(term).is_some()).count());
         });
-        group.bench_function(BenchmarkId::new(question, "vec"), |b| {
+        group.bench_function(BenchmarkId::new("vec", name), |b| {
             b.iter(|| requested.iter().filter(|term| terms.binary_search(term).is_ok()).count());
         });
+        group.finish();
     }
     // A tenth of the hosts share 5 bytes, and so on; of the ids 8 digits are unique.
     let prefixes: Vec<&[u8]> = hits.iter().map(|term| &term[..8]).collect();
@@ -158,12 +155,14 @@ fn to_ords(c: &mut Bench, name: &str, terms: &[Vec<u8>], reader: &DictionaryRead
         let Range { start, end } = reader.prefix(prefix).expect("good bytes");
         assert_eq!(start as usize..end as usize, prefixed(terms, prefix));
     }
-    group.bench_function("prefix/dictionary", |b| {
+    let mut group = c.benchmark_group("terms-prefix");
+    group.throughput(Throughput::Elements(LOOKUPS as u64));
+    group.bench_function(BenchmarkId::new("dictionary", name), |b| {
         b.iter(|| {
             prefixes.iter().map(|prefix| reader.prefix(prefix).expect("good bytes").len()).sum::<usize>()
         });
     });
-    group.bench_function("prefix/vec", |b| {
+    group.bench_function(BenchmarkId::new("vec", name), |b| {
         b.iter(|| prefixes.iter().map(|prefix| prefixed(terms, prefix).len()).sum::<usize>());
     });
     group.finish();

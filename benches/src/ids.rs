@@ -1,6 +1,7 @@
 //! Ids of documents, as in search engines. `peers/lucene/src/common/Ids.java` generates the same ids.
 
 use std::fmt;
+use std::str::FromStr;
 
 use docvalues_testkit::rng::SplitMix64;
 
@@ -13,11 +14,13 @@ pub enum IdKind {
     Auto,
     /// `doc-` and ten digits.
     Seq,
+    /// One of 500 tenants and a number: `tenant-042-0000001234`.
+    Tenant,
 }
 
 impl IdKind {
     /// Every kind.
-    pub const ALL: [IdKind; 3] = [IdKind::Uuid, IdKind::Auto, IdKind::Seq];
+    pub const ALL: [IdKind; 4] = [IdKind::Uuid, IdKind::Auto, IdKind::Seq, IdKind::Tenant];
 
     /// The name.
     pub fn name(self) -> &'static str {
@@ -25,6 +28,7 @@ impl IdKind {
             IdKind::Uuid => "uuid",
             IdKind::Auto => "auto",
             IdKind::Seq => "seq",
+            IdKind::Tenant => "tenant",
         }
     }
 
@@ -34,7 +38,20 @@ impl IdKind {
             IdKind::Uuid => uuid(i),
             IdKind::Auto => auto(i),
             IdKind::Seq => format!("doc-{i:010}"),
+            IdKind::Tenant => format!("tenant-{:03}-{i:010}", tenant(i)),
         }
+    }
+}
+
+impl FromStr for IdKind {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<IdKind, String> {
+        let named = |kind: &IdKind| kind.name() == name;
+        IdKind::ALL
+            .into_iter()
+            .find(named)
+            .ok_or_else(|| format!("expected {}, found {name}", IdKind::ALL.map(IdKind::name).join(", ")))
     }
 }
 
@@ -118,6 +135,11 @@ impl<'a> Window<'a> {
     }
 }
 
+/// The tenant of the `i`-th document, in no order.
+fn tenant(i: u32) -> u32 {
+    ((i.wrapping_mul(0x9e37_79b1) >> 16) * 500) >> 16
+}
+
 fn uuid(i: u32) -> String {
     // The `i`-th pair of one stream.
     let mut stream = SplitMix64::new(GAMMA.wrapping_mul(2 * u64::from(i)));
@@ -160,6 +182,8 @@ mod tests {
         assert_eq!(IdKind::Auto.id(7), "6ADlz4sBjR9CpzNcaBAB");
         assert_eq!(IdKind::Auto.id(12_345), "GgDlz4sBjR9CpzNccUGl");
         assert_eq!(IdKind::Seq.id(7), "doc-0000000007");
+        assert_eq!(IdKind::Tenant.id(7), "tenant-163-0000000007");
+        assert_eq!(IdKind::Tenant.id(12_345), "tenant-314-0000012345");
         assert_eq!(random(1_000_000, 4).collect::<Vec<_>>(), [0, 248_388, 967_388, 935_006]);
     }
 

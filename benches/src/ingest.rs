@@ -1,6 +1,7 @@
 //! Documents of eight fields with an id. `peers/lucene/src/common/IngestDocs.java` generates the same documents.
 
-use docvalues::{BytesKind, Document, FieldId, FieldSpec, LogicalType, Schema, WriteError};
+use docvalues::store::{Store, StoreSchema, WriteBatch};
+use docvalues::{BytesKind, Document, Field, FieldId, FieldSpec, Kind, LogicalType, Schema, WriteError};
 use docvalues_testkit::rng::SplitMix64;
 
 use crate::ids::{GAMMA, IdKind};
@@ -105,6 +106,53 @@ pub fn schema() -> (Schema, [FieldId; 8]) {
     ];
     let fields = fields.map(|field| schema.add(field).expect("names differ"));
     (schema, fields)
+}
+
+/// A document with its id and version.
+pub type Versioned = (IngestDoc, String, i64);
+
+/// The schema of a store of these documents, with ids and versions or without.
+pub fn store_schema(with_ids: bool) -> StoreSchema {
+    if !with_ids {
+        return store_fields(false);
+    }
+    store_fields(true)
+        .with_id_field("id")
+        .and_then(|schema| schema.with_version_field("version"))
+        .expect("these fields")
+}
+
+/// The fields of these documents, with those of ids and versions as plain values.
+pub fn store_fields(with_ids: bool) -> StoreSchema {
+    let numbers = [("ts", LogicalType::I64), ("size", LogicalType::I64), ("code", LogicalType::I64)];
+    let numbers = numbers.into_iter().chain([("price", LogicalType::F64), ("flag", LogicalType::Bool)]);
+    let numbers = numbers.map(|(name, logical)| (name, Kind::Numeric, logical));
+    let strings = [("host", Kind::Sorted), ("status", Kind::Sorted), ("path", Kind::Binary)];
+    let strings = strings.map(|(name, kind)| (name, kind, LogicalType::Utf8));
+    let ids = [("id", Kind::Binary, LogicalType::Utf8), ("version", Kind::Numeric, LogicalType::I64)];
+    let ids = ids.into_iter().filter(|_| with_ids);
+    let fields = numbers.chain(strings).chain(ids);
+    let fields = fields.map(|(name, kind, logical)| Field::new(name, kind, logical));
+    fields.fold(StoreSchema::new(), |schema, field| schema.with_field(field).expect("names differ"))
+}
+
+/// A batch of documents for a store.
+pub fn batch(store: &Store, docs: &[Versioned], with_ids: bool) -> WriteBatch {
+    let mut batch = store.batch().expect("a schema");
+    let names = ["ts", "size", "code", "price", "flag", "host", "status", "path"];
+    let fields: [FieldId; 8] = names.map(|name| batch.field(name).expect("a field"));
+    let of_ids = with_ids.then(|| ["id", "version"].map(|name| batch.field(name).expect("a field")));
+    for (values, id, version) in docs {
+        let mut doc = batch.upsert();
+        values.add_to(&mut doc, &fields).expect("values of these types");
+        if let Some([id_field, version_field]) = of_ids {
+            doc.str(id_field, id)
+                .and_then(|doc| doc.i64(version_field, *version))
+                .expect("an id and a version");
+        }
+        doc.finish().expect("a document");
+    }
+    batch
 }
 
 /// A hash of `count` documents and their ids from the number `first` on: must equal that of Java.

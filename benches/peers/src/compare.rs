@@ -1,4 +1,4 @@
-//! The driver: starts a process for each column of each peer, round by round, and writes the report.
+//! The driver: starts a process for each column of each peer, round by round, and writes the record.
 
 use std::fs;
 use std::io::Write;
@@ -27,7 +27,7 @@ usage: benches/peers/run [--quick] [--docs N] [--rounds N] [--only NAME]... [--n
   --only NAME      only this peer, column or workload, beside docvalues. May be repeated
   --no-cpus        without docvalues-avx2 and docvalues-any, which are docvalues with AVX2 and with portable
                    kernels; --only can still name them
-  --report FOLDER  folder of benchmarks-peers.md (docs; with --only a folder of the target directory)
+  --report FOLDER  folder of benchmarks/peers.json and of the plots (docs; with --only a folder of the target directory)
   --keep           read the files of the last run instead of building them again
 
 peers: docvalues docvalues-avx2 docvalues-any lucene lucene-10.5.0 lucene-9.12.3 lucene-8.0.0 lucene-7.7.3 tantivy
@@ -305,7 +305,8 @@ fn finish(machine: &Machine, lines: Vec<Line>, folder: &Path) -> Result<(), Stri
     let written =
         report::write(machine, &results, folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     print!("{}", report::summary(&results, usize::MAX));
-    println!("{}", written.display());
+    println!("{} answers were equal", results.compared);
+    println!("{}; UPDATE_SNAPSHOTS=1 cargo test -p docvalues --test pages rewrites pages", written.display());
     Ok(())
 }
 

@@ -82,7 +82,7 @@ impl FromStr for Shape {
     fn from_str(text: &str) -> Result<Shape, String> {
         let parts = text.split_once('-').and_then(|(kind, rest)| Some((kind, rest.split_once('x')?)));
         let parts = parts.and_then(|(kind, (segments, each))| {
-            let kind = IdKind::ALL.into_iter().find(|one| one.name() == kind)?;
+            let kind = kind.parse().ok()?;
             Some(shape(kind, segments.parse().ok()?, each.parse().ok()?))
         });
         parts

@@ -7,11 +7,13 @@ use std::process::Command;
 use serde::{Deserialize, Serialize};
 
 use crate::cpus;
-use crate::report::rounds;
 
 /// The circumstances of a run: the first line of a results file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Machine {
+    /// The command that measured.
+    #[serde(default)]
+    pub command: String,
     pub commit: String,
     pub date: String,
     /// The name of the CPU, and the kernels that docvalues uses on it.
@@ -38,7 +40,9 @@ impl Machine {
         let kib: f64 = of("/proc/meminfo", "MemTotal").trim_end_matches(" kB").parse().unwrap_or(0.0);
         let changed = stdout_of(root, "git", &["status", "--porcelain", "--untracked-files=no"]);
         let commit = stdout_of(root, "git", &["rev-parse", "--short=12", "HEAD"]);
+        let args: Vec<String> = std::env::args().skip(1).collect();
         Machine {
+            command: format!("benches/peers/run {}", args.join(" ")).trim_end().to_owned(),
             commit: if changed.is_empty() { commit } else { format!("{commit}, with changes") },
             date: stdout_of(root, "date", &["-u", "+%Y-%m-%d"]),
             cpu: format!("{}, {}", of("/proc/cpuinfo", "model name"), cpus::kernels()),
@@ -51,13 +55,6 @@ impl Machine {
             rounds,
             load: (load(), String::new()),
         }
-    }
-}
-
-impl Machine {
-    /// The CPU and the number of rounds, for captions.
-    pub fn measured(&self) -> String {
-        format!("{}; {}", self.cpu, rounds(self.rounds))
     }
 }
 

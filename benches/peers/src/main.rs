@@ -18,6 +18,7 @@ mod machine;
 mod peer;
 mod plot;
 mod python;
+mod record;
 mod report;
 mod results;
 mod session;

@@ -5,10 +5,9 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use crate::cpus;
 use crate::report::figure;
-use crate::results::{Figure, Results, unit};
-use crate::task::{Column, Workload};
+use crate::results::Results;
+use crate::task::Workload;
 
 const WIDTH: f64 = 860.0;
 const LABELS: f64 = 120.0;
@@ -165,27 +164,6 @@ fn around(values: impl Iterator<Item = f64> + Clone) -> Range<f64> {
     let logs = values.filter(|value| *value > 0.0).map(f64::log10);
     let (low, high) = (logs.clone().fold(f64::INFINITY, f64::min), logs.fold(f64::NEG_INFINITY, f64::max));
     if low > high { 0.0..1.0 } else { low - 0.15..(high + 0.15).max(low + 1.0) }
-}
-
-/// The plot of one workload: a row for each column.
-pub fn bars(results: &Results, work: Workload, title: &str) -> String {
-    let (columns, mut peers) = (results.columns(work), results.peers_of(work));
-    // Their marks would hide that of docvalues.
-    peers.retain(|peer| !cpus::is_variant(peer.0));
-    // Times of strings and of ords are not comparable.
-    let alike = |column, found: &Figure| {
-        results.get(work, column, "docvalues").is_none_or(|ours| ours.strings == found.strings)
-    };
-    let row = |column| {
-        let found = peers.iter().filter_map(|peer| Some((peer, results.get(work, column, peer.0)?)));
-        found.filter(|(_, found)| alike(column, found)).collect()
-    };
-    let figures: Vec<(Column, Vec<_>)> = columns.iter().map(|&column| (column, row(column))).collect();
-    let rows = figures.iter().map(|(column, row)| {
-        let mark = |(peer, found): &(&(&'static str, &'static str), &Figure)| (**peer, found.value);
-        (column.name().to_owned(), row.iter().map(mark).collect())
-    });
-    rows_of_marks(title, unit(work), LABELS, &peers, &rows.collect::<Vec<_>>())
 }
 
 /// A peer, its name in the legend, and its figure.

@@ -1,4 +1,4 @@
-//! Writes `benchmarks-peers.md`: tables and plots of all measurements, with losses in bold.
+//! Writes `benchmarks/peers.json`, the record of all measurements, and the plots of docs/benchmarks-peers.md.
 
 mod about;
 
@@ -8,9 +8,10 @@ use std::{fs, io};
 
 use crate::machine::Machine;
 use crate::plot;
-use crate::results::{Results, unit};
+use crate::record;
+use crate::results::Results;
 use crate::task::{Column, Workload};
-use about::{FILES, ORDER, READING, about};
+use about::{FILES, ORDER, READING, title_of};
 
 /// The comparisons of the summary: a variant of docvalues, the peers of which the fastest counts, and a heading.
 const RIVALS: [(&str, &[&str], &str); 5] = [
@@ -24,14 +25,6 @@ const RIVALS: [(&str, &[&str], &str); 5] = [
 /// The peers of the overview plots.
 const OVERVIEW: [(&str, &str); 3] =
     [("lucene-10.5.0", "Lucene 10.5"), ("tantivy", "tantivy"), ("parquet-small", "Parquet, small pages")];
-
-/// The comparisons of the table for CPUs without AVX-512.
-const WITHOUT_AVX512: [(&str, &[&str], &str); 4] = [
-    ("docvalues-avx2", &["tantivy"], "AVX2: tantivy"),
-    ("docvalues-avx2", &["lucene-10.5.0"], "AVX2: Lucene 10.5"),
-    ("docvalues-avx2", &["parquet", "parquet-small"], "AVX2: Parquet"),
-    ("docvalues-any", &["tantivy"], "any: tantivy"),
-];
 
 /// `value` with three significant digits and thousands separators.
 pub fn figure(value: f64) -> String {
@@ -53,7 +46,7 @@ pub fn rounds(count: u32) -> String {
     if count == 1 { "one round".into() } else { format!("medians of {count} rounds") }
 }
 
-/// Writes the report and its plots into `folder`; returns the report's path.
+/// Writes the record and its plots into `folder`; returns the record's path.
 pub fn write(machine: &Machine, results: &Results, folder: &Path) -> io::Result<PathBuf> {
     let plots = folder.join("benchmarks-peers");
     fs::create_dir_all(&plots)?;
@@ -71,69 +64,24 @@ pub fn write(machine: &Machine, results: &Results, folder: &Path) -> io::Result<
             &FILES[..],
         ),
     ] {
-        let workloads: Vec<(Workload, &str)> = workloads.iter().map(|&work| (work, about(work).0)).collect();
+        let workloads: Vec<(Workload, &str)> = workloads.iter().map(|&work| (work, title_of(work))).collect();
         let plot = plot::overview(results, &workloads, &OVERVIEW, title, axis);
         fs::write(plots.join(format!("{name}.svg")), plot)?;
     }
-    let workloads: Vec<Workload> =
-        ORDER.into_iter().filter(|work| results.workloads().contains(work)).collect();
-    for &work in &workloads {
-        fs::write(plots.join(format!("{work}.svg")), plot::bars(results, work, about(work).0))?;
-    }
-    let path = folder.join("benchmarks-peers.md");
-    fs::write(&path, text(machine, results, &workloads))?;
-    Ok(path)
-}
-
-fn text(machine: &Machine, results: &Results, workloads: &[Workload]) -> String {
-    let mut out = String::new();
-    head(&mut out, machine, results);
-    let _ = writeln!(
-        out,
-        "\n## Overview\n\n![Reading](benchmarks-peers/reading.svg)\n\n![Files](benchmarks-peers/files.svg)\n"
-    );
-    out.push_str(&summary(results, 5));
-    ratios(&mut out, results, workloads);
-    without_avx512(&mut out, results, workloads);
-    for &work in workloads {
-        table(&mut out, machine, results, work);
-    }
-    out
-}
-
-fn head(out: &mut String, machine: &Machine, results: &Results) {
-    let docs = figure(machine.docs.into());
-    let _ = write!(
-        out,
-        "# docvalues compared with Lucene, tantivy and Parquet\n\n\
-         [`benches/peers/run`](../benches/peers/README.md) wrote this page. It runs each workload on the same data in every \
-         peer, alternating between them, and fails if two peers compute different sums: {} answers were compared. \
-         [benchmarks.md](benchmarks.md) has the benchmarks of docvalues alone.\n\n\
-         {}; CPU time of one thread; the files are in the page cache. If a peer has several APIs for a workload, the \
-         fastest counts. Absolute times depend on the machine and its load; rely on the ratios.\n\n\
-         | | |\n| --- | --- |\n",
-        results.compared,
-        machine.measured(),
-    );
-    let mut row = |name: &str, value: &str| {
-        let _ = writeln!(out, "| {name} | {value} |");
-    };
-    row("documents", &docs);
-    row("commit", &machine.commit);
-    row("date", &machine.date);
-    row("CPU", &format!("{}, {} cores", machine.cpu, machine.cores));
-    row("memory", &machine.memory);
-    row("kernel", &machine.kernel);
-    row("compiler", &machine.rust);
-    for (version, jvm) in &machine.jvms {
-        row(&format!("Lucene {version}"), jvm);
-    }
-    for (peer, name) in [("tantivy", "tantivy-columnar"), ("parquet", "parquet")] {
-        if let Some(version) = results.versions.get(peer) {
-            row(name, version);
+    let mut values = Vec::new();
+    for work in ORDER {
+        for column in results.columns(work) {
+            let calls = |(peer, _): (&'static str, &'static str)| {
+                let calls = results.calls(work, column, peer);
+                (!calls.is_empty()).then(|| (peer.to_owned(), calls))
+            };
+            values
+                .push((format!("{work} {column}"), results.peers().into_iter().filter_map(calls).collect()));
         }
     }
-    row("load before and after", &format!("{}, {}", machine.load.0, machine.load.1));
+    let path = folder.join("benchmarks/peers.json");
+    record::write(&path, machine, &results.versions, &values)?;
+    Ok(path)
 }
 
 /// The number of rows in which docvalues is ahead of each rival, and the `worst` rows that it loses, worst first.
@@ -164,52 +112,6 @@ pub fn summary(results: &Results, worst: usize) -> String {
         };
     }
     out
-}
-
-fn ratios(out: &mut String, results: &Results, workloads: &[Workload]) {
-    let peers = results.rivals();
-    let _ = write!(
-        out,
-        "\n## Ratios\n\nThe peer's figure divided by that of docvalues: above 1, docvalues wins. **Bold: docvalues loses.** \
-         A dash: the peer was not measured, cannot do it, or reads strings instead of ords.\n\n| workload | column |"
-    );
-    peers.iter().for_each(|(_, name)| out.push_str(&format!(" {name} |")));
-    let _ = writeln!(out, "\n| --- | --- |{}", " ---: |".repeat(peers.len()));
-    for &work in workloads {
-        for column in results.columns(work) {
-            let _ = write!(out, "| {work} | {column} |");
-            for (peer, _) in &peers {
-                let _ = write!(out, " {} |", times(results.ratio(work, column, peer)));
-            }
-            out.push('\n');
-        }
-    }
-}
-
-/// The ratios of docvalues without AVX-512 kernels, and with portable ones only.
-fn without_avx512(out: &mut String, results: &Results, workloads: &[Workload]) {
-    let peers = results.peers();
-    let built: Vec<_> =
-        WITHOUT_AVX512.into_iter().filter(|(ours, ..)| peers.iter().any(|peer| peer.0 == *ours)).collect();
-    if built.is_empty() {
-        return;
-    }
-    out.push_str(
-        "\n## Without AVX-512\n\nThe ratios of docvalues with AVX2 kernels (`AVX2`) and with portable kernels only (`any`), as on \
-         CPUs without AVX-512. Both read the files of docvalues. The peers run as above; for Parquet, the faster \
-         setting counts. **Bold: docvalues loses.**\n\n| workload | column |",
-    );
-    built.iter().for_each(|(.., name)| out.push_str(&format!(" {name} |")));
-    let _ = writeln!(out, "\n| --- | --- |{}", " ---: |".repeat(built.len()));
-    for &work in workloads.iter().filter(|work| work.is_read()) {
-        for column in results.columns(work) {
-            let _ = write!(out, "| {work} | {column} |");
-            for (ours, theirs, _) in &built {
-                let _ = write!(out, " {} |", times(results.ratio_to_fastest(ours, work, column, theirs)));
-            }
-            out.push('\n');
-        }
-    }
 }
 
 /// A ratio, in bold if docvalues loses.
@@ -248,92 +150,6 @@ pub fn differences(old: &Results, new: &Results) -> String {
         }
     }
     out
-}
-
-fn table(out: &mut String, machine: &Machine, results: &Results, work: Workload) {
-    let (title, text) = about(work);
-    let peers = results.peers_of(work);
-    let _ = writeln!(out, "\n## {title}\n\nIn {} ({}). {text}\n", unit(work), machine.measured());
-    let _ = writeln!(out, "![{title}](benchmarks-peers/{work}.svg)\n");
-    let _ = write!(out, "| column |");
-    peers.iter().for_each(|(_, name)| out.push_str(&format!(" {name} |")));
-    let _ = writeln!(out, "\n| --- |{}", " ---: |".repeat(peers.len()));
-    let mut mark = false;
-    for column in results.columns(work) {
-        let _ = write!(out, "| {column} |");
-        let ours = results.get(work, column, "docvalues").is_some_and(|ours| ours.strings);
-        for (peer, _) in &peers {
-            let Some(found) = results.get(work, column, peer) else {
-                out.push_str(" – |");
-                continue;
-            };
-            let other = found.strings && !ours;
-            mark |= other;
-            let lost = !peer.starts_with("docvalues")
-                && results.ratio(work, column, peer).is_some_and(|ratio| ratio < 1.0);
-            let bold = if lost { "**" } else { "" };
-            let _ = write!(out, " {bold}{}{bold}{} |", figure(found.value), if other { " †" } else { "" });
-        }
-        out.push('\n');
-    }
-    out.push_str("\n**Bold**: docvalues loses.");
-    if mark {
-        out.push_str(" †: reads strings instead of ords.");
-    }
-    out.push('\n');
-    ways(out, results, work);
-    if !matches!(work, Workload::Bytes | Workload::Memory) {
-        wall(out, results, work);
-    }
-}
-
-/// Wall time: more than CPU time if a peer waits or other processes had the cores.
-fn wall(out: &mut String, results: &Results, work: Workload) {
-    let peers = results.peers_of(work);
-    let _ = write!(out, "\n<details><summary>Wall time</summary>\n\n| column |");
-    peers.iter().for_each(|(_, name)| out.push_str(&format!(" {name} |")));
-    let _ = writeln!(out, "\n| --- |{}", " ---: |".repeat(peers.len()));
-    for column in results.columns(work) {
-        let _ = write!(out, "| {column} |");
-        for (peer, _) in &peers {
-            let found = results.get(work, column, peer).map_or("–".to_owned(), |found| figure(found.wall));
-            let _ = write!(out, " {found} |");
-        }
-        out.push('\n');
-    }
-    out.push_str("\n</details>\n");
-}
-
-/// The fastest API of each peer.
-fn ways(out: &mut String, results: &Results, work: Workload) {
-    let mut lines = Vec::new();
-    for (peer, name) in results.peers_of(work) {
-        let mut ways: Vec<(String, Vec<&str>)> = Vec::new();
-        for column in results.columns(work) {
-            let Some(found) = results.get(work, column, peer) else { continue };
-            match ways.iter_mut().find(|way| way.0 == found.api) {
-                Some(way) => way.1.push(column.name()),
-                None => ways.push((found.api.clone(), vec![column.name()])),
-            }
-        }
-        ways.retain(|way| !way.0.is_empty());
-        let ways: Vec<String> = match ways.as_slice() {
-            [(way, _)] => vec![format!("`{way}`")],
-            several => {
-                several.iter().map(|(way, columns)| format!("`{way}` ({})", columns.join(", "))).collect()
-            }
-        };
-        if !ways.is_empty() {
-            lines.push(format!("{name}: {}", ways.join(", ")));
-        }
-    }
-    if !lines.is_empty() {
-        let _ = writeln!(
-            out,
-            "\n<details><summary>Fastest APIs</summary>\n\n- {}\n\n</details>",
-            lines.join("\n- ")
-        );
-    }
 }
 
 #[cfg(test)]

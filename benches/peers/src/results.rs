@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::python;
+use crate::record::Call;
 use crate::session::Line;
 use crate::task::{Column, Workload};
 
@@ -23,22 +23,10 @@ pub const PEERS: [(&str, &str); 12] = [
     ("lance", "Lance"),
 ];
 
-/// One figure of a table.
-#[derive(Clone, Debug)]
-pub struct Figure {
-    /// In the unit of the workload.
-    pub value: f64,
-    /// Wall time.
-    pub wall: f64,
-    /// The fastest API.
-    pub api: String,
-    /// Whether it read strings instead of ords.
-    pub strings: bool,
-}
-
 /// All figures.
 pub struct Results {
-    figures: BTreeMap<(Workload, Column, String), Figure>,
+    /// The fastest call first.
+    calls: BTreeMap<(Workload, Column, String), Vec<Call>>,
     peers: BTreeSet<String>,
     pub versions: BTreeMap<String, String>,
     /// The number of answers that were compared.
@@ -62,7 +50,7 @@ impl Results {
             }
         }
         let measured: BTreeSet<Workload> = lines.iter().map(|line| line.work).collect();
-        let mut figures: BTreeMap<(Workload, Column, String), Figure> = BTreeMap::new();
+        let mut calls: BTreeMap<(Workload, Column, String), Vec<Call>> = BTreeMap::new();
         for ((work, column, peer, api), lines) in rounds {
             let median = |of: fn(&Line) -> f64| {
                 let mut all: Vec<f64> = lines.iter().map(|line| in_unit(line, of(line))).collect();
@@ -71,17 +59,15 @@ impl Results {
             };
             let (value, wall) = (median(|line| line.ns_cpu), median(|line| line.ns_wall));
             let strings = lines[0].of == "strings";
-            let figure = Figure { value, wall, api, strings };
+            let call = Call { value, wall, api, strings };
             // A workload that was not requested has no row, although some of its APIs were measured.
             for work in [Some(work), work.also()].into_iter().flatten().filter(|work| measured.contains(work))
             {
-                let best = figures.entry((work, column, peer.clone())).or_insert_with(|| figure.clone());
-                if figure.value < best.value {
-                    *best = figure.clone();
-                }
+                calls.entry((work, column, peer.clone())).or_default().push(call.clone());
             }
         }
-        Ok(Results { figures, peers, versions, compared })
+        calls.values_mut().for_each(|calls| calls.sort_by(|a, b| a.value.total_cmp(&b.value)));
+        Ok(Results { calls, peers, versions, compared })
     }
 
     /// The measured peers, with their names in tables.
@@ -89,25 +75,19 @@ impl Results {
         PEERS.into_iter().filter(|(name, _)| self.peers.contains(*name)).collect()
     }
 
-    /// The peers that ran a workload.
-    pub fn peers_of(&self, work: Workload) -> Vec<(&'static str, &'static str)> {
-        let did = |peer: &str| Column::ALL.iter().any(|&column| self.get(work, column, peer).is_some());
-        self.peers().into_iter().filter(|peer| did(peer.0)).collect()
+    /// The calls of a peer, the fastest first.
+    pub fn calls(&self, work: Workload, column: Column, peer: &str) -> &[Call] {
+        self.calls.get(&(work, column, peer.to_owned())).map_or(&[], Vec::as_slice)
     }
 
-    /// The peers that docvalues is compared with in most workloads.
-    pub fn rivals(&self) -> Vec<(&'static str, &'static str)> {
-        let is_rival = |peer: &str| !peer.starts_with("docvalues") && !python::PEERS.contains(&peer);
-        self.peers().into_iter().filter(|peer| is_rival(peer.0)).collect()
-    }
-
-    pub fn get(&self, work: Workload, column: Column, peer: &str) -> Option<&Figure> {
-        self.figures.get(&(work, column, peer.to_owned()))
+    /// The fastest call of a peer.
+    pub fn get(&self, work: Workload, column: Column, peer: &str) -> Option<&Call> {
+        self.calls(work, column, peer).first()
     }
 
     /// The columns that a workload ran on.
     pub fn columns(&self, work: Workload) -> Vec<Column> {
-        let there = |column: &&Column| self.figures.keys().any(|key| key.0 == work && key.1 == **column);
+        let there = |column: &&Column| self.calls.keys().any(|key| key.0 == work && key.1 == **column);
         Column::ALL.iter().filter(there).copied().collect()
     }
 
@@ -146,21 +126,7 @@ fn name(line: &Line) -> String {
     }
 }
 
-/// The unit of a workload in tables.
-pub fn unit(work: Workload) -> &'static str {
-    match work {
-        Workload::Data => "",
-        Workload::Build => "CPU ns a document",
-        Workload::Bytes | Workload::Memory => "bytes a document",
-        Workload::Open => "µs",
-        Workload::Scan => "ns a value",
-        Workload::Range => "ms",
-        Workload::Take => "ns a call",
-        Workload::ThreeColumns | Workload::ThreeColumns64 => "ns a document",
-        _ => "ns a lookup",
-    }
-}
-
+/// `ns` in the unit of the record: milliseconds of a filter, microseconds of opening, bytes a document, otherwise nanoseconds.
 fn in_unit(line: &Line, ns: f64) -> f64 {
     let units = line.units as f64;
     match line.work {

@@ -37,7 +37,7 @@ usage: benches/peers/run workloads [--quick] [--docs N] [--rounds N] [--only NAM
   --only NAME      only this peer or row, beside docvalues. May be repeated
   --no-cpus        without docvalues-avx2 and docvalues-any, which are docvalues with AVX2 and with portable
                    kernels; --only can still name them
-  --report FOLDER  folder of workloads.md (docs/benchmarks; with --only a folder of the target directory)
+  --report FOLDER  folder of workloads.json (docs/benchmarks; with --only a folder of the target directory)
   --keep           reuse the last segment of docvalues, too, not only those of the peers
 
 peers: docvalues docvalues-avx2 docvalues-any lucene-10.5.0 lucene-7.7.3 tantivy
@@ -231,7 +231,7 @@ fn target() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("target")
 }
 
-/// Measures all peers and writes the report.
+/// Measures all peers and writes the record.
 pub fn run(args: &[String]) -> Result<(), String> {
     let options = Options::parse(args)?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -1,4 +1,4 @@
-//! Measures searches over the same documents in one part and in several, as in docs/benchmarks/parts.md.
+//! Measures searches over the same documents in one part and in several, as in docs/benchmarks/store.md.
 //!
 //! Prints a table: the least CPU time of several runs of each search, in microseconds; with `--lucene`, Lucene 10.5.0
 //! beside it, median CPU time after it was compiled. All numbers of parts must give the same answers.

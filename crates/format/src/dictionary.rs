@@ -335,8 +335,8 @@ impl<B: SectionBytes> DictionaryReader<B> {
     ///
     /// # Complexity
     ///
-    /// O(length of the term), after O(1) to find its block, except in [`JumpTables::Ignore`]. To read many consecutive
-    /// terms use [`for_each`](Self::for_each).
+    /// O(length of the term), after O(1) to find its block. To read many consecutive terms use
+    /// [`for_each`](Self::for_each).
     pub fn term(&self, ord: TermOrd, out: &mut Vec<u8>) -> Result<()> {
         out.clear();
         if ord.get() >= self.count {

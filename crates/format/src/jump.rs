@@ -2,11 +2,11 @@
 //!
 //! Presence and numbers are stored in blocks of different lengths. Each block has a header, so a reader can walk the
 //! chain from the first block to any other. A *jump table* saves the walk: it has one entry of fixed size for each
-//! block. The three modes are those that LUCENE-8374 and LUCENE-8585 compare. They give the same answers:
+//! block. The three ways are those that LUCENE-8374 and LUCENE-8585 compare. They give the same answers:
 //!
-//! | mode | finding block *n* | as in |
+//! | way | finding block *n* | as in |
 //! | --- | --- | --- |
-//! | [`Ignore`](JumpTables::Ignore) | O(*n*), or O(1) from the block just before it | Lucene 7 |
+//! | [`Walk`] | O(*n*), or O(1) from the block just before it | Lucene 7 |
 //! | [`BuildOnFirstUse`](JumpTables::BuildOnFirstUse) | O(1) after one walk, entries on the heap | LUCENE-8374 |
 //! | [`Baked`](JumpTables::Baked) | O(1), entries in the file | LUCENE-8585 |
 //!
@@ -14,7 +14,7 @@
 //! chain   | header 0 | payload 0 | header 1 | payload 1        | header 2 | payload 2 | ...
 //! table   | entry 0 | entry 1 | entry 2 | ...                    entry n at byte n * stride
 //!
-//! Ignore            header 0 -> header 1 -> ... -> header n      each header gives the length of its payload
+//! Walk              header 0 -> header 1 -> ... -> header n      each header gives the length of its payload
 //! BuildOnFirstUse   the same walk once, entries kept on the heap; then as Baked
 //! Baked             entry n                                      one load from the file
 //! ```
@@ -22,8 +22,8 @@
 //! An entry repeats the header, so that a lookup reads the entry and then the value, and not the header between them.
 
 use std::cmp::Ordering;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::{self, ThreadId};
+use std::marker::PhantomData;
+use std::sync::OnceLock;
 
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::source::{PartlyVerified, SectionBytes};
@@ -54,12 +54,6 @@ use crate::source::{PartlyVerified, SectionBytes};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum JumpTables {
-    /// Walks the chain of blocks forward, as Lucene 7's iterators did. Rank entries are ignored, too.
-    ///
-    /// A thread continues from the block of its last look-up, or starts at the first block if the wanted one lies
-    /// before that. A reader remembers the positions of the last 8 threads under a lock; the other modes need no
-    /// lock.
-    Ignore,
     /// Walks the chain once, at the first look-up, and keeps the entries on the heap (LUCENE-8374): for files without
     /// jump tables, and for comparisons.
     BuildOnFirstUse,
@@ -71,7 +65,7 @@ pub enum JumpTables {
 
 impl JumpTables {
     /// Every mode, for tests and benchmarks.
-    pub const ALL: [JumpTables; 3] = [JumpTables::Ignore, JumpTables::BuildOnFirstUse, JumpTables::Baked];
+    pub const ALL: [JumpTables; 2] = [JumpTables::BuildOnFirstUse, JumpTables::Baked];
 }
 
 /// An entry of a jump table: all that a reader needs to decode a block, in a fixed number of bytes.
@@ -132,36 +126,22 @@ pub struct Step<E> {
     pub values: u64,
 }
 
-/// The most threads whose positions a chain remembers.
-const POSITIONS: usize = 8;
-
-/// The block of the last look-up of each thread, the latest look-up first.
-#[derive(Debug)]
-struct Positions<E>(Mutex<Vec<Position<E>>>);
-
-#[derive(Debug)]
-struct Position<E> {
-    thread: ThreadId,
-    block: usize,
-    step: Step<E>,
-}
-
-/// The jump table of one chain, in one of the three modes.
+/// The jump table of one chain, in one of the two modes.
 #[derive(Debug)]
 pub struct Jump<B, E> {
     /// The file's own table. Every mode keeps it, so that it can be verified in each.
     baked: Option<B>,
-    mode: Mode<E>,
+    mode: Mode,
+    entry: PhantomData<E>,
 }
 
 // With `repr(u8)` a match is one comparison. A tag in a niche of other fields takes eight instructions.
 #[derive(Debug)]
 #[repr(u8)]
-enum Mode<E> {
+enum Mode {
     Baked,
     /// The bytes of the table, as if baked, and [`SPARE`] zeros.
     Built(OnceLock<Box<[u8]>>),
-    Ignored(Positions<E>),
 }
 
 /// Bytes after the last entry that a load may touch.
@@ -180,11 +160,10 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
             baked.place().check(0, checked)?;
         }
         let mode = match mode {
-            JumpTables::Ignore => Mode::Ignored(Positions(Mutex::default())),
             JumpTables::Baked if baked.is_some() => Mode::Baked,
             JumpTables::Baked | JumpTables::BuildOnFirstUse => Mode::Built(OnceLock::new()),
         };
-        Ok(Jump { baked, mode })
+        Ok(Jump { baked, mode, entry: PhantomData })
     }
 
     /// The file's own table.
@@ -193,7 +172,7 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
     }
 
     /// The entries in memory, with at least [`SPARE`] bytes after them, and which of them are verified. `None` if the
-    /// table is ignored, not built yet or not in memory yet.
+    /// table is not built yet or not in memory yet.
     ///
     /// Look-ups of one value after the other read entries from here. An entry that is passed through memory, written
     /// field by field and read back as a whole, would wait for its own stores.
@@ -202,7 +181,6 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
         match &self.mode {
             Mode::Baked => self.baked.as_ref()?.partly_verified(),
             Mode::Built(table) => Some(PartlyVerified { bytes: table.get()?, granules: None }),
-            Mode::Ignored(_) => None,
         }
     }
 
@@ -212,7 +190,6 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
         match &self.mode {
             Mode::Baked => self.baked.as_ref()?.verified(),
             Mode::Built(table) => table.get().map(|table| &**table),
-            Mode::Ignored(_) => None,
         }
     }
 
@@ -222,14 +199,7 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
         match &self.mode {
             Mode::Baked => self.baked.as_ref()?.peek(at),
             Mode::Built(table) => table.get()?.get(at..)?.first_chunk(),
-            Mode::Ignored(_) => None,
         }
-    }
-
-    /// Returns whether rank entries and jump entries are ignored.
-    #[inline]
-    pub fn is_ignored(&self) -> bool {
-        matches!(self.mode, Mode::Ignored(_))
     }
 
     /// The heap bytes of the table, if it was built.
@@ -259,7 +229,6 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
                 let entry = table.get(range).filter(|_| block < chain.blocks());
                 (chain.place(), entry.ok_or_else(|| no_block(chain, block))?)
             }
-            Mode::Ignored(positions) => return positions.locate(chain, block),
         };
         let entry = E::parse(place, at, bytes)?;
         place.check(at, chain.admit(block, &entry))?;
@@ -267,7 +236,7 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
     }
 
     /// Finds the block for which `compare` returns equal; it must return less for the blocks before it and greater
-    /// for those after it. Reads O(log *n*) entries, or walks in mode `Ignore`.
+    /// for those after it. Reads O(log *n*) entries.
     ///
     /// # Errors
     ///
@@ -278,14 +247,8 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
         compare: impl Fn(&E) -> Ordering,
     ) -> Result<Option<(usize, E)>> {
         let mut blocks = 0..chain.blocks();
-        if let Mode::Ignored(positions) = &self.mode {
-            let positions = positions.lock();
-            let own = positions.iter().find(|position| position.thread == thread::current().id());
-            let not_after = own.filter(|own| compare(&own.step.entry) != Ordering::Greater);
-            blocks.start = not_after.map_or(0, |own| own.block);
-        }
         while !blocks.is_empty() {
-            let block = if self.is_ignored() { blocks.start } else { blocks.start + blocks.len() / 2 };
+            let block = blocks.start + blocks.len() / 2;
             let entry = self.locate(chain, block)?;
             match compare(&entry) {
                 Ordering::Less => blocks.start = block + 1,
@@ -297,33 +260,58 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
     }
 }
 
-impl<E: Entry> Positions<E> {
-    /// Moves the thread's position to `block`, and returns its entry.
-    #[inline(never)]
-    fn locate<C: Chain<Entry = E>>(&self, chain: &C, block: usize) -> Result<E> {
-        let thread = thread::current().id();
-        let mut positions = self.lock();
-        match positions.iter().position(|position| position.thread == thread) {
-            Some(own) if positions[own].block <= block => positions[..=own].rotate_right(1),
-            own => {
-                let step = chain.step(0, 0, 0)?;
-                own.map(|own| positions.remove(own));
-                positions.truncate(POSITIONS - 1);
-                positions.insert(0, Position { thread, block: 0, step });
-            }
-        }
-        let position = &mut positions[0];
-        while position.block < block {
-            let Step { next, values, .. } = position.step;
-            position.step = chain.step(position.block + 1, next, values)?;
-            position.block += 1;
-        }
-        Ok(position.step.entry)
+/// A position in a chain without a table, moved by block headers, as an iterator of Lucene 7: for comparisons.
+///
+/// Each thread has its own. A block after the position is reached by the headers between, one before it from the first
+/// block.
+#[derive(Debug)]
+pub struct Walk<'c, C: Chain> {
+    chain: &'c C,
+    block: usize,
+    step: Option<Step<C::Entry>>,
+    headers: u64,
+}
+
+impl<'c, C: Chain> Walk<'c, C> {
+    /// A position before the first block.
+    pub fn new(chain: &'c C) -> Walk<'c, C> {
+        Walk { chain, block: 0, step: None, headers: 0 }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Position<E>>> {
-        // Positions are valid at all times, so a panic of another thread does no harm.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Moves to `block`, which must be one of the chain's, and returns its entry. O(blocks between).
+    ///
+    /// # Errors
+    ///
+    /// When a header on the way cannot be read or is illegal.
+    #[inline]
+    pub fn seek(&mut self, block: usize) -> Result<C::Entry> {
+        match self.step {
+            Some(step) if self.block == block => Ok(step.entry),
+            _ => self.advance(block),
+        }
+    }
+
+    fn advance(&mut self, block: usize) -> Result<C::Entry> {
+        let mut step = match self.step.take().filter(|_| self.block < block) {
+            Some(step) => step,
+            None => {
+                self.block = 0;
+                self.headers += 1;
+                self.chain.step(0, 0, 0)?
+            }
+        };
+        while self.block < block {
+            step = self.chain.step(self.block + 1, step.next, step.values)?;
+            self.block += 1;
+            self.headers += 1;
+        }
+        self.step = Some(step);
+        Ok(step.entry)
+    }
+
+    /// The number of headers that were read so far.
+    pub fn headers(&self) -> u64 {
+        self.headers
     }
 }
 

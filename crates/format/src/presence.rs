@@ -69,6 +69,7 @@
 //! | `rank_single`, `rank_verified`, `batch` | one look-up; many in bytes whose checksums were compared; many in any bytes |
 //! | `kernel`, `simd`, `dense_simd`, `write_docs` | inner loops, scalar and for AVX2 and AVX-512 |
 //! | `visitor` | consumers of documents: lists and bitsets |
+//! | `walk` | one look-up without tables, for comparisons |
 //!
 //! # Hostile bytes
 //!
@@ -111,11 +112,13 @@ mod simd;
 mod sparse;
 mod verify;
 mod visitor;
+mod walk;
 mod write_docs;
 
 pub use batch::Indices;
 pub use encode::{encode, encode_docs};
 pub use header::Kind;
+pub use walk::Walk;
 
 use block::Block;
 use chain::Blocks;
@@ -259,8 +262,7 @@ impl Presence<SectionRef> {
 /// Reads which documents of a column have a value.
 ///
 /// It can be shared between threads. A look-up changes only the table that
-/// [`BuildOnFirstUse`](JumpTables::BuildOnFirstUse) builds, and the positions that [`Ignore`](JumpTables::Ignore)
-/// remembers.
+/// [`BuildOnFirstUse`](JumpTables::BuildOnFirstUse) builds.
 #[derive(Debug)]
 pub struct PresenceReader<B> {
     docs: u32,
@@ -313,7 +315,7 @@ impl<B: SectionBytes> PresenceReader<B> {
 
     /// Returns the index of `doc`'s value, or `None` if the document has no value or is past the end.
     ///
-    /// O(1): at most three small reads, except in mode [`Ignore`](JumpTables::Ignore), which walks the blocks.
+    /// O(1): at most three small reads.
     ///
     /// # Errors
     ///
@@ -384,7 +386,7 @@ impl<B: SectionBytes> PresenceReader<B> {
         let broken = || chain.refuse(0, ErrorKind::Broken("no presence block holds this value"));
         let (number, entry) = found.ok_or_else(broken)?;
         let number = u32::try_from(number).map_err(|_| broken())?;
-        let low = chain.block(number, &entry, !jump.is_ignored()).select(value - entry.before)?;
+        let low = chain.block(number, &entry).select(value - entry.before)?;
         Ok(DocId::new(number * BLOCK_DOCS + low))
     }
 
@@ -432,7 +434,7 @@ fn locate<'a, B: SectionBytes>(
     number: u32,
 ) -> Result<(u32, Block<'a, B>)> {
     let entry = jump.locate(chain, number as usize)?;
-    Ok((entry.before, chain.block(number, &entry, !jump.is_ignored())))
+    Ok((entry.before, chain.block(number, &entry)))
 }
 
 #[cfg(test)]

@@ -49,7 +49,6 @@ pub enum Access {
 /// | [`Verify::AtOpen`] | reads each section of a column when that is opened | no checksums |
 /// | [`JumpTables::Baked`], the default | O(1) | O(1) |
 /// | [`JumpTables::BuildOnFirstUse`] | O(1) | the first one walks all blocks of its column |
-/// | [`JumpTables::Ignore`] | O(1) | O(blocks) from the last lookup of the thread; backwards, from the first block |
 ///
 /// # Untrusted segments
 ///

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use super::{Line, Shape};
-use crate::id_kinds::IdKind;
 use crate::machine::Machine;
 use crate::plot::{self, Mark};
 use crate::report::{figure, rounds};
@@ -28,25 +27,25 @@ const fn way(peer: &'static str, how: &'static str, name: &'static str, mark: &'
     Way { peer, how, name, mark }
 }
 
-/// All ways in the order of the tables.
+/// All ways in the order of the tables. benches/src/id_structures.rs says what the names stand for.
 const WAYS: [Way; 18] = [
-    way("docvalues", "table, bulks of 20", "docvalues, fingerprint table, bulks of 20", "docvalues"),
-    way("docvalues", "table", "docvalues, fingerprint table", "docvalues"),
-    way("docvalues", "filters, bulks of 20", "docvalues, filters in memory, bulks of 20", "docvalues-files"),
-    way("docvalues", "filters", "docvalues, filters in memory", "docvalues-files"),
-    way("docvalues", "files, bulks of 20", "docvalues, files, bulks of 20", "docvalues-files"),
-    way("docvalues", "files", "docvalues, files", "docvalues-files"),
-    way("docvalues", "blocks", "docvalues, blocks under a trie, no filter", "docvalues-bare"),
-    way("docvalues", "trie", "docvalues, exact trie, no filter", "docvalues-bare"),
-    way("docvalues", "fst", "docvalues, FST, no filter", "docvalues-bare"),
-    way("docvalues", "text, blocks", "docvalues, ids not packed, blocks", "docvalues-bare"),
-    way("docvalues", "text, trie", "docvalues, ids not packed, exact trie", "docvalues-bare"),
-    way("docvalues", "text, fst", "docvalues, ids not packed, FST", "docvalues-bare"),
-    way("lucene-10.5.0-bloom", "", "Lucene 10.5, Bloom", "lucene-10.5.0-bloom"),
-    way("lucene-10.5.0", "", "Lucene 10.5, trie", "lucene-10.5.0"),
-    way("lucene-10.3.1", "", "Lucene 10.3, trie", "lucene-10.3.1"),
-    way("lucene-9.12.3", "", "Lucene 9.12, FST", "lucene-9.12.3"),
-    way("fst", "", "crate fst", "fst"),
+    way("docvalues", "ours-table, bulks of 20", "ours-table, bulks of 20", "docvalues"),
+    way("docvalues", "ours-table", "ours-table", "docvalues"),
+    way("docvalues", "ours-filters-memory, bulks of 20", "ours-filters-memory, bulks of 20", "docvalues-files"),
+    way("docvalues", "ours-filters-memory", "ours-filters-memory", "docvalues-files"),
+    way("docvalues", "ours-blocks-filter, bulks of 20", "ours-blocks-filter, bulks of 20", "docvalues-files"),
+    way("docvalues", "ours-blocks-filter", "ours-blocks-filter", "docvalues-files"),
+    way("docvalues", "ours-blocks", "ours-blocks", "docvalues-bare"),
+    way("docvalues", "ours-trie", "ours-trie", "docvalues-bare"),
+    way("docvalues", "ours-fst", "ours-fst", "docvalues-bare"),
+    way("docvalues", "ours-blocks-text", "ours-blocks-text", "docvalues-bare"),
+    way("docvalues", "ours-trie-text", "ours-trie-text", "docvalues-bare"),
+    way("docvalues", "ours-fst-text", "ours-fst-text", "docvalues-bare"),
+    way("lucene-10.5.0-bloom", "", "lucene-10.5-trie-bloom", "lucene-10.5.0-bloom"),
+    way("lucene-10.5.0", "", "lucene-10.5-trie", "lucene-10.5.0"),
+    way("lucene-10.3.1", "", "lucene-10.3-trie", "lucene-10.3.1"),
+    way("lucene-9.12.3", "", "lucene-9.12-fst", "lucene-9.12.3"),
+    way("fst", "", "crate-fst", "fst"),
     way("tantivy", "", "tantivy-sstable", "tantivy"),
 ];
 
@@ -64,7 +63,7 @@ impl Medians {
     fn new(lines: &[Line]) -> Medians {
         let mut all: BTreeMap<_, Vec<&Line>> = BTreeMap::new();
         for line in lines {
-            let Some(kind) = IdKind::ALL.into_iter().find(|kind| kind.name() == line.kind) else { continue };
+            let Ok(kind) = line.kind.parse() else { continue };
             let shape = Shape { kind, segments: line.segments, each: line.each };
             all.entry((shape, line.work.clone(), line.peer.clone())).or_default().push(line);
         }
@@ -123,11 +122,11 @@ pub fn write(machine: &Machine, lines: &[Line], folder: &Path) -> io::Result<Pat
 
 fn plot_of(medians: &Medians, work: &str) -> String {
     let mut peers: Vec<(&'static str, &'static str)> = vec![
-        ("docvalues", "docvalues, fingerprint table"),
-        ("docvalues-files", "docvalues, files"),
-        ("docvalues-bare", "docvalues, no filter"),
+        ("docvalues", "ours-table"),
+        ("docvalues-files", "ours-blocks-filter"),
+        ("docvalues-bare", "ours-blocks"),
     ];
-    let drawn = |way: &&Way| matches!(way.how, "" | "table" | "files" | "blocks");
+    let drawn = |way: &&Way| matches!(way.how, "" | "ours-table" | "ours-blocks-filter" | "ours-blocks");
     peers.extend(WAYS.iter().filter(|way| way.how.is_empty()).map(|way| (way.mark, way.name)));
     let rows: Vec<(String, Vec<Mark>)> = medians
         .shapes()
@@ -153,7 +152,8 @@ fn text(machine: &Machine, medians: &Medians) -> String {
          [`benches/peers/run ids`](../../benches/peers/README.md) wrote this page. Each peer looks up the same ids in the same \
          segments, as Elasticsearch looks up `_id` before it indexes a document (`PerThreadIDVersionAndSeqNoLookup`): in all \
          segments, newest first, until one has the id, and then its `_version`. Every peer found the same documents. \
-         [fst-or-trie.md](../fst-or-trie.md) interprets the results.\n\n\
+         [fst-or-trie.md](../fst-or-trie.md) interprets the results, and \
+         [id_structures.rs](../../benches/src/id_structures.rs) says what the names stand for.\n\n\
          CPU time of one thread, {}, each measurement in a process of its own; everything is in the page cache. \
          *Absent* ids are the next ones of the sequence, *present* ids are in random order. They lie in memory one after the \
          other, in the order of the lookups, a million distinct ids. Slow peers look up only the first of them, as many as \
@@ -185,7 +185,7 @@ fn table(out: &mut String, medians: &Medians, shape: Shape) {
     let against = |work| medians.get(shape, work, against?);
     let _ = write!(
         out,
-        "\n## {}\n\n| | absent: µs | ns a segment | times as fast as Lucene 10.5 | present: µs | times | asked: thousands | bytes an id | build: ns an id |\n\
+        "\n## {}\n\n| | absent: µs | ns a segment | times as fast as `lucene-10.5-trie` | present: µs | times | asked: thousands | bytes an id | build: ns an id |\n\
          | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
         name(shape)
     );

@@ -188,34 +188,34 @@ fn tantivy(process: &Process<'_>) {
 /// docvalues: with Bloom filters in the files, with filters in memory, with a fingerprint table, and each form of the
 /// index without a filter.
 fn docvalues(process: &Process<'_>, folder: &Path) {
-    let filtered = docvalues_segments(process, folder, "files", IdForm::Blocks, 16);
+    let filtered = docvalues_segments(process, folder, "ours-blocks-filter", IdForm::Blocks, 16);
     let readers = filtered.readers();
-    docvalues_look_up(process, "files", &filtered, &IdLookup::new(readers.iter().cloned()));
+    docvalues_look_up(process, "ours-blocks-filter", &filtered, &IdLookup::new(readers.iter().cloned()));
     let start = Moment::now();
     let filters = IdLookup::new(readers.iter().cloned()).with_filters_in_memory().expect("undamaged");
     let took = Moment::now() - start;
-    process.tell("build, filters", process.shape.ids().into(), took, Vec::new());
+    process.tell("build, ours-filters-memory", process.shape.ids().into(), took, Vec::new());
     process.tell(
-        "bytes, filters",
+        "bytes, ours-filters-memory",
         process.shape.ids().into(),
         Elapsed::default(),
         vec![filters.filter_bytes() as i64],
     );
-    docvalues_look_up(process, "filters", &filtered, &filters);
+    docvalues_look_up(process, "ours-filters-memory", &filtered, &filters);
     let start = Moment::now();
     let store = IdStore::new();
     store.add_all(&readers).expect("few segments, undamaged");
     let took = Moment::now() - start;
-    process.tell("build, table", process.shape.ids().into(), took, Vec::new());
+    process.tell("build, ours-table", process.shape.ids().into(), took, Vec::new());
     let snapshot = store.snapshot();
     process.tell(
-        "bytes, table",
+        "bytes, ours-table",
         process.shape.ids().into(),
         Elapsed::default(),
         vec![snapshot.fingerprint_bytes() as i64],
     );
-    docvalues_look_up(process, "table", &filtered, &snapshot);
-    for (how, form) in [("blocks", IdForm::Blocks), ("trie", IdForm::Exact), ("fst", IdForm::Fst)] {
+    docvalues_look_up(process, "ours-table", &filtered, &snapshot);
+    for (how, form) in [("ours-blocks", IdForm::Blocks), ("ours-trie", IdForm::Exact), ("ours-fst", IdForm::Fst)] {
         let bare = docvalues_segments(process, folder, how, form, 0);
         docvalues_look_up(process, how, &bare, &IdLookup::new(bare.readers()));
     }
@@ -310,7 +310,7 @@ fn docvalues_look_up(process: &Process<'_>, how: &str, opened: &Opened, lookup: 
 /// The forms of the index over ids that are not packed, as in the crate `fst`.
 fn texts(process: &Process<'_>) {
     let section = |bytes| Owned::new(Role::Ids, bytes);
-    text(process, "text, blocks", |ids| {
+    text(process, "ours-blocks-text", |ids| {
         let mut builder = BlocksBuilder::default();
         assert!(ids.iter().all(|(id, _)| builder.push(id.as_bytes())), "sorted ids");
         let blocks = builder.finish().expect("ids");
@@ -319,14 +319,14 @@ fn texts(process: &Process<'_>) {
         let Ok(blocks) = blocks;
         (bytes, Box::new(BlocksReader::open(blocks, ids.len() as u32).expect("what was just made")))
     });
-    text(process, "text, trie", |ids| {
+    text(process, "ours-trie-text", |ids| {
         let mut builder = TrieBuilder::new();
         ids.iter().for_each(|(id, _)| builder.push(id.as_bytes()).expect("sorted ids"));
         let bytes = builder.finish();
         let len = bytes.len();
         (len, Box::new(ExactTrie::open(section(bytes), ids.len() as u32).expect("what was just made")))
     });
-    text(process, "text, fst", |ids| {
+    text(process, "ours-fst-text", |ids| {
         let mut builder = FstBuilder::new(FstBuilder::REGISTRY);
         ids.iter().for_each(|(id, _)| builder.push(id.as_bytes()).expect("sorted ids"));
         let bytes = builder.finish();

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use docvalues::DocId;
 use memmap2::Mmap;
-use tantivy_columnar::column_index::MultiValueIndex;
+use tantivy_columnar::column_index::{MultiValueIndex, Set};
 use tantivy_columnar::{BytesColumn, ColumnIndex, ColumnType, ColumnarReader, ColumnarWriter, DynamicColumn};
 
 use super::{BATCH, three_columns};
@@ -132,17 +132,41 @@ pub fn first(column: &Numbers, doc: u32) -> i64 {
     column.first(doc).map_or(0, |value| value.cast_signed().wrapping_add(1))
 }
 
+/// The same without the iterator over the values of a document that [`first`] makes.
+#[inline]
+pub fn get_val(column: &Numbers, doc: u32) -> i64 {
+    let row = match &column.index {
+        ColumnIndex::Optional(index) => index.rank_if_exists(doc),
+        _ => Some(doc),
+    };
+    row.map_or(0, |row| column.values.get_val(row).cast_signed().wrapping_add(1))
+}
+
+/// The calls of [`get_val`].
+fn single_call(column: &Numbers) -> &'static str {
+    if matches!(column.index, ColumnIndex::Full) {
+        "values.get_val"
+    } else {
+        "rank_if_exists, values.get_val"
+    }
+}
+
 /// Scans and gathers of at most one number a document.
 fn read_numbers(session: &Session, column: &Numbers, requests: &Requests, count: u64) {
     let values = column.values.num_vals();
-    session.measure(Workload::Scan, "get_range", count, || {
-        let docs: i64 = match &column.index {
-            ColumnIndex::Optional(index) => index.iter_non_null_docs().map(i64::from).sum(),
-            _ => 0,
-        };
-        docs.wrapping_add(range_sum(column, values))
-    });
-    if let ColumnIndex::Optional(_) = &column.index {
+    if matches!(column.index, ColumnIndex::Full) {
+        session.measure(Workload::Scan, "get_range", count, || range_sum(column, values));
+    }
+    if let ColumnIndex::Optional(index) = &column.index {
+        session.measure(Workload::Scan, "iter_non_null_docs, get_range", count, || {
+            let docs: i64 = index.iter_non_null_docs().map(i64::from).sum();
+            docs.wrapping_add(range_sum(column, values))
+        });
+        session.measure(Workload::Scan, "iter_non_null_docs, get_val", count, || {
+            (0..).zip(index.iter_non_null_docs()).fold(0, |total: i64, (row, doc)| {
+                total.wrapping_add(column.values.get_val(row).cast_signed()).wrapping_add(doc.into())
+            })
+        });
         session.measure(Workload::Scan, "row_ids_for_docs, get_range", count, || {
             let (mut docs, mut rows, mut total) = (Vec::new(), Vec::new(), 0);
             let (mut wanted, mut buffer) = ([0_u32; BATCH], [0; BATCH]);
@@ -193,6 +217,9 @@ fn read_numbers(session: &Session, column: &Numbers, requests: &Requests, count:
         }
         session.measure(work.singly(), "first", units, || {
             wanted.iter().fold(0, |total: i64, &doc| total.wrapping_add(first(column, doc)))
+        });
+        session.measure(work.singly(), single_call(column), units, || {
+            wanted.iter().fold(0, |total: i64, &doc| total.wrapping_add(get_val(column, doc)))
         });
     }
 }
@@ -271,9 +298,9 @@ fn url(session: &Session, requests: &Requests, middle: u32) {
             column.ords().values.get_vals(&wanted, &mut ords);
             sorted_terms(&column, ords)
         });
-        session.measure_strings(work.singly(), "first, ord_to_bytes", units, || {
+        session.measure_strings(work.singly(), "values.get_val, ord_to_bytes", units, || {
             wanted.iter().fold(0, |total, &doc| {
-                let ord = column.ords().first(doc).expect("a value");
+                let ord = column.ords().values.get_val(doc);
                 assert!(column.ord_to_bytes(ord, &mut term).expect("a good file"));
                 total + touch(&term)
             })
@@ -322,6 +349,12 @@ fn tags(session: &Session, requests: &Requests, count: u64, middle: u32) {
                 })
             });
         }
+        session.measure(work.singly(), "value_row_ids, values.get_val", units, || {
+            wanted.iter().fold(0, |total, &doc| {
+                let rows = ords.index.value_row_ids(doc);
+                rows.fold(total, |total, row| total + ords.values.get_val(row).cast_signed() + 1)
+            })
+        });
         session.measure(work.singly(), "values_for_doc", units, || {
             wanted.iter().fold(0, |total, &doc| {
                 ords.values_for_doc(doc).fold(total, |total, ord| total + ord.cast_signed() + 1)

@@ -58,12 +58,12 @@ pub fn tantivy(session: &Session, files: &[PathBuf; 3]) {
     let third = third.ords();
     let docs: Vec<u32> = data::hits(session.docs, 100).into_iter().map(DocId::get).collect();
     let get = |&doc: &u32| {
-        theirs::first(&first, doc)
-            .wrapping_add(theirs::first(&second, doc))
-            .wrapping_add(theirs::first(third, doc))
+        theirs::get_val(&first, doc)
+            .wrapping_add(theirs::get_val(&second, doc))
+            .wrapping_add(theirs::get_val(third, doc))
     };
     let (is_dense, mut values, mut found) = (is_second_dense(session), [0; BATCH], [None; BATCH]);
-    measure(session, &docs, ("first", "get_vals, first_vals"), get, |block| {
+    measure(session, &docs, ("values.get_val", "get_vals, first_vals"), get, |block| {
         let of_second = if is_dense {
             theirs::gather_dense(&second, block, &mut values)
         } else {

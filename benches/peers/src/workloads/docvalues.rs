@@ -44,10 +44,9 @@ pub fn run(process: &Process, row: Option<Row>) {
             let group = Group::by(Column::Host.name()).top(TOP).metric(sum).order(GroupOrder::Metric(0));
             process.measure(row, "Search::group", || {
                 let found = search.group(docs(hits.as_deref()), &group).expect("good bytes");
-                found
-                    .groups
-                    .iter()
-                    .fold(0, |all, group| then_term(all, bytes(group.values[0].as_ref().expect("a host")), sum_of(group)))
+                found.groups.iter().fold(0, |all, group| {
+                    then_term(all, bytes(group.values[0].as_ref().expect("a host")), sum_of(group))
+                })
             });
         }
         Task::Range(column) => range(process, row, &segment, column),

@@ -164,12 +164,12 @@ impl Peer {
         let (mut sums, mut term) = (Columns::default(), Vec::new());
         for &doc in docs {
             for (at, column) in [&self.url, &self.host].into_iter().enumerate() {
-                let ord = column.ords().first(doc).expect("a value");
+                let ord = column.ords().values.get_val(doc);
                 assert!(column.ord_to_bytes(ord, &mut term).expect("a good file"));
                 sums.string(at, &term);
             }
             for (at, column) in [&self.ts, &self.size].into_iter().enumerate() {
-                sums.number(2 + at, column.first(doc).expect("a value").cast_signed());
+                sums.number(2 + at, column.values.get_val(doc).cast_signed());
             }
         }
         sums.sum()

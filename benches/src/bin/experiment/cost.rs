@@ -9,9 +9,9 @@ use docvalues::{Field, Kind as FieldKind, LogicalType};
 use docvalues_storage::{Directory, FsDirectory, NewFile};
 use docvalues_testkit::rng::SplitMix64;
 
-use crate::docs::{host, id, time, title};
 use crate::ways::{Hybrid, Op, Way as _};
-use crate::{Kind, copy, cpu, open};
+use crate::{Kind, cpu, open};
+use docvalues_benches::updated_docs::{copy, host, id, time, title};
 
 /// Rounds, of which the median counts.
 const ROUNDS: usize = 5;

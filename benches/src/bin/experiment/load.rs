@@ -9,9 +9,9 @@ use docvalues::search::{Docs, Parts, Search};
 use docvalues::{Bitset, DocAddress, DocId, SortKey};
 use docvalues_testkit::rng::SplitMix64;
 
-use crate::docs::{host, time, title};
 use crate::ways::{Op, Way};
 use crate::{Kind, cpu, open};
+use docvalues_benches::updated_docs::{time, title};
 
 /// Documents are updated so often, if the rate allows.
 const TICK: Duration = Duration::from_millis(10);
@@ -29,7 +29,6 @@ pub(crate) struct Load {
     /// Seconds before these.
     pub(crate) warm: u64,
     pub(crate) searchers: u32,
-    pub(crate) updaters: u32,
 }
 
 /// The figures of a load, mostly averages of its refreshes.
@@ -78,12 +77,7 @@ impl Load {
         running.search();
         let written = way.written();
         let mut figures = std::thread::scope(|scope| {
-            (0..self.updaters).for_each(|at| {
-                drop(scope.spawn({
-                    let running = &running;
-                    move || running.update(at)
-                }))
-            });
+            scope.spawn(|| running.update());
             (0..self.searchers).for_each(|_| {
                 drop(scope.spawn(|| {
                     while !running.ended.load(Relaxed) {
@@ -104,23 +98,17 @@ impl Load {
 }
 
 impl Running<'_> {
-    fn update(&self, thread: u32) {
-        let Load { docs, rate, kind, updaters, .. } = self.load;
-        let mut rng = SplitMix64::new(7 + u64::from(thread));
-        let rate = f64::from(rate) / f64::from(updaters);
+    fn update(&self) {
+        let Load { docs, rate, kind, .. } = self.load;
+        let mut rng = SplitMix64::new(7);
         let (began, mut done) = (Instant::now(), 0_u64);
         while !self.ended.load(Relaxed) {
-            let due = (began.elapsed().as_secs_f64() * rate) as u64;
+            let due = (began.elapsed().as_secs_f64() * f64::from(rate)) as u64;
             if due == done {
                 std::thread::sleep(TICK);
                 continue;
             }
-            let mut op = || Op { number: rng.below_u32(docs), seed: rng.next_u64() };
-            // Of several threads, each has documents of its own, so that it is known which update is the last.
-            let op = || {
-                let Op { number, seed } = op();
-                Op { number: (number / updaters * updaters + thread).min(docs - 1), seed }
-            };
+            let op = || Op { number: rng.below_u32(docs), seed: rng.next_u64() };
             let ops: Vec<Op> = std::iter::repeat_with(op).take((due - done).min(10_000) as usize).collect();
             done += ops.len() as u64;
             let (start, cpu_start) = (Instant::now(), cpu());
@@ -188,7 +176,7 @@ impl Running<'_> {
             let source = parts.source(part as usize);
             let mut text = Vec::new();
             match self.load.kind {
-                Kind::Numeric | Kind::Reindex | Kind::Mixed => {
+                Kind::Numeric | Kind::Mixed => {
                     let mut row = Vec::new();
                     source
                         .column("time")
@@ -210,13 +198,6 @@ impl Running<'_> {
                         .get(doc, &mut text)
                         .expect("good bytes");
                     assert_eq!(text, title(*seed).as_bytes(), "document {number}");
-                }
-                Kind::Text => {
-                    let column = source.column("host").expect("a column");
-                    let mut row = Vec::new();
-                    column.values().ords().expect("ords").get(doc, &mut row).expect("good bytes");
-                    column.values().terms().expect("terms").term(row[0], &mut text).expect("good bytes");
-                    assert_eq!(text, host(*seed).as_bytes(), "document {number}");
                 }
             }
         }

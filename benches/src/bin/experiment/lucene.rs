@@ -17,7 +17,7 @@ pub(crate) fn find(versions: &[String]) -> Vec<Lucene> {
 /// Prints the rows of reads in a version of Lucene.
 pub(crate) fn reads(docs: u32, segments: u32, folder: &Path, lucene: &Lucene) {
     let mut command = lucene.command_of("Updates");
-    command.args(["numeric", &docs.to_string(), &segments.to_string(), "0", "0", "0", "0", "1"]);
+    command.args(["numeric", &docs.to_string(), &segments.to_string(), "0", "0", "0", "0"]);
     let output = command.arg(folder).arg("reads").output().expect("a JVM");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     print!("{}", String::from_utf8_lossy(&output.stdout));
@@ -25,7 +25,7 @@ pub(crate) fn reads(docs: u32, segments: u32, folder: &Path, lucene: &Lucene) {
 
 /// Runs a load in a version of Lucene, if it has such updates, and prints its figures.
 pub(crate) fn run(args: &Args, folder: &Path, lucene: &Lucene, load: Load) -> Option<Row> {
-    if matches!(load.kind, Kind::Text | Kind::Mixed) {
+    if load.kind == Kind::Mixed {
         return None;
     }
     let mut command = lucene.command_of("Updates");
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Args, folder: &Path, lucene: &Lucene, load: Load) -> Op
         .arg(load.kind.name())
         .args([args.docs, args.segments, load.rate].map(|number| number.to_string()));
     command.arg(load.every.as_secs_f64().to_string()).arg(load.seconds.to_string());
-    command.args([args.searchers, args.updaters].map(|number| number.to_string())).arg(folder);
+    command.arg(args.searchers.to_string()).arg(folder);
     command.arg(load.warm.to_string());
     let output = command.output().expect("a JVM");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

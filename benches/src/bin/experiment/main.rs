@@ -10,7 +10,6 @@
 )]
 
 mod cost;
-mod docs;
 mod load;
 mod lucene;
 mod reads;
@@ -24,11 +23,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
+use docvalues::Document;
 use docvalues::search::{Parts, Search};
 use docvalues::store::{Background, BackgroundOptions, MergePolicy, Store, StoreOptions};
-use docvalues_benches::line_plot::LinePlot;
+use docvalues_benches::line_plot::{LinePlot, Scale};
+use docvalues_benches::updated_docs::{Fields, build_store, copy, time, title};
 
-use docs::{Fields, first_seed, schema};
 use load::{Figures, Load};
 use ways::{Hybrid, Rewritten, Stacked, Way};
 
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     pub(crate) segments: u32,
 
     /// Fields to update
-    #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_enum, default_values_t = [Kind::Reindex, Kind::Numeric, Kind::Binary, Kind::Text])]
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_enum, default_values_t = [Kind::Numeric, Kind::Binary])]
     pub(crate) kinds: Vec<Kind>,
 
     /// Ways to update
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     pub(crate) ways: Vec<Means>,
 
     /// Updates a second
-    #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [1, 10, 100, 1_000, 10_000])]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [1, 1_000, 10_000])]
     pub(crate) rates: Vec<u32>,
 
     /// Seconds between refreshes
@@ -70,10 +70,6 @@ pub(crate) struct Args {
     /// Threads that search
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub(crate) searchers: u32,
-
-    /// Threads that update
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) updaters: u32,
 
     /// Versions of Lucene to measure, too: needs Maven and a JDK from 21 on. 10.6.0 keeps up to eight overlays
     #[arg(long, value_name = "VERSION,…", value_delimiter = ',')]
@@ -107,14 +103,10 @@ pub(crate) struct Args {
 /// The field of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
-    /// The document is written again
-    Reindex,
     /// A number
     Numeric,
-    /// A byte string without a dictionary
+    /// A byte string
     Binary,
-    /// A byte string of a dictionary
-    Text,
     /// A number, and each tenth document is written again
     Mixed,
 }
@@ -122,10 +114,8 @@ pub(crate) enum Kind {
 impl Kind {
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Kind::Reindex => "reindex",
             Kind::Numeric => "numeric",
             Kind::Binary => "binary",
-            Kind::Text => "text",
             Kind::Mixed => "mixed",
         }
     }
@@ -174,7 +164,6 @@ fn main() {
                     seconds: args.seconds,
                     warm: args.warm,
                     searchers: args.searchers,
-                    updaters: args.updaters,
                 };
                 for way in &args.ways {
                     let budget = args.background.then(|| u64::from(args.updates_bytes));
@@ -225,7 +214,8 @@ fn draw(folder: &Path, docs: u32, rows: &[Row]) {
             let every = every.as_secs_f64();
             let title = format!("{kind}: {docs} documents, a refresh each {every} s");
             let scales = ["updates a second", scale];
-            let svg = LinePlot { title, scales, is_logarithmic: true, lines }.draw().expect("points");
+            let svg =
+                LinePlot { title, scales, horizontal: Scale::Logarithmic, lines }.draw().expect("points");
             let path = folder.join(format!("{kind}-{name}-{every}.svg"));
             std::fs::write(path, svg).expect("a disk with room");
         }
@@ -254,7 +244,7 @@ fn run(base: &Path, folder: &Path, (means, budget): (Means, Option<u64>), load: 
         (Means::Hybrid, _) => {
             Box::new(Hybrid(Arc::new(Store::open(&copy, StoreOptions::default()).expect("a store"))))
         }
-        _ if matches!(load.kind, Kind::Reindex | Kind::Text | Kind::Mixed) => return None,
+        _ if load.kind == Kind::Mixed => return None,
         (Means::Stacked, _) => Box::new(Stacked::new(&copy, files)),
         (Means::Rewritten, _) => Box::new(Rewritten::new(&copy, files)),
     };
@@ -312,49 +302,27 @@ pub(crate) fn cpu() -> f64 {
 /// The folder of a store with all documents, which is built when it is first needed.
 fn base(folder: &Path, docs: u32, segments: u32) -> PathBuf {
     let built = folder.join(format!("base-{docs}-{segments}"));
-    if built.join("built").exists() {
-        return built;
+    if !built.join("built").exists() {
+        drop(std::fs::remove_dir_all(&built));
+        build_store(&built, docs, segments);
+        std::fs::write(built.join("built"), "").expect("a disk with room");
     }
-    drop(std::fs::remove_dir_all(&built));
-    let store = Store::create(&built, schema(), StoreOptions::default()).expect("a folder");
-    let at = |segment: u32| {
-        u32::try_from(u64::from(segment) * u64::from(docs) / u64::from(segments)).expect("below docs")
-    };
-    for segment in 0..segments {
-        let mut new = store.new_segment().expect("a disk with room");
-        let fields = Fields::of(|name| new.field(name).expect("a field"));
-        for number in at(segment)..at(segment + 1) {
-            let mut doc = new.document();
-            fields.write(&mut doc, number, first_seed(number));
-            doc.finish().expect("a disk with room");
-        }
-        new.finish().expect("a disk with room");
-    }
-    store.commit().expect("a disk with room");
-    std::fs::write(built.join("built"), "").expect("a disk with room");
     built
 }
 
-/// Copies the store to a folder of its own: no file of a store changes, so names are enough.
-pub(crate) fn copy(built: &Path, folder: &Path) -> PathBuf {
-    let copy = folder.join("copy");
-    drop(std::fs::remove_dir_all(&copy));
-    std::fs::create_dir_all(&copy).expect("a folder");
-    for entry in std::fs::read_dir(built).expect("a folder") {
-        let entry = entry.expect("a folder");
-        if !entry.file_name().to_string_lossy().starts_with("LOCK") && entry.file_name() != "built" {
-            std::fs::hard_link(entry.path(), copy.join(entry.file_name())).expect("one file system");
-        }
+/// Sets what an update changes.
+pub(crate) fn set(fields: &Fields, doc: &mut Document<'_>, kind: Kind, seed: u64) {
+    match kind {
+        Kind::Numeric | Kind::Mixed => drop(doc.i64(fields.time, time(seed)).expect("a number")),
+        Kind::Binary => drop(doc.str(fields.title, &title(seed)).expect("a string")),
     }
-    copy
 }
 
 /// Opens the column that is updated in all parts.
 pub(crate) fn open(parts: &Parts, kind: Kind) {
     let name = match kind {
-        Kind::Reindex | Kind::Numeric | Kind::Mixed => "time",
+        Kind::Numeric | Kind::Mixed => "time",
         Kind::Binary => "title",
-        Kind::Text => "host",
     };
     drop(Search::over(parts).retriever(&[name]).expect("good bytes"));
 }

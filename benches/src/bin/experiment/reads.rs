@@ -8,10 +8,11 @@ use std::sync::Arc;
 use docvalues::search::{Docs, Parts, Search};
 use docvalues::store::{Store, StoreOptions, StoreReader};
 use docvalues::{Batch, BatchDocs, DocId, DocRange, Gathered, OpenOptions, SortKey};
+use docvalues_benches::updated_docs::copy;
 use docvalues_testkit::rng::SplitMix64;
 
 use crate::ways::{Hybrid, Op, Rewritten, Stacked, Way};
-use crate::{Kind, copy, cpu};
+use crate::{Kind, cpu};
 
 /// Rounds, of which the median counts.
 const ROUNDS: usize = 5;

@@ -8,9 +8,9 @@ use docvalues::store::{MergePolicy, Store, StoreOptions};
 use docvalues::{DocRange, Values};
 use docvalues_testkit::rng::SplitMix64;
 
-use crate::docs::{first_seed, time, title};
 use crate::ways::{Hybrid, Op, Rewritten, Stacked, Way};
-use crate::{Kind, base, copy};
+use crate::{Kind, base};
+use docvalues_benches::updated_docs::{copy, first_seed, time, title};
 
 const DOCS: u32 = 70_000;
 

@@ -12,8 +12,8 @@ use docvalues::{
     OpenOptions, OverlaySource, Part, Schema, Segment, SegmentWriter, SortKey, WriterOptions,
 };
 
-use crate::Kind as Update;
-use crate::docs::{Fields, id, time, title};
+use crate::{Kind as Update, set as set_fields};
+use docvalues_benches::updated_docs::{Fields, id, time, title};
 
 /// The most layers of the stacked way.
 const MAX_LAYERS: usize = 8;
@@ -44,13 +44,13 @@ impl Way for Hybrid {
         let mut batch = self.0.batch().expect("a schema");
         let fields = Fields::of(|name| batch.field(name).expect("a field"));
         for (at, Op { number, seed }) in ops.iter().enumerate() {
-            let is_whole = kind == Update::Reindex || kind == Update::Mixed && at % 10 == 0;
+            let is_whole = kind == Update::Mixed && at % 10 == 0;
             let mut doc = if is_whole { batch.upsert() } else { batch.update() };
             if is_whole {
-                fields.write(&mut doc, *number, *seed);
+                fields.write(&mut doc, *number, time(*seed), *seed);
             } else {
-                doc.bytes(fields.0[0], &id(*number)).expect("an id");
-                fields.set(&mut doc, kind, *seed);
+                doc.bytes(fields.id, &id(*number)).expect("an id");
+                set_fields(&fields, &mut doc, kind, *seed);
             }
             doc.finish().expect("a document");
         }
@@ -143,7 +143,7 @@ fn field(kind: Update) -> Field {
     match kind {
         Update::Numeric => Field::new("time", Kind::Numeric, LogicalType::I64),
         Update::Binary => Field::new("title", Kind::Binary, LogicalType::Utf8),
-        Update::Reindex | Update::Text | Update::Mixed => panic!("numbers and byte strings only"),
+        Update::Mixed => panic!("numbers and byte strings only"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Measures adds, versioned upserts, refreshes and a mixed load of the store, as in docs/benchmarks/ingest.md; of Lucene,
+//! Measures adds, versioned upserts, refreshes and a mixed load of the store, as in docs/benchmarks/store.md; of Lucene,
 //! too, with `--lucene`. Other works are of the store only: see `--help`.
 //!
 //! Prints a table for each work and number of segments. With `--json`, also a line for each case.

@@ -4,10 +4,12 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use docvalues::store::{Outcome, Store, StoreOptions, StoreSchema, WriteBatch};
-use docvalues::{Field, FieldId, Kind, LogicalType};
+use docvalues::store::{Outcome, Store, StoreOptions};
 use docvalues_benches::ids::random;
 use docvalues_benches::ingest::IngestDoc;
+pub(super) use docvalues_benches::ingest::{
+    Versioned, batch, store_fields as fields, store_schema as schema,
+};
 
 use super::base::refreshed;
 use super::child::child;
@@ -49,54 +51,8 @@ pub(super) struct Ours<'a> {
     pub(super) segments: u32,
 }
 
-/// Documents with their ids and versions.
-pub(super) type Versioned = (IngestDoc, String, i64);
-
 pub(super) fn docs(numbers: impl Iterator<Item = u32>, version: impl Fn(u32) -> i64) -> Vec<Versioned> {
     numbers.map(|number| (IngestDoc::new(number), IngestDoc::id(number), version(number))).collect()
-}
-
-pub(super) fn schema(with_ids: bool) -> StoreSchema {
-    if !with_ids {
-        return fields(false);
-    }
-    fields(true)
-        .with_id_field("id")
-        .and_then(|schema| schema.with_version_field("version"))
-        .expect("these fields")
-}
-
-/// The fields of documents, with those of ids and versions as plain values.
-pub(super) fn fields(with_ids: bool) -> StoreSchema {
-    let numbers = [("ts", LogicalType::I64), ("size", LogicalType::I64), ("code", LogicalType::I64)];
-    let numbers = numbers.into_iter().chain([("price", LogicalType::F64), ("flag", LogicalType::Bool)]);
-    let numbers = numbers.map(|(name, logical)| (name, Kind::Numeric, logical));
-    let strings = [("host", Kind::Sorted), ("status", Kind::Sorted), ("path", Kind::Binary)];
-    let strings = strings.map(|(name, kind)| (name, kind, LogicalType::Utf8));
-    let ids = [("id", Kind::Binary, LogicalType::Utf8), ("version", Kind::Numeric, LogicalType::I64)];
-    let ids = ids.into_iter().filter(|_| with_ids);
-    let fields = numbers.chain(strings).chain(ids);
-    let fields = fields.map(|(name, kind, logical)| Field::new(name, kind, logical));
-    fields.fold(StoreSchema::new(), |schema, field| schema.with_field(field).expect("names differ"))
-}
-
-/// A batch of documents.
-pub(super) fn batch(store: &Store, docs: &[Versioned], with_ids: bool) -> WriteBatch {
-    let mut batch = store.batch().expect("a schema");
-    let names = ["ts", "size", "code", "price", "flag", "host", "status", "path"];
-    let fields: [FieldId; 8] = names.map(|name| batch.field(name).expect("a field"));
-    let of_ids = with_ids.then(|| ["id", "version"].map(|name| batch.field(name).expect("a field")));
-    for (values, id, version) in docs {
-        let mut doc = batch.upsert();
-        values.add_to(&mut doc, &fields).expect("values of these types");
-        if let Some([id_field, version_field]) = of_ids {
-            doc.str(id_field, id)
-                .and_then(|doc| doc.i64(version_field, *version))
-                .expect("an id and a version");
-        }
-        doc.finish().expect("a document");
-    }
-    batch
 }
 
 /// Applies documents as one batch. Returns the outcomes.

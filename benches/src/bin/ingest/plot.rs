@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use docvalues_benches::line_plot::LinePlot;
+use docvalues_benches::line_plot::{LinePlot, Scale};
 
 use super::million::STEPS;
 use super::{Args, Peer};
@@ -25,5 +25,5 @@ pub(super) fn draw(args: &Args, segments: u32, peers: &[Peer]) -> Result<String,
         _ => format!("new ids beside {} documents in {segments} segments", args.docs),
     };
     let scales = ["thousands of documents added", "thousands a second"];
-    LinePlot { title, scales, is_logarithmic: false, lines }.draw()
+    LinePlot { title, scales, horizontal: Scale::Linear, lines }.draw()
 }

@@ -1,4 +1,4 @@
-//! The two segments, the three contenders, and the hits of searches.
+//! The segment, the five contenders, and the hits of searches.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,102 +9,120 @@ use docvalues::{
 };
 use docvalues_benches::archive::{Archive, Document, FIELDS, add, field};
 use docvalues_benches::forget;
+use docvalues_benches::layouts::Tables;
 use docvalues_testkit::rng::SplitMix64;
 
-use crate::work::Asked;
+use crate::columns::{self, Columns};
+use crate::iterate::{self, Iterated};
+use crate::work::{Asked, Work};
 use crate::{Arguments, Outcome};
 
-/// The same documents in two segments.
+/// The same documents in a segment, and its numbers and ords in two layouts in memory.
 pub(crate) struct Corpus {
     pub(crate) docs: u32,
     pub(crate) seed: u64,
     pub(crate) asked: Asked,
-    /// Without jump tables, and with them.
-    paths: [PathBuf; 2],
-    pub(crate) bytes: [u64; 2],
-    /// Build time and peak memory, from this run or an earlier one.
-    pub(crate) built: Built,
-}
-
-/// Build time and peak memory of one or both segments.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Built {
-    pub(crate) seconds: u64,
-    /// Peak memory of the process, or 0 if the system does not report it.
-    pub(crate) peak: u64,
+    path: PathBuf,
+    pub(crate) bytes: u64,
+    columns: Columns,
 }
 
 /// The ways to find blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Contender {
-    Walk,
+    /// The layout of Lucene 7, without tables.
+    Lucene7,
+    /// The same bytes, with tables.
+    Lucene8,
+    /// The layout of docvalues, without tables.
+    Ignored,
+    /// docvalues, whose tables are built at the first look-up.
     Built,
+    /// docvalues, whose tables are in the file.
     Baked,
 }
 
 impl Contender {
-    pub(crate) const ALL: [Contender; 3] = [Contender::Walk, Contender::Built, Contender::Baked];
+    pub(crate) const ALL: [Contender; 5] =
+        [Contender::Lucene7, Contender::Lucene8, Contender::Ignored, Contender::Built, Contender::Baked];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Contender::Walk => "no tables (Lucene 7)",
-            Contender::Built => "built on first use (LUCENE-8374)",
-            Contender::Baked => "in the file (LUCENE-8585)",
+            Contender::Lucene7 => "as Lucene 7",
+            Contender::Lucene8 => "as Lucene 8",
+            Contender::Ignored => "this format, tables ignored",
+            Contender::Built => "docvalues, tables built",
+            Contender::Baked => "docvalues",
         }
     }
 
-    fn mode(self) -> JumpTables {
+    /// Whether each document is an iterator's step, and not part of a batch.
+    pub(crate) fn iterates(self) -> bool {
+        matches!(self, Contender::Lucene7 | Contender::Lucene8 | Contender::Ignored)
+    }
+
+    pub(crate) fn has_tables(self) -> bool {
+        !matches!(self, Contender::Lucene7 | Contender::Ignored)
+    }
+}
+
+/// A contender that answers requests.
+pub(crate) enum Engine<'c> {
+    Segment(Segment),
+    Lucene(Iterated<columns::Lucene<'c>>),
+    Docvalues(Iterated<columns::Docvalues<'c>>),
+}
+
+impl Engine<'_> {
+    /// Runs the workload, and returns a checksum of the result.
+    pub(crate) fn run(&self, work: Work, asked: &Asked, hits: &[DocId]) -> Outcome<u64> {
         match self {
-            Contender::Walk => JumpTables::Ignore,
-            Contender::Built => JumpTables::BuildOnFirstUse,
-            Contender::Baked => JumpTables::Baked,
+            Engine::Segment(segment) => work.run(segment, asked, hits),
+            Engine::Lucene(source) => iterate::run(source, work, asked, hits),
+            Engine::Docvalues(source) => iterate::run(source, work, asked, hits),
+        }
+    }
+
+    /// Writes the lines of CSV of `docs`, in their order.
+    pub(crate) fn export(&self, asked: &Asked, docs: &[DocId], out: &mut Vec<u8>) -> Outcome {
+        match self {
+            Engine::Segment(segment) => crate::work::export(segment, asked, docs, out),
+            Engine::Lucene(source) => iterate::export(source, asked, docs, out),
+            Engine::Docvalues(source) => iterate::export(source, asked, docs, out),
+        }
+    }
+
+    /// The block headers that iterators read so far, of presence and of numbers.
+    pub(crate) fn headers(&self) -> [u64; 2] {
+        match self {
+            Engine::Segment(_) => [0; 2],
+            Engine::Lucene(source) => source.headers(),
+            Engine::Docvalues(source) => source.headers(),
         }
     }
 }
 
 impl Corpus {
-    /// Builds the segments that are missing in the folder, each within a memory budget in bytes.
+    /// Builds the segment if it is missing in the folder, within a memory budget, and encodes its columns.
     pub(crate) fn prepare(arguments: &Arguments) -> Outcome<Corpus> {
-        let &Arguments { docs, seed, one_file, .. } = arguments;
-        let mut named = arguments.fields.iter().chain(&arguments.sorted);
-        if let Some(name) = named.find(|name| !FIELDS.contains(&&***name)) {
+        let &Arguments { docs, seed, .. } = arguments;
+        if let Some(name) = arguments.fields.iter().find(|name| !FIELDS.contains(&&***name)) {
             return Err(format!("no field `{name}`; there are {}", FIELDS.join(", ")).into());
-        }
-        let not_text = |name: &&String| field(name).logical() != LogicalType::Utf8 || !arguments.has(name);
-        if let Some(name) = arguments.sorted.iter().find(not_text) {
-            return Err(format!("--sorted: `{name}` is no field of text of these segments").into());
         }
         let fields: Vec<&'static str> = FIELDS.into_iter().filter(|name| arguments.has(name)).collect();
         fs::create_dir_all(&arguments.folder)?;
-        let mut built = Built::default();
         let some = if arguments.fields.is_empty() { String::new() } else { format!("-{}", fields.join("+")) };
-        let sorted = arguments.sorted.iter().map(|name| format!("-sorted-{name}")).collect::<String>();
-        let name = format!("archive-{docs}-{seed}{some}{sorted}");
-        let path = |which: &str| arguments.folder.join(format!("{name}-{which}.dv"));
-        let paths = if one_file { [path("with"), path("with")] } else { [path("without"), path("with")] };
-        for (path, jump_tables) in paths.iter().zip([one_file, true]) {
-            if !path.exists() {
-                eprintln!("{}: {docs} documents", path.display());
-                let options = WriterOptions {
-                    jump_tables,
-                    budget: arguments.budget << 20,
-                    threads: 0,
-                    ..WriterOptions::default()
-                };
-                let began = Instant::now();
-                build(&archive(docs, seed), &fields, &arguments.sorted, path, options)?;
-                let (seconds, peak) = (began.elapsed().as_secs(), peak().unwrap_or(0));
-                fs::write(note(path), format!("{seconds} seconds, at most {peak} bytes of memory\n"))?;
-            }
+        let path = arguments.folder.join(format!("archive-{docs}-{seed}{some}.dv"));
+        if !path.exists() {
+            eprintln!("{}: {docs} documents", path.display());
+            let options =
+                WriterOptions { budget: arguments.budget << 20, threads: 0, ..WriterOptions::default() };
+            build(&archive(docs, seed), &fields, &path, options)?;
         }
-        for path in paths.iter().skip(usize::from(one_file)) {
-            let note = fs::read_to_string(note(path)).unwrap_or_default();
-            let mut numbers = note.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
-            built.seconds += numbers.next().unwrap_or(0);
-            built.peak = built.peak.max(numbers.next().unwrap_or(0));
-        }
-        let bytes = [fs::metadata(&paths[0])?.len(), fs::metadata(&paths[1])?.len()];
-        Ok(Corpus { docs, seed, asked: Asked::of(&fields), paths, bytes, built })
+        let asked = Asked::of(&fields);
+        eprintln!("the same columns in two layouts");
+        let columns = Columns::of(&Segment::open(&path)?, &asked)?;
+        Ok(Corpus { docs, seed, asked, bytes: fs::metadata(&path)?.len(), path, columns })
     }
 
     /// The documents.
@@ -112,18 +130,33 @@ impl Corpus {
         archive(self.docs, self.seed)
     }
 
-    /// Whether all contenders read the same file.
-    pub(crate) fn is_one_file(&self) -> bool {
-        self.paths[0] == self.paths[1]
+    pub(crate) fn columns(&self) -> &Columns {
+        &self.columns
     }
 
-    /// Opens the contender's segment again; if `cold`, after dropping it from the page cache.
-    pub(crate) fn open(&self, contender: Contender, cold: bool) -> Outcome<Segment> {
-        let path = &self.paths[usize::from(contender == Contender::Baked)];
+    /// Opens a contender again; if `cold`, after dropping the segment from the page cache. Iterators are never cold.
+    pub(crate) fn open(&self, contender: Contender, cold: bool) -> Outcome<Engine<'_>> {
         if cold {
-            forget(path)?;
+            forget(&self.path)?;
         }
-        Ok(Segment::open_with(path, OpenOptions::new().jump_tables(contender.mode()))?)
+        let open = |mode| Segment::open_with(&self.path, OpenOptions::new().jump_tables(mode));
+        Ok(match contender {
+            Contender::Built => Engine::Segment(open(JumpTables::BuildOnFirstUse)?),
+            Contender::Baked => Engine::Segment(open(JumpTables::Baked)?),
+            Contender::Ignored => {
+                let layout = self.columns.docvalues(Tables::NONE);
+                Engine::Docvalues(Iterated::new(layout, open(JumpTables::Baked)?)?)
+            }
+            Contender::Lucene7 | Contender::Lucene8 => {
+                let tables = if contender.has_tables() { Tables::BOTH } else { Tables::NONE };
+                Engine::Lucene(Iterated::new(self.columns.lucene(tables), open(JumpTables::Baked)?)?)
+            }
+        })
+    }
+
+    /// The segment, with its tables.
+    pub(crate) fn segment(&self) -> Outcome<Segment> {
+        Ok(Segment::open(&self.path)?)
     }
 
     /// About `count` documents, ascending: the hits of a search for a word.
@@ -144,18 +177,13 @@ fn archive(docs: u32, seed: u64) -> Archive {
     Archive { docs, seed, length_percent: 85 }
 }
 
-fn build(
-    archive: &Archive,
-    fields: &[&str],
-    sorted: &[String],
-    path: &Path,
-    options: WriterOptions,
-) -> Outcome {
+/// Text has a dictionary, as in the posts: Solr groups by the ords of `url_norm`.
+fn build(archive: &Archive, fields: &[&str], path: &Path, options: WriterOptions) -> Outcome {
     let mut schema = Schema::new();
     let columns: Vec<usize> = (0..FIELDS.len()).filter(|&at| fields.contains(&FIELDS[at])).collect();
-    let spec = |name: &str| match sorted.iter().any(|sorted| sorted == name) {
-        true => field(name).kind(BytesKind::Sorted),
-        false => field(name),
+    let spec = |name: &str| match field(name) {
+        spec if spec.logical() == LogicalType::Utf8 => spec.kind(BytesKind::Sorted),
+        spec => spec,
     };
     let ids = columns.iter().map(|&at| schema.add(spec(FIELDS[at]))).collect::<Result<Vec<_>, _>>()?;
     let mut writer = SegmentWriter::create(path, schema, options)?;
@@ -171,33 +199,4 @@ fn build(
     }
     writer.finish()?;
     Ok(())
-}
-
-/// Nanoseconds for each document of generating the documents, and of a segment with one field.
-pub(crate) fn by_column(arguments: &Arguments) -> Outcome<Vec<(&'static str, f64)>> {
-    let archive = archive(arguments.docs, arguments.seed);
-    let path = arguments.folder.join("column.dv");
-    let mut columns = Vec::new();
-    for name in FIELDS.into_iter().filter(|name| arguments.has(name)) {
-        eprintln!("{name}");
-        let began = Instant::now();
-        let options =
-            WriterOptions { budget: arguments.budget << 20, threads: 0, ..WriterOptions::default() };
-        build(&archive, &[name], &arguments.sorted, &path, options)?;
-        columns.push((name, began.elapsed().as_secs_f64() * 1e9 / f64::from(arguments.docs.max(1))));
-        fs::remove_file(&path)?;
-    }
-    Ok(columns)
-}
-
-/// The file that records build time and peak memory of a segment.
-fn note(path: &Path) -> PathBuf {
-    path.with_extension("built")
-}
-
-/// Peak memory of this process, in bytes.
-fn peak() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib << 10)
 }

@@ -1,12 +1,12 @@
-//! The same documents in Lucene: the same export, and the same pages of results.
+//! The same documents and workloads in versions of Lucene.
 //!
 //! `benches/peers/lucene/src/common/Archive.java` is the other process. Its input is big-endian; a name is a two-byte
-//! length and the bytes.
+//! length and the bytes; a list is a number of four bytes, and the items.
 //!
 //! | to | bytes |
 //! | --- | --- |
 //! | build | number of fields: u32; name and kind of each (0: number, 1: sorted, 2: binary); number of documents: u32; each field of each document: u32::MAX for no value, otherwise a length (8 for numbers) and the bytes |
-//! | ask | exported fields as above; documents: u32, and each of them; retrieved fields; pages: u32, and each as documents |
+//! | ask | exported fields as above, and a list of documents; retrieved fields, and a list of pages, each a list; faceted fields; a list of lists of hits |
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -23,45 +23,69 @@ use crate::Outcome;
 use crate::corpus::{Contender, Corpus};
 use crate::export::EXPORTED;
 use crate::measure::Sample;
-use crate::work::{self, PAGE, RETRIEVED};
+use crate::work::{self, PAGE, RETRIEVED, Work};
 
-/// The last version without jump tables, the first one with them, and the current one.
-const VERSIONS: [&str; 3] = ["7.7.3", "8.0.0", "10.5.0"];
-
-/// Runs of an export, after the same number of warm-up runs, and of each page of results.
+/// Runs of an export, after the same number of warm-up runs, and of each other request.
 const RUNS: usize = 5;
 
 /// Pages of results, of so many hits each.
 const PAGES: u32 = 50;
 const HITS: u32 = 1_000;
 
+/// Hits of the other requests, each with its number of requests.
+const REQUESTS: [(u32, u32); 2] = [(1_000, 20), (100_000, 5)];
+
+const WORKS: [Work; 3] = [Work::Facets, Work::Groups, Work::Production];
+
 /// The measurements of a library.
 pub(crate) struct Beside {
     pub(crate) name: String,
     pub(crate) bytes: u64,
-    /// Medians: row by row in the order of the request, and in document order.
-    pub(crate) export: [Duration; 2],
-    pub(crate) retrieval: Duration,
+    /// Medians of warm runs: the export row by row in the order of the request, and in document order; a page of results;
+    /// then each other workload.
+    pub(crate) times: Vec<(String, Duration)>,
 }
 
-/// Measures docvalues, and every version of Lucene that can run here.
-pub(crate) fn run(corpus: &Corpus, folder: &Path) -> Outcome<Vec<Beside>> {
+/// The requests of all libraries.
+struct Requests {
+    exported: Vec<DocId>,
+    pages: Vec<Vec<DocId>>,
+    /// A list for each number of hits.
+    hits: Vec<Vec<Vec<DocId>>>,
+}
+
+/// The names of the measurements.
+fn labels() -> Vec<String> {
+    let of_hits = |(hits, _)| WORKS.map(|work| format!("{}, {hits} hits, ms", work.name()));
+    let first = ["export one by one, ms", "export sorted, ms", "a page, ms"].map(str::to_owned);
+    first.into_iter().chain(REQUESTS.into_iter().flat_map(of_hits)).collect()
+}
+
+/// Measures docvalues, and every one of these versions of Lucene that can run here.
+pub(crate) fn run(corpus: &Corpus, folder: &Path, versions: &[String]) -> Outcome<Vec<Beside>> {
     let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
-    let found = find(&peers.join("lucene"), &peers.join("target"), |version| VERSIONS.contains(&version));
-    if found.is_empty() {
+    let wanted = |version: &str| versions.iter().any(|wanted| wanted == version);
+    let found = find(&peers.join("lucene"), &peers.join("target"), wanted);
+    if found.len() < versions.len() {
         return Err(
-            "--lucene: needs Maven, a JDK from 21 on for Lucene 10.5.0, and one from 11 to 20 for the others"
+            "--lucene: needs Maven, a JDK from 21 on for Lucene 9 and 10, and one from 11 to 20 for 7 and 8"
                 .into(),
         );
     }
-    let segment = corpus.open(Contender::Baked, false)?;
-    let docs = work::sorted(&segment, &corpus.asked, &corpus.hits(EXPORTED.min(corpus.docs), 0))?;
-    let pages: Vec<_> =
-        (0..PAGES).map(|request| work::page(&corpus.hits(HITS.min(corpus.docs), request), PAGE)).collect();
+    let segment = corpus.segment()?;
+    let hits = |(count, requests): (u32, u32)| {
+        (0..requests).map(|request| corpus.hits(count.min(corpus.docs), request)).collect()
+    };
+    let requests = Requests {
+        exported: work::sorted(&segment, &corpus.asked, &corpus.hits(EXPORTED.min(corpus.docs), 0))?,
+        pages: (0..PAGES)
+            .map(|request| work::page(&corpus.hits(HITS.min(corpus.docs), request), PAGE))
+            .collect(),
+        hits: REQUESTS.map(hits).into(),
+    };
     let asked = folder.join("lucene.asked");
-    ask(corpus, &docs, &pages, &asked)?;
-
-    let (beside, sums) = here(corpus, &segment, &docs, &pages)?;
+    ask(corpus, &requests, &asked)?;
+    let (beside, sums) = here(corpus, &segment, &requests)?;
     let mut all = vec![beside];
     for lucene in &found {
         let index = index(corpus, lucene, folder)?;
@@ -70,9 +94,11 @@ pub(crate) fn run(corpus: &Corpus, folder: &Path) -> Outcome<Vec<Beside>> {
             lucene.command().arg("archive").arg(&index).arg(&asked).stderr(Stdio::inherit()).output()?;
         let (beside, theirs) = parse_output(lucene, &String::from_utf8(output.stdout)?)?;
         if theirs != sums {
-            return Err(
-                format!("Lucene {}: expected the rows of docvalues, found others", lucene.version).into()
-            );
+            return Err(format!(
+                "Lucene {}: expected the answers {sums:?}, found {theirs:?}",
+                lucene.version
+            )
+            .into());
         }
         all.push(beside);
     }
@@ -80,28 +106,38 @@ pub(crate) fn run(corpus: &Corpus, folder: &Path) -> Outcome<Vec<Beside>> {
     Ok(all)
 }
 
-/// Measures docvalues; also returns the checksum of its rows.
-fn here(
-    corpus: &Corpus,
-    segment: &Segment,
-    docs: &[DocId],
-    pages: &[Vec<DocId>],
-) -> Outcome<(Beside, [u64; 2])> {
-    let mut rows = Vec::new();
-    let export = [
+/// Measures docvalues; also returns the checksums of its answers.
+fn here(corpus: &Corpus, segment: &Segment, requests: &Requests) -> Outcome<(Beside, Vec<u64>)> {
+    let (mut rows, docs) = (Vec::new(), &requests.exported);
+    let mut times = vec![
         median(RUNS, || work::export_one_by_one(segment, &corpus.asked, docs, &mut rows))?,
         median(RUNS, || work::export(segment, &corpus.asked, docs, &mut rows))?,
     ];
-    let exported = sum(0, &rows);
+    let mut sums = vec![sum(0, &rows); 2];
     let (search, mut next, mut retrieved) = (Search::new(segment).threads(1), 0, 0);
-    let retrieval = median(RUNS * pages.len(), || {
+    let pages = &requests.pages;
+    times.push(median(RUNS * pages.len(), || {
         work::retrieve_rows(&search, &pages[next % pages.len()], &mut rows)?;
         retrieved = if next < pages.len() { sum(retrieved, &rows) } else { retrieved };
         next += 1;
         Ok(())
-    })?;
-    let beside = Beside { name: "docvalues".to_owned(), bytes: segment.len(), export, retrieval };
-    Ok((beside, [exported, retrieved]))
+    })?);
+    sums.push(retrieved);
+    let engine = corpus.open(Contender::Baked, false)?;
+    for hits in &requests.hits {
+        for work in WORKS {
+            let (mut next, mut answers) = (0, 0_u64);
+            times.push(median(RUNS * hits.len(), || {
+                let answer = engine.run(work, &corpus.asked, &hits[next % hits.len()])?;
+                answers = if next < hits.len() { work::add(answers, answer) } else { answers };
+                next += 1;
+                Ok(())
+            })?);
+            sums.push(answers);
+        }
+    }
+    let times = labels().into_iter().zip(times).collect();
+    Ok((Beside { name: "docvalues".to_owned(), bytes: segment.len(), times }, sums))
 }
 
 /// The median of `runs` runs, after the same number of warm-up runs.
@@ -145,7 +181,10 @@ fn index(corpus: &Corpus, lucene: &Lucene, folder: &Path) -> Outcome<PathBuf> {
 /// The requested fields.
 fn wanted(corpus: &Corpus) -> Vec<&'static str> {
     let exported = corpus.asked.exported();
-    FIELDS.into_iter().filter(|name| exported.contains(name) || RETRIEVED.contains(name)).collect()
+    let is_wanted = |name: &&str| {
+        exported.contains(name) || RETRIEVED.contains(name) || corpus.asked.facets().contains(name)
+    };
+    FIELDS.into_iter().filter(is_wanted).collect()
 }
 
 /// Sends all documents.
@@ -184,7 +223,7 @@ fn write_fields(names: &[&str], out: &mut impl Write) -> std::io::Result<()> {
     for name in names {
         let kind = match *name {
             "status_code" | "crawl_date" | "crawl_year" | "content_length" | "image_pixels" => 0,
-            "url" | "url_norm" => 2,
+            "id" => 2,
             _ => 1,
         };
         out.write_all(&(name.len() as u16).to_be_bytes())?;
@@ -194,39 +233,36 @@ fn write_fields(names: &[&str], out: &mut impl Write) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Writes the request.
-fn ask(corpus: &Corpus, docs: &[DocId], pages: &[Vec<DocId>], path: &Path) -> Outcome {
+/// Writes the requests.
+fn ask(corpus: &Corpus, requests: &Requests, path: &Path) -> Outcome {
     let mut out = BufWriter::new(File::create(path)?);
     let list = |docs: &[DocId], out: &mut BufWriter<File>| {
         out.write_all(&(docs.len() as u32).to_be_bytes())?;
         docs.iter().try_for_each(|doc| out.write_all(&doc.get().to_be_bytes()))
     };
+    let lists = |all: &[Vec<DocId>], out: &mut BufWriter<File>| {
+        out.write_all(&(all.len() as u32).to_be_bytes())?;
+        all.iter().try_for_each(|docs| list(docs, out))
+    };
     write_fields(&corpus.asked.exported(), &mut out)?;
-    list(docs, &mut out)?;
+    list(&requests.exported, &mut out)?;
     write_fields(&RETRIEVED, &mut out)?;
-    out.write_all(&(pages.len() as u32).to_be_bytes())?;
-    pages.iter().try_for_each(|page| list(page, &mut out))?;
+    lists(&requests.pages, &mut out)?;
+    write_fields(corpus.asked.facets(), &mut out)?;
+    out.write_all(&(requests.hits.len() as u32).to_be_bytes())?;
+    requests.hits.iter().try_for_each(|hits| lists(hits, &mut out))?;
     Ok(out.flush()?)
 }
 
-/// Parses the output of Lucene: lines of a name, a number and a checksum of the rows.
-fn parse_output(lucene: &Lucene, text: &str) -> Outcome<(Beside, [u64; 2])> {
-    let line = |name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('\t'));
-        line.and_then(|line| line.split_once('\t'))
-            .ok_or_else(|| format!("Lucene {}: no {name}", lucene.version))
-    };
-    let [bytes, export, sorted, retrieval] =
-        [line("bytes")?, line("export")?, line("sorted")?, line("retrieval")?];
-    if sorted.1 != export.1 {
-        return Err(format!("Lucene {}: expected equal exports, found different ones", lucene.version).into());
-    }
-    let nanos = |text: &str| text.parse().map(Duration::from_nanos);
-    let beside = Beside {
-        name: format!("Lucene {}, {}", lucene.version, lucene.jvm),
-        bytes: bytes.0.parse()?,
-        export: [nanos(export.0)?, nanos(sorted.0)?],
-        retrieval: nanos(retrieval.0)?,
-    };
-    Ok((beside, [export.1.parse()?, retrieval.1.parse()?]))
+/// Parses the output of Lucene: a line for the bytes of the index, then one for each measurement, of nanoseconds and a
+/// checksum of the answers.
+fn parse_output(lucene: &Lucene, text: &str) -> Outcome<(Beside, Vec<u64>)> {
+    let mut lines = text.lines().filter_map(|line| line.split_once('\t'));
+    let bytes = lines.next().ok_or_else(|| format!("Lucene {}: no answer", lucene.version))?.0.parse()?;
+    let measured: Vec<(u64, u64)> =
+        lines.map(|(nanos, sum)| Ok((nanos.parse()?, sum.parse()?))).collect::<Outcome<_>>()?;
+    let times = measured.iter().map(|&(nanos, _)| Duration::from_nanos(nanos));
+    let name = format!("Lucene {}, {}", lucene.version, lucene.jvm);
+    let times = labels().into_iter().zip(times).collect();
+    Ok((Beside { name, bytes, times }, measured.into_iter().map(|(_, sum)| sum).collect()))
 }

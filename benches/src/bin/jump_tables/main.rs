@@ -2,51 +2,51 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | `corpus` | the two segments, the three contenders, and the hits of searches |
-//! | `work` | the workloads of the posts |
+//! | `corpus` | the segment, the five contenders, and the hits of searches |
+//! | `columns` | its numbers and ords in memory, in two layouts |
+//! | `work` | the workloads of the posts, by docvalues |
+//! | `iterate` | the same by iterators |
 //! | `measure` | alternating requests, and statistics of their times |
-//! | `export` | the export of the posts, run by run |
-//! | `more` | questions that the posts left open: pages, limits, many hits in pairs, concurrent requests |
-//! | `machine` | machine, commit and date of a run |
-//! | `heap` | heap of open columns |
-//! | `lucene` | the same export and retrieval in versions of Lucene |
-//! | `rows` | fields of a document in columns, or as one stored value |
+//! | `export` | the export of the posts |
+//! | `threads` | concurrent requests |
+//! | `lucene` | the same workloads in versions of Lucene |
 //! | `chart` | boxes by the magnitude of the hits, as SVG |
-//! | `page` | tables and charts as a page of Markdown, and one of HTML |
+//! | `report` | the tables |
 #![expect(clippy::cast_possible_truncation, reason = "magnitudes, digits and hits are small")]
 #![expect(clippy::expect_used, reason = "a request that went well before")]
+#![expect(clippy::print_stdout, reason = "tables")]
 
 mod chart;
+mod columns;
 mod corpus;
 mod export;
-mod heap;
+mod iterate;
 mod lucene;
-mod machine;
 mod measure;
-mod more;
-mod page;
-mod rows;
+mod report;
+mod threads;
 mod work;
 
+use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
+use docvalues_benches::record::{self, Run};
 
 use crate::corpus::Corpus;
-use crate::export::LARGE;
-use crate::page::Report;
+use crate::report::Report;
 use crate::work::Work;
 
-/// Measure export, facets, groups, sorting, retrieval and all of these together over documents of a web archive:
-/// without jump tables, with tables built at the first lookup, and with tables in the file.
+/// Measure export, facets, groups, sorting, retrieval and all of these together over documents of a web archive: as
+/// Lucene 7 without jump tables, as Lucene 8 with them, and by docvalues with and without.
 #[derive(Parser)]
 #[command(after_help = "Examples:
   cargo run --release -p docvalues-benches --bin jump_tables -- --docs 3000000
-  cargo run --release -p docvalues-benches --bin jump_tables -- --docs 100000000 --one-file --requests 9
-  cargo run --release -p docvalues-benches --bin jump_tables -- --docs 300000000 --one-file \\
-      --fields url_norm,host,crawl_date,content_length --only export,facets,sort --requests 5 --budget 1536")]
+  cargo run --release -p docvalues-benches --bin jump_tables -- --docs 10_000_000 --lucene 7.7.3,8.0.0,10.5.0
+  cargo run --release -p docvalues-benches --bin jump_tables -- --docs 300_000_000 \\
+      --fields url_norm,host,crawl_date,content_length --only export,sort --requests 5 --budget 1536")]
 struct Arguments {
     /// Number of documents.
     #[arg(long, value_name = "N", default_value_t = 3_000_000, value_parser = docvalues_benches::count)]
@@ -54,41 +54,28 @@ struct Arguments {
     /// Seed of the documents and hits.
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Folder of the two segments; existing ones are reused.
+    /// Folder of the segment and of Lucene's indexes; existing ones are reused.
     #[arg(long, value_name = "FOLDER", default_value = "target/jump_tables")]
     folder: PathBuf,
-    /// Folder of the pages and charts.
-    #[arg(long, value_name = "FOLDER", default_value = "target/jump_tables")]
-    report: PathBuf,
-    /// Suffix of the names of the pages, so that runs do not replace each other.
-    #[arg(long, value_name = "NAME", default_value = "")]
-    label: String,
+    /// Record that gets the tables.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Folder of charts.
+    #[arg(long, value_name = "FOLDER")]
+    charts: Option<PathBuf>,
     /// Requests for each magnitude of hits.
-    #[arg(long, value_name = "N", default_value_t = 9)]
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..))]
     requests: u32,
-    /// Limit of the hits of a request: without tables, grouping millions of 100 million documents takes minutes.
-    #[arg(long, value_name = "N", default_value_t = u32::MAX, value_parser = docvalues_benches::count)]
-    most_hits: u32,
     /// Duration of concurrent requests, for each number of threads.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
     seconds: f64,
     /// Only these fields in the segments, and the workloads that need no others. By default all but `url`.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     fields: Vec<String>,
-    /// Store these text fields as sorted columns with a dictionary: `url_norm` or `url`, which are binary by default.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    sorted: Vec<String>,
-    /// All contenders read the segment with jump tables, and two of them ignore the tables: half the disk, half the
-    /// time to build.
-    #[arg(long)]
-    one_file: bool,
-    /// Also build a segment of each field alone, to measure the cost of each.
-    #[arg(long)]
-    by_column: bool,
-    /// Also run export and retrieval in Lucene 7.7.3, 8.0.0 and 10.5.0: needs Maven, a JDK from 21 on, and one from 11
-    /// to 20.
-    #[arg(long)]
-    lucene: bool,
+    /// Also run the workloads in these versions of Lucene, such as 7.7.3,8.0.0,10.5.0: needs Maven, a JDK from 21 on, and
+    /// one from 11 to 20.
+    #[arg(long, value_name = "VERSION,…", value_delimiter = ',')]
+    lucene: Vec<String>,
     /// Only these workloads.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     only: Vec<Work>,
@@ -122,43 +109,35 @@ fn run(arguments: &Arguments) -> Outcome {
     let works: Vec<Work> =
         Work::ALL.into_iter().filter(wanted).filter(|work| work.is_for(&corpus.asked)).collect();
     let mut report = Report::default();
-    if arguments.by_column {
-        report.by_column = corpus::by_column(arguments)?;
-    }
-    report.heap = heap::run(&corpus)?;
     if works.contains(&Work::Export) {
         report.export = Some(export::run(&corpus)?);
     }
-    for &work in &works {
-        report.pages.push(more::pages(&corpus, work)?);
-        if work != Work::Export {
-            report.by_hits.push(measure::by_hits(&corpus, work, arguments)?);
-        }
-        if matches!(work, Work::Facets | Work::Groups | Work::Production) {
-            report.limits.extend(more::limits(&corpus, work, arguments.most_hits)?);
-        }
-        let is_paired = match work {
-            Work::Facets | Work::Sort => true,
-            // Without tables, grouping half of 100 million documents takes a minute.
-            Work::Groups => corpus.docs < LARGE,
-            _ => false,
-        };
-        if is_paired {
+    for &work in works.iter().filter(|work| **work != Work::Export) {
+        report.by_hits.push(measure::by_hits(&corpus, work, arguments)?);
+        if matches!(work, Work::Facets | Work::Sort | Work::Groups) {
             for share in [2, 1] {
-                report.pairs.push(more::pairs(&corpus, work, share)?);
+                report.pairs.push(measure::pairs(&corpus, work, share)?);
             }
         }
     }
-    if works.contains(&Work::Retrieval) {
-        report.rows = rows::run(arguments.docs, &arguments.folder)?;
-    }
     if works.contains(&Work::Production) {
-        report.side_by_side = more::side_by_side(&corpus, Duration::try_from_secs_f64(arguments.seconds)?)?;
+        report.threads = threads::run(&corpus, Duration::try_from_secs_f64(arguments.seconds)?)?;
     }
-    if arguments.lucene {
-        report.lucene = lucene::run(&corpus, &arguments.folder)?;
+    if !arguments.lucene.is_empty() {
+        report.lucene = lucene::run(&corpus, &arguments.folder, &arguments.lucene)?;
     }
-    page::write(&corpus, &report, &arguments.report, &arguments.label)
+    if let Some(charts) = &arguments.charts {
+        fs::create_dir_all(charts)?;
+        for by_hits in &report.by_hits {
+            let path = charts.join(format!("{}.svg", by_hits.work.name()));
+            fs::write(path, chart::draw(by_hits, corpus.docs)?)?;
+        }
+    }
+    let rounds = format!("medians of up to {} requests", arguments.requests);
+    let mut run = Run::new(&record::command_of("jump_tables"), &rounds);
+    report.tables(&corpus, &mut run);
+    println!("{}", run.markdown());
+    arguments.record.as_ref().map_or(Ok(()), |path| run.write(path))
 }
 
 #[cfg(test)]
@@ -171,24 +150,6 @@ mod tests {
     fn a_field_that_there_is_none_of_is_refused() {
         let error = run(&Arguments::parse_from(["jump_tables", "--fields", "host,hosst"])).unwrap_err();
         assert!(error.to_string().starts_with("no field `hosst`; there are id, "), "{error}");
-        for (fields, sorted) in [("host,crawl_date", "crawl_date"), ("host", "url_norm")] {
-            let arguments = Arguments::parse_from(["jump_tables", "--fields", fields, "--sorted", sorted]);
-            let error = run(&arguments).unwrap_err().to_string();
-            assert_eq!(error, format!("--sorted: `{sorted}` is no field of text of these segments"));
-        }
-    }
-
-    #[test]
-    fn pages_may_have_a_dictionary() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().display().to_string();
-        let fields = "url_norm,host,crawl_date,content_length";
-        let arguments = ["jump_tables", "--docs", "5000", "--fields", fields, "--sorted", "url_norm"];
-        let arguments = arguments.into_iter().chain(["--requests", "2", "--only", "export,groups"]);
-        let arguments = arguments.chain(["--label", "sorted", "--folder", &path, "--report", &path]);
-        run(&Arguments::parse_from(arguments)).unwrap();
-        let page = fs::read_to_string(folder.path().join("jump-tables-5000-sorted.md")).unwrap();
-        assert!(page.contains("| `url_norm` | sorted |"), "{page}");
     }
 
     /// Measuring compares the contenders' answers.
@@ -196,16 +157,47 @@ mod tests {
     fn all_works_run_and_are_drawn() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().display().to_string();
-        let few = ["jump_tables", "--docs", "5000", "--requests", "1", "--seconds", "0.01"];
-        let arguments = few.into_iter().chain(["--folder", &path, "--report", &path]);
+        let record = folder.path().join("record.json");
+        let few = ["jump_tables", "--docs", "66000", "--requests", "1", "--seconds", "0.01"];
+        let arguments = few.into_iter().chain(["--folder", &path, "--charts", &path]);
+        let arguments = arguments.chain(["--record", record.to_str().unwrap()]);
         for _ in 0..2 {
             run(&Arguments::parse_from(arguments.clone())).unwrap();
         }
-        let page = fs::read_to_string(folder.path().join("jump-tables-5000.md")).unwrap();
-        let html = fs::read_to_string(folder.path().join("jump-tables-5000.html")).unwrap();
-        assert_eq!(html.matches("</svg>").count(), Work::ALL.len());
+        let record = fs::read_to_string(&record).unwrap();
         for work in Work::ALL {
-            assert!(page.contains(&format!("\n## {}\n", work.name())), "{page}");
+            assert!(record.contains(&format!("\"{}\": [", work.name())), "{record}");
+            assert!(work == Work::Export || folder.path().join(format!("{}.svg", work.name())).exists());
+        }
+    }
+
+    /// Each block once, whatever the number of hits, and none that Lucene 7 does not walk.
+    #[test]
+    fn a_request_as_lucene_7_reads_each_header_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().display().to_string();
+        let corpus =
+            Corpus::prepare(&Arguments::parse_from(["jump_tables", "--docs", "140000", "--folder", &path]));
+        let corpus = corpus.unwrap();
+        let blocks = |wanted: &[&str]| {
+            let of_wanted = corpus.columns().blocks().filter(|(name, _)| wanted.contains(name));
+            of_wanted
+                .fold([0; 2], |[presence, numbers], (_, blocks)| [presence + blocks[0], numbers + blocks[1]])
+        };
+        assert_eq!(blocks(&["content_type_ext"]), [3, 0], "ords are one packed array");
+        assert_eq!(blocks(&["crawl_date"])[0], 0, "all documents have a date");
+        for (work, walked) in [(Work::Facets, corpus.asked.facets()), (Work::Sort, &["content_length"][..])] {
+            for hits in [10, 1_000, 140_000] {
+                let mut hits = corpus.hits(hits, 0);
+                // The first and the last document with a value, so that a walk has to reach the last block.
+                hits.splice(0..0, (0..20).map(docvalues::DocId::new));
+                hits.extend((139_900..140_000).map(docvalues::DocId::new));
+                hits.sort_unstable();
+                hits.dedup();
+                let engine = corpus.open(crate::corpus::Contender::Lucene7, false).unwrap();
+                engine.run(work, &corpus.asked, &hits).unwrap();
+                assert_eq!(engine.headers(), blocks(walked), "{} hits", hits.len());
+            }
         }
     }
 }

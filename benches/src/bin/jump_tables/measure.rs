@@ -2,12 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use docvalues::Segment;
 use docvalues_testkit::rng::SplitMix64;
 
 use crate::corpus::{Contender, Corpus};
 use crate::work::Work;
 use crate::{Arguments, Outcome};
+
+/// The number of contenders.
+pub(crate) const ALL: usize = Contender::ALL.len();
 
 /// The times of requests, ascending.
 #[derive(Clone, Debug, Default)]
@@ -19,16 +21,6 @@ impl Sample {
         Sample(times)
     }
 
-    fn add(&mut self, time: Duration) {
-        let place = self.0.partition_point(|other| *other <= time);
-        self.0.insert(place, time);
-    }
-
-    /// The number of times.
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// A percentile of the times: 0 for the least, 100 for the greatest.
     pub(crate) fn percentile(&self, percent: usize) -> Duration {
         let last = self.0.len().saturating_sub(1);
@@ -37,16 +29,21 @@ impl Sample {
 }
 
 /// The time limit of the requests of a magnitude for each contender,
-const LONGEST: Duration = Duration::from_secs(20);
+const LONGEST: Duration = Duration::from_secs(10);
 
 /// and the least number of requests.
-const FEWEST: u32 = 1;
+const FEWEST: usize = 1;
 
-/// A magnitude of hits, and the times of each contender.
+/// All requests run once before they are measured if the first one takes less: each touches other terms, whose bytes are
+/// verified at their first touch.
+const FAST: Duration = Duration::from_millis(20);
+
+/// A magnitude of hits, the times of each contender, and the block headers that an iterator reads for the last request.
 pub(crate) struct Bucket {
     /// The decimal logarithm of the hits.
     pub(crate) magnitude: u32,
-    pub(crate) samples: [Sample; 3],
+    pub(crate) samples: [Sample; ALL],
+    pub(crate) headers: [[u64; 2]; ALL],
 }
 
 /// A workload, from few hits to many.
@@ -58,43 +55,98 @@ pub(crate) struct ByHits {
 /// Measures requests of each magnitude of hits, one contender after the other: two of them read the same file, and
 /// must not profit from what the other left in the caches. The first request of each is a warm-up.
 pub(crate) fn by_hits(corpus: &Corpus, work: Work, arguments: &Arguments) -> Outcome<ByHits> {
-    let &Arguments { requests, most_hits, .. } = arguments;
     eprintln!("{}", work.name());
-    let segments = opened(corpus)?;
+    let engines = Contender::ALL.into_iter().map(|contender| corpus.open(contender, false));
+    let engines = engines.collect::<Outcome<Vec<_>>>()?;
     let mut buckets = Vec::new();
-    for magnitude in 1..=corpus.docs.min(most_hits).ilog10() {
-        let mut samples: [Sample; 3] = Default::default();
-        let mut sums: [Vec<u64>; 3] = Default::default();
-        for turn in 0..3 {
-            let at = (turn + magnitude as usize) % 3;
-            let (mut random, start) = (SplitMix64::new(u64::from(magnitude)), Instant::now());
-            for request in 0..=requests {
-                if request > FEWEST && start.elapsed() > LONGEST {
+    for magnitude in 1..=corpus.docs.ilog10() {
+        let (mut samples, mut headers) = (<[Sample; ALL]>::default(), [[0; 2]; ALL]);
+        let mut sums: [Vec<u64>; ALL] = Default::default();
+        for turn in 0..ALL {
+            let at = (turn + magnitude as usize) % ALL;
+            let mut random = SplitMix64::new(u64::from(magnitude));
+            // Half of them are below the middle of the magnitude.
+            let mut count = || {
+                let spread = 10_f64.powf(random.below(1_000) as f64 / 1_000.0);
+                ((f64::from(10_u32.pow(magnitude)) * spread) as u32).min(corpus.docs)
+            };
+            let requests: Vec<(u32, u32)> =
+                (0..arguments.requests).map(|request| (count(), request)).collect();
+            let run = |&(count, request): &(u32, u32)| -> Outcome<(Duration, u64)> {
+                let hits = corpus.hits(count, request);
+                let began = Instant::now();
+                let sum = engines[at].run(work, &corpus.asked, &hits)?;
+                Ok((began.elapsed(), sum))
+            };
+            if run(&requests[0])?.0 < FAST {
+                requests.iter().try_for_each(|request| run(request).map(drop))?;
+            }
+            let (mut times, start) = (Vec::new(), Instant::now());
+            for request in &requests {
+                if times.len() >= FEWEST && start.elapsed() > LONGEST {
                     break;
                 }
-                // Half of them are below the middle of the magnitude.
-                let spread = 10_f64.powf(random.below(1_000) as f64 / 1_000.0);
-                let count = f64::from(10_u32.pow(magnitude)) * spread;
-                let hits = corpus.hits((count as u32).min(corpus.docs).min(most_hits), request);
-                let began = Instant::now();
-                sums[at].push(work.run(&segments[at], &corpus.asked, &hits)?);
-                if request > 0 {
-                    samples[at].add(began.elapsed());
-                }
+                let before = engines[at].headers();
+                let (time, sum) = run(request)?;
+                times.push(time);
+                sums[at].push(sum);
+                let after = engines[at].headers();
+                headers[at] = [after[0] - before[0], after[1] - before[1]];
             }
+            samples[at] = Sample::of(times);
         }
         let fewest = sums.iter().map(Vec::len).min().unwrap_or(0);
-        agree(work, sums.map(|sums| sums[..fewest].to_vec()))?;
-        buckets.push(Bucket { magnitude, samples });
+        agree(work, &sums.map(|sums| sums[..fewest].to_vec()))?;
+        buckets.push(Bucket { magnitude, samples, headers });
     }
     Ok(ByHits { work, buckets })
 }
 
-pub(crate) fn opened(corpus: &Corpus) -> Outcome<Vec<Segment>> {
-    Contender::ALL.into_iter().map(|contender| corpus.open(contender, false)).collect()
+pub(crate) fn agree<T: PartialEq + std::fmt::Debug>(work: Work, answers: &[T]) -> Outcome {
+    match answers.windows(2).all(|pair| pair[0] == pair[1]) {
+        true => Ok(()),
+        false => Err(format!("{}: the contenders answer {answers:?}", work.name()).into()),
+    }
 }
 
-pub(crate) fn agree<T: PartialEq + std::fmt::Debug>(work: Work, answers: [T; 3]) -> Outcome {
-    let same = answers[0] == answers[1] && answers[1] == answers[2];
-    if same { Ok(()) } else { Err(format!("{}: the contenders answer {answers:?}", work.name()).into()) }
+/// The ratio of two times: the median of pairs, and its 97 % interval.
+pub(crate) struct Ratio(pub(crate) [f64; 3]);
+
+impl Ratio {
+    /// Runs 0 and 1 in turn, and returns the ratio of 1 to 0.
+    pub(crate) fn of(mut run: impl FnMut(usize) -> Outcome) -> Outcome<Ratio> {
+        /// For this number of pairs, the median lies between the sixth and the sixteenth, whatever the distribution.
+        const PAIRS: usize = 21;
+        let mut ratios = Vec::new();
+        for pair in 0..=PAIRS {
+            let mut times = [Duration::ZERO; 2];
+            for turn in 0..2 {
+                let at = (turn + pair) % 2;
+                let began = Instant::now();
+                run(at)?;
+                times[at] = began.elapsed();
+            }
+            // The first pair is a warm-up.
+            if pair > 0 {
+                ratios.push(times[1].as_secs_f64() / times[0].as_secs_f64());
+            }
+        }
+        ratios.sort_unstable_by(f64::total_cmp);
+        Ok(Ratio([ratios[10], ratios[5], ratios[15]]))
+    }
+}
+
+/// The time of a request with tables, divided by one without, in the layout of Lucene, in pairs.
+pub(crate) struct Pairs {
+    pub(crate) work: Work,
+    pub(crate) hits: usize,
+    pub(crate) ratio: Ratio,
+}
+
+/// Measures requests for one of `share` documents in pairs.
+pub(crate) fn pairs(corpus: &Corpus, work: Work, share: u32) -> Outcome<Pairs> {
+    let engines = [corpus.open(Contender::Lucene7, false)?, corpus.open(Contender::Lucene8, false)?];
+    let hits = corpus.hits(corpus.docs / share, 0);
+    let ratio = Ratio::of(|at| engines[at].run(work, &corpus.asked, &hits).map(drop))?;
+    Ok(Pairs { work, hits: hits.len(), ratio })
 }

@@ -6,8 +6,7 @@ use clap::ValueEnum;
 use docvalues::column::{LogicalType, Value};
 use docvalues::search::export::{Cell, Row};
 use docvalues::search::facet::Facet;
-use docvalues::search::group::{Group, GroupOrder, Measure, Metric};
-use docvalues::search::histogram::{Histogram, Step, Unit};
+use docvalues::search::group::{Group, GroupOrder};
 use docvalues::search::stats::Stats;
 use docvalues::search::{Docs, Search};
 use docvalues::{Binary, DocId, Kind, Numeric, Segment, SortKey, Sorted};
@@ -61,6 +60,14 @@ impl Asked {
         self.fields.contains(&name)
     }
 
+    pub(crate) fn fields(&self) -> &[&'static str] {
+        &self.fields
+    }
+
+    pub(crate) fn facets(&self) -> &[&'static str] {
+        &self.facets
+    }
+
     pub(crate) fn exported(&self) -> [&'static str; 4] {
         self.exported
     }
@@ -86,12 +93,10 @@ pub(crate) enum Work {
     Distinct,
     /// Facets, groups, distinct values and retrieval.
     Production,
-    /// By month: documents, their bytes, and the five most frequent hosts.
-    Dashboard,
 }
 
 impl Work {
-    pub(crate) const ALL: [Work; 8] = [
+    pub(crate) const ALL: [Work; 7] = [
         Work::Export,
         Work::Facets,
         Work::Groups,
@@ -99,7 +104,6 @@ impl Work {
         Work::Retrieval,
         Work::Distinct,
         Work::Production,
-        Work::Dashboard,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -111,37 +115,7 @@ impl Work {
             Work::Retrieval => "retrieval",
             Work::Distinct => "distinct",
             Work::Production => "production",
-            Work::Dashboard => "dashboard",
         }
-    }
-
-    pub(crate) fn about(self, asked: &Asked) -> String {
-        let names =
-            |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        let about = match self {
-            Work::Export => {
-                let order = if asked.has(KEY) {
-                    "sorted by `id`, descending: their order in the file is random"
-                } else {
-                    "in random order"
-                };
-                return format!("The fields {} of 52,653 documents, {order}.", names(&asked.exported));
-            }
-            Work::Facets => return format!("The 20 most frequent values of {}.", names(&asked.facets)),
-            Work::Groups => {
-                "The first 20 values of `url_norm`, each with its first document: several harvests of a page are one result."
-            }
-            Work::Sort => "The 20 longest documents by `content_length`.",
-            Work::Retrieval => "Nine fields of 20 of the hits.",
-            Work::Distinct => "The number of distinct values of `domain`.",
-            Work::Production => {
-                "Facets, groups, the number of distinct domains, and retrieval, one after the other."
-            }
-            Work::Dashboard => {
-                "For each month of `crawl_date`: the number of documents, the sum of `content_length`, and the five most frequent hosts."
-            }
-        };
-        about.to_owned()
     }
 
     /// Whether the segments have its fields.
@@ -153,7 +127,6 @@ impl Work {
             Work::Sort => &["content_length"],
             Work::Distinct => &["domain"],
             Work::Retrieval | Work::Production => &RETRIEVED,
-            Work::Dashboard => &["crawl_date", "content_length", "host"],
         };
         needed.iter().all(|name| asked.has(name))
     }
@@ -161,74 +134,59 @@ impl Work {
     /// Runs the workload, and returns a checksum of the result.
     pub(crate) fn run(self, segment: &Segment, asked: &Asked, hits: &[DocId]) -> Outcome<u64> {
         let search = Search::new(segment).threads(1);
-        let docs = Docs::list(hits)?;
+        // Checks that all of them ascend, which a page of results has no need of.
+        let docs = || Docs::list(hits);
         Ok(match self {
             Work::Export => return Err("an export is measured by its own steps".into()),
-            Work::Facets => facets(&search, asked, docs, PAGE)?,
-            Work::Groups => groups(&search, docs, PAGE)?,
+            Work::Facets => facets(&search, asked, docs()?)?,
+            Work::Groups => groups(&search, docs()?)?,
             Work::Sort => {
-                let top = search.top(docs, &[SortKey::new("content_length").descending()], PAGE)?;
+                let top = search.top(docs()?, &[SortKey::new("content_length").descending()], PAGE)?;
                 top.iter().fold(0, |sum, found| add(sum, found.doc.get().into()))
             }
             Work::Retrieval => retrieve(&search, &page(hits, PAGE))?,
-            Work::Distinct => distinct(&search, docs)?,
-            Work::Production => production(&search, asked, hits, PAGE)?,
-            Work::Dashboard => dashboard(&search, docs)?,
+            Work::Distinct => distinct(&search, docs()?)?,
+            Work::Production => production(&search, asked, hits)?,
         })
     }
 }
 
-fn add(sum: u64, next: u64) -> u64 {
+pub(crate) fn add(sum: u64, next: u64) -> u64 {
     sum.wrapping_mul(31).wrapping_add(next)
 }
 
-/// Facets, groups, distinct values, and a page of `rows` documents.
-pub(crate) fn production(search: &Search<'_>, asked: &Asked, hits: &[DocId], rows: usize) -> Outcome<u64> {
+/// Facets, groups, distinct values, and a page of documents.
+fn production(search: &Search<'_>, asked: &Asked, hits: &[DocId]) -> Outcome<u64> {
     let docs = Docs::list(hits)?;
     let parts = [
-        facets(search, asked, docs, PAGE)?,
-        groups(search, docs, PAGE)?,
+        facets(search, asked, docs)?,
+        groups(search, docs)?,
         distinct(search, docs)?,
-        if rows == 0 { 0 } else { retrieve(search, &page(hits, rows))? },
+        retrieve(search, &page(hits, PAGE))?,
     ];
     Ok(parts.into_iter().fold(0, add))
 }
 
 fn distinct(search: &Search<'_>, docs: Docs<'_>) -> Outcome<u64> {
-    Ok(search.stats(docs, &Stats::of("domain").distinct())?.values)
+    let distinct = search.stats(docs, &Stats::of("domain").distinct())?.distinct.ok_or("not counted")?;
+    Ok(distinct.get())
 }
 
-/// The `limit` most frequent values of each field.
-pub(crate) fn facets(search: &Search<'_>, asked: &Asked, docs: Docs<'_>, limit: usize) -> Outcome<u64> {
-    let facets: Vec<_> = asked.facets.iter().map(|name| Facet::on(*name).top(limit)).collect();
+/// The most frequent values of each field.
+fn facets(search: &Search<'_>, asked: &Asked, docs: Docs<'_>) -> Outcome<u64> {
+    let facets: Vec<_> = asked.facets.iter().map(|name| Facet::on(*name).top(PAGE)).collect();
     let facets = search.facets(docs, &facets)?;
     let counts = facets.iter().flat_map(|facet| facet.values.iter().map(|(_, count)| *count));
     Ok(counts.fold(0, add))
 }
 
-/// The first `limit` pages, each with a document.
-pub(crate) fn groups(search: &Search<'_>, docs: Docs<'_>, limit: usize) -> Outcome<u64> {
-    let group = Group::by("url_norm").order(GroupOrder::Best).top(limit).docs(1);
+/// The first pages, each with a document and the number of its harvests.
+fn groups(search: &Search<'_>, docs: Docs<'_>) -> Outcome<u64> {
+    let group = Group::by("url_norm").order(GroupOrder::Best).top(PAGE).docs(1);
     let found = search.group(docs, &group)?;
-    Ok(found
-        .groups
-        .iter()
-        .flat_map(|group| &group.docs)
-        .fold(0, |sum, found| add(sum, found.doc.get().into())))
-}
-
-fn dashboard(search: &Search<'_>, docs: Docs<'_>) -> Outcome<u64> {
-    let by_month = Histogram::of("crawl_date", Step::Every(Unit::Month))
-        .metric(Metric::Sum("content_length".into()))
-        .facet(Facet::on("host").top(5));
-    let found = search.histogram(docs, &by_month)?;
-    Ok(found.buckets.iter().fold(0, |sum, range| {
-        let hosts = range.facet.iter().flat_map(|facet| &facet.values).map(|(_, count)| *count);
-        let bytes = range.metrics.iter().flatten().map(|measure| match measure {
-            Measure::Sum(sum) => sum.to_f64().to_bits(),
-            _ => 0,
-        });
-        bytes.chain(hosts).fold(add(sum, range.count), add)
+    Ok(found.groups.iter().fold(0, |sum, group| {
+        let first = group.docs.first().map_or(0, |found| found.doc.get().into());
+        add(add(sum, first), group.count)
     }))
 }
 
@@ -239,18 +197,27 @@ pub(crate) fn page(hits: &[DocId], rows: usize) -> Vec<DocId> {
 
 fn retrieve(search: &Search<'_>, page: &[DocId]) -> Outcome<u64> {
     let mut retriever = search.retriever(&RETRIEVED)?;
+    let types: Vec<LogicalType> = retriever.fields().map(|field| field.logical).collect();
     let chunk = retriever.retrieve(page)?;
-    let cells = chunk.rows().flat_map(|row| row.values().collect::<Vec<_>>());
-    Ok(cells.fold(0, |sum, cell| {
+    let cells = chunk.rows().flat_map(|row| row.values().zip(&types).collect::<Vec<_>>());
+    Ok(cells.fold(0, |sum, (cell, logical)| {
         add(
             sum,
             match cell {
-                Cell::Number(number) => number.cast_unsigned(),
+                Cell::Number(stored) => number_of(stored, *logical),
                 Cell::Bytes(bytes) => bytes.iter().fold(0, |sum, &byte| add(sum, byte.into())),
                 _ => 1,
             },
         )
     }))
+}
+
+/// The bits of the number that is stored as `stored`, which other libraries know.
+pub(crate) fn number_of(stored: i64, logical: LogicalType) -> u64 {
+    match Value::of(logical, stored) {
+        Value::U64(number) => number,
+        _ => stored.cast_unsigned(),
+    }
 }
 
 /// The lines of CSV of a page of results.
@@ -300,7 +267,7 @@ fn write_row(row: &Row<'_>, types: &[LogicalType], out: &mut Vec<u8>) -> std::io
     Ok(())
 }
 
-fn write_number(stored: i64, logical: LogicalType, out: &mut Vec<u8>) -> std::io::Result<()> {
+pub(crate) fn write_number(stored: i64, logical: LogicalType, out: &mut Vec<u8>) -> std::io::Result<()> {
     match Value::of(logical, stored) {
         Value::I64(number) => write!(out, "{number}"),
         Value::U64(number) => write!(out, "{number}"),

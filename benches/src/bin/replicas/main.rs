@@ -1,4 +1,4 @@
-//! Measures a leader and its replica, two processes, as in docs/benchmarks/ingest.md: what a replica costs the leader, what
+//! Measures a leader and its replica, two processes, as in docs/benchmarks/store.md: what a replica costs the leader, what
 //! a document costs each of them by the size of batches, and how far the replica is behind.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a measurement")]
 

@@ -1,5 +1,5 @@
 //! Measures locks and look-ups of versioned upserts: stripes locked for a whole add, as Solr does (SOLR-6820,
-//! SOLR-7332), beside one short lock, as in docs/benchmarks/ingest.md.
+//! SOLR-7332), beside one short lock, as in docs/benchmarks/store.md.
 //!
 //! Every document has a new id and a version, ascending, but for documents that are moved. A version above the highest
 //! one of its stripe needs no look-up. Threads take batches in turn, and write segments of their own.

@@ -209,7 +209,7 @@ fn hostile(good: &[u8], tried: Sweep) {
         damage.apply(good, &mut hostile);
         reseal(&mut hostile);
         let at = damage.touches(good.len()).start;
-        let options = OpenOptions::new().jump_tables(JumpTables::ALL[at % 3]);
+        let options = OpenOptions::new().jump_tables(JumpTables::ALL[at % 2]);
         let start = Instant::now();
         let ((), peak) = ALLOCATOR.peak_of(|| {
             let Ok(segment) = Segment::from_bytes(hostile, options) else { return };

@@ -160,8 +160,8 @@ impl<B: SectionBytes> BinaryReader<B> {
         symbols + self.offsets().map_or(0, NumericReader::heap_bytes)
     }
 
-    /// Returns value `index`: a slice of the section, or decoded to `buffer`, which only grows. O(length of the value),
-    /// except in [`JumpTables::Ignore`].
+    /// Returns value `index`: a slice of the section, or decoded to `buffer`, which only grows. O(length of the
+    /// value).
     ///
     /// # Errors
     ///

@@ -371,8 +371,8 @@ fn damage_is_refused_or_survived() {
     let lens = [&good.bytes, &offsets.blocks, &offsets.jump].map(|s| s.as_ref().unwrap().len());
     for (which, len) in lens.into_iter().enumerate().skip(1) {
         for at in 0..len {
-            survive(change(which, &|bytes| bytes[at] ^= 0x5a), JumpTables::ALL[at % 3]);
-            survive(change(which, &|bytes| bytes[at] ^= 0x80), JumpTables::ALL[at % 3]);
+            survive(change(which, &|bytes| bytes[at] ^= 0x5a), JumpTables::ALL[at % 2]);
+            survive(change(which, &|bytes| bytes[at] ^= 0x80), JumpTables::ALL[at % 2]);
             // An offset that moved may be as good as another; a jump entry has to be its header.
             let reader = open(change(2, &|bytes| bytes[at % lens[2]] ^= 0x10), JumpTables::Baked);
             assert!(reader.and_then(|reader| reader.verify()).is_err(), "jump table, byte {at}");

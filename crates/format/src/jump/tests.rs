@@ -1,4 +1,3 @@
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::*;
@@ -12,8 +11,8 @@ const BLOCKS: usize = 1_000;
 struct Counted(AtomicUsize);
 
 impl Entry for usize {
-    fn parse(_: Place, _: usize, _: &[u8]) -> Result<usize> {
-        unreachable!("there is no table")
+    fn parse(_: Place, _: usize, bytes: &[u8]) -> Result<usize> {
+        Ok(usize::try_from(u64::from_le_bytes(*bytes.first_chunk().unwrap())).unwrap())
     }
 }
 
@@ -25,11 +24,11 @@ impl Chain for Counted {
     }
 
     fn stride(&self) -> usize {
-        16
+        8
     }
 
-    fn put(&self, _: &usize, _: &mut Vec<u8>) {
-        unreachable!("there is no table")
+    fn put(&self, entry: &usize, out: &mut Vec<u8>) {
+        out.extend_from_slice(&(*entry as u64).to_le_bytes());
     }
 
     fn place(&self) -> Place {
@@ -43,50 +42,39 @@ impl Chain for Counted {
     }
 }
 
-fn ignored() -> (Counted, Jump<Owned, usize>) {
-    let chain = Counted::default();
-    let jump = Jump::open(JumpTables::Ignore, None, &chain).unwrap();
-    (chain, jump)
-}
-
 #[test]
-fn threads_that_go_forward_side_by_side_walk_once_each() {
-    let (chain, jump) = ignored();
-    let barrier = Barrier::new(POSITIONS);
-    // Each begins elsewhere, as the threads of a scan do, and asks about each block twice.
-    thread::scope(|scope| {
-        for caller in 0..POSITIONS {
-            let (chain, jump, barrier) = (&chain, &jump, &barrier);
-            scope.spawn(move || {
-                for at in 0..BLOCKS / POSITIONS {
-                    barrier.wait();
-                    let block = caller * BLOCKS / POSITIONS + at;
-                    assert_eq!(jump.locate(chain, block).unwrap(), block);
-                    assert_eq!(jump.search(chain, |entry| entry.cmp(&block)).unwrap(), Some((block, block)));
-                }
-            });
+fn a_walk_forward_reads_each_header_once_however_often_it_is_asked() {
+    for hits_a_block in [1, 2, 100] {
+        let chain = Counted::default();
+        let mut walk = Walk::new(&chain);
+        for block in (0..BLOCKS).flat_map(|block| std::iter::repeat_n(block, hits_a_block)) {
+            assert_eq!(walk.seek(block).unwrap(), block);
         }
-    });
-    let steps = chain.0.into_inner();
-    assert!(steps < POSITIONS * BLOCKS, "{steps} steps");
+        assert_eq!(walk.headers(), BLOCKS as u64);
+        assert_eq!(chain.0.into_inner(), BLOCKS);
+    }
 }
 
 #[test]
-fn a_thread_that_goes_back_walks_from_the_first_block() {
-    let (chain, jump) = ignored();
+fn a_step_back_walks_from_the_first_block() {
+    let chain = Counted::default();
+    let mut walk = Walk::new(&chain);
     for block in [900, 901, 899] {
-        assert_eq!(jump.locate(&chain, block).unwrap(), block);
+        assert_eq!(walk.seek(block).unwrap(), block);
     }
-    assert_eq!(chain.0.into_inner(), 902 + 900);
+    assert_eq!(walk.headers(), 902 + 900);
 }
 
 #[test]
-fn any_order_gets_the_same_answers() {
-    let (chain, jump) = ignored();
+fn walks_and_tables_agree_in_any_order() {
+    let chain = Counted::default();
+    let table: Jump<Owned, usize> = Jump::open(JumpTables::BuildOnFirstUse, None, &chain).unwrap();
+    let mut walk = Walk::new(&chain);
     for block in (0..5_000).map(|i| i * 7_919 % BLOCKS) {
-        assert_eq!(jump.locate(&chain, block).unwrap(), block);
+        assert_eq!(walk.seek(block).unwrap(), block);
+        assert_eq!(table.locate(&chain, block).unwrap(), block);
         let other = block * 31 % BLOCKS;
-        assert_eq!(jump.search(&chain, |entry| entry.cmp(&other)).unwrap(), Some((other, other)));
+        assert_eq!(table.search(&chain, |entry| entry.cmp(&other)).unwrap(), Some((other, other)));
     }
-    assert_eq!(jump.search(&chain, |_| Ordering::Less).unwrap(), None);
+    assert_eq!(table.search(&chain, |_| Ordering::Less).unwrap(), None);
 }

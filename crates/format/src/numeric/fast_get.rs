@@ -130,7 +130,7 @@ impl<B: SectionBytes> NumericReader<B> {
 
     /// Builds the fast path, if the column is eligible and it is worthwhile.
     pub(super) fn build_fast_path(&self) {
-        if self.fast_path.get().is_some() || self.jump.is_ignored() {
+        if self.fast_path.get().is_some() {
             return;
         }
         let one = self.meta.block_shift == ONE_BLOCK;

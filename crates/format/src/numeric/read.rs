@@ -20,7 +20,7 @@ use crate::source::SectionBytes;
 ///
 /// A value costs one jump entry of 16 or 32 bytes and one load of 8. A batch locates a block once for every run of
 /// indices in it. Allocations: the table of values at opening (at most 2 KiB), the jump table if it has to be built
-/// (up to 32 bytes a block), the fast path, and the 8 positions of [`JumpTables::Ignore`].
+/// (up to 32 bytes a block), and the fast path.
 ///
 /// # Examples
 ///

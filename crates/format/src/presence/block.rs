@@ -17,8 +17,6 @@ pub(super) struct Block<'a, B> {
     /// Documents in the block.
     pub(super) docs: u32,
     pub(super) header: Header,
-    /// Whether the rank table may be used; not in mode `Ignore`.
-    pub(super) ranked: bool,
 }
 
 // Not derived: a derive would require `B: Copy`, although `B` is only borrowed.

@@ -69,11 +69,11 @@ impl<B: SectionBytes> Blocks<B> {
         Some(Some(ValueIndex::new(index)))
     }
 
-    /// The block of the jump entry `entry`. `ranked` says whether its rank table may be used.
+    /// The block of the jump entry `entry`.
     #[inline]
-    pub(super) fn block(&self, number: u32, entry: &BlockEntry, ranked: bool) -> Block<'_, B> {
+    pub(super) fn block(&self, number: u32, entry: &BlockEntry) -> Block<'_, B> {
         let docs = self.docs_in(number);
-        Block { bytes: &self.bytes, at: entry.payload(), docs, header: entry.header, ranked }
+        Block { bytes: &self.bytes, at: entry.payload(), docs, header: entry.header }
     }
 
     /// An error of `kind` at byte `at` of the section.

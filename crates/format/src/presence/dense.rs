@@ -9,7 +9,7 @@
 //! | | 64 × *n* | `words[w]`, u64 | bit b: whether document 64 × w + b has a value |
 //!
 //! A whole block takes 8,448 bytes, whatever it holds. `rank` loads one entry of the [`rank_table`] and at most eight
-//! words: three cache lines. If rank entries are ignored, it counts from the start of the block, up to 8 KiB.
+//! words: three cache lines.
 //!
 //! # Drawing
 //!
@@ -31,13 +31,13 @@ use std::ops::Range;
 use super::bitmap::{Words, cut};
 use super::block::{Block, Probe};
 use super::kernel::{LINE, count};
+use super::rank_table;
 use super::rank_table::{STRIDE, STRIDE_WORDS, entries};
 use super::rank_verified::VerifiedBytes;
 use super::visitor::Visitor;
-use super::{NO_VALUE, rank_table};
 use crate::cursor::Put;
 use crate::error::Result;
-use crate::id::{BLOCK_DOCS, DocId};
+use crate::id::BLOCK_DOCS;
 use crate::source::SectionBytes;
 
 const WORD: usize = size_of::<u64>();
@@ -60,7 +60,7 @@ pub(super) fn encode(words: &Words, docs: u32, out: &mut Vec<u8>) {
 #[inline]
 pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<Probe> {
     let stride = (low / STRIDE) as usize;
-    let before = before_stride(block, stride)?;
+    let before = rank_table::before(block, stride)?;
     let bitmap = rank_table::len(block.docs);
     let words = words(block.array::<STRIDE_LEN>(bitmap + stride * STRIDE_LEN)?);
     let (word, bit) = ((low % STRIDE / 64) as usize, low % 64);
@@ -71,22 +71,20 @@ pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<P
 }
 
 pub(super) fn select<B: SectionBytes>(block: &Block<'_, B>, value: u32) -> Result<u32> {
-    let begin = if block.ranked { rank_table::stride_of(block, value)? } else { 0 };
-    let mut left = value.checked_sub(before_stride(block, begin)?);
-    // With the rank table, the value lies in this stride; without it, in this one or any after it.
-    let end = if block.ranked { begin + 1 } else { entries(block.docs) };
+    let stride = rank_table::stride_of(block, value)?;
+    let mut left = value.checked_sub(rank_table::before(block, stride)?);
     let bitmap = rank_table::len(block.docs);
-    let bytes = block.slice(bitmap + begin * STRIDE_LEN..bitmap + end * STRIDE_LEN)?;
+    let bytes: &[u8; STRIDE_LEN] = block.array(bitmap + stride * STRIDE_LEN)?;
     for (at, word) in (0..).step_by(64).zip(words(bytes)) {
         let word = u64::from_le_bytes(*word);
         let Some(rest) = left else { break };
         if rest < word.count_ones() {
             #[expect(clippy::cast_possible_truncation, reason = "a block has 128 strides")]
-            return Ok(begin as u32 * STRIDE + at + select_in(word, rest));
+            return Ok(stride as u32 * STRIDE + at + select_in(word, rest));
         }
         left = rest.checked_sub(word.count_ones());
     }
-    let at = rank_table::offset(begin);
+    let at = rank_table::offset(stride);
     Err(block.broken(at, "a rank entry of a dense presence block does not match its bitmap"))
 }
 
@@ -160,43 +158,26 @@ pub(super) fn rank_verified<'a>(
     Some(Some(rank + count(line, bit).0))
 }
 
-/// Ranks of `docs` without the rank table: counts from the first word of the block, or from the word of the document
-/// before.
-pub(super) fn count_many<B: SectionBytes>(
-    block: &Block<'_, B>,
-    docs: &[DocId],
-    first: u32,
-    out: &mut [u32],
-) -> Result<()> {
-    let words = words(block.slice(rank_table::len(block.docs)..len(block.docs))?);
-    let (mut at, mut before) = (0, 0);
-    for (doc, out) in docs.iter().zip(out) {
-        let low = u32::from(doc.split().1);
-        let (word, bit) = ((low / 64) as usize, low % 64);
-        if word < at {
-            (at, before) = (0, 0);
-        }
-        before += ones(&words[at..word]);
-        at = word;
-        let here = u64::from_le_bytes(words[word]);
-        let rank = before + (here & ((1 << bit) - 1)).count_ones();
-        let present = here >> bit & 1 == 1;
-        if present && rank >= block.header.values {
-            return Err(block.broken(0, "a rank in a presence block exceeds its value count"));
-        }
-        *out = if present { first + rank } else { NO_VALUE };
-    }
-    Ok(())
+/// A position in the bitmap of a block without its rank table: a word, and the values before it. A forward look-up
+/// counts from the last one, as in Lucene 7's `IndexedDISI`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CountedWord {
+    word: usize,
+    before: u32,
 }
 
-/// Values before document 512 × `stride`: read from the rank table, or counted if that is ignored.
-#[inline]
-fn before_stride<B: SectionBytes>(block: &Block<'_, B>, stride: usize) -> Result<u32> {
-    if block.ranked {
-        return rank_table::before(block, stride);
+impl CountedWord {
+    /// The rank of document `low`, which must not lie in a word before the last look-up's.
+    pub(super) fn probe<B: SectionBytes>(&mut self, block: &Block<'_, B>, low: u32) -> Result<Probe> {
+        let (word, bit) = ((low / 64) as usize, low % 64);
+        let bitmap = rank_table::len(block.docs);
+        let words = words(block.slice(bitmap + self.word * WORD..bitmap + (word + 1) * WORD)?);
+        let [between @ .., last] = words else { return Ok(Probe { before: 0, present: false }) };
+        *self = CountedWord { word, before: self.before + ones(between) };
+        let here = u64::from_le_bytes(*last);
+        let below = here & ((1 << bit) - 1);
+        Ok(Probe { before: self.before + below.count_ones(), present: here >> bit & 1 == 1 })
     }
-    let bitmap = rank_table::len(block.docs);
-    Ok(ones(words(block.slice(bitmap..bitmap + stride * STRIDE_LEN)?)))
 }
 
 #[inline]

@@ -75,7 +75,7 @@ impl<B: SectionBytes> Block<'_, B> {
 
     /// Refuses a rank that exceeds the header's `values`.
     #[inline]
-    fn within(&self, probe: Probe) -> Result<Probe> {
+    pub(super) fn within(&self, probe: Probe) -> Result<Probe> {
         let inside = probe.before + u32::from(probe.present) <= self.header.values;
         inside
             .then_some(probe)
@@ -103,8 +103,8 @@ impl<B: SectionBytes> Block<'_, B> {
         let Place { section, offset } = self.bytes.place();
         let place = Place { section, offset: offset.saturating_add(self.at as u64) };
         let payload = Payload { place, bytes: self.slice(0..self.header.payload_len(self.docs))? };
-        let Block { docs: size, header, ranked, .. } = *self;
-        let block = Block { bytes: &payload, at: 0, docs: size, header, ranked };
+        let Block { docs: size, header, .. } = *self;
+        let block = Block { bytes: &payload, at: 0, docs: size, header };
         match header.kind {
             Kind::Empty => out.fill(NO_VALUE),
             Kind::Full => {
@@ -112,8 +112,7 @@ impl<B: SectionBytes> Block<'_, B> {
             }
             Kind::List => return block.each_probe(docs, first, out, list::probe),
             Kind::Sparse => return block.each_probe(docs, first, out, sparse::probe),
-            Kind::Dense if ranked => return block.each_probe(docs, first, out, dense::probe),
-            Kind::Dense => return dense::count_many(&block, docs, first, out),
+            Kind::Dense => return block.each_probe(docs, first, out, dense::probe),
             Kind::Runs => return block.each_probe(docs, first, out, runs::probe),
         }
         Ok(())

@@ -8,8 +8,7 @@
 //! | | 0, 2, 4 or 6 | zero | up to a multiple of 8 |
 //!
 //! `rank` is a binary search of at most nine steps over eight cache lines. That bound is why longer lists are refused,
-//! although up to 520 documents they would be shorter than a sparse block. In mode `Ignore`, `rank` is a scan, as in
-//! Lucene 7.
+//! although up to 520 documents they would be shorter than a sparse block.
 //!
 //! # Drawing
 //!
@@ -46,14 +45,7 @@ pub(super) fn encode(words: &Words, out: &mut Vec<u8>) {
 }
 
 pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<Probe> {
-    let docs = docs(block)?;
-    let place = match block.ranked {
-        true => docs.binary_search_by_key(&low, number),
-        false => match docs.iter().position(|doc| number(doc) >= low) {
-            Some(at) if number(&docs[at]) == low => Ok(at),
-            found => Err(found.unwrap_or(docs.len())),
-        },
-    };
+    let place = docs(block)?.binary_search_by_key(&low, number);
     let (Ok(at) | Err(at)) = place;
     #[expect(clippy::cast_possible_truncation, reason = "a list has at most 256 documents")]
     Ok(Probe { before: at as u32, present: place.is_ok() })

@@ -101,10 +101,7 @@ impl<'a> Runs<'a> {
 
 pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<Probe> {
     let runs = Runs::of(block)?;
-    let begun = match block.ranked {
-        true => runs.starts.partition_point(|start| number(start) <= low),
-        false => runs.starts.iter().take_while(|start| number(start) <= low).count(),
-    };
+    let begun = runs.starts.partition_point(|start| number(start) <= low);
     let Some(index) = begun.checked_sub(1) else { return Ok(Probe { before: 0, present: false }) };
     let run = runs.run(block, index)?;
     // In damaged bytes the starts may not ascend, and the search may end at a start above `low`.

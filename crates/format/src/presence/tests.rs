@@ -222,10 +222,19 @@ impl Questions {
     }
 
     fn ask_points(&self, reader: &PresenceReader<Owned>, points: &[u32], values: &[usize]) {
+        let ways = [(false, false), (false, true), (true, false), (true, true)];
+        let mut walks = ways.map(|(jumps, ranks)| reader.walk(jumps, ranks));
         for &doc in points {
             let expected = self.present.binary_search(&DocId::new(doc)).ok();
             let rank = reader.rank(DocId::new(doc)).unwrap();
             assert_eq!(rank.map(|value| value.get() as usize), expected, "rank of {doc}");
+            for (walk, way) in walks.iter_mut().zip(ways) {
+                assert_eq!(
+                    walk.rank(DocId::new(doc)).unwrap(),
+                    rank,
+                    "rank of {doc}, jumps and ranks {way:?}"
+                );
+            }
         }
         for &value in values {
             let doc = reader.select(ValueIndex::new(value as u32)).unwrap();
@@ -324,9 +333,7 @@ fn every_density_and_size_answers_as_plain_bits_do() {
 #[test]
 fn the_modes_differ_only_in_their_memory() {
     let bits = bits(3 * BLOCK, (0..3 * BLOCK).step_by(5));
-    for (mode, built) in
-        [(JumpTables::Ignore, 0), (JumpTables::BuildOnFirstUse, 3 * 16 + 8), (JumpTables::Baked, 0)]
-    {
+    for (mode, built) in [(JumpTables::BuildOnFirstUse, 3 * 16 + 8), (JumpTables::Baked, 0)] {
         let reader = open(encode_bits(&bits, true), bits.len() as u32, mode);
         assert_eq!(reader.heap_bytes(), 0);
         let rank = reader.rank(DocId::new(70_000)).unwrap();

@@ -38,7 +38,7 @@ fn is_read(tag: u8, values: u32) -> bool {
     let reader = PresenceReader::open(
         Presence::Blocks { values, blocks, jump: None },
         BLOCK_DOCS + 1,
-        JumpTables::Ignore,
+        JumpTables::BuildOnFirstUse,
     );
     reader.unwrap().rank(DocId::new(0)).is_ok()
 }

@@ -145,7 +145,7 @@ fn presence_block_header_and_jump_entry() {
     check_both("Jump entry", module!("presence/header.rs"), &jump[16..], &fields);
 
     // Tests that read these blocks check the zero of both.
-    for (at, mode) in [(9, JumpTables::Ignore), (16 + 13, JumpTables::Baked)] {
+    for (at, mode) in [(9, JumpTables::BuildOnFirstUse), (16 + 13, JumpTables::Baked)] {
         let (mut blocks, mut jump) = (blocks.clone(), jump.clone());
         let section = if mode == JumpTables::Baked { &mut jump } else { &mut blocks };
         section[at] = 1;

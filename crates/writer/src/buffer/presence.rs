@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use bitvec::order::Lsb0;
+use bitvec::vec::BitVec;
 use docvalues_format::presence::{self, Presence};
 
 use super::memory_budget::MemoryBudget;
@@ -30,9 +32,11 @@ enum Form {
     All,
     /// A sorted list of documents.
     List(Vec<u32>),
-    /// A bitset.
-    Bits(Vec<u64>),
+    Bits(Bits),
 }
+
+/// A bitset of whole words.
+type Bits = BitVec<u64, Lsb0>;
 
 impl PresenceBuffer {
     /// A buffer with the documents of `list`, which ascend.
@@ -44,14 +48,14 @@ impl PresenceBuffer {
     /// A buffer with the documents, of `docs`, whose bit is set.
     pub(crate) fn of_bits(words: Vec<u64>, docs: u32) -> PresenceBuffer {
         let count = words.iter().map(|word| word.count_ones()).sum();
-        PresenceBuffer { seen: docs, count, form: Form::Bits(words) }
+        PresenceBuffer { seen: docs, count, form: Form::Bits(Bits::from_vec(words)) }
     }
 
     /// The bits of the 64 documents from `doc` on, a multiple of 64.
     fn word(&self, doc: u32) -> u64 {
         match &self.form {
             Form::All => !u64::MAX.checked_shl(self.seen.saturating_sub(doc)).unwrap_or(0),
-            Form::Bits(words) => words.get(index(doc / 64)).copied().unwrap_or(0),
+            Form::Bits(bits) => bits.as_raw_slice().get(index(doc / 64)).copied().unwrap_or(0),
             Form::List(list) => {
                 let start = list.partition_point(|&listed| listed < doc);
                 let these = list[start..].iter().take_while(|&&listed| listed - doc < 64);
@@ -107,9 +111,12 @@ impl PresenceBuffer {
                 Ok(())
             }
             Form::List(list) => memory.reserve(list, index(values)),
-            Form::Bits(words) => {
+            Form::Bits(set) => {
+                let mut words = std::mem::take(set).into_vec();
                 let more = bits.saturating_sub(words.len());
-                memory.reserve(words, more)
+                let reserved = memory.reserve(&mut words, more);
+                *set = Bits::from_vec(words);
+                reserved
             }
         }
     }
@@ -117,15 +124,16 @@ impl PresenceBuffer {
     fn switch_to_bits(&mut self, len: usize, memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
         let mut words = Vec::new();
         memory.reserve(&mut words, len)?;
+        let mut bits = Bits::from_vec(words);
         match std::mem::take(&mut self.form) {
-            Form::All => (0..self.count).for_each(|doc| set(&mut words, doc)),
+            Form::All => (0..self.count).for_each(|doc| set(&mut bits, doc)),
             Form::List(list) => {
                 memory.release(list.capacity() * size_of::<u32>());
-                list.iter().for_each(|&doc| set(&mut words, doc));
+                list.iter().for_each(|&doc| set(&mut bits, doc));
             }
-            Form::Bits(bits) => words = bits,
+            Form::Bits(old) => bits = old,
         }
-        self.form = Form::Bits(words);
+        self.form = Form::Bits(bits);
         Ok(())
     }
 
@@ -135,7 +143,7 @@ impl PresenceBuffer {
         match &mut self.form {
             Form::All => debug_assert_eq!(doc, self.seen, "a gap without `reserve`"),
             Form::List(list) => list.push(doc),
-            Form::Bits(words) => set(words, doc),
+            Form::Bits(bits) => set(bits, doc),
         }
         self.seen = doc + 1;
         self.count += 1;
@@ -209,7 +217,7 @@ impl PresenceBuffer {
             _ if docs == self.count => Presence::All,
             Form::All => presence::encode_docs(docs, 0..self.count, jump_tables),
             Form::List(list) => presence::encode_docs(docs, list, jump_tables),
-            Form::Bits(words) => presence::encode(docs, &words, jump_tables),
+            Form::Bits(bits) => presence::encode(docs, bits.as_raw_slice(), jump_tables),
         }
     }
 }
@@ -220,36 +228,36 @@ fn count(documents: usize) -> u32 {
 }
 
 /// Sets the bit of `doc`, and grows `bits` if needed.
-fn set(bits: &mut Vec<u64>, doc: u32) {
-    let word = index(doc / 64);
-    if bits.len() <= word {
-        bits.resize(word + 1, 0);
-    }
-    bits[word] |= 1 << (doc % 64);
+fn set(bits: &mut Bits, doc: u32) {
+    grow(bits, index(doc / 64) + 1);
+    bits.set(index(doc), true);
 }
 
 /// Sets the bit of document `doc + i` for every set bit *i* of `word`, and grows `bits` if needed. `word` is not 0.
-fn or(bits: &mut Vec<u64>, doc: u32, word: u64) {
+fn or(bits: &mut Bits, doc: u32, word: u64) {
     let (at, shift) = (index(doc / 64), doc % 64);
     let (low, high) = (word << shift, (word >> 1) >> (63 - shift));
-    let len = if high == 0 { at + 1 } else { at + 2 };
-    if bits.len() < len {
-        bits.resize(len, 0);
-    }
-    bits[at] |= low;
+    grow(bits, if high == 0 { at + 1 } else { at + 2 });
+    let words = bits.as_raw_mut_slice();
+    words[at] |= low;
     if high != 0 {
-        bits[at + 1] |= high;
+        words[at + 1] |= high;
+    }
+}
+
+/// Grows `bits` to at least `words` words.
+fn grow(bits: &mut Bits, words: usize) {
+    if bits.len() < words * 64 {
+        bits.resize(words * 64, false);
     }
 }
 
 /// Clears the bits from `doc` on, and returns how many were set.
-fn clear_from(bits: &mut Vec<u64>, doc: u32) -> u32 {
-    let word = index(doc / 64);
-    let Some(first) = bits.get_mut(word) else { return 0 };
-    let mut gone = (*first >> (doc % 64)).count_ones();
-    *first &= (1 << (doc % 64)) - 1;
-    gone += bits[word + 1..].iter().map(|w| w.count_ones()).sum::<u32>();
-    bits.truncate(word + 1);
+fn clear_from(bits: &mut Bits, doc: u32) -> u32 {
+    let Some(cleared) = bits.get_mut(index(doc)..) else { return 0 };
+    let gone = count(cleared.count_ones());
+    cleared.fill(false);
+    bits.truncate((index(doc / 64) + 1) * 64);
     gone
 }
 
@@ -262,9 +270,9 @@ mod tests {
     /// The encoder of bitsets is the reference.
     fn check(buffer: PresenceBuffer, docs: u32, model: &BTreeSet<u32>) {
         assert_eq!(index(buffer.count()), model.len());
-        let mut bits = Vec::new();
+        let mut bits = Bits::new();
         model.iter().for_each(|&doc| set(&mut bits, doc));
-        assert!(buffer.encode(docs, true) == presence::encode(docs, &bits, true));
+        assert!(buffer.encode(docs, true) == presence::encode(docs, bits.as_raw_slice(), true));
     }
 
     proptest! {
@@ -321,7 +329,7 @@ mod tests {
             let (form, held) = match &buffer.form {
                 Form::All => (0, 0),
                 Form::List(list) => (1, list.capacity() * 4),
-                Form::Bits(words) => (2, words.capacity() * 8),
+                Form::Bits(bits) => (2, bits.capacity() / 8),
             };
             seen[form] = true;
             assert_eq!(memory.used(), held, "document {doc}");

@@ -7,6 +7,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.PriorityQueue;
 import java.util.stream.Stream;
 import org.apache.lucene.document.BinaryDocValuesField;
 import org.apache.lucene.document.Document;
@@ -24,9 +28,12 @@ import org.apache.lucene.index.SerialMergeScheduler;
 import org.apache.lucene.index.SortedDocValues;
 import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.util.BytesRef;
+import org.apache.lucene.util.FixedBitSet;
+import org.apache.lucene.util.SentinelIntSet;
 
 /**
- * The documents of the experiment on jump tables: an index of one segment, an export of it, and pages of results.
+ * The documents of the experiment on jump tables: an index of one segment, an export of it, pages of results, facets,
+ * groups and production requests.
  *
  * <p>What is requests for, and how the documents come, stands in benches/src/bin/jump_tables/lucene.rs. Lookups go forward
  * with advanceExact; a step back takes new iterators, as Lucene wants it.
@@ -49,22 +56,42 @@ final class Archive {
         DirectoryReader reader = DirectoryReader.open(new MMapDirectory(folder))) {
       DataInputStream requests = new DataInputStream(new BufferedInputStream(file, 1 << 20));
       LeafReader leaf = reader.leaves().get(0).reader();
-      say("bytes", size(folder), "");
+      say(size(folder), 0);
       Cell[] exported = cells(leaf, requests);
       int[] docs = ints(requests);
       export(exported, docs);
       exportSorted(exported, docs);
       Cell[] retrieved = cells(leaf, requests);
-      int[][] pages = new int[requests.readInt()][];
-      for (int i = 0; i < pages.length; i++) {
-        pages[i] = ints(requests);
-      }
+      int[][] pages = lists(requests);
       retrieve(retrieved, pages);
+      Facet[] facets = facets(leaf, requests);
+      int numbers = requests.readInt();
+      for (int i = 0; i < numbers; i++) {
+        int[][] hits = lists(requests);
+        measure(hits, request -> facet(facets, request));
+        measure(hits, request -> group(leaf, request));
+        measure(
+            hits,
+            request -> {
+              long sum = add(0, facet(facets, request));
+              sum = add(sum, group(leaf, request));
+              sum = add(sum, distinct(leaf, request));
+              return add(sum, page(retrieved, request));
+            });
+      }
     }
   }
 
-  private static void say(String what, long number, String sum) {
-    System.out.println(what + "\t" + number + "\t" + sum);
+  private static void say(long number, long sum) {
+    System.out.println(number + "\t" + Long.toUnsignedString(sum));
+  }
+
+  private static int[][] lists(DataInputStream in) throws IOException {
+    int[][] lists = new int[in.readInt()][];
+    for (int i = 0; i < lists.length; i++) {
+      lists[i] = ints(in);
+    }
+    return lists;
   }
 
   private static int[] ints(DataInputStream in) throws IOException {
@@ -190,6 +217,17 @@ final class Archive {
 
     abstract void write(int doc, Rows rows) throws IOException;
 
+    /** A checksum of the value; 1 without one. */
+    abstract long sum(int doc) throws IOException;
+
+    static long sum(BytesRef bytes) {
+      long sum = 0;
+      for (int i = 0; i < bytes.length; i++) {
+        sum = add(sum, bytes.bytes[bytes.offset + i] & 0xFF);
+      }
+      return sum;
+    }
+
     static Cell of(LeafReader leaf, String name, byte kind) {
       if (kind == NUMBER) {
         return new Cell() {
@@ -205,6 +243,11 @@ final class Archive {
             if (values.advanceExact(doc)) {
               rows.put(values.longValue());
             }
+          }
+
+          @Override
+          long sum(int doc) throws IOException {
+            return values.advanceExact(doc) ? values.longValue() : 1;
           }
         };
       }
@@ -223,6 +266,11 @@ final class Archive {
               rows.put(values.lookupOrd(values.ordValue()));
             }
           }
+
+          @Override
+          long sum(int doc) throws IOException {
+            return values.advanceExact(doc) ? sum(values.lookupOrd(values.ordValue())) : 1;
+          }
         };
       }
       return new Cell() {
@@ -238,6 +286,11 @@ final class Archive {
           if (values.advanceExact(doc)) {
             rows.put(values.binaryValue());
           }
+        }
+
+        @Override
+        long sum(int doc) throws IOException {
+          return values.advanceExact(doc) ? sum(values.binaryValue()) : 1;
         }
       };
     }
@@ -285,7 +338,7 @@ final class Archive {
       write(cells, docs, rows);
       times[run] = System.nanoTime() - began;
     }
-    say("export", median(times, RUNS), Long.toUnsignedString(rows.sum(0)));
+    say(median(times, RUNS), rows.sum(0));
   }
 
   /** The same by documents in their order, each row then put in its place. */
@@ -319,7 +372,7 @@ final class Archive {
       }
       times[run] = System.nanoTime() - began;
     }
-    say("sorted", median(times, RUNS), Long.toUnsignedString(rows.sum(0)));
+    say(median(times, RUNS), rows.sum(0));
   }
 
   private static void retrieve(Cell[] cells, int[][] pages) throws IOException {
@@ -333,7 +386,164 @@ final class Archive {
       times[run] = System.nanoTime() - began;
       sum = run < pages.length ? rows.sum(sum) : sum;
     }
-    say("retrieval", median(times, RUNS * pages.length), Long.toUnsignedString(sum));
+    say(median(times, RUNS * pages.length), sum);
+  }
+
+  // Facets, groups and production requests: one iterator for each field of a request, forward.
+
+  /** Results of facets, of groups and of a page. */
+  private static final int TOP = 20;
+
+  /** A workload; gives a checksum of its results. */
+  private interface Request {
+    long run(int[] hits) throws IOException;
+  }
+
+  private static void measure(int[][] hits, Request request) throws IOException {
+    long[] times = new long[2 * RUNS * hits.length];
+    long sum = 0;
+    for (int run = 0; run < times.length; run++) {
+      long began = System.nanoTime();
+      long answer = request.run(hits[run % hits.length]);
+      times[run] = System.nanoTime() - began;
+      sum = run < hits.length ? add(sum, answer) : sum;
+    }
+    say(median(times, RUNS * hits.length), sum);
+  }
+
+  private static long add(long sum, long next) {
+    return 31 * sum + next;
+  }
+
+  /** A faceted field: ords are counted in an array, numbers in a map, as in Solr. */
+  private interface Facet {
+    /** The counts of the most frequent values, and their terms looked up. */
+    long[] counts(int[] hits) throws IOException;
+  }
+
+  private static Facet[] facets(LeafReader leaf, DataInputStream requests) throws IOException {
+    Facet[] facets = new Facet[requests.readInt()];
+    for (int i = 0; i < facets.length; i++) {
+      String name = requests.readUTF();
+      facets[i] =
+          requests.readByte() == NUMBER
+              ? hits -> ofNumbers(leaf.getNumericDocValues(name), hits)
+              : hits -> ofOrds(leaf.getSortedDocValues(name), hits);
+    }
+    return facets;
+  }
+
+  private static long[] ofNumbers(NumericDocValues values, int[] hits) throws IOException {
+    Map<Long, long[]> counts = new HashMap<>();
+    for (int doc : hits) {
+      if (values.advanceExact(doc)) {
+        counts.computeIfAbsent(values.longValue(), value -> new long[1])[0]++;
+      }
+    }
+    long[] all = counts.values().stream().mapToLong(count -> -count[0]).sorted().toArray();
+    return Arrays.copyOf(all, Math.min(TOP, all.length));
+  }
+
+  private static long[] ofOrds(SortedDocValues values, int[] hits) throws IOException {
+    int[] counts = new int[values.getValueCount()];
+    for (int doc : hits) {
+      if (values.advanceExact(doc)) {
+        counts[values.ordValue()]++;
+      }
+    }
+    // The greatest counts, and the first ords of equal ones; the least of them is the head.
+    PriorityQueue<long[]> best =
+        new PriorityQueue<>((one, other) -> one[0] != other[0] ? Long.compare(one[0], other[0]) : Long.compare(other[1], one[1]));
+    for (int ord = 0; ord < counts.length; ord++) {
+      if (counts[ord] > 0 && (best.size() < TOP || counts[ord] > best.peek()[0])) {
+        best.add(new long[] {counts[ord], ord});
+        if (best.size() > TOP) {
+          best.remove();
+        }
+      }
+    }
+    long[] top = new long[best.size()];
+    for (int i = top.length; i-- > 0; ) {
+      long[] next = best.remove();
+      terms += values.lookupOrd((int) next[1]).length;
+      top[i] = -next[0];
+    }
+    return top;
+  }
+
+  /** Keeps the look-ups of terms. */
+  private static long terms;
+
+  private static long facet(Facet[] facets, int[] hits) throws IOException {
+    long sum = 0;
+    for (Facet facet : facets) {
+      for (long count : facet.counts(hits)) {
+        sum = add(sum, -count);
+      }
+    }
+    return sum;
+  }
+
+  /**
+   * The first document of each of the first groups, and their numbers of documents: by ords, in two passes, as the
+   * collectors of the grouping module read them.
+   */
+  private static long group(LeafReader leaf, int[] hits) throws IOException {
+    SortedDocValues values = leaf.getSortedDocValues("url_norm");
+    Map<Integer, Integer> groups = new LinkedHashMap<>();
+    for (int doc : hits) {
+      if (values.advanceExact(doc)) {
+        int ord = values.ordValue();
+        if (groups.size() < TOP) {
+          groups.putIfAbsent(ord, doc);
+        }
+      }
+    }
+    SentinelIntSet ords = new SentinelIntSet(TOP, -1);
+    for (int ord : groups.keySet()) {
+      ords.put(ord);
+    }
+    long[] counts = new long[ords.keys.length];
+    values = leaf.getSortedDocValues("url_norm");
+    for (int doc : hits) {
+      if (values.advanceExact(doc)) {
+        int slot = ords.find(values.ordValue());
+        if (slot >= 0) {
+          counts[slot]++;
+        }
+      }
+    }
+    long sum = 0;
+    for (Map.Entry<Integer, Integer> group : groups.entrySet()) {
+      terms += values.lookupOrd(group.getKey()).length;
+      sum = add(add(sum, group.getValue()), counts[ords.find(group.getKey())]);
+    }
+    return sum;
+  }
+
+  private static long distinct(LeafReader leaf, int[] hits) throws IOException {
+    SortedDocValues values = leaf.getSortedDocValues("domain");
+    FixedBitSet seen = new FixedBitSet(values.getValueCount());
+    for (int doc : hits) {
+      if (values.advanceExact(doc)) {
+        seen.set(values.ordValue());
+      }
+    }
+    return seen.cardinality();
+  }
+
+  /** The page of a production request: documents from all over the hits, the last one first. */
+  private static long page(Cell[] cells, int[] hits) throws IOException {
+    int step = Math.max(hits.length / TOP, 1);
+    long sum = 0;
+    for (int row = 0; row < TOP && hits.length - 1 - row * step >= 0; row++) {
+      int doc = hits[hits.length - 1 - row * step];
+      for (Cell cell : cells) {
+        cell.rewind();
+        sum = add(sum, cell.sum(doc));
+      }
+    }
+    return sum;
   }
 
   /** Without the first ones. */

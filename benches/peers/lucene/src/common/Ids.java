@@ -62,9 +62,7 @@ final class Ids {
 
   private void run() throws Exception {
     int all = segments * each;
-    if (!Files.exists(folder)) {
-      build();
-    }
+    build(folder, kind, segments, each, bloom);
     long bytes = 0;
     try (var files = Files.list(folder)) {
       for (Path file : (Iterable<Path>) files::iterator) {
@@ -144,7 +142,11 @@ final class Ids {
             version, bloom ? "-bloom" : "", work, kind, segments, each, units, cpu, wall, Arrays.toString(checksums)));
   }
 
-  private void build() throws IOException {
+  /** Writes an index with as many segments, unless it exists. */
+  static void build(Path folder, String kind, int segments, int each, boolean bloom) throws IOException {
+    if (Files.exists(folder)) {
+      return;
+    }
     IndexWriterConfig config = new IndexWriterConfig();
     config.setMergePolicy(NoMergePolicy.INSTANCE);
     config.setUseCompoundFile(false);
@@ -187,7 +189,7 @@ final class Ids {
   }
 
   /** The state of one thread. */
-  private static final class Lookup {
+  static final class Lookup {
     private final TermsEnum[] terms;
     private final LeafReader[] leaves;
     private PostingsEnum postings;
@@ -214,18 +216,24 @@ final class Ids {
 
     /** The version of the newest document with this id, or -1. */
     private long version(BytesRef id) throws IOException {
+      long place = place(id);
+      if (place < 0) {
+        return -1;
+      }
+      NumericDocValues versions = leaves[(int) (place >>> 32)].getNumericDocValues(VERSION);
+      return versions.advanceExact((int) place) ? versions.longValue() : -1;
+    }
+
+    /** The segment of the newest document with this id in the upper half, and the document in the lower; or -1. */
+    long place(BytesRef id) throws IOException {
       for (int i = terms.length - 1; i >= 0; i--) {
         if (!terms[i].seekExact(id)) {
           continue;
         }
         postings = terms[i].postings(postings, PostingsEnum.NONE);
         int doc = postings.nextDoc();
-        if (doc == DocIdSetIterator.NO_MORE_DOCS) {
-          continue;
-        }
-        NumericDocValues versions = leaves[i].getNumericDocValues(VERSION);
-        if (versions.advanceExact(doc)) {
-          return versions.longValue();
+        if (doc != DocIdSetIterator.NO_MORE_DOCS) {
+          return (long) i << 32 | doc;
         }
       }
       return -1;
@@ -271,6 +279,8 @@ final class Ids {
         return new BytesRef(auto(i));
       case "seq":
         return new BytesRef(String.format(Locale.ROOT, "doc-%010d", i));
+      case "tenant":
+        return new BytesRef(String.format(Locale.ROOT, "tenant-%03d-%010d", (i * 0x9e3779b1 >>> 16) * 500 >>> 16, i));
       default:
         throw new IllegalArgumentException(kind);
     }

@@ -1,7 +1,6 @@
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,16 +13,12 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import org.apache.lucene.document.BinaryDocValuesField;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.Field;
-import org.apache.lucene.document.NumericDocValuesField;
-import org.apache.lucene.document.SortedDocValuesField;
 import org.apache.lucene.document.StringField;
 import org.apache.lucene.index.BinaryDocValues;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexWriter;
-import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.NoMergePolicy;
@@ -41,7 +36,6 @@ import org.apache.lucene.search.SortField;
 import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.util.Bits;
-import org.apache.lucene.util.BytesRef;
 
 /**
  * Updates of a value, shown at an interval, while threads search: a load of benches/src/bin/experiment.
@@ -50,13 +44,8 @@ import org.apache.lucene.util.BytesRef;
  * small index. Prints a line of JSON.
  */
 final class Updates {
-  private static final String ID = "_id";
-  private static final String TIME = "time";
-  private static final String TITLE = "title";
   private static final String TENTH = "tenth";
-  private static final String[] NUMBERS = {"n1", "n2", "n3", "n4"};
 
-  private static final int OVERLAYS = 8;
   /** The most updates of a tick, and the milliseconds between ticks. */
   private static final int AT_ONCE = 10_000;
   private static final int TICK = 10;
@@ -67,12 +56,11 @@ final class Updates {
   private static final int[] TIMES = {0, 1, 8, 64};
 
   private static final Query QUERY = new ConstantScoreQuery(new TermQuery(new Term(TENTH, "1")));
-  private static final Sort SORT = new Sort(new SortField(TIME, SortField.Type.LONG, true));
+  private static final Sort SORT = new Sort(new SortField(UpdatedDocs.TIME, SortField.Type.LONG, true));
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
   /** What is updated. */
   private enum Kind {
-    REINDEX,
     NUMERIC,
     BINARY
   }
@@ -89,33 +77,31 @@ final class Updates {
   /** Seconds before these, which do not count. */
   private final double warm;
   private final int searchers;
-  private final int updaters;
 
-  /** VERSION KIND DOCS SEGMENTS RATE EVERY SECONDS SEARCHERS UPDATERS FOLDER WARM, or "reads" in place of WARM */
+  /** VERSION KIND DOCS SEGMENTS RATE EVERY SECONDS SEARCHERS FOLDER WARM, or "reads" in place of WARM */
   public static void main(String[] args) throws Exception {
     String version = org.apache.lucene.util.Version.LATEST.toString();
     if (!version.equals(args[0])) {
       throw new AssertionError("Lucene " + version + " instead of " + args[0]);
     }
     Kind kind = Kind.valueOf(args[1].toUpperCase(Locale.ROOT));
-    int[] numbers = Arrays.stream(args, 2, 9).mapToInt(text -> (int) Double.parseDouble(text)).toArray();
+    int[] numbers = Arrays.stream(args, 2, 8).mapToInt(text -> (int) Double.parseDouble(text)).toArray();
     int docs = numbers[0];
     int segments = numbers[1];
     int searchers = numbers[5];
-    int updaters = numbers[6];
     long every = (long) (Double.parseDouble(args[5]) * 1e9);
     double seconds = Double.parseDouble(args[6]);
-    Path folder = Path.of(args[9]);
+    Path folder = Path.of(args[8]);
     Files.createDirectories(folder);
-    if (args[10].equals("reads")) {
-      new Updates(kind, docs, segments, 0, 0, 0, 0, 0, 1).measureReads(version, folder);
+    if (args[9].equals("reads")) {
+      new Updates(kind, docs, segments, 0, 0, 0, 0, 0).measureReads(version, folder);
       return;
     }
-    double warm = Double.parseDouble(args[10]);
+    double warm = Double.parseDouble(args[9]);
     int few = Math.min(docs, 60_000);
-    new Updates(kind, few, segments, 10_000, 20_000_000, 2, 0, searchers, updaters).measure(version, folder);
+    new Updates(kind, few, segments, 10_000, 20_000_000, 2, 0, searchers).measure(version, folder);
     System.out.println(
-        new Updates(kind, docs, segments, numbers[2], every, seconds, warm, searchers, updaters)
+        new Updates(kind, docs, segments, numbers[2], every, seconds, warm, searchers)
             .measure(version, folder));
   }
 
@@ -127,8 +113,7 @@ final class Updates {
       long every,
       double seconds,
       double warm,
-      int searchers,
-      int updaters) {
+      int searchers) {
     this.kind = kind;
     this.docs = docs;
     this.rate = rate;
@@ -136,10 +121,9 @@ final class Updates {
     this.seconds = seconds;
     this.warm = warm;
     this.searchers = searchers;
-    this.updaters = updaters;
     starts = new int[segments + 1];
     for (int i = 0; i <= segments; i++) {
-      starts[i] = (int) ((long) i * docs / segments);
+      starts[i] = UpdatedDocs.firstOf(i, segments, docs);
     }
   }
 
@@ -154,7 +138,7 @@ final class Updates {
     IngestIndex.link(base, copy);
     String figures;
     try (Counted directory = new Counted(copy)) {
-      IndexWriter writer = new IndexWriter(directory, config(64));
+      IndexWriter writer = new IndexWriter(directory, UpdatedDocs.config(64, NoMergePolicy.INSTANCE));
       Run run = new Run(directory, writer);
       figures = run.run();
       run.shown.get().reader.close();
@@ -175,13 +159,12 @@ final class Updates {
       IngestIndex.remove(copy);
       IngestIndex.link(base, copy);
       try (Counted directory = new Counted(copy)) {
-        IndexWriter writer = new IndexWriter(directory, config(64));
+        IndexWriter writer = new IndexWriter(directory, UpdatedDocs.config(64, NoMergePolicy.INSTANCE));
         Run run = new Run(directory, writer);
-        SplitMix random = new SplitMix(5);
-        Maker maker = new Maker();
+        UpdatedDocs.SplitMix random = new UpdatedDocs.SplitMix(5);
         for (int i = 0; i < times; i++) {
           for (int update = 0; update < 1_000; update++) {
-            run.update(maker, random.below(docs), random.next());
+            run.update(random.below(docs), random.next());
           }
           run.refresh();
         }
@@ -219,13 +202,13 @@ final class Updates {
     Reads(Shown shown) throws IOException {
       List<LeafReaderContext> leaves = shown.reader.leaves();
       segments = leaves.size();
-      SplitMix random = new SplitMix(9);
+      UpdatedDocs.SplitMix random = new UpdatedDocs.SplitMix(9);
       double[][] all = new double[3][ROUNDS];
       long sum = 0;
       for (int round = -WARM; round < ROUNDS; round++) {
         long start = THREADS.getCurrentThreadCpuTime();
         for (LeafReaderContext leaf : leaves) {
-          NumericDocValues times = leaf.reader().getNumericDocValues(TIME);
+          NumericDocValues times = leaf.reader().getNumericDocValues(UpdatedDocs.TIME);
           while (times.nextDoc() != DocIdSetIterator.NO_MORE_DOCS) {
             sum += times.longValue();
           }
@@ -257,13 +240,13 @@ final class Updates {
     }
 
     /** Reads documents in any order. An iterator only goes forwards, so that each document behind gets one of its own. */
-    private static long gather(LeafReader leaf, SplitMix random) throws IOException {
+    private static long gather(LeafReader leaf, UpdatedDocs.SplitMix random) throws IOException {
       long sum = 0;
-      NumericDocValues times = leaf.getNumericDocValues(TIME);
+      NumericDocValues times = leaf.getNumericDocValues(UpdatedDocs.TIME);
       for (int i = 0; i < GATHERED; i++) {
         int doc = random.below(leaf.maxDoc());
         if (doc < times.docID()) {
-          times = leaf.getNumericDocValues(TIME);
+          times = leaf.getNumericDocValues(UpdatedDocs.TIME);
         }
         if (!times.advanceExact(doc)) {
           throw new AssertionError("document " + doc + " has no number");
@@ -274,28 +257,16 @@ final class Updates {
     }
   }
 
-  private static IndexWriterConfig config(int bufferMb) throws ReflectiveOperationException {
-    IndexWriterConfig config = new IndexWriterConfig();
-    config.setRAMBufferSizeMB(bufferMb);
-    config.setMergePolicy(NoMergePolicy.INSTANCE);
-    config.setUseCompoundFile(false);
-    if (org.apache.lucene.util.Version.LATEST.onOrAfter(org.apache.lucene.util.Version.fromBits(10, 6, 0))) {
-      // Lucene 10.5 has no such method. It is off by default.
-      IndexWriterConfig.class.getMethod("setMaxDocValuesOverlays", int.class).invoke(config, OVERLAYS);
-    }
-    return config;
-  }
-
   /** Writes an index with all documents. */
   private void build(Path folder) throws IOException, ReflectiveOperationException {
     Path making = folder.resolveSibling(folder.getFileName() + ".tmp");
     IngestIndex.remove(making);
     Maker maker = new Maker();
     try (MMapDirectory directory = new MMapDirectory(making)) {
-      try (IndexWriter writer = new IndexWriter(directory, config(1_900))) {
+      try (IndexWriter writer = new IndexWriter(directory, UpdatedDocs.config(1_900, NoMergePolicy.INSTANCE))) {
         for (int segment = 0; segment + 1 < starts.length; segment++) {
           for (int number = starts[segment]; number < starts[segment + 1]; number++) {
-            writer.addDocument(maker.document(number, 16L * number + 3));
+            writer.addDocument(maker.document(number, UpdatedDocs.firstSeed(number)));
           }
           writer.commit();
         }
@@ -363,10 +334,7 @@ final class Updates {
     String run() throws Exception {
       search();
       List<Thread> threads = new ArrayList<>();
-      for (int i = 0; i < updaters; i++) {
-        int thread = i;
-        threads.add(Ingest.start(() -> update(thread)));
-      }
+      threads.add(Ingest.start(this::update));
       for (int i = 0; i < searchers; i++) {
         threads.add(
             Ingest.start(
@@ -402,10 +370,8 @@ final class Updates {
           files);
     }
 
-    private void update(int thread) throws Exception {
-      SplitMix random = new SplitMix(7 + thread);
-      double rate = (double) Updates.this.rate / updaters;
-      Maker maker = new Maker();
+    private void update() throws Exception {
+      UpdatedDocs.SplitMix random = new UpdatedDocs.SplitMix(7);
       long began = System.nanoTime();
       long done = 0;
       while (!ended) {
@@ -418,15 +384,14 @@ final class Updates {
         int[] numbers = new int[count];
         long[] seeds = new long[count];
         for (int i = 0; i < count; i++) {
-          // Each thread has documents of its own, so that it is known which update is the last.
-          numbers[i] = Math.min(random.below(docs) / updaters * updaters + thread, docs - 1);
+          numbers[i] = random.below(docs);
           seeds[i] = random.next();
         }
         done += count;
         long start = System.nanoTime();
         long cpu = THREADS.getCurrentThreadCpuTime();
         for (int i = 0; i < count; i++) {
-          update(maker, numbers[i], seeds[i]);
+          update(numbers[i], seeds[i]);
         }
         updates.addAndGet(count);
         updateNanos.addAndGet(System.nanoTime() - start);
@@ -439,17 +404,14 @@ final class Updates {
       }
     }
 
-    private void update(Maker maker, int number, long seed) throws IOException {
-      Term id = new Term(ID, id(number));
+    private void update(int number, long seed) throws IOException {
+      Term id = new Term(UpdatedDocs.ID, UpdatedDocs.id(number));
       switch (kind) {
-        case REINDEX:
-          writer.updateDocument(id, maker.document(number, seed));
-          break;
         case NUMERIC:
-          writer.updateNumericDocValue(id, TIME, time(seed));
+          writer.updateNumericDocValue(id, UpdatedDocs.TIME, UpdatedDocs.time(seed));
           break;
         case BINARY:
-          writer.updateBinaryDocValue(id, TITLE, title(seed));
+          writer.updateBinaryDocValue(id, UpdatedDocs.TITLE, UpdatedDocs.title(seed));
           break;
       }
     }
@@ -495,9 +457,9 @@ final class Updates {
       }
       for (LeafReaderContext leaf : next.leaves()) {
         if (kind == Kind.BINARY) {
-          leaf.reader().getBinaryDocValues(TITLE);
+          leaf.reader().getBinaryDocValues(UpdatedDocs.TITLE);
         } else {
-          leaf.reader().getNumericDocValues(TIME);
+          leaf.reader().getNumericDocValues(UpdatedDocs.TIME);
         }
       }
       shown.set(new Shown(next));
@@ -544,8 +506,8 @@ final class Updates {
 
     /** Checks the value of a document. Returns how many there are in this segment. */
     private int checkValue(LeafReader leaf, int number, long seed) throws IOException {
-      TermsEnum terms = leaf.terms(ID).iterator();
-      if (!terms.seekExact(id(number))) {
+      TermsEnum terms = leaf.terms(UpdatedDocs.ID).iterator();
+      if (!terms.seekExact(UpdatedDocs.id(number))) {
         return 0;
       }
       Bits live = leaf.getLiveDocs();
@@ -558,11 +520,11 @@ final class Updates {
         found++;
         boolean right;
         if (kind == Kind.BINARY) {
-          BinaryDocValues titles = leaf.getBinaryDocValues(TITLE);
-          right = titles.advanceExact(doc) && titles.binaryValue().equals(title(seed));
+          BinaryDocValues titles = leaf.getBinaryDocValues(UpdatedDocs.TITLE);
+          right = titles.advanceExact(doc) && titles.binaryValue().equals(UpdatedDocs.title(seed));
         } else {
-          NumericDocValues times = leaf.getNumericDocValues(TIME);
-          right = times.advanceExact(doc) && times.longValue() == time(seed);
+          NumericDocValues times = leaf.getNumericDocValues(UpdatedDocs.TIME);
+          right = times.advanceExact(doc) && times.longValue() == UpdatedDocs.time(seed);
         }
         if (!right) {
           throw new AssertionError("document " + number + " has another value");
@@ -601,22 +563,13 @@ final class Updates {
 
   /** The document of one thread. */
   private final class Maker {
+    private final UpdatedDocs.Columns columns = new UpdatedDocs.Columns();
     private final Document document = new Document();
     /** With the field that is searched, too. */
     private final Document tenth = new Document();
-    private final StringField id = new StringField(ID, new BytesRef(), Field.Store.NO);
-    private final NumericDocValuesField time = new NumericDocValuesField(TIME, 0);
-    private final BinaryDocValuesField title = new BinaryDocValuesField(TITLE, new BytesRef());
-    private final SortedDocValuesField host = new SortedDocValuesField("host", new BytesRef());
-    private final NumericDocValuesField[] numbers = new NumericDocValuesField[NUMBERS.length];
 
     Maker() {
-      List<Field> fields = new ArrayList<>(List.of(id, time, title, host));
-      for (int i = 0; i < numbers.length; i++) {
-        numbers[i] = new NumericDocValuesField(NUMBERS[i], 0);
-        fields.add(numbers[i]);
-      }
-      for (Field field : fields) {
+      for (Field field : columns.fields) {
         document.add(field);
         tenth.add(field);
       }
@@ -624,78 +577,10 @@ final class Updates {
     }
 
     Document document(int number, long seed) {
-      id.setBytesValue(id(number));
-      time.setLongValue(time(seed));
-      title.setBytesValue(title(seed));
-      host.setBytesValue(HOSTS[(int) Long.remainderUnsigned(mix(seed ^ 2), HOSTS.length)]);
-      for (int i = 0; i < numbers.length; i++) {
-        numbers[i].setLongValue(mix(seed + 3 + i) >>> 44);
-      }
+      columns.set(number, UpdatedDocs.time(seed), seed);
       int segment = Arrays.binarySearch(starts, number);
       int start = starts[segment < 0 ? -segment - 2 : segment];
       return (number - start) % 10 == 0 ? tenth : document;
-    }
-  }
-
-  // The documents of benches/src/bin/experiment/docs.rs.
-
-  private static final String WORDS = "saltroadmoonrainfishgoldwindfirelakebirdroseironsnowleafstarmilk";
-  private static final BytesRef[] HOSTS = new BytesRef[200];
-
-  static {
-    for (int i = 0; i < HOSTS.length; i++) {
-      HOSTS[i] = new BytesRef(String.format(Locale.ROOT, "host-%03d.example.com", i));
-    }
-  }
-
-  private static long mix(long seed) {
-    return Ids.mix(seed * Ids.GAMMA);
-  }
-
-  private static BytesRef id(int number) {
-    ByteBuffer id = ByteBuffer.allocate(16);
-    id.putLong(mix(16L * number + 1)).putLong(mix(16L * number + 2));
-    return new BytesRef(id.array());
-  }
-
-  private static long time(long seed) {
-    return mix(seed) >>> 25;
-  }
-
-  /** A title of 25 bytes: four words and five digits. */
-  private static BytesRef title(long seed) {
-    long mixed = mix(seed ^ 1);
-    byte[] title = new byte[25];
-    for (int i = 0; i < 4; i++) {
-      int word = (int) (mixed >>> (4 * i) & 15);
-      for (int at = 0; at < 4; at++) {
-        title[5 * i + at] = (byte) WORDS.charAt(4 * word + at);
-      }
-      title[5 * i + 4] = ' ';
-    }
-    long digits = (mixed >>> 32) % 100_000;
-    for (int at = 24; at >= 20; at--) {
-      title[at] = (byte) ('0' + digits % 10);
-      digits /= 10;
-    }
-    return new BytesRef(title);
-  }
-
-  /** The random numbers of docvalues-testkit. */
-  private static final class SplitMix {
-    private long state;
-
-    SplitMix(long seed) {
-      state = seed;
-    }
-
-    long next() {
-      state += Ids.GAMMA;
-      return Ids.mix(state);
-    }
-
-    int below(int end) {
-      return (int) Math.unsignedMultiplyHigh(next(), end);
     }
   }
 }

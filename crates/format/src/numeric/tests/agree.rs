@@ -37,15 +37,18 @@ fn check_reader(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
     assert_eq!(reader.count(), len);
     reader.verify().unwrap();
 
-    for i in (0..len).step_by(values.len() / 500 + 1).chain(len.checked_sub(1)) {
+    let mut walk = reader.walk();
+    for i in (0..len).step_by(values.len() / 500 + 1).chain(len.checked_sub(1)).chain((len > 0).then_some(0))
+    {
         assert_eq!(reader.get(i), Ok(values[i as usize]), "value {i}");
+        assert_eq!(walk.get(i), Ok(values[i as usize]), "value {i}, by headers");
         let pair = values.get(i as usize + 1).map(|&next| (values[i as usize], next));
         assert_eq!(reader.get_pair(i).ok(), pair, "pair {i}");
     }
     for i in [len, len + 1, len + 16384, u64::MAX] {
         let refused = reader.get(i).unwrap_err();
         assert!(matches!(refused.kind(), ErrorKind::OutOfRange { what: "value index", .. }), "{refused}");
-        assert!(reader.get_pair(i.wrapping_sub(1)).is_err());
+        assert!(reader.get_pair(i.wrapping_sub(1)).is_err() && walk.get(i).is_err());
     }
 
     check_direct(values, reader);
@@ -405,12 +408,12 @@ fn narrow_ords_are_gathered_by_a_kernel() {
 #[test]
 fn encodings_are_counted_from_headers() {
     let shown = |shape: Shape| {
-        let reader = open(&encode(&shape.values(60_000, 10), &VALUES), JumpTables::Ignore).unwrap();
+        let reader = open(&encode(&shape.values(60_000, 10), &VALUES), JumpTables::BuildOnFirstUse).unwrap();
         reader.encodings().unwrap().to_string()
     };
     let doubles = |shape: Shape| {
         let column = encode(&shape.values(60_000, 10), &NumericOptions { doubles: true, ..VALUES });
-        open(&column, JumpTables::Ignore).unwrap().encodings().unwrap().to_string()
+        open(&column, JumpTables::BuildOnFirstUse).unwrap().encodings().unwrap().to_string()
     };
     assert_eq!(doubles(Shape::Cents), "decimal(2) packed(11)");
     assert_eq!(doubles(Shape::Positions), "decimal(7, gcd 2) packed(49)");
@@ -421,7 +424,8 @@ fn encodings_are_counted_from_headers() {
     assert_eq!(shown(Shape::Steps), "affine packed(6)");
     assert_eq!(shown(Shape::Plateaus), "affine(gcd 1000003) constant packed(1)");
     assert!(shown(Shape::Offsets).starts_with("affine linear("), "{}", shown(Shape::Offsets));
-    let reader = open(&encode(&Shape::Plateaus.values(60_000, 10), &VALUES), JumpTables::Ignore).unwrap();
+    let reader =
+        open(&encode(&Shape::Plateaus.values(60_000, 10), &VALUES), JumpTables::BuildOnFirstUse).unwrap();
     let counts: u64 = reader.encodings().unwrap().blocks.iter().map(|count| count.blocks).sum();
     assert_eq!(counts, reader.meta().block_count());
 }

@@ -119,7 +119,7 @@ fn verify_finds_every_flipped_bit_outside_the_residuals() {
             for (at, bit) in bytes.into_iter().zip((0..8).cycle()) {
                 let mut bad = column.clone();
                 sections(&mut bad)[which].1[at] ^= 1 << bit;
-                let verified = open(&bad, JumpTables::Ignore).and_then(|reader| reader.verify());
+                let verified = open(&bad, JumpTables::BuildOnFirstUse).and_then(|reader| reader.verify());
                 assert!(
                     verified.is_err(),
                     "bit {bit} of byte {at} of the {section} of {:?}",
@@ -240,7 +240,7 @@ fn an_entry_of_a_jump_table_may_not_lead_into_the_tail() {
 fn a_walk_refuses_a_gap_after_a_header() {
     let mut column = encode(&Shape::Steps.values(20_000, 20), &VALUES);
     column.blocks.as_mut().unwrap()[10] += 1;
-    let refused = open(&column, JumpTables::Ignore).unwrap().get(0).unwrap_err();
+    let refused = open(&column, JumpTables::BuildOnFirstUse).unwrap().get(0).unwrap_err();
     let what = "offset of a block's payload";
     assert_eq!(*refused.kind(), ErrorKind::Mismatch { what, found: 24, expected: 16 });
 }

@@ -1,0 +1,43 @@
+//! Lucene's side: `Reindex.java`.
+
+use std::path::Path;
+
+use docvalues_benches::lucene::{Lucene, find};
+use serde::de::DeserializeOwned;
+
+use crate::record::{Built, Figures, Shape, Task, Way};
+
+/// Compiles a version.
+///
+/// # Panics
+///
+/// Without Maven, or a JDK from 21 on.
+pub fn compile(version: &str) -> Lucene {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let sources = here.join("../peers/lucene");
+    find(&sources, &here.join("../../target/lucene"), |found| found == version).pop().expect("Lucene")
+}
+
+/// Builds the index of a shape.
+pub fn build(lucene: &Lucene, built: &Path, shape: Shape) -> Built {
+    run(lucene, "build", built, shape, &[])
+}
+
+/// Runs a cell on a copy of the index.
+pub fn cell(lucene: &Lucene, built: &Path, shape: Shape, task: Task) -> Figures {
+    let (way, wait_ms) = match task.way {
+        Way::Update => ("update", 0.0),
+        Way::Reindex { wait_ms } => ("reindex", wait_ms),
+    };
+    let numbers = [wait_ms.to_string(), task.cycles.to_string(), task.changed.to_string()];
+    run(lucene, way, built, shape, &numbers)
+}
+
+fn run<T: DeserializeOwned>(lucene: &Lucene, what: &str, built: &Path, shape: Shape, more: &[String]) -> T {
+    let mut command = lucene.command_of("Reindex");
+    command.arg(what).arg(built);
+    command.args([shape.docs, shape.words, shape.segments].map(|number| number.to_string())).args(more);
+    let output = command.output().expect("a JVM");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("a line of JSON")
+}
