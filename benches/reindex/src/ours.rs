@@ -102,7 +102,7 @@ impl Ours {
     /// The newest documents.
     fn newest(&self) -> Vec<DocAddress> {
         let keys = [SortKey::new("time").descending()];
-        self.store.snapshot().search().top(Docs::All, &keys, TOP).expect("good bytes")
+        self.store.snapshot().search().threads(1).top(Docs::All, &keys, TOP).expect("good bytes")
     }
 
     /// The time of a document.

@@ -10,8 +10,8 @@
 //! | [`presence`] | documents with a value | `IndexedDISI` |
 //! | [`numbers`] | numbers and ords | `Lucene70DocValuesConsumer`, `Lucene80DocValuesConsumer` |
 //!
-//! Differences that cost or save the same with and without tables: numbers are little-endian, and the section is a slice
-//! of memory.
+//! Differences that cost or save the same with and without tables: numbers are little-endian, the section is a slice of
+//! memory, and a new iterator after a step back makes no objects.
 
 pub mod numbers;
 pub mod presence;

@@ -164,7 +164,7 @@ impl Running<'_> {
         let (parts, tenths) = self.parts.read().expect("no panic").clone();
         let docs: Vec<Docs<'_>> = tenths.iter().map(|docs| Docs::Bits(docs)).collect();
         let keys = [SortKey::new("time").descending()];
-        let found = Search::over(&parts).top(&docs[..], &keys, 20).expect("good bytes");
+        let found = Search::over(&parts).threads(1).top(&docs[..], &keys, 20).expect("good bytes");
         assert_eq!(found.len(), 20);
     }
 

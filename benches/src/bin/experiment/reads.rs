@@ -92,7 +92,7 @@ fn row(way: &str, times: usize, parts: &Parts, folder: &Path) {
             }
         }
         let read = cpu();
-        let found = Search::over(parts).top(Docs::All, &keys, 20).expect("good bytes");
+        let found = Search::over(parts).threads(1).top(Docs::All, &keys, 20).expect("good bytes");
         assert_eq!(found.len(), 20);
         let sorted = cpu();
         let times = [

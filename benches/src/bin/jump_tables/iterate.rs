@@ -98,7 +98,7 @@ pub(crate) fn run<L: Layout>(
     })
 }
 
-/// Counts ords in an array and numbers in a map, as Solr does; the most frequent ones get their terms.
+/// Counts ords in an array and numbers in a hash table, as Solr does; the most frequent ones get their terms.
 fn facets<L: Layout>(source: &Iterated<L>, asked: &Asked, hits: &[DocId]) -> Outcome<u64> {
     let (mut sum, mut term) = (0, Vec::new());
     for &name in asked.facets() {
@@ -109,9 +109,9 @@ fn facets<L: Layout>(source: &Iterated<L>, asked: &Asked, hits: &[DocId]) -> Out
             found.for_each(|ord| counts[ord as usize] += 1);
             counts.into_iter().zip(0..).filter(|(count, _)| *count > 0).collect()
         } else {
-            let mut counts = HashMap::new();
-            found.for_each(|value| *counts.entry(value).or_insert(0) += 1);
-            counts.into_iter().map(|(value, count)| (count, value)).collect()
+            let mut counts = LongCounts::new();
+            found.for_each(|value| counts.add(value));
+            counts.slots.into_iter().filter(|(count, _)| *count > 0).collect()
         };
         let top = counts.len().min(PAGE);
         if top < counts.len() {
@@ -129,8 +129,46 @@ fn facets<L: Layout>(source: &Iterated<L>, asked: &Asked, hits: &[DocId]) -> Out
     Ok(sum)
 }
 
+/// Counts of numbers in an open-addressed table, at most half full.
+struct LongCounts {
+    /// Counts and numbers.
+    slots: Vec<(u64, i64)>,
+    taken: usize,
+}
+
+impl LongCounts {
+    fn new() -> LongCounts {
+        LongCounts { slots: vec![(0, 0); 64], taken: 0 }
+    }
+
+    fn add(&mut self, value: i64) {
+        let slot = self.slot(value);
+        self.taken += usize::from(self.slots[slot].0 == 0);
+        self.slots[slot] = (self.slots[slot].0 + 1, value);
+        if 2 * self.taken > self.slots.len() {
+            let more = vec![(0, 0); 2 * self.slots.len()];
+            for entry in std::mem::replace(&mut self.slots, more).into_iter().filter(|(count, _)| *count > 0)
+            {
+                let slot = self.slot(entry.1);
+                self.slots[slot] = entry;
+            }
+        }
+    }
+
+    /// The slot of a number, or the free one for it.
+    fn slot(&self, value: i64) -> usize {
+        let mask = self.slots.len() - 1;
+        let hash = (value as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mut slot = (hash >> (mask.leading_zeros())) as usize;
+        while self.slots[slot].0 > 0 && self.slots[slot].1 != value {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+}
+
 /// The first document of each of the first groups, and their numbers of documents. Two passes read every hit's ord, as
-/// Lucene's collectors do.
+/// Lucene's collectors do, which also look up the term of each new group.
 fn groups<L: Layout>(source: &Iterated<L>, hits: &[DocId]) -> Outcome<u64> {
     let mut values = source.values("url_norm")?;
     let mut found: Vec<(i64, DocId, u64)> = Vec::new();

@@ -28,6 +28,9 @@ use crate::work::{self, PAGE, RETRIEVED, Work};
 /// Runs of an export, after the same number of warm-up runs, and of each other request.
 const RUNS: usize = 5;
 
+/// Rounds, in which the libraries take turns. A new process each time has its own luck with the compiler.
+const ROUNDS: usize = 3;
+
 /// Pages of results, of so many hits each.
 const PAGES: u32 = 50;
 const HITS: u32 = 1_000;
@@ -38,6 +41,7 @@ const REQUESTS: [(u32, u32); 2] = [(1_000, 20), (100_000, 5)];
 const WORKS: [Work; 3] = [Work::Facets, Work::Groups, Work::Production];
 
 /// The measurements of a library.
+#[derive(Clone)]
 pub(crate) struct Beside {
     pub(crate) name: String,
     pub(crate) bytes: u64,
@@ -85,25 +89,43 @@ pub(crate) fn run(corpus: &Corpus, folder: &Path, versions: &[String]) -> Outcom
     };
     let asked = folder.join("lucene.asked");
     ask(corpus, &requests, &asked)?;
-    let (beside, sums) = here(corpus, &segment, &requests)?;
-    let mut all = vec![beside];
-    for lucene in &found {
-        let index = index(corpus, lucene, folder)?;
-        eprintln!("Lucene {}", lucene.version);
-        let output =
-            lucene.command().arg("archive").arg(&index).arg(&asked).stderr(Stdio::inherit()).output()?;
-        let (beside, theirs) = parse_output(lucene, &String::from_utf8(output.stdout)?)?;
-        if theirs != sums {
-            return Err(format!(
-                "Lucene {}: expected the answers {sums:?}, found {theirs:?}",
-                lucene.version
-            )
-            .into());
+    let indexes = found.iter().map(|lucene| index(corpus, lucene, folder)).collect::<Outcome<Vec<_>>>()?;
+    let mut rounds: Vec<Vec<Beside>> = Vec::new();
+    for round in 1..=ROUNDS {
+        eprintln!("libraries, round {round}");
+        let (beside, sums) = here(corpus, &segment, &requests)?;
+        let mut all = vec![beside];
+        for (lucene, index) in found.iter().zip(&indexes) {
+            all.push(measure(lucene, index, &asked, &sums)?);
         }
-        all.push(beside);
+        rounds.push(all);
     }
     fs::remove_file(asked)?;
-    Ok(all)
+    Ok(medians(rounds))
+}
+
+/// Measures a version of Lucene, whose answers must have these checksums.
+fn measure(lucene: &Lucene, index: &Path, asked: &Path, sums: &[u64]) -> Outcome<Beside> {
+    let output = lucene.command().arg("archive").arg(index).arg(asked).stderr(Stdio::inherit()).output()?;
+    let (beside, theirs) = parse_output(lucene, &String::from_utf8(output.stdout)?)?;
+    match theirs == sums {
+        true => Ok(beside),
+        false => {
+            Err(format!("Lucene {}: expected the answers {sums:?}, found {theirs:?}", lucene.version).into())
+        }
+    }
+}
+
+/// The median of each time.
+fn medians(rounds: Vec<Vec<Beside>>) -> Vec<Beside> {
+    let of = |library: usize, label: usize| {
+        Sample::of(rounds.iter().map(|round| round[library].times[label].1).collect()).percentile(50)
+    };
+    let mut medians = rounds[0].clone();
+    for (library, beside) in medians.iter_mut().enumerate() {
+        beside.times.iter_mut().enumerate().for_each(|(label, (_, time))| *time = of(library, label));
+    }
+    medians
 }
 
 /// Measures docvalues; also returns the checksums of its answers.

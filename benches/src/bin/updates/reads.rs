@@ -105,7 +105,7 @@ fn numbers(column: &Arc<dyn Column>) -> [f64; 5] {
     let source = One(Arc::clone(column));
     let top = millis(|| {
         let keys = [SortKey::new("time").descending()];
-        black_box(Search::new(&source).top(Docs::All, &keys, 20).expect("good bytes"));
+        black_box(Search::new(&source).threads(1).top(Docs::All, &keys, 20).expect("good bytes"));
     });
     [scan, gather, ascending, filter, top]
 }

@@ -73,7 +73,7 @@ impl Presence {
 
     /// An iterator before the first document.
     pub fn iterator(&self, tables: Tables) -> PresenceIterator<'_> {
-        PresenceIterator { presence: self, tables, at: Position::default(), headers: 0 }
+        PresenceIterator { presence: self, tables, at: Position::default(), ranks: [0; RANKS], headers: 0 }
     }
 
     fn u16(&self, at: usize) -> u16 {
@@ -157,6 +157,8 @@ pub struct PresenceIterator<'p> {
     presence: &'p Presence,
     tables: Tables,
     at: Position,
+    /// The rank table of a dense block, which Lucene 8 copies with its header.
+    ranks: [u8; RANKS],
     headers: u64,
 }
 
@@ -220,6 +222,9 @@ impl PresenceIterator<'_> {
             _ => (Method::Dense, RANKS + 8 * WORDS),
         };
         at.end = at.payload + len;
+        if self.tables.ranks && at.method == Method::Dense {
+            self.ranks.copy_from_slice(&self.presence.bytes[at.payload..][..RANKS]);
+        }
         (at.passed, at.exists, at.word, at.ones) = (0, false, -1, at.first);
     }
 
@@ -249,7 +254,8 @@ impl PresenceIterator<'_> {
         };
         if self.tables.ranks && target as isize - at.word >= RANK_WORDS as isize {
             let entry = low >> RANK_POWER;
-            at.ones = at.first + u32::from(self.presence.u16(at.payload + 2 * entry));
+            at.ones =
+                at.first + u32::from(u16::from_le_bytes([self.ranks[2 * entry], self.ranks[2 * entry + 1]]));
             at.word = (entry * RANK_WORDS) as isize - 1;
         }
         for passed in (at.word + 1) as usize..=target {

@@ -237,6 +237,26 @@ fn commands_are_accepted() {
 }
 
 #[test]
+fn programs_have_small_runs() {
+    let small = fs::read_to_string(root().join("benches/small")).unwrap();
+    let mut seen = 0;
+    for page in report() {
+        for command in commands::of(&page.text).iter().filter(|command| command.contains("docvalues-benches"))
+        {
+            let mut words = command.split_whitespace().skip_while(|word| *word != "--bin").skip(1);
+            let Some(program) = words.next() else { continue };
+            let part =
+                words.find(|word| *word != "--").filter(|word| word.bytes().all(|b| b.is_ascii_lowercase()));
+            let run = ["bin", program].into_iter().chain(part).collect::<Vec<_>>().join(" ");
+            let is_run = small.lines().any(|line| line.trim_start().starts_with(&run));
+            assert!(is_run, "{}: {command}: benches/small does not run it", page.name);
+            seen += 1;
+        }
+    }
+    assert!(seen > 20, "{seen} programs");
+}
+
+#[test]
 fn links_lead_somewhere() {
     for page in report() {
         let links = page.text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());

@@ -7,7 +7,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.PriorityQueue;
@@ -39,8 +38,11 @@ import org.apache.lucene.util.SentinelIntSet;
  * with advanceExact; a step back takes new iterators, as Lucene wants it.
  */
 final class Archive {
-  /** Runs before the clock runs, so that the compiler had its time, and runs that are timed. */
+  /** Runs of each request that are timed. */
   private static final int RUNS = 5;
+
+  /** Nanoseconds of runs before them, so that the compiler has had its time. */
+  private static final long WARM = 3_000_000_000L;
 
   private static final byte NUMBER = 0;
   private static final byte SORTED = 1;
@@ -331,14 +333,14 @@ final class Archive {
 
   private static void export(Cell[] cells, int[] docs) throws IOException {
     Rows rows = new Rows();
-    long[] times = new long[2 * RUNS];
-    for (int run = 0; run < times.length; run++) {
-      long began = System.nanoTime();
-      rows.clear();
-      write(cells, docs, rows);
-      times[run] = System.nanoTime() - began;
-    }
-    say(median(times, RUNS), rows.sum(0));
+    long time =
+        median(
+            1,
+            request -> {
+              rows.clear();
+              write(cells, docs, rows);
+            });
+    say(time, rows.sum(0));
   }
 
   /** The same by documents in their order, each row then put in its place. */
@@ -347,46 +349,50 @@ final class Archive {
     Rows rows = new Rows();
     int[] starts = new int[docs.length];
     int[] lengths = new int[docs.length];
-    long[] times = new long[2 * RUNS];
-    for (int run = 0; run < times.length; run++) {
-      long began = System.nanoTime();
-      // The document, and its row.
-      long[] order = new long[docs.length];
-      for (int row = 0; row < docs.length; row++) {
-        order[row] = (long) docs[row] << 32 | row;
-      }
-      Arrays.sort(order);
-      for (Cell cell : cells) {
-        cell.rewind();
-      }
-      found.clear();
-      for (long entry : order) {
-        int row = (int) entry;
-        starts[row] = found.end;
-        write(cells, (int) (entry >>> 32), found);
-        lengths[row] = found.end - starts[row];
-      }
-      rows.clear();
-      for (int row = 0; row < docs.length; row++) {
-        rows.put(found.bytes, starts[row], lengths[row]);
-      }
-      times[run] = System.nanoTime() - began;
-    }
-    say(median(times, RUNS), rows.sum(0));
+    long time =
+        median(
+            1,
+            request -> {
+              // The document, and its row.
+              long[] order = new long[docs.length];
+              for (int row = 0; row < docs.length; row++) {
+                order[row] = (long) docs[row] << 32 | row;
+              }
+              Arrays.sort(order);
+              for (Cell cell : cells) {
+                cell.rewind();
+              }
+              found.clear();
+              for (long entry : order) {
+                int row = (int) entry;
+                starts[row] = found.end;
+                write(cells, (int) (entry >>> 32), found);
+                lengths[row] = found.end - starts[row];
+              }
+              rows.clear();
+              for (int row = 0; row < docs.length; row++) {
+                rows.put(found.bytes, starts[row], lengths[row]);
+              }
+            });
+    say(time, rows.sum(0));
   }
 
   private static void retrieve(Cell[] cells, int[][] pages) throws IOException {
     Rows rows = new Rows();
-    long[] times = new long[2 * RUNS * pages.length];
     long sum = 0;
-    for (int run = 0; run < times.length; run++) {
-      long began = System.nanoTime();
+    for (int[] page : pages) {
       rows.clear();
-      write(cells, pages[run % pages.length], rows);
-      times[run] = System.nanoTime() - began;
-      sum = run < pages.length ? rows.sum(sum) : sum;
+      write(cells, page, rows);
+      sum = rows.sum(sum);
     }
-    say(median(times, RUNS * pages.length), sum);
+    long time =
+        median(
+            pages.length,
+            request -> {
+              rows.clear();
+              write(cells, pages[request], rows);
+            });
+    say(time, sum);
   }
 
   // Facets, groups and production requests: one iterator for each field of a request, forward.
@@ -394,28 +400,27 @@ final class Archive {
   /** Results of facets, of groups and of a page. */
   private static final int TOP = 20;
 
+  /** Keeps the answers. */
+  private static long answers;
+
   /** A workload; gives a checksum of its results. */
   private interface Request {
     long run(int[] hits) throws IOException;
   }
 
   private static void measure(int[][] hits, Request request) throws IOException {
-    long[] times = new long[2 * RUNS * hits.length];
     long sum = 0;
-    for (int run = 0; run < times.length; run++) {
-      long began = System.nanoTime();
-      long answer = request.run(hits[run % hits.length]);
-      times[run] = System.nanoTime() - began;
-      sum = run < hits.length ? add(sum, answer) : sum;
+    for (int[] each : hits) {
+      sum = add(sum, request.run(each));
     }
-    say(median(times, RUNS * hits.length), sum);
+    say(median(hits.length, at -> answers += request.run(hits[at])), sum);
   }
 
   private static long add(long sum, long next) {
     return 31 * sum + next;
   }
 
-  /** A faceted field: ords are counted in an array, numbers in a map, as in Solr. */
+  /** A faceted field: ords are counted in an array, numbers in a hash table, as in Solr. */
   private interface Facet {
     /** The counts of the most frequent values, and their terms looked up. */
     long[] counts(int[] hits) throws IOException;
@@ -434,14 +439,53 @@ final class Archive {
   }
 
   private static long[] ofNumbers(NumericDocValues values, int[] hits) throws IOException {
-    Map<Long, long[]> counts = new HashMap<>();
+    LongCounts counts = new LongCounts();
     for (int doc : hits) {
       if (values.advanceExact(doc)) {
-        counts.computeIfAbsent(values.longValue(), value -> new long[1])[0]++;
+        counts.add(values.longValue());
       }
     }
-    long[] all = counts.values().stream().mapToLong(count -> -count[0]).sorted().toArray();
+    long[] all = Arrays.stream(counts.counts).filter(count -> count > 0).map(count -> -count).sorted().toArray();
     return Arrays.copyOf(all, Math.min(TOP, all.length));
+  }
+
+  /** Counts of numbers in an open-addressed table, at most half full. */
+  private static final class LongCounts {
+    private long[] values = new long[64];
+    long[] counts = new long[64];
+    private int taken;
+
+    void add(long value) {
+      int slot = slot(value);
+      taken += counts[slot] == 0 ? 1 : 0;
+      values[slot] = value;
+      counts[slot]++;
+      if (2 * taken > values.length) {
+        grow();
+      }
+    }
+
+    private int slot(long value) {
+      int slot = (int) (value * 0x9E3779B97F4A7C15L >>> Long.numberOfLeadingZeros(values.length) + 1);
+      while (counts[slot] > 0 && values[slot] != value) {
+        slot = slot + 1 & values.length - 1;
+      }
+      return slot;
+    }
+
+    private void grow() {
+      long[] before = values;
+      long[] counted = counts;
+      values = new long[2 * before.length];
+      counts = new long[values.length];
+      for (int at = 0; at < before.length; at++) {
+        if (counted[at] > 0) {
+          int slot = slot(before[at]);
+          values[slot] = before[at];
+          counts[slot] = counted[at];
+        }
+      }
+    }
   }
 
   private static long[] ofOrds(SortedDocValues values, int[] hits) throws IOException {
@@ -485,8 +529,8 @@ final class Archive {
   }
 
   /**
-   * The first document of each of the first groups, and their numbers of documents: by ords, in two passes, as the
-   * collectors of the grouping module read them.
+   * The first document of each of the first groups, and their numbers of documents: by ords, in two passes. The collectors
+   * of the grouping module read the same, and look up the term of each new group.
    */
   private static long group(LeafReader leaf, int[] hits) throws IOException {
     SortedDocValues values = leaf.getSortedDocValues("url_norm");
@@ -546,10 +590,24 @@ final class Archive {
     return sum;
   }
 
-  /** Without the first ones. */
-  private static long median(long[] times, int without) {
-    long[] counted = Arrays.copyOfRange(times, without, times.length);
-    Arrays.sort(counted);
-    return counted[counted.length / 2];
+  /** A request of a number. */
+  private interface Run {
+    void run(int request) throws IOException;
+  }
+
+  /** The median time of requests, after those that do not count. */
+  private static long median(int requests, Run run) throws IOException {
+    long began = System.nanoTime();
+    for (int at = 0; at < RUNS * requests || System.nanoTime() - began < WARM; at++) {
+      run.run(at % requests);
+    }
+    long[] times = new long[RUNS * requests];
+    for (int at = 0; at < times.length; at++) {
+      long start = System.nanoTime();
+      run.run(at % requests);
+      times[at] = System.nanoTime() - start;
+    }
+    Arrays.sort(times);
+    return times[times.length / 2];
   }
 }
