@@ -146,7 +146,7 @@ fn ids_of(form: IdForm, shape: fn(u32) -> String, count: u32) -> Result<Ids<Vec<
     let mut ids: Vec<String> = (0..count).map(shape).collect();
     ids.sort();
     let ids: Vec<_> = (0..).map(DocId::new).zip(ids).map(|(doc, id)| (id, doc)).collect();
-    let filter_bits = if count % 60 == 0 { 8 } else { 0 };
+    let filter_bits = if count.is_multiple_of(60) { 8 } else { 0 };
     let options = IdOptions { form, filter_bits, seed: 7, ..IdOptions::default() };
     Ok(IdsBuilder::new(options).build(&ids[..], count + 5)?)
 }

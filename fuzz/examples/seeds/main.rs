@@ -1,7 +1,7 @@
 //! Writes seeds of the fuzzers to a folder, `FOLDER/TARGET/seed-N`: `cargo run --example seeds FOLDER` in `fuzz/`.
 //!
-//! The seeds are valid inputs of every layout and request, and some that are damaged. `fuzz/minimise` keeps in the corpora
-//! those that cover something.
+//! The seeds are valid inputs of every layout and request, and some that are damaged. `fuzz/coverage minimise` keeps in the
+//! corpora those that cover something.
 
 mod layouts;
 mod rows;
