@@ -3,16 +3,21 @@
 use std::sync::{Arc, OnceLock};
 
 use docvalues::search::Query;
-use docvalues::{Field, Kind, LogicalType, OpenOptions, Section, Segment};
-use docvalues_storage::{Directory as _, PowerLossDirectory};
+use docvalues::{OpenOptions, Segment};
+use docvalues_storage::PowerLossDirectory;
 use docvalues_store::error::Result;
-use docvalues_store::{Durability, Store, StoreOptions, StoreReader, StoreSchema, Update};
+use docvalues_store::{Durability, Store, StoreOptions, StoreReader};
 
+use crate::neighbours::neighbours;
 use crate::reseal;
+use crate::stores::{self, CHANGES, Change, put};
 
 /// The length of the header of a log, and of a frame.
 const LOG_HEADER: usize = 64;
 const FRAME_HEADER: usize = 56;
+
+/// Bodies up to this length are damaged.
+const SHORT: usize = 300;
 
 /// A folder of a store that was killed.
 struct Genuine {
@@ -28,103 +33,28 @@ struct Genuine {
 fn of_delta() -> &'static Genuine {
     static GENUINE: OnceLock<Genuine> = OnceLock::new();
     #[expect(clippy::expect_used, reason = "nothing fails in memory")]
-    GENUINE.get_or_init(|| build(Durability::OnCommit, "delta-").expect("a store in memory"))
+    GENUINE.get_or_init(|| build(Durability::OnCommit, "delta-", CHANGES[0]).expect("a store in memory"))
 }
 
-/// The same with a log that has every kind of operation.
+/// The same with a log.
 fn of_log() -> &'static Genuine {
     static GENUINE: OnceLock<Genuine> = OnceLock::new();
     #[expect(clippy::expect_used, reason = "nothing fails in memory")]
-    GENUINE.get_or_init(|| build(Durability::EachBatch, "log-").expect("a store in memory"))
+    GENUINE.get_or_init(|| build(Durability::EachBatch, "log-", CHANGES[0]).expect("a store in memory"))
 }
 
-fn build(durability: Durability, replaced: &str) -> Result<Genuine> {
-    let disk = PowerLossDirectory::new("store");
-    let fields = [
-        Field::new("id", Kind::Binary, LogicalType::Utf8),
-        Field::new("size", Kind::Numeric, LogicalType::I64),
-        Field::new("title", Kind::Binary, LogicalType::Utf8),
-        Field::new("host", Kind::Sorted, LogicalType::Utf8),
-        Field::new("numbers", Kind::SortedNumeric, LogicalType::I64),
-        Field::new("tags", Kind::SortedSet, LogicalType::Utf8),
-        Field::new("version", Kind::Numeric, LogicalType::I64),
-    ];
-    let schema = fields.into_iter().try_fold(StoreSchema::new(), StoreSchema::with_field)?;
-    let schema = schema.with_id_field("id")?.with_version_field("version")?;
+fn build(durability: Durability, replaced: &str, change: Change) -> Result<Genuine> {
     let options = StoreOptions { durability, ..StoreOptions::default() };
-    let store = Store::create_in(Arc::new(disk.clone()), schema, options)?;
-    for first in [0, 20] {
-        operate(&store, first)?;
-        store.commit()?;
-    }
-    let mut batch = store.batch()?;
-    let [id, size, title, host, numbers, tags, version] =
-        ["id", "size", "title", "host", "numbers", "tags", "version"].map(|name| batch.field(name));
-    let [id, size, title, host] = [id?, size?, title?, host?];
-    let [numbers, tags, version] = [numbers?, tags?, version?];
-    // Each with the fields that it gives values.
-    let updates = [
-        (Update::new(), [true; 3]),
-        (Update::new().unset(title), [false, true, true]),
-        (Update::new().add_to(tags).remove_from(numbers), [true; 3]),
-        (Update::new().unset(host).unset(tags), [true, false, false]),
-    ];
-    for (number, (update, [has_title, has_host, has_tags])) in
-        (3..27_u32).step_by(3).zip(updates.iter().cycle())
-    {
-        let mut row = batch.update_with(update);
-        row.str(id, &number.to_string())?.i64(size, -1)?.i64(version, 9)?.i64(numbers, number.into())?;
-        if *has_title {
-            row.str(title, "another")?;
-        }
-        if *has_host {
-            row.str(host, "new.example")?;
-        }
-        if *has_tags {
-            row.str(tags, "new")?;
-        }
-        row.finish()?;
-    }
-    batch.delete(b"7");
-    batch.delete_version(b"8", 70);
-    store.apply(batch)?;
+    let (disk, store) = stores::with_two_segments("store", options)?;
+    change(&store)?;
     if durability == Durability::OnCommit {
         store.commit()?;
     }
     drop(store);
-    let names = disk.list()?.into_iter().map(|entry| entry.name.to_string_lossy().into_owned());
-    let mut names: Vec<String> = names.collect();
-    names.sort();
-    let newest =
-        |prefix: &str| names.iter().rfind(|name| name.starts_with(prefix)).cloned().unwrap_or_default();
-    let (commit, name) = (newest("commit-"), newest(replaced));
-    let text = String::from_utf8_lossy(&read(&disk, &commit)?).into_owned();
-    let json = text.rsplit_once("crc32").map_or("", |(json, _)| json);
-    let number = commit.trim_start_matches("commit-").trim_start_matches('0');
-    let json = json.replacen(&format!("\"number\": {number},"), "\"number\": 900,", 1);
-    let bytes = read(&disk, &name)?;
-    Ok(Genuine { disk, commit: json, name, bytes })
-}
-
-/// Writes documents, some of them with other versions.
-fn operate(store: &Store, first: u32) -> Result<()> {
-    let mut batch = store.batch()?;
-    let fields = ["id", "size", "title", "host", "tags", "version"].map(|name| batch.field(name));
-    let [id, size, title, host, tags, version] = fields;
-    let [id, size, title, host, tags, version] = [id?, size?, title?, host?, tags?, version?];
-    for number in first..first + 20 {
-        let mut doc = batch.upsert();
-        doc.str(id, &number.to_string())?.i64(size, number.into())?.str(title, &format!("title {number}"))?;
-        doc.str(host, &format!("host-{}", number % 5))?.str(tags, "a")?.i64(version, 5)?;
-        doc.finish()?;
-    }
-    store.apply(batch).map(drop)
-}
-
-fn read(disk: &PowerLossDirectory, name: &str) -> Result<Vec<u8>> {
-    let file = disk.open(name.as_ref())?;
-    let bytes = file.read_at(Section::Header, 0, usize::try_from(file.len()).unwrap_or(0));
-    Ok(bytes.map(std::borrow::Cow::into_owned).unwrap_or_default())
+    let (commit, name) = (stores::newest(&disk, "commit-")?, stores::newest(&disk, replaced)?);
+    let commit = stores::numbered(&stores::json_of(&disk, &commit)?, 900);
+    let bytes = stores::read(&disk, &name)?;
+    Ok(Genuine { disk, commit, name, bytes })
 }
 
 /// Any bytes as the delta of a store, with correct checksums: refused, or opened, searched, updated and merged.
@@ -145,8 +75,7 @@ pub fn delta(input: &[u8]) {
     for _ in 0..3 {
         let disk = disk.crash_image(0);
         put(&disk, name, &file);
-        let crc = format!("crc32 {:08x}\n", crc32fast::hash(json.as_bytes()));
-        put(&disk, "commit-00000900", [json.as_bytes(), crc.as_bytes()].concat().as_slice());
+        put(&disk, "commit-00000900", &stores::sealed(json.as_bytes()));
         let Err(error) = StoreReader::open_in(Arc::new(disk.clone()), OpenOptions::new()) else {
             return work(&disk);
         };
@@ -171,12 +100,6 @@ pub fn body(input: &[u8]) {
     work(&disk);
 }
 
-fn put(disk: &PowerLossDirectory, name: &str, bytes: &[u8]) {
-    drop(disk.remove(name.as_ref()));
-    let written = disk.create(name.as_ref()).map(|file| file.write_at(bytes, 0));
-    assert!(matches!(written, Ok(Ok(_))));
-}
-
 /// Opens a store that may be refused, and does with it what users do.
 fn work(disk: &PowerLossDirectory) {
     let reader = StoreReader::open_in(Arc::new(disk.clone()), OpenOptions::new());
@@ -186,22 +109,42 @@ fn work(disk: &PowerLossDirectory) {
     for query in [Query::range("size", ..5), Query::eq("host", "new.example"), Query::prefix("tags", "n")] {
         drop(std::hint::black_box(count(query)));
     }
-    drop(std::hint::black_box((operate(&store, 10), store.merge_to(1), store.commit())));
+    drop(std::hint::black_box((stores::operate(&store, 10, 60), store.merge_to(1), store.commit())));
     drop(std::hint::black_box(store.snapshot().find(b"7")));
 }
 
-/// A genuine delta.
+/// The deltas of all changes.
 pub fn delta_inputs() -> Vec<Vec<u8>> {
-    vec![of_delta().bytes.clone()]
+    let deltas = CHANGES.iter().filter_map(|change| build(Durability::OnCommit, "delta-", *change).ok());
+    deltas.map(|genuine| genuine.bytes).filter(|bytes| !bytes.is_empty()).collect()
 }
 
-/// The body of a genuine frame.
+/// The bodies of the frames of all changes, and damaged ones.
 pub fn body_inputs() -> Vec<Vec<u8>> {
-    let bytes = &of_log().bytes;
-    let len = bytes.get(LOG_HEADER + 4..LOG_HEADER + 8).and_then(|len| len.try_into().ok());
-    let len = len.map_or(0, u32::from_le_bytes) as usize;
-    let start = LOG_HEADER + FRAME_HEADER;
-    vec![bytes.get(start..start + len).unwrap_or_default().to_vec()]
+    let mut bodies: Vec<Vec<u8>> =
+        CHANGES.iter().filter_map(|change| bodies_of(*change).ok()).flatten().collect();
+    let short = bodies.iter().filter(|body| body.len() < SHORT);
+    let damaged: Vec<Vec<u8>> = short.flat_map(|body| neighbours(body, body.len())).collect();
+    bodies.extend(damaged);
+    bodies
+}
+
+/// The bodies of the frames of a change.
+fn bodies_of(change: Change) -> Result<Vec<Vec<u8>>> {
+    // What is committed stays in the log, too.
+    let options =
+        StoreOptions { durability: Durability::EachBatch, keep_frames: 1 << 30, ..StoreOptions::default() };
+    let (disk, store) = stores::with_two_segments("store", options)?;
+    let before = store.snapshot().sequence();
+    change(&store)?;
+    drop(store);
+    let mut frames = StoreReader::frames_in(Arc::new(disk), before)?;
+    let mut bodies = Vec::new();
+    while let Some(frame) = frames.next_frame()? {
+        let len = frame.bytes[4..8].try_into().map_or(0, u32::from_le_bytes) as usize;
+        bodies.push(frame.bytes[FRAME_HEADER..FRAME_HEADER + len].to_vec());
+    }
+    Ok(bodies)
 }
 
 #[cfg(test)]
@@ -218,6 +161,8 @@ mod tests {
         assert_eq!(found(&of_log().disk.crash_image(0)), 6);
         delta_inputs().iter().for_each(|input| delta(input));
         body_inputs().iter().for_each(|input| body(input));
-        assert!(delta_inputs()[0].len() > 100 && body_inputs()[0].len() > 100);
+        // Changes of segments and fields have no delta.
+        assert!(delta_inputs().len() >= 10 && delta_inputs().iter().all(|delta| delta.len() > 100));
+        assert!(body_inputs().len() > CHANGES.len());
     }
 }

@@ -17,6 +17,9 @@ use docvalues_format::source::Owned;
 use crate::decoders::{cursor, sections};
 use crate::exercise::{Sink, hash};
 
+/// Lists ids with their documents.
+type List<'l> = dyn Fn(&mut dyn FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<()> + 'l;
+
 /// Limit of ids that are listed.
 const LISTED: usize = 2_000;
 
@@ -63,7 +66,7 @@ pub fn exercise_ids(requested: &[Vec<u8>], segment: &Segment, sink: &mut Sink<'_
         sink(ids.find(id).map(|doc| hash((id, doc))));
         sink(ids.with_context(ids.reader().lower_bound(id)).map(|rank| hash((id, rank))));
     }
-    let listed = |list: &dyn Fn(&mut dyn FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<()>| {
+    let listed = |list: &List<'_>| {
         let mut all = Vec::new();
         let listed = list(&mut |id, doc| {
             all.push((id.to_vec(), doc));

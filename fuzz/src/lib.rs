@@ -33,6 +33,7 @@ mod merge;
 // Shared with the tests of crate `search`.
 #[path = "../../crates/search/tests/it/query/naive.rs"]
 pub mod naive;
+mod neighbours;
 mod partial;
 mod program;
 mod query;
@@ -40,6 +41,7 @@ mod reseal;
 mod scan_request;
 mod searches;
 mod store;
+mod stores;
 mod stream;
 pub mod structure;
 
@@ -55,6 +57,7 @@ pub use ids::{exercise_ids, ids, ids_input, ids_to_ask};
 pub use input::input;
 pub use log::{log, log_inputs};
 pub use merge::merge;
+pub use neighbours::neighbours;
 pub use partial::{partial, partial_inputs};
 pub use program::program;
 pub use query::{query, query_texts};

@@ -7,9 +7,15 @@ use docvalues_storage::{Directory as _, PowerLossDirectory};
 use docvalues_store::error::Result;
 use docvalues_store::{FrameInfo, Store, StoreOptions, StoreReader, StoreSchema};
 
+use crate::neighbours::neighbours;
+use crate::stores;
+
 /// The lengths of the headers of logs and frames.
 const LOG_HEADER: usize = 64;
 const FRAME_HEADER: usize = 56;
+
+/// Bytes of an input that are damaged: both headers, and frames.
+const DAMAGED: usize = 400;
 
 /// A folder with a store without documents. Its commit says that log 1 follows.
 fn genuine() -> &'static PowerLossDirectory {
@@ -21,17 +27,8 @@ fn genuine() -> &'static PowerLossDirectory {
 fn build() -> Result<PowerLossDirectory> {
     let disk = PowerLossDirectory::new("store");
     Store::create_in(Arc::new(disk.clone()), StoreSchema::new(), StoreOptions::default())?;
-    let commit = disk.open("commit-00000001".as_ref())?;
-    let bytes = commit.read_at(docvalues::Section::Header, 0, usize::try_from(commit.len()).unwrap_or(0));
-    let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
-    let json = text.rsplit_once("crc32").map_or("", |(json, _)| json);
-    let json = json.replace("\"first_log\": null", "\"first_log\": 1");
-    let json = json.replacen("\"number\": 1,", "\"number\": 2,", 1);
-    let sealed = format!("{json}crc32 {:08x}\n", crc32fast::hash(json.as_bytes()));
-    let file = disk.create("commit-00000002".as_ref())?;
-    assert!(file.write_at(sealed.as_bytes(), 0).is_ok() && json.contains("\"first_log\": 1"));
-    assert!(file.sync().is_ok());
-    disk.sync()?;
+    stores::recommit(&disk, 2, |json| json.replace("\"first_log\": null", "\"first_log\": 1"))?;
+    assert!(stores::json_of(&disk, "commit-00000002")?.contains("\"first_log\": 1"));
     Ok(disk)
 }
 
@@ -140,8 +137,16 @@ fn written(number: u64, after: u64, previous: (u64, u64), lens: &[u32]) -> Vec<u
     bytes
 }
 
-/// Two logs that follow each other, and one alone; with zeros after them; sealed or not.
+/// Genuine logs, and damaged ones.
 pub fn log_inputs() -> Vec<Vec<u8>> {
+    let mut inputs = genuine_inputs();
+    let damaged: Vec<Vec<u8>> = inputs.iter().flat_map(|input| neighbours(input, DAMAGED)).collect();
+    inputs.extend(damaged);
+    inputs
+}
+
+/// Two logs that follow each other, and one alone; with zeros after them; sealed or not.
+fn genuine_inputs() -> Vec<Vec<u8>> {
     let lens: [&[u32]; 4] = [&[], &[0], &[5, 40, 8], &[1; 12]];
     let mut inputs = Vec::new();
     for (first, second) in lens.iter().zip(lens.iter().rev()) {
@@ -162,7 +167,7 @@ mod tests {
 
     #[test]
     fn genuine_logs_are_listed() {
-        let counts: Vec<_> = log_inputs().iter().map(|input| list(input)).collect();
+        let counts: Vec<_> = genuine_inputs().iter().map(|input| list(input)).collect();
         let expected = [12, 0, 12, 0, 4, 1, 4, 1, 4, 3, 4, 3, 12, 12, 12, 12];
         assert_eq!(counts, expected.map(Some));
     }

@@ -1,5 +1,7 @@
 //! Bytes as a partial result: refused, or merged with itself and with others, and finished.
 
+mod inputs;
+
 use std::sync::OnceLock;
 
 use docvalues::SortKey;
@@ -110,18 +112,8 @@ fn exercise<P: Clone + Serialize + DeserializeOwned>(
     }
 }
 
-/// Genuine inputs of [`partial`].
-pub fn partial_inputs() -> Vec<Vec<u8>> {
-    let Genuine { facets, histograms, stats, groups, tops } = genuine();
-    let mut inputs = Vec::new();
-    inputs.extend(facets.iter().map(|partial| input(0, partial)));
-    inputs.extend(histograms.iter().map(|partial| input(1, partial)));
-    inputs.extend(stats.iter().map(|partial| input(2, partial)));
-    inputs.extend(groups.iter().map(|partial| input(3, partial)));
-    inputs.extend(tops.iter().map(|partial| input(4, partial)));
-    inputs
-}
-
-fn input(kind: u8, partial: &impl Serialize) -> Vec<u8> {
-    postcard::to_extend(partial, vec![kind]).expect("results have a serialised form")
+/// Inputs of [`partial`]: genuine results of requests with every option, groups under each of these conditions, and
+/// damaged ones.
+pub fn partial_inputs(conditions: &[String]) -> Vec<Vec<u8>> {
+    inputs::inputs(conditions)
 }

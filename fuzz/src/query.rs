@@ -1,6 +1,8 @@
 //! Query texts: parsed, printed and parsed again; and their results on a few documents, compared with a naive
 //! evaluation.
 
+mod texts;
+
 use std::sync::OnceLock;
 
 use docvalues::search::{Error, Query};
@@ -8,7 +10,7 @@ use docvalues_testkit::model::MemSource;
 use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::shapes::Dataset;
 
-use crate::naive::{any_query, any_rows, check};
+use crate::naive::{any_rows, check};
 
 /// The number of documents that queries run on.
 const DOCS: u32 = 150;
@@ -44,9 +46,7 @@ pub fn query(input: &[u8]) {
     }
 }
 
-/// Texts of queries on the documents of [`query`].
+/// Texts of queries on the documents of [`query`], `count` of them random.
 pub fn query_texts(count: u32) -> Vec<String> {
-    let (rows, _) = documents();
-    let mut rng = SplitMix64::new(1);
-    (0..count).map(|i| any_query(&rows.columns, i % 4, &mut rng).to_string()).collect()
+    texts::texts(count)
 }

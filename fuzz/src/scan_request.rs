@@ -3,6 +3,8 @@
 use docvalues::search::query::MAX_TEXT;
 use docvalues_store::ScanRequest;
 
+use crate::neighbours::neighbours;
+
 /// The length of magic, version and checksum.
 const HEADER: usize = 12;
 
@@ -53,8 +55,19 @@ fn written_text(text: &str) -> Vec<u8> {
     [&(text.len() as u32).to_le_bytes(), text.as_bytes()].concat()
 }
 
-/// Requests for a commit of a store, for no, one and three files, and for two objects.
-pub fn scan_request_inputs() -> Vec<Vec<u8>> {
+/// Genuine requests, requests with each of these queries, and damaged ones.
+pub fn scan_request_inputs(queries: &[String]) -> Vec<Vec<u8>> {
+    let mut inputs = genuine_inputs();
+    let sealed = inputs.iter().filter(|input| input[0] == 1);
+    let damaged: Vec<Vec<u8>> = sealed.flat_map(|input| neighbours(input, input.len())).collect();
+    inputs.extend(damaged);
+    let no_files = [1, 0, 0, 0, 0];
+    inputs.extend(queries.iter().map(|text| [&[1], &written(None, &no_files, &[], text)[..]].concat()));
+    inputs
+}
+
+/// Requests for a commit of a store, for no, one and three files, and for two objects: as they are, and to be sealed.
+fn genuine_inputs() -> Vec<Vec<u8>> {
     let numbers = [3_u64, 0xfeed, 0xbeef].map(u64::to_le_bytes).concat();
     let commit = [&[0], &written_text("/data/hits")[..], &numbers].concat();
     let file = |name: &u32| {
@@ -82,7 +95,7 @@ mod tests {
 
     #[test]
     fn genuine_requests_are_decoded() {
-        for input in scan_request_inputs() {
+        for input in genuine_inputs() {
             assert!(decode(&input).is_some(), "{}", input.escape_ascii());
         }
     }

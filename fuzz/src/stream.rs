@@ -2,22 +2,24 @@
 
 use std::sync::{Arc, OnceLock};
 
-use docvalues::search::Query;
-use docvalues::{Field, Kind, LogicalType};
 use docvalues_storage::PowerLossDirectory;
 use docvalues_store::error::Result;
-use docvalues_store::{
-    Feed, Position, Replica, Store, StoreOptions, StoreSchema, StreamReader, StreamWriter,
-};
+use docvalues_store::{Feed, Position, Replica, StoreOptions, StreamReader, StreamWriter};
+
+use crate::neighbours::neighbours;
+use crate::stores::{self, CHANGES, Change};
 
 /// The length of the header of an item.
 const HEADER: usize = 20;
 
-/// A replica, and what its leader sends next: a commit with files, and frames.
+/// Bytes of a stream that are damaged.
+const DAMAGED: usize = 200;
+
+/// A leader and its replica, which has all that the leader has.
 struct Genuine {
+    leader: PowerLossDirectory,
     replica: PowerLossDirectory,
     position: Position,
-    stream: Vec<u8>,
 }
 
 fn genuine() -> &'static Genuine {
@@ -26,40 +28,32 @@ fn genuine() -> &'static Genuine {
     GENUINE.get_or_init(|| build().expect("stores in memory"))
 }
 
+fn options() -> StoreOptions {
+    StoreOptions { keep_frames: 1 << 30, ..StoreOptions::default() }
+}
+
 fn build() -> Result<Genuine> {
-    let schema = StoreSchema::new()
-        .with_field(Field::new("id", Kind::Binary, LogicalType::Utf8))?
-        .with_field(Field::new("size", Kind::Numeric, LogicalType::I64))?
-        .with_id_field("id")?;
-    let options = StoreOptions { keep_frames: 1 << 30, ..StoreOptions::default() };
-    let directory = Arc::new(PowerLossDirectory::new("leader"));
-    let leader = Store::create_in(directory.clone(), schema, options)?;
-    let apply = |first: u32| {
-        let mut batch = leader.batch()?;
-        let (id, size) = (batch.field("id")?, batch.field("size")?);
-        for number in first..first + 9 {
-            let mut doc = batch.upsert();
-            doc.str(id, &number.to_string())?.i64(size, number.into())?;
-            doc.finish()?;
-        }
-        batch.delete((first / 2).to_string().as_bytes());
-        leader.apply(batch).map(drop)
-    };
-    apply(0)?;
-    leader.commit()?;
+    let (leader, store) = stores::with_two_segments("leader", options())?;
     let disk = PowerLossDirectory::new("replica");
-    let replica = Replica::open_in(Arc::new(disk.clone()), options)?;
-    let commit = leader.hold_commit(None)?;
+    let replica = Replica::open_in(Arc::new(disk.clone()), options())?;
+    let commit = store.hold_commit(None)?;
     replica.install(commit.files(), |file| commit.open(file))?;
-    apply(5)?;
-    leader.delete_where(&Query::range("size", ..2))?;
-    apply(11)?;
-    apply(17)?;
-    let (mut feed, mut stream) = (Feed::open_in(directory, replica.position()), Vec::new());
-    while feed.send(&mut StreamWriter::new(&mut stream))? {}
     let position = replica.position();
-    drop(replica);
-    Ok(Genuine { replica: disk, position, stream })
+    Ok(Genuine { leader, replica: disk, position })
+}
+
+/// What a leader sends that makes changes, and perhaps commits.
+fn sent(changes: &[Change], commits: bool) -> Result<Vec<u8>> {
+    let Genuine { leader, position, .. } = genuine();
+    let (disk, store) = stores::fork(leader, options())?;
+    changes.iter().try_for_each(|change| change(&store))?;
+    if commits {
+        store.commit()?;
+    }
+    let (mut feed, mut stream) = (Feed::open_in(Arc::new(disk), *position), Vec::new());
+    while feed.send(&mut StreamWriter::new(&mut stream))? {}
+    StreamWriter::new(&mut stream).end().map_err(docvalues_store::Error::Stream)?;
+    Ok(stream)
 }
 
 /// A byte, which says whether checksums are made right, and a stream.
@@ -132,10 +126,21 @@ fn seal_commit(bytes: &mut [u8]) {
     }
 }
 
-/// What a genuine leader sends.
+/// What a genuine leader sends after each of the changes, and after all, with its checksums right, and to be made right.
 pub fn stream_inputs() -> Vec<Vec<u8>> {
-    let stream = &genuine().stream;
-    vec![[&[0], &stream[..]].concat(), [&[1], &stream[..]].concat()]
+    let streams = genuine_streams();
+    let near = streams.iter().min_by_key(|stream| stream.len());
+    let damaged: Vec<Vec<u8>> = near.map_or(Vec::new(), |stream| neighbours(stream, DAMAGED));
+    let streams = streams.iter().chain(&damaged);
+    streams.flat_map(|stream| [0, 1].map(|is_sealed| [&[is_sealed], &stream[..]].concat())).collect()
+}
+
+fn genuine_streams() -> Vec<Vec<u8>> {
+    let alone = CHANGES.iter().map(std::slice::from_ref);
+    let all = (2..=CHANGES.len()).step_by(7).map(|count| &CHANGES[..count]);
+    let streams = alone.chain(all).flat_map(|changes| [false, true].map(|commits| sent(changes, commits)));
+    // A merge that is not committed is nothing to a replica.
+    streams.filter_map(Result::ok).filter(|stream| stream.len() > HEADER).collect()
 }
 
 #[cfg(test)]
@@ -143,10 +148,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_genuine_stream_is_taken() {
-        for input in stream_inputs() {
-            let (taken, is_whole) = take(&input);
-            assert!(taken >= 5 && is_whole, "{taken}");
+    fn genuine_streams_are_taken() {
+        let streams = genuine_streams();
+        assert!(streams.len() >= 2 * CHANGES.len(), "{}", streams.len());
+        for (at, stream) in streams.iter().enumerate() {
+            for is_sealed in [0, 1] {
+                let (taken, is_whole) = take(&[&[is_sealed], &stream[..]].concat());
+                assert!(taken >= 1 && is_whole, "{at}: {taken}");
+            }
         }
     }
 }

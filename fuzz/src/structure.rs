@@ -42,6 +42,20 @@ pub fn mutate(file: &mut Vec<u8>, most: usize, seed: u32, bytes: &mut Mutator<'_
     reseal(file);
 }
 
+/// Changes the first `len` bytes of `data` as a mutator of libFuzzer. Returns their new length.
+#[cfg(feature = "libfuzzer")]
+pub fn mutate_data(data: &mut [u8], len: usize, most: usize, seed: u32) -> usize {
+    let mut file = data[..len].to_vec();
+    mutate(&mut file, most, seed, &mut |bytes, most| {
+        let len = bytes.len();
+        bytes.resize(len.max(most), 0);
+        let len = libfuzzer_sys::fuzzer_mutate(bytes, len, most.max(1));
+        bytes.truncate(len);
+    });
+    data[..file.len()].copy_from_slice(&file);
+    file.len()
+}
+
 /// Takes the file apart, changes its parts, and puts it together; changes it in place if that fails.
 fn apart(file: &mut Vec<u8>, most: usize, rng: &mut SplitMix64, bytes: &mut Mutator<'_>) {
     let Some(mut parts) = Parts::of(file) else { return in_place(file, rng, bytes) };

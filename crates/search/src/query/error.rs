@@ -29,13 +29,19 @@ pub struct QueryError {
 impl QueryError {
     /// An error at byte `at` of `text`.
     pub(super) fn at(text: Arc<str>, at: usize, what: impl Into<String>) -> QueryError {
-        QueryError { what: what.into(), place: Some((text, at)), no_such_column: None }
+        QueryError::new(what, Some((text, at)))
+    }
+
+    /// One line, whatever the names and literals in the message contain.
+    fn new(what: impl Into<String>, place: Option<(Arc<str>, usize)>) -> QueryError {
+        let what = what.into().chars().map(printable).collect();
+        QueryError { what, place, no_such_column: None }
     }
 
     /// The error for a column that does not exist, with its position if the query has a text.
     pub(super) fn no_column(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
         let what = format!("there is no column \"{name}\"");
-        QueryError { what, place, no_such_column: Some(name.to_owned()) }
+        QueryError { no_such_column: Some(name.to_owned()), ..QueryError::new(what, place) }
     }
 
     /// An error at the column of a condition.
@@ -49,18 +55,18 @@ impl QueryError {
     /// The error for a metric of groups among the conditions on documents.
     pub(super) fn of_metric(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
         let what = format!("expected a column, found `{name}`, which is for conditions on groups");
-        QueryError { what, place, no_such_column: None }
+        QueryError::new(what, place)
     }
 
     /// The error for a column on the right of a comparison that does not exist.
     pub(super) fn no_operand(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
         let what = format!("there is no column \"{name}\"; text is written in quotes");
-        QueryError { what, place, no_such_column: Some(name.to_owned()) }
+        QueryError { no_such_column: Some(name.to_owned()), ..QueryError::new(what, place) }
     }
 
     /// An error in a query without text.
     pub(super) fn nowhere(what: impl Into<String>) -> QueryError {
-        QueryError { what: what.into(), place: None, no_such_column: None }
+        QueryError::new(what, None)
     }
 
     /// The message, without its position.

@@ -250,6 +250,20 @@ fn the_caret_is_under_the_error() {
 
 /// The examples of docs/query.md parse, and its errors are the actual ones.
 #[test]
+fn an_error_is_one_line() {
+    for text in ["a like 'b_\n'", "a between 'b\r\nc' and 1", "a not like '\n%'"] {
+        let Err(Error::Query(error)) = Query::parse(text) else { panic!("{text}") };
+        assert!(!error.to_string().contains(char::is_control), "{error:?}");
+        assert_eq!(error.caret().unwrap().lines().count(), 2);
+    }
+    let rows = any_rows(1, &mut SplitMix64::new(1));
+    let Err(Error::Query(error)) = Query::parse("`a\nb` exists").unwrap().bind(&rows.source()) else {
+        panic!()
+    };
+    assert_eq!((error.message(), error.no_such_column()), ("there is no column \"a b\"", Some("a\nb")));
+}
+
+#[test]
 fn the_examples_of_the_docs_page_are_right() {
     let page = include_str!("../../../../../docs/query.md");
     let conditions = page.split("| --- | --- |").nth(1).unwrap().split("\n\n").next().unwrap();
