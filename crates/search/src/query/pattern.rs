@@ -23,6 +23,10 @@ const MAX_ALL: usize = 64 << 20;
 #[cfg(feature = "regex")]
 const MAX_DFA: usize = 1 << 20;
 
+/// How deep groups and repetitions of an expression may be nested: compiling one takes stack for each.
+#[cfg(feature = "regex")]
+const MAX_NESTED: u32 = 64;
+
 /// The part of a value that a [`Pattern`] is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatternKind {
@@ -209,7 +213,7 @@ fn compile(_expression: &str, _ignores_case: bool) -> Result<(Matcher, usize), S
 #[cfg(feature = "regex")]
 fn compile(expression: &str, ignores_case: bool) -> Result<(Matcher, usize), String> {
     // Values need not be UTF-8.
-    let syntax = syntax::Config::new().utf8(false).case_insensitive(ignores_case);
+    let syntax = syntax::Config::new().utf8(false).case_insensitive(ignores_case).nest_limit(MAX_NESTED);
     for limit in [MAX_COMPILED >> 8, MAX_COMPILED >> 4, MAX_COMPILED] {
         let config =
             meta::Config::new().utf8_empty(false).nfa_size_limit(Some(limit)).hybrid_cache_capacity(MAX_DFA);

@@ -352,6 +352,20 @@ fn a_literal_of_the_wrong_type_is_named_with_its_column_and_type() {
         let Err(Error::Query(error)) = parse(text).bind(&source) else { panic!("{text}") };
         assert_eq!((error.column().unwrap(), error.message()), (column, what), "{text}");
     }
+    // Each level takes stack when an expression is compiled.
+    let nested = |levels| {
+        [format!("{}a{}", "(".repeat(levels), ")".repeat(levels)), format!("a{}", "*".repeat(levels))]
+    };
+    for (least, deepest) in nested(40).iter().zip(&nested(240)) {
+        parse(&format!("string.sorted ~ '{least}'")).bind(&source).unwrap();
+        let Err(Error::Query(error)) = parse(&format!("string.sorted ~ '{deepest}'")).bind(&source) else {
+            panic!("{deepest}")
+        };
+        assert_eq!(
+            error.message(),
+            "wrong regular expression: exceed the maximum number of nested parentheses/brackets (64)"
+        );
+    }
     let Err(Error::Query(error)) = parse("true or nowhere = 1").bind(&source) else { panic!() };
     assert_eq!((error.column(), error.no_such_column()), (Some(9), Some("nowhere")));
     // A query without text has no position.
