@@ -42,7 +42,7 @@ fn build() -> Result<Genuine> {
     Ok(Genuine { leader, replica: disk, position })
 }
 
-/// What a leader sends that makes changes, and perhaps commits.
+/// The stream of a leader that makes these changes, and then commits if `commits`.
 fn sent(changes: &[Change], commits: bool) -> Result<Vec<u8>> {
     let Genuine { leader, position, .. } = genuine();
     let (disk, store) = stores::fork(leader, options())?;
@@ -126,7 +126,8 @@ fn seal_commit(bytes: &mut [u8]) {
     }
 }
 
-/// What a genuine leader sends after each of the changes, and after all, with its checksums right, and to be made right.
+/// Streams of a genuine leader, one for each change and some for several; each once as it is, and once with its checksums to
+/// be made right.
 pub fn stream_inputs() -> Vec<Vec<u8>> {
     let streams = genuine_streams();
     let near = streams.iter().min_by_key(|stream| stream.len());

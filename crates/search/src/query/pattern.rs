@@ -23,7 +23,7 @@ const MAX_ALL: usize = 64 << 20;
 #[cfg(feature = "regex")]
 const MAX_DFA: usize = 1 << 20;
 
-/// How deep groups and repetitions of an expression may be nested: compiling one takes stack for each.
+/// The most levels of groups and repetitions in an expression. Compiling one takes stack for each level.
 #[cfg(feature = "regex")]
 const MAX_NESTED: u32 = 64;
 

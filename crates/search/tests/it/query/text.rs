@@ -356,7 +356,7 @@ fn a_literal_of_the_wrong_type_is_named_with_its_column_and_type() {
     let nested = |levels| {
         [format!("{}a{}", "(".repeat(levels), ")".repeat(levels)), format!("a{}", "*".repeat(levels))]
     };
-    for (least, deepest) in nested(40).iter().zip(&nested(240)) {
+    for (least, deepest) in nested(64).iter().zip(&nested(65)) {
         parse(&format!("string.sorted ~ '{least}'")).bind(&source).unwrap();
         let Err(Error::Query(error)) = parse(&format!("string.sorted ~ '{deepest}'")).bind(&source) else {
             panic!("{deepest}")
