@@ -14,15 +14,17 @@ use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 #[derive(Clone, Copy, Debug)]
 pub struct ThreadTime;
 
+/// The CPU time of this thread, as [`ThreadTime`] measures it.
 #[cfg(unix)]
-fn now() -> Duration {
+pub fn cpu_time() -> Duration {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     // Such a clock begins at 0.
     Duration::try_from(now).unwrap_or_default()
 }
 
+/// The wall time of the process: this system has no clock of a thread.
 #[cfg(not(unix))]
-fn now() -> Duration {
+pub fn cpu_time() -> Duration {
     static START: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
     START.elapsed()
 }
@@ -32,11 +34,11 @@ impl Measurement for ThreadTime {
     type Value = Duration;
 
     fn start(&self) -> Duration {
-        now()
+        cpu_time()
     }
 
     fn end(&self, start: Duration) -> Duration {
-        now().saturating_sub(start)
+        cpu_time().saturating_sub(start)
     }
 
     fn add(&self, a: &Duration, b: &Duration) -> Duration {

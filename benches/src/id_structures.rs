@@ -9,13 +9,14 @@
 //! | `ours-filters-memory` | the same after bit-sliced filters of all segments in memory | does one read for all segments help? |
 //! | `ours-table` | the same after a fingerprint table over all segments | is a visit to each segment needed? |
 //! | `crate-fst` | `fst::Map`, mapped, one segment after the other | are these structures good ones of their kind? |
-//! | `ours-fst-text`, `ours-trie-text`, `ours-blocks-text` | as above, over ids that are not packed, one segment after the other: only in `--bench ids` and `run ids` | which share is packing and interleaving, and how does the FST compare with the crate's? |
+//! | `ours-fst-text`, `ours-trie-text`, `ours-blocks-text` | as above, over ids that are not packed, one segment after the other: only in `--bench ids` | which share is packing and interleaving, and how does the FST compare with the crate's? |
 //! | `lucene-9.12-fst` | Lucene 9.12.3: blocks under an FST | FST or trie in Lucene? |
 //! | `lucene-10.3-trie`, `lucene-10.5-trie` | Lucene 10.3.1 and 10.5.0: blocks under a trie | the same |
 //! | `lucene-10.5-trie-bloom` | the same with `BloomFilteringPostingsFormat` | the same, after a filter |
 //!
 //! Segments are files, so that all structures read mapped pages.
 
+use std::convert::Infallible;
 use std::error::Error;
 use std::fmt;
 use std::fs::{self, File};
@@ -24,9 +25,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
+use docvalues::terms::build::IdsBuilder;
 use docvalues::terms::lookup::{IdLookup, IdStore, Seeker};
 use docvalues::{
-    FieldSpec, IdForm, IdOptions, IdReader, LogicalType, Schema, Segment, SegmentWriter, WriterOptions,
+    DocId, FieldSpec, IdForm, IdOptions, IdReader, LogicalType, Schema, Segment, SegmentWriter, WriterOptions,
 };
 
 use crate::ids::IdKind;
@@ -127,6 +129,27 @@ impl Structure {
             }
             Structure::CrateFst => None,
         }
+    }
+
+    /// Builds it in memory, of sorted ids and their documents. Returns its bytes, those of the documents included.
+    ///
+    /// # Errors
+    ///
+    /// If the ids do not ascend.
+    pub fn bytes(self, ids: &[(String, DocId)]) -> Outcome<usize> {
+        let Some(options) = self.options() else {
+            let mut builder = fst::MapBuilder::memory();
+            ids.iter().try_for_each(|(id, doc)| builder.insert(id, doc.get().into()))?;
+            return Ok(builder.into_inner()?.len());
+        };
+        let docs = ids.len() as u32;
+        let built = IdsBuilder::new(options).build(ids, docs)?;
+        let mut bytes = 0;
+        built.try_map(&mut |_, section: Vec<u8>| {
+            bytes += section.len();
+            Ok::<_, Infallible>(())
+        })?;
+        Ok(bytes)
     }
 
     /// The folder of its segments in `folder`, which some structures share.

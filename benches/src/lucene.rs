@@ -19,9 +19,6 @@ const VERSIONS: [Version; 6] = [
 /// The versions for columns.
 pub const FOR_COLUMNS: [&str; 4] = ["10.5.0", "9.12.3", "8.0.0", "7.7.3"];
 
-/// The versions for ids: the current one, that of apache/lucene#15820, and the last one with an FST.
-pub const FOR_IDS: [&str; 3] = ["10.5.0", "10.3.1", "9.12.3"];
-
 /// The versions for workloads of engines: the current one, and the last one without jump tables, which only exports.
 pub const FOR_WORKS: [&str; 2] = ["10.5.0", "7.7.3"];
 

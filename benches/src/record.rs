@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 pub struct Run {
     rounds: String,
     command: String,
+    commit: String,
     values: Map<String, Value>,
     tables: Map<String, Value>,
 }
@@ -19,7 +20,13 @@ pub struct Run {
 impl Run {
     /// A run by `command`, with a few words about its rounds.
     pub fn new(command: &str, rounds: &str) -> Run {
-        Run { rounds: rounds.to_owned(), command: command.to_owned(), values: Map::new(), tables: Map::new() }
+        let (rounds, command) = (rounds.to_owned(), command.to_owned());
+        Run { rounds, command, commit: commit(), values: Map::new(), tables: Map::new() }
+    }
+
+    /// The same, measured at another commit.
+    pub fn at(self, commit: &str) -> Run {
+        Run { commit: commit.to_owned(), ..self }
     }
 
     /// Adds a figure.
@@ -61,7 +68,7 @@ impl Run {
         let runs = record["runs"].as_array_mut().ok_or("expected a record with runs")?;
         let run = json!({
             "command": self.command,
-            "commit": commit(),
+            "commit": self.commit,
             "cpu": cpu(),
             "rounds": self.rounds,
             "date": output("date", &["-u", "+%Y-%m-%d"]),

@@ -16,7 +16,7 @@ use crate::task::{Column, Workload};
 
 const HELP: &str = "\
 usage: benches/peers/run [--quick] [--docs N] [--rounds N] [--only NAME]... [--no-cpus] [--report FOLDER] [--keep]
-       benches/peers/run workloads | ids ...  other reports; each has its own --help
+       benches/peers/run workloads ...  another report; --help lists its options
        benches/peers/run report [FOLDER]      write the report of the last run again
        benches/peers/run against OLD [NEW]    print ratios to tantivy that differ by more than 10 % between two
                                               files of results (NEW: the last run's)

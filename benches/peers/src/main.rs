@@ -9,9 +9,6 @@ mod cpus;
 #[expect(dead_code, reason = "the benches of the workspace use the rest")]
 #[path = "../../src/data.rs"]
 mod data;
-#[path = "../../src/ids.rs"]
-mod id_kinds;
-mod ids;
 #[path = "../../src/lucene.rs"]
 mod lucene;
 mod machine;
@@ -37,8 +34,6 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let done = match args.split_first() {
         Some((first, rest)) if first == "measure" => measure(rest),
-        Some((first, rest)) if first == "ids" => ids::run(rest),
-        Some((first, rest)) if first == "measure-ids" => ids::measure(rest),
         Some((first, rest)) if matches!(first.as_str(), "workloads" | "works") => workloads::run(rest),
         Some((first, rest)) if first == "measure-workloads" => workloads::measure(rest),
         Some((first, rest)) if first == "report" => compare::report_again(rest),

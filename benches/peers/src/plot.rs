@@ -22,16 +22,11 @@ const AXIS: f64 = 46.0;
 fn style(peer: &str) -> (&'static str, bool) {
     match peer {
         "docvalues" => ("#111827", true),
-        "docvalues-files" => ("#6b7280", true),
-        "docvalues-bare" => ("#6b7280", false),
         "lucene-10.5.0" => ("#2563eb", true),
         "lucene-9.12.3" => ("#60a5fa", true),
         "lucene-8.0.0" => ("#93c5fd", false),
         "lucene-7.7.3" => ("#1e3a8a", false),
-        "lucene-10.3.1" => ("#60a5fa", false),
-        "lucene-10.5.0-bloom" => ("#7c3aed", true),
         "tantivy" => ("#ea580c", true),
-        "fst" => ("#db2777", true),
         "parquet" => ("#16a34a", false),
         "vortex" => ("#ca8a04", true),
         "lance" => ("#0891b2", true),

@@ -40,6 +40,10 @@ enum Command {
         #[arg(long, value_name = "FILE", default_value = RECORD)]
         record: PathBuf,
 
+        /// File that gets the tables of pages
+        #[arg(long, value_name = "FILE")]
+        tables: Option<PathBuf>,
+
         /// Folder for plots
         #[arg(long, value_name = "DIR")]
         plots: Option<PathBuf>,
@@ -76,7 +80,7 @@ struct Run {
     sides: Vec<String>,
 
     /// Cycles that count, after one that does not. If they wait for more than 30 s, fewer, at least 3
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 16)]
     cycles: u32,
 
     /// Documents that a cycle changes
@@ -123,7 +127,7 @@ impl Run {
     /// The cells of a shape on a side that the record lacks.
     fn missing(&self, record: &Record, side: &str, shape: Shape) -> Vec<Task> {
         let mut tasks = self.tasks();
-        tasks.retain(|task| record.figures(side, shape, task.way, task.changed).is_none());
+        tasks.retain(|task| record.cell(side, shape, task.way, task.changed).is_none());
         tasks
     }
 
@@ -181,9 +185,13 @@ fn main() {
                 }
             }
         }
-        Command::Report { record, plots } => {
+        Command::Report { record, tables, plots } => {
             let record = Record::open(&record);
-            print!("{}", report::tables(&record));
+            let run = report::tables(&record);
+            print!("{}", run.markdown());
+            if let Some(tables) = tables {
+                run.write(&tables).expect("a record of tables");
+            }
             if let Some(plots) = plots {
                 report::draw(&record, &plots);
             }

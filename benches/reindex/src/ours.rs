@@ -160,6 +160,7 @@ pub fn run(built: &Path, folder: &Path, shape: Shape, task: Task) -> Figures {
     }
     let (start, before) = (Instant::now(), written());
     ours.store.commit().expect("a disk with room");
+    ours.text.iter().for_each(TextIndex::sync);
     let (each, all) = (f64::from(cycles), f64::from(cycles) * f64::from(changed));
     Figures {
         ms: sum.ms / all,

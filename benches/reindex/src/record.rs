@@ -53,7 +53,7 @@ pub struct Figures {
     pub query_ms: f64,
     /// Bytes written, a changed document.
     pub written: f64,
-    /// The commit after all cycles.
+    /// The commit after all cycles, which also syncs the text.
     pub commit_ms: f64,
     pub commit_written: f64,
 }
@@ -134,12 +134,12 @@ impl Record {
         self.lines.push(line);
     }
 
-    /// The figures of a cell, whatever the number of its cycles.
-    pub fn figures(&self, side: &str, shape: Shape, way: Way, changed: u32) -> Option<&Figures> {
+    /// A cell, whatever the number of its cycles.
+    pub fn cell(&self, side: &str, shape: Shape, way: Way, changed: u32) -> Option<(Task, &Figures)> {
         self.cells().find_map(|(line, task, figures)| {
             let is_same =
                 line.side == side && line.shape == shape && task.way == way && task.changed == changed;
-            is_same.then_some(figures)
+            is_same.then_some((task, figures))
         })
     }
 

@@ -1,12 +1,12 @@
-//! Tables of the record in Markdown, the waits from which on an update is cheaper, and plots.
+//! Tables of the record, the waits from which on an update is cheaper, and plots.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::Path;
 
 use docvalues_benches::line_plot::{LinePlot, Scale};
+use docvalues_benches::record::{Run, figure};
 
-use crate::record::{Figures, Record, Shape, Way, What};
+use crate::record::{Figures, Line, Record, Shape, Task, Way, What};
 
 /// The number of segments that plots and the table of costs show, if there is one.
 const SEGMENTS: u32 = 6;
@@ -27,7 +27,11 @@ impl<'a> Grid<'a> {
         let sizes: BTreeSet<_> =
             record.cells().map(|(line, task, _)| (line.shape.docs, task.changed)).collect();
         let grid = |(docs, changed)| {
-            let cells = || record.cells().filter(move |(line, ..)| line.shape.docs == docs);
+            let cells = || {
+                record
+                    .cells()
+                    .filter(move |(line, task, _)| (line.shape.docs, task.changed) == (docs, changed))
+            };
             let mut waits: Vec<f64> = cells().filter_map(|(_, task, _)| wait(task.way)).collect();
             waits.sort_by(f64::total_cmp);
             waits.dedup();
@@ -41,8 +45,12 @@ impl<'a> Grid<'a> {
         sizes.into_iter().map(grid).collect()
     }
 
+    fn cell(&self, side: &str, shape: Shape, way: Way) -> Option<(Task, &'a Figures)> {
+        self.record.cell(side, shape, way, self.changed)
+    }
+
     fn figures(&self, side: &str, shape: Shape, way: Way) -> Option<&'a Figures> {
-        self.record.figures(side, shape, way, self.changed)
+        Some(self.cell(side, shape, way)?.1)
     }
 
     fn reindexed(&self, side: &str, shape: Shape, wait_ms: f64) -> Option<f64> {
@@ -58,93 +66,90 @@ fn wait(way: Way) -> Option<f64> {
     }
 }
 
-/// All tables.
-pub fn tables(record: &Record) -> String {
-    let mut out = String::new();
+/// All tables: for each number of documents the times and the costs, and the builds.
+pub fn tables(record: &Record) -> Run {
+    let distinct = |of: fn(&Line) -> &str| {
+        let found: BTreeSet<&str> = record.lines.iter().map(of).collect();
+        found.into_iter().collect::<Vec<_>>().join("`, `")
+    };
+    let cycles: BTreeSet<u32> = record.cells().map(|(_, task, _)| task.cycles).collect();
+    let cycles: Vec<String> = cycles.iter().map(u32::to_string).collect();
+    let command = "cargo run --release --manifest-path benches/reindex/Cargo.toml -- report";
+    let mut run = Run::new(command, &format!("averages of {} cycles", cycles.join(" or ")))
+        .at(&distinct(|line| &line.commit));
     for grid in Grid::of(record) {
-        out += &format!("\n### {} documents, {} changed a cycle\n\n", grid.docs, grid.changed);
-        out += &about(record, grid.docs);
-        out += &times(&grid);
-        out += &costs(&grid);
+        let name = |kind: &str| format!("{}-{}-{kind}", grid.docs, grid.changed);
+        run.table(&name("times"), times(&grid));
+        run.table(&name("costs"), costs(&grid));
     }
-    out + &builds(record)
+    run.table("builds", builds(record));
+    run
 }
 
-/// The machine, and the commits that measured.
-fn about(record: &Record, docs: u32) -> String {
-    let lines = || record.lines.iter().filter(move |line| line.shape.docs == docs);
-    let commits: BTreeSet<_> = lines().map(|line| format!("`{}`", line.commit)).collect();
-    let cpus: BTreeSet<_> = lines().map(|line| line.cpu.as_str()).collect();
-    let cycles: BTreeSet<_> =
-        record.cells().filter(|cell| cell.0.shape.docs == docs).map(|cell| cell.1.cycles).collect();
-    let list = |items: Vec<String>| items.join(", ");
-    format!(
-        "{}; commit {}; cycles a cell: {}.\n\n",
-        list(cpus.into_iter().map(str::to_owned).collect()),
-        list(commits.into_iter().collect()),
-        list(cycles.into_iter().map(|cycles| cycles.to_string()).collect()),
-    )
-}
-
-/// Elapsed milliseconds a changed document, and where an update becomes cheaper.
-fn times(grid: &Grid<'_>) -> String {
-    let waits: Vec<String> = grid.waits.iter().map(|wait| format!("reindex, {wait} ms")).collect();
-    let mut out = format!("| words | segments | side | update | {} | cheaper from |\n", waits.join(" | "));
-    out += &format!("| ---: | ---: | --- | ---: |{}\n", " ---: |".repeat(waits.len() + 1));
+/// Elapsed milliseconds a changed document without a wait, and where an update becomes cheaper.
+fn times(grid: &Grid<'_>) -> Vec<Vec<String>> {
+    let mut head = vec!["words, segments".to_owned()];
+    for side in &grid.sides {
+        let columns =
+            [format!("{}: update, ms", name(side)), "reindex".to_owned(), "cheaper from".to_owned()];
+        head.extend(columns);
+    }
+    let mut table = vec![head];
     for &shape in &grid.shapes {
+        let mut row = vec![format!("{}, {}", words(shape), shape.segments)];
         for side in &grid.sides {
-            let Some(update) = grid.figures(side, shape, Way::Update) else { continue };
-            let reindexed: Vec<_> =
-                grid.waits.iter().map(|wait| grid.reindexed(side, shape, *wait)).collect();
-            let cells: Vec<String> = reindexed.iter().map(|ms| ms.map_or(String::new(), number)).collect();
-            let points: Vec<_> =
-                grid.waits.iter().zip(reindexed).filter_map(|(wait, ms)| Some((*wait, ms?))).collect();
-            let cells = [words(shape), shape.segments.to_string(), name(side), number(update.ms)]
-                .into_iter()
-                .chain(cells)
-                .chain([crossover(update.ms, &points)]);
-            writeln!(out, "| {} |", cells.collect::<Vec<_>>().join(" | ")).expect("memory");
+            let update = grid.figures(side, shape, Way::Update).map(|figures| figures.ms);
+            let reindexed =
+                grid.waits.iter().filter_map(|&wait| Some((wait, grid.reindexed(side, shape, wait)?)));
+            let reindexed: Vec<(f64, f64)> = reindexed.collect();
+            let shown = |ms: Option<f64>| ms.map_or_else(|| "–".to_owned(), figure);
+            row.extend([shown(update), shown(reindexed.first().map(|point| point.1))]);
+            row.push(update.map_or_else(|| "–".to_owned(), |update| crossover(update, &reindexed)));
         }
+        table.push(row);
     }
-    out
+    table
 }
 
 /// The wait from which on an update is cheaper, interpolated between the waits that were measured.
 fn crossover(update: f64, points: &[(f64, f64)]) -> String {
     let Some(at) = points.iter().position(|(_, reindexed)| *reindexed > update) else {
-        return points.last().map_or(String::new(), |(wait, _)| format!("> {wait} ms"));
+        return points.last().map_or("–".to_owned(), |(wait, _)| format!("> {wait} ms"));
     };
     if at == 0 {
-        return format!("{} ms", points[0].0);
+        return if points[0].0 > 0.0 { format!("≤ {} ms", points[0].0) } else { "always".to_owned() };
     }
     let [(wait, ms), (next_wait, next)] = [points[at - 1], points[at]];
-    format!("{} ms", number(wait + (update - ms) / (next - ms) * (next_wait - wait)))
+    format!("{} ms", figure(wait + (update - ms) / (next - ms) * (next_wait - wait)))
 }
 
-/// CPU time, refreshes, queries and bytes, without a wait.
-fn costs(grid: &Grid<'_>) -> String {
-    let mut out = "\n| words | side | way | ms | CPU ms | longest | refresh ms | query ms | bytes | commit ms | its KB |\n".to_owned();
-    out += &format!("| ---: | --- | --- |{}\n", " ---: |".repeat(8));
+/// A changed document without a wait: time, CPU time, bytes that are written, and its share of a commit after all cycles.
+fn costs(grid: &Grid<'_>) -> Vec<Vec<String>> {
+    let head = [
+        "words, side, way",
+        "ms",
+        "CPU ms",
+        "longest",
+        "a refresh, ms",
+        "a query, ms",
+        "bytes",
+        "commit, ms",
+        "bytes",
+    ];
+    let mut table = vec![head.map(str::to_owned).to_vec()];
     for shape in shown(grid) {
         for side in &grid.sides {
             for (way, verb) in [(Way::Update, "update"), (Way::Reindex { wait_ms: 0.0 }, "reindex")] {
-                let Some(of) = grid.figures(side, shape, way) else { continue };
-                let cells = [of.ms, of.cpu_ms, of.longest_ms, of.refresh_ms, of.query_ms].map(number);
-                writeln!(
-                    out,
-                    "| {} | {} | {verb} | {} | {:.0} | {:.1} | {:.0} |",
-                    words(shape),
-                    name(side),
-                    cells.join(" | "),
-                    of.written,
-                    of.commit_ms,
-                    of.commit_written / 1024.0
-                )
-                .expect("memory");
+                let Some((task, of)) = grid.cell(side, shape, way) else { continue };
+                let mut row = vec![format!("{}, {}, {verb}", words(shape), name(side))];
+                row.extend([of.ms, of.cpu_ms, of.longest_ms, of.refresh_ms, of.query_ms].map(figure));
+                let all = f64::from(task.changed) * f64::from(task.cycles);
+                row.extend([of.written, of.commit_ms / all, of.commit_written / all].map(figure));
+                table.push(row);
             }
         }
     }
-    out
+    table
 }
 
 /// The shapes that plots and the table of costs show.
@@ -154,53 +159,35 @@ fn shown(grid: &Grid<'_>) -> Vec<Shape> {
 }
 
 /// The time to build each index.
-fn builds(record: &Record) -> String {
-    let mut out =
-        "\n### Builds\n\n| documents | words | segments | side | s | CPU s | MB | MB of text | its MB/s |\n"
-            .to_owned();
-    out += "| ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |\n";
+fn builds(record: &Record) -> Vec<Vec<String>> {
+    let head = ["documents, words, segments, side", "s", "CPU s", "MB", "MB of text"];
+    let mut table = vec![head.map(str::to_owned).to_vec()];
     for line in &record.lines {
         if let What::Built(built) = &line.what {
             let Shape { docs, segments, .. } = line.shape;
+            let mut row = vec![format!("{docs}, {}, {segments}, {}", words(line.shape), name(&line.side))];
             let [bytes, text] = [built.bytes, built.text_bytes].map(|bytes| bytes as f64 / 1e6);
-            writeln!(
-                out,
-                "| {docs} | {} | {segments} | {} | {:.1} | {:.1} | {bytes:.0} | {text:.0} | {:.1} |",
-                words(line.shape),
-                name(&line.side),
-                built.seconds,
-                built.cpu_seconds,
-                text / built.seconds
-            )
-            .expect("memory");
+            row.extend([built.seconds, built.cpu_seconds, bytes, text].map(figure));
+            table.push(row);
         }
     }
-    out
+    table
 }
 
 fn words(shape: Shape) -> String {
-    if shape.words == 0 { "0".to_owned() } else { format!("20-{}", shape.words) }
+    if shape.words == 0 { "none".to_owned() } else { format!("20 to {}", shape.words) }
 }
 
 fn name(side: &str) -> String {
     if side == "docvalues" { "docvalues and tantivy".to_owned() } else { format!("Lucene {side}") }
 }
 
-/// Three digits or so.
-fn number(ms: f64) -> String {
-    match ms {
-        10.0.. => format!("{ms:.1}"),
-        1.0.. => format!("{ms:.2}"),
-        0.1.. => format!("{ms:.3}"),
-        _ => format!("{ms:.4}"),
-    }
-}
-
 /// Draws milliseconds a document by wait, for each number of documents and words.
 pub fn draw(record: &Record, folder: &Path) {
     std::fs::create_dir_all(folder).expect("a folder");
     for grid in Grid::of(record) {
-        for shape in shown(&grid) {
+        // A line needs two points.
+        for shape in shown(&grid).into_iter().filter(|_| grid.waits.len() > 1) {
             let mut lines = Vec::new();
             for side in &grid.sides {
                 let update = grid.figures(side, shape, Way::Update).map(|figures| figures.ms);
@@ -218,7 +205,7 @@ pub fn draw(record: &Record, folder: &Path) {
             let scales = ["milliseconds to fetch a document", "milliseconds a changed document"];
             let horizontal = Scale::Names(grid.waits.iter().map(f64::to_string).collect());
             let svg = LinePlot { title, scales, horizontal, lines }.draw().expect("points");
-            let path = folder.join(format!("reindex-{docs}-{}-{segments}.svg", shape.words));
+            let path = folder.join(format!("reindex-{docs}-{}-{segments}-{}.svg", shape.words, grid.changed));
             std::fs::write(path, svg).expect("a disk with room");
         }
     }

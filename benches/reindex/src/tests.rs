@@ -77,21 +77,21 @@ fn a_record_continues_and_becomes_tables() {
     for (way, ms) in cells {
         // Each run reads what the last one wrote.
         let mut record = Record::open(&path);
-        assert_eq!(record.figures("docvalues", SHAPE, way, CHANGED), None);
+        assert!(record.cell("docvalues", SHAPE, way, CHANGED).is_none());
         let task = Task { way, cycles: 3, changed: CHANGED };
         record.add("docvalues", SHAPE, What::Cell { task, figures: figures(ms) });
     }
     let record = Record::open(&path);
     for (way, ms) in cells {
-        assert_eq!(record.figures("docvalues", SHAPE, way, CHANGED), Some(&figures(ms)));
-        assert_eq!(record.figures("docvalues", SHAPE, way, 1), None);
-        assert_eq!(record.figures("10.5.0", SHAPE, way, CHANGED), None);
+        assert_eq!(record.cell("docvalues", SHAPE, way, CHANGED).map(|cell| cell.1), Some(&figures(ms)));
+        assert!(record.cell("docvalues", SHAPE, way, 1).is_none());
+        assert!(record.cell("10.5.0", SHAPE, way, CHANGED).is_none());
     }
-    let row = "| 20-100 | 3 | docvalues and tantivy | 0.750 | 0.250 | 1.25 | 0.500 ms |";
-    let tables = report::tables(&record);
+    let row = "| 20 to 100, 3 | 0.750 | 0.250 | 0.500 ms |";
+    let tables = report::tables(&record).markdown();
     assert!(tables.lines().any(|line| line == row), "{tables}");
     report::draw(&record, folder.path());
-    let svg = std::fs::read_to_string(folder.path().join("reindex-3000-100-3.svg")).expect("a plot");
+    let svg = std::fs::read_to_string(folder.path().join("reindex-3000-100-3-200.svg")).expect("a plot");
     assert!(svg.contains("docvalues and tantivy, update"));
 }
 

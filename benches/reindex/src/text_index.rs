@@ -21,6 +21,7 @@ const CHANGE: usize = 64_000_000;
 pub struct TextIndex {
     writer: IndexWriter,
     reader: IndexReader,
+    directory: Unsynced,
     id: Field,
     text: Field,
 }
@@ -62,12 +63,13 @@ impl TextIndex {
     }
 
     fn open_with(folder: &Path, memory: usize) -> TextIndex {
-        let index = Index::open(Unsynced::open(folder)).expect("an index");
+        let directory = Unsynced::open(folder);
+        let index = Index::open(directory.clone()).expect("an index");
         let writer = index.writer_with_num_threads(1, memory).expect("memory");
         writer.set_merge_policy(Box::new(NoMergePolicy));
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().expect("an index");
         let [id, text] = ["id", "text"].map(|name| index.schema().get_field(name).expect("a field"));
-        TextIndex { writer, reader, id, text }
+        TextIndex { writer, reader, directory, id, text }
     }
 
     fn segments(&self) -> Vec<SegmentId> {
@@ -91,6 +93,11 @@ impl TextIndex {
     pub fn refresh(&mut self) {
         self.writer.commit().expect("a disk with room");
         self.reader.reload().expect("an index");
+    }
+
+    /// Makes what was shown durable, as a commit of tantivy does.
+    pub fn sync(&self) {
+        self.directory.sync().expect("a disk");
     }
 
     pub fn docs(&self) -> u64 {

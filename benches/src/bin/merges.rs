@@ -5,11 +5,11 @@
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a measurement")]
 
 use std::path::Path;
-use std::time::Duration;
 
 use clap::Parser;
 use docvalues::store::{Store, StoreOptions, StoreSchema};
 use docvalues::{Field, Kind, LogicalType};
+use docvalues_benches::clock::cpu_time;
 use docvalues_benches::column_input::ColumnInput;
 use docvalues_benches::lucene;
 
@@ -66,9 +66,9 @@ fn main() {
 fn merge(inputs: &[ColumnInput], docs: u32, segments: u32) -> f64 {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let store = build(&folder.path().join("store"), inputs, docs, segments);
-    let start = now();
+    let start = cpu_time();
     store.merge_to(1).expect("a merge");
-    let took = now().saturating_sub(start);
+    let took = cpu_time().saturating_sub(start);
     assert_eq!((store.snapshot().segments().len(), store.snapshot().docs()), (1, docs.into()));
     took.as_secs_f64() * 1e9
 }
@@ -96,8 +96,4 @@ fn build(path: &Path, inputs: &[ColumnInput], docs: u32, segments: u32) -> Store
     }
     store.commit().expect("a commit");
     store
-}
-
-fn now() -> Duration {
-    Duration::try_from(rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime)).unwrap_or_default()
 }

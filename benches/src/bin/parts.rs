@@ -15,6 +15,7 @@ use docvalues::search::group::{Group, GroupOrder, Metric};
 use docvalues::search::stats::Stats;
 use docvalues::search::{Docs, Parts, Query, Search};
 use docvalues::{DocAddress, Part};
+use docvalues_benches::clock::cpu_time;
 use docvalues_benches::column_input::ColumnInput;
 use docvalues_benches::lucene::{self, Lucene};
 use docvalues_benches::{data, segment};
@@ -121,10 +122,6 @@ fn open(bytes: &[Vec<u8>]) -> Parts {
     Parts::new(bytes.iter().map(open))
 }
 
-fn now() -> Duration {
-    Duration::try_from(rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime)).unwrap_or_default()
-}
-
 #[derive(Default)]
 struct Run {
     sums: Vec<u64>,
@@ -139,9 +136,9 @@ impl Run {
         self.sums.push(work());
         let (mut least, mut total, mut runs) = (Duration::MAX, Duration::ZERO, 0);
         while runs < 5 || total < Duration::from_millis(60) && runs < 2_000 {
-            let start = now();
+            let start = cpu_time();
             black_box(work());
-            let took = now().saturating_sub(start);
+            let took = cpu_time().saturating_sub(start);
             (least, total, runs) = (least.min(took), total + took, runs + 1);
         }
         self.tell(name, least);
@@ -156,7 +153,7 @@ impl Run {
         let mut least = Duration::MAX;
         for _ in 0..5 {
             let bytes = bytes.to_vec();
-            let start = now();
+            let start = cpu_time();
             let open = |bytes: Vec<u8>| {
                 Part::new(Segment::from_bytes(bytes, OpenOptions::new()).expect("a segment"))
             };
@@ -164,7 +161,7 @@ impl Run {
             black_box(
                 Search::over(&set).threads(1).facet(Docs::All, &Facet::on("host")).expect("good bytes"),
             );
-            least = least.min(now().saturating_sub(start));
+            least = least.min(cpu_time().saturating_sub(start));
         }
         self.tell("opening and the first facet", least);
     }
@@ -183,9 +180,9 @@ impl Run {
                 terms.each_term(all, &mut |_, _| std::ops::ControlFlow::Continue(())).expect("good bytes");
             }
             let none = vec![Docs::Range(0, 0); set.len()];
-            let start = now();
+            let start = cpu_time();
             black_box(Search::over(&set).threads(1).facet(none.as_slice(), &hosts).expect("good bytes"));
-            least = least.min(now().saturating_sub(start));
+            least = least.min(cpu_time().saturating_sub(start));
         }
         self.tell("identities", least);
     }
@@ -267,13 +264,13 @@ impl Run {
         let (mut adding, mut counted) = (Duration::MAX, Duration::MAX);
         for _ in 0..9 {
             let part = Part::new(Segment::from_bytes(added.to_vec(), OpenOptions::new()).expect("a segment"));
-            let start = now();
+            let start = cpu_time();
             let more = set.with(part);
             let search = Search::over(&more).threads(1);
             black_box(search.facet(none.as_slice(), &facet).expect("good bytes"));
-            adding = adding.min(now().saturating_sub(start));
+            adding = adding.min(cpu_time().saturating_sub(start));
             black_box(search.facet(Docs::All, &facet).expect("good bytes"));
-            counted = counted.min(now().saturating_sub(start));
+            counted = counted.min(cpu_time().saturating_sub(start));
         }
         self.tell("adding a part of 2,500 documents", adding);
         self.tell("the same, and facet host 100 %", counted);

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::hint::black_box;
 use std::io::Write as _;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Parser;
 use docvalues::prelude::*;
@@ -15,6 +15,7 @@ use docvalues::search::facet::{Facet, FacetCounts};
 use docvalues::search::{Docs, Query};
 use docvalues::store::{Snapshot, Store, StoreOptions, StoreReader, StoreSchema};
 use docvalues::{DocAddress, Field};
+use docvalues_benches::clock::cpu_time;
 use docvalues_benches::data::{self, Strings};
 
 /// Measure commits, opening, searches and merges of a store
@@ -220,11 +221,7 @@ fn cpu<T>(mut work: impl FnMut() -> T) -> f64 {
 }
 
 fn cpu_once<T>(work: impl FnOnce() -> T) -> f64 {
-    let start = now();
+    let start = cpu_time();
     black_box(work());
-    now().saturating_sub(start).as_secs_f64() * 1e3
-}
-
-fn now() -> Duration {
-    Duration::try_from(rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime)).unwrap_or_default()
+    cpu_time().saturating_sub(start).as_secs_f64() * 1e3
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use docvalues::prelude::*;
 use docvalues::{BytesKind, Lists};
+use docvalues_benches::clock::cpu_time;
 use docvalues_benches::data;
 
 /// Random documents.
@@ -95,15 +96,11 @@ fn time(units: usize, mut work: impl FnMut() -> u64) -> (u64, f64) {
     let sum = work();
     let mut times: Vec<Duration> = (0..5)
         .map(|_| {
-            let start = now();
+            let start = cpu_time();
             assert_eq!(work(), sum, "repetitions have the same answer");
-            now().saturating_sub(start)
+            cpu_time().saturating_sub(start)
         })
         .collect();
     times.sort_unstable();
     (sum, times[times.len() / 2].as_nanos() as f64 / units as f64)
-}
-
-fn now() -> Duration {
-    Duration::try_from(rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime)).unwrap_or_default()
 }

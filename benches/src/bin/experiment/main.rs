@@ -295,8 +295,7 @@ pub(crate) fn print_row(way: &str, load: Load, figures: &Figures) -> Row {
 
 /// The CPU time of this thread, in seconds.
 pub(crate) fn cpu() -> f64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Duration::try_from(now).unwrap_or_default().as_secs_f64()
+    docvalues_benches::clock::cpu_time().as_secs_f64()
 }
 
 /// The folder of a store with all documents, which is built when it is first needed.

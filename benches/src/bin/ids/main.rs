@@ -10,6 +10,7 @@
 //! | `rows` | medians over the rounds |
 //! | `show` | tables and a plot of these |
 //! | `misses` | `ids misses`: simulated cache misses, by Valgrind |
+//! | `sizes` | `ids sizes`: bytes, and the time to build them |
 //! | `cold` | `ids cold`: ten million ids in one segment, from the disk |
 //! | `threads` | `ids threads`: one thread and two |
 //!
@@ -26,6 +27,7 @@ mod misses;
 mod rows;
 mod serve;
 mod show;
+mod sizes;
 mod threads;
 
 use std::path::{Path, PathBuf};
@@ -48,6 +50,8 @@ enum Command {
     Ingest(ingest::Arguments),
     /// Cache misses of these look-ups in the caches of this CPU, simulated by Valgrind
     Misses(misses::Arguments),
+    /// Bytes of an id, and the time to build them
+    Sizes(sizes::Arguments),
     /// Page faults and time of look-ups in one segment that is not in the page cache
     Cold(cold::Arguments),
     /// Look-ups by one thread and by two
@@ -67,6 +71,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Ingest(arguments) => ingest::run(&arguments),
         Command::Misses(arguments) => misses::run(&arguments),
+        Command::Sizes(arguments) => sizes::run(&arguments),
         Command::Cold(arguments) => cold::run(&arguments),
         Command::Threads(arguments) => threads::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),

@@ -9,12 +9,11 @@ use std::process::Command;
 
 use docvalues_benches::id_structures::{Finder, Place, Shape, Structure};
 use docvalues_benches::ids::{IdKind, random};
-use docvalues_benches::record::{self, Run};
+use docvalues_benches::record::{self, Run, figure};
 
 use super::beside::vectors;
 use super::rows::Work;
 use super::serve::BULK;
-use super::show::figure;
 use crate::Outcome;
 
 #[derive(clap::Args)]

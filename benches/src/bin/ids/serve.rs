@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
+use docvalues_benches::clock::cpu_time;
 use docvalues_benches::id_structures::{Finder, Opened, Place, Shape, Structure};
 use docvalues_benches::ids::random;
-use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 use super::beside::Ingest;
@@ -163,13 +163,13 @@ fn look_up(finder: &mut Finder<'_>, request: Request, asked: &[Asked], looked: &
     let bulks = ids.len() / BULK as usize;
     let mut found: Vec<Vec<Option<Place>>> = (0..bulks).map(|_| Vec::with_capacity(BULK as usize)).collect();
     let faults = if is_cold { major_faults()? } else { 0 };
-    let before = cpu();
+    let before = cpu_time();
     for (ids, found) in ids.chunks(BULK as usize).zip(&mut found) {
         let start = Instant::now();
         finder.find(ids, found);
         looked.bulks_ns.push(start.elapsed().as_nanos() as u64);
     }
-    looked.cpu_ns += (cpu() - before).as_nanos() as f64;
+    looked.cpu_ns += (cpu_time() - before).as_nanos() as f64;
     looked.faults += if is_cold { major_faults()? - faults } else { 0 };
     looked.documents += ids.len() as u64;
     if !found.iter().flatten().copied().eq(asked.iter().map(|asked| asked.place)) {
@@ -214,11 +214,6 @@ impl Ids {
         }
         Ok(present)
     }
-}
-
-/// CPU time of this thread so far.
-pub(crate) fn cpu() -> Duration {
-    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
 /// Page faults of this process that read the disk.

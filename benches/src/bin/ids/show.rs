@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use docvalues_benches::dot_plot::DotPlot;
-use docvalues_benches::record::Run;
+use docvalues_benches::record::{Run, figure};
 
 use super::grid::{Beside, Pace, Pages};
 use super::rows::{Row, Work};
@@ -92,16 +92,6 @@ fn name(beside: Beside) -> &'static str {
         Beside::Ingest => "beside ingest",
         Beside::Searches => "beside searches",
         Beside::Both => "beside both",
-    }
-}
-
-/// Three digits.
-pub(crate) fn figure(value: f64) -> String {
-    match value.abs() {
-        100.0.. => format!("{value:.0}"),
-        10.0.. => format!("{value:.1}"),
-        1.0.. => format!("{value:.2}"),
-        _ => format!("{value:.3}"),
     }
 }
 

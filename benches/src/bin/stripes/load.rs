@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use docvalues::terms::lookup::Seeker;
 use docvalues::{IdReader, NumericSeeker};
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::Args;
 use crate::index::{Index, Writer};
@@ -134,9 +133,8 @@ fn work(args: &Args, index: &Index, load: &Load<'_>, shared: &Shared) {
             drop(guard);
         }
     }
-    let cpu = Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default();
     let nanos = |time: Duration| u64::try_from(time.as_nanos()).expect("a short time");
-    shared.cpu.fetch_add(nanos(cpu), Ordering::Relaxed);
+    shared.cpu.fetch_add(nanos(docvalues_benches::clock::cpu_time()), Ordering::Relaxed);
     shared.blocked.fetch_add(nanos(thread.blocked), Ordering::Relaxed);
     shared.skipped.fetch_add(thread.skipped, Ordering::Relaxed);
 }

@@ -17,6 +17,7 @@ use docvalues::search::facet::Facet;
 use docvalues::search::group::{Group, GroupOrder, Metric};
 use docvalues::search::stats::Stats;
 use docvalues::search::{Docs, Query, Search};
+use docvalues_benches::clock::cpu_time;
 use docvalues_benches::{data, segment};
 
 const COLUMNS: [&str; 8] = ["ts", "size", "status", "price60", "uni24", "host", "url", "tags"];
@@ -56,17 +57,13 @@ fn time_after<T>(name: &str, mut prepare: impl FnMut() -> T, mut work: impl FnMu
     let (mut times, mut total) = (Vec::new(), Duration::ZERO);
     while times.len() < 5 || total < Duration::from_millis(60) && times.len() < 2_000 {
         let prepared = prepare();
-        let start = now();
+        let start = cpu_time();
         black_box(work(prepared));
-        times.push(now().saturating_sub(start));
+        times.push(cpu_time().saturating_sub(start));
         total += times[times.len() - 1];
     }
     times.sort_unstable();
     println!("{name} {} {sum}", times[times.len() / 2].as_nanos());
-}
-
-fn now() -> Duration {
-    Duration::try_from(rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
 fn columns(segment: &Segment, hits: &[DocId]) {

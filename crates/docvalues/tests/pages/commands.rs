@@ -64,8 +64,7 @@ pub(crate) fn check(line: &str) -> Result<usize, String> {
                 }
             }
             ["benches/peers/run", ref rest @ ..] => {
-                let file =
-                    rest.first().filter(|first| ["ids", "workloads"].contains(first)).unwrap_or(&"compare");
+                let file = rest.first().filter(|first| **first == "workloads").unwrap_or(&"compare");
                 literal(rest, &read(&root().join(format!("benches/peers/src/{file}.rs")))?)?;
                 seen += 1;
             }

@@ -2,8 +2,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.Paths;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.apache.lucene.codecs.Codec;
@@ -15,13 +13,11 @@ import org.apache.lucene.document.Document;
 import org.apache.lucene.document.Field;
 import org.apache.lucene.document.NumericDocValuesField;
 import org.apache.lucene.document.StringField;
-import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.NoMergePolicy;
-import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.search.DocIdSetIterator;
@@ -30,117 +26,12 @@ import org.apache.lucene.util.BytesRef;
 
 /**
  * Primary-key lookup over many segments, as in Elasticsearch's PerThreadIDVersionAndSeqNoLookup: a TermsEnum for
- * each segment, newest segment first, then the document and its version.
+ * each segment, newest segment first, then the document.
  */
 final class Ids {
   private static final String ID = "_id";
-  private static final String VERSION = "_version";
 
-  private final String version;
-  private final String kind;
-  private final int segments;
-  private final int each;
-  private final boolean bloom;
-  private final Path folder;
-  private final double budget;
-
-  /** VERSION ids KIND SEGMENTS EACH FOLDER MILLISECONDS bloom|plain */
-  static void main(String[] args) throws Exception {
-    new Ids(args).run();
-  }
-
-  private Ids(String[] args) {
-    version = args[0];
-    kind = args[2];
-    segments = Integer.parseInt(args[3]);
-    each = Integer.parseInt(args[4]);
-    budget = Double.parseDouble(args[6]) * 1e6;
-    bloom = args[7].equals("bloom");
-    String name = kind + "-" + segments + "x" + each + ".lucene-" + version + (bloom ? "-bloom" : "");
-    folder = Paths.get(args[5]).resolve(name);
-  }
-
-  private void run() throws Exception {
-    int all = segments * each;
-    build(folder, kind, segments, each, bloom);
-    long bytes = 0;
-    try (var files = Files.list(folder)) {
-      for (Path file : (Iterable<Path>) files::iterator) {
-        String name = file.getFileName().toString();
-        // Terms, their index, postings, filters; without the versions and the list of files.
-        if (name.matches(".*\\.(tim|tip|tmd|doc|psm|blm)$")) {
-          bytes += Files.size(file);
-        }
-      }
-    }
-    tell("bytes", all, new long[] {bytes}, 0, 0);
-    try (DirectoryReader reader = DirectoryReader.open(new MMapDirectory(folder))) {
-      Lookup lookup = new Lookup(reader.leaves());
-      int[] numbers = new int[LOOKUPS];
-      for (int i = 0; i < LOOKUPS; i++) {
-        numbers[i] = all + i;
-      }
-      measure("absent", numbers, lookup);
-      random(all, numbers);
-      measure("present", numbers, lookup);
-    }
-  }
-
-  /** Ids to look up. A slow version only looks up the first windows. */
-  private static final int LOOKUPS = 1_000_000;
-
-  /** Ids between two readings of the clock. */
-  private static final int WINDOW = 20_000;
-
-  private void measure(String work, int[] numbers, Lookup lookup) throws IOException {
-    // Concatenated, in the order of lookups.
-    int len = id(kind, 0).length;
-    byte[] ids = new byte[LOOKUPS * len];
-    for (int i = 0; i < LOOKUPS; i++) {
-      BytesRef id = id(kind, numbers[i]);
-      System.arraycopy(id.bytes, id.offset, ids, i * len, len);
-    }
-    // The JIT compiler warms up on the last of them.
-    int last = LOOKUPS;
-    for (double spent = 0; spent < 2e9; ) {
-      last = last < WINDOW ? LOOKUPS : last - 1_000;
-      double[] start = Session.now();
-      lookup.all(ids, len, last - 1_000, last);
-      spent += Session.now()[0] - start[0];
-    }
-    long[] checksums = new long[LOOKUPS / WINDOW];
-    double[] cpu = new double[100_000];
-    double[] wall = new double[cpu.length];
-    int samples = 0;
-    for (double spent = 0;
-        samples < cpu.length && spent < budget && (spent < budget / 8 || samples <= checksums.length);
-        samples++) {
-      int window = samples % checksums.length;
-      double[] start = Session.now();
-      long sum = lookup.all(ids, len, window * WINDOW, (window + 1) * WINDOW);
-      double[] end = Session.now();
-      if (samples >= checksums.length && sum != checksums[window]) {
-        throw new AssertionError("another answer than before");
-      }
-      checksums[window] = sum;
-      cpu[samples] = end[0] - start[0];
-      wall[samples] = end[1] - start[1];
-      spent += cpu[samples];
-    }
-    Arrays.sort(cpu, 0, samples);
-    Arrays.sort(wall, 0, samples);
-    checksums = Arrays.copyOf(checksums, Math.min(samples, checksums.length));
-    tell(work, WINDOW, checksums, cpu[samples / 2], wall[samples / 2]);
-  }
-
-  private void tell(String work, long units, long[] checksums, double cpu, double wall) {
-    System.out.println(
-        String.format(
-            Locale.ROOT,
-            "{\"peer\":\"lucene-%s%s\",\"work\":\"%s\",\"kind\":\"%s\",\"segments\":%d,\"each\":%d,"
-                + "\"units\":%d,\"ns_cpu\":%f,\"ns_wall\":%f,\"checksums\":%s}",
-            version, bloom ? "-bloom" : "", work, kind, segments, each, units, cpu, wall, Arrays.toString(checksums)));
-  }
+  private Ids() {}
 
   /** Writes an index with as many segments, unless it exists. */
   static void build(Path folder, String kind, int segments, int each, boolean bloom) throws IOException {
@@ -160,7 +51,7 @@ final class Ids {
         for (int i = segment * each; i < (segment + 1) * each; i++) {
           Document document = new Document();
           document.add(new StringField(ID, id(kind, i), Field.Store.NO));
-          document.add(new NumericDocValuesField(VERSION, i));
+          document.add(new NumericDocValuesField("_version", i));
           writer.addDocument(document);
         }
         writer.flush();
@@ -201,27 +92,6 @@ final class Ids {
         leaves[i] = contexts.get(i).reader();
         terms[i] = leaves[i].terms(ID).iterator();
       }
-    }
-
-    /** The sum of the versions plus 1 of the ids found. */
-    long all(byte[] ids, int len, int from, int to) throws IOException {
-      BytesRef id = new BytesRef(ids, 0, len);
-      long sum = 0;
-      for (int i = from; i < to; i++) {
-        id.offset = i * len;
-        sum += version(id) + 1;
-      }
-      return sum;
-    }
-
-    /** The version of the newest document with this id, or -1. */
-    private long version(BytesRef id) throws IOException {
-      long place = place(id);
-      if (place < 0) {
-        return -1;
-      }
-      NumericDocValues versions = leaves[(int) (place >>> 32)].getNumericDocValues(VERSION);
-      return versions.advanceExact((int) place) ? versions.longValue() : -1;
     }
 
     /** The segment of the newest document with this id in the upper half, and the document in the lower; or -1. */

@@ -47,10 +47,6 @@ public final class Main {
   private long count;
 
   public static void main(String[] args) throws Exception {
-    if (args[1].equals("ids")) {
-      Ids.main(args);
-      return;
-    }
     if (args[1].equals("workloads")) {
       Workloads.main(args);
       return;
