@@ -188,37 +188,28 @@ pub(crate) struct Row {
     way: String,
     load: Load,
     total_ms: f64,
-    queries_s: f64,
 }
 
-/// Draws the time and the queries a second of each kind and interval, by rate.
+/// Draws the time of each kind and interval, by rate.
 fn draw(folder: &Path, docs: u32, rows: &[Row]) {
-    type Value = fn(&Row) -> f64;
-    let plots: [(&str, &str, Value); 2] = [
-        ("time", "ms a refresh, with its updates", |row| row.total_ms),
-        ("queries", "queries a second", |row| row.queries_s),
-    ];
     let of = |row: &Row| (row.load.kind.name(), row.load.every);
     let mut kinds: Vec<_> = rows.iter().map(of).collect();
     kinds.dedup();
     for (kind, every) in kinds {
-        for (name, scale, value) in plots {
-            let mut lines: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-            for row in rows.iter().filter(|row| of(row) == (kind, every)) {
-                let point = (f64::from(row.load.rate), value(row).max(1e-3));
-                match lines.iter_mut().find(|(way, _)| *way == row.way) {
-                    Some((_, points)) => points.push(point),
-                    None => lines.push((row.way.clone(), vec![point])),
-                }
+        let mut lines: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+        for row in rows.iter().filter(|row| of(row) == (kind, every)) {
+            let point = (f64::from(row.load.rate), row.total_ms.max(1e-3));
+            match lines.iter_mut().find(|(way, _)| *way == row.way) {
+                Some((_, points)) => points.push(point),
+                None => lines.push((row.way.clone(), vec![point])),
             }
-            let every = every.as_secs_f64();
-            let title = format!("{kind}: {docs} documents, a refresh each {every} s");
-            let scales = ["updates a second", scale];
-            let svg =
-                LinePlot { title, scales, horizontal: Scale::Logarithmic, lines }.draw().expect("points");
-            let path = folder.join(format!("{kind}-{name}-{every}.svg"));
-            std::fs::write(path, svg).expect("a disk with room");
         }
+        let every = every.as_secs_f64();
+        let title = format!("{kind}: {docs} documents, a refresh each {every} s");
+        let scales = ["updates a second", "ms a refresh, with its updates"];
+        let svg = LinePlot { title, scales, horizontal: Scale::Logarithmic, lines }.draw().expect("points");
+        let path = folder.join(format!("{kind}-time-{every}.svg"));
+        std::fs::write(path, svg).expect("a disk with room");
     }
 }
 
@@ -290,7 +281,7 @@ pub(crate) fn print_row(way: &str, load: Load, figures: &Figures) -> Row {
         expected.saturating_sub(figures.refreshes),
         figures.written as f64 / 1024.0,
     );
-    Row { way: way.to_owned(), load, total_ms: total, queries_s: figures.queries_s }
+    Row { way: way.to_owned(), load, total_ms: total }
 }
 
 /// The CPU time of this thread, in seconds.

@@ -239,19 +239,27 @@ final class Updates {
       }
     }
 
-    /** Reads documents in any order. An iterator only goes forwards, so that each document behind gets one of its own. */
+    /** Reads batches of documents in any order: sorted for an iterator, which only goes forwards, then put in their places. */
     private static long gather(LeafReader leaf, UpdatedDocs.SplitMix random) throws IOException {
       long sum = 0;
-      NumericDocValues times = leaf.getNumericDocValues(UpdatedDocs.TIME);
-      for (int i = 0; i < GATHERED; i++) {
-        int doc = random.below(leaf.maxDoc());
-        if (doc < times.docID()) {
-          times = leaf.getNumericDocValues(UpdatedDocs.TIME);
+      long[] batch = new long[BATCH];
+      long[] values = new long[BATCH];
+      for (int done = 0; done < GATHERED; done += BATCH) {
+        for (int i = 0; i < BATCH; i++) {
+          batch[i] = (long) random.below(leaf.maxDoc()) << 32 | i;
         }
-        if (!times.advanceExact(doc)) {
-          throw new AssertionError("document " + doc + " has no number");
+        Arrays.sort(batch);
+        NumericDocValues times = leaf.getNumericDocValues(UpdatedDocs.TIME);
+        for (long place : batch) {
+          int doc = (int) (place >>> 32);
+          if (!times.advanceExact(doc)) {
+            throw new AssertionError("document " + doc + " has no number");
+          }
+          values[(int) place] = times.longValue();
         }
-        sum += times.longValue();
+        for (long value : values) {
+          sum += value;
+        }
       }
       return sum;
     }
