@@ -3,10 +3,19 @@
 use docvalues_column::DocRange;
 
 use crate::columns::PartColumns;
+use crate::docs::Docs;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
-use crate::pass::PassPart;
 use crate::window::Window;
+
+/// The documents of a pass in one part.
+#[derive(Clone, Copy)]
+pub(crate) struct PassPart<'a> {
+    pub(crate) columns: PartColumns<'a>,
+    /// The number of documents in the part.
+    pub(crate) total: u32,
+    pub(crate) docs: Docs<'a>,
+}
 
 /// Computes a result from windows of documents. Every thread has its own; they are merged in the end.
 pub(crate) trait Collector: Send {

@@ -2,14 +2,14 @@
 
 use docvalues_column::{Bitset, Column};
 
-use crate::collector::Collector;
+use crate::collector::{Collector, PassPart};
 use crate::columns::{Columns, PartColumns, Slot};
 use crate::docs::Docs;
 use crate::docs_by_part::DocsByPart;
 use crate::error::Result;
 use crate::group::{TupleColumn, TupleNumbers};
 use crate::interrupt::Interrupt;
-use crate::pass::{Pass, PassPart};
+use crate::pass::Pass;
 use crate::search::Search;
 
 /// A request: its documents and open columns.

@@ -18,13 +18,12 @@ use std::ops::Range;
 use docvalues_column::{BatchDocs, DocId, DocRange, bits};
 use docvalues_format::bits::retain::{self, DOCS_PER_GROUP, retain};
 
-use crate::collector::{Collector, Competitive};
-use crate::columns::PartColumns;
+use crate::collector::{Collector, Competitive, PassPart};
 use crate::docs::Docs;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::threads;
-use crate::window::{Window, WindowBuffers};
+use crate::window::{Window, WindowBuffers, as_run_if_whole};
 
 /// Documents in a chunk: enough that threads seldom contend.
 pub(crate) const CHUNK_DOCS: u32 = 8 * BLOCK;
@@ -53,15 +52,6 @@ pub(crate) struct Pass<'a> {
     pub(crate) parts: &'a [PassPart<'a>],
     pub(crate) threads: usize,
     pub(crate) stop: &'a Interrupt,
-}
-
-/// The documents of a pass in one part.
-#[derive(Clone, Copy)]
-pub(crate) struct PassPart<'a> {
-    pub(crate) columns: PartColumns<'a>,
-    /// The number of documents in the part.
-    pub(crate) total: u32,
-    pub(crate) docs: Docs<'a>,
 }
 
 /// A chunk of a pass.
@@ -370,7 +360,7 @@ impl Worker {
         list.clear();
         bits::push_docs(&self.wanted, block.start, &mut list);
         for docs in list.chunks(pass.part.columns.window()) {
-            self.window(pass, compact(docs), collector)?;
+            self.window(pass, as_run_if_whole(docs), collector)?;
         }
         self.list = list;
         Ok(())
@@ -408,14 +398,4 @@ fn below(list: &[DocId], end: u32) -> usize {
     let (from, to) = (step / 2, list.len().min(step));
     let from = if list.get(from).is_some_and(is_below) { from } else { 0 };
     from + list[from..to].partition_point(is_below)
-}
-
-/// Represents documents without a gap as a run.
-pub(crate) fn compact(docs: &[DocId]) -> BatchDocs<'_> {
-    match docs {
-        [first, .., last] if (last.get() - first.get()) as usize + 1 == docs.len() => {
-            BatchDocs::Run(DocRange::new(first.get(), last.get() + 1))
-        }
-        _ => BatchDocs::List(docs),
-    }
 }

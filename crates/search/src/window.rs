@@ -12,6 +12,7 @@ use docvalues_column::{
 use crate::columns::{PartColumns, Slot};
 use crate::docs::len_u32;
 use crate::value;
+pub(crate) use crate::value::NO_ORD;
 
 /// The most documents in a window.
 ///
@@ -21,9 +22,6 @@ pub(crate) const WINDOW: usize = 32_768;
 
 /// The most documents in a window if a column has byte strings or several values a document.
 pub(crate) const SHORT_WINDOW: usize = 4_096;
-
-/// The ord of a document without a value.
-pub(crate) const NO_ORD: TermOrd = TermOrd::new(u32::MAX);
 
 /// A batch of documents and the columns read for them.
 pub(crate) struct Window<'a> {
@@ -214,7 +212,7 @@ impl<'a> Window<'a> {
     where
         'a: 'p,
     {
-        Window::new(crate::pass::compact(docs), self.columns, buffers)
+        Window::new(as_run_if_whole(docs), self.columns, buffers)
     }
 
     /// Reads a column for counts and groups, unless this window has read it already. -0.0 becomes 0.0, and ords become
@@ -364,5 +362,15 @@ impl WindowColumn {
                 Cells::Bytes(Strings { values: read.lists(), present: read.present() })
             }
         }
+    }
+}
+
+/// Represents documents without a gap as a run.
+pub(crate) fn as_run_if_whole(docs: &[DocId]) -> BatchDocs<'_> {
+    match docs {
+        [first, .., last] if (last.get() - first.get()) as usize + 1 == docs.len() => {
+            BatchDocs::Run(DocRange::new(first.get(), last.get() + 1))
+        }
+        _ => BatchDocs::List(docs),
     }
 }

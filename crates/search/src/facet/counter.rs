@@ -8,7 +8,7 @@ use docvalues_column::{Slices, TermOrd};
 use super::counter_array::CounterArray;
 use super::finish::{self, FacetResult};
 use super::{Facet, FacetCounts};
-use crate::collector::Collector;
+use crate::collector::{Collector, PassPart};
 use crate::columns::{Elements, Slot, TermSpace};
 use crate::constant::ConstantColumn;
 use crate::error::{Error, Result};
@@ -17,7 +17,6 @@ use crate::interrupt::Interrupt;
 use crate::memory_budget::MemoryBudget;
 use crate::multi_pass::MultiPass;
 use crate::open_request::Request;
-use crate::pass::PassPart;
 use crate::window::{Cells, NO_ORD, Numbers, Strings, Window};
 
 /// The most documents that are counted in an array of `u32`s; hash tables count more.

@@ -20,8 +20,7 @@ use crate::docs::len_u32;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::open_request::Request;
-use crate::pass::compact;
-use crate::window::{SHORT_WINDOW, Window, WindowBuffers};
+use crate::window::{SHORT_WINDOW, Window, WindowBuffers, as_run_if_whole};
 use crate::{memory, threads};
 
 /// The length from which a run is long: a short one fits any window.
@@ -204,7 +203,7 @@ impl Strings {
         for docs in docs.chunks(columns.window()) {
             request.stop().check()?;
             let Strings { bytes, ends } = &mut strings;
-            read_values(columns, key, compact(docs), &mut buffers, ends, |place, _| {
+            read_values(columns, key, as_run_if_whole(docs), &mut buffers, ends, |place, _| {
                 place.map(|string| {
                     bytes.extend_from_slice(string);
                     bytes.len()
@@ -235,7 +234,7 @@ fn read(
     let mut buffers = buffers(request, windows.len());
     threads::each(windows, &mut buffers, |buffers, (docs, items)| {
         request.stop().check()?;
-        let mut window = Window::new(compact(docs), columns, buffers);
+        let mut window = Window::new(as_run_if_whole(docs), columns, buffers);
         window.read_own(key.slot)?;
         scale.put(&window, docs, items)
     })?;

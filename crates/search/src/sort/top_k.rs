@@ -8,13 +8,12 @@ use docvalues_column::{DocAddress, DocId, DocRange, Pruning, TermOrd};
 use docvalues_format::bits;
 
 use super::key::{Entry, Keys};
-use crate::collector::{Collector, Competitive};
+use crate::collector::{Collector, Competitive, PassPart};
 use crate::columns::{PartColumns, Slot, bounds};
 use crate::docs::len_u32;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::open_request::Request;
-use crate::pass::PassPart;
 use crate::query::{describe_pruning, grouped};
 use crate::threads;
 use crate::window::{Cells, NO_ORD, Window};

@@ -3,12 +3,11 @@
 use docvalues_column::{Column, TermOrd};
 
 use super::ByteRange;
-use crate::collector::Collector;
+use crate::collector::{Collector, PassPart};
 use crate::columns::Slot;
 use crate::constant::ConstantColumn;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
-use crate::pass::PassPart;
 use crate::window::{Cells, NO_ORD, Window};
 
 /// Collects statistics of terms or byte strings.
