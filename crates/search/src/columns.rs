@@ -14,7 +14,6 @@ use crate::group::TupleNumbers;
 use crate::search::Search;
 use crate::term_ids::TermIds;
 use crate::value;
-use crate::window::{SHORT_WINDOW, WINDOW};
 
 /// One column in all parts of a search.
 pub(crate) struct ColumnSet {
@@ -299,14 +298,6 @@ impl<'a> PartColumns<'a> {
 
     pub(crate) fn iter(self) -> impl Iterator<Item = &'a dyn Column> {
         self.columns.columns.iter().map(move |(set, _)| &*set.parts[self.part])
-    }
-
-    /// The number of documents in a window.
-    pub(crate) fn window(self) -> usize {
-        let is_short = |column: &dyn Column| {
-            column.info().is_multi_valued() || matches!(column.values(), Values::Bytes(_))
-        };
-        if self.iter().any(is_short) { SHORT_WINDOW } else { WINDOW }
     }
 
     pub(crate) fn len(self) -> usize {

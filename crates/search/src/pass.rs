@@ -23,10 +23,10 @@ use crate::docs::Docs;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::threads;
-use crate::window::{Window, WindowBuffers, as_run_if_whole};
+use crate::window::{self, Window, WindowBuffers, as_run_if_whole};
 
 /// Documents in a chunk: enough that threads seldom contend.
-pub(crate) const CHUNK_DOCS: u32 = 8 * BLOCK;
+const CHUNK_DOCS: u32 = 8 * BLOCK;
 
 /// Documents in a block, the unit in which collectors report competitive documents.
 pub(crate) const BLOCK: u32 = 1 << 16;
@@ -56,7 +56,7 @@ pub(crate) struct Pass<'a> {
 
 /// A chunk of a pass.
 #[derive(Clone, Copy)]
-pub(crate) struct Chunk {
+struct Chunk {
     /// The position of its part in the pass.
     part: usize,
     /// Its number in the part.
@@ -89,7 +89,7 @@ impl Pass<'_> {
         let threads = self.threads.min(collector.most_threads());
         // Two chunks are enough to know that there are several.
         if threads > 1 && self.chunks().nth(1).is_some() {
-            return threads::run(self, threads, collector);
+            return self.run_on_threads(threads, collector);
         }
         let mut worker = Worker::default();
         self.chunks().try_for_each(|chunk| worker.chunk(self, chunk, &mut collector))?;
@@ -97,8 +97,28 @@ impl Pass<'_> {
         Ok(collector)
     }
 
+    /// Threads take the next free chunk, each with its own collector. The collectors are merged at the end.
+    fn run_on_threads<C: Collector>(&self, threads: usize, mut first: C) -> Result<C> {
+        let chunks = self.chunks().take(threads).count();
+        let mut others: Vec<C> = (1..chunks).map(|_| first.fork()).collect();
+        let mut workers: Vec<(&mut dyn Collector, Worker)> = vec![(&mut first, Worker::default())];
+        workers.extend(others.iter_mut().map(|other| (other as &mut dyn Collector, Worker::default())));
+        self.run_workers(workers)?;
+        for other in others {
+            first.merge(other, self.stop)?;
+        }
+        Ok(first)
+    }
+
+    fn run_workers(&self, mut workers: Vec<(&mut dyn Collector, Worker)>) -> Result<()> {
+        threads::each(self.chunks(), &mut workers, |(collector, worker), chunk| {
+            worker.chunk(self, chunk, *collector)
+        })?;
+        workers.into_iter().try_for_each(|(collector, mut worker)| worker.finish(self, collector))
+    }
+
     /// The chunks of all parts.
-    pub(crate) fn chunks(&self) -> impl Iterator<Item = Chunk> + Send + '_ {
+    fn chunks(&self) -> impl Iterator<Item = Chunk> + Send + '_ {
         let in_parts =
             self.parts.iter().enumerate().flat_map(|(at, part)| part.chunks().map(move |chunk| (at, chunk)));
         (0..).zip(in_parts).map(|(number, (part, chunk))| Chunk { part, chunk, number })
@@ -107,7 +127,7 @@ impl Pass<'_> {
 
 /// Buffers of one thread.
 #[derive(Default)]
-pub(crate) struct Worker {
+struct Worker {
     buffers: WindowBuffers,
     wanted: Vec<u64>,
     list: Vec<DocId>,
@@ -126,12 +146,7 @@ struct PartPass<'a> {
 
 impl Worker {
     /// Runs `collector` over the documents of a chunk. Chunks must come in ascending order.
-    pub(crate) fn chunk(
-        &mut self,
-        pass: &Pass<'_>,
-        chunk: Chunk,
-        collector: &mut dyn Collector,
-    ) -> Result<()> {
+    fn chunk(&mut self, pass: &Pass<'_>, chunk: Chunk, collector: &mut dyn Collector) -> Result<()> {
         let part = &pass.parts[chunk.part];
         let done = self.chunk_of(pass, chunk, collector);
         done.map_err(|error| error.in_part(part.columns.part(), part.columns.parts()))
@@ -152,7 +167,7 @@ impl Worker {
     }
 
     /// Called after the last chunk.
-    pub(crate) fn finish(&mut self, pass: &Pass<'_>, collector: &mut dyn Collector) -> Result<()> {
+    fn finish(&mut self, pass: &Pass<'_>, collector: &mut dyn Collector) -> Result<()> {
         match self.part.take() {
             Some((part, true)) => {
                 let part = &pass.parts[part];
@@ -196,7 +211,7 @@ impl Worker {
             start = block.end;
             match self.ask(pass, block, collector)? {
                 Competitive::All => {
-                    for docs in block.chunks(pass.part.columns.window()) {
+                    for docs in block.chunks(window::max_docs(pass.part.columns)) {
                         self.window(pass, BatchDocs::Run(docs), collector)?;
                     }
                 }
@@ -274,7 +289,7 @@ impl Worker {
     }
 
     fn windows(&mut self, pass: &PartPass<'_>, list: &[DocId], collector: &mut dyn Collector) -> Result<()> {
-        list.chunks(pass.part.columns.window())
+        list.chunks(window::max_docs(pass.part.columns))
             .try_for_each(|docs| self.window(pass, BatchDocs::List(docs), collector))
     }
 
@@ -359,7 +374,7 @@ impl Worker {
         let mut list = std::mem::take(&mut self.list);
         list.clear();
         bits::push_docs(&self.wanted, block.start, &mut list);
-        for docs in list.chunks(pass.part.columns.window()) {
+        for docs in list.chunks(window::max_docs(pass.part.columns)) {
             self.window(pass, as_run_if_whole(docs), collector)?;
         }
         self.list = list;
@@ -368,7 +383,7 @@ impl Worker {
 
     /// As [`wanted`](Self::wanted), if these are most documents.
     fn most(&mut self, pass: &PartPass<'_>, block: DocRange, collector: &mut dyn Collector) -> Result<()> {
-        let len = pass.part.columns.window();
+        let len = window::max_docs(pass.part.columns);
         for (docs, bits) in block.chunks(len).zip(self.wanted.chunks(len / 64)) {
             pass.stop.check()?;
             collector.collect(&mut Window::most(docs, bits, pass.part.columns, &mut self.buffers))?;

@@ -18,10 +18,17 @@ pub(crate) use crate::value::NO_ORD;
 ///
 /// Each loop over cold memory has a startup and a drain cost, while its reads and writes are in flight. Windows of
 /// 4,096 documents make a facet a third slower.
-pub(crate) const WINDOW: usize = 32_768;
+const WINDOW: usize = 32_768;
 
 /// The most documents in a window if a column has byte strings or several values a document.
 pub(crate) const SHORT_WINDOW: usize = 4_096;
+
+/// The most documents in a window over these columns.
+pub(crate) fn max_docs(columns: PartColumns<'_>) -> usize {
+    let is_short =
+        |column: &dyn Column| column.info().is_multi_valued() || matches!(column.values(), Values::Bytes(_));
+    if columns.iter().any(is_short) { SHORT_WINDOW } else { WINDOW }
+}
 
 /// A batch of documents and the columns read for them.
 pub(crate) struct Window<'a> {
