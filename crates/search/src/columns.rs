@@ -11,7 +11,6 @@ use docvalues_column::{
 
 use crate::error::Result;
 use crate::group::TupleNumbers;
-use crate::search::Search;
 use crate::term_ids::TermIds;
 use crate::value;
 
@@ -155,31 +154,31 @@ fn total(mut counts: impl Iterator<Item = Count> + Clone) -> Count {
 }
 
 impl Columns {
-    /// The slot of column `name`, which is opened if necessary.
-    pub(crate) fn slot(&mut self, search: &Search<'_>, name: &str) -> Result<Slot> {
-        if let Some(opened) = self.by_name.get(name) {
-            return Ok(*opened);
-        }
-        self.columns.push((search.column_set(name)?, None));
+    /// The slot of the column that was opened as `name`.
+    pub(crate) fn find(&self, name: &str) -> Option<Slot> {
+        self.by_name.get(name).copied()
+    }
+
+    /// Adds a column. Add those without a name after all others.
+    pub(crate) fn add(&mut self, name: Option<&str>, set: Arc<ColumnSet>) -> Slot {
+        self.columns.push((set, None));
         let slot = Slot(self.columns.len() - 1);
-        self.by_name.insert(name.to_owned(), slot);
-        Ok(slot)
-    }
-
-    /// Adds a column without a name. Call it after all columns that are opened by name.
-    pub(crate) fn push_unnamed(&mut self, set: ColumnSet) -> Slot {
-        self.columns.push((Arc::new(set), None));
-        Slot(self.columns.len() - 1)
-    }
-
-    /// As [`slot`](Self::slot). If there are several parts, ords are read as ids of terms.
-    pub(crate) fn id_slot(&mut self, search: &Search<'_>, name: &str) -> Result<Slot> {
-        let slot = self.slot(search, name)?;
-        let (set, ids) = &mut self.columns[slot.0];
-        if ids.is_none() && set.parts.len() > 1 && set.elements() == Elements::Ords {
-            *ids = Some(search.term_ids(set)?);
+        if let Some(name) = name {
+            self.by_name.insert(name.to_owned(), slot);
         }
-        Ok(slot)
+        slot
+    }
+
+    /// The column of a slot, if it has ords of several parts and no ids of their terms yet.
+    pub(crate) fn without_ids(&self, slot: Slot) -> Option<&ColumnSet> {
+        let (set, ids) = &self.columns[slot.0];
+        let lacks_ids = ids.is_none() && set.parts.len() > 1 && set.elements() == Elements::Ords;
+        lacks_ids.then_some(&**set)
+    }
+
+    /// From now on, ords of the column are read as ids of terms.
+    pub(crate) fn read_as_ids(&mut self, slot: Slot, ids: Arc<TermIds>) {
+        self.columns[slot.0].1 = Some(ids);
     }
 
     pub(crate) fn get(&self, slot: Slot) -> ColumnView<'_> {
@@ -218,7 +217,7 @@ impl<'a> ColumnView<'a> {
         self.set.is_absent()
     }
 
-    /// The terms that ords identify, for a column of ords that [`Columns::id_slot`] opened.
+    /// The terms that ords identify, for a column of ords: of one part, or [read as ids](Columns::read_as_ids).
     pub(crate) fn terms(self) -> Option<TermSpace<'a>> {
         match (self.ids, self.set.parts.as_slice()) {
             (Some(ids), _) => Some(TermSpace::Ids(ids)),

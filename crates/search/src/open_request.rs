@@ -1,5 +1,7 @@
 //! [`Request`]: the documents and open columns of one request.
 
+use std::sync::Arc;
+
 use docvalues_column::{Bitset, Column};
 
 use crate::collector::{Collector, PassPart};
@@ -79,12 +81,20 @@ impl Search<'_> {
 impl<'r> Request<'r> {
     /// Opens a column and returns its slot. Ords of several parts have nothing to do with each other.
     pub(crate) fn slot(&mut self, name: &str) -> Result<Slot> {
-        self.columns.slot(self.search, name)
+        match self.columns.find(name) {
+            Some(slot) => Ok(slot),
+            None => Ok(self.columns.add(Some(name), self.search.column_set(name)?)),
+        }
     }
 
     /// Opens a column and returns its slot. Ords of several parts are read as ids.
     pub(crate) fn id_slot(&mut self, name: &str) -> Result<Slot> {
-        self.columns.id_slot(self.search, name)
+        let slot = self.slot(name)?;
+        if let Some(set) = self.columns.without_ids(slot) {
+            let ids = self.search.term_ids(set)?;
+            self.columns.read_as_ids(slot, ids);
+        }
+        Ok(slot)
     }
 
     /// Opens columns with one value a document, and returns the slot of their tuples. The slot has no name. Documents
@@ -93,7 +103,7 @@ impl<'r> Request<'r> {
         let sets = names.iter().map(|name| self.search.column_set(name)).collect::<Result<Vec<_>>>()?;
         let numbers = if self.parts.len() == 1 { TupleNumbers::over(&sets, with_missing) } else { None };
         let tuples = numbers.unwrap_or_else(|| TupleColumn::over(&sets, self.parts.len(), with_missing));
-        Ok(self.columns.push_unnamed(tuples))
+        Ok(self.columns.add(None, Arc::new(tuples)))
     }
 
     pub(crate) fn columns(&self) -> &Columns {

@@ -223,9 +223,9 @@ impl<'a> Window<'a> {
     }
 
     /// Reads a column for counts and groups, unless this window has read it already. -0.0 becomes 0.0, and ords become
-    /// ids if [`Columns::id_slot`] opened the column.
+    /// ids if [`Columns::read_as_ids`] was called for the column.
     ///
-    /// [`Columns::id_slot`]: crate::columns::Columns::id_slot
+    /// [`Columns::read_as_ids`]: crate::columns::Columns::read_as_ids
     pub(crate) fn read(&mut self, slot: Slot) -> Result<()> {
         self.read_own(slot)?;
         let (state, read) = &mut self.buffers.read[slot.index()];
