@@ -10,7 +10,6 @@ use docvalues_column::{
 };
 
 use crate::error::Result;
-use crate::group::TupleNumbers;
 use crate::term_ids::TermIds;
 use crate::value;
 
@@ -23,8 +22,6 @@ pub(crate) struct ColumnSet {
     bounds: Vec<(i64, i64)>,
     /// The identities of its terms, once they are needed.
     pub(crate) ids: Mutex<Option<Arc<TermIds>>>,
-    /// The tuples that its numbers stand for, if they do.
-    pub(crate) tuples: Option<Arc<TupleNumbers>>,
 }
 
 /// The columns of a request. Each is opened once, and read once per window, however many collectors use it.
@@ -80,7 +77,7 @@ impl ColumnSet {
         };
         let bounds = |column: &Arc<dyn Column>| column.info().bounds.range().into_inner();
         let bounds = if info.kind().is_bytes() { Vec::new() } else { parts.iter().map(bounds).collect() };
-        ColumnSet { info, parts, bounds, ids: Mutex::new(None), tuples: None }
+        ColumnSet { info, parts, bounds, ids: Mutex::new(None) }
     }
 
     /// The description of the column in all parts together.
@@ -224,11 +221,6 @@ impl<'a> ColumnView<'a> {
             (None, [only]) => only.values().terms().map(TermSpace::Part),
             _ => None,
         }
-    }
-
-    /// The tuples that its numbers stand for, if they do.
-    pub(crate) fn tuples(self) -> Option<&'a TupleNumbers> {
-        self.set.tuples.as_deref()
     }
 
     /// A bit for each id that a part has. O(terms of all parts).

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use docvalues_column::{Bitset, Column};
 
 use crate::collector::{Collector, PassPart};
-use crate::columns::{Columns, PartColumns, Slot};
+use crate::columns::{ColumnSet, Columns, PartColumns, Slot};
 use crate::docs::Docs;
 use crate::docs_by_part::DocsByPart;
 use crate::error::Result;
-use crate::group::{TupleColumn, TupleNumbers};
 use crate::interrupt::Interrupt;
 use crate::pass::Pass;
 use crate::search::Search;
@@ -97,13 +96,14 @@ impl<'r> Request<'r> {
         Ok(slot)
     }
 
-    /// Opens columns with one value a document, and returns the slot of their tuples. The slot has no name. Documents
-    /// without a value have a tuple if `with_missing`.
-    pub(crate) fn tuple_slot(&mut self, names: &[String], with_missing: bool) -> Result<Slot> {
-        let sets = names.iter().map(|name| self.search.column_set(name)).collect::<Result<Vec<_>>>()?;
-        let numbers = if self.parts.len() == 1 { TupleNumbers::over(&sets, with_missing) } else { None };
-        let tuples = numbers.unwrap_or_else(|| TupleColumn::over(&sets, self.parts.len(), with_missing));
-        Ok(self.columns.add(None, Arc::new(tuples)))
+    /// The column `name` in all parts, without a slot.
+    pub(crate) fn column_set(&self, name: &str) -> Result<Arc<ColumnSet>> {
+        self.search.column_set(name)
+    }
+
+    /// Adds a column that is made of others, and returns its slot. Call it after all columns that are opened by name.
+    pub(crate) fn add_unnamed(&mut self, set: ColumnSet) -> Slot {
+        self.columns.add(None, Arc::new(set))
     }
 
     pub(crate) fn columns(&self) -> &Columns {
