@@ -5,7 +5,7 @@ use docvalues_format::file::kind::from_f64;
 
 use super::{Measure, Metric};
 use crate::error::{Error, Result};
-use crate::query::{Condition, NumberTest, Query, QueryError, Tested};
+use crate::query::{Condition, NumberTest, Query, Tested};
 use crate::stats::Sum;
 
 /// The name of the number of documents in a group.
@@ -59,10 +59,7 @@ impl Having {
                 [] => format!("`{COUNT}` or a metric such as `sum(size)`"),
                 known => format!("`{COUNT}`, {}", known.join(", ")),
             };
-            return Err(Error::Query(QueryError::of_column(
-                condition,
-                format!("expected {known}, found `{name}`"),
-            )));
+            return Err(Error::Query(condition.refuse(format!("expected {known}, found `{name}`"))));
         };
         let logical = match (&metrics[at], logical) {
             (Metric::Distinct(_), _) => None,
