@@ -58,6 +58,9 @@ pub(crate) enum Elements {
     Bytes,
 }
 
+/// Terms to [`gather`](TermSpace::gather) at once.
+pub(crate) const TERM_BATCH: usize = 1 << 12;
+
 /// The terms that the ords of a column identify: those of its dictionary or, in several parts, of all dictionaries.
 #[derive(Clone, Copy)]
 pub(crate) enum TermSpace<'a> {

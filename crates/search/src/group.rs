@@ -53,9 +53,6 @@ use tuple_column::TupleColumn;
 pub(crate) use tuple_column::values as tuple_values;
 use tuple_numbers::TupleNumbers;
 
-/// Terms to look up at once.
-pub(crate) const TERM_BATCH: usize = 1 << 12;
-
 /// A request to group documents by the values of a column.
 ///
 /// ```

@@ -26,6 +26,7 @@ pub mod arrow;
 mod collector;
 mod columns;
 mod constant;
+mod describe;
 mod docs;
 mod docs_by_part;
 mod error;

@@ -124,9 +124,7 @@ use docvalues_column::Bitset;
 
 pub use bound_parts::BoundParts;
 pub use bound_query::BoundQuery;
-pub(crate) use condition_filter::grouped;
 pub(crate) use convert_literal::least_number;
-pub(crate) use explain::describe_pruning;
 pub use explain::{Explain, Profile};
 pub use literal::Literal;
 pub(crate) use number_test::{NumberTest, Tested};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use docvalues_column::{DocAddress, Field, Lists, TermOrd, Value};
 
 use super::layout::Layout;
-use super::{GroupColumn, GroupFound, Groups, TERM_BATCH, TopGroup, tuple_column};
+use super::{GroupColumn, GroupFound, Groups, TopGroup, tuple_column};
+use crate::columns::TERM_BATCH;
 use crate::error::Result;
 use crate::open_request::Request;
 use crate::sort::TopDocs;

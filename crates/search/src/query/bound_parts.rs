@@ -6,7 +6,8 @@ use super::bound_query::BoundQuery;
 use super::explain::{Explain, Profile};
 use super::part_bounds::PartBounds;
 use super::pattern::CompiledPatterns;
-use super::{Query, Test, grouped};
+use super::{Query, Test};
+use crate::describe::with_separators;
 use crate::docs_by_part::{DocSet, DocsByPart, PartSet};
 use crate::{Docs, Error, Result, Search, threads};
 
@@ -284,7 +285,7 @@ impl BoundParts {
             clause: clause(),
             how: format!(
                 "no document can match: {} documents, excluded by the bounds of a column",
-                grouped(part.docs.into())
+                with_separators(part.docs.into())
             ),
             expected: 0,
             cost: 0.0,

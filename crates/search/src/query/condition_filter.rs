@@ -14,6 +14,7 @@ use super::pattern::Matcher;
 use super::range_set::{End, RangeSet};
 use crate::Result;
 use crate::columns::{bounds, filter};
+use crate::describe::with_separators;
 use crate::skip;
 
 /// The most ranges of numbers to evaluate by one filter call each; for more, every value is read and looked up.
@@ -287,18 +288,18 @@ impl ConditionFilter {
     /// Describes the evaluation method.
     pub(super) fn how(&self) -> String {
         let field = &self.column.info().field;
-        let with_value = grouped(self.column.info().with_value.most());
+        let with_value = with_separators(self.column.info().with_value.most());
         match (&self.want, self.column.values()) {
             (WantedSet::Exists, _) => format!("presence: {with_value} documents have a value"),
             (WantedSet::Numbers(members), Values::Ords(_, terms)) => {
-                let all = grouped(terms.term_count().into());
+                let all = with_separators(terms.term_count().into());
                 let what = match members.ranges.as_slice() {
                     [only] if only.start() == only.end() => format!("term {} of {all}", only.start()),
                     [only] => format!("terms {}..{} of {all}", only.start(), only.end().saturating_add(1)),
                     ranges => {
                         let count: u64 =
                             ranges.iter().map(|range| range.end().abs_diff(*range.start()) + 1).sum();
-                        format!("{} terms in {} ranges of {all}", grouped(count), ranges.len())
+                        format!("{} terms in {} ranges of {all}", with_separators(count), ranges.len())
                     }
                 };
                 self.with_order(what)
@@ -329,19 +330,6 @@ impl ConditionFilter {
             _ => what,
         }
     }
-}
-
-/// Formats a number with thousands separators.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Clears the bits of the documents whose values do not match. Returns the number of values.

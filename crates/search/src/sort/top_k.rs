@@ -10,11 +10,11 @@ use docvalues_format::bits;
 use super::key::{Entry, Keys};
 use crate::collector::{Collector, Competitive, PassPart};
 use crate::columns::{PartColumns, Slot, bounds};
+use crate::describe::{describe_pruning, with_separators};
 use crate::docs::len_u32;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::open_request::Request;
-use crate::query::{describe_pruning, grouped};
 use crate::threads;
 use crate::window::{Cells, NO_ORD, Window};
 
@@ -108,7 +108,7 @@ impl AddAssign for TopProfile {
 
 impl fmt::Display for TopProfile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} documents visited", grouped(self.visited))?;
+        write!(f, "{} documents visited", with_separators(self.visited))?;
         if self.filter.is_empty() { Ok(()) } else { write!(f, "; {}", describe_pruning(&self.filter)) }
     }
 }
