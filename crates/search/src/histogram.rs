@@ -24,10 +24,9 @@ use crate::constant::ConstantColumn;
 use crate::docs_by_part::DocsByPart;
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
-use crate::group::{Measure, Metric};
 use crate::interrupt::Interrupt;
+use crate::metrics::{Measure, MeasureState, Metric};
 use crate::open_request::Request;
-use crate::partial::PartialMeasure;
 use crate::search::Search;
 use crate::stats::NumberStats;
 use crate::window::{Cells, Window};
@@ -207,7 +206,7 @@ pub struct Bucket {
 pub(crate) struct FoundBucket {
     pub(crate) from: i64,
     pub(crate) count: u64,
-    pub(crate) measures: Vec<Option<PartialMeasure>>,
+    pub(crate) measures: Vec<Option<MeasureState>>,
     pub(crate) facet: Option<FacetCounts>,
 }
 
@@ -330,7 +329,7 @@ impl BucketCounter {
     ) -> Result<[u64; 3]> {
         for (at, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let (measures, facet) = match &mut self.sub {
-                Some(sub) => (sub.partial_measures(at), sub.facet(at, request)?),
+                Some(sub) => (sub.measure_states(at), sub.facet(at, request)?),
                 None => Default::default(),
             };
             each(FoundBucket { from: self.buckets.edges()[at], count, measures, facet })?;

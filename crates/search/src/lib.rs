@@ -38,6 +38,7 @@ pub mod histogram;
 mod interrupt;
 mod memory;
 mod memory_budget;
+mod metrics;
 mod multi_pass;
 mod open_request;
 pub mod partial;

@@ -76,7 +76,6 @@ mod value;
 pub use facet::PartialFacet;
 pub use groups::PartialGroups;
 pub use histogram::PartialHistogram;
-pub(crate) use measure::PartialMeasure;
 pub use stats::PartialStats;
 pub use top::PartialTop;
 pub(crate) use value::PartialValue;

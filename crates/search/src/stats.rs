@@ -20,12 +20,12 @@ use docvalues_column::{Field, LogicalType, Value};
 
 use crate::columns::{ColumnView, Elements, Slot};
 use crate::error::{Error, Result};
+pub use crate::metrics::{Distinct, Sum};
 use crate::open_request::Request;
 use crate::{DocsByPart, Search};
-pub use distinct::Distinct;
 pub(crate) use distinct::{DistinctValues, MAX_EXACT, Sketch, Sketched, held, is_dense};
 pub(crate) use number_counts::NumberCounts;
-pub(crate) use numbers::{Compensated, NumberStats, Numbers};
+pub(crate) use numbers::{NumberStats, Numbers};
 pub(crate) use terms::TermStats;
 
 /// A request for statistics of a column.
@@ -104,15 +104,6 @@ pub struct ColumnStats {
     pub percentiles: Vec<(f64, Value)>,
     /// The number of different values.
     pub distinct: Option<Distinct>,
-}
-
-/// A sum of numbers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Sum {
-    /// The exact sum of integers.
-    Integer(i128),
-    /// The compensated sum of doubles.
-    Double(f64),
 }
 
 impl Stats {
@@ -308,17 +299,6 @@ impl ColumnStats {
             percentiles: Vec::new(),
             distinct: None,
             field,
-        }
-    }
-}
-
-impl Sum {
-    /// The nearest double.
-    #[expect(clippy::cast_precision_loss, reason = "that is what is asked for")]
-    pub fn to_f64(self) -> f64 {
-        match self {
-            Sum::Integer(sum) => sum as f64,
-            Sum::Double(sum) => sum,
         }
     }
 }

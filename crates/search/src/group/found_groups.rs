@@ -8,9 +8,9 @@ use super::layout::Layout;
 use super::{GroupColumn, GroupFound, Groups, TopGroup, tuple_column};
 use crate::columns::TERM_BATCH;
 use crate::error::Result;
+use crate::metrics::Distinct;
 use crate::open_request::Request;
 use crate::sort::TopDocs;
-use crate::stats::Distinct;
 use crate::value::Stored;
 
 /// The first groups, before their metrics are computed.

@@ -5,8 +5,8 @@ use docvalues_format::file::kind::from_f64;
 
 use super::{Measure, Metric};
 use crate::error::{Error, Result};
+use crate::metrics::Sum;
 use crate::query::{Condition, NumberTest, Query, Tested};
-use crate::stats::Sum;
 
 /// The name of the number of documents in a group.
 const COUNT: &str = "count";

@@ -10,9 +10,8 @@ use super::{Measure, Metric};
 use crate::Query;
 use crate::columns::{Elements, Slot};
 use crate::error::{Error, Result};
+use crate::metrics::{Compensated, MeasureState};
 use crate::open_request::Request;
-use crate::partial::PartialMeasure;
-use crate::stats::Compensated;
 use crate::window::{Numbers, Window};
 
 /// The layout of a group's accumulators: a row of words, all 0 at first.
@@ -237,25 +236,25 @@ impl Layout {
     fn measure(&self, row: &[u64], metric: usize) -> Option<Measure> {
         let (asked, accumulator) = &self.metrics[metric];
         let logical = self.accumulators[*accumulator].logical;
-        self.partial_measure(row, metric).map(|measure| measure.finish(asked, logical))
+        self.measure_state(row, metric).map(|measure| measure.finish(asked, logical))
     }
 
     /// The metrics of a row, before they are merged with others.
-    pub(crate) fn partial_measures(&self, row: &[u64]) -> Vec<Option<PartialMeasure>> {
-        (0..self.metrics.len()).map(|metric| self.partial_measure(row, metric)).collect()
+    pub(crate) fn measure_states(&self, row: &[u64]) -> Vec<Option<MeasureState>> {
+        (0..self.metrics.len()).map(|metric| self.measure_state(row, metric)).collect()
     }
 
-    fn partial_measure(&self, row: &[u64], metric: usize) -> Option<PartialMeasure> {
+    fn measure_state(&self, row: &[u64], metric: usize) -> Option<MeasureState> {
         let one = &self.accumulators[self.metrics[metric].1];
         let count = row[one.count];
-        (count > 0).then(|| one.partial_measure(row, count))
+        (count > 0).then(|| one.measure_state(row, count))
     }
 
     /// The word of a row whose order as an `i64` is that of a metric, if there is one: a sum.
     pub(super) fn sum(&self, metric: usize) -> Option<usize> {
         let (metric, accumulator) = self.metrics.get(metric)?;
         let one = self.accumulators.get(*accumulator)?;
-        // The word of an unsigned sum needs the count as well: see `Accumulator::partial_measure`.
+        // The word of an unsigned sum needs the count as well: see `Accumulator::measure_state`.
         let is_it = one.kind == AccumulatorKind::Sum && one.logical != LogicalType::U64;
         (is_it && matches!(metric, Metric::Sum(_))).then_some(one.at)
     }
@@ -366,17 +365,17 @@ impl Accumulator {
     }
 
     /// The result of `count` numbers, at least one.
-    fn partial_measure(&self, row: &[u64], count: u64) -> PartialMeasure {
+    fn measure_state(&self, row: &[u64], count: u64) -> MeasureState {
         // Stored numbers are less by 2^63.
         let shift = if self.logical == LogicalType::U64 { i128::from(count) << 63 } else { 0 };
         let word = row[self.at];
         match self.kind {
-            AccumulatorKind::Sum => PartialMeasure::Integers(count, i128::from(word.cast_signed()) + shift),
-            AccumulatorKind::WideSum => PartialMeasure::Integers(count, wide(row, self.at) + shift),
-            AccumulatorKind::Doubles => PartialMeasure::Doubles(count, compensated(row, self.at)),
-            AccumulatorKind::Least => PartialMeasure::Least(of_rank(!word)),
-            AccumulatorKind::Greatest => PartialMeasure::Greatest(of_rank(word)),
-            AccumulatorKind::Distinct => PartialMeasure::Distinct(word),
+            AccumulatorKind::Sum => MeasureState::Integers(count, i128::from(word.cast_signed()) + shift),
+            AccumulatorKind::WideSum => MeasureState::Integers(count, wide(row, self.at) + shift),
+            AccumulatorKind::Doubles => MeasureState::Doubles(count, compensated(row, self.at)),
+            AccumulatorKind::Least => MeasureState::Least(of_rank(!word)),
+            AccumulatorKind::Greatest => MeasureState::Greatest(of_rank(word)),
+            AccumulatorKind::Distinct => MeasureState::Distinct(word),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::Measure;
-use crate::stats::Sum;
+use crate::metrics::Sum;
 
 /// A number by which groups are ordered, of the same kind for all groups.
 #[derive(Clone, Copy, Debug)]

@@ -9,12 +9,12 @@ use crate::columns::{Elements, Slot};
 use crate::docs::len_u32;
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
-use crate::group::{Layout, Measure, Metric};
+use crate::group::Layout;
 use crate::hash_tables::{NumberTable, ValuePart};
 use crate::interrupt::Interrupt;
 use crate::memory_budget::MemoryBudget;
+use crate::metrics::{Measure, MeasureState, Metric};
 use crate::open_request::Request;
-use crate::partial::PartialMeasure;
 use crate::window::{Cells, NO_ORD, Window};
 
 /// The sub-aggregations of all buckets.
@@ -134,8 +134,8 @@ impl SubAggregations {
     }
 
     /// As [`measures`](Self::measures), before they are merged with others.
-    pub(super) fn partial_measures(&self, range: usize) -> Vec<Option<PartialMeasure>> {
-        self.layout.partial_measures(self.row(range))
+    pub(super) fn measure_states(&self, range: usize) -> Vec<Option<MeasureState>> {
+        self.layout.measure_states(self.row(range))
     }
 
     fn row(&self, range: usize) -> &[u64] {

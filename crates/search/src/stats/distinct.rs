@@ -12,6 +12,7 @@ use crate::columns::{Elements, Slot, TermSpace};
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::memory;
+use crate::metrics::Distinct;
 use crate::multi_pass::MultiPass;
 use crate::open_request::Request;
 use crate::partial::PartialValue;
@@ -30,35 +31,6 @@ pub(crate) fn is_dense(first: i64, last: i64) -> bool {
 
 /// 2^14 registers: a standard error of 0.81 %, of which 99 % of estimates keep 2.6 times.
 const REGISTERS: u8 = 14;
-
-/// The number of different values.
-///
-/// ```
-/// use docvalues_search::stats::Distinct;
-///
-/// let show = |count: Distinct| match count {
-///     Distinct::Exact(count) => count.to_string(),
-///     Distinct::About(count) => format!("about {count}"),
-/// };
-/// assert_eq!(show(Distinct::About(1_000_000)), "about 1000000");
-/// assert_eq!(Distinct::Exact(7).get(), 7);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Distinct {
-    /// The exact number.
-    Exact(u64),
-    /// An estimate. 99 % of estimates are within 2.1 % of the exact number.
-    About(u64),
-}
-
-impl Distinct {
-    /// The number, exact or estimated.
-    pub fn get(self) -> u64 {
-        match self {
-            Distinct::Exact(count) | Distinct::About(count) => count,
-        }
-    }
-}
 
 /// Collects different values.
 pub(crate) struct DistinctValues {

@@ -3,12 +3,12 @@
 use docvalues_column::LogicalType;
 use docvalues_format::file::kind::{to_f64, to_u64};
 
-use super::Sum;
 use crate::collector::Collector;
 use crate::columns::Slot;
 use crate::constant::ConstantColumn;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
+use crate::metrics::{Compensated, Sum};
 use crate::open_request::Request;
 use crate::window::{Cells, Window};
 
@@ -35,16 +35,6 @@ pub(crate) struct Numbers {
     pub(super) integers: i128,
     pub(super) doubles: Compensated,
     pub(super) spread: Spread,
-}
-
-/// A compensated sum of doubles (Neumaier 1974).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Compensated {
-    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))]
-    pub(crate) sum: f64,
-    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))]
-    pub(crate) lost: f64,
 }
 
 /// The count, the mean, and the sum of squared distances from it.
@@ -208,27 +198,6 @@ impl Numbers {
         self.doubles = self.doubles.and(&other.doubles);
         self.spread = self.spread.and(&other.spread);
         self
-    }
-}
-
-impl Compensated {
-    pub(crate) fn add(&mut self, value: f64) {
-        let sum = self.sum + value;
-        self.lost +=
-            if self.sum.abs() >= value.abs() { (self.sum - sum) + value } else { (value - sum) + self.sum };
-        self.sum = sum;
-    }
-
-    /// The sum of both.
-    pub(crate) fn and(mut self, other: &Compensated) -> Compensated {
-        self.add(other.sum);
-        self.lost += other.lost;
-        self
-    }
-
-    pub(crate) fn total(&self) -> f64 {
-        // The compensation of an infinite sum is NaN.
-        if self.lost.is_finite() { self.sum + self.lost } else { self.sum }
     }
 }
 
