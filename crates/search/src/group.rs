@@ -75,7 +75,7 @@ pub struct Group {
     pub by: Vec<String>,
     /// A condition on the groups to return, if any: on `count`, and on the [metrics](Self::metrics) by their
     /// [names](Metric::name), such as `sum(size)`.
-    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::query"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::query::serial"))]
     pub having: Option<Query>,
     /// The most groups to return.
     pub top: usize,
@@ -84,7 +84,7 @@ pub struct Group {
     /// The most documents to return for each group.
     pub docs: usize,
     /// The order of the documents in a group. Ties are ordered by document id.
-    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::sort_keys"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::sort_keys"))]
     pub sort: Vec<SortKey>,
     /// Metrics to compute for each group.
     pub metrics: Vec<Metric>,

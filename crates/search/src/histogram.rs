@@ -113,7 +113,7 @@ impl Histogram {
 pub enum Step {
     /// Every multiple of a width. For integers, a whole number of at least 1. For doubles, the multiples are computed in
     /// decimal: with a width of 0.1, 0.3 begins a bucket.
-    Width(#[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))] f64),
+    Width(#[cfg_attr(feature = "serde", serde(with = "crate::serial::double"))] f64),
     /// Every multiple of a whole number of at least 1: a double is inexact above 2^53.
     Whole(u64),
     /// The beginning of every calendar unit.

@@ -49,6 +49,8 @@ pub mod query;
 mod request;
 pub mod retrieve;
 mod search;
+#[cfg(feature = "serde")]
+mod serial;
 mod skip;
 mod small_dictionary;
 pub mod sort;

@@ -68,7 +68,7 @@ mod histogram;
 mod keyed;
 mod measure;
 #[cfg(feature = "serde")]
-pub(crate) mod serial;
+mod serial;
 mod stats;
 mod top;
 mod value;
@@ -78,7 +78,6 @@ pub use groups::PartialGroups;
 pub use histogram::PartialHistogram;
 pub use stats::PartialStats;
 pub use top::PartialTop;
-pub(crate) use value::PartialValue;
 
 use std::cmp::Ordering;
 

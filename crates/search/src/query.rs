@@ -113,6 +113,8 @@ mod part_bounds;
 mod pattern;
 mod print;
 mod range_set;
+#[cfg(feature = "serde")]
+pub(crate) mod serial;
 mod sql_hints;
 mod tokens;
 

@@ -44,7 +44,7 @@ pub struct Stats {
     /// Whether to compute the variance, which reads all values.
     pub spread: bool,
     /// Percentiles to compute, from 0 to 100.
-    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::doubles"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::doubles"))]
     pub percentiles: Vec<f64>,
     /// Whether to count different values.
     pub distinct: bool,

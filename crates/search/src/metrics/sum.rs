@@ -13,9 +13,9 @@ pub enum Sum {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Compensated {
-    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::double"))]
     pub(crate) sum: f64,
-    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::double"))]
     pub(crate) lost: f64,
 }
 

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct PartialColumn {
-    #[cfg_attr(feature = "serde", serde(with = "super::serial::field"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::field"))]
     pub(super) field: Field,
     described: Described,
 }

@@ -7,6 +7,7 @@ use super::column::PartialColumn;
 use super::distinct::PartialDistinct;
 use super::facet::{ValueCounts, all_values};
 use super::merge_sorted;
+use super::value::PartialValue;
 use crate::error::Result;
 use crate::facet::Facet;
 use crate::open_request::Request;
@@ -106,7 +107,8 @@ impl Search<'_> {
             let counts = self.facet(docs, &all_values(&Facet::on(&asked.column), memory))?;
             Ok(ValueCounts::new(counts, &mut { memory })?.into_values().collect())
         } else {
-            request.run(DistinctValues::new(slot, request, memory)?)?.into_set()
+            let found = request.run(DistinctValues::new(slot, request, memory)?)?;
+            found.into_set(PartialValue::Number, PartialValue::Bytes)
         };
         Ok(PartialDistinct::new(seen, bounds, memory / 16))
     }

@@ -41,7 +41,7 @@ use crate::{DocsByPart, Search};
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(remote = "Self"))]
 pub struct PartialTop {
-    #[cfg_attr(feature = "serde", serde(with = "super::serial::sort_keys"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::sort_keys"))]
     keys: Vec<SortKey>,
     top: usize,
     columns: Vec<PartialColumn>,

@@ -15,7 +15,6 @@ use crate::memory;
 use crate::metrics::Distinct;
 use crate::multi_pass::MultiPass;
 use crate::open_request::Request;
-use crate::partial::PartialValue;
 use crate::window::{Cells, NO_ORD, Numbers, Window};
 
 /// The most values to count exactly, of any type.
@@ -118,11 +117,15 @@ impl DistinctValues {
         })
     }
 
-    /// The values, or a sketch of them, of a column that is not counted in bits.
-    pub(crate) fn into_set(self) -> std::result::Result<Vec<PartialValue>, Sketch> {
+    /// The values, converted by `number` or `bytes`, or a sketch of them, of a column that is not counted in bits.
+    pub(crate) fn into_set<V>(
+        self,
+        number: impl Fn(i64) -> V,
+        bytes: impl Fn(Vec<u8>) -> V,
+    ) -> std::result::Result<Vec<V>, Sketch> {
         match self.seen {
-            DistinctState::Numbers(few) => few.into_values(PartialValue::Number),
-            DistinctState::Bytes(few) => few.into_values(PartialValue::Bytes),
+            DistinctState::Numbers(few) => few.into_values(number),
+            DistinctState::Bytes(few) => few.into_values(bytes),
             // No document has a value.
             _ => Ok(Vec::new()),
         }

@@ -41,11 +41,11 @@ pub(crate) struct Numbers {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Spread {
-    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::double"))]
     count: f64,
-    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::double"))]
     mean: f64,
-    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::double"))]
     squares: f64,
 }
 
