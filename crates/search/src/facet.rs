@@ -19,10 +19,8 @@ mod top_values;
 
 use docvalues_column::{Field, Value};
 
-use crate::columns::Slot;
+use crate::engine::{DocsByPart, Request, Search, Slot, hash_tables};
 use crate::error::Result;
-use crate::open_request::Request;
-use crate::{DocsByPart, Search, hash_tables};
 use counter::Counts;
 pub(crate) use counter::FacetCounter;
 use finish::FacetResult;

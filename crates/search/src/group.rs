@@ -33,14 +33,12 @@ use std::sync::Arc;
 
 use docvalues_column::{DocAddress, Field, SortKey, Value};
 
-use crate::columns::Slot;
+use crate::engine::{DocsByPart, Request, Search, Slot, Stored, memory};
 use crate::error::{Error, Result};
 use crate::metrics::Distinct;
 pub use crate::metrics::{Measure, Metric};
-use crate::open_request::Request;
+use crate::query::Query;
 use crate::sort::{Keys, TopKCollector};
-use crate::value::Stored;
-use crate::{DocsByPart, Query, Search, memory};
 use best_groups::BestGroups;
 pub(crate) use found_groups::{FoundGroups, values as group_values};
 pub(crate) use having::Having;
@@ -370,7 +368,7 @@ impl Search<'_> {
     }
 
     /// The only group, or none, if column descriptions have the answer: see
-    /// [`ConstantColumn`](crate::constant::ConstantColumn).
+    /// [`ConstantColumn`](crate::engine::ConstantColumn).
     fn one_group(
         &self,
         docs: DocsByPart<'_>,

@@ -18,18 +18,13 @@ mod sub_aggregations;
 use docvalues_column::{Field, LogicalType};
 use docvalues_format::file::kind::to_f64;
 
-use crate::collector::Collector;
-use crate::columns::{Elements, Slot};
-use crate::constant::ConstantColumn;
-use crate::docs_by_part::DocsByPart;
+use crate::engine::{
+    Cells, Collector, ConstantColumn, DocsByPart, Elements, Interrupt, Request, Search, Slot, Window,
+};
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
-use crate::interrupt::Interrupt;
 use crate::metrics::{Measure, MeasureState, Metric};
-use crate::open_request::Request;
-use crate::search::Search;
 use crate::stats::NumberStats;
-use crate::window::{Cells, Window};
 pub(crate) use buckets::Buckets;
 use sub_aggregations::SubAggregations;
 

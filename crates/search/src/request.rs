@@ -8,13 +8,12 @@ use std::time::{Duration, Instant};
 
 use docvalues_column::{DocAddress, SortKey};
 
-use crate::docs_by_part::DocsByPart;
+use crate::engine::{DocsByPart, Search};
 use crate::error::Result;
 use crate::facet::{Facet, FacetCounter, FacetCounts};
 use crate::group::{Group, Groups};
 use crate::histogram::{BucketCounter, Histogram, HistogramCounts};
 use crate::query::{Explain, Query};
-use crate::search::Search;
 use crate::sort::TopProfile;
 use crate::stats::{self, ColumnStats, Stats};
 

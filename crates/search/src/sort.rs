@@ -37,13 +37,8 @@ use std::collections::HashMap;
 
 use docvalues_column::{DocAddress, DocId, LogicalType, SortKey};
 
-use crate::collector::PassPart;
-use crate::columns::Elements;
-use crate::docs::{DocList, len_u32};
+use crate::engine::{DocList, Docs, DocsByPart, Elements, Pass, PassPart, Request, Search, len_u32, memory};
 use crate::error::{Error, Result};
-use crate::open_request::Request;
-use crate::pass::Pass;
-use crate::{Docs, DocsByPart, Search, memory};
 pub(crate) use key::{Entry, Keys, SortValue};
 pub(crate) use read_keys::read_keys;
 pub use top_k::TopProfile;

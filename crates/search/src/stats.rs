@@ -18,11 +18,9 @@ mod terms;
 
 use docvalues_column::{Field, LogicalType, Value};
 
-use crate::columns::{ColumnView, Elements, Slot};
+use crate::engine::{ColumnView, DocsByPart, Elements, Request, Search, Slot};
 use crate::error::{Error, Result};
 pub use crate::metrics::{Distinct, Sum};
-use crate::open_request::Request;
-use crate::{DocsByPart, Search};
 pub(crate) use distinct::{DistinctValues, MAX_EXACT, Sketch, Sketched, held, is_dense};
 pub(crate) use number_counts::NumberCounts;
 pub(crate) use numbers::{NumberStats, Numbers};

@@ -8,16 +8,12 @@ use docvalues_column::{Slices, TermOrd};
 use super::counter_array::CounterArray;
 use super::finish::{self, FacetResult};
 use super::{Facet, FacetCounts};
-use crate::collector::{Collector, PassPart};
-use crate::columns::{Elements, Slot, TermSpace};
-use crate::constant::ConstantColumn;
+use crate::engine::hash_tables::{self, HASH_PARTS, ValuePart};
+use crate::engine::{
+    Cells, Collector, ConstantColumn, Elements, Interrupt, MemoryBudget, MultiPass, NO_ORD, Numbers,
+    PassPart, Request, Slot, Strings, TermSpace, Window,
+};
 use crate::error::{Error, Result};
-use crate::hash_tables::{self, HASH_PARTS, ValuePart};
-use crate::interrupt::Interrupt;
-use crate::memory_budget::MemoryBudget;
-use crate::multi_pass::MultiPass;
-use crate::open_request::Request;
-use crate::window::{Cells, NO_ORD, Numbers, Strings, Window};
 
 /// The most documents that are counted in an array of `u32`s; hash tables count more.
 const MAX_ARRAY_HITS: u64 = u32::MAX as u64;

@@ -11,17 +11,11 @@ use super::layout::Layout;
 use super::order_value::OrderValue;
 use super::row_table::{RowTable, ValueSpace};
 use super::{GroupOrder, TopGroup};
-use crate::collector::Collector;
-use crate::columns::{Slot, TermSpace};
+use crate::engine::{
+    Collector, Interrupt, MemoryBudget, MultiPass, Request, Slot, Stored, TermReader, TermSpace, Window,
+    threads,
+};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::memory_budget::MemoryBudget;
-use crate::multi_pass::MultiPass;
-use crate::open_request::Request;
-use crate::term_ids::TermReader;
-use crate::threads;
-use crate::value::Stored;
-use crate::window::Window;
 
 /// The first groups, and statistics of all.
 pub(super) struct Found {

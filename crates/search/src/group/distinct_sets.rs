@@ -3,12 +3,9 @@
 //! One hash set of pairs of a row and a value id serves all groups. A new pair increments the count in its row. Value ids
 //! are assigned in the order of first use, so that a pair fits 64 bits.
 
-use crate::columns::{ColumnView, Elements, Slot};
+use crate::engine::hash_tables::{ByteStringTable, NumberTable, ValuePart, low};
+use crate::engine::{Cells, ColumnView, Elements, Interrupt, MemoryBudget, NO_ORD, Slot, Window};
 use crate::error::Result;
-use crate::hash_tables::{ByteStringTable, NumberTable, ValuePart, low};
-use crate::interrupt::Interrupt;
-use crate::memory_budget::MemoryBudget;
-use crate::window::{Cells, NO_ORD, Window};
 
 /// The distinct values of one column in each group.
 #[derive(Debug)]

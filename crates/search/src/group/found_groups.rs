@@ -6,12 +6,10 @@ use docvalues_column::{DocAddress, Field, Lists, TermOrd, Value};
 
 use super::layout::Layout;
 use super::{GroupColumn, GroupFound, Groups, TopGroup, tuple_column};
-use crate::columns::TERM_BATCH;
+use crate::engine::{Request, Stored, TERM_BATCH};
 use crate::error::Result;
 use crate::metrics::Distinct;
-use crate::open_request::Request;
 use crate::sort::TopDocs;
-use crate::value::Stored;
 
 /// The first groups, before their metrics are computed.
 pub(crate) struct FoundGroups {

@@ -8,11 +8,9 @@ use super::having::Having;
 use super::order_value::OrderValue;
 use super::{Measure, Metric};
 use crate::Query;
-use crate::columns::{Elements, Slot};
+use crate::engine::{Elements, Numbers, Request, Slot, Window};
 use crate::error::{Error, Result};
 use crate::metrics::{Compensated, MeasureState};
-use crate::open_request::Request;
-use crate::window::{Numbers, Window};
 
 /// The layout of a group's accumulators: a row of words, all 0 at first.
 ///

@@ -7,13 +7,9 @@ use hashbrown::HashMap;
 
 use super::group_value;
 use super::layout::Layout;
-use crate::collector::Collector;
-use crate::columns::Slot;
+use crate::engine::{Cells, Collector, Interrupt, Slot, Stored, Window, WindowBuffers};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
 use crate::sort::{Keys, TopDocs, TopKQueue};
-use crate::value::Stored;
-use crate::window::{Cells, Window, WindowBuffers};
 
 /// The position of each value among the groups to return.
 #[derive(Default)]

@@ -18,8 +18,7 @@ use docvalues_column::{
     OrdRange, Result as ColumnResult, Rows, TermOrd, Terms, Value, Values, bits, scan_by_gather,
 };
 
-use crate::columns::ColumnSet;
-use crate::value;
+use crate::engine::{ColumnSet, value};
 
 /// The most bytes of terms to keep of a dictionary.
 const MAX_KEPT: usize = 64 << 10;

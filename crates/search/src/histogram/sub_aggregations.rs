@@ -5,17 +5,12 @@ use std::sync::Arc;
 use docvalues_column::{Slices, TermOrd};
 
 use super::Histogram;
-use crate::columns::{Elements, Slot};
-use crate::docs::len_u32;
+use crate::engine::hash_tables::{NumberTable, ValuePart};
+use crate::engine::{Cells, Elements, Interrupt, MemoryBudget, NO_ORD, Request, Slot, Window, len_u32};
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
 use crate::group::Layout;
-use crate::hash_tables::{NumberTable, ValuePart};
-use crate::interrupt::Interrupt;
-use crate::memory_budget::MemoryBudget;
 use crate::metrics::{Measure, MeasureState, Metric};
-use crate::open_request::Request;
-use crate::window::{Cells, NO_ORD, Window};
 
 /// The sub-aggregations of all buckets.
 pub(super) struct SubAggregations {

@@ -2,7 +2,7 @@
 
 use docvalues_column::Field;
 
-use crate::Search;
+use crate::engine::Search;
 use crate::error::{Error, Result};
 
 /// A column that a partial result was computed from.

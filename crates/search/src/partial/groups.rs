@@ -9,14 +9,13 @@ use super::keyed::{KeyedDoc, all_parts, merge_docs, shifted};
 use super::measure;
 use super::value::PartialValue;
 use super::{check_same, merge_sorted};
-use crate::docs::len_u32;
+use crate::engine::{DocsByPart, Search, len_u32, memory};
 use crate::error::{Error, Result};
 #[cfg(feature = "serde")]
 use crate::group::tuple_values;
 use crate::group::{FoundGroups, Group, GroupFound, GroupOrder, Groups, Having, OrderValue, group_values};
 use crate::metrics::{Distinct, Measure, MeasureState, Metric};
 use crate::sort::{Keys, read_keys};
-use crate::{DocsByPart, Search, memory};
 
 /// Groups over some parts: all of them, with the state of their metrics and their best documents. See
 /// [the module](super).

@@ -4,10 +4,10 @@ use super::column::PartialColumn;
 use super::facet::{ValueCounts, all_values};
 use super::measure;
 use super::{check_same, merge_sorted};
+use crate::engine::{DocsByPart, Search, memory};
 use crate::error::{Error, Result};
 use crate::histogram::{Bucket, BucketCounter, Buckets, FoundBucket, Histogram, HistogramCounts};
 use crate::metrics::{Measure, MeasureState};
-use crate::{DocsByPart, Search, memory};
 
 /// A histogram over some parts: the buckets with values. See [the module](super).
 ///

@@ -8,11 +8,10 @@ use super::distinct::PartialDistinct;
 use super::facet::{ValueCounts, all_values};
 use super::merge_sorted;
 use super::value::PartialValue;
+use crate::engine::{DocsByPart, Request, Search, memory};
 use crate::error::Result;
 use crate::facet::Facet;
-use crate::open_request::Request;
 use crate::stats::{self, ByteRange, ColumnStats, DistinctValues, NumberCounts, Numbers, Stats, is_dense};
-use crate::{DocsByPart, Search, memory};
 
 /// Statistics over some parts. See [the module](super).
 ///

@@ -5,10 +5,9 @@ use docvalues_column::{DocAddress, SortKey, Value};
 use super::check_same;
 use super::column::PartialColumn;
 use super::keyed::{KeyedDoc, all_parts, merge_docs, shifted};
-use crate::docs::len_u32;
+use crate::engine::{DocsByPart, Search, len_u32};
 use crate::error::Result;
 use crate::sort::{Keys, read_keys};
-use crate::{DocsByPart, Search};
 
 /// The first documents of some parts in an order, with the values of their sort keys. See [the module](super).
 ///

@@ -8,8 +8,8 @@ use super::part_bounds::PartBounds;
 use super::pattern::CompiledPatterns;
 use super::{Query, Test};
 use crate::describe::with_separators;
-use crate::docs_by_part::{DocSet, DocsByPart, PartSet};
-use crate::{Docs, Error, Result, Search, threads};
+use crate::engine::{DocSet, Docs, DocsByPart, PartSet, Search, threads};
+use crate::{Error, Result};
 
 /// A query that is bound to the parts of a search, made by [`Search::bind`].
 ///

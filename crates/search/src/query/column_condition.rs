@@ -12,8 +12,7 @@ use super::pattern::{CompiledPatterns, Matcher};
 use super::range_set::{End, Minimum, RangeSet};
 use super::{Literal, Pattern, Test};
 use crate::Result;
-use crate::columns::bounds;
-use crate::interrupt::Interrupt;
+use crate::engine::{Interrupt, bounds};
 
 /// The values of a column that match a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]

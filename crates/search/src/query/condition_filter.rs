@@ -13,9 +13,8 @@ use super::column_condition::Wanted;
 use super::pattern::Matcher;
 use super::range_set::{End, RangeSet};
 use crate::Result;
-use crate::columns::{bounds, filter};
 use crate::describe::with_separators;
-use crate::skip;
+use crate::engine::{bounds, filter, skip};
 
 /// The most ranges of numbers to evaluate by one filter call each; for more, every value is read and looked up.
 const MAX_FILTERS: usize = 8;

@@ -9,12 +9,10 @@ use docvalues_column::{
 use docvalues_format::file::kind::to_f64;
 use smallvec::SmallVec;
 
-use crate::columns::{Columns, Elements, PartColumns, Slot, filter};
-use crate::constant::is_constant;
+use crate::engine::{
+    Cells, Columns, Elements, NO_ORD, PartColumns, Request, Slot, Window, filter, is_constant, skip,
+};
 use crate::error::Result;
-use crate::open_request::Request;
-use crate::skip;
-use crate::window::{Cells, NO_ORD, Window};
 
 /// The sort keys of a request and their columns.
 #[derive(Clone)]

@@ -19,12 +19,8 @@ use docvalues_column::{DocAddress, DocId, DocRange};
 
 use super::key::{Entry, Keys, SortValue};
 use super::top_k::{TopDocs, TopKCollector, TopKQueue as _};
-use crate::collector::PassPart;
-use crate::docs::{DocList, Docs, len_u32};
+use crate::engine::{BLOCK, DocList, Docs, Pass, PassPart, Request, len_u32, skip};
 use crate::error::Result;
-use crate::open_request::Request;
-use crate::pass::{BLOCK, Pass};
-use crate::skip;
 
 /// The documents of a zone, which are visited around the best value.
 const ZONE_DOCS: u32 = 4_096;

@@ -7,11 +7,8 @@ use docvalues_column::{BatchDocs, DocAddress, DocId};
 
 use super::key::{Entry, Keys};
 use super::sort_all;
-use crate::docs::len_u32;
+use crate::engine::{Request, Window, WindowBuffers, len_u32, memory};
 use crate::error::Result;
-use crate::memory;
-use crate::open_request::Request;
-use crate::window::{Window, WindowBuffers};
 
 /// Documents of a part whose values are read at once.
 const READ: usize = 1 << 10;

@@ -4,9 +4,8 @@ use docvalues_column::{Column, DocId, bits};
 
 use super::key::{Key, SortValue};
 use super::radix;
-use crate::columns::bounds;
+use crate::engine::{Cells, NO_ORD, Window, bounds};
 use crate::error::{Error, Result};
-use crate::window::{Cells, NO_ORD, Window};
 
 /// Ranks after the last number: NaN, and no value.
 const EXTRA_RANKS: u64 = 2;

@@ -3,10 +3,8 @@
 use docvalues_column::{BatchDocs, DocAddress, DocId};
 
 use super::key::{Entry, Keys, SortValue};
+use crate::engine::{Request, Window, WindowBuffers, memory};
 use crate::error::Result;
-use crate::memory;
-use crate::open_request::Request;
-use crate::window::{Window, WindowBuffers};
 
 /// Documents whose values are read at once.
 const READ: usize = 1 << 10;

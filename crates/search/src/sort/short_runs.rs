@@ -4,10 +4,8 @@ use docvalues_column::{BatchDocs, DocId};
 
 use super::key::{Key, SortValue};
 use super::sort_all::Run;
-use crate::columns::PartColumns;
+use crate::engine::{Interrupt, PartColumns, Window, WindowBuffers, as_run_if_whole};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::window::{Window, WindowBuffers, as_run_if_whole};
 
 /// A document with the value it is sorted by.
 pub(super) trait BySortValue: Ord + Sized {

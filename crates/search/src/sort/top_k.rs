@@ -8,15 +8,12 @@ use docvalues_column::{DocAddress, DocId, DocRange, Pruning, TermOrd};
 use docvalues_format::bits;
 
 use super::key::{Entry, Keys};
-use crate::collector::{Collector, Competitive, PassPart};
-use crate::columns::{PartColumns, Slot, bounds};
 use crate::describe::{describe_pruning, with_separators};
-use crate::docs::len_u32;
+use crate::engine::{
+    Cells, Collector, Competitive, Interrupt, NO_ORD, PartColumns, PassPart, Request, Slot, Window, bounds,
+    len_u32, threads,
+};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::open_request::Request;
-use crate::threads;
-use crate::window::{Cells, NO_ORD, Window};
 
 /// Values that are compared one by one around a competitive one.
 const STRIDE: usize = 64;

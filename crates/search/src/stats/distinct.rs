@@ -7,15 +7,12 @@ use docvalues_column::{TermOrd, bits};
 use hashbrown::HashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::collector::Collector;
-use crate::columns::{Elements, Slot, TermSpace};
+use crate::engine::{
+    Cells, Collector, Elements, Interrupt, MultiPass, NO_ORD, Numbers, Request, Slot, TermSpace, Window,
+    memory,
+};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::memory;
 use crate::metrics::Distinct;
-use crate::multi_pass::MultiPass;
-use crate::open_request::Request;
-use crate::window::{Cells, NO_ORD, Numbers, Window};
 
 /// The most values to count exactly, of any type.
 pub(crate) const MAX_EXACT: usize = 1 << 16;

@@ -3,14 +3,9 @@
 use docvalues_column::LogicalType;
 use docvalues_format::file::kind::{to_f64, to_u64};
 
-use crate::collector::Collector;
-use crate::columns::Slot;
-use crate::constant::ConstantColumn;
+use crate::engine::{Cells, Collector, ConstantColumn, Interrupt, Request, Slot, Window};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
 use crate::metrics::{Compensated, Sum};
-use crate::open_request::Request;
-use crate::window::{Cells, Window};
 
 /// Collects statistics of numbers.
 pub(crate) struct NumberStats {

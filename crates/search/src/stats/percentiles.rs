@@ -7,12 +7,8 @@
 use docvalues_column::LogicalType;
 use docvalues_format::file::kind::to_f64;
 
-use crate::collector::Collector;
-use crate::columns::Slot;
+use crate::engine::{Cells, Collector, Interrupt, Request, Slot, Window};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::open_request::Request;
-use crate::window::{Cells, Window};
 
 /// The bits by which a pass narrows a range.
 const BITS: u32 = 12;

@@ -3,12 +3,8 @@
 use docvalues_column::{Column, TermOrd};
 
 use super::ByteRange;
-use crate::collector::{Collector, PassPart};
-use crate::columns::Slot;
-use crate::constant::ConstantColumn;
+use crate::engine::{Cells, Collector, ConstantColumn, Interrupt, NO_ORD, PassPart, Slot, Window};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::window::{Cells, NO_ORD, Window};
 
 /// Collects statistics of terms or byte strings.
 pub(crate) struct TermStats {

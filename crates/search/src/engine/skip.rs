@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use docvalues_column::{Column, DocRange, Pruning, SkipIndex, bits};
 use docvalues_format::bits::retain::DOCS_PER_GROUP;
 
-use crate::columns::filter;
+use super::columns::filter;
 use crate::error::Result;
 
 /// Documents of the zones that a count reads at once.

@@ -9,10 +9,9 @@ use docvalues_column::{
     BatchDocs, Column, DocAddress, DocId, DocRange, Gathered, Result, Slices, TermOrd, Values, View, bits,
 };
 
-use crate::columns::{PartColumns, Slot};
-use crate::docs::len_u32;
-use crate::value;
-pub(crate) use crate::value::NO_ORD;
+use super::columns::{PartColumns, Slot};
+use super::docs::len_u32;
+use super::value::{self, NO_ORD};
 
 /// The most documents in a window.
 ///
@@ -24,7 +23,7 @@ const WINDOW: usize = 32_768;
 pub(crate) const SHORT_WINDOW: usize = 4_096;
 
 /// The most documents in a window over these columns.
-pub(crate) fn max_docs(columns: PartColumns<'_>) -> usize {
+pub(crate) fn max_window_docs(columns: PartColumns<'_>) -> usize {
     let is_short =
         |column: &dyn Column| column.info().is_multi_valued() || matches!(column.values(), Values::Bytes(_));
     if columns.iter().any(is_short) { SHORT_WINDOW } else { WINDOW }
@@ -225,7 +224,7 @@ impl<'a> Window<'a> {
     /// Reads a column for counts and groups, unless this window has read it already. -0.0 becomes 0.0, and ords become
     /// ids if [`Columns::read_as_ids`] was called for the column.
     ///
-    /// [`Columns::read_as_ids`]: crate::columns::Columns::read_as_ids
+    /// [`Columns::read_as_ids`]: super::columns::Columns::read_as_ids
     pub(crate) fn read(&mut self, slot: Slot) -> Result<()> {
         self.read_own(slot)?;
         let (state, read) = &mut self.buffers.read[slot.index()];

@@ -2,11 +2,11 @@
 
 use docvalues_column::DocRange;
 
-use crate::columns::PartColumns;
-use crate::docs::Docs;
+use super::columns::PartColumns;
+use super::docs::Docs;
+use super::interrupt::Interrupt;
+use super::window::Window;
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::window::Window;
 
 /// The documents of a pass in one part.
 #[derive(Clone, Copy)]

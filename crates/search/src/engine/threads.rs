@@ -5,8 +5,8 @@
 use std::cmp::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::interrupt::Interrupt;
 use crate::error::Result;
-use crate::interrupt::Interrupt;
 
 /// The fewest items to sort or copy on several threads.
 const MIN_PARALLEL: usize = 1 << 14;

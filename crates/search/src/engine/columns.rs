@@ -9,9 +9,9 @@ use docvalues_column::{
     Result as ColumnResult, TermOrd, Terms, Values,
 };
 
+use super::term_ids::TermIds;
+use super::value;
 use crate::error::Result;
-use crate::term_ids::TermIds;
-use crate::value;
 
 /// One column in all parts of a search.
 pub(crate) struct ColumnSet {
@@ -233,7 +233,7 @@ impl<'a> ColumnView<'a> {
 
     /// A range that contains all numbers that [`Window::cells`] returns; empty if there are none.
     ///
-    /// [`Window::cells`]: crate::window::Window::cells
+    /// [`Window::cells`]: super::window::Window::cells
     pub(crate) fn number_bounds(self) -> RangeInclusive<i64> {
         let bounds = self.info().bounds.range();
         if value::has_negative_zero(self.info()) {

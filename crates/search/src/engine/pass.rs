@@ -18,12 +18,12 @@ use std::ops::Range;
 use docvalues_column::{BatchDocs, DocId, DocRange, bits};
 use docvalues_format::bits::retain::{self, DOCS_PER_GROUP, retain};
 
-use crate::collector::{Collector, Competitive, PassPart};
-use crate::docs::Docs;
+use super::collector::{Collector, Competitive, PassPart};
+use super::docs::Docs;
+use super::interrupt::Interrupt;
+use super::threads;
+use super::window::{Window, WindowBuffers, as_run_if_whole, max_window_docs};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::threads;
-use crate::window::{self, Window, WindowBuffers, as_run_if_whole};
 
 /// Documents in a chunk: enough that threads seldom contend.
 const CHUNK_DOCS: u32 = 8 * BLOCK;
@@ -211,7 +211,7 @@ impl Worker {
             start = block.end;
             match self.ask(pass, block, collector)? {
                 Competitive::All => {
-                    for docs in block.chunks(window::max_docs(pass.part.columns)) {
+                    for docs in block.chunks(max_window_docs(pass.part.columns)) {
                         self.window(pass, BatchDocs::Run(docs), collector)?;
                     }
                 }
@@ -289,7 +289,7 @@ impl Worker {
     }
 
     fn windows(&mut self, pass: &PartPass<'_>, list: &[DocId], collector: &mut dyn Collector) -> Result<()> {
-        list.chunks(window::max_docs(pass.part.columns))
+        list.chunks(max_window_docs(pass.part.columns))
             .try_for_each(|docs| self.window(pass, BatchDocs::List(docs), collector))
     }
 
@@ -374,7 +374,7 @@ impl Worker {
         let mut list = std::mem::take(&mut self.list);
         list.clear();
         bits::push_docs(&self.wanted, block.start, &mut list);
-        for docs in list.chunks(window::max_docs(pass.part.columns)) {
+        for docs in list.chunks(max_window_docs(pass.part.columns)) {
             self.window(pass, as_run_if_whole(docs), collector)?;
         }
         self.list = list;
@@ -383,7 +383,7 @@ impl Worker {
 
     /// As [`wanted`](Self::wanted), if these are most documents.
     fn most(&mut self, pass: &PartPass<'_>, block: DocRange, collector: &mut dyn Collector) -> Result<()> {
-        let len = window::max_docs(pass.part.columns);
+        let len = max_window_docs(pass.part.columns);
         for (docs, bits) in block.chunks(len).zip(self.wanted.chunks(len / 64)) {
             pass.stop.check()?;
             collector.collect(&mut Window::most(docs, bits, pass.part.columns, &mut self.buffers))?;

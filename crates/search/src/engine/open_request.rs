@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use docvalues_column::{Bitset, Column};
 
-use crate::collector::{Collector, PassPart};
-use crate::columns::{ColumnSet, Columns, PartColumns, Slot};
-use crate::docs::Docs;
-use crate::docs_by_part::DocsByPart;
+use super::collector::{Collector, PassPart};
+use super::columns::{ColumnSet, Columns, PartColumns, Slot};
+use super::docs::Docs;
+use super::docs_by_part::DocsByPart;
+use super::interrupt::Interrupt;
+use super::pass::Pass;
+use super::search::Search;
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::pass::Pass;
-use crate::search::Search;
 
 /// A request: its documents and open columns.
 pub(crate) struct Request<'r> {
