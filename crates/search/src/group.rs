@@ -18,12 +18,9 @@
 
 mod all_groups;
 mod best_groups;
-mod distinct_sets;
 mod found_groups;
 mod group_value;
 mod having;
-mod layout;
-mod order_value;
 mod row_table;
 mod second_pass;
 mod tuple_column;
@@ -35,15 +32,13 @@ use docvalues_column::{DocAddress, Field, SortKey, Value};
 
 use crate::engine::{DocsByPart, Request, Search, Slot, Stored, memory};
 use crate::error::{Error, Result};
-use crate::metrics::Distinct;
+use crate::metrics::{Distinct, Layout};
 pub use crate::metrics::{Measure, Metric};
 use crate::query::Query;
 use crate::sort::{Keys, TopKCollector};
 use best_groups::BestGroups;
 pub(crate) use found_groups::{FoundGroups, values as group_values};
 pub(crate) use having::Having;
-pub(crate) use layout::Layout;
-pub(crate) use order_value::OrderValue;
 use second_pass::{GroupIndex, SecondPass};
 use tuple_column::TupleColumn;
 #[cfg(feature = "serde")]
@@ -328,7 +323,7 @@ impl Search<'_> {
         let fields = group.by.iter().map(|name| self.group_field(name)).collect::<Result<Vec<_>>>()?;
         validate(group)?;
         let layout = Arc::new(Layout::new(&mut request, &group.metrics)?);
-        let having = group.having.as_ref().map(|query| layout.having(query, &request)).transpose()?;
+        let having = group.having.as_ref().map(|query| Having::bind(query, &layout, &request)).transpose()?;
         let keys = Keys::open(&mut request, &group.sort)?;
         let by = GroupColumn::open(&mut request, group)?;
         let having = having.as_ref();
@@ -385,7 +380,7 @@ impl Search<'_> {
             return Ok(None);
         }
         let winner = known.value.map(|number| TopGroup { value: Stored::Number(number), row });
-        let winner = winner.filter(|only| having.is_none_or(|having| layout.passes(having, &only.row)));
+        let winner = winner.filter(|only| having.is_none_or(|having| having.passes_row(layout, &only.row)));
         let distinct = u64::from(winner.is_some());
         let winners = winner.into_iter().take(group.top).collect();
         let mut groups = found_groups::resolve(request, by, winners, None)?;

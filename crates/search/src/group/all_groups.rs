@@ -4,11 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use super::distinct_sets::DistinctSet;
 use super::group_value;
 use super::having::Having;
-use super::layout::Layout;
-use super::order_value::OrderValue;
 use super::row_table::{RowTable, ValueSpace};
 use super::{GroupOrder, TopGroup};
 use crate::engine::{
@@ -16,6 +13,7 @@ use crate::engine::{
     threads,
 };
 use crate::error::Result;
+use crate::metrics::{DistinctSet, Layout, OrderValue};
 
 /// The first groups, and statistics of all.
 pub(super) struct Found {
@@ -127,7 +125,7 @@ impl AllGroups {
     ) -> Result<u64> {
         let mut groups = 0;
         self.keys.each(&self.rows, self.layout.words(), stop, |row, key| {
-            if having.is_some_and(|having| row[0] == 0 || !self.layout.passes(having, row)) {
+            if having.is_some_and(|having| row[0] == 0 || !having.passes_row(&self.layout, row)) {
                 return;
             }
             groups += u64::from(row[0] > 0);

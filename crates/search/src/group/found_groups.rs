@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use docvalues_column::{DocAddress, Field, Lists, TermOrd, Value};
 
-use super::layout::Layout;
 use super::{GroupColumn, GroupFound, Groups, TopGroup, tuple_column};
 use crate::engine::{Request, Stored, TERM_BATCH};
 use crate::error::Result;
-use crate::metrics::Distinct;
+use crate::metrics::{Distinct, Layout};
 use crate::sort::TopDocs;
 
 /// The first groups, before their metrics are computed.

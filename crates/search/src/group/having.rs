@@ -3,9 +3,9 @@
 use docvalues_column::LogicalType;
 use docvalues_format::file::kind::from_f64;
 
-use super::{Measure, Metric};
+use crate::engine::Request;
 use crate::error::{Error, Result};
-use crate::metrics::Sum;
+use crate::metrics::{Layout, Measure, Metric, Sum};
 use crate::query::{Condition, NumberTest, Query, Tested};
 
 /// The name of the number of documents in a group.
@@ -23,6 +23,12 @@ pub(crate) enum Having {
 }
 
 impl Having {
+    /// Binds a condition to the metrics of a layout: see [`new`](Self::new).
+    pub(super) fn bind(query: &Query, layout: &Layout, request: &Request<'_>) -> Result<Having> {
+        let (metrics, logicals) = layout.metric_types(request);
+        Having::new(query, &metrics, &logicals)
+    }
+
     /// Binds a condition. The types are those of the columns of the metrics; `None` if no part has the column.
     ///
     /// # Errors
@@ -70,6 +76,11 @@ impl Having {
             (Metric::Mean(_), _) => Some(LogicalType::F64),
         };
         Ok(Having::Test(Some(at), NumberTest::new(condition, logical)?))
+    }
+
+    /// Whether the group of a row passes.
+    pub(super) fn passes_row(&self, layout: &Layout, row: &[u64]) -> bool {
+        self.passes(row[0], &|metric| layout.measure(row, metric))
     }
 
     /// Whether a group passes.

@@ -6,9 +6,9 @@ use docvalues_column::DocId;
 use hashbrown::HashMap;
 
 use super::group_value;
-use super::layout::Layout;
 use crate::engine::{Cells, Collector, Interrupt, Slot, Stored, Window, WindowBuffers};
 use crate::error::Result;
+use crate::metrics::Layout;
 use crate::sort::{Keys, TopDocs, TopKQueue};
 
 /// The position of each value among the groups to return.

@@ -9,8 +9,7 @@ use crate::engine::hash_tables::{NumberTable, ValuePart};
 use crate::engine::{Cells, Elements, Interrupt, MemoryBudget, NO_ORD, Request, Slot, Window, len_u32};
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
-use crate::group::Layout;
-use crate::metrics::{Measure, MeasureState, Metric};
+use crate::metrics::{Layout, Measure, MeasureState, Metric};
 
 /// The sub-aggregations of all buckets.
 pub(super) struct SubAggregations {

@@ -13,8 +13,8 @@ use crate::engine::{DocsByPart, Search, len_u32, memory};
 use crate::error::{Error, Result};
 #[cfg(feature = "serde")]
 use crate::group::tuple_values;
-use crate::group::{FoundGroups, Group, GroupFound, GroupOrder, Groups, Having, OrderValue, group_values};
-use crate::metrics::{Distinct, Measure, MeasureState, Metric};
+use crate::group::{FoundGroups, Group, GroupFound, GroupOrder, Groups, Having, group_values};
+use crate::metrics::{Distinct, Measure, MeasureState, Metric, OrderValue};
 use crate::sort::{Keys, read_keys};
 
 /// Groups over some parts: all of them, with the state of their metrics and their best documents. See
