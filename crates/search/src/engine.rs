@@ -40,7 +40,8 @@ mod window;
 
 pub(crate) use collector::{Collector, Competitive, PassPart};
 pub(crate) use columns::{
-    ColumnSet, ColumnView, Columns, Elements, PartColumns, Slot, TERM_BATCH, TermSpace, bounds, filter,
+    ColumnSet, ColumnView, Columns, Elements, PartColumns, Slot, TERM_BATCH, TermSpace, filter_numbers,
+    value_bounds,
 };
 pub(crate) use constant::{ConstantColumn, is_constant};
 pub(crate) use docs::len_u32;

@@ -175,7 +175,7 @@ impl Search<'_> {
     ///
     /// As [`facet`](Self::facet).
     pub fn facets<'d>(&self, docs: impl Into<DocsByPart<'d>>, facets: &[Facet]) -> Result<Vec<FacetCounts>> {
-        let mut request = self.begin(docs.into())?;
+        let mut request = Request::open(self, docs.into())?;
         let bytes = request.memory() / facets.len().max(1);
         let counters = facets.iter().map(|facet| FacetCounter::new(&mut request, facet, bytes));
         let counters = counters.collect::<Result<Vec<_>>>()?;

@@ -319,7 +319,7 @@ impl Search<'_> {
         group: &Group,
         are_all: bool,
     ) -> Result<FoundGroups> {
-        let mut request = self.begin(docs)?;
+        let mut request = Request::open(self, docs)?;
         let fields = group.by.iter().map(|name| self.group_field(name)).collect::<Result<Vec<_>>>()?;
         validate(group)?;
         let layout = Arc::new(Layout::new(&mut request, &group.metrics)?);
@@ -342,7 +342,7 @@ impl Search<'_> {
         }
         let docs = if group.docs > 0 && !found.winners.is_empty() {
             let groups = GroupIndex::new(found.winners.iter().map(|winner| &winner.value));
-            let most = most_threads(&request, &keys, found.winners.len(), group.docs);
+            let most = max_threads(&request, &keys, found.winners.len(), group.docs);
             request.run(SecondPass::new(by.slot, groups).best(keys, group.docs, most))?.finish().1
         } else {
             None
@@ -434,7 +434,7 @@ fn kept_docs(request: &Request<'_>, groups: usize, docs: usize) -> usize {
 }
 
 /// The most threads whose best documents fit the memory limit. One always fits, since its documents are returned.
-fn most_threads(request: &Request<'_>, keys: &Keys, groups: usize, docs: usize) -> usize {
+fn max_threads(request: &Request<'_>, keys: &Keys, groups: usize, docs: usize) -> usize {
     request.memory() / kept_docs(request, groups, docs).saturating_mul(keys.bytes()).max(1)
 }
 
@@ -457,7 +457,7 @@ fn by_best(
     };
     let mut pass = SecondPass::new(by.slot, GroupIndex::new(values.iter())).accumulate(&layout);
     if group.docs > 0 {
-        let most = most_threads(request, &keys, values.len(), group.docs);
+        let most = max_threads(request, &keys, values.len(), group.docs);
         pass = pass.best(keys, group.docs, most);
     }
     let pass = request.run(pass)?;

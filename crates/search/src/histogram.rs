@@ -217,7 +217,7 @@ impl Search<'_> {
         docs: impl Into<DocsByPart<'d>>,
         histogram: &Histogram,
     ) -> Result<HistogramCounts> {
-        let mut request = self.begin(docs.into())?;
+        let mut request = Request::open(self, docs.into())?;
         let bytes = request.memory();
         let counter = BucketCounter::new(&mut request, histogram, bytes)?;
         request.run(counter)?.finish(&request)
@@ -348,8 +348,8 @@ impl Collector for BucketCounter {
         BucketCounter { slot, buckets, counts, docs, missing, outside, last, is_known, sub }
     }
 
-    fn most_threads(&self) -> usize {
-        self.sub.as_ref().map_or(usize::MAX, SubAggregations::most_threads)
+    fn max_threads(&self) -> usize {
+        self.sub.as_ref().map_or(usize::MAX, SubAggregations::max_threads)
     }
 
     fn is_idle(&self) -> bool {
@@ -360,9 +360,9 @@ impl Collector for BucketCounter {
         if self.is_known {
             return Ok(());
         }
-        window.read_own(self.slot)?;
+        window.read_stored(self.slot)?;
         self.docs += window.len() as u64;
-        let cells = window.own_cells(self.slot);
+        let cells = window.stored_cells(self.slot);
         self.missing += cells.missing();
         match cells {
             Cells::Numbers(numbers) => match &mut self.sub {

@@ -320,7 +320,7 @@ impl Search<'_> {
     ///
     /// As [`stats`](Self::stats).
     pub fn stats_of<'d>(&self, docs: impl Into<DocsByPart<'d>>, stats: &[Stats]) -> Result<Vec<ColumnStats>> {
-        let mut request = self.begin(docs.into())?;
+        let mut request = Request::open(self, docs.into())?;
         let bytes = request.memory() / stats.len().max(1);
         let plans = stats.iter().map(|stats| plan(&mut request, stats, bytes)).collect::<Result<Vec<_>>>()?;
         let (plans, reading): (Vec<_>, Vec<_>) = plans.into_iter().unzip();

@@ -307,7 +307,7 @@ impl Slot {
 
 /// A range that contains all numbers of a column, or all ords as numbers; empty if there are none. `None` for byte
 /// strings.
-pub(crate) fn bounds(column: &dyn Column) -> Option<RangeInclusive<i64>> {
+pub(crate) fn value_bounds(column: &dyn Column) -> Option<RangeInclusive<i64>> {
     match column.values() {
         Values::Numbers(_) => Some(column.info().bounds.range()),
         Values::Ords(_, terms) => Some(0..=i64::from(terms.term_count()) - 1),
@@ -315,17 +315,17 @@ pub(crate) fn bounds(column: &dyn Column) -> Option<RangeInclusive<i64>> {
     }
 }
 
-/// Sets the bits of the documents with a number, or an ord as a number, in `wanted`.
-pub(crate) fn filter(
+/// Sets the bits of the documents with a number, or an ord as a number, in `numbers`.
+pub(crate) fn filter_numbers(
     column: &dyn Column,
     docs: DocRange,
-    wanted: &RangeInclusive<i64>,
-    bits: &mut [u64],
+    numbers: &RangeInclusive<i64>,
+    found: &mut [u64],
     pruned: &mut Pruning,
 ) -> Result<()> {
     match column.values() {
-        Values::Numbers(rows) => rows.filter(docs, wanted, bits, pruned)?,
-        Values::Ords(rows, _) => rows.filter(docs, &ords(wanted), bits, pruned)?,
+        Values::Numbers(rows) => rows.filter(docs, numbers, found, pruned)?,
+        Values::Ords(rows, _) => rows.filter(docs, &ords(numbers), found, pruned)?,
         Values::Bytes(_) => {}
     }
     Ok(())

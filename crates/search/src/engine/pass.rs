@@ -86,7 +86,7 @@ impl Pass<'_> {
         if collector.is_idle() {
             return Ok(collector);
         }
-        let threads = self.threads.min(collector.most_threads());
+        let threads = self.threads.min(collector.max_threads());
         // Two chunks are enough to know that there are several.
         if threads > 1 && self.chunks().nth(1).is_some() {
             return self.run_on_threads(threads, collector);
@@ -263,7 +263,7 @@ impl Worker {
         wanted.clear();
         let mut open = retain::GroupBits::default();
         let finely = list.len() > docs.len() / DOCS_PER_GROUP as usize;
-        collector.competitive_groups(pass.part.columns, docs, finely, &mut open)?;
+        collector.groups_to_visit(pass.part.columns, docs, finely, &mut open)?;
         if open.iter().any(|word| *word != 0) {
             retain(list, &open, &mut wanted);
         }
@@ -353,7 +353,7 @@ impl Worker {
         const WORDS: usize = DOCS_PER_GROUP as usize / 64;
         let finely = count > block.len() / DOCS_PER_GROUP as usize;
         let mut open = [0; (BLOCK / DOCS_PER_GROUP) as usize / 64];
-        collector.competitive_groups(pass.part.columns, block, finely, &mut open)?;
+        collector.groups_to_visit(pass.part.columns, block, finely, &mut open)?;
         self.wanted.clear();
         self.wanted.resize(words.len(), 0);
         for group in bits::ones(&open) {
@@ -386,7 +386,7 @@ impl Worker {
         let len = max_window_docs(pass.part.columns);
         for (docs, bits) in block.chunks(len).zip(self.wanted.chunks(len / 64)) {
             pass.stop.check()?;
-            collector.collect(&mut Window::most(docs, bits, pass.part.columns, &mut self.buffers))?;
+            collector.collect(&mut Window::of_bits(docs, bits, pass.part.columns, &mut self.buffers))?;
         }
         Ok(())
     }

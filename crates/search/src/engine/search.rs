@@ -217,7 +217,7 @@ impl<'s> Search<'s> {
     }
 
     /// The memory limit for results with an entry per document.
-    pub(crate) fn most_memory(&self) -> usize {
+    pub(crate) fn docs_memory(&self) -> usize {
         self.memory.unwrap_or(usize::MAX)
     }
 

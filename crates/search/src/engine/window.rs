@@ -42,7 +42,7 @@ enum WindowDocs<'a> {
     Batch(BatchDocs<'a>),
     /// Most documents of a range: those whose bits are set. Columns are read as a run and reduced to them, because a
     /// list is gathered at less than half the speed.
-    Most {
+    Bits {
         docs: DocRange,
         bits: &'a [u64],
         len: usize,
@@ -174,21 +174,21 @@ impl<'a> Window<'a> {
     }
 
     /// A window over the documents of a range whose bits are set, if these are most of them.
-    pub(crate) fn most(
+    pub(crate) fn of_bits(
         docs: DocRange,
         bits: &'a [u64],
         columns: PartColumns<'a>,
         buffers: &'a mut WindowBuffers,
     ) -> Window<'a> {
-        let most = WindowDocs::Most { docs, bits, len: bits::count(bits), list: OnceCell::new() };
-        Window { docs: most, ..Window::new(BatchDocs::List(&[]), columns, buffers) }
+        let docs = WindowDocs::Bits { docs, bits, len: bits::count(bits), list: OnceCell::new() };
+        Window { docs, ..Window::new(BatchDocs::List(&[]), columns, buffers) }
     }
 
     /// The number of documents.
     pub(crate) fn len(&self) -> usize {
         match &self.docs {
             WindowDocs::Batch(docs) => docs.len(),
-            WindowDocs::Most { len, .. } => *len,
+            WindowDocs::Bits { len, .. } => *len,
         }
     }
 
@@ -202,7 +202,7 @@ impl<'a> Window<'a> {
         match &self.docs {
             WindowDocs::Batch(BatchDocs::Run(docs)) => DocId::new(docs.start + len_u32(at)),
             WindowDocs::Batch(BatchDocs::List(docs)) => docs[at],
-            WindowDocs::Most { docs, bits, list, .. } => {
+            WindowDocs::Bits { docs, bits, list, .. } => {
                 let listed = || {
                     let mut list = Vec::new();
                     bits::push_docs(bits, docs.start, &mut list);
@@ -226,7 +226,7 @@ impl<'a> Window<'a> {
     ///
     /// [`Columns::read_as_ids`]: super::columns::Columns::read_as_ids
     pub(crate) fn read(&mut self, slot: Slot) -> Result<()> {
-        self.read_own(slot)?;
+        self.read_stored(slot)?;
         let (state, read) = &mut self.buffers.read[slot.index()];
         if *state == State::Values {
             *state = State::Keys;
@@ -241,12 +241,12 @@ impl<'a> Window<'a> {
     }
 
     /// As [`read`](Self::read), with the stored numbers and the part's own ords.
-    pub(crate) fn read_own(&mut self, slot: Slot) -> Result<()> {
+    pub(crate) fn read_stored(&mut self, slot: Slot) -> Result<()> {
         let (state, read) = &mut self.buffers.read[slot.index()];
         if *state == State::Nothing {
             match &self.docs {
                 WindowDocs::Batch(docs) => read.read(self.columns.get(slot), *docs)?,
-                WindowDocs::Most { docs, bits, .. } => {
+                WindowDocs::Bits { docs, bits, .. } => {
                     read.read(self.columns.get(slot), BatchDocs::Run(*docs))?;
                     read.retain(bits);
                 }
@@ -268,7 +268,7 @@ impl<'a> Window<'a> {
 
     /// The values of a column that [`read`](Self::read) has read.
     pub(crate) fn cells(&self, slot: Slot) -> Cells<'_> {
-        let cells = self.there(slot, State::Keys).cells();
+        let cells = self.read_column(slot, State::Keys).cells();
         let ids = &self.buffers.ids[slot.index()];
         let one_zero = &self.buffers.one_zero[slot.index()];
         let has_negative_zero = value::has_negative_zero(self.column(slot).info());
@@ -284,20 +284,21 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// The values of a column that [`read_own`](Self::read_own) has read: numbers as stored, and ords of the part.
-    pub(crate) fn own_cells(&self, slot: Slot) -> Cells<'_> {
-        self.there(slot, State::Values).cells()
+    /// The values of a column that [`read_stored`](Self::read_stored) has read: stored numbers, and ords of the part.
+    pub(crate) fn stored_cells(&self, slot: Slot) -> Cells<'_> {
+        self.read_column(slot, State::Values).cells()
     }
 
     /// The numbers of a numeric column. It must have been read.
     pub(crate) fn numbers(&self, slot: Slot) -> Numbers<'_> {
-        match self.there(slot, State::Values) {
+        match self.read_column(slot, State::Values) {
             WindowColumn::Numbers(read) => Numbers { values: read.values(), present: read.present() },
             WindowColumn::Ords(_) | WindowColumn::Bytes(_) => Numbers { values: &[], present: None },
         }
     }
 
-    fn there(&self, slot: Slot, least: State) -> &WindowColumn {
+    /// A column that has been read, at least to this state.
+    fn read_column(&self, slot: Slot, least: State) -> &WindowColumn {
         let (state, read) = &self.buffers.read[slot.index()];
         debug_assert!(*state >= least, "a column is read before it is looked at");
         read

@@ -178,7 +178,7 @@ impl Collector for FacetCounter {
         matches!(self.counts, Counts::Constant(_) | Counts::Later)
     }
 
-    fn most_threads(&self) -> usize {
+    fn max_threads(&self) -> usize {
         match &self.counts {
             Counts::Ords(counts) | Counts::Dense(_, counts) => self.budget.bytes() / counts.bytes().max(1),
             _ => usize::MAX,
@@ -215,8 +215,8 @@ impl Collector for FacetCounter {
         }
         self.docs += window.len() as u64;
         if self.own.is_some() {
-            window.read_own(self.slot)?;
-            let ords = match window.own_cells(self.slot) {
+            window.read_stored(self.slot)?;
+            let ords = match window.stored_cells(self.slot) {
                 Cells::Ords(ords) => ords,
                 Cells::OrdLists(lists) => {
                     self.missing += lists.lens().filter(|len| *len == 0).count() as u64;

@@ -151,7 +151,7 @@ impl Collector for AllGroups {
         AllGroups::new(self.by, keys, layout, sets, Arc::clone(&self.budget))
     }
 
-    fn most_threads(&self) -> usize {
+    fn max_threads(&self) -> usize {
         match self.keys {
             _ if self.layout.depends_on_order() => 1,
             RowTable::Dense { .. } => self.budget.bytes() / size_of_val(self.rows.as_slice()).max(1),

@@ -13,7 +13,7 @@ use docvalues_column::{
 };
 
 use super::tuple_column::{push_bytes, push_number, push_optional};
-use crate::engine::{ColumnSet, bounds, value};
+use crate::engine::{ColumnSet, value, value_bounds};
 
 /// The numbers of the tuples of some columns with one value a document.
 pub(super) struct TupleNumbers {
@@ -102,7 +102,7 @@ impl TupleNumbers {
 
 impl Digit {
     fn new(column: &Arc<dyn Column>, with_missing: bool) -> Option<Digit> {
-        let bounds = bounds(&**column)?;
+        let bounds = value_bounds(&**column)?;
         let has_negative_zero = value::has_negative_zero(column.info());
         let one_zero = |number| if has_negative_zero { value::one_zero(number) } else { number };
         let (first, last) = (one_zero(*bounds.start()), one_zero(*bounds.end()));

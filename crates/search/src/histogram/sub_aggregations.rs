@@ -72,7 +72,7 @@ impl SubAggregations {
         }
     }
 
-    pub(super) fn most_threads(&self) -> usize {
+    pub(super) fn max_threads(&self) -> usize {
         if self.layout.depends_on_order() { 1 } else { usize::MAX }
     }
 

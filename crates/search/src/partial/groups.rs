@@ -9,7 +9,7 @@ use super::keyed::{KeyedDoc, all_parts, merge_docs, shifted};
 use super::measure;
 use super::value::PartialValue;
 use super::{check_same, merge_sorted};
-use crate::engine::{DocsByPart, Search, len_u32, memory};
+use crate::engine::{DocsByPart, Request, Search, len_u32, memory};
 use crate::error::{Error, Result};
 #[cfg(feature = "serde")]
 use crate::group::tuple_values;
@@ -143,7 +143,7 @@ impl Search<'_> {
             return Err(Error::Memory { bytes: all.saturating_mul(EACH as u64) });
         }
         let best: Vec<_> = found.groups.iter().flat_map(|group| &group.docs).copied().collect();
-        let mut request = self.begin(docs)?;
+        let mut request = Request::open(self, docs)?;
         let keys = Keys::open(&mut request, &group.sort)?;
         let mut entries = read_keys(&request, &keys, &best)?.into_iter().map(KeyedDoc::from);
         let (mut groups, mut bytes) = (Vec::with_capacity(found.groups.len()), 0);

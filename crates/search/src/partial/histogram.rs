@@ -4,7 +4,7 @@ use super::column::PartialColumn;
 use super::facet::{ValueCounts, all_values};
 use super::measure;
 use super::{check_same, merge_sorted};
-use crate::engine::{DocsByPart, Search, memory};
+use crate::engine::{DocsByPart, Request, Search, memory};
 use crate::error::{Error, Result};
 use crate::histogram::{Bucket, BucketCounter, Buckets, FoundBucket, Histogram, HistogramCounts};
 use crate::metrics::{Measure, MeasureState};
@@ -75,7 +75,7 @@ impl Search<'_> {
         histogram: &Histogram,
     ) -> Result<PartialHistogram> {
         let column = |name: &str| PartialColumn::open(self, name);
-        let mut request = self.begin(docs.into())?;
+        let mut request = Request::open(self, docs.into())?;
         let mut partial = PartialHistogram {
             histogram: histogram.clone(),
             column: column(&histogram.column)?,

@@ -67,7 +67,7 @@ impl Search<'_> {
     pub fn partial_stats<'d>(&self, docs: impl Into<DocsByPart<'d>>, asked: &Stats) -> Result<PartialStats> {
         let docs = docs.into();
         let column = PartialColumn::open(self, &asked.column)?;
-        let mut request = self.begin(docs)?;
+        let mut request = Request::open(self, docs)?;
         let plain = Stats { distinct: false, ..asked.clone() };
         let (plan, (numbers, terms, _)) = stats::plan(&mut request, &plain, self.pass_memory())?;
         let (numbers, terms, _) = request.run((numbers, terms, None::<DistinctValues>))?;

@@ -5,7 +5,7 @@ use docvalues_column::{DocAddress, SortKey, Value};
 use super::check_same;
 use super::column::PartialColumn;
 use super::keyed::{KeyedDoc, all_parts, merge_docs, shifted};
-use crate::engine::{DocsByPart, Search, len_u32};
+use crate::engine::{DocsByPart, Request, Search, len_u32};
 use crate::error::Result;
 use crate::sort::{Keys, read_keys};
 
@@ -65,7 +65,7 @@ impl Search<'_> {
         let docs = docs.into();
         let found = self.top(docs, keys, top)?;
         let columns = keys.iter().map(|key| PartialColumn::open(self, &key.column)).collect::<Result<_>>()?;
-        let mut request = self.begin(docs)?;
+        let mut request = Request::open(self, docs)?;
         let opened = Keys::open(&mut request, keys)?;
         let docs = read_keys(&request, &opened, &found)?.into_iter().map(KeyedDoc::from).collect();
         Ok(PartialTop { keys: keys.to_vec(), top, columns, parts: len_u32(request.parts()), docs })

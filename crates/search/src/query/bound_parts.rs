@@ -88,7 +88,7 @@ impl Search<'_> {
     fn bind_part(&self, query: &Query, part: usize, patterns: &CompiledPatterns) -> Result<BoundQuery> {
         let bound =
             query.bind_with(&self.source(part), patterns, &self.stop)?.live(self.parts[part].live().cloned());
-        Ok(bound.threads(self.threads).limited(&self.stop, self.most_memory()))
+        Ok(bound.threads(self.threads).limited(&self.stop, self.docs_memory()))
     }
 
     /// Returns the documents that match `query`. If all match, [`DocsByPart::All`] is cheaper than a set.

@@ -14,7 +14,7 @@ use super::pattern::Matcher;
 use super::range_set::{End, RangeSet};
 use crate::Result;
 use crate::describe::with_separators;
-use crate::engine::{bounds, filter, skip};
+use crate::engine::{filter_numbers, skip, value_bounds};
 
 /// The most ranges of numbers to evaluate by one filter call each; for more, every value is read and looked up.
 const MAX_FILTERS: usize = 8;
@@ -146,7 +146,7 @@ impl ConditionFilter {
             WantedSet::Exists => (1.0, 1.0, 0.02),
             WantedSet::Numbers(members) => {
                 let span = |bounds: RangeInclusive<i64>| bounds.end().abs_diff(*bounds.start()) as f64 + 1.0;
-                let values = members.count() / bounds(&*self.column).map_or(1.0, span).max(1.0);
+                let values = members.count() / value_bounds(&*self.column).map_or(1.0, span).max(1.0);
                 let cost = match (info.is_multi_valued(), self.column.values()) {
                     (true, _) => 1.5,
                     (false, Values::Ords(..)) => 0.15,
@@ -173,7 +173,7 @@ impl ConditionFilter {
             (WantedSet::Exists, _) => self.column.exists(docs, bits)?,
             (WantedSet::Numbers(members), _) if members.ranges.len() <= self.most_filters() => {
                 for range in &members.ranges {
-                    filter(&*self.column, docs, range, bits, pruned)?;
+                    filter_numbers(&*self.column, docs, range, bits, pruned)?;
                 }
             }
             (WantedSet::Numbers(members), Values::Numbers(rows)) => {
@@ -264,8 +264,10 @@ impl ConditionFilter {
         let WantedSet::Numbers(members) = &self.want else { return Ok(docs) };
         match members.ranges.as_slice() {
             [] => Ok(docs.clip(docs.start)),
-            [first, .., last] => skip::span(&*self.column, docs, &(*first.start()..=*last.end()), pruned),
-            [only] => skip::span(&*self.column, docs, only, pruned),
+            [first, .., last] => {
+                skip::range_that_may_hold(&*self.column, docs, &(*first.start()..=*last.end()), pruned)
+            }
+            [only] => skip::range_that_may_hold(&*self.column, docs, only, pruned),
         }
     }
 
@@ -274,11 +276,11 @@ impl ConditionFilter {
         self.column.info().with_value.exact().filter(|_| matches!(self.want, WantedSet::Exists))
     }
 
-    /// The number of matching documents, if zones decide all but `most` documents: see [`skip::count`].
+    /// The number of matching documents, if zones decide all but `most` documents: see [`skip::count_by_zones`].
     pub(super) fn count_by_zones(&self, most: &mut usize) -> Result<Option<u64>> {
         match &self.want {
             WantedSet::Numbers(Members { ranges, .. }) if ranges.len() == 1 => {
-                skip::count(&*self.column, &ranges[0], most)
+                skip::count_by_zones(&*self.column, &ranges[0], most)
             }
             _ => Ok(None),
         }

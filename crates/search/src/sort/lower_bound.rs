@@ -62,7 +62,7 @@ fn best(part: &PassPart<'_>, keys: &Keys) -> Result<Option<DocRange>> {
         return Ok(None);
     };
     let best = if key.descending { *bounds.end() } else { *bounds.start() };
-    let found = skip::first(column, DocRange::new(0, part.total), &(best..=best))?;
+    let found = skip::first_zone(column, DocRange::new(0, part.total), &(best..=best))?;
     Ok(found.map(|zone| zone.clip(zone.start.saturating_add(ZONE_DOCS))))
 }
 

@@ -63,7 +63,7 @@ impl Cursor<'_> {
             if !docs.is_empty() {
                 let columns = request.columns_of(self.part);
                 let mut window = Window::new(BatchDocs::List(docs), columns, &mut self.buffers);
-                keys.as_slice().iter().try_for_each(|key| window.read_own(key.slot))?;
+                keys.as_slice().iter().try_for_each(|key| window.read_stored(key.slot))?;
                 for at in (0..docs.len()).rev() {
                     self.read.push(keys.entry(&window, at)?);
                 }

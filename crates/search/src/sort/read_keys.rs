@@ -39,6 +39,6 @@ pub(crate) fn read_keys(request: &Request<'_>, keys: &Keys, docs: &[DocAddress])
 }
 
 fn read_window(keys: &Keys, window: &mut Window<'_>) -> Result<Vec<Entry>> {
-    keys.as_slice().iter().try_for_each(|key| window.read_own(key.slot))?;
+    keys.as_slice().iter().try_for_each(|key| window.read_stored(key.slot))?;
     (0..window.len()).map(|at| keys.entry(window, at)).collect()
 }

@@ -234,7 +234,7 @@ fn read(
     threads::each(windows, &mut buffers, |buffers, (docs, items)| {
         request.stop().check()?;
         let mut window = Window::new(as_run_if_whole(docs), columns, buffers);
-        window.read_own(key.slot)?;
+        window.read_stored(key.slot)?;
         scale.put(&window, docs, items)
     })?;
     Ok(items)

@@ -171,7 +171,7 @@ impl Collector for DistinctValues {
         matches!(self.seen, DistinctState::Constant(_) | DistinctState::Later(..))
     }
 
-    fn most_threads(&self) -> usize {
+    fn max_threads(&self) -> usize {
         let each = match &self.seen {
             DistinctState::Constant(_) | DistinctState::Later(..) => return usize::MAX,
             DistinctState::Ords(seen) | DistinctState::Dense(_, seen) => size_of_val(seen.as_slice()),

@@ -67,8 +67,8 @@ impl Collector for NumberCounts {
         if self.is_known || self.budget.is_over() {
             return Ok(());
         }
-        window.read_own(self.slot)?;
-        match window.own_cells(self.slot) {
+        window.read_stored(self.slot)?;
+        match window.stored_cells(self.slot) {
             Cells::Numbers(numbers) => numbers.each(|_, number| self.count(number, 1)),
             Cells::NumberLists(lists) => lists.items().iter().for_each(|number| self.count(*number, 1)),
             Cells::Ords(_) | Cells::OrdLists(_) | Cells::Bytes(_) => {}

@@ -98,8 +98,8 @@ impl Collector for NumberStats {
         if self.is_known {
             return Ok(());
         }
-        window.read_own(self.slot)?;
-        let cells = window.own_cells(self.slot);
+        window.read_stored(self.slot)?;
+        let cells = window.stored_cells(self.slot);
         self.now.docs += window.len() as u64;
         self.now.missing += cells.missing();
         match cells {

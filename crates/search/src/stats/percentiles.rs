@@ -121,8 +121,8 @@ impl Collector for Counter {
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-        window.read_own(self.slot)?;
-        match window.own_cells(self.slot) {
+        window.read_stored(self.slot)?;
+        match window.stored_cells(self.slot) {
             Cells::Numbers(numbers) if numbers.present.is_none() => self.count(numbers.values),
             Cells::Numbers(numbers) => numbers.each(|_, number| self.count(&[number])),
             Cells::NumberLists(lists) => self.count(lists.items()),

@@ -93,8 +93,8 @@ impl Collector for TermStats {
         if self.is_known {
             return Ok(());
         }
-        window.read_own(self.slot)?;
-        let cells = window.own_cells(self.slot);
+        window.read_stored(self.slot)?;
+        let cells = window.stored_cells(self.slot);
         self.docs += window.len() as u64;
         self.missing += cells.missing();
         match cells {
