@@ -1,6 +1,10 @@
 //! Errors of searches.
 
+mod query_error;
+
 use docvalues_column::{Kind, LogicalType};
+
+pub use query_error::QueryError;
 
 /// The error of one part of a search.
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +65,7 @@ pub enum Error {
     },
     /// A query has a syntax error, or does not fit the columns.
     #[error(transparent)]
-    Query(#[from] crate::query::QueryError),
+    Query(#[from] QueryError),
     /// A value is invalid for its column's type, or does not fit the requested format.
     #[error("column \"{field}\": document {doc} {what}")]
     Value {

@@ -24,9 +24,7 @@ use std::sync::Arc;
 
 use docvalues_column::{Bitset, DocAddress, DocId, Field, bits};
 
-use crate::Search;
-use crate::docs::{Docs, len_u32};
-use crate::docs_by_part::{DocSet, DocsByPart};
+use crate::engine::{DocSet, Docs, DocsByPart, Search, len_u32};
 use crate::error::Result;
 
 pub use chunk::{Cell, Chunk, ChunkColumn, DocTerms, NumberLists, Numbers, Row, StringLists, Strings};

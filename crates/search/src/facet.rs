@@ -19,10 +19,8 @@ mod top_values;
 
 use docvalues_column::{Field, Value};
 
-use crate::columns::Slot;
+use crate::engine::{DocsByPart, Request, Search, Slot, hash_tables};
 use crate::error::Result;
-use crate::open_request::Request;
-use crate::{DocsByPart, Search, hash_tables};
 use counter::Counts;
 pub(crate) use counter::FacetCounter;
 use finish::FacetResult;
@@ -177,7 +175,7 @@ impl Search<'_> {
     ///
     /// As [`facet`](Self::facet).
     pub fn facets<'d>(&self, docs: impl Into<DocsByPart<'d>>, facets: &[Facet]) -> Result<Vec<FacetCounts>> {
-        let mut request = self.begin(docs.into())?;
+        let mut request = Request::open(self, docs.into())?;
         let bytes = request.memory() / facets.len().max(1);
         let counters = facets.iter().map(|facet| FacetCounter::new(&mut request, facet, bytes));
         let counters = counters.collect::<Result<Vec<_>>>()?;

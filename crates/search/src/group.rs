@@ -18,13 +18,9 @@
 
 mod all_groups;
 mod best_groups;
-mod distinct_sets;
 mod found_groups;
 mod group_value;
 mod having;
-mod layout;
-mod metric;
-mod order_value;
 mod row_table;
 mod second_pass;
 mod tuple_column;
@@ -34,27 +30,20 @@ use std::sync::Arc;
 
 use docvalues_column::{DocAddress, Field, SortKey, Value};
 
-use crate::columns::Slot;
+use crate::engine::{DocsByPart, Request, Search, Slot, Stored, memory};
 use crate::error::{Error, Result};
-use crate::open_request::Request;
+use crate::metrics::{Distinct, Layout};
+pub use crate::metrics::{Measure, Metric};
+use crate::query::Query;
 use crate::sort::{Keys, TopKCollector};
-use crate::stats::Distinct;
-use crate::value::Stored;
-use crate::{DocsByPart, Query, Search, memory};
 use best_groups::BestGroups;
 pub(crate) use found_groups::{FoundGroups, values as group_values};
 pub(crate) use having::Having;
-pub(crate) use layout::Layout;
-pub use metric::{Measure, Metric};
-pub(crate) use order_value::OrderValue;
 use second_pass::{GroupIndex, SecondPass};
-pub(crate) use tuple_column::TupleColumn;
+use tuple_column::TupleColumn;
 #[cfg(feature = "serde")]
 pub(crate) use tuple_column::values as tuple_values;
-pub(crate) use tuple_numbers::TupleNumbers;
-
-/// Terms to look up at once.
-pub(crate) const TERM_BATCH: usize = 1 << 12;
+use tuple_numbers::TupleNumbers;
 
 /// A request to group documents by the values of a column.
 ///
@@ -79,7 +68,7 @@ pub struct Group {
     pub by: Vec<String>,
     /// A condition on the groups to return, if any: on `count`, and on the [metrics](Self::metrics) by their
     /// [names](Metric::name), such as `sum(size)`.
-    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::query"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::query::serial"))]
     pub having: Option<Query>,
     /// The most groups to return.
     pub top: usize,
@@ -88,7 +77,7 @@ pub struct Group {
     /// The most documents to return for each group.
     pub docs: usize,
     /// The order of the documents in a group. Ties are ordered by document id.
-    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::sort_keys"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::sort_keys"))]
     pub sort: Vec<SortKey>,
     /// Metrics to compute for each group.
     pub metrics: Vec<Metric>,
@@ -181,6 +170,28 @@ pub struct GroupFound {
     pub docs: Vec<DocAddress>,
     /// Its metrics, in the order of the request; `None` if no document has a number.
     pub metrics: Vec<Option<Measure>>,
+}
+
+/// The column to group by; of several columns, with the tuples that its numbers stand for.
+struct GroupColumn {
+    slot: Slot,
+    tuples: Option<Arc<TupleNumbers>>,
+}
+
+impl GroupColumn {
+    /// Opens the column. Call it after all columns that are opened by name: tuples have none.
+    fn open(request: &mut Request<'_>, group: &Group) -> Result<GroupColumn> {
+        if let ([only], false) = (group.by.as_slice(), group.with_missing) {
+            return Ok(GroupColumn { slot: request.id_slot(only)?, tuples: None });
+        }
+        let sets = group.by.iter().map(|name| request.column_set(name)).collect::<Result<Vec<_>>>()?;
+        let numbers = (request.parts() == 1).then(|| TupleNumbers::over(&sets, group.with_missing)).flatten();
+        let (set, tuples) = match numbers {
+            Some((set, tuples)) => (set, Some(tuples)),
+            None => (TupleColumn::over(&sets, request.parts(), group.with_missing), None),
+        };
+        Ok(GroupColumn { slot: request.add_unnamed(set), tuples })
+    }
 }
 
 /// A group to return: its value, with an ord for a term, and its accumulators.
@@ -308,25 +319,21 @@ impl Search<'_> {
         group: &Group,
         are_all: bool,
     ) -> Result<FoundGroups> {
-        let mut request = self.begin(docs)?;
+        let mut request = Request::open(self, docs)?;
         let fields = group.by.iter().map(|name| self.group_field(name)).collect::<Result<Vec<_>>>()?;
         validate(group)?;
         let layout = Arc::new(Layout::new(&mut request, &group.metrics)?);
-        let having = group.having.as_ref().map(|query| layout.having(query, &request)).transpose()?;
+        let having = group.having.as_ref().map(|query| Having::bind(query, &layout, &request)).transpose()?;
         let keys = Keys::open(&mut request, &group.sort)?;
-        // Last, since tuples have no name, and the others are found by name.
-        let by = match group.by.as_slice() {
-            [only] if !group.with_missing => request.id_slot(only)?,
-            several => request.tuple_slot(several, group.with_missing)?,
-        };
+        let by = GroupColumn::open(&mut request, group)?;
         let having = having.as_ref();
-        if let Some(groups) = self.one_group(docs, &request, (by, &layout, having), group)? {
+        if let Some(groups) = self.one_group(docs, &request, (&by, &layout, having), group)? {
             return Ok(FoundGroups { fields, ..groups });
         }
         if group.order == GroupOrder::Best {
-            return Ok(FoundGroups { fields, ..by_best(&request, by, layout, keys, group)? });
+            return Ok(FoundGroups { fields, ..by_best(&request, &by, layout, keys, group)? });
         }
-        let found = all_groups::find(&request, by, &layout, (group.order, group.top, having))?;
+        let found = all_groups::find(&request, by.slot, &layout, (group.order, group.top, having))?;
         if are_all {
             let each = layout.bytes() + size_of::<TopGroup>();
             let rows = usize::try_from(found.distinct).unwrap_or(usize::MAX).saturating_mul(each);
@@ -335,12 +342,12 @@ impl Search<'_> {
         }
         let docs = if group.docs > 0 && !found.winners.is_empty() {
             let groups = GroupIndex::new(found.winners.iter().map(|winner| &winner.value));
-            let most = most_threads(&request, &keys, found.winners.len(), group.docs);
-            request.run(SecondPass::new(by, groups).best(keys, group.docs, most))?.finish().1
+            let most = max_threads(&request, &keys, found.winners.len(), group.docs);
+            request.run(SecondPass::new(by.slot, groups).best(keys, group.docs, most))?.finish().1
         } else {
             None
         };
-        let groups = found_groups::resolve(&request, by, found.winners, docs)?;
+        let groups = found_groups::resolve(&request, &by, found.winners, docs)?;
         let (distinct, docs, missing) = (Some(found.distinct), found.docs, found.missing);
         Ok(FoundGroups { fields, groups, distinct, docs, missing, layout })
     }
@@ -356,16 +363,16 @@ impl Search<'_> {
     }
 
     /// The only group, or none, if column descriptions have the answer: see
-    /// [`ConstantColumn`](crate::constant::ConstantColumn).
+    /// [`ConstantColumn`](crate::engine::ConstantColumn).
     fn one_group(
         &self,
         docs: DocsByPart<'_>,
         request: &Request<'_>,
-        (by, layout, having): (Slot, &Arc<Layout>, Option<&Having>),
+        (by, layout, having): (&GroupColumn, &Arc<Layout>, Option<&Having>),
         group: &Group,
     ) -> Result<Option<FoundGroups>> {
-        let Some(known) = request.constant(by) else { return Ok(None) };
-        let known = known.with_one_zero(request.columns().get(by));
+        let Some(known) = request.constant(by.slot) else { return Ok(None) };
+        let known = known.with_one_zero(request.columns().get(by.slot));
         let has_all = known.with_value == known.docs;
         let needs_docs = group.docs > 0 || !group.metrics.is_empty();
         let Some(row) = layout.constant(request, known.with_value) else { return Ok(None) };
@@ -373,7 +380,7 @@ impl Search<'_> {
             return Ok(None);
         }
         let winner = known.value.map(|number| TopGroup { value: Stored::Number(number), row });
-        let winner = winner.filter(|only| having.is_none_or(|having| layout.passes(having, &only.row)));
+        let winner = winner.filter(|only| having.is_none_or(|having| having.passes_row(layout, &only.row)));
         let distinct = u64::from(winner.is_some());
         let winners = winner.into_iter().take(group.top).collect();
         let mut groups = found_groups::resolve(request, by, winners, None)?;
@@ -427,14 +434,14 @@ fn kept_docs(request: &Request<'_>, groups: usize, docs: usize) -> usize {
 }
 
 /// The most threads whose best documents fit the memory limit. One always fits, since its documents are returned.
-fn most_threads(request: &Request<'_>, keys: &Keys, groups: usize, docs: usize) -> usize {
+fn max_threads(request: &Request<'_>, keys: &Keys, groups: usize, docs: usize) -> usize {
     request.memory() / kept_docs(request, groups, docs).saturating_mul(keys.bytes()).max(1)
 }
 
 /// Finds the groups whose best documents come first.
 fn by_best(
     request: &Request<'_>,
-    by: Slot,
+    by: &GroupColumn,
     layout: Arc<Layout>,
     keys: Keys,
     group: &Group,
@@ -442,11 +449,15 @@ fn by_best(
     let values = if group.top == 0 {
         Vec::new()
     } else {
-        request.run(TopKCollector::new(keys.clone(), BestGroups::new(by, group.top)))?.finish().0.finish()
+        request
+            .run(TopKCollector::new(keys.clone(), BestGroups::new(by.slot, group.top)))?
+            .finish()
+            .0
+            .finish()
     };
-    let mut pass = SecondPass::new(by, GroupIndex::new(values.iter())).accumulate(&layout);
+    let mut pass = SecondPass::new(by.slot, GroupIndex::new(values.iter())).accumulate(&layout);
     if group.docs > 0 {
-        let most = most_threads(request, &keys, values.len(), group.docs);
+        let most = max_threads(request, &keys, values.len(), group.docs);
         pass = pass.best(keys, group.docs, most);
     }
     let pass = request.run(pass)?;

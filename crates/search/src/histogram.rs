@@ -18,19 +18,13 @@ mod sub_aggregations;
 use docvalues_column::{Field, LogicalType};
 use docvalues_format::file::kind::to_f64;
 
-use crate::collector::Collector;
-use crate::columns::{Elements, Slot};
-use crate::constant::ConstantColumn;
-use crate::docs_by_part::DocsByPart;
+use crate::engine::{
+    Cells, Collector, ConstantColumn, DocsByPart, Elements, Interrupt, Request, Search, Slot, Window,
+};
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
-use crate::group::{Measure, Metric};
-use crate::interrupt::Interrupt;
-use crate::open_request::Request;
-use crate::partial::PartialMeasure;
-use crate::search::Search;
+use crate::metrics::{Measure, MeasureState, Metric};
 use crate::stats::NumberStats;
-use crate::window::{Cells, Window};
 pub(crate) use buckets::Buckets;
 use sub_aggregations::SubAggregations;
 
@@ -114,7 +108,7 @@ impl Histogram {
 pub enum Step {
     /// Every multiple of a width. For integers, a whole number of at least 1. For doubles, the multiples are computed in
     /// decimal: with a width of 0.1, 0.3 begins a bucket.
-    Width(#[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))] f64),
+    Width(#[cfg_attr(feature = "serde", serde(with = "crate::serial::double"))] f64),
     /// Every multiple of a whole number of at least 1: a double is inexact above 2^53.
     Whole(u64),
     /// The beginning of every calendar unit.
@@ -207,7 +201,7 @@ pub struct Bucket {
 pub(crate) struct FoundBucket {
     pub(crate) from: i64,
     pub(crate) count: u64,
-    pub(crate) measures: Vec<Option<PartialMeasure>>,
+    pub(crate) measures: Vec<Option<MeasureState>>,
     pub(crate) facet: Option<FacetCounts>,
 }
 
@@ -223,7 +217,7 @@ impl Search<'_> {
         docs: impl Into<DocsByPart<'d>>,
         histogram: &Histogram,
     ) -> Result<HistogramCounts> {
-        let mut request = self.begin(docs.into())?;
+        let mut request = Request::open(self, docs.into())?;
         let bytes = request.memory();
         let counter = BucketCounter::new(&mut request, histogram, bytes)?;
         request.run(counter)?.finish(&request)
@@ -330,7 +324,7 @@ impl BucketCounter {
     ) -> Result<[u64; 3]> {
         for (at, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let (measures, facet) = match &mut self.sub {
-                Some(sub) => (sub.partial_measures(at), sub.facet(at, request)?),
+                Some(sub) => (sub.measure_states(at), sub.facet(at, request)?),
                 None => Default::default(),
             };
             each(FoundBucket { from: self.buckets.edges()[at], count, measures, facet })?;
@@ -354,8 +348,8 @@ impl Collector for BucketCounter {
         BucketCounter { slot, buckets, counts, docs, missing, outside, last, is_known, sub }
     }
 
-    fn most_threads(&self) -> usize {
-        self.sub.as_ref().map_or(usize::MAX, SubAggregations::most_threads)
+    fn max_threads(&self) -> usize {
+        self.sub.as_ref().map_or(usize::MAX, SubAggregations::max_threads)
     }
 
     fn is_idle(&self) -> bool {
@@ -366,9 +360,9 @@ impl Collector for BucketCounter {
         if self.is_known {
             return Ok(());
         }
-        window.read_own(self.slot)?;
+        window.read_stored(self.slot)?;
         self.docs += window.len() as u64;
-        let cells = window.own_cells(self.slot);
+        let cells = window.stored_cells(self.slot);
         self.missing += cells.missing();
         match cells {
             Cells::Numbers(numbers) => match &mut self.sub {

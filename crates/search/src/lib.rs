@@ -23,46 +23,29 @@
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
-mod collector;
-mod columns;
-mod constant;
-mod docs;
-mod docs_by_part;
+mod describe;
+mod engine;
 mod error;
 pub mod export;
 pub mod facet;
 pub mod group;
-mod hash_tables;
 pub mod histogram;
-mod interrupt;
-mod memory;
-mod memory_budget;
-mod multi_pass;
-mod open_request;
+mod metrics;
 pub mod partial;
-mod parts;
-mod pass;
-mod promoted_column;
 pub mod query;
 mod request;
 pub mod retrieve;
-mod search;
-mod skip;
-mod small_dictionary;
+#[cfg(feature = "serde")]
+mod serial;
 pub mod sort;
 pub mod stats;
-mod term_ids;
-mod threads;
 mod undamaged;
-mod value;
-mod window;
 
-pub use docs::{DocList, Docs};
-pub use docs_by_part::{DocSet, DocsByPart};
 pub use docvalues_column::{Bitset, Value};
+pub use engine::{
+    DocList, DocSet, Docs, DocsByPart, MissingColumns, MixedTypes, PartChange, Parts, Search, TermMemory,
+    widened,
+};
 pub use error::{Error, PartError, Result};
-pub use parts::{PartChange, Parts, TermMemory};
-pub use promoted_column::widened;
 pub use query::Query;
 pub use request::{SearchAnswer, SearchRequest, Times};
-pub use search::{MissingColumns, MixedTypes, Search};

@@ -68,7 +68,7 @@ mod histogram;
 mod keyed;
 mod measure;
 #[cfg(feature = "serde")]
-pub(crate) mod serial;
+mod serial;
 mod stats;
 mod top;
 mod value;
@@ -76,10 +76,8 @@ mod value;
 pub use facet::PartialFacet;
 pub use groups::PartialGroups;
 pub use histogram::PartialHistogram;
-pub(crate) use measure::PartialMeasure;
 pub use stats::PartialStats;
 pub use top::PartialTop;
-pub(crate) use value::PartialValue;
 
 use std::cmp::Ordering;
 

@@ -103,7 +103,6 @@ mod column_condition;
 mod condition_filter;
 mod convert_literal;
 mod doc_ids;
-mod error;
 mod evaluate;
 mod explain;
 mod grammar;
@@ -114,6 +113,8 @@ mod part_bounds;
 mod pattern;
 mod print;
 mod range_set;
+#[cfg(feature = "serde")]
+pub(crate) mod serial;
 mod sql_hints;
 mod tokens;
 
@@ -125,15 +126,13 @@ use docvalues_column::Bitset;
 
 pub use bound_parts::BoundParts;
 pub use bound_query::BoundQuery;
-pub(crate) use condition_filter::grouped;
 pub(crate) use convert_literal::least_number;
-pub use error::QueryError;
-pub(crate) use explain::describe_pruning;
 pub use explain::{Explain, Profile};
 pub use literal::Literal;
 pub(crate) use number_test::{NumberTest, Tested};
 pub use pattern::{Pattern, PatternKind};
 
+pub use crate::error::QueryError;
 use crate::{Error, Result};
 
 /// The deepest nesting of parentheses and `not`s.
@@ -200,6 +199,14 @@ impl Condition {
     /// The test.
     pub fn test(&self) -> &Test {
         &self.test
+    }
+
+    /// The error for the condition, at the position of its column.
+    pub(crate) fn refuse(&self, what: impl Into<String>) -> QueryError {
+        match &self.place.text {
+            Some(text) => QueryError::at(text.clone(), self.place.column, what),
+            None => QueryError::nowhere(what),
+        }
     }
 }
 

@@ -8,13 +8,12 @@ use std::time::{Duration, Instant};
 
 use docvalues_column::{DocAddress, SortKey};
 
-use crate::docs_by_part::DocsByPart;
+use crate::engine::{DocsByPart, Request, Search};
 use crate::error::Result;
 use crate::facet::{Facet, FacetCounter, FacetCounts};
 use crate::group::{Group, Groups};
 use crate::histogram::{BucketCounter, Histogram, HistogramCounts};
 use crate::query::{Explain, Query};
-use crate::search::Search;
 use crate::sort::TopProfile;
 use crate::stats::{self, ColumnStats, Stats};
 
@@ -155,7 +154,7 @@ impl Search<'_> {
         times.query = start.elapsed();
 
         let start = Instant::now();
-        let mut reading = self.begin(docs)?;
+        let mut reading = Request::open(self, docs)?;
         let works = request.facets.len() + request.histograms.len() + request.stats.len();
         let bytes = reading.memory() / works.max(1);
         let facets = request.facets.iter().map(|facet| FacetCounter::new(&mut reading, facet, bytes));

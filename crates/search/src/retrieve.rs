@@ -2,7 +2,7 @@
 
 use docvalues_column::{DocAddress, Field};
 
-use crate::Search;
+use crate::engine::Search;
 use crate::error::Result;
 use crate::export::{Chunk, ChunkReader};
 

@@ -37,12 +37,8 @@ use std::collections::HashMap;
 
 use docvalues_column::{DocAddress, DocId, LogicalType, SortKey};
 
-use crate::columns::Elements;
-use crate::docs::{DocList, len_u32};
+use crate::engine::{DocList, Docs, DocsByPart, Elements, Pass, PassPart, Request, Search, len_u32, memory};
 use crate::error::{Error, Result};
-use crate::open_request::Request;
-use crate::pass::{Pass, PassPart};
-use crate::{Docs, DocsByPart, Search, memory};
 pub(crate) use key::{Entry, Keys, SortValue};
 pub(crate) use read_keys::read_keys;
 pub use top_k::TopProfile;
@@ -83,7 +79,7 @@ impl Search<'_> {
         keys: &[SortKey],
         top: usize,
     ) -> Result<(Vec<DocAddress>, TopProfile)> {
-        let mut request = self.begin(docs.into())?;
+        let mut request = Request::open(self, docs.into())?;
         let keys = Keys::open(&mut request, keys)?;
         if top == 0 {
             return Ok((Vec::new(), TopProfile::default()));
@@ -128,13 +124,13 @@ impl Search<'_> {
     /// As [`top`](Self::top); [`Error::Value`](crate::Error::Value) if a value lies outside of its column's bounds;
     /// [`Error::Memory`](crate::Error::Memory) if memory runs out or [`Search::memory`] allows less.
     pub fn sorted<'d>(&self, docs: impl Into<DocsByPart<'d>>, keys: &[SortKey]) -> Result<Vec<DocAddress>> {
-        let mut request = self.begin(docs.into())?;
+        let mut request = Request::open(self, docs.into())?;
         let keys = Keys::open(&mut request, keys)?;
         let hits = usize::try_from(request.hits()).unwrap_or(usize::MAX);
         let in_order =
             request.parts() <= 1 && lie_in_order(self, 0, &keys, &keys) || keys.as_slice().is_empty();
         let each = if in_order { size_of::<DocAddress>() } else { FULL_SORT_BYTES };
-        memory::limit(hits.saturating_mul(each), self.most_memory())?;
+        memory::limit(hits.saturating_mul(each), self.docs_memory())?;
         if in_order {
             return first(&request, hits);
         }
@@ -147,12 +143,12 @@ fn find_top(
     request: &Request<'_>,
     keys: Keys,
     top: usize,
-    most_threads: usize,
+    max_threads: usize,
     parts: &[PassPart<'_>],
 ) -> Result<(Vec<DocAddress>, TopProfile)> {
     let run = |last| {
         let collector =
-            TopKCollector::new(keys.clone(), TopDocs::bounded(top, last)).most_threads(most_threads);
+            TopKCollector::new(keys.clone(), TopDocs::bounded(top, last)).max_threads(max_threads);
         let pass = Pass { parts, threads: request.threads(), stop: request.stop() };
         Ok::<_, Error>(pass.run(collector)?.finish())
     };

@@ -18,14 +18,12 @@ mod terms;
 
 use docvalues_column::{Field, LogicalType, Value};
 
-use crate::columns::{ColumnView, Elements, Slot};
+use crate::engine::{ColumnView, DocsByPart, Elements, Request, Search, Slot};
 use crate::error::{Error, Result};
-use crate::open_request::Request;
-use crate::{DocsByPart, Search};
-pub use distinct::Distinct;
+pub use crate::metrics::{Distinct, Sum};
 pub(crate) use distinct::{DistinctValues, MAX_EXACT, Sketch, Sketched, held, is_dense};
 pub(crate) use number_counts::NumberCounts;
-pub(crate) use numbers::{Compensated, NumberStats, Numbers};
+pub(crate) use numbers::{NumberStats, Numbers};
 pub(crate) use terms::TermStats;
 
 /// A request for statistics of a column.
@@ -44,7 +42,7 @@ pub struct Stats {
     /// Whether to compute the variance, which reads all values.
     pub spread: bool,
     /// Percentiles to compute, from 0 to 100.
-    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::doubles"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::doubles"))]
     pub percentiles: Vec<f64>,
     /// Whether to count different values.
     pub distinct: bool,
@@ -104,15 +102,6 @@ pub struct ColumnStats {
     pub percentiles: Vec<(f64, Value)>,
     /// The number of different values.
     pub distinct: Option<Distinct>,
-}
-
-/// A sum of numbers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Sum {
-    /// The exact sum of integers.
-    Integer(i128),
-    /// The compensated sum of doubles.
-    Double(f64),
 }
 
 impl Stats {
@@ -312,17 +301,6 @@ impl ColumnStats {
     }
 }
 
-impl Sum {
-    /// The nearest double.
-    #[expect(clippy::cast_precision_loss, reason = "that is what is asked for")]
-    pub fn to_f64(self) -> f64 {
-        match self {
-            Sum::Integer(sum) => sum as f64,
-            Sum::Double(sum) => sum,
-        }
-    }
-}
-
 impl Search<'_> {
     /// Computes statistics of the values that `docs` have in a column.
     ///
@@ -342,7 +320,7 @@ impl Search<'_> {
     ///
     /// As [`stats`](Self::stats).
     pub fn stats_of<'d>(&self, docs: impl Into<DocsByPart<'d>>, stats: &[Stats]) -> Result<Vec<ColumnStats>> {
-        let mut request = self.begin(docs.into())?;
+        let mut request = Request::open(self, docs.into())?;
         let bytes = request.memory() / stats.len().max(1);
         let plans = stats.iter().map(|stats| plan(&mut request, stats, bytes)).collect::<Result<Vec<_>>>()?;
         let (plans, reading): (Vec<_>, Vec<_>) = plans.into_iter().unzip();

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use docvalues_column::{Column, ColumnSource, ErrorKind, Field, Part, Result as ColumnResult};
 
+use crate::engine::Parts;
 use crate::error::{Error, PartError, Result};
-use crate::parts::Parts;
 
 impl Parts {
     /// Calls `search` with these parts and, as long as the bytes of one are damaged or cannot be read, again with

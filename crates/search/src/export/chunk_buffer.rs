@@ -5,9 +5,8 @@ use docvalues_column::{
 };
 
 use super::dedup::{Dedup, NOWHERE};
-use crate::docs::len_u32;
+use crate::engine::{NO_ORD, SHORT_WINDOW, len_u32};
 use crate::error::Result;
-use crate::window::{NO_ORD, SHORT_WINDOW};
 
 /// About how many bytes of strings or lists to read at once: they stay in cache until they are copied.
 const BATCH_BYTES: usize = 1 << 18;

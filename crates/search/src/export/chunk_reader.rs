@@ -7,10 +7,8 @@ use docvalues_column::{ColumnInfo, DocAddress, DocId, Field, Kind};
 use super::chunk::Chunk;
 use super::chunk_buffer::{Allowance, ChunkBuffer};
 use super::dedup::{Dedup, NOWHERE};
-use crate::Search;
-use crate::columns::ColumnSet;
+use crate::engine::{ColumnSet, Interrupt, Search};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
 
 /// Open columns, and the buffers to read chunks.
 pub(crate) struct ChunkReader {

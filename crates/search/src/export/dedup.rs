@@ -2,7 +2,7 @@
 
 use docvalues_column::bits;
 
-use crate::docs::len_u32;
+use crate::engine::len_u32;
 
 /// The position of a missing value.
 pub(crate) const NOWHERE: u32 = u32::MAX;

@@ -8,17 +8,12 @@ use docvalues_column::{Slices, TermOrd};
 use super::counter_array::CounterArray;
 use super::finish::{self, FacetResult};
 use super::{Facet, FacetCounts};
-use crate::collector::Collector;
-use crate::columns::{Elements, Slot, TermSpace};
-use crate::constant::ConstantColumn;
+use crate::engine::hash_tables::{self, HASH_PARTS, ValuePart};
+use crate::engine::{
+    Cells, Collector, ConstantColumn, Elements, Interrupt, MemoryBudget, MultiPass, NO_ORD, Numbers,
+    PassPart, Request, Slot, Strings, TermSpace, Window,
+};
 use crate::error::{Error, Result};
-use crate::hash_tables::{self, HASH_PARTS, ValuePart};
-use crate::interrupt::Interrupt;
-use crate::memory_budget::MemoryBudget;
-use crate::multi_pass::MultiPass;
-use crate::open_request::Request;
-use crate::pass::PassPart;
-use crate::window::{Cells, NO_ORD, Numbers, Strings, Window};
 
 /// The most documents that are counted in an array of `u32`s; hash tables count more.
 const MAX_ARRAY_HITS: u64 = u32::MAX as u64;
@@ -183,7 +178,7 @@ impl Collector for FacetCounter {
         matches!(self.counts, Counts::Constant(_) | Counts::Later)
     }
 
-    fn most_threads(&self) -> usize {
+    fn max_threads(&self) -> usize {
         match &self.counts {
             Counts::Ords(counts) | Counts::Dense(_, counts) => self.budget.bytes() / counts.bytes().max(1),
             _ => usize::MAX,
@@ -220,8 +215,8 @@ impl Collector for FacetCounter {
         }
         self.docs += window.len() as u64;
         if self.own.is_some() {
-            window.read_own(self.slot)?;
-            let ords = match window.own_cells(self.slot) {
+            window.read_stored(self.slot)?;
+            let ords = match window.stored_cells(self.slot) {
                 Cells::Ords(ords) => ords,
                 Cells::OrdLists(lists) => {
                     self.missing += lists.lens().filter(|len| *len == 0).count() as u64;

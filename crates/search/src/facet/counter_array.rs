@@ -1,8 +1,7 @@
 //! Counters for small integers, in an array.
 
+use crate::engine::{Interrupt, memory};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::memory;
 
 /// Copies of the array that take turns, if it is small.
 ///

@@ -5,13 +5,8 @@ use docvalues_column::{Lists, OrdRange, TermOrd, Value, bits};
 use super::counter::Counts;
 use super::top_values::TopValues;
 use super::{Facet, FacetCounts};
-use crate::columns::{ColumnView, Slot, TermSpace};
+use crate::engine::{ColumnView, Interrupt, Request, Slot, Stored, TERM_BATCH, TermReader, TermSpace};
 use crate::error::Result;
-use crate::group::TERM_BATCH;
-use crate::interrupt::Interrupt;
-use crate::open_request::Request;
-use crate::term_ids::TermReader;
-use crate::value::Stored;
 
 /// Counters to scan between two polls of the interrupt flag.
 const POLL_EVERY: usize = 1 << 16;

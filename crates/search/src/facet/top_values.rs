@@ -6,10 +6,8 @@ use std::collections::BinaryHeap;
 use docvalues_format::bits;
 
 use super::{Facet, FacetOrder};
+use crate::engine::{Request, Stored, threads};
 use crate::error::Result;
-use crate::open_request::Request;
-use crate::threads;
-use crate::value::Stored;
 
 /// The first `top` values in the order of a [`Facet`]. O(log top) for a value that is kept, O(1) for any other.
 pub(super) struct TopValues {

@@ -4,24 +4,16 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use super::distinct_sets::DistinctSet;
 use super::group_value;
 use super::having::Having;
-use super::layout::Layout;
-use super::order_value::OrderValue;
 use super::row_table::{RowTable, ValueSpace};
 use super::{GroupOrder, TopGroup};
-use crate::collector::Collector;
-use crate::columns::{Slot, TermSpace};
+use crate::engine::{
+    Collector, Interrupt, MemoryBudget, MultiPass, Request, Slot, Stored, TermReader, TermSpace, Window,
+    threads,
+};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::memory_budget::MemoryBudget;
-use crate::multi_pass::MultiPass;
-use crate::open_request::Request;
-use crate::term_ids::TermReader;
-use crate::threads;
-use crate::value::Stored;
-use crate::window::Window;
+use crate::metrics::{DistinctSet, Layout, OrderValue};
 
 /// The first groups, and statistics of all.
 pub(super) struct Found {
@@ -133,7 +125,7 @@ impl AllGroups {
     ) -> Result<u64> {
         let mut groups = 0;
         self.keys.each(&self.rows, self.layout.words(), stop, |row, key| {
-            if having.is_some_and(|having| row[0] == 0 || !self.layout.passes(having, row)) {
+            if having.is_some_and(|having| row[0] == 0 || !having.passes_row(&self.layout, row)) {
                 return;
             }
             groups += u64::from(row[0] > 0);
@@ -159,7 +151,7 @@ impl Collector for AllGroups {
         AllGroups::new(self.by, keys, layout, sets, Arc::clone(&self.budget))
     }
 
-    fn most_threads(&self) -> usize {
+    fn max_threads(&self) -> usize {
         match self.keys {
             _ if self.layout.depends_on_order() => 1,
             RowTable::Dense { .. } => self.budget.bytes() / size_of_val(self.rows.as_slice()).max(1),

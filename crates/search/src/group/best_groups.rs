@@ -5,12 +5,9 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 
 use super::group_value;
-use crate::columns::Slot;
+use crate::engine::{Interrupt, Slot, Stored, Window};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
 use crate::sort::{Entry, Keys, TopKQueue};
-use crate::value::Stored;
-use crate::window::Window;
 
 /// The groups whose best documents come first, with these documents, as Lucene's `FirstPassGroupingCollector`.
 ///

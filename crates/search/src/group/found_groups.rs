@@ -4,14 +4,11 @@ use std::sync::Arc;
 
 use docvalues_column::{DocAddress, Field, Lists, TermOrd, Value};
 
-use super::layout::Layout;
-use super::{GroupFound, Groups, TERM_BATCH, TopGroup, tuple_column};
-use crate::columns::Slot;
+use super::{GroupColumn, GroupFound, Groups, TopGroup, tuple_column};
+use crate::engine::{Request, Stored, TERM_BATCH};
 use crate::error::Result;
-use crate::open_request::Request;
+use crate::metrics::{Distinct, Layout};
 use crate::sort::TopDocs;
-use crate::stats::Distinct;
-use crate::value::Stored;
 
 /// The first groups, before their metrics are computed.
 pub(crate) struct FoundGroups {
@@ -58,11 +55,11 @@ pub(crate) fn values(value: Value, fields: &[Field], with_missing: bool) -> Vec<
 /// Resolves groups: terms for ords, documents for queues.
 pub(super) fn resolve(
     request: &Request<'_>,
-    by: Slot,
+    by: &GroupColumn,
     winners: Vec<TopGroup>,
     best: Option<Vec<TopDocs>>,
 ) -> Result<Vec<FoundGroup>> {
-    let (column, mut docs) = (request.columns().get(by), best.into_iter().flatten());
+    let (column, mut docs) = (request.columns().get(by.slot), best.into_iter().flatten());
     let (mut groups, mut terms) = (Vec::with_capacity(winners.len()), Lists::new());
     let mut winners = winners.into_iter();
     while winners.len() > 0 {
@@ -76,10 +73,10 @@ pub(super) fn resolve(
         for TopGroup { value, row } in some {
             let value = match (terms.next(), value) {
                 (Some(term), _) => Value::Bytes(term.to_vec()),
-                (None, Stored::Number(number)) if column.tuples().is_some() => Value::Bytes(
-                    column.tuples().map_or_else(|| Ok(Vec::new()), |tuples| tuples.tuple(number))?,
-                ),
-                (None, Stored::Number(number)) => Value::of(column.info().field.logical, number),
+                (None, Stored::Number(number)) => match &by.tuples {
+                    Some(tuples) => Value::Bytes(tuples.tuple(number)?),
+                    None => Value::of(column.info().field.logical, number),
+                },
                 (None, Stored::Bytes(bytes) | Stored::Term(bytes, _)) => Value::Bytes(bytes),
             };
             let docs = docs.next().map_or_else(|| Ok(Vec::new()), |docs| docs.finish(request))?;

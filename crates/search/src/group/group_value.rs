@@ -1,8 +1,6 @@
 //! The value by which a document is grouped.
 
-use crate::columns::Slot;
-use crate::value::Stored;
-use crate::window::{Cells, NO_ORD, Window};
+use crate::engine::{Cells, NO_ORD, Slot, Stored, Window};
 
 /// The value of document `at` of the window; a term is its ord, as a number.
 pub(super) fn of(window: &Window<'_>, by: Slot, at: usize) -> Option<Stored> {

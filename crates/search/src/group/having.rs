@@ -3,10 +3,10 @@
 use docvalues_column::LogicalType;
 use docvalues_format::file::kind::from_f64;
 
-use super::{Measure, Metric};
+use crate::engine::Request;
 use crate::error::{Error, Result};
-use crate::query::{Condition, NumberTest, Query, QueryError, Tested};
-use crate::stats::Sum;
+use crate::metrics::{Layout, Measure, Metric, Sum};
+use crate::query::{Condition, NumberTest, Query, Tested};
 
 /// The name of the number of documents in a group.
 const COUNT: &str = "count";
@@ -23,6 +23,12 @@ pub(crate) enum Having {
 }
 
 impl Having {
+    /// Binds a condition to the metrics of a layout: see [`new`](Self::new).
+    pub(super) fn bind(query: &Query, layout: &Layout, request: &Request<'_>) -> Result<Having> {
+        let (metrics, logicals) = layout.metric_types(request);
+        Having::new(query, &metrics, &logicals)
+    }
+
     /// Binds a condition. The types are those of the columns of the metrics; `None` if no part has the column.
     ///
     /// # Errors
@@ -59,10 +65,7 @@ impl Having {
                 [] => format!("`{COUNT}` or a metric such as `sum(size)`"),
                 known => format!("`{COUNT}`, {}", known.join(", ")),
             };
-            return Err(Error::Query(QueryError::of_column(
-                condition,
-                format!("expected {known}, found `{name}`"),
-            )));
+            return Err(Error::Query(condition.refuse(format!("expected {known}, found `{name}`"))));
         };
         let logical = match (&metrics[at], logical) {
             (Metric::Distinct(_), _) => None,
@@ -73,6 +76,11 @@ impl Having {
             (Metric::Mean(_), _) => Some(LogicalType::F64),
         };
         Ok(Having::Test(Some(at), NumberTest::new(condition, logical)?))
+    }
+
+    /// Whether the group of a row passes.
+    pub(super) fn passes_row(&self, layout: &Layout, row: &[u64]) -> bool {
+        self.passes(row[0], &|metric| layout.measure(row, metric))
     }
 
     /// Whether a group passes.

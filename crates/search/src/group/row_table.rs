@@ -6,15 +6,12 @@ use std::ops::Range;
 
 use docvalues_format::bits;
 
-use crate::columns::{ColumnView, Elements, Slot};
-use crate::docs::len_u32;
+use crate::engine::hash_tables::{ByteStringTable, HASH_PARTS, NumberTable, ValuePart, low};
+use crate::engine::threads::POLL_EVERY;
+use crate::engine::{
+    Cells, ColumnView, Elements, Interrupt, MemoryBudget, NO_ORD, Slot, Stored, Window, len_u32,
+};
 use crate::error::Result;
-use crate::hash_tables::{ByteStringTable, HASH_PARTS, NumberTable, ValuePart, low};
-use crate::interrupt::Interrupt;
-use crate::memory_budget::MemoryBudget;
-use crate::threads::POLL_EVERY;
-use crate::value::Stored;
-use crate::window::{Cells, NO_ORD, Window};
 
 /// The most rows per document in an array. Clearing and scanning a row takes a nanosecond, a hash table ten or more
 /// for each document.

@@ -6,14 +6,10 @@ use docvalues_column::DocId;
 use hashbrown::HashMap;
 
 use super::group_value;
-use super::layout::Layout;
-use crate::collector::Collector;
-use crate::columns::Slot;
+use crate::engine::{Cells, Collector, Interrupt, Slot, Stored, Window, WindowBuffers};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
+use crate::metrics::Layout;
 use crate::sort::{Keys, TopDocs, TopKQueue};
-use crate::value::Stored;
-use crate::window::{Cells, Window, WindowBuffers};
 
 /// The position of each value among the groups to return.
 #[derive(Default)]
@@ -102,7 +98,7 @@ pub(super) struct SecondPass {
     found: Vec<DocId>,
     places: Vec<u32>,
     buffers: WindowBuffers,
-    most_threads: usize,
+    max_threads: usize,
     pub(super) docs: u64,
     pub(super) missing: u64,
 }
@@ -111,8 +107,8 @@ impl SecondPass {
     pub(super) fn new(by: Slot, groups: GroupIndex) -> SecondPass {
         let groups = Arc::new(groups);
         let (found, places, buffers) = (Vec::new(), Vec::new(), WindowBuffers::default());
-        let (rows, best, most_threads) = (None, None, usize::MAX);
-        SecondPass { by, groups, rows, best, found, places, buffers, most_threads, docs: 0, missing: 0 }
+        let (rows, best, max_threads) = (None, None, usize::MAX);
+        SecondPass { by, groups, rows, best, found, places, buffers, max_threads, docs: 0, missing: 0 }
     }
 
     /// Accumulates counts and metrics as well.
@@ -122,9 +118,9 @@ impl SecondPass {
         self
     }
 
-    /// Collects the `docs` best documents by `keys` as well, on at most `most_threads` threads.
-    pub(super) fn best(mut self, keys: Keys, docs: usize, most_threads: usize) -> SecondPass {
-        self.most_threads = most_threads;
+    /// Collects the `docs` best documents by `keys` as well, on at most `max_threads` threads.
+    pub(super) fn best(mut self, keys: Keys, docs: usize, max_threads: usize) -> SecondPass {
+        self.max_threads = max_threads;
         let best = (0..self.groups.none).map(|_| TopDocs::new(docs)).collect();
         self.best = Some((keys, best));
         self
@@ -146,9 +142,9 @@ impl Collector for SecondPass {
         fork
     }
 
-    fn most_threads(&self) -> usize {
+    fn max_threads(&self) -> usize {
         let is_ordered = self.rows.as_ref().is_some_and(|(layout, _)| layout.depends_on_order());
-        if is_ordered { 1 } else { self.most_threads }
+        if is_ordered { 1 } else { self.max_threads }
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
@@ -178,7 +174,7 @@ impl Collector for SecondPass {
             layout.add(rows, &self.places, window);
         }
         if let Some((keys, best)) = &mut self.best {
-            keys.as_slice().iter().try_for_each(|key| window.read_own(key.slot))?;
+            keys.as_slice().iter().try_for_each(|key| window.read_stored(key.slot))?;
             for (at, &place) in self.places.iter().enumerate() {
                 if let Some(best) = best.get_mut(place as usize) {
                     best.collect(keys, window, at)?;

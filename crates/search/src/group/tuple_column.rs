@@ -18,8 +18,7 @@ use docvalues_column::{
     OrdRange, Result as ColumnResult, Rows, TermOrd, Terms, Value, Values, bits, scan_by_gather,
 };
 
-use crate::columns::ColumnSet;
-use crate::value;
+use crate::engine::{ColumnSet, value};
 
 /// The most bytes of terms to keep of a dictionary.
 const MAX_KEPT: usize = 64 << 10;
@@ -29,7 +28,7 @@ const PRESENT: u8 = 0;
 const MISSING: u8 = 1;
 
 /// The tuples of some columns with one value a document.
-pub(crate) struct TupleColumn {
+pub(super) struct TupleColumn {
     info: ColumnInfo,
     members: Vec<Member>,
     /// Whether each document has a tuple, or only those with a value in every column.
@@ -44,7 +43,7 @@ struct Member {
 
 impl TupleColumn {
     /// The columns of each part as one column of tuples.
-    pub(crate) fn over(sets: &[Arc<ColumnSet>], parts: usize, with_missing: bool) -> ColumnSet {
+    pub(super) fn over(sets: &[Arc<ColumnSet>], parts: usize, with_missing: bool) -> ColumnSet {
         let names: Vec<&str> = sets.iter().map(|set| set.name()).collect();
         let field = Field::new(names.join(", "), Kind::Binary, LogicalType::Bytes);
         let part = |part: usize| {

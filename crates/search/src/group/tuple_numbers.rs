@@ -13,11 +13,10 @@ use docvalues_column::{
 };
 
 use super::tuple_column::{push_bytes, push_number, push_optional};
-use crate::columns::{self, ColumnSet};
-use crate::value;
+use crate::engine::{ColumnSet, value, value_bounds};
 
 /// The numbers of the tuples of some columns with one value a document.
-pub(crate) struct TupleNumbers {
+pub(super) struct TupleNumbers {
     info: ColumnInfo,
     digits: Vec<Digit>,
 }
@@ -35,8 +34,12 @@ struct Digit {
 }
 
 impl TupleNumbers {
-    /// The only part of some columns as one column of numbers; `None` if there are too many possible tuples.
-    pub(crate) fn over(sets: &[Arc<ColumnSet>], with_missing: bool) -> Option<ColumnSet> {
+    /// The only part of some columns as one column of numbers, and the tuples that these stand for; `None` if there are
+    /// too many possible tuples.
+    pub(super) fn over(
+        sets: &[Arc<ColumnSet>],
+        with_missing: bool,
+    ) -> Option<(ColumnSet, Arc<TupleNumbers>)> {
         let digits: Vec<Digit> =
             sets.iter().map(|set| Digit::new(set.parts.first()?, with_missing)).collect::<Option<_>>()?;
         let all = digits.iter().try_fold(1_u64, |all, digit| all.checked_mul(digit.len()))?;
@@ -60,13 +63,12 @@ impl TupleNumbers {
         };
         let tuples = Arc::new(TupleNumbers { info, digits });
         let column: Arc<dyn Column> = tuples.clone();
-        let mut set = ColumnSet::new(column.info().field.clone(), vec![column]);
-        set.tuples = Some(tuples);
-        Some(set)
+        let set = ColumnSet::new(column.info().field.clone(), vec![column]);
+        Some((set, tuples))
     }
 
     /// The tuple of a number, as [`TupleColumn`](super::TupleColumn) has it.
-    pub(crate) fn tuple(&self, number: i64) -> ColumnResult<Vec<u8>> {
+    pub(super) fn tuple(&self, number: i64) -> ColumnResult<Vec<u8>> {
         let mut rest = number.unsigned_abs();
         let mut values = Vec::with_capacity(self.digits.len());
         for digit in self.digits.iter().rev() {
@@ -100,7 +102,7 @@ impl TupleNumbers {
 
 impl Digit {
     fn new(column: &Arc<dyn Column>, with_missing: bool) -> Option<Digit> {
-        let bounds = columns::bounds(&**column)?;
+        let bounds = value_bounds(&**column)?;
         let has_negative_zero = value::has_negative_zero(column.info());
         let one_zero = |number| if has_negative_zero { value::one_zero(number) } else { number };
         let (first, last) = (one_zero(*bounds.start()), one_zero(*bounds.end()));

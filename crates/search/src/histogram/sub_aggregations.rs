@@ -5,17 +5,11 @@ use std::sync::Arc;
 use docvalues_column::{Slices, TermOrd};
 
 use super::Histogram;
-use crate::columns::{Elements, Slot};
-use crate::docs::len_u32;
+use crate::engine::hash_tables::{NumberTable, ValuePart};
+use crate::engine::{Cells, Elements, Interrupt, MemoryBudget, NO_ORD, Request, Slot, Window, len_u32};
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
-use crate::group::{Layout, Measure, Metric};
-use crate::hash_tables::{NumberTable, ValuePart};
-use crate::interrupt::Interrupt;
-use crate::memory_budget::MemoryBudget;
-use crate::open_request::Request;
-use crate::partial::PartialMeasure;
-use crate::window::{Cells, NO_ORD, Window};
+use crate::metrics::{Layout, Measure, MeasureState, Metric};
 
 /// The sub-aggregations of all buckets.
 pub(super) struct SubAggregations {
@@ -78,7 +72,7 @@ impl SubAggregations {
         }
     }
 
-    pub(super) fn most_threads(&self) -> usize {
+    pub(super) fn max_threads(&self) -> usize {
         if self.layout.depends_on_order() { 1 } else { usize::MAX }
     }
 
@@ -134,8 +128,8 @@ impl SubAggregations {
     }
 
     /// As [`measures`](Self::measures), before they are merged with others.
-    pub(super) fn partial_measures(&self, range: usize) -> Vec<Option<PartialMeasure>> {
-        self.layout.partial_measures(self.row(range))
+    pub(super) fn measure_states(&self, range: usize) -> Vec<Option<MeasureState>> {
+        self.layout.measure_states(self.row(range))
     }
 
     fn row(&self, range: usize) -> &[u64] {

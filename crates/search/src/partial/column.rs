@@ -2,14 +2,14 @@
 
 use docvalues_column::Field;
 
-use crate::Search;
+use crate::engine::Search;
 use crate::error::{Error, Result};
 
 /// A column that a partial result was computed from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct PartialColumn {
-    #[cfg_attr(feature = "serde", serde(with = "super::serial::field"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::field"))]
     pub(super) field: Field,
     described: Described,
 }

@@ -5,7 +5,8 @@ use docvalues_column::{Field, Kind};
 use super::merge_sorted;
 use super::value::PartialValue;
 use crate::error::Result;
-use crate::stats::{Distinct, MAX_EXACT, Sketch, Sketched as _, held, is_dense};
+use crate::metrics::Distinct;
+use crate::stats::{MAX_EXACT, Sketch, Sketched as _, held, is_dense};
 
 /// The different values of a column, or a sketch of them if the answer is an estimate.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,9 +7,9 @@ use docvalues_column::Field;
 use super::column::PartialColumn;
 use super::value::PartialValue;
 use super::{check_same, merge_sorted};
+use crate::engine::{DocsByPart, Search, memory};
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts, FacetOrder};
-use crate::{DocsByPart, Search, memory};
 
 /// A facet over some parts: the count of every value. See [the module](super).
 ///

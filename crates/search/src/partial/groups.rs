@@ -6,19 +6,16 @@ use docvalues_column::{Field, LogicalType};
 
 use super::column::PartialColumn;
 use super::keyed::{KeyedDoc, all_parts, merge_docs, shifted};
-use super::measure::{self, PartialMeasure};
+use super::measure;
 use super::value::PartialValue;
 use super::{check_same, merge_sorted};
-use crate::docs::len_u32;
+use crate::engine::{DocsByPart, Request, Search, len_u32, memory};
 use crate::error::{Error, Result};
 #[cfg(feature = "serde")]
 use crate::group::tuple_values;
-use crate::group::{
-    FoundGroups, Group, GroupFound, GroupOrder, Groups, Having, Measure, Metric, OrderValue, group_values,
-};
+use crate::group::{FoundGroups, Group, GroupFound, GroupOrder, Groups, Having, group_values};
+use crate::metrics::{Distinct, Measure, MeasureState, Metric, OrderValue};
 use crate::sort::{Keys, read_keys};
-use crate::stats::Distinct;
-use crate::{DocsByPart, Search, memory};
 
 /// Groups over some parts: all of them, with the state of their metrics and their best documents. See
 /// [the module](super).
@@ -73,7 +70,7 @@ pub struct PartialGroups {
 struct PartialGroup {
     value: PartialValue,
     count: u64,
-    measures: Vec<Option<PartialMeasure>>,
+    measures: Vec<Option<MeasureState>>,
     /// The best documents, in order.
     docs: Vec<KeyedDoc>,
 }
@@ -146,13 +143,13 @@ impl Search<'_> {
             return Err(Error::Memory { bytes: all.saturating_mul(EACH as u64) });
         }
         let best: Vec<_> = found.groups.iter().flat_map(|group| &group.docs).copied().collect();
-        let mut request = self.begin(docs)?;
+        let mut request = Request::open(self, docs)?;
         let keys = Keys::open(&mut request, &group.sort)?;
         let mut entries = read_keys(&request, &keys, &best)?.into_iter().map(KeyedDoc::from);
         let (mut groups, mut bytes) = (Vec::with_capacity(found.groups.len()), 0);
         for group in found.groups {
             let value = PartialValue::of(group.value);
-            let measures = found.layout.partial_measures(&group.row);
+            let measures = found.layout.measure_states(&group.row);
             let docs: Vec<_> = entries.by_ref().take(group.docs.len()).collect();
             bytes += EACH + value.heap_bytes() + size_of_val(measures.as_slice());
             groups.push(PartialGroup { value, count: group.row[0], measures, docs });
@@ -283,7 +280,7 @@ impl PartialGroup {
     fn merge(self, other: PartialGroup, docs: usize) -> PartialGroup {
         PartialGroup {
             count: self.count.saturating_add(other.count),
-            measures: PartialMeasure::merge_all(self.measures, other.measures),
+            measures: MeasureState::merge_all(self.measures, other.measures),
             docs: merge_docs(self.docs, other.docs, docs),
             ..self
         }

@@ -2,12 +2,12 @@
 
 use super::column::PartialColumn;
 use super::facet::{ValueCounts, all_values};
-use super::measure::{self, PartialMeasure};
+use super::measure;
 use super::{check_same, merge_sorted};
+use crate::engine::{DocsByPart, Request, Search, memory};
 use crate::error::{Error, Result};
-use crate::group::Measure;
 use crate::histogram::{Bucket, BucketCounter, Buckets, FoundBucket, Histogram, HistogramCounts};
-use crate::{DocsByPart, Search, memory};
+use crate::metrics::{Measure, MeasureState};
 
 /// A histogram over some parts: the buckets with values. See [the module](super).
 ///
@@ -59,7 +59,7 @@ pub struct PartialHistogram {
 struct PartialBucket {
     from: i64,
     count: u64,
-    measures: Vec<Option<PartialMeasure>>,
+    measures: Vec<Option<MeasureState>>,
     facet: Option<ValueCounts>,
 }
 
@@ -75,7 +75,7 @@ impl Search<'_> {
         histogram: &Histogram,
     ) -> Result<PartialHistogram> {
         let column = |name: &str| PartialColumn::open(self, name);
-        let mut request = self.begin(docs.into())?;
+        let mut request = Request::open(self, docs.into())?;
         let mut partial = PartialHistogram {
             histogram: histogram.clone(),
             column: column(&histogram.column)?,
@@ -208,7 +208,7 @@ impl PartialBucket {
         Ok(PartialBucket {
             from: self.from,
             count: self.count.saturating_add(other.count),
-            measures: PartialMeasure::merge_all(self.measures, other.measures),
+            measures: MeasureState::merge_all(self.measures, other.measures),
             facet: self.facet.zip(other.facet).map(|(a, b)| a.merge(b)).transpose()?,
         })
     }

@@ -11,7 +11,7 @@ use crate::sort::{Entry, SortValue};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct KeyedDoc {
     pub(super) values: Vec<SortValue>,
-    #[cfg_attr(feature = "serde", serde(with = "super::serial::address"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::address"))]
     pub(super) address: DocAddress,
 }
 

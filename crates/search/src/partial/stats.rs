@@ -7,11 +7,11 @@ use super::column::PartialColumn;
 use super::distinct::PartialDistinct;
 use super::facet::{ValueCounts, all_values};
 use super::merge_sorted;
+use super::value::PartialValue;
+use crate::engine::{DocsByPart, Request, Search, memory};
 use crate::error::Result;
 use crate::facet::Facet;
-use crate::open_request::Request;
 use crate::stats::{self, ByteRange, ColumnStats, DistinctValues, NumberCounts, Numbers, Stats, is_dense};
-use crate::{DocsByPart, Search, memory};
 
 /// Statistics over some parts. See [the module](super).
 ///
@@ -67,7 +67,7 @@ impl Search<'_> {
     pub fn partial_stats<'d>(&self, docs: impl Into<DocsByPart<'d>>, asked: &Stats) -> Result<PartialStats> {
         let docs = docs.into();
         let column = PartialColumn::open(self, &asked.column)?;
-        let mut request = self.begin(docs)?;
+        let mut request = Request::open(self, docs)?;
         let plain = Stats { distinct: false, ..asked.clone() };
         let (plan, (numbers, terms, _)) = stats::plan(&mut request, &plain, self.pass_memory())?;
         let (numbers, terms, _) = request.run((numbers, terms, None::<DistinctValues>))?;
@@ -106,7 +106,8 @@ impl Search<'_> {
             let counts = self.facet(docs, &all_values(&Facet::on(&asked.column), memory))?;
             Ok(ValueCounts::new(counts, &mut { memory })?.into_values().collect())
         } else {
-            request.run(DistinctValues::new(slot, request, memory)?)?.into_set()
+            let found = request.run(DistinctValues::new(slot, request, memory)?)?;
+            found.into_set(PartialValue::Number, PartialValue::Bytes)
         };
         Ok(PartialDistinct::new(seen, bounds, memory / 16))
     }

@@ -5,10 +5,9 @@ use docvalues_column::{DocAddress, SortKey, Value};
 use super::check_same;
 use super::column::PartialColumn;
 use super::keyed::{KeyedDoc, all_parts, merge_docs, shifted};
-use crate::docs::len_u32;
+use crate::engine::{DocsByPart, Request, Search, len_u32};
 use crate::error::Result;
 use crate::sort::{Keys, read_keys};
-use crate::{DocsByPart, Search};
 
 /// The first documents of some parts in an order, with the values of their sort keys. See [the module](super).
 ///
@@ -41,7 +40,7 @@ use crate::{DocsByPart, Search};
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(remote = "Self"))]
 pub struct PartialTop {
-    #[cfg_attr(feature = "serde", serde(with = "super::serial::sort_keys"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::sort_keys"))]
     keys: Vec<SortKey>,
     top: usize,
     columns: Vec<PartialColumn>,
@@ -66,7 +65,7 @@ impl Search<'_> {
         let docs = docs.into();
         let found = self.top(docs, keys, top)?;
         let columns = keys.iter().map(|key| PartialColumn::open(self, &key.column)).collect::<Result<_>>()?;
-        let mut request = self.begin(docs)?;
+        let mut request = Request::open(self, docs)?;
         let opened = Keys::open(&mut request, keys)?;
         let docs = read_keys(&request, &opened, &found)?.into_iter().map(KeyedDoc::from).collect();
         Ok(PartialTop { keys: keys.to_vec(), top, columns, parts: len_u32(request.parts()), docs })

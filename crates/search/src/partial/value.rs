@@ -7,7 +7,7 @@ use docvalues_column::{LogicalType, Value};
 /// A stored number or a byte string; a column has either. The order of stored values is that of typed ones.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) enum PartialValue {
+pub(super) enum PartialValue {
     Number(i64),
     Bytes(Vec<u8>),
 }

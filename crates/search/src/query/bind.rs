@@ -12,8 +12,8 @@ use super::condition_filter::ConditionFilter;
 use super::doc_ids::DOC;
 use super::pattern::{CompiledPatterns, Matcher};
 use super::{Condition, MAX_DEPTH, Query, QueryError, Test};
-use crate::group::Metric;
-use crate::interrupt::Interrupt;
+use crate::engine::Interrupt;
+use crate::metrics::Metric;
 use crate::{Error, Result};
 
 /// A node of a bound query.

@@ -6,9 +6,10 @@ use super::bound_query::BoundQuery;
 use super::explain::{Explain, Profile};
 use super::part_bounds::PartBounds;
 use super::pattern::CompiledPatterns;
-use super::{Query, Test, grouped};
-use crate::docs_by_part::{DocSet, DocsByPart, PartSet};
-use crate::{Docs, Error, Result, Search, threads};
+use super::{Query, Test};
+use crate::describe::with_separators;
+use crate::engine::{DocSet, Docs, DocsByPart, PartSet, Search, threads};
+use crate::{Error, Result};
 
 /// A query that is bound to the parts of a search, made by [`Search::bind`].
 ///
@@ -87,7 +88,7 @@ impl Search<'_> {
     fn bind_part(&self, query: &Query, part: usize, patterns: &CompiledPatterns) -> Result<BoundQuery> {
         let bound =
             query.bind_with(&self.source(part), patterns, &self.stop)?.live(self.parts[part].live().cloned());
-        Ok(bound.threads(self.threads).limited(&self.stop, self.most_memory()))
+        Ok(bound.threads(self.threads).limited(&self.stop, self.docs_memory()))
     }
 
     /// Returns the documents that match `query`. If all match, [`DocsByPart::All`] is cheaper than a set.
@@ -284,7 +285,7 @@ impl BoundParts {
             clause: clause(),
             how: format!(
                 "no document can match: {} documents, excluded by the bounds of a column",
-                grouped(part.docs.into())
+                with_separators(part.docs.into())
             ),
             expected: 0,
             cost: 0.0,

@@ -9,10 +9,9 @@ use super::bind::{Binder, Node, NodeKind};
 use super::evaluate::{self, Run, WINDOW, is_empty, set_all};
 use super::explain::{Explain, Profile, explain};
 use super::pattern::CompiledPatterns;
-use crate::docs::len_u32;
-use crate::interrupt::Interrupt;
-use crate::threads::each;
-use crate::{Bitset, Docs, Result};
+use crate::engine::threads::each;
+use crate::engine::{Docs, Interrupt, len_u32};
+use crate::{Bitset, Result};
 
 /// The documents of a chunk, the unit of work of a thread: several whole windows.
 const CHUNK_DOCS: u32 = 8 * WINDOW;

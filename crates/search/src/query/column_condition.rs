@@ -12,8 +12,7 @@ use super::pattern::{CompiledPatterns, Matcher};
 use super::range_set::{End, Minimum, RangeSet};
 use super::{Literal, Pattern, Test};
 use crate::Result;
-use crate::columns::bounds;
-use crate::interrupt::Interrupt;
+use crate::engine::{Interrupt, value_bounds};
 
 /// The values of a column that match a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -235,7 +234,7 @@ impl Wanted {
         if info.with_value.most() == 0 {
             return Simplified::Nothing("the column has no values".into());
         }
-        let bounds = bounds(column).unwrap_or(i64::MIN..=i64::MAX);
+        let bounds = value_bounds(column).unwrap_or(i64::MIN..=i64::MAX);
         let there = || if bounds.is_empty() { RangeSet::none() } else { RangeSet::numbers(bounds.clone()) };
         let wanted = match (self, column.values().terms()) {
             (Wanted::Numbers(wanted), _) => {

@@ -13,8 +13,8 @@ use super::column_condition::Wanted;
 use super::pattern::Matcher;
 use super::range_set::{End, RangeSet};
 use crate::Result;
-use crate::columns::{bounds, filter};
-use crate::skip;
+use crate::describe::with_separators;
+use crate::engine::{filter_numbers, skip, value_bounds};
 
 /// The most ranges of numbers to evaluate by one filter call each; for more, every value is read and looked up.
 const MAX_FILTERS: usize = 8;
@@ -146,7 +146,7 @@ impl ConditionFilter {
             WantedSet::Exists => (1.0, 1.0, 0.02),
             WantedSet::Numbers(members) => {
                 let span = |bounds: RangeInclusive<i64>| bounds.end().abs_diff(*bounds.start()) as f64 + 1.0;
-                let values = members.count() / bounds(&*self.column).map_or(1.0, span).max(1.0);
+                let values = members.count() / value_bounds(&*self.column).map_or(1.0, span).max(1.0);
                 let cost = match (info.is_multi_valued(), self.column.values()) {
                     (true, _) => 1.5,
                     (false, Values::Ords(..)) => 0.15,
@@ -173,7 +173,7 @@ impl ConditionFilter {
             (WantedSet::Exists, _) => self.column.exists(docs, bits)?,
             (WantedSet::Numbers(members), _) if members.ranges.len() <= self.most_filters() => {
                 for range in &members.ranges {
-                    filter(&*self.column, docs, range, bits, pruned)?;
+                    filter_numbers(&*self.column, docs, range, bits, pruned)?;
                 }
             }
             (WantedSet::Numbers(members), Values::Numbers(rows)) => {
@@ -264,8 +264,10 @@ impl ConditionFilter {
         let WantedSet::Numbers(members) = &self.want else { return Ok(docs) };
         match members.ranges.as_slice() {
             [] => Ok(docs.clip(docs.start)),
-            [first, .., last] => skip::span(&*self.column, docs, &(*first.start()..=*last.end()), pruned),
-            [only] => skip::span(&*self.column, docs, only, pruned),
+            [first, .., last] => {
+                skip::range_that_may_hold(&*self.column, docs, &(*first.start()..=*last.end()), pruned)
+            }
+            [only] => skip::range_that_may_hold(&*self.column, docs, only, pruned),
         }
     }
 
@@ -274,11 +276,11 @@ impl ConditionFilter {
         self.column.info().with_value.exact().filter(|_| matches!(self.want, WantedSet::Exists))
     }
 
-    /// The number of matching documents, if zones decide all but `most` documents: see [`skip::count`].
+    /// The number of matching documents, if zones decide all but `most` documents: see [`skip::count_by_zones`].
     pub(super) fn count_by_zones(&self, most: &mut usize) -> Result<Option<u64>> {
         match &self.want {
             WantedSet::Numbers(Members { ranges, .. }) if ranges.len() == 1 => {
-                skip::count(&*self.column, &ranges[0], most)
+                skip::count_by_zones(&*self.column, &ranges[0], most)
             }
             _ => Ok(None),
         }
@@ -287,18 +289,18 @@ impl ConditionFilter {
     /// Describes the evaluation method.
     pub(super) fn how(&self) -> String {
         let field = &self.column.info().field;
-        let with_value = grouped(self.column.info().with_value.most());
+        let with_value = with_separators(self.column.info().with_value.most());
         match (&self.want, self.column.values()) {
             (WantedSet::Exists, _) => format!("presence: {with_value} documents have a value"),
             (WantedSet::Numbers(members), Values::Ords(_, terms)) => {
-                let all = grouped(terms.term_count().into());
+                let all = with_separators(terms.term_count().into());
                 let what = match members.ranges.as_slice() {
                     [only] if only.start() == only.end() => format!("term {} of {all}", only.start()),
                     [only] => format!("terms {}..{} of {all}", only.start(), only.end().saturating_add(1)),
                     ranges => {
                         let count: u64 =
                             ranges.iter().map(|range| range.end().abs_diff(*range.start()) + 1).sum();
-                        format!("{} terms in {} ranges of {all}", grouped(count), ranges.len())
+                        format!("{} terms in {} ranges of {all}", with_separators(count), ranges.len())
                     }
                 };
                 self.with_order(what)
@@ -329,19 +331,6 @@ impl ConditionFilter {
             _ => what,
         }
     }
-}
-
-/// Formats a number with thousands separators.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Clears the bits of the documents whose values do not match. Returns the number of values.

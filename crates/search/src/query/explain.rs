@@ -4,10 +4,10 @@ use std::fmt;
 use std::ops::AddAssign;
 use std::time::Duration;
 
-use docvalues_column::{PruneCounts, Pruning};
+use docvalues_column::Pruning;
 
 use super::bind::{Node, NodeKind};
-use super::condition_filter::grouped;
+use crate::describe::{describe_pruning, with_separators};
 
 /// The plan of a clause and, after a run, its profile.
 ///
@@ -94,7 +94,7 @@ pub(super) fn explain(node: &Node, docs: u32, windows: u64, profiles: Option<&[P
         NodeKind::All => because("every document matches"),
         NodeKind::None => because("no document can match"),
         NodeKind::Filter(leaf) => leaf.how(),
-        NodeKind::Docs(set) => format!("a set of {} documents", grouped(set.count().into())),
+        NodeKind::Docs(set) => format!("a set of {} documents", with_separators(set.count().into())),
         NodeKind::DocRanges(ranges) => match ranges.len() {
             1 => "a range of documents".into(),
             count => format!("{count} ranges of documents"),
@@ -122,36 +122,15 @@ fn rounded(share: f64, docs: u32) -> u32 {
     (share.clamp(0.0, 1.0) * f64::from(docs)).round() as u32
 }
 
-/// Formats pruning statistics.
-pub(crate) fn describe_pruning(counts: &Pruning) -> String {
-    let Pruning { directory, order, missing, zones, fine_zones, blocks, read } = counts;
-    let documents =
-        |count: u64, how: &str| (count > 0).then(|| format!("{how}: {} documents", grouped(count)));
-    let parts = |parts: &PruneCounts, what: &str| {
-        let [none, all, total] = [parts.none, parts.all, parts.total()].map(grouped);
-        (parts.total() > 0).then(|| format!("{what}: {none} of {total} skipped, {all} taken whole"))
-    };
-    let lines = [
-        documents(*directory, "decided by the directory"),
-        documents(*order, "decided by the index sort"),
-        documents(*missing, "without a value"),
-        parts(zones, "zones"),
-        parts(fine_zones, "fine zones"),
-        parts(blocks, "blocks"),
-        Some(format!("values read: {}", grouped(*read))),
-    ];
-    lines.into_iter().flatten().collect::<Vec<_>>().join("; ")
-}
-
 impl Explain {
     fn write(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
         let indent = 2 * depth;
         writeln!(f, "{:indent$}{}", "", self.clause)?;
         write!(f, "{:indent$}  = {}; ", "", self.how)?;
         match &self.profile {
-            None => writeln!(f, "{} documents expected", grouped(self.expected))?,
+            None => writeln!(f, "{} documents expected", with_separators(self.expected))?,
             Some(profile) => {
-                let [matched, candidates] = [profile.matched, profile.candidates].map(grouped);
+                let [matched, candidates] = [profile.matched, profile.candidates].map(with_separators);
                 write!(f, "{matched} of {candidates} documents, {:.1?}", profile.time)?;
                 write!(f, ", {} windows", profile.windows)?;
                 if profile.gathered > 0 {

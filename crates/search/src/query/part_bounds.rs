@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::column_condition::{Wanted, wanted};
 use super::{Condition, Query, Test};
-use crate::columns::ColumnSet;
-use crate::{Result, Search};
+use crate::Result;
+use crate::engine::{ColumnSet, Search};
 
 /// The numbers that a query needs in some columns, if it can match at all.
 pub(super) struct PartBounds {

@@ -9,12 +9,10 @@ use docvalues_column::{
 use docvalues_format::file::kind::to_f64;
 use smallvec::SmallVec;
 
-use crate::columns::{Columns, Elements, PartColumns, Slot, filter};
-use crate::constant::is_constant;
+use crate::engine::{
+    Cells, Columns, Elements, NO_ORD, PartColumns, Request, Slot, Window, filter_numbers, is_constant, skip,
+};
 use crate::error::Result;
-use crate::open_request::Request;
-use crate::skip;
-use crate::window::{Cells, NO_ORD, Window};
 
 /// The sort keys of a request and their columns.
 #[derive(Clone)]
@@ -226,7 +224,7 @@ impl Keys {
 impl Key {
     /// The value of document `at` of the window. The column must have been read.
     pub(crate) fn value<'w>(&self, window: &'w Window<'_>, at: usize) -> SortValue<&'w [u8]> {
-        let number = match window.own_cells(self.slot) {
+        let number = match window.stored_cells(self.slot) {
             Cells::Numbers(numbers) => numbers.get(at),
             Cells::Ords(ords) => (ords[at] != NO_ORD).then(|| ords[at].get().into()),
             Cells::NumberLists(lists) => self.extreme(lists.get(at)),
@@ -362,7 +360,7 @@ impl Key {
             SortValue::First => {}
             SortValue::NoNumber | SortValue::Last if !ties => column.exists(docs, bits)?,
             _ => match numbers {
-                Some(numbers) => filter(column, docs, &numbers, bits, pruned)?,
+                Some(numbers) => filter_numbers(column, docs, &numbers, bits, pruned)?,
                 None => return Ok(false),
             },
         }
@@ -375,7 +373,7 @@ impl Key {
     }
 
     /// Sets the bits of the groups of `docs` that may have a number in `wanted`, or that have no value and sort
-    /// first: see [`skip::open`].
+    /// first: see [`skip::groups_that_may_hold`].
     pub(super) fn open(
         &self,
         columns: PartColumns<'_>,
@@ -390,7 +388,7 @@ impl Key {
             bits.fill(u64::MAX);
             return Ok(());
         }
-        skip::open(column, docs, wanted, finely, bits, pruned)
+        skip::groups_that_may_hold(column, docs, wanted, finely, bits, pruned)
     }
 
     pub(super) fn is_by_term(&self) -> bool {

@@ -19,11 +19,8 @@ use docvalues_column::{DocAddress, DocId, DocRange};
 
 use super::key::{Entry, Keys, SortValue};
 use super::top_k::{TopDocs, TopKCollector, TopKQueue as _};
-use crate::docs::{DocList, Docs, len_u32};
+use crate::engine::{BLOCK, DocList, Docs, Pass, PassPart, Request, len_u32, skip};
 use crate::error::Result;
-use crate::open_request::Request;
-use crate::pass::{BLOCK, Pass, PassPart};
-use crate::skip;
 
 /// The documents of a zone, which are visited around the best value.
 const ZONE_DOCS: u32 = 4_096;
@@ -65,7 +62,7 @@ fn best(part: &PassPart<'_>, keys: &Keys) -> Result<Option<DocRange>> {
         return Ok(None);
     };
     let best = if key.descending { *bounds.end() } else { *bounds.start() };
-    let found = skip::first(column, DocRange::new(0, part.total), &(best..=best))?;
+    let found = skip::first_zone(column, DocRange::new(0, part.total), &(best..=best))?;
     Ok(found.map(|zone| zone.clip(zone.start.saturating_add(ZONE_DOCS))))
 }
 

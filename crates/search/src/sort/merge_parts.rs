@@ -7,11 +7,8 @@ use docvalues_column::{BatchDocs, DocAddress, DocId};
 
 use super::key::{Entry, Keys};
 use super::sort_all;
-use crate::docs::len_u32;
+use crate::engine::{Request, Window, WindowBuffers, len_u32, memory};
 use crate::error::Result;
-use crate::memory;
-use crate::open_request::Request;
-use crate::window::{Window, WindowBuffers};
 
 /// Documents of a part whose values are read at once.
 const READ: usize = 1 << 10;
@@ -66,7 +63,7 @@ impl Cursor<'_> {
             if !docs.is_empty() {
                 let columns = request.columns_of(self.part);
                 let mut window = Window::new(BatchDocs::List(docs), columns, &mut self.buffers);
-                keys.as_slice().iter().try_for_each(|key| window.read_own(key.slot))?;
+                keys.as_slice().iter().try_for_each(|key| window.read_stored(key.slot))?;
                 for at in (0..docs.len()).rev() {
                     self.read.push(keys.entry(&window, at)?);
                 }

@@ -9,11 +9,9 @@ use std::slice::IterMut;
 
 use docvalues_column::DocId;
 
-use crate::docs::len_u32;
+use crate::engine::threads::{self, POLL_EVERY};
+use crate::engine::{Interrupt, len_u32, memory};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::threads::POLL_EVERY;
-use crate::{memory, threads};
 
 /// The fewest documents to sort on several threads.
 const MIN_PARALLEL: usize = 1 << 16;

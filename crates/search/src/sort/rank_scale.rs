@@ -4,9 +4,8 @@ use docvalues_column::{Column, DocId, bits};
 
 use super::key::{Key, SortValue};
 use super::radix;
-use crate::columns::bounds;
+use crate::engine::{Cells, NO_ORD, Window, value_bounds};
 use crate::error::{Error, Result};
-use crate::window::{Cells, NO_ORD, Window};
 
 /// Ranks after the last number: NaN, and no value.
 const EXTRA_RANKS: u64 = 2;
@@ -37,7 +36,7 @@ pub(super) struct RankScale {
 impl RankScale {
     /// A scale for the numbers or ords of a column; `None` for byte strings.
     pub(super) fn of(key: Key, column: &dyn Column) -> Option<RankScale> {
-        let bounds = Some(bounds(column)?).filter(|bounds| !bounds.is_empty()).unwrap_or(0..=0);
+        let bounds = Some(value_bounds(column)?).filter(|bounds| !bounds.is_empty()).unwrap_or(0..=0);
         let [least, greatest] = [*bounds.start(), *bounds.end()].map(|end| key.canonical(end));
         let (flip, first) = if key.descending { (u64::MAX, !greatest) } else { (0, least) };
         let span = greatest.wrapping_sub(least).cast_unsigned();
@@ -92,7 +91,7 @@ impl RankScale {
         let mut outside = 0;
         let mut rank_or =
             |number: Option<i64>| number.map_or(missing, |number| self.rank(number, &mut outside));
-        match window.own_cells(slot) {
+        match window.stored_cells(slot) {
             Cells::Numbers(numbers) => match numbers.present {
                 None if self.key.is_of_doubles() => {
                     put(items, docs, numbers.values, |&number| self.rank(number, &mut outside));

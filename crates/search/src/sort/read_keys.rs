@@ -3,10 +3,8 @@
 use docvalues_column::{BatchDocs, DocAddress, DocId};
 
 use super::key::{Entry, Keys, SortValue};
+use crate::engine::{Request, Window, WindowBuffers, memory};
 use crate::error::Result;
-use crate::memory;
-use crate::open_request::Request;
-use crate::window::{Window, WindowBuffers};
 
 /// Documents whose values are read at once.
 const READ: usize = 1 << 10;
@@ -41,6 +39,6 @@ pub(crate) fn read_keys(request: &Request<'_>, keys: &Keys, docs: &[DocAddress])
 }
 
 fn read_window(keys: &Keys, window: &mut Window<'_>) -> Result<Vec<Entry>> {
-    keys.as_slice().iter().try_for_each(|key| window.read_own(key.slot))?;
+    keys.as_slice().iter().try_for_each(|key| window.read_stored(key.slot))?;
     (0..window.len()).map(|at| keys.entry(window, at)).collect()
 }

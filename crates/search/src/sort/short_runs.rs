@@ -4,11 +4,8 @@ use docvalues_column::{BatchDocs, DocId};
 
 use super::key::{Key, SortValue};
 use super::sort_all::Run;
-use crate::columns::PartColumns;
+use crate::engine::{Interrupt, PartColumns, Window, WindowBuffers, as_run_if_whole};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::pass::compact;
-use crate::window::{Window, WindowBuffers};
 
 /// A document with the value it is sorted by.
 pub(super) trait BySortValue: Ord + Sized {
@@ -124,7 +121,7 @@ impl Group<'_> {
         let within = |run: &Run| Run { start: run.start - *start, end: run.end - *start }.indices();
         let list: Vec<DocId> = runs.iter().flat_map(|run| &docs[within(run)]).copied().collect();
         // The documents of a single run ascend.
-        let asked = if runs.len() == 1 { compact(&list) } else { BatchDocs::List(&list) };
+        let asked = if runs.len() == 1 { as_run_if_whole(&list) } else { BatchDocs::List(&list) };
         let mut items: Vec<P> = Vec::with_capacity(list.len());
         read_values(columns, key, asked, buffers, &mut items, new)?;
         let mut left = items.as_mut_slice();

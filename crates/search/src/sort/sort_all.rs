@@ -16,13 +16,11 @@ use super::key::{Key, Keys, SortValue};
 use super::radix;
 use super::rank_scale::RankScale;
 use super::short_runs::{BySortValue, add_equal, groups, packed, read_values};
-use crate::docs::len_u32;
+use crate::engine::{
+    Interrupt, Request, SHORT_WINDOW, Window, WindowBuffers, as_run_if_whole, len_u32, max_window_docs,
+    memory, threads,
+};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::open_request::Request;
-use crate::pass::compact;
-use crate::window::{SHORT_WINDOW, Window, WindowBuffers};
-use crate::{memory, threads};
 
 /// The length from which a run is long: a short one fits any window.
 const LONG_FROM: usize = SHORT_WINDOW;
@@ -172,7 +170,7 @@ impl Sort<'_> {
         let (columns, key) = (self.request.columns_of(self.part), self.key);
         let is_binary = matches!(columns.get(key.slot).values(), Values::Bytes(_));
         let equal_too = self.equal.is_some();
-        let mut groups = groups(self.docs, &self.short, columns.window(), self.request.stop())?;
+        let mut groups = groups(self.docs, &self.short, max_window_docs(columns), self.request.stop())?;
         let mut buffers = buffers(self.request, groups.len());
         threads::each(groups.iter_mut(), &mut buffers, |buffers, group| {
             self.request.stop().check()?;
@@ -201,10 +199,10 @@ impl Strings {
     fn read((request, part): (&Request<'_>, usize), key: Key, docs: &[DocId]) -> Result<Strings> {
         let (columns, mut buffers) = (request.columns_of(part), WindowBuffers::default());
         let mut strings = Strings { bytes: Vec::new(), ends: memory::with_capacity(docs.len())? };
-        for docs in docs.chunks(columns.window()) {
+        for docs in docs.chunks(max_window_docs(columns)) {
             request.stop().check()?;
             let Strings { bytes, ends } = &mut strings;
-            read_values(columns, key, compact(docs), &mut buffers, ends, |place, _| {
+            read_values(columns, key, as_run_if_whole(docs), &mut buffers, ends, |place, _| {
                 place.map(|string| {
                     bytes.extend_from_slice(string);
                     bytes.len()
@@ -230,13 +228,13 @@ fn read(
     scale: &RankScale,
 ) -> Result<Vec<u64>> {
     let (columns, mut items) = (request.columns_of(part), memory::zeroed(docs.len())?);
-    let len = columns.window();
+    let len = max_window_docs(columns);
     let windows = docs.chunks(len).zip(items.chunks_mut(len));
     let mut buffers = buffers(request, windows.len());
     threads::each(windows, &mut buffers, |buffers, (docs, items)| {
         request.stop().check()?;
-        let mut window = Window::new(compact(docs), columns, buffers);
-        window.read_own(key.slot)?;
+        let mut window = Window::new(as_run_if_whole(docs), columns, buffers);
+        window.read_stored(key.slot)?;
         scale.put(&window, docs, items)
     })?;
     Ok(items)

@@ -8,16 +8,12 @@ use docvalues_column::{DocAddress, DocId, DocRange, Pruning, TermOrd};
 use docvalues_format::bits;
 
 use super::key::{Entry, Keys};
-use crate::collector::{Collector, Competitive};
-use crate::columns::{PartColumns, Slot, bounds};
-use crate::docs::len_u32;
+use crate::describe::{describe_pruning, with_separators};
+use crate::engine::{
+    Cells, Collector, Competitive, Interrupt, NO_ORD, PartColumns, PassPart, Request, Slot, Window, len_u32,
+    threads, value_bounds,
+};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::open_request::Request;
-use crate::pass::PassPart;
-use crate::query::{describe_pruning, grouped};
-use crate::threads;
-use crate::window::{Cells, NO_ORD, Window};
 
 /// Values that are compared one by one around a competitive one.
 const STRIDE: usize = 64;
@@ -61,7 +57,7 @@ pub(crate) struct TopKCollector<K> {
     keys: Keys,
     queue: K,
     profile: TopProfile,
-    most_threads: usize,
+    max_threads: usize,
     /// The part whose documents are collected.
     part: u32,
     /// The competitive ords of the part, with what they depend on: the part, the last document, and ties.
@@ -109,7 +105,7 @@ impl AddAssign for TopProfile {
 
 impl fmt::Display for TopProfile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} documents visited", grouped(self.visited))?;
+        write!(f, "{} documents visited", with_separators(self.visited))?;
         if self.filter.is_empty() { Ok(()) } else { write!(f, "; {}", describe_pruning(&self.filter)) }
     }
 }
@@ -117,12 +113,12 @@ impl fmt::Display for TopProfile {
 impl<K: TopKQueue> TopKCollector<K> {
     pub(crate) fn new(keys: Keys, queue: K) -> TopKCollector<K> {
         let profile = TopProfile::default();
-        TopKCollector { keys, queue, profile, most_threads: usize::MAX, part: 0, ords: None }
+        TopKCollector { keys, queue, profile, max_threads: usize::MAX, part: 0, ords: None }
     }
 
     /// Limits the number of threads.
-    pub(crate) fn most_threads(self, most_threads: usize) -> TopKCollector<K> {
-        TopKCollector { most_threads, ..self }
+    pub(crate) fn max_threads(self, max_threads: usize) -> TopKCollector<K> {
+        TopKCollector { max_threads, ..self }
     }
 
     pub(crate) fn finish(self) -> (K, TopProfile) {
@@ -207,7 +203,7 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
         self.part = len_u32(part.columns.part());
         let Some(key) = self.keys.as_slice().first().copied() else { return Ok(true) };
         let column = part.columns.get(key.slot);
-        let Some(bounds) = bounds(column).filter(|_| key.missing_decide(column.info())) else {
+        let Some(bounds) = value_bounds(column).filter(|_| key.missing_decide(column.info())) else {
             return Ok(true);
         };
         let can_come_in = |numbers: RangeInclusive<i64>| {
@@ -216,36 +212,38 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
         Ok(self.competitive(part.columns)?.is_none_or(can_come_in))
     }
 
-    fn most_threads(&self) -> usize {
-        self.most_threads
+    fn max_threads(&self) -> usize {
+        self.max_threads
     }
 
     fn competitive_docs(
         &mut self,
         columns: PartColumns<'_>,
         docs: DocRange,
-        bits: &mut [u64],
+        competitive: &mut [u64],
     ) -> Result<Competitive> {
         let numbers = self.competitive(columns)?;
         let keys = self.keys.as_slice();
         let Some((key, last)) = keys.first().zip(self.queue.last()) else { return Ok(Competitive::All) };
         let before = (&last.values[0], self.has_ties(), numbers);
-        let can_tell = key.add_before(columns, docs, before, bits, &mut self.profile.filter)?;
+        let can_tell = key.add_before(columns, docs, before, competitive, &mut self.profile.filter)?;
         Ok(if can_tell { Competitive::Bits } else { Competitive::All })
     }
 
-    fn competitive_groups(
+    fn groups_to_visit(
         &mut self,
         columns: PartColumns<'_>,
         docs: DocRange,
         finely: bool,
-        bits: &mut [u64],
+        groups: &mut [u64],
     ) -> Result<()> {
         let numbers = self.competitive(columns)?;
         match self.keys.as_slice().first().zip(numbers) {
-            Some((key, numbers)) => key.open(columns, docs, &numbers, finely, &mut self.profile.filter, bits),
+            Some((key, numbers)) => {
+                key.open(columns, docs, &numbers, finely, &mut self.profile.filter, groups)
+            }
             None => {
-                bits.fill(u64::MAX);
+                groups.fill(u64::MAX);
                 Ok(())
             }
         }
@@ -254,12 +252,12 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         self.profile.visited += window.len() as u64;
         for key in self.keys.as_slice() {
-            window.read_own(key.slot)?;
+            window.read_stored(key.slot)?;
         }
         if let Some(slot) = self.queue.slot() {
             window.read(slot)?;
         }
-        match self.keys.as_slice().first().map(|key| (*key, window.own_cells(key.slot))) {
+        match self.keys.as_slice().first().map(|key| (*key, window.stored_cells(key.slot))) {
             Some((key, Cells::Numbers(numbers))) if key.values_decide(window) => {
                 let pass = |numbers: &[i64], wanted: &RangeInclusive<i64>| {
                     bits::skip_outside(numbers, *wanted.start(), *wanted.end())

@@ -5,14 +5,9 @@ use std::sync::Arc;
 use docvalues_column::LogicalType;
 use docvalues_format::file::kind::to_f64;
 
-use crate::collector::Collector;
-use crate::columns::Slot;
+use crate::engine::hash_tables::{NumberTable, ValuePart};
+use crate::engine::{Cells, Collector, Interrupt, MemoryBudget, Request, Slot, Window};
 use crate::error::{Error, Result};
-use crate::hash_tables::{NumberTable, ValuePart};
-use crate::interrupt::Interrupt;
-use crate::memory_budget::MemoryBudget;
-use crate::open_request::Request;
-use crate::window::{Cells, Window};
 
 /// Counts each number other than NaN. A document with several values counts for each.
 pub(crate) struct NumberCounts {
@@ -72,8 +67,8 @@ impl Collector for NumberCounts {
         if self.is_known || self.budget.is_over() {
             return Ok(());
         }
-        window.read_own(self.slot)?;
-        match window.own_cells(self.slot) {
+        window.read_stored(self.slot)?;
+        match window.stored_cells(self.slot) {
             Cells::Numbers(numbers) => numbers.each(|_, number| self.count(number, 1)),
             Cells::NumberLists(lists) => lists.items().iter().for_each(|number| self.count(*number, 1)),
             Cells::Ords(_) | Cells::OrdLists(_) | Cells::Bytes(_) => {}

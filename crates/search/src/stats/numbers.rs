@@ -3,14 +3,9 @@
 use docvalues_column::LogicalType;
 use docvalues_format::file::kind::{to_f64, to_u64};
 
-use super::Sum;
-use crate::collector::Collector;
-use crate::columns::Slot;
-use crate::constant::ConstantColumn;
+use crate::engine::{Cells, Collector, ConstantColumn, Interrupt, Request, Slot, Window};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::open_request::Request;
-use crate::window::{Cells, Window};
+use crate::metrics::{Compensated, Sum};
 
 /// Collects statistics of numbers.
 pub(crate) struct NumberStats {
@@ -37,25 +32,15 @@ pub(crate) struct Numbers {
     pub(super) spread: Spread,
 }
 
-/// A compensated sum of doubles (Neumaier 1974).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Compensated {
-    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))]
-    pub(crate) sum: f64,
-    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))]
-    pub(crate) lost: f64,
-}
-
 /// The count, the mean, and the sum of squared distances from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Spread {
-    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::double"))]
     count: f64,
-    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::double"))]
     mean: f64,
-    #[cfg_attr(feature = "serde", serde(with = "crate::partial::serial::double"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::double"))]
     squares: f64,
 }
 
@@ -113,8 +98,8 @@ impl Collector for NumberStats {
         if self.is_known {
             return Ok(());
         }
-        window.read_own(self.slot)?;
-        let cells = window.own_cells(self.slot);
+        window.read_stored(self.slot)?;
+        let cells = window.stored_cells(self.slot);
         self.now.docs += window.len() as u64;
         self.now.missing += cells.missing();
         match cells {
@@ -208,27 +193,6 @@ impl Numbers {
         self.doubles = self.doubles.and(&other.doubles);
         self.spread = self.spread.and(&other.spread);
         self
-    }
-}
-
-impl Compensated {
-    pub(crate) fn add(&mut self, value: f64) {
-        let sum = self.sum + value;
-        self.lost +=
-            if self.sum.abs() >= value.abs() { (self.sum - sum) + value } else { (value - sum) + self.sum };
-        self.sum = sum;
-    }
-
-    /// The sum of both.
-    pub(crate) fn and(mut self, other: &Compensated) -> Compensated {
-        self.add(other.sum);
-        self.lost += other.lost;
-        self
-    }
-
-    pub(crate) fn total(&self) -> f64 {
-        // The compensation of an infinite sum is NaN.
-        if self.lost.is_finite() { self.sum + self.lost } else { self.sum }
     }
 }
 

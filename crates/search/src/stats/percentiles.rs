@@ -7,12 +7,8 @@
 use docvalues_column::LogicalType;
 use docvalues_format::file::kind::to_f64;
 
-use crate::collector::Collector;
-use crate::columns::Slot;
+use crate::engine::{Cells, Collector, Interrupt, Request, Slot, Window};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::open_request::Request;
-use crate::window::{Cells, Window};
 
 /// The bits by which a pass narrows a range.
 const BITS: u32 = 12;
@@ -125,8 +121,8 @@ impl Collector for Counter {
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-        window.read_own(self.slot)?;
-        match window.own_cells(self.slot) {
+        window.read_stored(self.slot)?;
+        match window.stored_cells(self.slot) {
             Cells::Numbers(numbers) if numbers.present.is_none() => self.count(numbers.values),
             Cells::Numbers(numbers) => numbers.each(|_, number| self.count(&[number])),
             Cells::NumberLists(lists) => self.count(lists.items()),

@@ -3,13 +3,8 @@
 use docvalues_column::{Column, TermOrd};
 
 use super::ByteRange;
-use crate::collector::Collector;
-use crate::columns::Slot;
-use crate::constant::ConstantColumn;
+use crate::engine::{Cells, Collector, ConstantColumn, Interrupt, NO_ORD, PassPart, Slot, Window};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::pass::PassPart;
-use crate::window::{Cells, NO_ORD, Window};
 
 /// Collects statistics of terms or byte strings.
 pub(crate) struct TermStats {
@@ -98,8 +93,8 @@ impl Collector for TermStats {
         if self.is_known {
             return Ok(());
         }
-        window.read_own(self.slot)?;
-        let cells = window.own_cells(self.slot);
+        window.read_stored(self.slot)?;
+        let cells = window.stored_cells(self.slot);
         self.docs += window.len() as u64;
         self.missing += cells.missing();
         match cells {

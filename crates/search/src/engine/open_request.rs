@@ -1,16 +1,18 @@
 //! [`Request`]: the documents and open columns of one request.
 
+use std::sync::Arc;
+
 use docvalues_column::{Bitset, Column};
 
-use crate::collector::Collector;
-use crate::columns::{Columns, PartColumns, Slot};
-use crate::docs::Docs;
-use crate::docs_by_part::DocsByPart;
+use super::collector::{Collector, PassPart};
+use super::columns::{ColumnSet, Columns, PartColumns, Slot};
+use super::docs::Docs;
+use super::docs_by_part::DocsByPart;
+use super::interrupt::Interrupt;
+use super::parts::OpenPart;
+use super::pass::Pass;
+use super::search::Search;
 use crate::error::Result;
-use crate::group::{TupleColumn, TupleNumbers};
-use crate::interrupt::Interrupt;
-use crate::pass::{Pass, PassPart};
-use crate::search::Search;
 
 /// A request: its documents and open columns.
 pub(crate) struct Request<'r> {
@@ -39,61 +41,50 @@ impl RequestPart<'_> {
     }
 }
 
-impl Search<'_> {
-    /// Begins a request over the live documents among `docs`.
-    pub(crate) fn begin<'r>(&'r self, docs: DocsByPart<'r>) -> Result<Request<'r>> {
+impl<'r> Request<'r> {
+    /// Opens a request over the live documents among `docs`.
+    pub(crate) fn open(search: &'r Search<'_>, docs: DocsByPart<'r>) -> Result<Request<'r>> {
         let mut hits = 0;
         let part = |part: usize| {
-            let total = self.parts[part].source.docs();
-            let (given, chosen) = match (docs.of_part(part, self.parts.len())?, self.parts[part].live()) {
+            let open = &search.parts[part];
+            let total = open.source.docs();
+            let (given, chosen) = match (docs.of_part(part, search.parts.len())?, open.live()) {
                 (Docs::All, Some(live)) => (Docs::Bits(live), None),
-                (given, _) => (given, self.live_among(part, given)?),
+                (given, _) => (given, live_among(open, given, search.docs_memory())?),
             };
             hits += u64::from(chosen.as_ref().map_or_else(|| given.count(total), Bitset::count));
             Ok(RequestPart { total, given, chosen })
         };
-        let parts = (0..self.parts.len()).map(part).collect::<Result<_>>()?;
-        Ok(Request { search: self, parts, columns: Columns::default(), hits })
+        let parts = (0..search.parts.len()).map(part).collect::<Result<_>>()?;
+        Ok(Request { search, parts, columns: Columns::default(), hits })
     }
 
-    /// The live documents of a part among `docs`, as bits; `None` if all of `docs` are live.
-    pub(crate) fn live_among(&self, part: usize, docs: Docs<'_>) -> Result<Option<Bitset>> {
-        let part = &self.parts[part];
-        let total = part.source.docs();
-        let mut chosen = match (docs, part.live()) {
-            (Docs::Bits(bits), None) if bits.docs() == total => return Ok(None),
-            // The documents that a filter found are live.
-            (Docs::Bits(bits), Some(live)) if bits.docs() == total && live.contains_all(bits) => {
-                return Ok(None);
-            }
-            (Docs::All | Docs::Range(..) | Docs::List(_), None) => return Ok(None),
-            (docs, _) => docs.try_bits(total, self.most_memory())?,
-        };
-        if let Some(live) = part.live() {
-            chosen.intersect(live);
-        }
-        Ok(Some(chosen))
-    }
-}
-
-impl<'r> Request<'r> {
     /// Opens a column and returns its slot. Ords of several parts have nothing to do with each other.
     pub(crate) fn slot(&mut self, name: &str) -> Result<Slot> {
-        self.columns.slot(self.search, name)
+        match self.columns.find(name) {
+            Some(slot) => Ok(slot),
+            None => Ok(self.columns.add(Some(name), self.search.column_set(name)?)),
+        }
     }
 
     /// Opens a column and returns its slot. Ords of several parts are read as ids.
     pub(crate) fn id_slot(&mut self, name: &str) -> Result<Slot> {
-        self.columns.id_slot(self.search, name)
+        let slot = self.slot(name)?;
+        if let Some(set) = self.columns.without_ids(slot) {
+            let ids = self.search.term_ids(set)?;
+            self.columns.read_as_ids(slot, ids);
+        }
+        Ok(slot)
     }
 
-    /// Opens columns with one value a document, and returns the slot of their tuples. The slot has no name. Documents
-    /// without a value have a tuple if `with_missing`.
-    pub(crate) fn tuple_slot(&mut self, names: &[String], with_missing: bool) -> Result<Slot> {
-        let sets = names.iter().map(|name| self.search.column_set(name)).collect::<Result<Vec<_>>>()?;
-        let numbers = if self.parts.len() == 1 { TupleNumbers::over(&sets, with_missing) } else { None };
-        let tuples = numbers.unwrap_or_else(|| TupleColumn::over(&sets, self.parts.len(), with_missing));
-        Ok(self.columns.push_unnamed(tuples))
+    /// The column `name` in all parts, without a slot.
+    pub(crate) fn column_set(&self, name: &str) -> Result<Arc<ColumnSet>> {
+        self.search.column_set(name)
+    }
+
+    /// Adds a column that is made of others, and returns its slot. Call it after all columns that are opened by name.
+    pub(crate) fn add_unnamed(&mut self, set: ColumnSet) -> Slot {
+        self.columns.add(None, Arc::new(set))
     }
 
     pub(crate) fn columns(&self) -> &Columns {
@@ -170,4 +161,22 @@ impl<'r> Request<'r> {
         let parts: Vec<_> = (0..self.parts.len()).map(|part| self.pass_part(part)).collect();
         Pass { parts: &parts, threads: self.threads(), stop: self.stop() }.run(collector)
     }
+}
+
+/// The live documents of a part among `docs`, as bits within `memory` bytes; `None` if all of `docs` are live.
+fn live_among(part: &OpenPart<'_>, docs: Docs<'_>, memory: usize) -> Result<Option<Bitset>> {
+    let total = part.source.docs();
+    let mut chosen = match (docs, part.live()) {
+        (Docs::Bits(bits), None) if bits.docs() == total => return Ok(None),
+        // The documents that a filter found are live.
+        (Docs::Bits(bits), Some(live)) if bits.docs() == total && live.contains_all(bits) => {
+            return Ok(None);
+        }
+        (Docs::All | Docs::Range(..) | Docs::List(_), None) => return Ok(None),
+        (docs, _) => docs.try_bits(total, memory)?,
+    };
+    if let Some(live) = part.live() {
+        chosen.intersect(live);
+    }
+    Ok(Some(chosen))
 }

@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
-use crate::collector::Collector;
+use super::collector::Collector;
+use super::hash_tables::ValuePart;
+use super::memory_budget::MemoryBudget;
+use super::open_request::Request;
 use crate::error::{Error, Result};
-use crate::hash_tables::ValuePart;
-use crate::memory_budget::MemoryBudget;
-use crate::open_request::Request;
 
 /// The most passes over the documents; a search that needs more fails.
 const MAX_PASSES: u32 = 1 << 12;

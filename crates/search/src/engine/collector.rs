@@ -2,11 +2,20 @@
 
 use docvalues_column::DocRange;
 
-use crate::columns::PartColumns;
+use super::columns::PartColumns;
+use super::docs::Docs;
+use super::interrupt::Interrupt;
+use super::window::Window;
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::pass::PassPart;
-use crate::window::Window;
+
+/// The documents of a pass in one part.
+#[derive(Clone, Copy)]
+pub(crate) struct PassPart<'a> {
+    pub(crate) columns: PartColumns<'a>,
+    /// The number of documents in the part.
+    pub(crate) total: u32,
+    pub(crate) docs: Docs<'a>,
+}
 
 /// Computes a result from windows of documents. Every thread has its own; they are merged in the end.
 pub(crate) trait Collector: Send {
@@ -25,7 +34,7 @@ pub(crate) trait Collector: Send {
         &mut self,
         _columns: PartColumns<'_>,
         _docs: DocRange,
-        _bits: &mut [u64],
+        _competitive: &mut [u64],
     ) -> Result<Competitive> {
         Ok(Competitive::All)
     }
@@ -40,14 +49,14 @@ pub(crate) trait Collector: Send {
     /// # Errors
     ///
     /// When bytes of a column are damaged.
-    fn competitive_groups(
+    fn groups_to_visit(
         &mut self,
         _columns: PartColumns<'_>,
         _docs: DocRange,
         _finely: bool,
-        bits: &mut [u64],
+        groups: &mut [u64],
     ) -> Result<()> {
-        bits.fill(u64::MAX);
+        groups.fill(u64::MAX);
         Ok(())
     }
 
@@ -91,7 +100,7 @@ pub(crate) trait Collector: Send {
     fn chunk_ends(&mut self, _chunk: u64) {}
 
     /// The most threads that may each have one of these within the memory limit.
-    fn most_threads(&self) -> usize {
+    fn max_threads(&self) -> usize {
         usize::MAX
     }
 
@@ -131,8 +140,8 @@ impl<C: Collector> Collector for Vec<C> {
         self.iter_mut().for_each(|one| one.chunk_ends(chunk));
     }
 
-    fn most_threads(&self) -> usize {
-        self.iter().map(C::most_threads).min().unwrap_or(usize::MAX)
+    fn max_threads(&self) -> usize {
+        self.iter().map(C::max_threads).min().unwrap_or(usize::MAX)
     }
 
     fn merge(&mut self, other: Vec<C>, stop: &Interrupt) -> Result<()> {
@@ -166,8 +175,8 @@ impl<C: Collector> Collector for Option<C> {
         self.iter_mut().for_each(|one| one.chunk_ends(chunk));
     }
 
-    fn most_threads(&self) -> usize {
-        self.as_ref().map_or(usize::MAX, C::most_threads)
+    fn max_threads(&self) -> usize {
+        self.as_ref().map_or(usize::MAX, C::max_threads)
     }
 
     fn merge(&mut self, other: Option<C>, stop: &Interrupt) -> Result<()> {
@@ -207,8 +216,8 @@ impl<A: Collector, B: Collector, C: Collector> Collector for (A, B, C) {
         self.2.chunk_ends(chunk);
     }
 
-    fn most_threads(&self) -> usize {
-        self.0.most_threads().min(self.1.most_threads()).min(self.2.most_threads())
+    fn max_threads(&self) -> usize {
+        self.0.max_threads().min(self.1.max_threads()).min(self.2.max_threads())
     }
 
     fn merge(&mut self, other: (A, B, C), stop: &Interrupt) -> Result<()> {

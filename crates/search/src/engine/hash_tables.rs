@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::docs::len_u32;
-use crate::memory_budget::MemoryBudget;
+use super::docs::len_u32;
+use super::memory_budget::MemoryBudget;
 
 /// The number of parts into which hashes divide the values.
 pub(crate) const HASH_PARTS: u32 = 1 << 12;

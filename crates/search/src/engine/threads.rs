@@ -1,14 +1,12 @@
-//! Parallel execution: passes, sorting and copying.
+//! Parallel execution: distribution of work, sorting and copying.
 //!
 //! All of it ends in [`in_parallel`] and [`join`], which take trait objects: the code of `rayon` is compiled once.
 
 use std::cmp::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::collector::Collector;
+use super::interrupt::Interrupt;
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::pass::{Pass, Worker};
 
 /// The fewest items to sort or copy on several threads.
 const MIN_PARALLEL: usize = 1 << 14;
@@ -47,24 +45,6 @@ fn join(a: Half<'_>, b: Half<'_>) -> Result<()> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Runs a pass: threads take the next free chunk, each with its own collector. The collectors are merged at the end.
-pub(crate) fn run<C: Collector>(pass: &Pass<'_>, threads: usize, mut first: C) -> Result<C> {
-    let chunks = pass.chunks().take(threads).count();
-    let mut others: Vec<C> = (1..chunks).map(|_| first.fork()).collect();
-    let mut workers: Vec<(&mut dyn Collector, Worker)> = vec![(&mut first, Worker::default())];
-    workers.extend(others.iter_mut().map(|other| (other as &mut dyn Collector, Worker::default())));
-    run_workers(pass, workers)?;
-    for other in others {
-        first.merge(other, pass.stop)?;
-    }
-    Ok(first)
-}
-
-fn run_workers(pass: &Pass<'_>, mut workers: Vec<(&mut dyn Collector, Worker)>) -> Result<()> {
-    each(pass.chunks(), &mut workers, |(collector, worker), chunk| worker.chunk(pass, chunk, *collector))?;
-    workers.into_iter().try_for_each(|(collector, mut worker)| worker.finish(pass, collector))
 }
 
 /// Distributes items to threads, one for each of `states`. The assignment is not deterministic. If `work` fails, one

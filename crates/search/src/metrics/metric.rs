@@ -1,8 +1,8 @@
-//! Metrics of groups, and their values.
+//! Metrics of documents, and their values.
 
 use docvalues_column::Value;
 
-use crate::stats::Sum;
+use super::sum::Sum;
 
 /// A metric of the documents of each group, over a column with at most one number a document.
 ///

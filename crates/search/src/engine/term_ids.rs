@@ -17,9 +17,9 @@ use docvalues_column::{Column, ErrorKind, Lists, OrdRange, Result as ColumnResul
 use hashbrown::{DefaultHashBuilder, HashTable};
 use smallvec::SmallVec;
 
-use crate::docs::len_u32;
+use super::docs::len_u32;
+use super::interrupt::Interrupt;
 use crate::error::{Error, Result};
-use crate::interrupt::Interrupt;
 
 /// Terms to look up at once, so that their cache misses overlap.
 const BATCH: usize = 128;

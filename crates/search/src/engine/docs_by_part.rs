@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use docvalues_column::{Bitset, DocAddress, DocId};
 
-use crate::docs::Docs;
+use super::docs::Docs;
 use crate::error::{Error, Result};
 
 /// The documents that a search covers, in each of its parts.

@@ -1,8 +1,8 @@
 //! Columns with a single value, answered from their descriptions without reading them.
 
-use crate::columns::{ColumnView, Elements, Slot};
-use crate::open_request::Request;
-use crate::value;
+use super::columns::{ColumnView, Elements, Slot};
+use super::open_request::Request;
+use super::value;
 
 /// A column in which the documents of a request have at most one different value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use docvalues_column::{
     Result as ColumnResult, Rows, TermOrd, Terms, Values, bits, scan_by_gather,
 };
 
-use crate::docs::len_u32;
+use super::docs::len_u32;
 
 /// The most documents of a part whose strings are read when the column is opened.
 const MAX_DOCS: u32 = 1 << 16;

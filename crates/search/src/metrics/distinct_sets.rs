@@ -1,18 +1,15 @@
-//! Exact counts of distinct values in each group.
+//! Exact counts of distinct values for each row of accumulators.
 //!
-//! One hash set of pairs of a row and a value id serves all groups. A new pair increments the count in its row. Value ids
+//! One hash set of pairs of a row and a value id serves all rows. A new pair increments the count in its row. Value ids
 //! are assigned in the order of first use, so that a pair fits 64 bits.
 
-use crate::columns::{ColumnView, Elements, Slot};
+use crate::engine::hash_tables::{ByteStringTable, NumberTable, ValuePart, low};
+use crate::engine::{Cells, ColumnView, Elements, Interrupt, MemoryBudget, NO_ORD, Slot, Window};
 use crate::error::Result;
-use crate::hash_tables::{ByteStringTable, NumberTable, ValuePart, low};
-use crate::interrupt::Interrupt;
-use crate::memory_budget::MemoryBudget;
-use crate::window::{Cells, NO_ORD, Window};
 
-/// The distinct values of one column in each group.
+/// The distinct values of one column for each row.
 #[derive(Debug)]
-pub(super) struct DistinctSet {
+pub(crate) struct DistinctSet {
     slot: Slot,
     /// The index of the count in a row.
     at: usize,
@@ -40,7 +37,7 @@ impl DistinctSet {
         DistinctSet { slot, at, values, pairs: NumberTable::new(ValuePart::whole()) }
     }
 
-    pub(super) fn fork(&self) -> DistinctSet {
+    pub(crate) fn fork(&self) -> DistinctSet {
         let values = match &self.values {
             ValueNumbers::Ords => ValueNumbers::Ords,
             ValueNumbers::Numbers(numbers) => ValueNumbers::Numbers(numbers.fork()),
@@ -50,7 +47,7 @@ impl DistinctSet {
     }
 
     /// Bytes of memory.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let values = match &self.values {
             ValueNumbers::Ords => 0,
             ValueNumbers::Numbers(numbers) => numbers.bytes(),
@@ -61,7 +58,7 @@ impl DistinctSet {
 
     /// Adds the values of a window's documents, document `i` to row `places[i]`, except to row `other`. Ends when the
     /// budget is exhausted.
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         rows: &mut [u64],
         words: usize,
@@ -110,7 +107,7 @@ impl DistinctSet {
     /// # Errors
     ///
     /// If the search is interrupted.
-    pub(super) fn merge(
+    pub(crate) fn merge(
         &mut self,
         other: &DistinctSet,
         rows_of: &[u32],

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::Measure;
-use crate::stats::Sum;
+use super::metric::Measure;
+use super::sum::Sum;
 
 /// A number by which groups are ordered, of the same kind for all groups.
 #[derive(Clone, Copy, Debug)]

@@ -7,10 +7,10 @@ use docvalues_column::{
     Bitset, Column, ColumnSource, Field, LiveDocs, Part, Result as ColumnResult, SortKey, Terms, bits,
 };
 
-use crate::columns::ColumnSet;
+use super::columns::ColumnSet;
+use super::interrupt::Interrupt;
+use super::term_ids::{PartIds, TermIds, TermTable};
 use crate::error::{Error, Result};
-use crate::interrupt::Interrupt;
-use crate::term_ids::{PartIds, TermIds, TermTable};
 
 /// Several sources that are searched together, such as the segments of an index.
 ///

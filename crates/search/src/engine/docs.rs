@@ -4,9 +4,9 @@ use std::ops::{Deref, Range};
 
 use docvalues_column::{Bitset, DocId, DocRange, bits};
 
+use super::interrupt::Interrupt;
+use super::memory;
 use crate::error::{Error, Result};
-use crate::interrupt::Interrupt;
-use crate::memory;
 
 /// The documents that a search covers.
 ///

@@ -9,21 +9,25 @@ use docvalues_column::{
     BatchDocs, Column, DocAddress, DocId, DocRange, Gathered, Result, Slices, TermOrd, Values, View, bits,
 };
 
-use crate::columns::{PartColumns, Slot};
-use crate::docs::len_u32;
-use crate::value;
+use super::columns::{PartColumns, Slot};
+use super::docs::len_u32;
+use super::value::{self, NO_ORD};
 
 /// The most documents in a window.
 ///
 /// Each loop over cold memory has a startup and a drain cost, while its reads and writes are in flight. Windows of
 /// 4,096 documents make a facet a third slower.
-pub(crate) const WINDOW: usize = 32_768;
+const WINDOW: usize = 32_768;
 
 /// The most documents in a window if a column has byte strings or several values a document.
 pub(crate) const SHORT_WINDOW: usize = 4_096;
 
-/// The ord of a document without a value.
-pub(crate) const NO_ORD: TermOrd = TermOrd::new(u32::MAX);
+/// The most documents in a window over these columns.
+pub(crate) fn max_window_docs(columns: PartColumns<'_>) -> usize {
+    let is_short =
+        |column: &dyn Column| column.info().is_multi_valued() || matches!(column.values(), Values::Bytes(_));
+    if columns.iter().any(is_short) { SHORT_WINDOW } else { WINDOW }
+}
 
 /// A batch of documents and the columns read for them.
 pub(crate) struct Window<'a> {
@@ -38,7 +42,7 @@ enum WindowDocs<'a> {
     Batch(BatchDocs<'a>),
     /// Most documents of a range: those whose bits are set. Columns are read as a run and reduced to them, because a
     /// list is gathered at less than half the speed.
-    Most {
+    Bits {
         docs: DocRange,
         bits: &'a [u64],
         len: usize,
@@ -170,21 +174,21 @@ impl<'a> Window<'a> {
     }
 
     /// A window over the documents of a range whose bits are set, if these are most of them.
-    pub(crate) fn most(
+    pub(crate) fn of_bits(
         docs: DocRange,
         bits: &'a [u64],
         columns: PartColumns<'a>,
         buffers: &'a mut WindowBuffers,
     ) -> Window<'a> {
-        let most = WindowDocs::Most { docs, bits, len: bits::count(bits), list: OnceCell::new() };
-        Window { docs: most, ..Window::new(BatchDocs::List(&[]), columns, buffers) }
+        let docs = WindowDocs::Bits { docs, bits, len: bits::count(bits), list: OnceCell::new() };
+        Window { docs, ..Window::new(BatchDocs::List(&[]), columns, buffers) }
     }
 
     /// The number of documents.
     pub(crate) fn len(&self) -> usize {
         match &self.docs {
             WindowDocs::Batch(docs) => docs.len(),
-            WindowDocs::Most { len, .. } => *len,
+            WindowDocs::Bits { len, .. } => *len,
         }
     }
 
@@ -198,7 +202,7 @@ impl<'a> Window<'a> {
         match &self.docs {
             WindowDocs::Batch(BatchDocs::Run(docs)) => DocId::new(docs.start + len_u32(at)),
             WindowDocs::Batch(BatchDocs::List(docs)) => docs[at],
-            WindowDocs::Most { docs, bits, list, .. } => {
+            WindowDocs::Bits { docs, bits, list, .. } => {
                 let listed = || {
                     let mut list = Vec::new();
                     bits::push_docs(bits, docs.start, &mut list);
@@ -214,15 +218,15 @@ impl<'a> Window<'a> {
     where
         'a: 'p,
     {
-        Window::new(crate::pass::compact(docs), self.columns, buffers)
+        Window::new(as_run_if_whole(docs), self.columns, buffers)
     }
 
     /// Reads a column for counts and groups, unless this window has read it already. -0.0 becomes 0.0, and ords become
-    /// ids if [`Columns::id_slot`] opened the column.
+    /// ids if [`Columns::read_as_ids`] was called for the column.
     ///
-    /// [`Columns::id_slot`]: crate::columns::Columns::id_slot
+    /// [`Columns::read_as_ids`]: super::columns::Columns::read_as_ids
     pub(crate) fn read(&mut self, slot: Slot) -> Result<()> {
-        self.read_own(slot)?;
+        self.read_stored(slot)?;
         let (state, read) = &mut self.buffers.read[slot.index()];
         if *state == State::Values {
             *state = State::Keys;
@@ -237,12 +241,12 @@ impl<'a> Window<'a> {
     }
 
     /// As [`read`](Self::read), with the stored numbers and the part's own ords.
-    pub(crate) fn read_own(&mut self, slot: Slot) -> Result<()> {
+    pub(crate) fn read_stored(&mut self, slot: Slot) -> Result<()> {
         let (state, read) = &mut self.buffers.read[slot.index()];
         if *state == State::Nothing {
             match &self.docs {
                 WindowDocs::Batch(docs) => read.read(self.columns.get(slot), *docs)?,
-                WindowDocs::Most { docs, bits, .. } => {
+                WindowDocs::Bits { docs, bits, .. } => {
                     read.read(self.columns.get(slot), BatchDocs::Run(*docs))?;
                     read.retain(bits);
                 }
@@ -264,7 +268,7 @@ impl<'a> Window<'a> {
 
     /// The values of a column that [`read`](Self::read) has read.
     pub(crate) fn cells(&self, slot: Slot) -> Cells<'_> {
-        let cells = self.there(slot, State::Keys).cells();
+        let cells = self.read_column(slot, State::Keys).cells();
         let ids = &self.buffers.ids[slot.index()];
         let one_zero = &self.buffers.one_zero[slot.index()];
         let has_negative_zero = value::has_negative_zero(self.column(slot).info());
@@ -280,20 +284,21 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// The values of a column that [`read_own`](Self::read_own) has read: numbers as stored, and ords of the part.
-    pub(crate) fn own_cells(&self, slot: Slot) -> Cells<'_> {
-        self.there(slot, State::Values).cells()
+    /// The values of a column that [`read_stored`](Self::read_stored) has read: stored numbers, and ords of the part.
+    pub(crate) fn stored_cells(&self, slot: Slot) -> Cells<'_> {
+        self.read_column(slot, State::Values).cells()
     }
 
     /// The numbers of a numeric column. It must have been read.
     pub(crate) fn numbers(&self, slot: Slot) -> Numbers<'_> {
-        match self.there(slot, State::Values) {
+        match self.read_column(slot, State::Values) {
             WindowColumn::Numbers(read) => Numbers { values: read.values(), present: read.present() },
             WindowColumn::Ords(_) | WindowColumn::Bytes(_) => Numbers { values: &[], present: None },
         }
     }
 
-    fn there(&self, slot: Slot, least: State) -> &WindowColumn {
+    /// A column that has been read, at least to this state.
+    fn read_column(&self, slot: Slot, least: State) -> &WindowColumn {
         let (state, read) = &self.buffers.read[slot.index()];
         debug_assert!(*state >= least, "a column is read before it is looked at");
         read
@@ -364,5 +369,15 @@ impl WindowColumn {
                 Cells::Bytes(Strings { values: read.lists(), present: read.present() })
             }
         }
+    }
+}
+
+/// Represents documents without a gap as a run.
+pub(crate) fn as_run_if_whole(docs: &[DocId]) -> BatchDocs<'_> {
+    match docs {
+        [first, .., last] if (last.get() - first.get()) as usize + 1 == docs.len() => {
+            BatchDocs::Run(DocRange::new(first.get(), last.get() + 1))
+        }
+        _ => BatchDocs::List(docs),
     }
 }

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::Condition;
-
 /// The characters that [`QueryError::caret`] shows on each side of an error.
 const SHOWN: usize = 60;
 
@@ -28,7 +26,7 @@ pub struct QueryError {
 
 impl QueryError {
     /// An error at byte `at` of `text`.
-    pub(super) fn at(text: Arc<str>, at: usize, what: impl Into<String>) -> QueryError {
+    pub(crate) fn at(text: Arc<str>, at: usize, what: impl Into<String>) -> QueryError {
         QueryError::new(what, Some((text, at)))
     }
 
@@ -39,33 +37,25 @@ impl QueryError {
     }
 
     /// The error for a column that does not exist, with its position if the query has a text.
-    pub(super) fn no_column(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
+    pub(crate) fn no_column(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
         let what = format!("there is no column \"{name}\"");
         QueryError { no_such_column: Some(name.to_owned()), ..QueryError::new(what, place) }
     }
 
-    /// An error at the column of a condition.
-    pub(crate) fn of_column(condition: &Condition, what: impl Into<String>) -> QueryError {
-        match &condition.place.text {
-            Some(text) => QueryError::at(text.clone(), condition.place.column, what),
-            None => QueryError::nowhere(what),
-        }
-    }
-
     /// The error for a metric of groups among the conditions on documents.
-    pub(super) fn of_metric(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
+    pub(crate) fn of_metric(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
         let what = format!("expected a column, found `{name}`, which is for conditions on groups");
         QueryError::new(what, place)
     }
 
     /// The error for a column on the right of a comparison that does not exist.
-    pub(super) fn no_operand(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
+    pub(crate) fn no_operand(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
         let what = format!("there is no column \"{name}\"; text is written in quotes");
         QueryError { no_such_column: Some(name.to_owned()), ..QueryError::new(what, place) }
     }
 
     /// An error in a query without text.
-    pub(super) fn nowhere(what: impl Into<String>) -> QueryError {
+    pub(crate) fn nowhere(what: impl Into<String>) -> QueryError {
         QueryError::new(what, None)
     }
 

@@ -18,16 +18,15 @@ use std::ops::Range;
 use docvalues_column::{BatchDocs, DocId, DocRange, bits};
 use docvalues_format::bits::retain::{self, DOCS_PER_GROUP, retain};
 
-use crate::collector::{Collector, Competitive};
-use crate::columns::PartColumns;
-use crate::docs::Docs;
+use super::collector::{Collector, Competitive, PassPart};
+use super::docs::Docs;
+use super::interrupt::Interrupt;
+use super::threads;
+use super::window::{Window, WindowBuffers, as_run_if_whole, max_window_docs};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
-use crate::threads;
-use crate::window::{Window, WindowBuffers};
 
 /// Documents in a chunk: enough that threads seldom contend.
-pub(crate) const CHUNK_DOCS: u32 = 8 * BLOCK;
+const CHUNK_DOCS: u32 = 8 * BLOCK;
 
 /// Documents in a block, the unit in which collectors report competitive documents.
 pub(crate) const BLOCK: u32 = 1 << 16;
@@ -55,18 +54,9 @@ pub(crate) struct Pass<'a> {
     pub(crate) stop: &'a Interrupt,
 }
 
-/// The documents of a pass in one part.
-#[derive(Clone, Copy)]
-pub(crate) struct PassPart<'a> {
-    pub(crate) columns: PartColumns<'a>,
-    /// The number of documents in the part.
-    pub(crate) total: u32,
-    pub(crate) docs: Docs<'a>,
-}
-
 /// A chunk of a pass.
 #[derive(Clone, Copy)]
-pub(crate) struct Chunk {
+struct Chunk {
     /// The position of its part in the pass.
     part: usize,
     /// Its number in the part.
@@ -96,10 +86,10 @@ impl Pass<'_> {
         if collector.is_idle() {
             return Ok(collector);
         }
-        let threads = self.threads.min(collector.most_threads());
+        let threads = self.threads.min(collector.max_threads());
         // Two chunks are enough to know that there are several.
         if threads > 1 && self.chunks().nth(1).is_some() {
-            return threads::run(self, threads, collector);
+            return self.run_on_threads(threads, collector);
         }
         let mut worker = Worker::default();
         self.chunks().try_for_each(|chunk| worker.chunk(self, chunk, &mut collector))?;
@@ -107,8 +97,28 @@ impl Pass<'_> {
         Ok(collector)
     }
 
+    /// Threads take the next free chunk, each with its own collector. The collectors are merged at the end.
+    fn run_on_threads<C: Collector>(&self, threads: usize, mut first: C) -> Result<C> {
+        let chunks = self.chunks().take(threads).count();
+        let mut others: Vec<C> = (1..chunks).map(|_| first.fork()).collect();
+        let mut workers: Vec<(&mut dyn Collector, Worker)> = vec![(&mut first, Worker::default())];
+        workers.extend(others.iter_mut().map(|other| (other as &mut dyn Collector, Worker::default())));
+        self.run_workers(workers)?;
+        for other in others {
+            first.merge(other, self.stop)?;
+        }
+        Ok(first)
+    }
+
+    fn run_workers(&self, mut workers: Vec<(&mut dyn Collector, Worker)>) -> Result<()> {
+        threads::each(self.chunks(), &mut workers, |(collector, worker), chunk| {
+            worker.chunk(self, chunk, *collector)
+        })?;
+        workers.into_iter().try_for_each(|(collector, mut worker)| worker.finish(self, collector))
+    }
+
     /// The chunks of all parts.
-    pub(crate) fn chunks(&self) -> impl Iterator<Item = Chunk> + Send + '_ {
+    fn chunks(&self) -> impl Iterator<Item = Chunk> + Send + '_ {
         let in_parts =
             self.parts.iter().enumerate().flat_map(|(at, part)| part.chunks().map(move |chunk| (at, chunk)));
         (0..).zip(in_parts).map(|(number, (part, chunk))| Chunk { part, chunk, number })
@@ -117,7 +127,7 @@ impl Pass<'_> {
 
 /// Buffers of one thread.
 #[derive(Default)]
-pub(crate) struct Worker {
+struct Worker {
     buffers: WindowBuffers,
     wanted: Vec<u64>,
     list: Vec<DocId>,
@@ -136,12 +146,7 @@ struct PartPass<'a> {
 
 impl Worker {
     /// Runs `collector` over the documents of a chunk. Chunks must come in ascending order.
-    pub(crate) fn chunk(
-        &mut self,
-        pass: &Pass<'_>,
-        chunk: Chunk,
-        collector: &mut dyn Collector,
-    ) -> Result<()> {
+    fn chunk(&mut self, pass: &Pass<'_>, chunk: Chunk, collector: &mut dyn Collector) -> Result<()> {
         let part = &pass.parts[chunk.part];
         let done = self.chunk_of(pass, chunk, collector);
         done.map_err(|error| error.in_part(part.columns.part(), part.columns.parts()))
@@ -162,7 +167,7 @@ impl Worker {
     }
 
     /// Called after the last chunk.
-    pub(crate) fn finish(&mut self, pass: &Pass<'_>, collector: &mut dyn Collector) -> Result<()> {
+    fn finish(&mut self, pass: &Pass<'_>, collector: &mut dyn Collector) -> Result<()> {
         match self.part.take() {
             Some((part, true)) => {
                 let part = &pass.parts[part];
@@ -206,7 +211,7 @@ impl Worker {
             start = block.end;
             match self.ask(pass, block, collector)? {
                 Competitive::All => {
-                    for docs in block.chunks(pass.part.columns.window()) {
+                    for docs in block.chunks(max_window_docs(pass.part.columns)) {
                         self.window(pass, BatchDocs::Run(docs), collector)?;
                     }
                 }
@@ -258,7 +263,7 @@ impl Worker {
         wanted.clear();
         let mut open = retain::GroupBits::default();
         let finely = list.len() > docs.len() / DOCS_PER_GROUP as usize;
-        collector.competitive_groups(pass.part.columns, docs, finely, &mut open)?;
+        collector.groups_to_visit(pass.part.columns, docs, finely, &mut open)?;
         if open.iter().any(|word| *word != 0) {
             retain(list, &open, &mut wanted);
         }
@@ -284,7 +289,7 @@ impl Worker {
     }
 
     fn windows(&mut self, pass: &PartPass<'_>, list: &[DocId], collector: &mut dyn Collector) -> Result<()> {
-        list.chunks(pass.part.columns.window())
+        list.chunks(max_window_docs(pass.part.columns))
             .try_for_each(|docs| self.window(pass, BatchDocs::List(docs), collector))
     }
 
@@ -348,7 +353,7 @@ impl Worker {
         const WORDS: usize = DOCS_PER_GROUP as usize / 64;
         let finely = count > block.len() / DOCS_PER_GROUP as usize;
         let mut open = [0; (BLOCK / DOCS_PER_GROUP) as usize / 64];
-        collector.competitive_groups(pass.part.columns, block, finely, &mut open)?;
+        collector.groups_to_visit(pass.part.columns, block, finely, &mut open)?;
         self.wanted.clear();
         self.wanted.resize(words.len(), 0);
         for group in bits::ones(&open) {
@@ -369,8 +374,8 @@ impl Worker {
         let mut list = std::mem::take(&mut self.list);
         list.clear();
         bits::push_docs(&self.wanted, block.start, &mut list);
-        for docs in list.chunks(pass.part.columns.window()) {
-            self.window(pass, compact(docs), collector)?;
+        for docs in list.chunks(max_window_docs(pass.part.columns)) {
+            self.window(pass, as_run_if_whole(docs), collector)?;
         }
         self.list = list;
         Ok(())
@@ -378,10 +383,10 @@ impl Worker {
 
     /// As [`wanted`](Self::wanted), if these are most documents.
     fn most(&mut self, pass: &PartPass<'_>, block: DocRange, collector: &mut dyn Collector) -> Result<()> {
-        let len = pass.part.columns.window();
+        let len = max_window_docs(pass.part.columns);
         for (docs, bits) in block.chunks(len).zip(self.wanted.chunks(len / 64)) {
             pass.stop.check()?;
-            collector.collect(&mut Window::most(docs, bits, pass.part.columns, &mut self.buffers))?;
+            collector.collect(&mut Window::of_bits(docs, bits, pass.part.columns, &mut self.buffers))?;
         }
         Ok(())
     }
@@ -408,14 +413,4 @@ fn below(list: &[DocId], end: u32) -> usize {
     let (from, to) = (step / 2, list.len().min(step));
     let from = if list.get(from).is_some_and(is_below) { from } else { 0 };
     from + list[from..to].partition_point(is_below)
-}
-
-/// Represents documents without a gap as a run.
-pub(crate) fn compact(docs: &[DocId]) -> BatchDocs<'_> {
-    match docs {
-        [first, .., last] if (last.get() - first.get()) as usize + 1 == docs.len() => {
-            BatchDocs::Run(DocRange::new(first.get(), last.get() + 1))
-        }
-        _ => BatchDocs::List(docs),
-    }
 }

@@ -3,7 +3,8 @@
 use docvalues_column::{ColumnInfo, LogicalType, TermOrd};
 use docvalues_format::file::kind::from_f64;
 
-use crate::window::NO_ORD;
+/// The ord of a document without a value.
+pub(crate) const NO_ORD: TermOrd = TermOrd::new(u32::MAX);
 
 /// The stored form of -0.0. It is just below that of 0.0.
 const NEGATIVE_ZERO: i64 = from_f64(-0.0);

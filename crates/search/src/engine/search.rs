@@ -7,14 +7,14 @@ use docvalues_column::{
     Result as ColumnResult, SortKey,
 };
 
-use crate::columns::ColumnSet;
+use super::columns::ColumnSet;
+use super::interrupt::Interrupt;
+use super::memory;
+use super::parts::{Kept, OpenPart, Parts};
+use super::promoted_column;
+use super::small_dictionary::{self, SmallDictionary};
+use super::term_ids::TermIds;
 use crate::error::{Error, Result};
-use crate::interrupt::Interrupt;
-use crate::memory;
-use crate::parts::{Kept, OpenPart, Parts};
-use crate::promoted_column;
-use crate::small_dictionary::{self, SmallDictionary};
-use crate::term_ids::TermIds;
 
 /// Treatment of columns that the source does not have.
 ///
@@ -217,7 +217,7 @@ impl<'s> Search<'s> {
     }
 
     /// The memory limit for results with an entry per document.
-    pub(crate) fn most_memory(&self) -> usize {
+    pub(crate) fn docs_memory(&self) -> usize {
         self.memory.unwrap_or(usize::MAX)
     }
 

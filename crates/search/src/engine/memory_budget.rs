@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use hashbrown::HashTable;
 
-use crate::interrupt::Interrupt;
+use super::interrupt::Interrupt;
 
 /// A limit on the memory of all threads. Each takes from it before it allocates. If a request is refused, the pass is
 /// discarded.

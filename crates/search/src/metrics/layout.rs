@@ -1,21 +1,18 @@
-//! The layout of the accumulators of a group's metrics.
+//! The layout of the accumulators of metrics.
 
 use docvalues_column::LogicalType;
 use docvalues_format::file::kind::to_f64;
 
 use super::distinct_sets::DistinctSet;
-use super::having::Having;
+use super::measure_state::MeasureState;
+use super::metric::{Measure, Metric};
 use super::order_value::OrderValue;
-use super::{Measure, Metric};
-use crate::Query;
-use crate::columns::{Elements, Slot};
+use super::sum::Compensated;
+use crate::engine::{Elements, Numbers, Request, Slot, Window};
 use crate::error::{Error, Result};
-use crate::open_request::Request;
-use crate::partial::PartialMeasure;
-use crate::stats::Compensated;
-use crate::window::{Numbers, Window};
 
-/// The layout of a group's accumulators: a row of words, all 0 at first.
+/// The layout of the accumulators of some documents, such as those of a group or a bucket: a row of words, all 0 at
+/// first.
 ///
 /// ```text
 /// row   documents | accumulator | count of numbers, if some documents have none | accumulator | ...
@@ -139,30 +136,23 @@ impl Layout {
     }
 
     /// Whether a metric counts distinct values.
-    pub(super) fn has_distinct(&self) -> bool {
+    pub(crate) fn has_distinct(&self) -> bool {
         self.accumulators.iter().any(|one| one.kind == AccumulatorKind::Distinct)
     }
 
     /// The sets that count distinct values.
-    pub(super) fn distinct_sets(&self, request: &Request<'_>) -> Vec<DistinctSet> {
+    pub(crate) fn distinct_sets(&self, request: &Request<'_>) -> Vec<DistinctSet> {
         let all = self.accumulators.iter().filter(|one| one.kind == AccumulatorKind::Distinct);
         all.map(|one| DistinctSet::new(one.slot, one.at, request.columns().get(one.slot))).collect()
     }
 
-    /// Binds a condition on groups.
-    pub(super) fn having(&self, query: &Query, request: &Request<'_>) -> Result<Having> {
+    /// The metrics, and the type of each one's column; `None` if no part has the column.
+    pub(crate) fn metric_types(&self, request: &Request<'_>) -> (Vec<Metric>, Vec<Option<LogicalType>>) {
         let logical = |at: usize| {
             let Accumulator { slot, logical, .. } = self.accumulators[at];
             (!request.columns().get(slot).is_absent()).then_some(logical)
         };
-        let (metrics, logicals): (Vec<_>, Vec<_>) =
-            self.metrics.iter().map(|(metric, at)| (metric.clone(), logical(*at))).unzip();
-        Having::new(query, &metrics, &logicals)
-    }
-
-    /// Whether the group of a row passes a condition.
-    pub(super) fn passes(&self, having: &Having, row: &[u64]) -> bool {
-        having.passes(row[0], &|metric| self.measure(row, metric))
+        self.metrics.iter().map(|(metric, at)| (metric.clone(), logical(*at))).unzip()
     }
 
     /// The words of a row.
@@ -170,7 +160,7 @@ impl Layout {
         self.words
     }
 
-    /// The row of a group that has all `docs` documents of a request, if column descriptions suffice.
+    /// The row of all `docs` documents of a request, if column descriptions suffice.
     pub(crate) fn constant(&self, request: &Request<'_>, docs: u64) -> Option<Vec<u64>> {
         let mut row = vec![0; self.words];
         row[0] = docs;
@@ -184,7 +174,7 @@ impl Layout {
     }
 
     /// The bytes of a row.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.words * size_of::<u64>()
     }
 
@@ -234,34 +224,35 @@ impl Layout {
         (0..self.metrics.len()).map(|metric| self.measure(row, metric)).collect()
     }
 
-    fn measure(&self, row: &[u64], metric: usize) -> Option<Measure> {
+    /// A metric of a row, given by its index.
+    pub(crate) fn measure(&self, row: &[u64], metric: usize) -> Option<Measure> {
         let (asked, accumulator) = &self.metrics[metric];
         let logical = self.accumulators[*accumulator].logical;
-        self.partial_measure(row, metric).map(|measure| measure.finish(asked, logical))
+        self.measure_state(row, metric).map(|measure| measure.finish(asked, logical))
     }
 
     /// The metrics of a row, before they are merged with others.
-    pub(crate) fn partial_measures(&self, row: &[u64]) -> Vec<Option<PartialMeasure>> {
-        (0..self.metrics.len()).map(|metric| self.partial_measure(row, metric)).collect()
+    pub(crate) fn measure_states(&self, row: &[u64]) -> Vec<Option<MeasureState>> {
+        (0..self.metrics.len()).map(|metric| self.measure_state(row, metric)).collect()
     }
 
-    fn partial_measure(&self, row: &[u64], metric: usize) -> Option<PartialMeasure> {
+    fn measure_state(&self, row: &[u64], metric: usize) -> Option<MeasureState> {
         let one = &self.accumulators[self.metrics[metric].1];
         let count = row[one.count];
-        (count > 0).then(|| one.partial_measure(row, count))
+        (count > 0).then(|| one.measure_state(row, count))
     }
 
     /// The word of a row whose order as an `i64` is that of a metric, if there is one: a sum.
-    pub(super) fn sum(&self, metric: usize) -> Option<usize> {
+    pub(crate) fn sum(&self, metric: usize) -> Option<usize> {
         let (metric, accumulator) = self.metrics.get(metric)?;
         let one = self.accumulators.get(*accumulator)?;
-        // The word of an unsigned sum needs the count as well: see `Accumulator::partial_measure`.
+        // The word of an unsigned sum needs the count as well: see `Accumulator::measure_state`.
         let is_it = one.kind == AccumulatorKind::Sum && one.logical != LogicalType::U64;
         (is_it && matches!(metric, Metric::Sum(_))).then_some(one.at)
     }
 
     /// The value by which groups are ordered: greater ones come first, and `None` last.
-    pub(super) fn order_value(&self, row: &[u64], metric: usize) -> Option<OrderValue> {
+    pub(crate) fn order_value(&self, row: &[u64], metric: usize) -> Option<OrderValue> {
         OrderValue::of(&self.measure(row, metric)?)
     }
 }
@@ -366,17 +357,17 @@ impl Accumulator {
     }
 
     /// The result of `count` numbers, at least one.
-    fn partial_measure(&self, row: &[u64], count: u64) -> PartialMeasure {
+    fn measure_state(&self, row: &[u64], count: u64) -> MeasureState {
         // Stored numbers are less by 2^63.
         let shift = if self.logical == LogicalType::U64 { i128::from(count) << 63 } else { 0 };
         let word = row[self.at];
         match self.kind {
-            AccumulatorKind::Sum => PartialMeasure::Integers(count, i128::from(word.cast_signed()) + shift),
-            AccumulatorKind::WideSum => PartialMeasure::Integers(count, wide(row, self.at) + shift),
-            AccumulatorKind::Doubles => PartialMeasure::Doubles(count, compensated(row, self.at)),
-            AccumulatorKind::Least => PartialMeasure::Least(of_rank(!word)),
-            AccumulatorKind::Greatest => PartialMeasure::Greatest(of_rank(word)),
-            AccumulatorKind::Distinct => PartialMeasure::Distinct(word),
+            AccumulatorKind::Sum => MeasureState::Integers(count, i128::from(word.cast_signed()) + shift),
+            AccumulatorKind::WideSum => MeasureState::Integers(count, wide(row, self.at) + shift),
+            AccumulatorKind::Doubles => MeasureState::Doubles(count, compensated(row, self.at)),
+            AccumulatorKind::Least => MeasureState::Least(of_rank(!word)),
+            AccumulatorKind::Greatest => MeasureState::Greatest(of_rank(word)),
+            AccumulatorKind::Distinct => MeasureState::Distinct(word),
         }
     }
 }

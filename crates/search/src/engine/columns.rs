@@ -9,12 +9,9 @@ use docvalues_column::{
     Result as ColumnResult, TermOrd, Terms, Values,
 };
 
+use super::term_ids::TermIds;
+use super::value;
 use crate::error::Result;
-use crate::group::TupleNumbers;
-use crate::search::Search;
-use crate::term_ids::TermIds;
-use crate::value;
-use crate::window::{SHORT_WINDOW, WINDOW};
 
 /// One column in all parts of a search.
 pub(crate) struct ColumnSet {
@@ -25,8 +22,6 @@ pub(crate) struct ColumnSet {
     bounds: Vec<(i64, i64)>,
     /// The identities of its terms, once they are needed.
     pub(crate) ids: Mutex<Option<Arc<TermIds>>>,
-    /// The tuples that its numbers stand for, if they do.
-    pub(crate) tuples: Option<Arc<TupleNumbers>>,
 }
 
 /// The columns of a request. Each is opened once, and read once per window, however many collectors use it.
@@ -63,6 +58,9 @@ pub(crate) enum Elements {
     Bytes,
 }
 
+/// Terms to [`gather`](TermSpace::gather) at once.
+pub(crate) const TERM_BATCH: usize = 1 << 12;
+
 /// The terms that the ords of a column identify: those of its dictionary or, in several parts, of all dictionaries.
 #[derive(Clone, Copy)]
 pub(crate) enum TermSpace<'a> {
@@ -82,7 +80,7 @@ impl ColumnSet {
         };
         let bounds = |column: &Arc<dyn Column>| column.info().bounds.range().into_inner();
         let bounds = if info.kind().is_bytes() { Vec::new() } else { parts.iter().map(bounds).collect() };
-        ColumnSet { info, parts, bounds, ids: Mutex::new(None), tuples: None }
+        ColumnSet { info, parts, bounds, ids: Mutex::new(None) }
     }
 
     /// The description of the column in all parts together.
@@ -156,31 +154,31 @@ fn total(mut counts: impl Iterator<Item = Count> + Clone) -> Count {
 }
 
 impl Columns {
-    /// The slot of column `name`, which is opened if necessary.
-    pub(crate) fn slot(&mut self, search: &Search<'_>, name: &str) -> Result<Slot> {
-        if let Some(opened) = self.by_name.get(name) {
-            return Ok(*opened);
-        }
-        self.columns.push((search.column_set(name)?, None));
+    /// The slot of the column that was opened as `name`.
+    pub(crate) fn find(&self, name: &str) -> Option<Slot> {
+        self.by_name.get(name).copied()
+    }
+
+    /// Adds a column. Add those without a name after all others.
+    pub(crate) fn add(&mut self, name: Option<&str>, set: Arc<ColumnSet>) -> Slot {
+        self.columns.push((set, None));
         let slot = Slot(self.columns.len() - 1);
-        self.by_name.insert(name.to_owned(), slot);
-        Ok(slot)
-    }
-
-    /// Adds a column without a name. Call it after all columns that are opened by name.
-    pub(crate) fn push_unnamed(&mut self, set: ColumnSet) -> Slot {
-        self.columns.push((Arc::new(set), None));
-        Slot(self.columns.len() - 1)
-    }
-
-    /// As [`slot`](Self::slot). If there are several parts, ords are read as ids of terms.
-    pub(crate) fn id_slot(&mut self, search: &Search<'_>, name: &str) -> Result<Slot> {
-        let slot = self.slot(search, name)?;
-        let (set, ids) = &mut self.columns[slot.0];
-        if ids.is_none() && set.parts.len() > 1 && set.elements() == Elements::Ords {
-            *ids = Some(search.term_ids(set)?);
+        if let Some(name) = name {
+            self.by_name.insert(name.to_owned(), slot);
         }
-        Ok(slot)
+        slot
+    }
+
+    /// The column of a slot, if it has ords of several parts and no ids of their terms yet.
+    pub(crate) fn without_ids(&self, slot: Slot) -> Option<&ColumnSet> {
+        let (set, ids) = &self.columns[slot.0];
+        let lacks_ids = ids.is_none() && set.parts.len() > 1 && set.elements() == Elements::Ords;
+        lacks_ids.then_some(&**set)
+    }
+
+    /// From now on, ords of the column are read as ids of terms.
+    pub(crate) fn read_as_ids(&mut self, slot: Slot, ids: Arc<TermIds>) {
+        self.columns[slot.0].1 = Some(ids);
     }
 
     pub(crate) fn get(&self, slot: Slot) -> ColumnView<'_> {
@@ -219,18 +217,13 @@ impl<'a> ColumnView<'a> {
         self.set.is_absent()
     }
 
-    /// The terms that ords identify, for a column of ords that [`Columns::id_slot`] opened.
+    /// The terms that ords identify, for a column of ords: of one part, or [read as ids](Columns::read_as_ids).
     pub(crate) fn terms(self) -> Option<TermSpace<'a>> {
         match (self.ids, self.set.parts.as_slice()) {
             (Some(ids), _) => Some(TermSpace::Ids(ids)),
             (None, [only]) => only.values().terms().map(TermSpace::Part),
             _ => None,
         }
-    }
-
-    /// The tuples that its numbers stand for, if they do.
-    pub(crate) fn tuples(self) -> Option<&'a TupleNumbers> {
-        self.set.tuples.as_deref()
     }
 
     /// A bit for each id that a part has. O(terms of all parts).
@@ -240,7 +233,7 @@ impl<'a> ColumnView<'a> {
 
     /// A range that contains all numbers that [`Window::cells`] returns; empty if there are none.
     ///
-    /// [`Window::cells`]: crate::window::Window::cells
+    /// [`Window::cells`]: super::window::Window::cells
     pub(crate) fn number_bounds(self) -> RangeInclusive<i64> {
         let bounds = self.info().bounds.range();
         if value::has_negative_zero(self.info()) {
@@ -301,14 +294,6 @@ impl<'a> PartColumns<'a> {
         self.columns.columns.iter().map(move |(set, _)| &*set.parts[self.part])
     }
 
-    /// The number of documents in a window.
-    pub(crate) fn window(self) -> usize {
-        let is_short = |column: &dyn Column| {
-            column.info().is_multi_valued() || matches!(column.values(), Values::Bytes(_))
-        };
-        if self.iter().any(is_short) { SHORT_WINDOW } else { WINDOW }
-    }
-
     pub(crate) fn len(self) -> usize {
         self.columns.columns.len()
     }
@@ -322,7 +307,7 @@ impl Slot {
 
 /// A range that contains all numbers of a column, or all ords as numbers; empty if there are none. `None` for byte
 /// strings.
-pub(crate) fn bounds(column: &dyn Column) -> Option<RangeInclusive<i64>> {
+pub(crate) fn value_bounds(column: &dyn Column) -> Option<RangeInclusive<i64>> {
     match column.values() {
         Values::Numbers(_) => Some(column.info().bounds.range()),
         Values::Ords(_, terms) => Some(0..=i64::from(terms.term_count()) - 1),
@@ -330,17 +315,17 @@ pub(crate) fn bounds(column: &dyn Column) -> Option<RangeInclusive<i64>> {
     }
 }
 
-/// Sets the bits of the documents with a number, or an ord as a number, in `wanted`.
-pub(crate) fn filter(
+/// Sets the bits of the documents with a number, or an ord as a number, in `numbers`.
+pub(crate) fn filter_numbers(
     column: &dyn Column,
     docs: DocRange,
-    wanted: &RangeInclusive<i64>,
-    bits: &mut [u64],
+    numbers: &RangeInclusive<i64>,
+    found: &mut [u64],
     pruned: &mut Pruning,
 ) -> Result<()> {
     match column.values() {
-        Values::Numbers(rows) => rows.filter(docs, wanted, bits, pruned)?,
-        Values::Ords(rows, _) => rows.filter(docs, &ords(wanted), bits, pruned)?,
+        Values::Numbers(rows) => rows.filter(docs, numbers, found, pruned)?,
+        Values::Ords(rows, _) => rows.filter(docs, &ords(numbers), found, pruned)?,
         Values::Bytes(_) => {}
     }
     Ok(())

@@ -1,0 +1,52 @@
+//! Sums of numbers.
+
+/// A sum of numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sum {
+    /// The exact sum of integers.
+    Integer(i128),
+    /// The compensated sum of doubles.
+    Double(f64),
+}
+
+/// A compensated sum of doubles (Neumaier 1974).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Compensated {
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::double"))]
+    pub(crate) sum: f64,
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::double"))]
+    pub(crate) lost: f64,
+}
+
+impl Sum {
+    /// The nearest double.
+    #[expect(clippy::cast_precision_loss, reason = "that is what is asked for")]
+    pub fn to_f64(self) -> f64 {
+        match self {
+            Sum::Integer(sum) => sum as f64,
+            Sum::Double(sum) => sum,
+        }
+    }
+}
+
+impl Compensated {
+    pub(crate) fn add(&mut self, value: f64) {
+        let sum = self.sum + value;
+        self.lost +=
+            if self.sum.abs() >= value.abs() { (self.sum - sum) + value } else { (value - sum) + self.sum };
+        self.sum = sum;
+    }
+
+    /// The sum of both.
+    pub(crate) fn and(mut self, other: &Compensated) -> Compensated {
+        self.add(other.sum);
+        self.lost += other.lost;
+        self
+    }
+
+    pub(crate) fn total(&self) -> f64 {
+        // The compensation of an infinite sum is NaN.
+        if self.lost.is_finite() { self.sum + self.lost } else { self.sum }
+    }
+}

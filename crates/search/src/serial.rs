@@ -1,0 +1,91 @@
+//! Serialised forms of types of other crates, and of doubles: modules for serde's attribute `with`. Knows no search.
+
+use docvalues_column::{DocAddress, DocId, Field, Kind, LogicalType, SortKey};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Fields, with the names of their kind and type.
+pub(crate) mod field {
+    use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    struct Named<'a>(
+        std::borrow::Cow<'a, str>,
+        std::borrow::Cow<'a, str>,
+        std::borrow::Cow<'a, str>,
+        Option<std::borrow::Cow<'a, str>>,
+    );
+
+    pub(crate) fn serialize<S: Serializer>(field: &Field, to: S) -> Result<S::Ok, S::Error> {
+        let format = field.format.as_deref().map(Into::into);
+        let (kind, logical) = (field.kind.name(), field.logical.name());
+        Named(field.name.as_str().into(), kind.into(), logical.into(), format).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Field, D::Error> {
+        let Named(name, kind, logical, format) = Named::deserialize(from)?;
+        let known = Kind::ALL.into_iter().find(|known| known.name() == kind);
+        let kind = known.ok_or_else(|| D::Error::custom(format!("expected a kind, found \"{kind}\"")))?;
+        let known = LogicalType::ALL.into_iter().find(|known| known.name() == logical);
+        let logical =
+            known.ok_or_else(|| D::Error::custom(format!("expected a type, found \"{logical}\"")))?;
+        Ok(Field { name: name.into(), kind, logical, format: format.map(Into::into) })
+    }
+}
+
+/// Sort keys: column, whether descending, whether documents without a value come first.
+pub(crate) mod sort_keys {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(keys: &[SortKey], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(keys.iter().map(|key| (&key.column, key.descending, key.missing_first)))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<SortKey>, D::Error> {
+        let keys: Vec<(String, bool, bool)> = Vec::deserialize(from)?;
+        let key = |(column, descending, missing_first)| SortKey { column, descending, missing_first };
+        Ok(keys.into_iter().map(key).collect())
+    }
+}
+
+/// Addresses: part and document.
+pub(crate) mod address {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(address: &DocAddress, to: S) -> Result<S::Ok, S::Error> {
+        (address.part, address.doc.get()).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<DocAddress, D::Error> {
+        let (part, doc) = Deserialize::deserialize(from)?;
+        Ok(DocAddress { part, doc: DocId::new(doc) })
+    }
+}
+
+/// Doubles as their bits, since some formats have no NaN, and others round.
+pub(crate) mod double {
+    use super::*;
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub(crate) fn serialize<S: Serializer>(double: &f64, to: S) -> Result<S::Ok, S::Error> {
+        double.to_bits().serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        u64::deserialize(from).map(f64::from_bits)
+    }
+}
+
+/// As [`double`], for a list.
+pub(crate) mod doubles {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(doubles: &[f64], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(doubles.iter().map(|double| double.to_bits()))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+        let bits: Vec<u64> = Vec::deserialize(from)?;
+        Ok(bits.into_iter().map(f64::from_bits).collect())
+    }
+}
