@@ -20,7 +20,7 @@ use crate::new_rows::column_or_absent;
 use crate::part_record::Went;
 use crate::schema::StoreSchema;
 use crate::segment::StoreSegment;
-use crate::state::SegmentState;
+use crate::segment_state::SegmentState;
 use crate::store::Store;
 use crate::sync::PoisonError;
 use crate::writer::Writer;

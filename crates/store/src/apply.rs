@@ -18,14 +18,13 @@ use std::time::Instant;
 use docvalues_column::{DocId, bits};
 
 use crate::apply_updates::Pending;
-
-use crate::batch::{Applied, Condition, Operation, Outcome, What, WriteBatch};
-use crate::buffer::Place;
+use crate::batch::WriteBatch;
+use crate::buffer::{Place, Sealed};
 use crate::error::{Error, Result};
-use crate::flush::Sealed;
 use crate::log::body::Decided;
-use crate::prepare::{Found, Prepared};
-use crate::snapshot::Snapshot;
+use crate::operation::{Applied, Condition, Operation, Outcome, What};
+use crate::prepare::Prepared;
+use crate::snapshot::{Found, Snapshot};
 use crate::store::Store;
 use crate::tasks::Task;
 use crate::versions::VersionField;
@@ -311,8 +310,10 @@ impl Writer {
         (batch, pending): (&Prepared, &mut Pending),
     ) -> Outcome {
         let current = self.current(id, found);
-        let current_version =
-            current.and_then(|current| self.version_of(current, found, batch.version_field, pending));
+        let version_of = |current| {
+            pending.version(current).or_else(|| self.version_of(current, found, batch.version_field))
+        };
+        let current_version = current.and_then(version_of);
         let refused = match condition {
             _ if is_decided => false,
             Condition::Always => false,
@@ -378,17 +379,14 @@ impl Writer {
         self.segments[segment].now.live.contains(doc).then_some(Current::Segment(segment, doc))
     }
 
+    /// The version of a document, but for updates of the batch.
     pub(crate) fn version_of(
         &self,
         current: Current,
         found: Option<Found>,
         field: Option<VersionField>,
-        pending: &Pending,
     ) -> Option<u64> {
         let field = field?;
-        if let Some(version) = pending.version(current) {
-            return Some(version);
-        }
         let stored = match current {
             Current::Buffer(place) => self.buffer.number(place, field.place),
             Current::Sealed(place) => {

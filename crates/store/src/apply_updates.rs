@@ -9,13 +9,13 @@ use docvalues_terms::hash::hash;
 use docvalues_writer::SegmentWriter;
 
 use crate::apply::Current;
-use crate::batch::{Condition, Operation, What, WriteBatch};
+use crate::batch::WriteBatch;
 use crate::buffer::Place;
 use crate::error::{Error, Result};
-use crate::prepare::Found;
+use crate::operation::{Condition, Operation, What};
 use crate::resolve::{Resolved, UpdateTarget};
 use crate::schema::StoreSchema;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Found, Snapshot};
 use crate::store::Store;
 use crate::update::Updates;
 use crate::versions::VersionField;
@@ -201,7 +201,8 @@ impl Writer {
                     }
                     _ => None,
                 };
-                if self.version_of(document, found, field, &pending).is_some_and(|now| version <= now) {
+                let now = pending.version(document).or_else(|| self.version_of(document, found, field));
+                if now.is_some_and(|now| version <= now) {
                     continue;
                 }
             }

@@ -19,9 +19,9 @@ use std::time::{Duration, Instant};
 
 use docvalues_terms::lookup::Upkeep;
 
-use crate::durability::Durability;
 use crate::error::{Error, Result};
 use crate::merge_policy::MergePolicy;
+use crate::options::Durability;
 use crate::store::{Store, due_at, is_due};
 use crate::tasks::{Member, Shared, Task};
 use crate::trace;

@@ -15,6 +15,7 @@ use hashbrown::HashTable;
 
 use crate::error::Result;
 use crate::part_record::PartRecord;
+use crate::schema::StoreSchema;
 
 /// A block with this many documents, or bytes, does not grow.
 const BLOCK_DOCS: u32 = 8_192;
@@ -54,6 +55,16 @@ pub(crate) struct Buffer {
     /// holds the lock for milliseconds.
     expected: usize,
     bytes: usize,
+}
+
+/// A buffer that is being written to a segment.
+#[derive(Debug)]
+pub(crate) struct Sealed {
+    /// Documents are still deleted in it.
+    pub(crate) buffer: Buffer,
+    /// Its blocks, and the fields, at the moment when it was sealed, which is that of a commit.
+    pub(crate) then: Vec<Block>,
+    pub(crate) schema: Arc<StoreSchema>,
 }
 
 impl Buffer {

@@ -10,19 +10,19 @@ use std::sync::Arc;
 use docvalues_column::{DocAddress, DocId};
 use docvalues_reader::Segment;
 use docvalues_search::Query;
-use docvalues_storage::{Error as StorageError, NewFile, Spill, Step};
-use docvalues_writer::{Document, Duplicates, FieldId, FinishError, IdOptions, SegmentWriter, WriterOptions};
+use docvalues_storage::{Error as StorageError, NewFile, Step};
+use docvalues_writer::{Document, FieldId, FinishError, SegmentWriter};
 
 use crate::apply::Current;
-use crate::batch::Outcome;
 use crate::commit_file::FileEntry;
 use crate::error::{Error, Result};
 use crate::names::FileName;
+use crate::operation::Outcome;
 use crate::part_record::{GONE, PartRecord, Went};
 use crate::schema::StoreSchema;
-use crate::segment::StoreSegment;
+use crate::segment::{StoreSegment, begin_segment};
+use crate::segment_state::SegmentState;
 use crate::snapshot::{Home, Snapshot};
-use crate::state::SegmentState;
 use crate::store::Store;
 use crate::writer::Writer;
 
@@ -112,25 +112,8 @@ impl Store {
             refuse_versions(&writer.schema)?;
             Ok((writer.schema.clone(), writer.next_number()))
         })?;
-        let writer = self.segment_writer(number, &schema, self.options.writer)?;
+        let writer = begin_segment(&self.directory, number, &schema, self.options.writer)?;
         Ok(NewSegment { store: self, number, writer })
-    }
-
-    /// Begins the file of segment `number`, with the fields, ids and order of the store.
-    pub(crate) fn segment_writer(
-        &self,
-        number: u64,
-        schema: &StoreSchema,
-        options: WriterOptions,
-    ) -> Result<SegmentWriter<NewFile>> {
-        let file = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;
-        let spill = Spill::in_directory(self.directory.clone());
-        let mut writer = SegmentWriter::to_new_file(file, Some(spill), schema.for_writer()?, options);
-        writer.sort_by(schema.sort().to_vec())?;
-        if let Some(id) = schema.id_field().and_then(|name| writer.schema().field(name)) {
-            writer.id_field(id, id_options())?;
-        }
-        Ok(writer)
     }
 
     /// Copies the segment in the file `path` into the store, and adds it. Fields that the store does not have are
@@ -343,11 +326,6 @@ fn refuse_versions(schema: &StoreSchema) -> Result<()> {
             "expected a store without versions, found the version field \"{field}\": apply batches of documents instead"
         ))),
     }
-}
-
-/// The index of ids of a store's segments.
-pub(crate) fn id_options() -> IdOptions {
-    IdOptions { duplicates: Duplicates::KeepLast, ..IdOptions::default() }
 }
 
 /// Appends the bytes of a file.

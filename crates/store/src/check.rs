@@ -10,7 +10,9 @@ use docvalues_column::{DocAddress, DocId};
 use docvalues_reader::OpenOptions;
 use docvalues_storage::{Directory, DirectoryFile, FileLock};
 
+use crate::beside_writer::{ATTEMPTS, no_calm};
 use crate::commit_file::{CommitFile, FileEntry, PreviousCommit};
+use crate::commit_state::CommitState;
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::log::LogFrames;
@@ -18,8 +20,7 @@ use crate::names::{FileName, LOCK, LOCK_INFO};
 use crate::options::folder_at;
 use crate::segment;
 use crate::snapshot::Snapshot;
-use crate::state::CommitState;
-use crate::store_reader::{ATTEMPTS, StoreReader, no_calm, snapshot};
+use crate::store_reader::StoreReader;
 
 /// The result of [`StoreReader::check`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -185,7 +186,7 @@ impl Checker<'_> {
                 self.first_log.get_or_insert(commit.next_number);
                 self.report(problem);
             }
-            let snapshot = snapshot(&state, None);
+            let snapshot = Snapshot::of_commit(&state, None);
             self.found.docs = snapshot.docs();
             self.ids(&snapshot)?;
         }

@@ -34,8 +34,7 @@ use docvalues_format::error::Section;
 use docvalues_terms::lookup::MAX_SEGMENTS;
 
 use crate::error::{Error, Result};
-use crate::files::Files;
-use crate::names::{FileName, MAX_NUMBER};
+use crate::names::{FileName, MAX_NUMBER, commit_numbers};
 use crate::options::KeepCommits;
 use crate::schema::{SchemaEntry, StoreSchema};
 
@@ -366,13 +365,13 @@ impl CommitFile {
 
 /// The last commit before commit `number` that can be read, if it has its number.
 fn numbered_before(directory: &dyn Directory, number: u64) -> Result<Option<u64>> {
-    let files = Files::list(directory)?;
+    let numbers = commit_numbers(directory)?;
     let has_number = |older: u64| {
         let source = directory.open(OsStr::new(&FileName::Commit(older).to_string())).ok()?;
         let commit = CommitFile::decode(&whole(&source).ok()?, "").ok()?;
         Some((older, commit.number.is_some()))
     };
-    let mut older = files.commits().iter().rev().copied().filter(|older| *older < number);
+    let mut older = numbers.into_iter().rev().filter(|older| *older < number);
     Ok(older.find_map(has_number).and_then(|(older, has_number)| has_number.then_some(older)))
 }
 

@@ -32,12 +32,11 @@ use docvalues_writer::{BytesKind, FieldSpec, Schema, SegmentWriter, WriterOption
 
 use crate::commit_file::FileEntry;
 use crate::error::{Error, Result};
-use crate::merge_policy::places_by_key;
 use crate::names::FileName;
 use crate::new_rows::{Dictionary, NewRows};
 use crate::schema::{StoreSchema, spec_of};
 use crate::segment_changes::SegmentChanges;
-use crate::state::{SegmentState, places_by_number};
+use crate::segment_state::{SegmentState, places_by_key, places_by_number};
 use crate::versions::{Tombstone, Tombstones};
 
 const SEGMENT: &str = "_segment";

@@ -1,29 +1,11 @@
-//! [`Durability`]: when batches survive.
+//! The log of a store: it is begun, and synced as [`Durability`] says.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::log::LogWriter;
+use crate::options::Durability;
 use crate::store::{Store, is_due};
-
-/// When a batch of [`Store::apply`] survives.
-///
-/// Other changes, such as [`Store::delete_where`] and segments, are committed at once in a store with a log. If that
-/// fails, the call says so, though the change is visible; the next commit tries again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Durability {
-    /// After the next [`Store::commit`]. There is no log, unless frames are
-    /// [kept](crate::StoreOptions::keep_frames).
-    #[default]
-    OnCommit,
-    /// When `apply` returns: the batch is in the log, which is synced. Callers share syncs.
-    EachBatch,
-    /// When `apply` returns, unless the power fails. The log is synced by the first call after this time has passed
-    /// since the last sync, or by a [background](crate::Background) thread as often, but not later than by the first call after
-    /// twice this time.
-    Within(Duration),
-}
 
 impl Store {
     /// Begins a log, if the options ask for one. The next commit names it.

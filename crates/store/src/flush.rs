@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 use docvalues_column::DocId;
 use docvalues_writer::{FinishError, WriterOptions};
 
-use crate::buffer::{Block, Buffer};
+use crate::buffer::{Block, Sealed};
 use crate::commit_file::FileEntry;
 use crate::error::Result;
 use crate::names::FileName;
 use crate::part_record::{GONE, Went};
 use crate::schema::StoreSchema;
-use crate::segment::StoreSegment;
-use crate::state::SegmentState;
+use crate::segment::{StoreSegment, begin_segment};
+use crate::segment_state::SegmentState;
 use crate::store::Store;
 use crate::sync::PoisonError;
 use crate::tasks::Task;
@@ -28,16 +28,6 @@ use crate::writer::Writer;
 
 /// The time to wait until the buffers of other stores are written.
 const SHARED_WAIT: Duration = Duration::from_secs(1);
-
-/// A buffer that is being written to a segment.
-#[derive(Debug)]
-pub(crate) struct Sealed {
-    /// Documents are still deleted in it.
-    pub(crate) buffer: Buffer,
-    /// Its blocks, and the fields, at the moment when it was sealed, which is that of a commit.
-    then: Vec<Block>,
-    schema: Arc<StoreSchema>,
-}
 
 impl Store {
     /// Writes, refreshes and commits what is due before a batch, unless background threads do.
@@ -142,8 +132,8 @@ impl Store {
     ) -> Result<(FileEntry, Vec<u32>)> {
         // Values that were in memory fit once more, whatever the budget.
         let budget = self.options.writer.budget.max(bytes.saturating_mul(4));
-        let mut writer =
-            self.segment_writer(number, schema, WriterOptions { budget, ..self.options.writer })?;
+        let options = WriterOptions { budget, ..self.options.writer };
+        let mut writer = begin_segment(&self.directory, number, schema, options)?;
         for Block { docs, live, .. } in blocks {
             let first = writer.append_plain(docs)?.get();
             for doc in (0..docs.docs()).filter(|doc| !live.contains(DocId::new(*doc))) {

@@ -7,7 +7,7 @@
 //!   |
 //! Snapshot         what a reader sees, as long as it likes: parts to search            snapshot
 //!   |
-//! CommitState      opened segments and their live documents                            state
+//! CommitState      opened segments and their live documents                            commit_state
 //!   |
 //! CommitFile       the names of all files at a moment; deltas and folds                commit_file, delta, names
 //!   |
@@ -40,11 +40,14 @@ mod apply;
 mod apply_updates;
 mod background;
 mod batch;
+mod beside_writer;
 mod buffer;
 mod change;
 mod check;
 mod commit;
 mod commit_file;
+mod commit_info;
+mod commit_state;
 mod delta;
 mod durability;
 pub mod error;
@@ -58,6 +61,7 @@ mod names;
 mod new_rows;
 #[cfg(feature = "object_store")]
 mod objects;
+mod operation;
 mod options;
 mod part_record;
 mod prepare;
@@ -70,9 +74,9 @@ mod scan_request;
 mod schema;
 mod segment;
 mod segment_changes;
+mod segment_state;
 mod shard;
 mod snapshot;
-mod state;
 mod stats;
 mod store;
 mod store_reader;
@@ -86,17 +90,17 @@ mod writer;
 mod writer_lock;
 
 pub use background::{Background, BackgroundOptions};
-pub use batch::{Applied, Condition, Outcome, WriteBatch};
+pub use batch::WriteBatch;
 pub use change::{Added, NewSegment};
 pub use check::{StoreCheck, UnnamedFile};
-pub use commit::CommitInfo;
-pub use durability::Durability;
+pub use commit_info::CommitInfo;
 pub use error::Error;
 pub use log::{FrameInfo, LogFrames, LogStats};
 pub use merge_policy::{MergePolicy, SegmentSize};
 #[cfg(feature = "object_store")]
 pub use objects::{ObjectReader, ReadCache};
-pub use options::{KeepCommits, StoreOptions};
+pub use operation::{Applied, Condition, Outcome};
+pub use options::{Durability, KeepCommits, StoreOptions};
 pub use purge::Purged;
 pub use recover::{LostCommit, Recovered};
 #[cfg(feature = "object_store")]

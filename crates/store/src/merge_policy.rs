@@ -1,5 +1,7 @@
 //! [`MergePolicy`]: which segments are merged.
 
+use crate::segment_state::places_by_key;
+
 /// Merges segments of similar size, so that their number grows with the logarithm of the bytes, and each document is
 /// merged as often. After Lucene's `TieredMergePolicy` (LUCENE-854).
 ///
@@ -150,12 +152,6 @@ impl MergePolicy {
         let all: f64 = window.iter().map(|at| sizes[*at].bytes as f64).sum();
         largest / total * live.powf(0.05) * (live / all.max(1.0)).powi(2)
     }
-}
-
-/// Sorts places by a key, and those of the same key by themselves.
-pub(crate) fn places_by_key(mut places: Vec<(u64, usize)>) -> Vec<usize> {
-    places.sort_unstable();
-    places.into_iter().map(|(_, at)| at).collect()
 }
 
 #[cfg(test)]

@@ -11,7 +11,14 @@
 //!
 //! Segments, folds, deltas and logs are numbered by one counter, commits by another. No number is ever used again.
 
+use std::collections::hash_map::RandomState;
 use std::fmt;
+use std::hash::{BuildHasher as _, Hasher as _};
+use std::io;
+
+use docvalues_storage::{Directory, DirectoryEntry};
+
+use crate::error::Result;
 
 /// The writer's lock.
 pub(crate) const LOCK: &str = "LOCK";
@@ -93,6 +100,40 @@ pub(crate) fn is_temporary(name: &str) -> bool {
     }
     let hidden = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp"));
     hidden.and_then(FileName::parse).is_some_and(|file| matches!(file, FileName::Commit(_)))
+}
+
+/// The numbers of the commits, ascending; none if there is no such folder.
+pub(crate) fn commit_numbers(directory: &dyn Directory) -> Result<Vec<u64>> {
+    let entries = match directory.list() {
+        Err(error) if error.io_error().kind() == io::ErrorKind::NotFound => Vec::new(),
+        entries => entries?,
+    };
+    Ok(numbers(&entries, |file| match file {
+        FileName::Commit(number) => Some(number),
+        _ => None,
+    }))
+}
+
+/// The numbers of the logs that are wanted, ascending.
+pub(crate) fn log_numbers(directory: &dyn Directory, is_wanted: impl Fn(u64) -> bool) -> Result<Vec<u64>> {
+    Ok(numbers(&directory.list()?, |file| match file {
+        FileName::Log(number) if is_wanted(number) => Some(number),
+        _ => None,
+    }))
+}
+
+fn numbers(entries: &[DirectoryEntry], number: impl Fn(FileName) -> Option<u64>) -> Vec<u64> {
+    let files = entries.iter().filter_map(|entry| entry.name.to_str().and_then(FileName::parse));
+    let mut numbers: Vec<u64> = files.filter_map(number).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// A number that no other log, or store, is likely to have.
+pub(crate) fn random_id(number: u64) -> u64 {
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u64(number);
+    hasher.finish()
 }
 
 #[cfg(test)]

@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{DocId, Lists, PlainColumns};
+use docvalues_column::{Lists, PlainColumns};
 use docvalues_terms::hash::hash;
 use docvalues_terms::ids::MAX_ID_LEN;
 use docvalues_writer::SegmentWriter;
 
-use crate::batch::{Condition, Operation, What, WriteBatch};
+use crate::batch::WriteBatch;
 use crate::error::{Error, Result};
 use crate::log::MAX_BODY;
 use crate::log::body::{BatchBody, Body, Decided, FrameBody};
+use crate::operation::{Condition, Operation, What};
 use crate::resolve::{Resolved, UpdateTarget};
 use crate::schema::StoreSchema;
-use crate::snapshot::Snapshot;
-use crate::state::SegmentState;
+use crate::segment_state::SegmentState;
+use crate::snapshot::{Found, Snapshot};
 use crate::store::Store;
 use crate::versions::VersionField;
 
@@ -43,15 +44,6 @@ pub(crate) struct Prepared {
     pub(crate) body: FrameBody,
     /// What was decided of a batch that is read from a log.
     pub(crate) replayed: Option<Decided>,
-}
-
-/// A document of a segment.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Found {
-    /// The index of its segment.
-    pub(crate) segment: usize,
-    pub(crate) doc: DocId,
-    pub(crate) version: Option<u64>,
 }
 
 impl Store {

@@ -9,17 +9,9 @@ use docvalues_column::{Column, DocId, Field, PlainColumn};
 use crate::error::{Error, Result};
 use crate::new_rows::{Dictionary, NewRows, has_terms};
 use crate::schema::StoreSchema;
-use crate::segment::StoreSegment;
 use crate::segment_changes::SegmentChanges;
-use crate::state::SegmentState;
+use crate::segment_state::{SegmentState, SegmentView};
 use crate::update::{Change, Updates};
-
-/// A segment, and what changed in it.
-#[derive(Clone, Copy)]
-pub(crate) struct SegmentView<'a> {
-    pub(crate) segment: &'a Arc<StoreSegment>,
-    pub(crate) changes: &'a SegmentChanges,
-}
 
 /// A document of a segment, and the row that updates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

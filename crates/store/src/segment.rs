@@ -1,4 +1,4 @@
-//! Opened files of a store.
+//! The files of segments: begun and opened.
 
 use std::ffi::OsStr;
 use std::ops::ControlFlow;
@@ -6,13 +6,14 @@ use std::sync::{Arc, OnceLock};
 
 use docvalues_column::{ColumnSource as _, DocId, DocRange, OrdRange, Values};
 use docvalues_reader::{IdReader, Numeric, OpenOptions, Segment};
-use docvalues_storage::Directory;
+use docvalues_storage::{Directory, NewFile, Spill};
+use docvalues_writer::{SegmentWriter, WriterOptions};
 
 use crate::commit_file::FileEntry;
 use crate::error::{Error, Result};
 use crate::names::FileName;
 use crate::part_record::PartRecord;
-use crate::schema::StoreSchema;
+use crate::schema::{StoreSchema, id_options};
 use crate::versions::VersionField;
 
 /// An opened segment.
@@ -86,6 +87,23 @@ impl StoreSegment {
     pub(crate) fn ids(&self) -> Result<Option<Arc<IdReader>>> {
         Ok(self.segment.ids()?.map(|ids| ids.reader().clone()))
     }
+}
+
+/// Begins the file of segment `number`, with the fields, ids and order of the store.
+pub(crate) fn begin_segment(
+    directory: &Arc<dyn Directory>,
+    number: u64,
+    schema: &StoreSchema,
+    options: WriterOptions,
+) -> Result<SegmentWriter<NewFile>> {
+    let file = NewFile::create(directory.clone(), FileName::Segment(number).to_string())?;
+    let spill = Spill::in_directory(directory.clone());
+    let mut writer = SegmentWriter::to_new_file(file, Some(spill), schema.for_writer()?, options);
+    writer.sort_by(schema.sort().to_vec())?;
+    if let Some(id) = schema.id_field().and_then(|name| writer.schema().field(name)) {
+        writer.id_field(id, id_options())?;
+    }
+    Ok(writer)
 }
 
 /// Opens a file that must be the one that was committed.

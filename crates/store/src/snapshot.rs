@@ -10,15 +10,14 @@ use docvalues_search::{PartChange, Parts, Search};
 use docvalues_terms::lookup::{Hit, SeekError, Seeker};
 
 use crate::buffer::Block;
+use crate::commit_state::CommitState;
 use crate::error::{Error, Result};
 use crate::id_index::{IdIndex, SnapshotIds};
 use crate::part_record::PartRecord;
-use crate::prepare::Found;
-use crate::resolve::SegmentView;
 use crate::schema::StoreSchema;
 use crate::segment::StoreSegment;
 use crate::segment_changes::SegmentChanges;
-use crate::state::SegmentState;
+use crate::segment_state::{SegmentState, SegmentView};
 
 /// The documents of a store at a moment.
 ///
@@ -66,6 +65,15 @@ pub(crate) struct Contents<'w> {
     pub(crate) blocks: Vec<&'w Block>,
     /// The table of all ids, if there is one.
     pub(crate) ids: Option<&'w IdIndex>,
+}
+
+/// A document of a segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    /// The index of its segment.
+    pub(crate) segment: usize,
+    pub(crate) doc: DocId,
+    pub(crate) version: Option<u64>,
 }
 
 /// A segment of a [`Snapshot`].
@@ -143,6 +151,21 @@ impl Snapshot {
             parts,
             ids,
         }))
+    }
+
+    /// The snapshot of a commit, as a reader opened it. What it has in common with `before` is shared.
+    pub(crate) fn of_commit(state: &CommitState, before: Option<&Snapshot>) -> Snapshot {
+        let contents = Contents {
+            store: state.file.id,
+            sequence: state.file.sequence,
+            commit: state.number,
+            generation: 0,
+            schema: Arc::new(state.file.schema.clone()),
+            segments: &state.segments,
+            blocks: Vec::new(),
+            ids: None,
+        };
+        Snapshot::of(contents, before)
     }
 
     fn changed_parts(&self, states: &[SegmentState], blocks: &[&Block], fields: &Arc<[Field]>) -> Parts {

@@ -11,15 +11,15 @@ use std::time::{Duration, Instant};
 use docvalues_storage::Directory;
 
 use crate::commit_file::CommitFile;
+use crate::commit_state::CommitState;
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::id_index::IdIndex;
-use crate::log::{LogStart, LogWriter, random_id};
-use crate::names::{FileName, MAX_NUMBER};
+use crate::log::{LogStart, LogWriter};
+use crate::names::{FileName, MAX_NUMBER, random_id};
 use crate::options::{KeepCommits, StoreOptions, folder_at};
 use crate::schema::StoreSchema;
 use crate::snapshot::Snapshot;
-use crate::state::CommitState;
 use crate::stats::Counters;
 use crate::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use crate::tasks::{Task, Tasks};

@@ -1,6 +1,5 @@
 //! [`StoreReader`]: a store that another process may be writing.
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::{ffi::OsStr, fmt};
@@ -8,19 +7,17 @@ use std::{ffi::OsStr, fmt};
 use docvalues_reader::OpenOptions;
 use docvalues_storage::{Directory, FileLock, FsDirectory};
 
-use crate::commit::CommitInfo;
+use crate::beside_writer::{ATTEMPTS, no_calm};
 use crate::commit_file::CommitFile;
+use crate::commit_info::CommitInfo;
+use crate::commit_state::CommitState;
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::names::FileName;
 use crate::options::folder_at;
 use crate::replica::Position;
-use crate::snapshot::{Contents, Snapshot};
-use crate::state::CommitState;
+use crate::snapshot::Snapshot;
 use crate::sync;
-
-/// The number of attempts to open the newest commit. A failure means that the writer replaced and removed it meanwhile.
-pub(crate) const ATTEMPTS: usize = 100;
 
 /// A store that is only read, while this or another process may write it.
 ///
@@ -73,7 +70,7 @@ impl StoreReader {
     /// As [`open`](Self::open).
     pub fn open_in(directory: Arc<dyn Directory>, options: OpenOptions) -> Result<StoreReader> {
         let state = newest(&*directory, options, None)?;
-        let snapshot = snapshot(&state, None);
+        let snapshot = Snapshot::of_commit(&state, None);
         Ok(StoreReader { directory, options, state, snapshot })
     }
 
@@ -93,7 +90,7 @@ impl StoreReader {
             });
         }
         let state = held(&*directory, commit, options, None)?;
-        let snapshot = snapshot(&state, None);
+        let snapshot = Snapshot::of_commit(&state, None);
         Ok(StoreReader { directory, options, state, snapshot })
     }
 
@@ -123,7 +120,7 @@ impl StoreReader {
         if is_older(state.number) {
             return Ok(false);
         }
-        self.snapshot = snapshot(&state, Some(&self.snapshot));
+        self.snapshot = Snapshot::of_commit(&state, Some(&self.snapshot));
         self.state = state;
         Ok(true)
     }
@@ -164,25 +161,11 @@ impl StoreReader {
         }
         let info = |&number: &u64| match CommitFile::read(&directory, number) {
             // It was removed meanwhile.
-            Err(error) if is_missing(&error) => None,
+            Err(error) if error.is_missing() => None,
             commit => Some((number, commit.map(|commit| CommitInfo::of(number, &commit)))),
         };
         Ok(files.commits().iter().filter_map(info).collect())
     }
-}
-
-pub(crate) fn snapshot(state: &CommitState, before: Option<&Snapshot>) -> Snapshot {
-    let contents = Contents {
-        store: state.file.id,
-        sequence: state.file.sequence,
-        commit: state.number,
-        generation: 0,
-        schema: Arc::new(state.file.schema.clone()),
-        segments: &state.segments,
-        blocks: Vec::new(),
-        ids: None,
-    };
-    Snapshot::of(contents, before)
 }
 
 /// Opens the newest commit. If the writer replaces it meanwhile, the one after it.
@@ -200,19 +183,11 @@ fn newest(
             // The writer is removing it.
             Err(Error::Storage(error)) if error.is_busy() => sync::yield_now(),
             // The same commit again: it is not being replaced.
-            Err(error) if is_missing(&error) && tried != Some(newest) => tried = Some(newest),
+            Err(error) if error.is_missing() && tried != Some(newest) => tried = Some(newest),
             found => return found,
         }
     }
     Err(no_calm(directory))
-}
-
-/// The error of a reader that the writer outran.
-pub(crate) fn no_calm(directory: &dyn Directory) -> Error {
-    Error::Request(format!(
-        "{}: expected a commit that stays for a moment, found {ATTEMPTS} that were replaced",
-        directory.path().display()
-    ))
 }
 
 /// Opens a commit while no writer can remove it.
@@ -225,10 +200,4 @@ fn held(
     let name = FileName::Commit(number).to_string();
     let _held = directory.hold(OsStr::new(&name), FileLock::Shared)?;
     CommitState::open(directory, number, options, before)
-}
-
-/// Whether there is no such file.
-pub(crate) fn is_missing(error: &Error) -> bool {
-    let Error::Storage(error) = error else { return false };
-    error.io_error().kind() == io::ErrorKind::NotFound
 }

@@ -22,8 +22,8 @@ use docvalues_column::{Lists, PlainColumn, PlainColumns, PlainValues};
 use docvalues_terms::hash::hash;
 use serde::{Deserialize, Serialize};
 
-use super::random_id;
-use crate::batch::{Operation, What};
+use crate::names::random_id;
+use crate::operation::{Operation, What};
 use crate::update::{Change, Updates};
 
 /// The first byte of [`Body::Other`].

@@ -1,6 +1,5 @@
 //! The bytes of log headers and frames: encoders and decoders side by side.
 
-use super::log_file::Queued;
 use crate::error::{Error, Result};
 use crate::names::MAX_NUMBER;
 
@@ -57,6 +56,15 @@ pub(super) struct FrameHeader {
     /// The history up to the batch: see [`FrameBody`](super::body::FrameBody).
     pub(super) history: u64,
     body_crc: u32,
+}
+
+/// A batch that waits to be written.
+#[derive(Debug)]
+pub(crate) struct Queued {
+    pub(crate) sequence: u64,
+    /// The history up to this batch: see [`FrameBody`](super::body::FrameBody).
+    pub(crate) history: u64,
+    pub(crate) body: Vec<u8>,
 }
 
 impl LogHeader {

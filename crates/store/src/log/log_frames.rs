@@ -8,11 +8,12 @@ use std::sync::Arc;
 use docvalues_storage::{Directory, FileLock, FsDirectory};
 
 use super::log_reader::{Frame, LogReader, LogStart};
+use crate::beside_writer::{ATTEMPTS, no_calm};
 use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::names::FileName;
-use crate::store_reader::{ATTEMPTS, StoreReader, no_calm};
+use crate::store_reader::StoreReader;
 use crate::sync;
 
 /// A frame in a log of a store: [`StoreReader::log_frames`].

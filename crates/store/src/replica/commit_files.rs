@@ -10,6 +10,7 @@ use docvalues_reader::OpenOptions;
 use docvalues_storage::{Directory, DirectoryFile, FileLock, FsDirectory, Source};
 
 use super::Position;
+use crate::beside_writer::{ATTEMPTS, no_calm};
 use crate::commit_file::{CommitFile, FileEntry};
 use crate::error::{Error, Result};
 use crate::files::Files;
@@ -17,7 +18,7 @@ use crate::log::{LogStart, read_logs};
 use crate::names::FileName;
 use crate::segment;
 use crate::store::Store;
-use crate::store_reader::{ATTEMPTS, StoreReader, is_missing, no_calm};
+use crate::store_reader::StoreReader;
 use crate::sync;
 
 /// A file of a commit.
@@ -136,7 +137,7 @@ impl HeldCommit {
                 }
                 // The writer is removing it.
                 Err(Error::Storage(error)) if error.is_busy() => sync::yield_now(),
-                Err(error) if is_missing(&error) => sync::yield_now(),
+                Err(error) if error.is_missing() => sync::yield_now(),
                 Err(error) => return Err(error),
             }
         }

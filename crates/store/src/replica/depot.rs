@@ -19,10 +19,10 @@ use docvalues_storage::{Directory, FsDirectory, NewFile};
 use super::commit_files::{CommitFiles, FileReader, HeldCommit, StoredFile};
 use super::install::{Installed, PIECE, copy};
 use super::{Position, Replica};
+use crate::beside_writer::ATTEMPTS;
 use crate::commit_file::{CommitFile, MAX_BYTES};
 use crate::error::{Error, Result};
 use crate::names::{FileName, LOCK};
-use crate::store_reader::ATTEMPTS;
 
 /// The number of commits that stay in a depot.
 const KEPT: usize = 2;

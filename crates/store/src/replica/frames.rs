@@ -8,7 +8,8 @@ use docvalues_storage::{Directory, FsDirectory};
 
 use super::commit_files::HeldCommit;
 use crate::error::{Error, Result};
-use crate::log::{LOG_HEADER, LogSource, body, log_numbers};
+use crate::log::{LOG_HEADER, LogSource, body};
+use crate::names::log_numbers;
 use crate::store::Store;
 use crate::store_reader::StoreReader;
 

@@ -1,32 +1,17 @@
-//! The state of a commit: its opened segments and their live documents.
+//! [`CommitState`]: the opened segments of a commit, and their live documents.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use docvalues_reader::OpenOptions;
 use docvalues_storage::Directory;
 
-use crate::commit_file::{CommitFile, FileEntry, SegmentEntry};
+use crate::commit_file::{CommitFile, SegmentEntry};
 use crate::delta;
 use crate::error::{Error, Result};
 use crate::names::FileName;
-use crate::resolve::SegmentView;
 use crate::segment::{self, StoreSegment};
-use crate::segment_changes::SegmentChanges;
+use crate::segment_state::{SegmentState, places_by_number};
 use crate::versions::Tombstones;
-
-/// A segment and what changed in it.
-#[derive(Clone, Debug)]
-pub(crate) struct SegmentState {
-    pub(crate) segment: Arc<StoreSegment>,
-    /// The file of folded deltas, if there is one, and what it says.
-    pub(crate) fold: Option<FileEntry>,
-    pub(crate) folded: SegmentChanges,
-    /// The changes of the last commit: of the fold and all deltas.
-    pub(crate) committed: SegmentChanges,
-    /// The changes now.
-    pub(crate) now: SegmentChanges,
-}
 
 /// A commit, opened.
 #[derive(Clone, Debug)]
@@ -35,54 +20,6 @@ pub(crate) struct CommitState {
     pub(crate) file: CommitFile,
     pub(crate) segments: Vec<SegmentState>,
     pub(crate) tombstones: Tombstones,
-}
-
-impl SegmentState {
-    /// A segment in which nothing changed.
-    pub(crate) fn new(segment: Arc<StoreSegment>) -> SegmentState {
-        let now = SegmentChanges::none(segment.segment.docs());
-        SegmentState { segment, fold: None, folded: now.clone(), committed: now.clone(), now }
-    }
-
-    /// The segment, and what changed in it.
-    pub(crate) fn view(&self) -> SegmentView<'_> {
-        SegmentView { segment: &self.segment, changes: &self.now }
-    }
-
-    pub(crate) fn number(&self) -> u64 {
-        self.segment.number
-    }
-
-    /// The entry of a commit.
-    pub(crate) fn entry(&self) -> SegmentEntry {
-        let FileEntry { number, bytes, id } = self.segment.file;
-        let (docs, live) = (self.now.live.docs(), self.now.live.count());
-        SegmentEntry { number, docs, live, bytes, id, fold: self.fold }
-    }
-
-    fn open(
-        directory: &dyn Directory,
-        entry: &SegmentEntry,
-        known: Option<&SegmentState>,
-        options: OpenOptions,
-    ) -> Result<SegmentState> {
-        let segment = match known.filter(|known| known.segment.file == entry.file()) {
-            Some(known) => known.segment.clone(),
-            None => Arc::new(StoreSegment::open(directory, entry.file(), options)?),
-        };
-        let (file, docs) = (segment.segment.file(), segment.segment.docs());
-        if docs != entry.docs {
-            let what = format!("expected {} documents, found {docs}", entry.docs);
-            return Err(Error::Damaged { file: file.to_owned(), what });
-        }
-        let fold = entry.fold;
-        Ok(SegmentState { fold, ..SegmentState::new(segment) })
-    }
-}
-
-/// The place of each segment, by its number.
-pub(crate) fn places_by_number(segments: &[SegmentState]) -> HashMap<u64, usize> {
-    segments.iter().map(SegmentState::number).zip(0..).collect()
 }
 
 impl CommitState {
@@ -114,7 +51,7 @@ impl CommitState {
         let mut segments = Vec::with_capacity(file.segments.len());
         for entry in &file.segments {
             let known = places.get(&entry.number).map(|place| &known[*place]);
-            segments.push(SegmentState::open(directory, entry, known, options)?);
+            segments.push(open_segment(directory, entry, known, options)?);
         }
         let mut state = CommitState { number, file, segments, tombstones: Tombstones::default() };
         let goes_on = |before: &&CommitState| state.file.deltas.starts_with(&before.file.deltas);
@@ -167,4 +104,24 @@ impl CommitState {
         }
         Ok(())
     }
+}
+
+/// Opens a segment of a commit, unless it is `known`.
+fn open_segment(
+    directory: &dyn Directory,
+    entry: &SegmentEntry,
+    known: Option<&SegmentState>,
+    options: OpenOptions,
+) -> Result<SegmentState> {
+    let segment = match known.filter(|known| known.segment.file == entry.file()) {
+        Some(known) => known.segment.clone(),
+        None => Arc::new(StoreSegment::open(directory, entry.file(), options)?),
+    };
+    let (file, docs) = (segment.segment.file(), segment.segment.docs());
+    if docs != entry.docs {
+        let what = format!("expected {} documents, found {docs}", entry.docs);
+        return Err(Error::Damaged { file: file.to_owned(), what });
+    }
+    let fold = entry.fold;
+    Ok(SegmentState { fold, ..SegmentState::new(segment) })
 }
