@@ -20,6 +20,7 @@ use docvalues_column::{DocId, bits};
 use crate::apply_updates::Pending;
 use crate::batch::WriteBatch;
 use crate::buffer::{Place, Sealed};
+use crate::docs::{Current, Id};
 use crate::error::{Error, Result};
 use crate::log::body::Decided;
 use crate::operation::{Applied, Condition, Operation, Outcome, What};
@@ -32,14 +33,6 @@ use crate::writer::Writer;
 
 /// The most times that the table is filled at once.
 const FILLS: usize = 3;
-
-/// An id, its hash, and the place of the field of ids.
-#[derive(Clone, Copy, Debug)]
-struct Id<'a> {
-    id: &'a [u8],
-    hash: u64,
-    field: usize,
-}
 
 /// What is to be done with an id.
 #[derive(Clone, Copy, Debug)]
@@ -59,17 +52,6 @@ struct Request {
     condition: Condition,
     /// Whether it takes place whatever the versions are.
     is_decided: bool,
-}
-
-/// The place of a document now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Current {
-    Buffer(Place),
-    /// In the part of the buffer that is being written.
-    Sealed(Place),
-    Segment(usize, DocId),
-    /// Its segment was dropped, as no document in it was live.
-    Gone,
 }
 
 impl Store {

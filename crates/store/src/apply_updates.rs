@@ -8,9 +8,9 @@ use docvalues_search::Query;
 use docvalues_terms::hash::hash;
 use docvalues_writer::SegmentWriter;
 
-use crate::apply::Current;
 use crate::batch::WriteBatch;
 use crate::buffer::Place;
+use crate::docs::Current;
 use crate::error::{Error, Result};
 use crate::operation::{Condition, Operation, What};
 use crate::resolve::{Resolved, UpdateTarget};

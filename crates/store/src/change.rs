@@ -13,8 +13,8 @@ use docvalues_search::Query;
 use docvalues_storage::{Error as StorageError, NewFile, Step};
 use docvalues_writer::{Document, FieldId, FinishError, SegmentWriter};
 
-use crate::apply::Current;
 use crate::commit_file::FileEntry;
+use crate::docs::Current;
 use crate::error::{Error, Result};
 use crate::names::FileName;
 use crate::operation::Outcome;

@@ -1,5 +1,6 @@
-//! [`CommitInfo`]: a description of a commit.
+//! Descriptions for callers: a commit, and the last batch of a history.
 
+use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::commit_file::CommitFile;
@@ -36,5 +37,23 @@ impl CommitInfo {
             docs: commit.segments.iter().map(|segment| u64::from(segment.live)).sum(),
             bytes: commit.segments.iter().map(|segment| segment.bytes).chain(others).sum(),
         }
+    }
+}
+
+/// The last batch of a store, and the history up to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    /// Counts leaders, and recoveries. 0 for a replica that is empty.
+    pub epoch: u64,
+    /// The number of the last batch.
+    pub sequence: u64,
+    /// A chained hash of all batches so far; random without a log.
+    pub history: u64,
+}
+
+/// `sequence:history:epoch`, such as `107:0123456789abcdef:1`; the history in 16 hexadecimal digits.
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{:016x}:{}", self.sequence, self.history, self.epoch)
     }
 }

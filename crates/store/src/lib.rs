@@ -49,10 +49,12 @@ mod commit_file;
 mod commit_info;
 mod commit_state;
 mod delta;
+mod docs;
 mod durability;
 pub mod error;
 mod files;
 mod flush;
+mod held_commit;
 mod id_index;
 mod log;
 mod merge;
@@ -93,8 +95,9 @@ pub use background::{Background, BackgroundOptions};
 pub use batch::WriteBatch;
 pub use change::{Added, NewSegment};
 pub use check::{StoreCheck, UnnamedFile};
-pub use commit_info::CommitInfo;
+pub use commit_info::{CommitInfo, Position};
 pub use error::Error;
+pub use held_commit::{CommitFiles, FileReader, HeldCommit, StoredFile};
 pub use log::{FrameInfo, LogFrames, LogStats};
 pub use merge_policy::{MergePolicy, SegmentSize};
 #[cfg(feature = "object_store")]
@@ -106,8 +109,8 @@ pub use recover::{LostCommit, Recovered};
 #[cfg(feature = "object_store")]
 pub use replica::ObjectDepot;
 pub use replica::{
-    CommitFiles, Depot, Feed, FileReader, FolderDepot, Frame, Frames, HeldCommit, Installed, Item, Position,
-    Published, Received, Replica, StoredFile, StreamReader, StreamWriter, Taken,
+    Depot, Feed, FolderDepot, Frame, Frames, Installed, Item, Published, Received, Replica, StreamReader,
+    StreamWriter, Taken,
 };
 pub use scan_request::{Dataset, ScanRequest};
 pub use schema::StoreSchema;

@@ -20,7 +20,7 @@ use crate::names::{FileName, MAX_NUMBER, random_id};
 use crate::options::{KeepCommits, StoreOptions, folder_at};
 use crate::schema::StoreSchema;
 use crate::snapshot::Snapshot;
-use crate::stats::Counters;
+use crate::stats::{Counter, Counters, StoreStats};
 use crate::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use crate::tasks::{Task, Tasks};
 use crate::trace;
@@ -337,6 +337,63 @@ impl Store {
         self.options
     }
 
+    /// The contents of the store now, and the time of its work since it was opened. O(segments).
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be written any more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues_store::{Store, StoreOptions, StoreSchema};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("hits");
+    /// let store = Store::create(&path, StoreSchema::new(), StoreOptions::default())?;
+    /// let mut batch = store.batch()?;
+    /// batch.upsert().finish()?;
+    /// store.apply(batch)?;
+    /// let stats = store.stats()?;
+    /// assert_eq!((stats.buffered_docs, stats.unpublished, stats.uncommitted), (1, 1, 1));
+    /// assert_eq!((stats.applied.count, stats.docs), (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stats(&self) -> Result<StoreStats> {
+        let published = self.snapshot();
+        let counters = &self.counters;
+        self.change_quietly(|writer| {
+            let (mut docs, mut buffered_docs, mut updates_bytes) = (0, 0, 0);
+            for state in &writer.segments {
+                docs += u64::from(state.now.live.count());
+                updates_bytes += state.now.heap();
+            }
+            for block in writer.blocks() {
+                docs += u64::from(block.live.count());
+                buffered_docs += u64::from(block.docs.docs());
+            }
+            Ok(StoreStats {
+                segments: writer.segments.len(),
+                docs,
+                buffered_docs,
+                buffer_bytes: writer.buffer.bytes(),
+                sealed_bytes: writer.sealed_bytes(),
+                updates_bytes,
+                table_bytes: self.ids.table_bytes(),
+                remembered_deletes: writer.tombstones.len(),
+                unpublished: writer.sequence - published.sequence(),
+                uncommitted: writer.sequence - writer.committed.sequence,
+                applied: counters.applied.work(),
+                waited: counters.waited.work().time,
+                refreshes: counters.refreshes.work(),
+                flushes: counters.flushes.work(),
+                merges: counters.merges.work(),
+                commits: counters.commits.work(),
+                log: self.log.as_ref().map(|log| log.stats()).unwrap_or_default(),
+            })
+        })
+    }
+
     /// Adds a field, for segments that are written from now on.
     ///
     /// # Errors
@@ -374,6 +431,11 @@ impl Store {
             writer.require_leader(&*self.directory)?;
             writer.change_schema(|schema| schema.with_formats(fields))
         })
+    }
+
+    /// Counts work that began at `since` and is done.
+    pub(crate) fn note_done(&self, counter: &Counter, since: Instant) {
+        counter.done(self.directory.path(), since);
     }
 
     /// Makes a change, and publishes it. All that was applied before is published first. Changes wait for each other.

@@ -9,13 +9,14 @@ use docvalues_storage::{Directory, FileLock, FsDirectory};
 
 use crate::beside_writer::{ATTEMPTS, no_calm};
 use crate::commit_file::CommitFile;
-use crate::commit_info::CommitInfo;
+use crate::commit_info::{CommitInfo, Position};
 use crate::commit_state::CommitState;
 use crate::error::{Error, Result};
 use crate::files::Files;
+use crate::held_commit::HeldCommit;
+use crate::log::LogFrames;
 use crate::names::FileName;
 use crate::options::folder_at;
-use crate::replica::Position;
 use crate::snapshot::Snapshot;
 use crate::sync;
 
@@ -125,6 +126,15 @@ impl StoreReader {
         Ok(true)
     }
 
+    /// As [`Store::hold_commit`](crate::Store::hold_commit), of a store that another process may be writing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoStore`] if there is none, and as [`Store::hold_commit`](crate::Store::hold_commit).
+    pub fn hold_commit(path: impl AsRef<Path>, number: Option<u64>) -> Result<HeldCommit> {
+        HeldCommit::of(Arc::new(FsDirectory::new(path)), number)
+    }
+
     /// The last batch of the newest commit of the store or replica in the folder `path`, or of its log, if that has more. The
     /// default if there is no store, or no folder. O(frames of the log).
     ///
@@ -165,6 +175,43 @@ impl StoreReader {
             commit => Some((number, commit.map(|commit| CommitInfo::of(number, &commit)))),
         };
         Ok(files.commits().iter().filter_map(info).collect())
+    }
+
+    /// The frames in the logs after the newest commit of the store in the folder `path`, from the oldest to the newest.
+    /// Reads and checks them one by one. The first ones may be of batches that the commit contains.
+    ///
+    /// An item is an error if a frame that was durable is damaged or missing.
+    ///
+    /// # Errors
+    ///
+    /// If there is no store, its newest commit is damaged, a log cannot be read, is damaged or missing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues_store::{Store, StoreOptions, StoreReader, StoreSchema};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("hits");
+    /// Store::create(&path, StoreSchema::new(), StoreOptions::default())?;
+    /// for frame in StoreReader::log_frames(&path)? {
+    ///     let frame = frame?;
+    ///     println!("batch {}: {} bytes at offset {}", frame.sequence, frame.bytes, frame.offset);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn log_frames(path: impl AsRef<Path>) -> Result<LogFrames> {
+        StoreReader::log_frames_in(Arc::new(FsDirectory::new(path)))
+    }
+
+    /// As [`log_frames`](Self::log_frames), in any directory.
+    ///
+    /// # Errors
+    ///
+    /// As [`log_frames`](Self::log_frames).
+    #[expect(clippy::needless_pass_by_value, reason = "as `open_in`")]
+    pub fn log_frames_in(directory: Arc<dyn Directory>) -> Result<LogFrames> {
+        LogFrames::of_newest(&*directory)
     }
 }
 

@@ -1,11 +1,10 @@
 //! [`Member`]: a store among those that share background threads, and memory for their buffers.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::store::Store;
 
 /// The task of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +25,6 @@ pub(crate) struct Tasks {
 /// A store for which threads work.
 #[derive(Debug)]
 pub(crate) struct Member {
-    store: Weak<Store>,
     shared: Arc<Shared>,
     /// Whether threads are to stop.
     is_leaving: AtomicBool,
@@ -97,9 +95,8 @@ impl Tasks {
 }
 
 impl Member {
-    pub(crate) fn new(store: &Arc<Store>, shared: Arc<Shared>) -> Member {
+    pub(crate) fn new(shared: Arc<Shared>) -> Member {
         Member {
-            store: Arc::downgrade(store),
             shared,
             is_leaving: AtomicBool::new(false),
             wanted: Default::default(),
@@ -110,21 +107,6 @@ impl Member {
 
     pub(crate) fn shared(&self) -> &Shared {
         &self.shared
-    }
-
-    /// Whether this is `store`.
-    pub(crate) fn is(&self, store: &Store) -> bool {
-        std::ptr::eq(self.store.as_ptr(), store)
-    }
-
-    /// The store, unless it was dropped.
-    pub(crate) fn store(&self) -> Option<Arc<Store>> {
-        self.store.upgrade()
-    }
-
-    /// Whether the store was not dropped.
-    pub(crate) fn is_open(&self) -> bool {
-        self.store.strong_count() > 0
     }
 
     /// Set when threads are to stop.
@@ -138,15 +120,15 @@ impl Member {
         self.working.iter().for_each(|working| drop(lock(working)));
     }
 
-    /// Works for the store, unless it was dropped or leaves. The argument is whether the task was asked for.
-    pub(crate) fn work<R>(&self, task: Task, work: impl FnOnce(&Store, bool) -> R) -> Option<R> {
-        let _working = lock(&self.working[task as usize]);
-        if self.is_leaving.load(Ordering::Acquire) {
-            return None;
-        }
-        let store = self.store()?;
-        let is_wanted = self.wanted[task as usize].swap(false, Ordering::AcqRel);
-        Some(work(&store, is_wanted))
+    /// Begins to work at a task; `None` if threads are to stop. [`leave`](Self::leave) waits until the lock is released.
+    pub(crate) fn begin(&self, task: Task) -> Option<MutexGuard<'_, ()>> {
+        let working = lock(&self.working[task as usize]);
+        (!self.is_leaving.load(Ordering::Acquire)).then_some(working)
+    }
+
+    /// Whether a task was asked for since the last call.
+    pub(crate) fn take_wanted(&self, task: Task) -> bool {
+        self.wanted[task as usize].swap(false, Ordering::AcqRel)
     }
 
     /// Asks for a task.

@@ -16,12 +16,13 @@ use std::sync::Arc;
 
 use docvalues_storage::{Directory, FsDirectory, NewFile};
 
-use super::commit_files::{CommitFiles, FileReader, HeldCommit, StoredFile};
+use super::Replica;
 use super::install::{Installed, PIECE, copy};
-use super::{Position, Replica};
 use crate::beside_writer::ATTEMPTS;
 use crate::commit_file::{CommitFile, MAX_BYTES};
+use crate::commit_info::Position;
 use crate::error::{Error, Result};
+use crate::held_commit::{CommitFiles, FileReader, HeldCommit, StoredFile};
 use crate::names::{FileName, LOCK};
 
 /// The number of commits that stay in a depot.

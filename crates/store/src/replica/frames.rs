@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use docvalues_storage::{Directory, FsDirectory};
 
-use super::commit_files::HeldCommit;
 use crate::error::{Error, Result};
+use crate::held_commit::HeldCommit;
 use crate::log::{LOG_HEADER, LogSource, body};
 use crate::names::log_numbers;
 use crate::store::Store;

@@ -17,10 +17,10 @@
 
 use std::io::{self, Read, Write};
 
-use super::commit_files::{CommitFiles, StoredFile};
 use super::frames::Frame;
 use crate::commit_file::{FileEntry, MAX_BYTES};
 use crate::error::{Error, Result};
+use crate::held_commit::{CommitFiles, StoredFile};
 use crate::log::{FRAME_HEADER, MAX_BODY};
 use crate::names::FileName;
 

@@ -1,31 +1,28 @@
-//! [`CommitFiles`]: the files of a commit, as a replica needs them.
+//! [`HeldCommit`]: a commit whose files stay, to be copied.
 
 use std::ffi::OsStr;
 use std::io::{self, Read};
-use std::path::Path;
 use std::sync::Arc;
 
 use docvalues_format::error::Section;
 use docvalues_reader::OpenOptions;
-use docvalues_storage::{Directory, DirectoryFile, FileLock, FsDirectory, Source};
+use docvalues_storage::{Directory, DirectoryFile, FileLock, Source};
 
-use super::Position;
 use crate::beside_writer::{ATTEMPTS, no_calm};
 use crate::commit_file::{CommitFile, FileEntry};
+use crate::commit_info::Position;
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::log::{LogStart, read_logs};
 use crate::names::FileName;
 use crate::segment;
-use crate::store::Store;
-use crate::store_reader::StoreReader;
 use crate::sync;
 
 /// A file of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredFile {
-    pub(super) name: FileName,
-    pub(super) entry: FileEntry,
+    pub(crate) name: FileName,
+    pub(crate) entry: FileEntry,
 }
 
 impl StoredFile {
@@ -48,7 +45,7 @@ impl StoredFile {
 /// The list of a commit's files, and what else a commit says: `commit-00000042` in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitFiles {
-    pub(super) commit: CommitFile,
+    pub(crate) commit: CommitFile,
 }
 
 impl CommitFiles {
@@ -94,28 +91,6 @@ pub struct HeldCommit {
     number: u64,
     files: CommitFiles,
     _held: Box<dyn DirectoryFile>,
-}
-
-impl Store {
-    /// Holds a commit that the store keeps, or the newest.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoCommit`] if there is no such commit, or it is damaged.
-    pub fn hold_commit(&self, number: Option<u64>) -> Result<HeldCommit> {
-        HeldCommit::of(self.directory.clone(), number)
-    }
-}
-
-impl StoreReader {
-    /// As [`Store::hold_commit`], of a store that another process may be writing.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoStore`] if there is none, and as [`Store::hold_commit`].
-    pub fn hold_commit(path: impl AsRef<Path>, number: Option<u64>) -> Result<HeldCommit> {
-        HeldCommit::of(Arc::new(FsDirectory::new(path)), number)
-    }
 }
 
 impl HeldCommit {
@@ -168,7 +143,7 @@ impl HeldCommit {
     }
 
     /// Compares one of its files with all its checksums.
-    pub(super) fn verify(&self, file: &StoredFile) -> Result<()> {
+    pub(crate) fn verify(&self, file: &StoredFile) -> Result<()> {
         let opened = segment::open(&*self.directory, file.name, file.entry, OpenOptions::new())?;
         Ok(opened.verify_checksums()?)
     }
@@ -196,7 +171,7 @@ pub struct FileReader {
 }
 
 impl FileReader {
-    pub(super) fn of(source: Source) -> FileReader {
+    pub(crate) fn of(source: Source) -> FileReader {
         FileReader { source, offset: 0 }
     }
 }
