@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use docvalues_column::{DocId, Field, LiveDocs, PlainColumn, PlainColumns, PlainValues, promotion};
 
 use crate::error::{Error, Result};
-use crate::names::FileName;
+use crate::files::FileName;
 use crate::new_rows::column_or_absent;
 use crate::part_record::Went;
 use crate::schema::StoreSchema;

@@ -13,10 +13,9 @@ use docvalues_search::Query;
 use docvalues_storage::{Error as StorageError, NewFile, Step};
 use docvalues_writer::{Document, FieldId, FinishError, SegmentWriter};
 
-use crate::commit_file::FileEntry;
 use crate::docs::Current;
 use crate::error::{Error, Result};
-use crate::names::FileName;
+use crate::files::{FileEntry, FileName};
 use crate::operation::Outcome;
 use crate::part_record::{GONE, PartRecord, Went};
 use crate::schema::StoreSchema;

@@ -10,13 +10,12 @@ use docvalues_column::{DocAddress, DocId};
 use docvalues_reader::OpenOptions;
 use docvalues_storage::{Directory, DirectoryFile, FileLock};
 
-use crate::beside_writer::{ATTEMPTS, no_calm};
-use crate::commit_file::{CommitFile, FileEntry, PreviousCommit};
 use crate::commit_state::CommitState;
 use crate::error::{Error, Result};
-use crate::files::Files;
+use crate::files::{
+    ATTEMPTS, CommitFile, FileEntry, FileName, Files, LOCK, LOCK_INFO, PreviousCommit, is_temporary, no_calm,
+};
 use crate::log::LogFrames;
-use crate::names::{FileName, LOCK, LOCK_INFO};
 use crate::options::folder_at;
 use crate::segment;
 use crate::snapshot::Snapshot;
@@ -264,7 +263,7 @@ impl Checker<'_> {
                 None => [LOCK, LOCK_INFO].contains(&name.as_str()),
             };
             if !is_known {
-                let is_of_store = file.is_some() || crate::names::is_temporary(&name);
+                let is_of_store = file.is_some() || is_temporary(&name);
                 self.found.unnamed.push(UnnamedFile { name, bytes: entry.len, is_of_store });
             }
         }

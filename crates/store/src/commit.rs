@@ -19,10 +19,9 @@ use std::time::Instant;
 
 use docvalues_storage::{FileLock, NewFile};
 
-use crate::commit_file::{CommitFile, FileEntry};
 use crate::delta::{self, ChangedSegment};
 use crate::error::{Error, Result};
-use crate::names::FileName;
+use crate::files::{CommitFile, FileEntry, FileName};
 use crate::options::KeepCommits;
 use crate::part_record::Went;
 use crate::schema::StoreSchema;

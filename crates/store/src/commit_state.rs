@@ -5,10 +5,9 @@ use std::sync::Arc;
 use docvalues_reader::OpenOptions;
 use docvalues_storage::Directory;
 
-use crate::commit_file::{CommitFile, SegmentEntry};
 use crate::delta;
 use crate::error::{Error, Result};
-use crate::names::FileName;
+use crate::files::{CommitFile, FileName, SegmentEntry};
 use crate::segment::{self, StoreSegment};
 use crate::segment_state::{SegmentState, places_by_number};
 use crate::versions::Tombstones;

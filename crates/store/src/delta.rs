@@ -30,9 +30,8 @@ use docvalues_reader::Segment;
 use docvalues_storage::{Directory, NewFile};
 use docvalues_writer::{BytesKind, FieldSpec, Schema, SegmentWriter, WriterOptions};
 
-use crate::commit_file::FileEntry;
 use crate::error::{Error, Result};
-use crate::names::FileName;
+use crate::files::{FileEntry, FileName};
 use crate::new_rows::{Dictionary, NewRows};
 use crate::schema::{StoreSchema, spec_of};
 use crate::segment_changes::SegmentChanges;

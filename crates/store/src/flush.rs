@@ -14,9 +14,8 @@ use docvalues_column::DocId;
 use docvalues_writer::{FinishError, WriterOptions};
 
 use crate::buffer::{Block, Sealed};
-use crate::commit_file::FileEntry;
 use crate::error::Result;
-use crate::names::FileName;
+use crate::files::{FileEntry, FileName};
 use crate::part_record::{GONE, Went};
 use crate::schema::StoreSchema;
 use crate::segment::{StoreSegment, begin_segment};

@@ -8,13 +8,9 @@ use docvalues_format::error::Section;
 use docvalues_reader::OpenOptions;
 use docvalues_storage::{Directory, DirectoryFile, FileLock, Source};
 
-use crate::beside_writer::{ATTEMPTS, no_calm};
-use crate::commit_file::{CommitFile, FileEntry};
-use crate::commit_info::Position;
 use crate::error::{Error, Result};
-use crate::files::Files;
+use crate::files::{ATTEMPTS, CommitFile, FileEntry, FileName, Files, Position, no_calm};
 use crate::log::{LogStart, read_logs};
-use crate::names::FileName;
 use crate::segment;
 use crate::sync;
 

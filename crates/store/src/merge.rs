@@ -12,10 +12,9 @@ use docvalues_column::DocId;
 use docvalues_storage::{Error as StorageError, NewFile, Spill, Step};
 use docvalues_writer::{Merger, Summary, Target};
 
-use crate::commit_file::FileEntry;
 use crate::error::Result;
+use crate::files::{FileEntry, FileName};
 use crate::merge_policy::{MergePolicy, SegmentSize};
-use crate::names::FileName;
 use crate::new_rows::{Dictionary, NewRows};
 use crate::part_record::{GONE, Went};
 use crate::schema::{StoreSchema, id_options};

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use docvalues_column::DocId;
 
-use crate::commit_file::FileEntry;
+use crate::files::FileEntry;
 
 /// The number of a document that is not in the segment.
 pub(crate) const GONE: u32 = u32::MAX;

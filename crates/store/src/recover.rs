@@ -6,15 +6,12 @@ use std::sync::Arc;
 
 use docvalues_storage::Directory;
 
-use crate::commit_file::CommitFile;
-use crate::commit_info::CommitInfo;
 use crate::commit_state::CommitState;
 use crate::error::{Error, Result};
-use crate::files::Files;
+use crate::files::{CommitFile, CommitInfo, Files, WriterLock};
 use crate::log::{LogBatches, LogStart, read_logs, replay_onto};
 use crate::options::{StoreOptions, folder_at};
 use crate::store::Store;
-use crate::writer_lock::WriterLock;
 
 /// The result of [`Store::recover`].
 #[derive(Clone, Debug, PartialEq, Eq)]

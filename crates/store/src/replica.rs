@@ -38,13 +38,10 @@ pub use install::Installed;
 pub use object_depot::ObjectDepot;
 pub use stream::{Item, StreamReader, StreamWriter};
 
-use crate::commit_file::CommitFile;
-use crate::commit_info::Position;
 use crate::error::{Error, Result};
-use crate::files::Files;
+use crate::files::{CommitFile, Files, Position};
 use crate::held_commit::HeldCommit;
-use crate::log::body;
-use crate::log::decode_frame;
+use crate::log::{body, decode_frame};
 use crate::options::{StoreOptions, folder_at};
 use crate::replay::Wrong;
 use crate::schema::StoreSchema;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::commit_file::{FileEntry, SegmentEntry};
+use crate::files::{FileEntry, SegmentEntry};
 use crate::segment::StoreSegment;
 use crate::segment_changes::SegmentChanges;
 

@@ -10,13 +10,11 @@ use std::time::{Duration, Instant};
 
 use docvalues_storage::Directory;
 
-use crate::commit_file::CommitFile;
 use crate::commit_state::CommitState;
 use crate::error::{Error, Result};
-use crate::files::Files;
+use crate::files::{CommitFile, FileName, Files, MAX_NUMBER, WriterLock, random_id};
 use crate::id_index::IdIndex;
 use crate::log::{LogStart, LogWriter};
-use crate::names::{FileName, MAX_NUMBER, random_id};
 use crate::options::{KeepCommits, StoreOptions, folder_at};
 use crate::schema::StoreSchema;
 use crate::snapshot::Snapshot;
@@ -26,7 +24,6 @@ use crate::tasks::{Task, Tasks};
 use crate::trace;
 use crate::versions::{self, Tombstones};
 use crate::writer::Writer;
-use crate::writer_lock::WriterLock;
 
 /// A directory of segments that changes: the writer of a store, of which there is one at a time.
 ///

@@ -7,15 +7,11 @@ use std::{ffi::OsStr, fmt};
 use docvalues_reader::OpenOptions;
 use docvalues_storage::{Directory, FileLock, FsDirectory};
 
-use crate::beside_writer::{ATTEMPTS, no_calm};
-use crate::commit_file::CommitFile;
-use crate::commit_info::{CommitInfo, Position};
 use crate::commit_state::CommitState;
 use crate::error::{Error, Result};
-use crate::files::Files;
+use crate::files::{ATTEMPTS, CommitFile, CommitInfo, FileName, Files, Position, no_calm};
 use crate::held_commit::HeldCommit;
 use crate::log::LogFrames;
-use crate::names::FileName;
 use crate::options::folder_at;
 use crate::snapshot::Snapshot;
 use crate::sync;

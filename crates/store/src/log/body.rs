@@ -22,7 +22,7 @@ use docvalues_column::{Lists, PlainColumn, PlainColumns, PlainValues};
 use docvalues_terms::hash::hash;
 use serde::{Deserialize, Serialize};
 
-use crate::names::random_id;
+use crate::files::random_id;
 use crate::operation::{Operation, What};
 use crate::update::{Change, Updates};
 

@@ -1,7 +1,7 @@
 //! The bytes of log headers and frames: encoders and decoders side by side.
 
 use crate::error::{Error, Result};
-use crate::names::MAX_NUMBER;
+use crate::files::MAX_NUMBER;
 
 /// The version of logs that this code writes.
 pub(super) const VERSION: u32 = 1;

@@ -9,7 +9,7 @@ use docvalues_storage::{Directory, DirectoryFile, Error as StorageError, Step};
 
 use super::frame::{FrameHeader, LOG_HEADER, LogHeader, PreviousLog, Queued};
 use crate::error::{Error, Result};
-use crate::names::{FileName, random_id};
+use crate::files::{FileName, random_id};
 
 /// Frames are written in pieces of about this many bytes.
 const PIECE: usize = 1 << 20;

@@ -6,11 +6,8 @@ use std::io;
 use docvalues_storage::{Directory, FileLock};
 
 use super::log_reader::{Frame, LogReader, LogStart};
-use crate::beside_writer::{ATTEMPTS, no_calm};
-use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
-use crate::files::Files;
-use crate::names::FileName;
+use crate::files::{ATTEMPTS, CommitFile, FileName, Files, no_calm};
 use crate::sync;
 
 /// A frame in a log of a store: [`StoreReader::log_frames`](crate::StoreReader::log_frames).

@@ -7,9 +7,8 @@ use docvalues_format::error::{ErrorKind, Section};
 use docvalues_storage::{Directory, Error as StorageError, Source, Step};
 
 use super::frame::{ALIGNMENT, FRAME_HEADER, FrameHeader, LOG_HEADER, LogHeader, Queued};
-use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
-use crate::names::{FileName, commit_numbers, log_numbers};
+use crate::files::{CommitFile, FileName, commit_numbers, log_numbers};
 
 /// A log is searched in pieces of this many bytes.
 const PIECE: usize = 1 << 20;

@@ -11,9 +11,8 @@ use docvalues_storage::Directory;
 use super::body::{FrameBody, is_elsewhere};
 use super::frame::{FrameHeader, LOG_HEADER, Queued};
 use super::log_reader::{Frame, LogSource, open_file, search};
-use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
-use crate::names::{FileName, MAX_NUMBER, log_numbers};
+use crate::files::{CommitFile, FileName, MAX_NUMBER, log_numbers};
 
 /// The batches of some logs.
 #[derive(Debug, Default)]

@@ -18,12 +18,9 @@ use docvalues_storage::{Directory, FsDirectory, NewFile};
 
 use super::Replica;
 use super::install::{Installed, PIECE, copy};
-use crate::beside_writer::ATTEMPTS;
-use crate::commit_file::{CommitFile, MAX_BYTES};
-use crate::commit_info::Position;
 use crate::error::{Error, Result};
+use crate::files::{ATTEMPTS, CommitFile, FileName, LOCK, MAX_BYTES, Position};
 use crate::held_commit::{CommitFiles, FileReader, HeldCommit, StoredFile};
-use crate::names::{FileName, LOCK};
 
 /// The number of commits that stay in a depot.
 const KEPT: usize = 2;

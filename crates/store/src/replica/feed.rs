@@ -10,12 +10,9 @@ use docvalues_storage::{Directory, FsDirectory};
 
 use super::frames::{Frame, Frames, nap};
 use super::stream::StreamWriter;
-use crate::commit_file::CommitFile;
-use crate::commit_info::Position;
 use crate::error::{Error, Result};
-use crate::files::Files;
+use crate::files::{CommitFile, FileName, Files, Position};
 use crate::held_commit::HeldCommit;
-use crate::names::FileName;
 
 /// Sends a replica the frames that it lacks, or the files of the newest commit if these frames are gone.
 ///

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use docvalues_storage::{Directory, FsDirectory};
 
 use crate::error::{Error, Result};
+use crate::files::log_numbers;
 use crate::held_commit::HeldCommit;
 use crate::log::{LOG_HEADER, LogSource, body};
-use crate::names::log_numbers;
 use crate::store::Store;
 use crate::store_reader::StoreReader;
 

@@ -18,12 +18,10 @@ use docvalues_storage::{Error as StorageError, NewFile, Step};
 
 use super::Replica;
 use crate::buffer::Buffer;
-use crate::commit_file::CommitFile;
-use crate::commit_info::Position;
 use crate::commit_state::CommitState;
 use crate::error::{Error, Result};
+use crate::files::{CommitFile, MAX_NUMBER, Position, random_id};
 use crate::held_commit::{CommitFiles, StoredFile};
-use crate::names::{MAX_NUMBER, random_id};
 use crate::segment;
 use crate::segment_state::SegmentState;
 use crate::store::Store;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use docvalues_storage::{Directory, DirectoryFile};
 
+use super::names::{LOCK, LOCK_INFO};
 use crate::error::{Error, Result};
-use crate::names::{LOCK, LOCK_INFO};
 
 /// The longest description of a holder that is read.
 const MAX_INFO: usize = 256;

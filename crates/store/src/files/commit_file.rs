@@ -33,8 +33,8 @@ use docvalues_column::MAX_DOCS;
 use docvalues_format::error::Section;
 use docvalues_terms::lookup::MAX_SEGMENTS;
 
+use super::names::{FileName, MAX_NUMBER, commit_numbers};
 use crate::error::{Error, Result};
-use crate::names::{FileName, MAX_NUMBER, commit_numbers};
 use crate::options::KeepCommits;
 use crate::schema::{SchemaEntry, StoreSchema};
 

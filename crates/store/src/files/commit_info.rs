@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::commit_file::CommitFile;
+use super::commit_file::CommitFile;
 
 /// A commit of a store: [`StoreReader::commits`](crate::StoreReader::commits).
 #[derive(Clone, Debug, PartialEq, Eq)]
