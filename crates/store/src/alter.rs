@@ -16,11 +16,8 @@ use docvalues_column::{DocId, Field, LiveDocs, PlainColumn, PlainColumns, PlainV
 
 use crate::error::{Error, Result};
 use crate::files::FileName;
-use crate::new_rows::column_or_absent;
-use crate::part_record::Went;
 use crate::schema::StoreSchema;
-use crate::segment::StoreSegment;
-use crate::segment_state::SegmentState;
+use crate::segments::{SegmentState, StoreSegment, Went, column_or_absent};
 use crate::store::Store;
 use crate::sync::PoisonError;
 use crate::writer::Writer;

@@ -19,12 +19,12 @@ use docvalues_column::{DocId, bits};
 
 use crate::apply_updates::Pending;
 use crate::batch::WriteBatch;
-use crate::buffer::{Place, Sealed};
 use crate::docs::{Current, Id};
 use crate::error::{Error, Result};
 use crate::log::body::Decided;
 use crate::operation::{Applied, Condition, Operation, Outcome, What};
 use crate::prepare::Prepared;
+use crate::segments::{Place, Sealed};
 use crate::snapshot::{Found, Snapshot};
 use crate::store::Store;
 use crate::tasks::Task;

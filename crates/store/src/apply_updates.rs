@@ -9,12 +9,12 @@ use docvalues_terms::hash::hash;
 use docvalues_writer::SegmentWriter;
 
 use crate::batch::WriteBatch;
-use crate::buffer::Place;
 use crate::docs::Current;
 use crate::error::{Error, Result};
 use crate::operation::{Condition, Operation, What};
 use crate::resolve::{Resolved, UpdateTarget};
 use crate::schema::StoreSchema;
+use crate::segments::Place;
 use crate::snapshot::{Found, Snapshot};
 use crate::store::Store;
 use crate::update::Updates;

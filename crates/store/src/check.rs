@@ -10,14 +10,13 @@ use docvalues_column::{DocAddress, DocId};
 use docvalues_reader::OpenOptions;
 use docvalues_storage::{Directory, DirectoryFile, FileLock};
 
-use crate::commit_state::CommitState;
 use crate::error::{Error, Result};
 use crate::files::{
     ATTEMPTS, CommitFile, FileEntry, FileName, Files, LOCK, LOCK_INFO, PreviousCommit, is_temporary, no_calm,
 };
 use crate::log::LogFrames;
 use crate::options::folder_at;
-use crate::segment;
+use crate::segments::{CommitState, segment};
 use crate::snapshot::Snapshot;
 use crate::store_reader::StoreReader;
 

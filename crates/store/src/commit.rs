@@ -19,14 +19,12 @@ use std::time::Instant;
 
 use docvalues_storage::{FileLock, NewFile};
 
-use crate::delta::{self, ChangedSegment};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileEntry, FileName};
 use crate::options::KeepCommits;
-use crate::part_record::Went;
 use crate::schema::StoreSchema;
-use crate::segment_changes::SegmentChanges;
-use crate::segment_state::{SegmentState, places_by_number};
+use crate::segments::delta::{self, ChangedSegment};
+use crate::segments::{SegmentChanges, SegmentState, Went, places_by_number};
 use crate::store::Store;
 use crate::sync::PoisonError;
 use crate::versions::Tombstones;

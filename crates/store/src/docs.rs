@@ -2,7 +2,7 @@
 
 use docvalues_column::DocId;
 
-use crate::buffer::Place;
+use crate::segments::Place;
 
 /// An id, its hash, and the place of the field of ids.
 #[derive(Clone, Copy, Debug)]

@@ -13,13 +13,10 @@ use std::time::{Duration, Instant};
 use docvalues_column::DocId;
 use docvalues_writer::{FinishError, WriterOptions};
 
-use crate::buffer::{Block, Sealed};
 use crate::error::Result;
 use crate::files::{FileEntry, FileName};
-use crate::part_record::{GONE, Went};
 use crate::schema::StoreSchema;
-use crate::segment::{StoreSegment, begin_segment};
-use crate::segment_state::SegmentState;
+use crate::segments::{Block, GONE, Sealed, SegmentState, StoreSegment, Went, begin_segment};
 use crate::store::Store;
 use crate::sync::PoisonError;
 use crate::tasks::Task;

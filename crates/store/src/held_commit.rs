@@ -11,7 +11,7 @@ use docvalues_storage::{Directory, DirectoryFile, FileLock, Source};
 use crate::error::{Error, Result};
 use crate::files::{ATTEMPTS, CommitFile, FileEntry, FileName, Files, Position, no_calm};
 use crate::log::{LogStart, read_logs};
-use crate::segment;
+use crate::segments::segment;
 use crate::sync;
 
 /// A file of a commit.

@@ -15,12 +15,11 @@ use docvalues_writer::{Merger, Summary, Target};
 use crate::error::Result;
 use crate::files::{FileEntry, FileName};
 use crate::merge_policy::{MergePolicy, SegmentSize};
-use crate::new_rows::{Dictionary, NewRows};
-use crate::part_record::{GONE, Went};
 use crate::schema::{StoreSchema, id_options};
-use crate::segment::StoreSegment;
-use crate::segment_changes::SegmentChanges;
-use crate::segment_state::{SegmentState, places_by_key, places_by_number};
+use crate::segments::{
+    Dictionary, GONE, NewRows, SegmentChanges, SegmentState, StoreSegment, Went, places_by_key,
+    places_by_number,
+};
 use crate::store::Store;
 use crate::sync::PoisonError;
 use crate::widened_source::{WidenedSource, WiderTypes};

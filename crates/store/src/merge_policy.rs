@@ -1,6 +1,6 @@
 //! [`MergePolicy`]: which segments are merged.
 
-use crate::segment_state::places_by_key;
+use crate::segments::places_by_key;
 
 /// Merges segments of similar size, so that their number grows with the logarithm of the bytes, and each document is
 /// merged as often. After Lucene's `TieredMergePolicy` (LUCENE-854).

@@ -14,7 +14,7 @@ use crate::log::body::{BatchBody, Body, Decided, FrameBody};
 use crate::operation::{Condition, Operation, What};
 use crate::resolve::{Resolved, UpdateTarget};
 use crate::schema::StoreSchema;
-use crate::segment_state::SegmentState;
+use crate::segments::SegmentState;
 use crate::snapshot::{Found, Snapshot};
 use crate::store::Store;
 use crate::versions::VersionField;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use docvalues_storage::Directory;
 
-use crate::commit_state::CommitState;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, CommitInfo, Files, WriterLock};
 use crate::log::{LogBatches, LogStart, read_logs, replay_onto};
 use crate::options::{StoreOptions, folder_at};
+use crate::segments::CommitState;
 use crate::store::Store;
 
 /// The result of [`Store::recover`].

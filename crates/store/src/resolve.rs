@@ -7,10 +7,8 @@ use std::sync::Arc;
 use docvalues_column::{Column, DocId, Field, PlainColumn};
 
 use crate::error::{Error, Result};
-use crate::new_rows::{Dictionary, NewRows, has_terms};
 use crate::schema::StoreSchema;
-use crate::segment_changes::SegmentChanges;
-use crate::segment_state::{SegmentState, SegmentView};
+use crate::segments::{Dictionary, NewRows, SegmentChanges, SegmentState, SegmentView, has_terms};
 use crate::update::{Change, Updates};
 
 /// A document of a segment, and the row that updates it.

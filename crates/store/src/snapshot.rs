@@ -9,15 +9,12 @@ use docvalues_reader::{IdReader, Segment};
 use docvalues_search::{PartChange, Parts, Search};
 use docvalues_terms::lookup::{Hit, SeekError, Seeker};
 
-use crate::buffer::Block;
-use crate::commit_state::CommitState;
 use crate::error::{Error, Result};
-use crate::id_index::{IdIndex, SnapshotIds};
-use crate::part_record::PartRecord;
 use crate::schema::StoreSchema;
-use crate::segment::StoreSegment;
-use crate::segment_changes::SegmentChanges;
-use crate::segment_state::{SegmentState, SegmentView};
+use crate::segments::{
+    Block, CommitState, IdIndex, PartRecord, SegmentChanges, SegmentState, SegmentView, SnapshotIds,
+    StoreSegment,
+};
 
 /// The documents of a store at a moment.
 ///

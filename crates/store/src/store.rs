@@ -10,13 +10,12 @@ use std::time::{Duration, Instant};
 
 use docvalues_storage::Directory;
 
-use crate::commit_state::CommitState;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileName, Files, MAX_NUMBER, WriterLock, random_id};
-use crate::id_index::IdIndex;
 use crate::log::{LogStart, LogWriter};
 use crate::options::{KeepCommits, StoreOptions, folder_at};
 use crate::schema::StoreSchema;
+use crate::segments::{CommitState, IdIndex};
 use crate::snapshot::Snapshot;
 use crate::stats::{Counter, Counters, StoreStats};
 use crate::sync::{Mutex, MutexGuard, PoisonError, RwLock};

@@ -6,16 +6,13 @@ use std::time::Duration;
 
 use docvalues_storage::Directory;
 
-use crate::buffer::{Block, Buffer, Sealed};
-use crate::commit_state::CommitState;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, CommitInfo, FileEntry, FileName, Files, WriterLock, random_id};
-use crate::id_index::IdIndex;
 use crate::log::LogWriter;
 use crate::log::body::{Body, FrameBody};
 use crate::options::KeepCommits;
 use crate::schema::{SchemaEntry, StoreSchema};
-use crate::segment_state::SegmentState;
+use crate::segments::{Block, Buffer, CommitState, IdIndex, Sealed, SegmentState};
 use crate::snapshot::Contents;
 use crate::versions::Tombstones;
 

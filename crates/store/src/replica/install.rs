@@ -17,13 +17,10 @@ use std::sync::Arc;
 use docvalues_storage::{Error as StorageError, NewFile, Step};
 
 use super::Replica;
-use crate::buffer::Buffer;
-use crate::commit_state::CommitState;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, MAX_NUMBER, Position, random_id};
 use crate::held_commit::{CommitFiles, StoredFile};
-use crate::segment;
-use crate::segment_state::SegmentState;
+use crate::segments::{Buffer, CommitState, SegmentState, segment};
 use crate::store::Store;
 use crate::sync::PoisonError;
 use crate::versions::Tombstones;

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::segment::StoreSegment;
+use super::segment_changes::SegmentChanges;
 use crate::files::{FileEntry, SegmentEntry};
-use crate::segment::StoreSegment;
-use crate::segment_changes::SegmentChanges;
 
 /// A segment, and what changed in it.
 #[derive(Clone, Copy)]

@@ -8,8 +8,8 @@ use docvalues_column::{
 };
 use docvalues_reader::Segment;
 
+use super::new_rows::{Dictionary, NewRows, column_or_absent};
 use crate::error::{Error, Result};
-use crate::new_rows::{Dictionary, NewRows, column_or_absent};
 
 /// The documents of a segment that are not deleted, and the new values of some. Cloning is cheap, and copies share what does
 /// not change after.

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use docvalues_column::{DocId, LiveDocs, PlainColumns};
 use hashbrown::HashTable;
 
+use super::part_record::PartRecord;
 use crate::error::Result;
-use crate::part_record::PartRecord;
 use crate::schema::StoreSchema;
 
 /// A block with this many documents, or bytes, does not grow.

@@ -9,9 +9,9 @@ use docvalues_reader::{IdReader, Numeric, OpenOptions, Segment};
 use docvalues_storage::{Directory, NewFile, Spill};
 use docvalues_writer::{SegmentWriter, WriterOptions};
 
+use super::part_record::PartRecord;
 use crate::error::{Error, Result};
 use crate::files::{FileEntry, FileName};
-use crate::part_record::PartRecord;
 use crate::schema::{StoreSchema, id_options};
 use crate::versions::VersionField;
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use docvalues_reader::OpenOptions;
 use docvalues_storage::Directory;
 
-use crate::delta;
+use super::delta;
+use super::segment::{self, StoreSegment};
+use super::segment_state::{SegmentState, places_by_number};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileName, SegmentEntry};
-use crate::segment::{self, StoreSegment};
-use crate::segment_state::{SegmentState, places_by_number};
 use crate::versions::Tombstones;
 
 /// A commit, opened.

@@ -30,12 +30,12 @@ use docvalues_reader::Segment;
 use docvalues_storage::{Directory, NewFile};
 use docvalues_writer::{BytesKind, FieldSpec, Schema, SegmentWriter, WriterOptions};
 
+use super::new_rows::{Dictionary, NewRows};
+use super::segment_changes::SegmentChanges;
+use super::segment_state::{SegmentState, places_by_key, places_by_number};
 use crate::error::{Error, Result};
 use crate::files::{FileEntry, FileName};
-use crate::new_rows::{Dictionary, NewRows};
 use crate::schema::{StoreSchema, spec_of};
-use crate::segment_changes::SegmentChanges;
-use crate::segment_state::{SegmentState, places_by_key, places_by_number};
 use crate::versions::{Tombstone, Tombstones};
 
 const SEGMENT: &str = "_segment";

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use docvalues_reader::IdReader;
 use docvalues_terms::lookup::{IdLookup, IdStore, SegmentId, Upkeep};
 
+use super::segment::StoreSegment;
 use crate::error::Result;
-use crate::segment::StoreSegment;
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A table is filled when one id was looked up for this many that it will have. Filling takes 55 ns an id, and saves about
