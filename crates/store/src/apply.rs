@@ -18,11 +18,10 @@ use std::time::Instant;
 use docvalues_column::{DocId, bits};
 
 use crate::apply_updates::Pending;
-use crate::batch::WriteBatch;
+use crate::batch::body::Decided;
+use crate::batch::{Applied, Condition, Operation, Outcome, What, WriteBatch};
 use crate::docs::{Current, Id};
 use crate::error::{Error, Result};
-use crate::log::body::Decided;
-use crate::operation::{Applied, Condition, Operation, Outcome, What};
 use crate::prepare::Prepared;
 use crate::segments::{Place, Sealed};
 use crate::snapshot::{Found, Snapshot};

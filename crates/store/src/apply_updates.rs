@@ -8,16 +8,14 @@ use docvalues_search::Query;
 use docvalues_terms::hash::hash;
 use docvalues_writer::SegmentWriter;
 
-use crate::batch::WriteBatch;
+use crate::batch::{Condition, Operation, Updates, What, WriteBatch};
 use crate::docs::Current;
 use crate::error::{Error, Result};
-use crate::operation::{Condition, Operation, What};
 use crate::resolve::{Resolved, UpdateTarget};
 use crate::schema::StoreSchema;
 use crate::segments::Place;
 use crate::snapshot::{Found, Snapshot};
 use crate::store::Store;
-use crate::update::Updates;
 use crate::versions::VersionField;
 use crate::writer::Writer;
 

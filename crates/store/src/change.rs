@@ -13,10 +13,10 @@ use docvalues_search::Query;
 use docvalues_storage::{Error as StorageError, NewFile, Step};
 use docvalues_writer::{Document, FieldId, FinishError, SegmentWriter};
 
+use crate::batch::Outcome;
 use crate::docs::Current;
 use crate::error::{Error, Result};
 use crate::files::{FileEntry, FileName};
-use crate::operation::Outcome;
 use crate::schema::StoreSchema;
 use crate::segments::{GONE, PartRecord, SegmentState, StoreSegment, Went, begin_segment};
 use crate::snapshot::{Home, Snapshot};

@@ -54,7 +54,6 @@ mod merge;
 mod merge_policy;
 #[cfg(feature = "object_store")]
 mod objects;
-mod operation;
 mod options;
 mod prepare;
 mod purge;
@@ -73,13 +72,12 @@ mod store_reader;
 mod sync;
 mod tasks;
 mod trace;
-mod update;
 mod versions;
 mod widened_source;
 mod writer;
 
 pub use background::{Background, BackgroundOptions};
-pub use batch::WriteBatch;
+pub use batch::{Applied, Condition, Outcome, Update, WriteBatch};
 pub use change::{Added, NewSegment};
 pub use check::{StoreCheck, UnnamedFile};
 pub use error::Error;
@@ -89,7 +87,6 @@ pub use log::{FrameInfo, LogFrames, LogStats};
 pub use merge_policy::{MergePolicy, SegmentSize};
 #[cfg(feature = "object_store")]
 pub use objects::{ObjectReader, ReadCache};
-pub use operation::{Applied, Condition, Outcome};
 pub use options::{Durability, KeepCommits, StoreOptions};
 pub use purge::Purged;
 pub use recover::{LostCommit, Recovered};
@@ -106,4 +103,3 @@ pub use snapshot::{Snapshot, SnapshotSegment};
 pub use stats::{StoreStats, Work};
 pub use store::Store;
 pub use store_reader::StoreReader;
-pub use update::Update;

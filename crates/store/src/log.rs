@@ -44,14 +44,14 @@
 //!
 //! | module | |
 //! | --- | --- |
-//! | `body` | the bytes of a change |
 //! | `frame` | the bytes of headers and frames |
 //! | `log_writer` | appends frames; callers share syncs |
 //! | `log_reader` | reads the frames of all logs after a commit |
 //! | `log_frames` | lists the frames of a store |
 //! | `replay_onto` | replays logs onto an older commit than the one that names them |
+//!
+//! Of bodies, which `batch` encodes, a log only knows the histories; it does not know how they are applied.
 
-pub(crate) mod body;
 mod frame;
 mod log_file;
 mod log_frames;

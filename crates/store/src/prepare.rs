@@ -7,11 +7,10 @@ use docvalues_terms::hash::hash;
 use docvalues_terms::ids::MAX_ID_LEN;
 use docvalues_writer::SegmentWriter;
 
-use crate::batch::WriteBatch;
+use crate::batch::body::{BatchBody, Body, Decided, FrameBody};
+use crate::batch::{Condition, Operation, What, WriteBatch};
 use crate::error::{Error, Result};
 use crate::log::MAX_BODY;
-use crate::log::body::{BatchBody, Body, Decided, FrameBody};
-use crate::operation::{Condition, Operation, What};
 use crate::resolve::{Resolved, UpdateTarget};
 use crate::schema::StoreSchema;
 use crate::segments::SegmentState;

@@ -2,11 +2,10 @@
 
 use docvalues_column::Field;
 
-use crate::batch::WriteBatch;
+use crate::batch::body::{BatchBody, Body, Decided, FrameBody};
+use crate::batch::{Condition, Operation, WriteBatch};
 use crate::error::{Error, Result};
-use crate::log::body::{BatchBody, Body, Decided, FrameBody};
 use crate::log::{LogStart, Queued, read_logs};
-use crate::operation::{Condition, Operation};
 use crate::prepare::Prepared;
 use crate::schema::{SchemaEntry, StoreSchema};
 use crate::store::Store;

@@ -38,10 +38,11 @@ pub use install::Installed;
 pub use object_depot::ObjectDepot;
 pub use stream::{Item, StreamReader, StreamWriter};
 
+use crate::batch::body;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, Files, Position};
 use crate::held_commit::HeldCommit;
-use crate::log::{body, decode_frame};
+use crate::log::decode_frame;
 use crate::options::{StoreOptions, folder_at};
 use crate::replay::Wrong;
 use crate::schema::StoreSchema;

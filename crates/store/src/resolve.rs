@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use docvalues_column::{Column, DocId, Field, PlainColumn};
 
+use crate::batch::{Change, Updates};
 use crate::error::{Error, Result};
 use crate::schema::StoreSchema;
 use crate::segments::{Dictionary, NewRows, SegmentChanges, SegmentState, SegmentView, has_terms};
-use crate::update::{Change, Updates};
 
 /// A document of a segment, and the row that updates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

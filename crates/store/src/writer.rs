@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use docvalues_storage::Directory;
 
+use crate::batch::body::{Body, FrameBody};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, CommitInfo, FileEntry, FileName, Files, WriterLock, random_id};
 use crate::log::LogWriter;
-use crate::log::body::{Body, FrameBody};
 use crate::options::KeepCommits;
 use crate::schema::{SchemaEntry, StoreSchema};
 use crate::segments::{Block, Buffer, CommitState, IdIndex, Sealed, SegmentState};

@@ -53,7 +53,7 @@ pub(super) struct FrameHeader {
     pub(super) epoch: u64,
     /// The offset in the log below which all bytes were durable when the frame was written.
     pub(super) synced_to: u64,
-    /// The history up to the batch: see [`FrameBody`](super::body::FrameBody).
+    /// The history up to the batch: see [`FrameBody`](crate::batch::body::FrameBody).
     pub(super) history: u64,
     body_crc: u32,
 }
@@ -62,7 +62,7 @@ pub(super) struct FrameHeader {
 #[derive(Debug)]
 pub(crate) struct Queued {
     pub(crate) sequence: u64,
-    /// The history up to this batch: see [`FrameBody`](super::body::FrameBody).
+    /// The history up to this batch: see [`FrameBody`](crate::batch::body::FrameBody).
     pub(crate) history: u64,
     pub(crate) body: Vec<u8>,
 }

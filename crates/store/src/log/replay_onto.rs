@@ -8,9 +8,9 @@ use std::ops::RangeInclusive;
 
 use docvalues_storage::Directory;
 
-use super::body::{FrameBody, is_elsewhere};
 use super::frame::{FrameHeader, LOG_HEADER, Queued};
 use super::log_reader::{Frame, LogSource, open_file, search};
+use crate::batch::body::{FrameBody, is_elsewhere};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileName, MAX_NUMBER, log_numbers};
 

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use docvalues_storage::{Directory, FsDirectory};
 
+use crate::batch::body;
 use crate::error::{Error, Result};
 use crate::files::log_numbers;
 use crate::held_commit::HeldCommit;
-use crate::log::{LOG_HEADER, LogSource, body};
+use crate::log::{LOG_HEADER, LogSource};
 use crate::store::Store;
 use crate::store_reader::StoreReader;
 

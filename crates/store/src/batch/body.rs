@@ -22,9 +22,9 @@ use docvalues_column::{Lists, PlainColumn, PlainColumns, PlainValues};
 use docvalues_terms::hash::hash;
 use serde::{Deserialize, Serialize};
 
+use super::operation::{Operation, What};
+use super::update::{Change, Updates};
 use crate::files::random_id;
-use crate::operation::{Operation, What};
-use crate::update::{Change, Updates};
 
 /// The first byte of [`Body::Other`].
 const OTHER: u8 = 2;

@@ -12,7 +12,7 @@ use docvalues_column::{Field, PlainColumn, PlainColumns, PlainValues};
 use docvalues_writer::FieldId;
 use serde::{Deserialize, Serialize};
 
-use crate::operation::Condition;
+use super::operation::Condition;
 use crate::schema::StoreSchema;
 
 /// The effect of an update on a field.
