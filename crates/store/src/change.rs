@@ -17,9 +17,9 @@ use crate::batch::Outcome;
 use crate::docs::Current;
 use crate::error::{Error, Result};
 use crate::files::{FileEntry, FileName};
+use crate::read::{Home, Snapshot};
 use crate::schema::StoreSchema;
 use crate::segments::{GONE, PartRecord, SegmentState, StoreSegment, Went, begin_segment};
-use crate::snapshot::{Home, Snapshot};
 use crate::store::Store;
 use crate::writer::Writer;
 

@@ -41,14 +41,12 @@ mod apply_updates;
 mod background;
 mod batch;
 mod change;
-mod check;
 mod commit;
 mod docs;
 mod durability;
 pub mod error;
 mod files;
 mod flush;
-mod held_commit;
 mod log;
 mod merge;
 mod merge_policy;
@@ -57,6 +55,7 @@ mod objects;
 mod options;
 mod prepare;
 mod purge;
+mod read;
 mod recover;
 mod replay;
 mod replica;
@@ -65,10 +64,8 @@ mod scan_request;
 mod schema;
 mod segments;
 mod shard;
-mod snapshot;
 mod stats;
 mod store;
-mod store_reader;
 mod sync;
 mod tasks;
 mod trace;
@@ -79,16 +76,18 @@ mod writer;
 pub use background::{Background, BackgroundOptions};
 pub use batch::{Applied, Condition, Outcome, Update, WriteBatch};
 pub use change::{Added, NewSegment};
-pub use check::{StoreCheck, UnnamedFile};
 pub use error::Error;
 pub use files::{CommitInfo, Position};
-pub use held_commit::{CommitFiles, FileReader, HeldCommit, StoredFile};
 pub use log::{FrameInfo, LogFrames, LogStats};
 pub use merge_policy::{MergePolicy, SegmentSize};
 #[cfg(feature = "object_store")]
 pub use objects::{ObjectReader, ReadCache};
 pub use options::{Durability, KeepCommits, StoreOptions};
 pub use purge::Purged;
+pub use read::{
+    CommitFiles, FileReader, HeldCommit, Snapshot, SnapshotSegment, StoreCheck, StoreReader, StoredFile,
+    UnnamedFile,
+};
 pub use recover::{LostCommit, Recovered};
 #[cfg(feature = "object_store")]
 pub use replica::ObjectDepot;
@@ -99,7 +98,5 @@ pub use replica::{
 pub use scan_request::{Dataset, ScanRequest};
 pub use schema::StoreSchema;
 pub use shard::shard_of;
-pub use snapshot::{Snapshot, SnapshotSegment};
 pub use stats::{StoreStats, Work};
 pub use store::Store;
-pub use store_reader::StoreReader;

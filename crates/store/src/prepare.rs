@@ -11,10 +11,10 @@ use crate::batch::body::{BatchBody, Body, Decided, FrameBody};
 use crate::batch::{Condition, Operation, What, WriteBatch};
 use crate::error::{Error, Result};
 use crate::log::MAX_BODY;
+use crate::read::{Found, Snapshot};
 use crate::resolve::{Resolved, UpdateTarget};
 use crate::schema::StoreSchema;
 use crate::segments::SegmentState;
-use crate::snapshot::{Found, Snapshot};
 use crate::store::Store;
 use crate::versions::VersionField;
 

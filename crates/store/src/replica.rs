@@ -41,12 +41,11 @@ pub use stream::{Item, StreamReader, StreamWriter};
 use crate::batch::body;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, Files, Position};
-use crate::held_commit::HeldCommit;
 use crate::log::decode_frame;
 use crate::options::{StoreOptions, folder_at};
+use crate::read::{HeldCommit, Snapshot};
 use crate::replay::Wrong;
 use crate::schema::StoreSchema;
-use crate::snapshot::Snapshot;
 use crate::store::Store;
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 

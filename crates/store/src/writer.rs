@@ -11,9 +11,9 @@ use crate::error::{Error, Result};
 use crate::files::{CommitFile, CommitInfo, FileEntry, FileName, Files, WriterLock, random_id};
 use crate::log::LogWriter;
 use crate::options::KeepCommits;
+use crate::read::Contents;
 use crate::schema::{SchemaEntry, StoreSchema};
 use crate::segments::{Block, Buffer, CommitState, IdIndex, Sealed, SegmentState};
-use crate::snapshot::Contents;
 use crate::versions::Tombstones;
 
 /// The state of the writer.

@@ -18,9 +18,9 @@ use super::{FrameInfo, LogEnd, LogFrames, LogStart, LogStats, LogWriter, Queued,
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileName};
 use crate::options::StoreOptions;
+use crate::read::StoreReader;
 use crate::schema::StoreSchema;
 use crate::store::Store;
-use crate::store_reader::StoreReader;
 
 /// The number of the first log, and the epoch of all.
 const FIRST: u64 = 7;

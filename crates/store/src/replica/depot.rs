@@ -20,7 +20,7 @@ use super::Replica;
 use super::install::{Installed, PIECE, copy};
 use crate::error::{Error, Result};
 use crate::files::{ATTEMPTS, CommitFile, FileName, LOCK, MAX_BYTES, Position};
-use crate::held_commit::{CommitFiles, FileReader, HeldCommit, StoredFile};
+use crate::read::{CommitFiles, FileReader, HeldCommit, StoredFile};
 
 /// The number of commits that stay in a depot.
 const KEPT: usize = 2;

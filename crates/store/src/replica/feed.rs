@@ -12,7 +12,7 @@ use super::frames::{Frame, Frames, nap};
 use super::stream::StreamWriter;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileName, Files, Position};
-use crate::held_commit::HeldCommit;
+use crate::read::HeldCommit;
 
 /// Sends a replica the frames that it lacks, or the files of the newest commit if these frames are gone.
 ///

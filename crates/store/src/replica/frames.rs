@@ -9,10 +9,9 @@ use docvalues_storage::{Directory, FsDirectory};
 use crate::batch::body;
 use crate::error::{Error, Result};
 use crate::files::log_numbers;
-use crate::held_commit::HeldCommit;
 use crate::log::{LOG_HEADER, LogSource};
+use crate::read::{HeldCommit, StoreReader};
 use crate::store::Store;
-use crate::store_reader::StoreReader;
 
 /// The shortest and the longest time between two looks at a log to which nothing was added.
 const NAPS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));

@@ -19,7 +19,7 @@ use docvalues_storage::{Error as StorageError, NewFile, Step};
 use super::Replica;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, MAX_NUMBER, Position, random_id};
-use crate::held_commit::{CommitFiles, StoredFile};
+use crate::read::{CommitFiles, StoredFile};
 use crate::segments::{Buffer, CommitState, SegmentState, segment};
 use crate::store::Store;
 use crate::sync::PoisonError;

@@ -20,8 +20,8 @@ use std::io::{self, Read, Write};
 use super::frames::Frame;
 use crate::error::{Error, Result};
 use crate::files::{FileEntry, FileName, MAX_BYTES};
-use crate::held_commit::{CommitFiles, StoredFile};
 use crate::log::{FRAME_HEADER, MAX_BODY};
+use crate::read::{CommitFiles, StoredFile};
 
 const MAGIC: [u8; 4] = *b"dvrp";
 

@@ -11,7 +11,7 @@ use docvalues_terms::hash::hash;
 use super::refused;
 use crate::error::{Error, Result};
 use crate::files::FileName;
-use crate::store_reader::StoreReader;
+use crate::read::StoreReader;
 
 /// One commit of a store, some segment files, or some objects of an object store, for any process that sees them.
 ///

@@ -7,13 +7,13 @@ use std::{ffi::OsStr, fmt};
 use docvalues_reader::OpenOptions;
 use docvalues_storage::{Directory, FileLock, FsDirectory};
 
+use super::held_commit::HeldCommit;
+use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::files::{ATTEMPTS, CommitFile, CommitInfo, FileName, Files, Position, no_calm};
-use crate::held_commit::HeldCommit;
 use crate::log::LogFrames;
 use crate::options::folder_at;
 use crate::segments::CommitState;
-use crate::snapshot::Snapshot;
 use crate::sync;
 
 /// A store that is only read, while this or another process may write it.

@@ -10,6 +10,8 @@ use docvalues_column::{DocAddress, DocId};
 use docvalues_reader::OpenOptions;
 use docvalues_storage::{Directory, DirectoryFile, FileLock};
 
+use super::snapshot::Snapshot;
+use super::store_reader::StoreReader;
 use crate::error::{Error, Result};
 use crate::files::{
     ATTEMPTS, CommitFile, FileEntry, FileName, Files, LOCK, LOCK_INFO, PreviousCommit, is_temporary, no_calm,
@@ -17,8 +19,6 @@ use crate::files::{
 use crate::log::LogFrames;
 use crate::options::folder_at;
 use crate::segments::{CommitState, segment};
-use crate::snapshot::Snapshot;
-use crate::store_reader::StoreReader;
 
 /// The result of [`StoreReader::check`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
