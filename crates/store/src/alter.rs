@@ -18,9 +18,8 @@ use crate::error::{Error, Result};
 use crate::files::FileName;
 use crate::schema::StoreSchema;
 use crate::segments::{SegmentState, StoreSegment, Went, column_or_absent};
-use crate::store::Store;
+use crate::store::{Store, Writer};
 use crate::sync::PoisonError;
-use crate::writer::Writer;
 
 impl Store {
     /// Gives fields a wider kind or type, and the [format](Field::format) of these: `i64` and `u64` become `f64`, `u64` becomes

@@ -20,15 +20,12 @@ use docvalues_column::{DocId, bits};
 use crate::apply_updates::Pending;
 use crate::batch::body::Decided;
 use crate::batch::{Applied, Condition, Operation, Outcome, What, WriteBatch};
-use crate::docs::{Current, Id};
 use crate::error::{Error, Result};
 use crate::prepare::Prepared;
 use crate::read::{Found, Snapshot};
 use crate::segments::{Place, Sealed};
-use crate::store::Store;
-use crate::tasks::Task;
+use crate::store::{Current, Id, Store, Task, Writer};
 use crate::versions::VersionField;
-use crate::writer::Writer;
 
 /// The most times that the table is filled at once.
 const FILLS: usize = 3;

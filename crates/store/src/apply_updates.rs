@@ -9,15 +9,13 @@ use docvalues_terms::hash::hash;
 use docvalues_writer::SegmentWriter;
 
 use crate::batch::{Condition, Operation, Updates, What, WriteBatch};
-use crate::docs::Current;
 use crate::error::{Error, Result};
 use crate::read::{Found, Snapshot};
 use crate::resolve::{Resolved, UpdateTarget};
 use crate::schema::StoreSchema;
 use crate::segments::Place;
-use crate::store::Store;
+use crate::store::{Current, Store, Writer};
 use crate::versions::VersionField;
-use crate::writer::Writer;
 
 /// The updates of documents in segments, until all of a batch are known.
 #[derive(Debug, Default)]

@@ -22,8 +22,7 @@ use docvalues_terms::lookup::Upkeep;
 use crate::error::{Error, Result};
 use crate::merge_policy::MergePolicy;
 use crate::options::Durability;
-use crate::store::{Store, due_at, is_due};
-use crate::tasks::{Member, Shared, Task};
+use crate::store::{Member, Shared, Store, Task, due_at, is_due};
 use crate::trace;
 
 /// The least time between two passes for work that is due again and again.

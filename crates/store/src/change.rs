@@ -14,14 +14,12 @@ use docvalues_storage::{Error as StorageError, NewFile, Step};
 use docvalues_writer::{Document, FieldId, FinishError, SegmentWriter};
 
 use crate::batch::Outcome;
-use crate::docs::Current;
 use crate::error::{Error, Result};
 use crate::files::{FileEntry, FileName};
 use crate::read::{Home, Snapshot};
 use crate::schema::StoreSchema;
 use crate::segments::{GONE, PartRecord, SegmentState, StoreSegment, Went, begin_segment};
-use crate::store::Store;
-use crate::writer::Writer;
+use crate::store::{Current, Store, Writer};
 
 /// Bytes that are copied at once.
 const COPIED: usize = 1 << 20;

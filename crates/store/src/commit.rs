@@ -25,10 +25,9 @@ use crate::options::KeepCommits;
 use crate::schema::StoreSchema;
 use crate::segments::delta::{self, ChangedSegment};
 use crate::segments::{SegmentChanges, SegmentState, Went, places_by_number};
-use crate::store::Store;
+use crate::store::{Store, Writer};
 use crate::sync::PoisonError;
 use crate::versions::Tombstones;
-use crate::writer::Writer;
 
 /// The most deltas of a commit.
 const MAX_DELTAS: usize = 8;

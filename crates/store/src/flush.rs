@@ -17,10 +17,8 @@ use crate::error::Result;
 use crate::files::{FileEntry, FileName};
 use crate::schema::StoreSchema;
 use crate::segments::{Block, GONE, Sealed, SegmentState, StoreSegment, Went, begin_segment};
-use crate::store::Store;
+use crate::store::{Store, Task, Writer};
 use crate::sync::PoisonError;
-use crate::tasks::Task;
-use crate::writer::Writer;
 
 /// The time to wait until the buffers of other stores are written.
 const SHARED_WAIT: Duration = Duration::from_secs(1);

@@ -20,10 +20,9 @@ use crate::segments::{
     Dictionary, GONE, NewRows, SegmentChanges, SegmentState, StoreSegment, Went, places_by_key,
     places_by_number,
 };
-use crate::store::Store;
+use crate::store::{Store, Writer};
 use crate::sync::PoisonError;
 use crate::widened_source::{WidenedSource, WiderTypes};
-use crate::writer::Writer;
 
 /// How often updates are carried over before the last time, for which others wait.
 const CARRIES: usize = 3;

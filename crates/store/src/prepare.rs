@@ -37,7 +37,7 @@ pub(crate) struct Prepared {
     pub(crate) hashes: Vec<u64>,
     /// The live document of each id in the segments.
     pub(crate) found: Vec<Option<Found>>,
-    /// That of the segments that were asked: see [`Writer::generation`](crate::writer::Writer::generation).
+    /// That of the segments that were asked: see [`Writer::generation`](crate::store::Writer::generation).
     pub(crate) generation: u64,
     /// The body of its frame, without what is decided in the lock; empty without a log.
     pub(crate) body: FrameBody,

@@ -1,4 +1,16 @@
-//! [`Store`]: the writer of a store.
+//! [`Store`]: the writer of a store: what is locked while it changes, and the snapshot that is published.
+//!
+//! | module | |
+//! | --- | --- |
+//! | `writer` | the state that is locked |
+//! | `docs` | the places of documents in it |
+//! | `tasks` | what background threads are asked for |
+//!
+//! Batches, commits and merges are methods of [`Store`] in the rooms that use this one.
+
+mod docs;
+mod tasks;
+mod writer;
 
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
@@ -10,6 +22,11 @@ use std::time::{Duration, Instant};
 
 use docvalues_storage::Directory;
 
+pub(crate) use docs::{Current, Id};
+use tasks::Tasks;
+pub(crate) use tasks::{Member, Shared, Task};
+pub(crate) use writer::Writer;
+
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileName, Files, MAX_NUMBER, WriterLock, random_id};
 use crate::log::{LogStart, LogWriter};
@@ -19,10 +36,8 @@ use crate::schema::StoreSchema;
 use crate::segments::{CommitState, IdIndex};
 use crate::stats::{Counter, Counters, StoreStats};
 use crate::sync::{Mutex, MutexGuard, PoisonError, RwLock};
-use crate::tasks::{Task, Tasks};
 use crate::trace;
 use crate::versions::{self, Tombstones};
-use crate::writer::Writer;
 
 /// A directory of segments that changes: the writer of a store, of which there is one at a time.
 ///
