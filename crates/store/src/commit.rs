@@ -11,6 +11,10 @@
 //!
 //! A power loss before 5 leaves the commit before, or this one, whole. Without 3, the name of the commit could become
 //! durable before those of the files that it names.
+//!
+//! The segment of 1 is written by `flush`, which also makes room between commits. Knows nothing of batches and merges.
+
+mod flush;
 
 use std::ffi::OsStr;
 use std::io;

@@ -45,7 +45,6 @@ mod commit;
 mod durability;
 pub mod error;
 mod files;
-mod flush;
 mod log;
 mod merge;
 mod merge_policy;
