@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use docvalues_terms::lookup::Upkeep;
 
 use crate::error::{Error, Result};
-use crate::merge_policy::MergePolicy;
+use crate::merge::MergePolicy;
 use crate::options::Durability;
 use crate::store::{Member, Shared, Store, Task, due_at, is_due};
 use crate::trace;

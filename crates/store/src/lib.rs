@@ -35,7 +35,6 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod alter;
 mod apply;
 mod apply_updates;
 mod background;
@@ -47,12 +46,10 @@ pub mod error;
 mod files;
 mod log;
 mod merge;
-mod merge_policy;
 #[cfg(feature = "object_store")]
 mod objects;
 mod options;
 mod prepare;
-mod purge;
 mod read;
 mod recover;
 mod replay;
@@ -67,7 +64,6 @@ mod store;
 mod sync;
 mod trace;
 mod versions;
-mod widened_source;
 
 pub use background::{Background, BackgroundOptions};
 pub use batch::{Applied, Condition, Outcome, Update, WriteBatch};
@@ -75,11 +71,10 @@ pub use change::{Added, NewSegment};
 pub use error::Error;
 pub use files::{CommitInfo, Position};
 pub use log::{FrameInfo, LogFrames, LogStats};
-pub use merge_policy::{MergePolicy, SegmentSize};
+pub use merge::{MergePolicy, Purged, SegmentSize};
 #[cfg(feature = "object_store")]
 pub use objects::{ObjectReader, ReadCache};
 pub use options::{Durability, KeepCommits, StoreOptions};
-pub use purge::Purged;
 pub use read::{
     CommitFiles, FileReader, HeldCommit, Snapshot, SnapshotSegment, StoreCheck, StoreReader, StoredFile,
     UnnamedFile,
