@@ -35,13 +35,9 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod apply;
-mod apply_updates;
 mod background;
 mod batch;
-mod change;
 mod commit;
-mod durability;
 pub mod error;
 mod files;
 mod log;
@@ -49,12 +45,9 @@ mod merge;
 #[cfg(feature = "object_store")]
 mod objects;
 mod options;
-mod prepare;
 mod read;
 mod recover;
-mod replay;
 mod replica;
-mod resolve;
 mod scan_request;
 mod schema;
 mod segments;
@@ -64,10 +57,10 @@ mod store;
 mod sync;
 mod trace;
 mod versions;
+mod write;
 
 pub use background::{Background, BackgroundOptions};
 pub use batch::{Applied, Condition, Outcome, Update, WriteBatch};
-pub use change::{Added, NewSegment};
 pub use error::Error;
 pub use files::{CommitInfo, Position};
 pub use log::{FrameInfo, LogFrames, LogStats};
@@ -91,3 +84,4 @@ pub use schema::StoreSchema;
 pub use shard::shard_of;
 pub use stats::{StoreStats, Work};
 pub use store::Store;
+pub use write::{Added, NewSegment};

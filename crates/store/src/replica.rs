@@ -44,10 +44,10 @@ use crate::files::{CommitFile, Files, Position};
 use crate::log::decode_frame;
 use crate::options::{StoreOptions, folder_at};
 use crate::read::{HeldCommit, Snapshot};
-use crate::replay::Wrong;
 use crate::schema::StoreSchema;
 use crate::store::Store;
 use crate::sync::{Mutex, MutexGuard, PoisonError};
+use crate::write::Wrong;
 
 /// A copy of a store that follows its leader, by frames of batches and by files of commits.
 ///

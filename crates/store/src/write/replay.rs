@@ -2,11 +2,11 @@
 
 use docvalues_column::Field;
 
+use super::prepare::Prepared;
 use crate::batch::body::{BatchBody, Body, Decided, FrameBody};
 use crate::batch::{Condition, Operation, WriteBatch};
 use crate::error::{Error, Result};
 use crate::log::{LogStart, Queued, read_logs};
-use crate::prepare::Prepared;
 use crate::schema::{SchemaEntry, StoreSchema};
 use crate::store::Store;
 

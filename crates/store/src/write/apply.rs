@@ -17,11 +17,11 @@ use std::time::Instant;
 
 use docvalues_column::{DocId, bits};
 
-use crate::apply_updates::Pending;
+use super::prepare::Prepared;
+use super::updates::Pending;
 use crate::batch::body::Decided;
 use crate::batch::{Applied, Condition, Operation, Outcome, What, WriteBatch};
 use crate::error::{Error, Result};
-use crate::prepare::Prepared;
 use crate::read::{Found, Snapshot};
 use crate::segments::{Place, Sealed};
 use crate::store::{Current, Id, Store, Task, Writer};

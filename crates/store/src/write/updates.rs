@@ -8,10 +8,10 @@ use docvalues_search::Query;
 use docvalues_terms::hash::hash;
 use docvalues_writer::SegmentWriter;
 
+use super::resolve::{Resolved, UpdateTarget};
 use crate::batch::{Condition, Operation, Updates, What, WriteBatch};
 use crate::error::{Error, Result};
 use crate::read::{Found, Snapshot};
-use crate::resolve::{Resolved, UpdateTarget};
 use crate::schema::StoreSchema;
 use crate::segments::Place;
 use crate::store::{Current, Store, Writer};

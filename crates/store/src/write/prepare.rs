@@ -7,12 +7,12 @@ use docvalues_terms::hash::hash;
 use docvalues_terms::ids::MAX_ID_LEN;
 use docvalues_writer::SegmentWriter;
 
+use super::resolve::{Resolved, UpdateTarget};
 use crate::batch::body::{BatchBody, Body, Decided, FrameBody};
 use crate::batch::{Condition, Operation, What, WriteBatch};
 use crate::error::{Error, Result};
 use crate::log::MAX_BODY;
 use crate::read::{Found, Snapshot};
-use crate::resolve::{Resolved, UpdateTarget};
 use crate::schema::StoreSchema;
 use crate::segments::SegmentState;
 use crate::store::Store;
