@@ -1,6 +1,6 @@
 //! What is asked of a store: operations, their conditions and updates; and the bytes of a batch in the frame of a log.
 //!
-//! Knows nothing of segments, nor of logs. How a batch is applied is in the room `write`.
+//! Knows nothing of segments, nor of logs. How a batch is applied is in `write`.
 
 pub(crate) mod body;
 mod operation;

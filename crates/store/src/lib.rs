@@ -1,27 +1,33 @@
 //! A store: a directory of segments that changes.
 //!
 //! ```text
-//! Store            the writer: applies batches, adds segments, merges, commits         store, apply, change, commit, merge
+//! open        a store is created, opened, or goes back to an older commit: Recovered
+//! background  threads that write, refresh, commit and merge, for any stores: Background
+//! replica     a copy in another folder or on another machine: Replica, Feed, Depot
 //!   |
-//! Writer           what is locked while it changes; the buffer and the log            writer, buffer, log
+//! write       batches and other changes become documents; the log is applied again
 //!   |
-//! Snapshot         what a reader sees, as long as it likes: parts to search            snapshot
+//! merge       the same documents in other segments: MergePolicy, Purged
 //!   |
-//! CommitState      opened segments and their live documents                            commit_state
+//! commit      the buffer becomes a segment, changes become durable, older files go
 //!   |
-//! CommitFile       the names of all files at a moment; deltas and folds                commit_file, delta, names
+//! store       Store: what is locked while it changes, and the snapshot that is published
 //!   |
-//! Directory        files, locks and syncs, of docvalues-storage
-//!
-//! StoreReader      the same snapshots in another process                               store_reader
-//! LogFrames        frames of batches since the last commit                             log
-//! Replica          a copy in another folder or on another machine                      replica
-//! Background       threads that write, refresh, commit and merge, for any stores       background, tasks
-//! StoreCheck       every byte, and every rule that files keep together                 check
-//! ScanRequest      columns, a query and the names of files, for another process            scan_request
-//! Recovered        back to an older commit, on request                                 recover
-//! Purged           what was deleted, out of all files                                  purge
+//! read        Snapshot: parts to search, as long as a reader likes; StoreReader: the same in another process;
+//!   |         HeldCommit: files that stay; StoreCheck: every byte, and every rule that files keep together
+//!   |
+//! log         frames of batches since the last commit: LogFrames
+//!   |
+//! segments    opened segments and what changed in them; the buffer; deltas
+//! batch       what is asked of a store: WriteBatch, Update
+//!   |
+//! files       names of files, the names of all of them at a moment (a commit), and the lock of the writer
+//!   |
+//! Directory   files, locks and syncs, of docvalues-storage
 //! ```
+//!
+//! A module imports only from those below it. Beside them are some that know no store, such as [`error`], options and fields
+//! ([`StoreSchema`]); and [`ScanRequest`]: columns, a query and the names of files, for another process.
 //!
 //! | guarantee | |
 //! | --- | --- |
@@ -44,9 +50,9 @@ mod log;
 mod merge;
 #[cfg(feature = "object_store")]
 mod objects;
+mod open;
 mod options;
 mod read;
-mod recover;
 mod replica;
 mod scan_request;
 mod schema;
@@ -67,12 +73,12 @@ pub use log::{FrameInfo, LogFrames, LogStats};
 pub use merge::{MergePolicy, Purged, SegmentSize};
 #[cfg(feature = "object_store")]
 pub use objects::{ObjectReader, ReadCache};
+pub use open::{LostCommit, Recovered};
 pub use options::{Durability, KeepCommits, StoreOptions};
 pub use read::{
     CommitFiles, FileReader, HeldCommit, Snapshot, SnapshotSegment, StoreCheck, StoreReader, StoredFile,
     UnnamedFile,
 };
-pub use recover::{LostCommit, Recovered};
 #[cfg(feature = "object_store")]
 pub use replica::ObjectDepot;
 pub use replica::{
