@@ -13,17 +13,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use docvalues_terms::lookup::Upkeep;
 
-use crate::durability::Durability;
 use crate::error::{Error, Result};
-use crate::merge_policy::MergePolicy;
-use crate::store::{Store, due_at, is_due};
-use crate::tasks::{Member, Shared, Task};
+use crate::merge::MergePolicy;
+use crate::options::Durability;
+use crate::store::{Member, Shared, Store, Task, due_at, is_due};
 use crate::trace;
 
 /// The least time between two passes for work that is due again and again.
@@ -105,7 +104,14 @@ pub struct Background {
 struct Pool {
     merges: MergePolicy,
     shared: Arc<Shared>,
-    members: Mutex<Vec<Arc<Member>>>,
+    workers: Mutex<Vec<Worker>>,
+}
+
+/// A store for which the threads work.
+#[derive(Clone, Debug)]
+struct Worker {
+    store: Weak<Store>,
+    member: Arc<Member>,
 }
 
 impl Background {
@@ -116,7 +122,7 @@ impl Background {
     /// If a thread cannot be started.
     pub fn start(options: BackgroundOptions) -> Result<Background> {
         let shared = Arc::new(Shared::new(options.buffer_bytes));
-        let pool = Arc::new(Pool { merges: options.merges, shared, members: Mutex::default() });
+        let pool = Arc::new(Pool { merges: options.merges, shared, workers: Mutex::default() });
         let mut background = Background { pool, threads: Vec::new() };
         let tasks = [("dv-write", Task::Write), ("dv-refresh", Task::Refresh), ("dv-merge", Task::Merge)];
         for (name, task) in tasks {
@@ -134,9 +140,9 @@ impl Background {
     ///
     /// If threads work for it, or it cannot be written any more.
     pub fn add(&self, store: &Arc<Store>) -> Result<()> {
-        let member = Arc::new(Member::new(store, self.pool.shared.clone()));
+        let member = Arc::new(Member::new(self.pool.shared.clone()));
         store.tasks.join(&member)?;
-        self.pool.lock_members().push(member.clone());
+        self.pool.lock_workers().push(Worker { store: Arc::downgrade(store), member: member.clone() });
         store.change_quietly(|writer| {
             store.note_room(writer);
             Ok(())
@@ -152,8 +158,8 @@ impl Background {
     /// If these threads do not work for it; or the last failure of this work that no call of [`Store::apply`] has
     /// returned.
     pub fn remove(&self, store: &Store) -> Result<()> {
-        let removed = self.pool.lock_members().extract_if(.., |member| member.is(store)).next();
-        let Some(member) = removed else {
+        let removed = self.pool.lock_workers().extract_if(.., |worker| worker.is_of(store)).next();
+        let Some(Worker { member, .. }) = removed else {
             let why = "expected a store of these background threads, found another";
             return Err(Error::Request(why.to_owned()));
         };
@@ -166,14 +172,14 @@ impl Background {
 impl Drop for Background {
     fn drop(&mut self) {
         self.pool.shared.stop();
-        let members = std::mem::take(&mut *self.pool.lock_members());
-        members.iter().for_each(|member| member.is_leaving().store(true, Ordering::Release));
+        let workers = std::mem::take(&mut *self.pool.lock_workers());
+        workers.iter().for_each(|worker| worker.member.is_leaving().store(true, Ordering::Release));
         for thread in self.threads.drain(..) {
             // It catches panics.
             let _ = thread.join();
         }
-        for member in members {
-            if let Some(store) = member.store() {
+        for Worker { store, member } in workers {
+            if let Some(store) = store.upgrade() {
                 store.tasks.leave(&member);
             }
         }
@@ -186,9 +192,9 @@ impl Pool {
         let (mut seen, mut next) = (0, None);
         while self.shared.wait(&mut seen, next) {
             next = None;
-            for member in self.open_members() {
-                let time = member.work(task, |store, is_wanted| {
-                    store.work(task, is_wanted, self.merges, &member);
+            for worker in self.open_workers() {
+                let time = worker.work(task, |store, is_wanted| {
+                    store.work(task, is_wanted, self.merges, &worker.member);
                     store.next_time(task)
                 });
                 next = first(next, time.flatten());
@@ -205,18 +211,18 @@ impl Pool {
         if !self.shared.should_flush() {
             return false;
         }
-        let mut members: Vec<(usize, Arc<Member>)> =
-            self.open_members().into_iter().map(|member| (member.buffered(), member)).collect();
-        members.retain(|(bytes, _)| *bytes > 0);
+        let mut workers: Vec<(usize, Worker)> =
+            self.open_workers().into_iter().map(|worker| (worker.member.buffered(), worker)).collect();
+        workers.retain(|(bytes, _)| *bytes > 0);
         // The largest, and of several the first.
-        while let Some(at) = (0..members.len()).rev().max_by_key(|at| members[*at].0) {
-            let (bytes, member) = members.remove(at);
-            let is_busy = member.work(Task::Write, |store, _| store.write_in_background(0));
+        while let Some(at) = (0..workers.len()).rev().max_by_key(|at| workers[*at].0) {
+            let (bytes, worker) = workers.remove(at);
+            let is_busy = worker.work(Task::Write, |store, _| store.write_in_background(0));
             if is_busy == Some(true) {
                 // Others write it. Its next batch asks again.
                 return false;
             }
-            if member.buffered() < bytes {
+            if worker.member.buffered() < bytes {
                 return self.shared.should_flush();
             }
             // It was not written, which its next batch reports.
@@ -224,15 +230,34 @@ impl Pool {
         false
     }
 
-    fn open_members(&self) -> Vec<Arc<Member>> {
-        let mut members = self.lock_members();
-        members.retain(|member| member.is_open());
-        members.clone()
+    fn open_workers(&self) -> Vec<Worker> {
+        let mut workers = self.lock_workers();
+        workers.retain(Worker::is_open);
+        workers.clone()
     }
 
     /// Also after a panic: each change is one call.
-    fn lock_members(&self) -> MutexGuard<'_, Vec<Arc<Member>>> {
-        self.members.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_workers(&self) -> MutexGuard<'_, Vec<Worker>> {
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Worker {
+    fn is_of(&self, store: &Store) -> bool {
+        std::ptr::eq(self.store.as_ptr(), store)
+    }
+
+    /// Whether the store was not dropped.
+    fn is_open(&self) -> bool {
+        self.store.strong_count() > 0
+    }
+
+    /// Works for the store, unless it was dropped or leaves. The argument is whether the task was asked for.
+    fn work<R>(&self, task: Task, work: impl FnOnce(&Store, bool) -> R) -> Option<R> {
+        let _working = self.member.begin(task)?;
+        let store = self.store.upgrade()?;
+        let is_wanted = self.member.take_wanted(task);
+        Some(work(&store, is_wanted))
     }
 }
 

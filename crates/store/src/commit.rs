@@ -11,68 +11,33 @@
 //!
 //! A power loss before 5 leaves the commit before, or this one, whole. Without 3, the name of the commit could become
 //! durable before those of the files that it names.
+//!
+//! The segment of 1 is written by `flush`, which also makes room between commits. Knows nothing of batches and merges.
+
+mod flush;
 
 use std::ffi::OsStr;
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use docvalues_storage::{FileLock, NewFile};
 
-use crate::commit_file::{CommitFile, FileEntry};
-use crate::delta::{self, ChangedSegment};
 use crate::error::{Error, Result};
-use crate::names::FileName;
+use crate::files::{CommitFile, FileEntry, FileName};
 use crate::options::KeepCommits;
-use crate::part_record::Went;
 use crate::schema::StoreSchema;
-use crate::segment_changes::SegmentChanges;
-use crate::state::{SegmentState, places_by_number};
-use crate::store::Store;
+use crate::segments::delta::{self, ChangedSegment};
+use crate::segments::{SegmentChanges, SegmentState, Went, places_by_number};
+use crate::store::{Store, Writer};
 use crate::sync::PoisonError;
 use crate::versions::Tombstones;
-use crate::writer::Writer;
 
 /// The most deltas of a commit.
 const MAX_DELTAS: usize = 8;
 
 /// A segment of which at least one in this many documents changed gets a fold of its own.
 const FOLDED_SHARE: u64 = 500;
-
-/// A commit of a store: [`StoreReader::commits`](crate::StoreReader::commits).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CommitInfo {
-    /// The number in the name of its file.
-    pub number: u64,
-    /// The number of the last batch of changes that it contains.
-    pub sequence: u64,
-    /// Counts the histories of the store: [`Store::recover`] begins a new one.
-    pub epoch: u64,
-    /// When it was made; `None` if an earlier release did.
-    pub made: Option<SystemTime>,
-    /// The number of segments.
-    pub segments: usize,
-    /// The number of documents that are not deleted.
-    pub docs: u64,
-    /// The bytes of all its files.
-    pub bytes: u64,
-}
-
-impl CommitInfo {
-    pub(crate) fn of(number: u64, commit: &CommitFile) -> CommitInfo {
-        let folds = commit.segments.iter().filter_map(|segment| segment.fold.as_ref());
-        let others = folds.chain(&commit.deltas).map(|file| file.bytes);
-        CommitInfo {
-            number,
-            sequence: commit.sequence,
-            epoch: commit.epoch,
-            made: commit.made.and_then(|made| UNIX_EPOCH.checked_add(Duration::from_micros(made))),
-            segments: commit.segments.len(),
-            docs: commit.segments.iter().map(|segment| u64::from(segment.live)).sum(),
-            bytes: commit.segments.iter().map(|segment| segment.bytes).chain(others).sum(),
-        }
-    }
-}
 
 /// The store at a moment, while it is being committed. Changes go on meanwhile.
 pub(crate) struct Frozen {

@@ -215,6 +215,12 @@ impl Error {
         }
     }
 
+    /// Whether there is no such file.
+    pub(crate) fn is_missing(&self) -> bool {
+        let Error::Storage(error) = self else { return false };
+        error.io_error().kind() == std::io::ErrorKind::NotFound
+    }
+
     /// The reason why a store refuses further changes after this error.
     pub(crate) fn poison_reason(&self) -> String {
         match self {

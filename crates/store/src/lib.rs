@@ -1,27 +1,33 @@
 //! A store: a directory of segments that changes.
 //!
 //! ```text
-//! Store            the writer: applies batches, adds segments, merges, commits         store, apply, change, commit, merge
+//! open        a store is created, opened, or goes back to an older commit: Recovered
+//! background  threads that write, refresh, commit and merge, for any stores: Background
+//! replica     a copy in another folder or on another machine: Replica, Feed, Depot
 //!   |
-//! Writer           what is locked while it changes; the buffer and the log            writer, buffer, log
+//! write       batches and other changes become documents; the log is applied again
 //!   |
-//! Snapshot         what a reader sees, as long as it likes: parts to search            snapshot
+//! merge       the same documents in other segments: MergePolicy, Purged
 //!   |
-//! CommitState      opened segments and their live documents                            state
+//! commit      the buffer becomes a segment, changes become durable, older files go
 //!   |
-//! CommitFile       the names of all files at a moment; deltas and folds                commit_file, delta, names
+//! store       Store: what is locked while it changes, and the snapshot that is published
 //!   |
-//! Directory        files, locks and syncs, of docvalues-storage
-//!
-//! StoreReader      the same snapshots in another process                               store_reader
-//! LogFrames        frames of batches since the last commit                             log
-//! Replica          a copy in another folder or on another machine                      replica
-//! Background       threads that write, refresh, commit and merge, for any stores       background, tasks
-//! StoreCheck       every byte, and every rule that files keep together                 check
-//! ScanRequest      columns, a query and the names of files, for another process            scan_request
-//! Recovered        back to an older commit, on request                                 recover
-//! Purged           what was deleted, out of all files                                  purge
+//! read        Snapshot: parts to search, as long as a reader likes; StoreReader: the same in another process;
+//!   |         HeldCommit: files that stay; StoreCheck: every byte, and every rule that files keep together
+//!   |
+//! log         frames of batches since the last commit: LogFrames
+//!   |
+//! segments    opened segments and what changed in them; the buffer; deltas
+//! batch       what is asked of a store: WriteBatch, Update
+//!   |
+//! files       names of files, the names of all of them at a moment (a commit), and the lock of the writer
+//!   |
+//! Directory   files, locks and syncs, of docvalues-storage
 //! ```
+//!
+//! A module imports only from those below it. Beside them are some that know no store, such as [`error`], options and fields
+//! ([`StoreSchema`]); and [`ScanRequest`]: columns, a query and the names of files, for another process.
 //!
 //! | guarantee | |
 //! | --- | --- |
@@ -35,81 +41,53 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod alter;
-mod apply;
-mod apply_updates;
 mod background;
 mod batch;
-mod buffer;
-mod change;
-mod check;
 mod commit;
-mod commit_file;
-mod delta;
-mod durability;
 pub mod error;
 mod files;
-mod flush;
-mod id_index;
 mod log;
 mod merge;
-mod merge_policy;
-mod names;
-mod new_rows;
 #[cfg(feature = "object_store")]
 mod objects;
+mod open;
 mod options;
-mod part_record;
-mod prepare;
-mod purge;
-mod recover;
-mod replay;
+mod read;
 mod replica;
-mod resolve;
 mod scan_request;
 mod schema;
-mod segment;
-mod segment_changes;
+mod segments;
 mod shard;
-mod snapshot;
-mod state;
 mod stats;
 mod store;
-mod store_reader;
 mod sync;
-mod tasks;
 mod trace;
-mod update;
 mod versions;
-mod widened_source;
-mod writer;
-mod writer_lock;
+mod write;
 
 pub use background::{Background, BackgroundOptions};
-pub use batch::{Applied, Condition, Outcome, WriteBatch};
-pub use change::{Added, NewSegment};
-pub use check::{StoreCheck, UnnamedFile};
-pub use commit::CommitInfo;
-pub use durability::Durability;
+pub use batch::{Applied, Condition, Outcome, Update, WriteBatch};
 pub use error::Error;
+pub use files::{CommitInfo, Position};
 pub use log::{FrameInfo, LogFrames, LogStats};
-pub use merge_policy::{MergePolicy, SegmentSize};
+pub use merge::{MergePolicy, Purged, SegmentSize};
 #[cfg(feature = "object_store")]
 pub use objects::{ObjectReader, ReadCache};
-pub use options::{KeepCommits, StoreOptions};
-pub use purge::Purged;
-pub use recover::{LostCommit, Recovered};
+pub use open::{LostCommit, Recovered};
+pub use options::{Durability, KeepCommits, StoreOptions};
+pub use read::{
+    CommitFiles, FileReader, HeldCommit, Snapshot, SnapshotSegment, StoreCheck, StoreReader, StoredFile,
+    UnnamedFile,
+};
 #[cfg(feature = "object_store")]
 pub use replica::ObjectDepot;
 pub use replica::{
-    CommitFiles, Depot, Feed, FileReader, FolderDepot, Frame, Frames, HeldCommit, Installed, Item, Position,
-    Published, Received, Replica, StoredFile, StreamReader, StreamWriter, Taken,
+    Depot, Feed, FolderDepot, Frame, Frames, Installed, Item, Published, Received, Replica, StreamReader,
+    StreamWriter, Taken,
 };
 pub use scan_request::{Dataset, ScanRequest};
 pub use schema::StoreSchema;
 pub use shard::shard_of;
-pub use snapshot::{Snapshot, SnapshotSegment};
 pub use stats::{StoreStats, Work};
 pub use store::Store;
-pub use store_reader::StoreReader;
-pub use update::Update;
+pub use write::{Added, NewSegment};

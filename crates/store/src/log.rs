@@ -44,14 +44,14 @@
 //!
 //! | module | |
 //! | --- | --- |
-//! | `body` | the bytes of a change |
 //! | `frame` | the bytes of headers and frames |
 //! | `log_writer` | appends frames; callers share syncs |
 //! | `log_reader` | reads the frames of all logs after a commit |
 //! | `log_frames` | lists the frames of a store |
 //! | `replay_onto` | replays logs onto an older commit than the one that names them |
+//!
+//! Of bodies, which `batch` encodes, a log only knows the histories; it does not know how they are applied.
 
-pub(crate) mod body;
 mod frame;
 mod log_file;
 mod log_frames;
@@ -63,12 +63,11 @@ mod schedules;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use frame::{FRAME_HEADER, LOG_HEADER, MAX_BODY, decode_frame};
+pub(crate) use frame::{FRAME_HEADER, LOG_HEADER, MAX_BODY, Queued, decode_frame};
 pub use log_file::LogStats;
-pub(crate) use log_file::{Queued, random_id};
 pub use log_frames::{FrameInfo, LogFrames};
 #[cfg(test)]
 pub(crate) use log_reader::LogEnd;
-pub(crate) use log_reader::{LogSource, LogStart, log_numbers, read_logs};
+pub(crate) use log_reader::{LogSource, LogStart, read_logs};
 pub(crate) use log_writer::LogWriter;
 pub(crate) use replay_onto::{LogBatches, replay_onto};

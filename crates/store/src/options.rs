@@ -1,4 +1,4 @@
-//! [`StoreOptions`].
+//! [`StoreOptions`], and the choices in them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,8 +6,6 @@ use std::time::Duration;
 use docvalues_reader::{Access, OpenOptions};
 use docvalues_storage::FsDirectory;
 use docvalues_writer::WriterOptions;
-
-use crate::durability::Durability;
 
 /// Options of a [`Store`](crate::Store).
 ///
@@ -53,6 +51,24 @@ pub enum KeepCommits {
     /// This many of the newest, at least 1.
     Newest(usize),
     /// The newest, and those that were the newest within this time, in whole seconds: the store can go back to any moment of it.
+    Within(Duration),
+}
+
+/// When a batch of [`Store::apply`](crate::Store::apply) survives.
+///
+/// Other changes, such as [`Store::delete_where`](crate::Store::delete_where) and segments, are committed at once in a store with a
+/// log. If that fails, the call says so, though the change is visible; the next commit tries again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// After the next [`Store::commit`](crate::Store::commit). There is no log, unless frames are
+    /// [kept](crate::StoreOptions::keep_frames).
+    #[default]
+    OnCommit,
+    /// When `apply` returns: the batch is in the log, which is synced. Callers share syncs.
+    EachBatch,
+    /// When `apply` returns, unless the power fails. The log is synced by the first call after this time has passed
+    /// since the last sync, or by a [background](crate::Background) thread as often, but not later than by the first call after
+    /// twice this time.
     Within(Duration),
 }
 

@@ -15,7 +15,6 @@
 //!
 //! There is no leader election: [`Replica::promote`] makes a replica a leader when the caller decides so.
 
-mod commit_files;
 mod depot;
 mod feed;
 mod frames;
@@ -31,7 +30,6 @@ use std::sync::Arc;
 
 use docvalues_storage::Directory;
 
-pub use commit_files::{CommitFiles, FileReader, HeldCommit, StoredFile};
 pub use depot::{Depot, FolderDepot, Published};
 pub use feed::Feed;
 pub use frames::{Frame, Frames};
@@ -40,17 +38,16 @@ pub use install::Installed;
 pub use object_depot::ObjectDepot;
 pub use stream::{Item, StreamReader, StreamWriter};
 
-use crate::commit_file::CommitFile;
+use crate::batch::body;
 use crate::error::{Error, Result};
-use crate::files::Files;
-use crate::log::body;
+use crate::files::{CommitFile, Files, Position};
 use crate::log::decode_frame;
 use crate::options::{StoreOptions, folder_at};
-use crate::replay::Wrong;
+use crate::read::{HeldCommit, Snapshot};
 use crate::schema::StoreSchema;
-use crate::snapshot::Snapshot;
 use crate::store::Store;
 use crate::sync::{Mutex, MutexGuard, PoisonError};
+use crate::write::Wrong;
 
 /// A copy of a store that follows its leader, by frames of batches and by files of commits.
 ///
@@ -108,24 +105,6 @@ pub struct Replica {
 impl fmt::Debug for Replica {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Replica").field("store", &self.store).finish_non_exhaustive()
-    }
-}
-
-/// The last batch of a store, and the history up to it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Position {
-    /// Counts leaders, and recoveries. 0 for a replica that is empty.
-    pub epoch: u64,
-    /// The number of the last batch.
-    pub sequence: u64,
-    /// A chained hash of all batches so far; random without a log.
-    pub history: u64,
-}
-
-/// `sequence:history:epoch`, such as `107:0123456789abcdef:1`; the history in 16 hexadecimal digits.
-impl fmt::Display for Position {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{:016x}:{}", self.sequence, self.history, self.epoch)
     }
 }
 
@@ -332,6 +311,15 @@ impl Replica {
 }
 
 impl Store {
+    /// Holds a commit that the store keeps, or the newest.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoCommit`] if there is no such commit, or it is damaged.
+    pub fn hold_commit(&self, number: Option<u64>) -> Result<HeldCommit> {
+        HeldCommit::of(self.directory.clone(), number)
+    }
+
     /// The last batch that was applied, visible or not.
     pub fn position(&self) -> Position {
         self.with_writer(|writer| {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use docvalues_column::{Field, Kind, LogicalType, SortKey, promotion};
 use docvalues_format::file::root::MAX_COLUMNS;
-use docvalues_writer::{BytesKind, FieldSpec, MAX_SORT_KEYS, Schema};
+use docvalues_writer::{BytesKind, Duplicates, FieldSpec, IdOptions, MAX_SORT_KEYS, Schema};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -256,6 +256,11 @@ impl StoreSchema {
         }
         Ok(schema)
     }
+}
+
+/// The index of ids of a store's segments.
+pub(crate) fn id_options() -> IdOptions {
+    IdOptions { duplicates: Duplicates::KeepLast, ..IdOptions::default() }
 }
 
 /// A field as it is written.

@@ -1,11 +1,10 @@
 //! [`StoreStats`]: the contents of a store, and the time of its work.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use crate::error::Result;
 use crate::log::LogStats;
-use crate::store::Store;
 use crate::trace;
 
 /// How often something was done, and the time that it took altogether.
@@ -17,7 +16,7 @@ pub struct Work {
     pub time: Duration,
 }
 
-/// The contents of a store, and the time of its work since it was opened: [`Store::stats`].
+/// The contents of a store, and the time of its work since it was opened: [`Store::stats`](crate::Store::stats).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreStats {
@@ -74,11 +73,18 @@ impl Counter {
         self.nanoseconds.fetch_add(elapsed, Relaxed);
     }
 
+    /// As [`add`](Self::add), with an event of it.
+    pub(crate) fn done(&self, folder: &Path, since: Instant) {
+        self.add(since);
+        trace::done(folder, self.work, since);
+    }
+
     fn of(work: &'static str) -> Counter {
         Counter { work, count: AtomicU64::new(0), nanoseconds: AtomicU64::new(0) }
     }
 
-    fn work(&self) -> Work {
+    /// How often, and for how long.
+    pub(crate) fn work(&self) -> Work {
         let time = Duration::from_nanos(self.nanoseconds.load(Relaxed));
         Work { count: self.count.load(Relaxed), time }
     }
@@ -105,70 +111,5 @@ impl Default for Counters {
             merges: Counter::of("merge"),
             commits: Counter::of("commit"),
         }
-    }
-}
-
-impl Store {
-    /// Counts work that began at `since` and is done.
-    pub(crate) fn note_done(&self, counter: &Counter, since: Instant) {
-        counter.add(since);
-        trace::done(self.directory.path(), counter.work, since);
-    }
-
-    /// The contents of the store now, and the time of its work since it was opened. O(segments).
-    ///
-    /// # Errors
-    ///
-    /// If the store cannot be written any more.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use docvalues_store::{Store, StoreOptions, StoreSchema};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("hits");
-    /// let store = Store::create(&path, StoreSchema::new(), StoreOptions::default())?;
-    /// let mut batch = store.batch()?;
-    /// batch.upsert().finish()?;
-    /// store.apply(batch)?;
-    /// let stats = store.stats()?;
-    /// assert_eq!((stats.buffered_docs, stats.unpublished, stats.uncommitted), (1, 1, 1));
-    /// assert_eq!((stats.applied.count, stats.docs), (1, 1));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn stats(&self) -> Result<StoreStats> {
-        let published = self.snapshot();
-        let counters = &self.counters;
-        self.change_quietly(|writer| {
-            let (mut docs, mut buffered_docs, mut updates_bytes) = (0, 0, 0);
-            for state in &writer.segments {
-                docs += u64::from(state.now.live.count());
-                updates_bytes += state.now.heap();
-            }
-            for block in writer.blocks() {
-                docs += u64::from(block.live.count());
-                buffered_docs += u64::from(block.docs.docs());
-            }
-            Ok(StoreStats {
-                segments: writer.segments.len(),
-                docs,
-                buffered_docs,
-                buffer_bytes: writer.buffer.bytes(),
-                sealed_bytes: writer.sealed_bytes(),
-                updates_bytes,
-                table_bytes: self.ids.table_bytes(),
-                remembered_deletes: writer.tombstones.len(),
-                unpublished: writer.sequence - published.sequence(),
-                uncommitted: writer.sequence - writer.committed.sequence,
-                applied: counters.applied.work(),
-                waited: counters.waited.work().time,
-                refreshes: counters.refreshes.work(),
-                flushes: counters.flushes.work(),
-                merges: counters.merges.work(),
-                commits: counters.commits.work(),
-                log: self.log.as_ref().map(|log| log.stats()).unwrap_or_default(),
-            })
-        })
     }
 }

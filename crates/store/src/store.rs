@@ -1,32 +1,40 @@
-//! [`Store`]: the writer of a store.
+//! [`Store`]: the writer of a store: what is locked while it changes, and the snapshot that is published.
+//!
+//! | module | |
+//! | --- | --- |
+//! | `writer` | the state that is locked |
+//! | `docs` | the places of documents in it |
+//! | `tasks` | what background threads are asked for |
+//!
+//! Batches, commits and merges are methods of [`Store`] in the modules that use this one.
+
+mod docs;
+mod tasks;
+mod writer;
 
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
-use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::{Duration, Instant};
 
 use docvalues_storage::Directory;
 
-use crate::commit_file::CommitFile;
+pub(crate) use docs::{Current, Id};
+use tasks::Tasks;
+pub(crate) use tasks::{Member, Shared, Task};
+pub(crate) use writer::Writer;
+
 use crate::error::{Error, Result};
-use crate::files::Files;
-use crate::id_index::IdIndex;
-use crate::log::{LogStart, LogWriter, random_id};
-use crate::names::{FileName, MAX_NUMBER};
-use crate::options::{KeepCommits, StoreOptions, folder_at};
+use crate::files::{Files, WriterLock};
+use crate::log::LogWriter;
+use crate::options::StoreOptions;
+use crate::read::Snapshot;
 use crate::schema::StoreSchema;
-use crate::snapshot::Snapshot;
-use crate::state::CommitState;
-use crate::stats::Counters;
+use crate::segments::{CommitState, IdIndex};
+use crate::stats::{Counter, Counters, StoreStats};
 use crate::sync::{Mutex, MutexGuard, PoisonError, RwLock};
-use crate::tasks::{Task, Tasks};
-use crate::trace;
-use crate::versions::{self, Tombstones};
-use crate::writer::Writer;
-use crate::writer_lock::WriterLock;
+use crate::versions;
 
 /// A directory of segments that changes: the writer of a store, of which there is one at a time.
 ///
@@ -111,154 +119,7 @@ impl fmt::Debug for Store {
 }
 
 impl Store {
-    /// Creates a store in the folder `path`, which is created if necessary, and commits it.
-    ///
-    /// # Errors
-    ///
-    /// If there is a store in the folder, another writer has it, or a call to the operating system fails.
-    pub fn create(path: impl AsRef<Path>, schema: StoreSchema, options: StoreOptions) -> Result<Store> {
-        let path = path.as_ref();
-        std::fs::create_dir_all(path)
-            .map_err(|error| docvalues_storage::Error::new(docvalues_storage::Step::Create, path, error))?;
-        Store::create_in(Arc::new(folder_at(path, &options.open)), schema, options)
-    }
-
-    /// As [`create`](Self::create), in any directory.
-    ///
-    /// # Errors
-    ///
-    /// As [`create`](Self::create).
-    pub fn create_in(
-        directory: Arc<dyn Directory>,
-        schema: StoreSchema,
-        options: StoreOptions,
-    ) -> Result<Store> {
-        Store::create_with(directory, CommitFile::new(schema, 1, random_id(0)), options)
-    }
-
-    /// Creates a store with this commit, which names no files.
-    pub(crate) fn create_with(
-        directory: Arc<dyn Directory>,
-        committed: CommitFile,
-        options: StoreOptions,
-    ) -> Result<Store> {
-        let lock = WriterLock::take(&directory)?;
-        let files = Files::list(&*directory)?;
-        if let Some(newest) = files.newest_commit() {
-            let (folder, commit) =
-                (directory.path().display().to_string(), FileName::Commit(newest).to_string());
-            return Err(Error::Exists { folder, commit });
-        }
-        LogStart::of(&*directory, 0, &committed)?;
-        let committed = CommitFile { next_number: files.next_number(), ..committed };
-        let (segments, tombstones) = (Vec::new(), Tombstones::default());
-        let state = CommitState { number: 0, file: committed, segments, tombstones };
-        let mut store = Store::of(directory, lock, files, state, options);
-        store.begin_log()?;
-        store.commit_now()?;
-        Ok(store)
-    }
-
-    /// Opens the store in the folder `path` to write it, or [creates](Self::create) one if there is none. A store that is there
-    /// keeps its schema.
-    ///
-    /// # Errors
-    ///
-    /// As [`open`](Self::open) and [`create`](Self::create).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use docvalues_store::{Store, StoreOptions, StoreSchema};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("hits");
-    /// for commit in [1, 1] {
-    ///     let store = Store::open_or_create(&path, StoreSchema::new(), StoreOptions::default())?;
-    ///     assert_eq!(store.snapshot().commit(), commit);
-    /// }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn open_or_create(
-        path: impl AsRef<Path>,
-        schema: StoreSchema,
-        options: StoreOptions,
-    ) -> Result<Store> {
-        let path = path.as_ref();
-        let created = match Store::open(path, options) {
-            Err(Error::NoStore { .. }) => Store::create(path, schema, options),
-            opened => return opened,
-        };
-        match created {
-            // By another process, meanwhile.
-            Err(Error::Exists { .. }) => Store::open(path, options),
-            created => created,
-        }
-    }
-
-    /// Opens the store in the folder `path` to write it.
-    ///
-    /// Removes the files that no kept commit names, such as those of a writer that was killed.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Busy`] if another writer has the store; [`Error::NoStore`] if there is none, or no folder; [`Error::Damaged`] if the
-    /// newest commit, or a file that it names, is damaged, or is missing while its log is there:
-    /// [`recover`](Store::recover) tells what is left; or if a call to the operating system fails.
-    pub fn open(path: impl AsRef<Path>, options: StoreOptions) -> Result<Store> {
-        Store::open_in(Arc::new(folder_at(path, &options.open)), options)
-    }
-
-    /// As [`open`](Self::open), in any directory.
-    ///
-    /// # Errors
-    ///
-    /// As [`open`](Self::open).
-    pub fn open_in(directory: Arc<dyn Directory>, options: StoreOptions) -> Result<Store> {
-        let no_store = || Error::NoStore { folder: directory.path().display().to_string() };
-        // Nothing is created in a folder that has no store.
-        Files::list_beside_writer(&*directory)?.newest_commit().ok_or_else(no_store)?;
-        let lock = WriterLock::take(&directory)?;
-        let files = Files::list(&*directory)?;
-        let newest = files.newest_commit().ok_or_else(no_store)?;
-        let state = CommitState::open(&*directory, newest, options.open, None)?;
-        // Before anything is removed: a log whose commit is missing is still needed.
-        LogStart::of(&*directory, newest, &state.file)?;
-        // The newest commit may have been renamed by a process that was killed before it synced the folder. Then an
-        // older one must not be removed before this one is durable.
-        directory.sync()?;
-        // A commit with the next number comes before the removal of unnamed files, so that their numbers are never used again.
-        let has_unnamed_files = (state.file.next_number + 1..=MAX_NUMBER).contains(&files.next_number());
-        let mut store = Store::of(directory.clone(), lock, files, state, options);
-        if !has_unnamed_files {
-            store.remove_unnamed()?;
-        }
-        let Err(error) = store.begin(has_unnamed_files) else { return Ok(store) };
-        let is_full =
-            error.storage().is_some_and(|error| error.io_error().kind() == io::ErrorKind::StorageFull);
-        // Their space is needed more than their numbers.
-        let is_removed = || {
-            store.remove_all_but(KeepCommits::Newest(usize::MAX), u64::MAX).is_ok_and(|left| left.is_empty())
-        };
-        if is_full && has_unnamed_files && is_removed() {
-            drop(store);
-            return Store::open_in(directory, options);
-        }
-        Err(error)
-    }
-
-    /// Applies the log, and begins a new one. Commits if that changed something, or the numbers of unnamed files are taken.
-    fn begin(&mut self, has_unnamed_files: bool) -> Result<()> {
-        let replayed = self.replay()?;
-        trace::replayed(self.directory.path(), replayed);
-        self.begin_log()?;
-        if has_unnamed_files || replayed > 0 || self.log.is_some() {
-            self.commit_now()?;
-            self.remove_unnamed()?;
-        }
-        Ok(())
-    }
-
+    /// The writer of a commit that was opened, without a log.
     pub(crate) fn of(
         directory: Arc<dyn Directory>,
         lock: WriterLock,
@@ -337,6 +198,63 @@ impl Store {
         self.options
     }
 
+    /// The contents of the store now, and the time of its work since it was opened. O(segments).
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be written any more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues_store::{Store, StoreOptions, StoreSchema};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("hits");
+    /// let store = Store::create(&path, StoreSchema::new(), StoreOptions::default())?;
+    /// let mut batch = store.batch()?;
+    /// batch.upsert().finish()?;
+    /// store.apply(batch)?;
+    /// let stats = store.stats()?;
+    /// assert_eq!((stats.buffered_docs, stats.unpublished, stats.uncommitted), (1, 1, 1));
+    /// assert_eq!((stats.applied.count, stats.docs), (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stats(&self) -> Result<StoreStats> {
+        let published = self.snapshot();
+        let counters = &self.counters;
+        self.change_quietly(|writer| {
+            let (mut docs, mut buffered_docs, mut updates_bytes) = (0, 0, 0);
+            for state in &writer.segments {
+                docs += u64::from(state.now.live.count());
+                updates_bytes += state.now.heap();
+            }
+            for block in writer.blocks() {
+                docs += u64::from(block.live.count());
+                buffered_docs += u64::from(block.docs.docs());
+            }
+            Ok(StoreStats {
+                segments: writer.segments.len(),
+                docs,
+                buffered_docs,
+                buffer_bytes: writer.buffer.bytes(),
+                sealed_bytes: writer.sealed_bytes(),
+                updates_bytes,
+                table_bytes: self.ids.table_bytes(),
+                remembered_deletes: writer.tombstones.len(),
+                unpublished: writer.sequence - published.sequence(),
+                uncommitted: writer.sequence - writer.committed.sequence,
+                applied: counters.applied.work(),
+                waited: counters.waited.work().time,
+                refreshes: counters.refreshes.work(),
+                flushes: counters.flushes.work(),
+                merges: counters.merges.work(),
+                commits: counters.commits.work(),
+                log: self.log.as_ref().map(|log| log.stats()).unwrap_or_default(),
+            })
+        })
+    }
+
     /// Adds a field, for segments that are written from now on.
     ///
     /// # Errors
@@ -374,6 +292,11 @@ impl Store {
             writer.require_leader(&*self.directory)?;
             writer.change_schema(|schema| schema.with_formats(fields))
         })
+    }
+
+    /// Counts work that began at `since` and is done.
+    pub(crate) fn note_done(&self, counter: &Counter, since: Instant) {
+        counter.done(self.directory.path(), since);
     }
 
     /// Makes a change, and publishes it. All that was applied before is published first. Changes wait for each other.

@@ -1,8 +1,7 @@
 //! The bytes of log headers and frames: encoders and decoders side by side.
 
-use super::log_file::Queued;
 use crate::error::{Error, Result};
-use crate::names::MAX_NUMBER;
+use crate::files::MAX_NUMBER;
 
 /// The version of logs that this code writes.
 pub(super) const VERSION: u32 = 1;
@@ -54,9 +53,18 @@ pub(super) struct FrameHeader {
     pub(super) epoch: u64,
     /// The offset in the log below which all bytes were durable when the frame was written.
     pub(super) synced_to: u64,
-    /// The history up to the batch: see [`FrameBody`](super::body::FrameBody).
+    /// The history up to the batch: see [`FrameBody`](crate::batch::body::FrameBody).
     pub(super) history: u64,
     body_crc: u32,
+}
+
+/// A batch that waits to be written.
+#[derive(Debug)]
+pub(crate) struct Queued {
+    pub(crate) sequence: u64,
+    /// The history up to this batch: see [`FrameBody`](crate::batch::body::FrameBody).
+    pub(crate) history: u64,
+    pub(crate) body: Vec<u8>,
 }
 
 impl LogHeader {

@@ -1,17 +1,15 @@
 //! The file of a log that is being written.
 
-use std::collections::hash_map::RandomState;
 use std::ffi::OsStr;
-use std::hash::{BuildHasher as _, Hasher as _};
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use docvalues_storage::{Directory, DirectoryFile, Error as StorageError, Step};
 
-use super::frame::{FrameHeader, LOG_HEADER, LogHeader, PreviousLog};
+use super::frame::{FrameHeader, LOG_HEADER, LogHeader, PreviousLog, Queued};
 use crate::error::{Error, Result};
-use crate::names::FileName;
+use crate::files::{FileName, random_id};
 
 /// Frames are written in pieces of about this many bytes.
 const PIECE: usize = 1 << 20;
@@ -33,15 +31,6 @@ pub struct LogStats {
     pub syncs: u64,
     /// The time that these syncs took.
     pub sync_time: Duration,
-}
-
-/// A batch that waits to be written.
-#[derive(Debug)]
-pub(crate) struct Queued {
-    pub(crate) sequence: u64,
-    /// The history up to this batch: see [`FrameBody`](super::body::FrameBody).
-    pub(crate) history: u64,
-    pub(crate) body: Vec<u8>,
 }
 
 /// The file of a log that is being written.
@@ -193,11 +182,4 @@ impl LogFile {
         let path = self.directory.path().join(FileName::Log(self.header.number).to_string());
         StorageError::new(step, path, error).into()
     }
-}
-
-/// A number that no other log is likely to have.
-pub(crate) fn random_id(number: u64) -> u64 {
-    let mut hasher = RandomState::new().build_hasher();
-    hasher.write_u64(number);
-    hasher.finish()
 }

@@ -2,20 +2,15 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::path::Path;
-use std::sync::Arc;
 
-use docvalues_storage::{Directory, FileLock, FsDirectory};
+use docvalues_storage::{Directory, FileLock};
 
 use super::log_reader::{Frame, LogReader, LogStart};
-use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
-use crate::files::Files;
-use crate::names::FileName;
-use crate::store_reader::{ATTEMPTS, StoreReader, no_calm};
+use crate::files::{ATTEMPTS, CommitFile, FileName, Files, no_calm};
 use crate::sync;
 
-/// A frame in a log of a store: [`StoreReader::log_frames`].
+/// A frame in a log of a store: [`StoreReader::log_frames`](crate::StoreReader::log_frames).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameInfo {
     /// The number in the name of the log.
@@ -32,7 +27,7 @@ pub struct FrameInfo {
     pub is_synced: bool,
 }
 
-/// The frames in the logs of a store, in order: [`StoreReader::log_frames`].
+/// The frames in the logs of a store, in order: [`StoreReader::log_frames`](crate::StoreReader::log_frames).
 ///
 /// Ends after an error.
 #[derive(Debug)]
@@ -43,48 +38,16 @@ pub struct LogFrames {
     is_failed: bool,
 }
 
-impl StoreReader {
-    /// The frames in the logs after the newest commit of the store in the folder `path`, from the oldest to the newest.
-    /// Reads and checks them one by one. The first ones may be of batches that the commit contains.
-    ///
-    /// An item is an error if a frame that was durable is damaged or missing.
-    ///
-    /// # Errors
-    ///
-    /// If there is no store, its newest commit is damaged, a log cannot be read, is damaged or missing.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use docvalues_store::{Store, StoreOptions, StoreReader, StoreSchema};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("hits");
-    /// Store::create(&path, StoreSchema::new(), StoreOptions::default())?;
-    /// for frame in StoreReader::log_frames(&path)? {
-    ///     let frame = frame?;
-    ///     println!("batch {}: {} bytes at offset {}", frame.sequence, frame.bytes, frame.offset);
-    /// }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn log_frames(path: impl AsRef<Path>) -> Result<LogFrames> {
-        StoreReader::log_frames_in(Arc::new(FsDirectory::new(path)))
-    }
-
-    /// As [`log_frames`](Self::log_frames), in any directory.
-    ///
-    /// # Errors
-    ///
-    /// As [`log_frames`](Self::log_frames).
-    #[expect(clippy::needless_pass_by_value, reason = "as `open_in`")]
-    pub fn log_frames_in(directory: Arc<dyn Directory>) -> Result<LogFrames> {
+impl LogFrames {
+    /// The frames of the logs after the newest commit.
+    pub(crate) fn of_newest(directory: &dyn Directory) -> Result<LogFrames> {
         let no_store = || Error::NoStore { folder: directory.path().display().to_string() };
         for _ in 0..ATTEMPTS {
-            let newest = Files::list_beside_writer(&*directory)?.newest_commit().ok_or_else(no_store)?;
+            let newest = Files::list_beside_writer(directory)?.newest_commit().ok_or_else(no_store)?;
             // Its logs stay as long as the commit is held.
             match directory.hold(OsStr::new(&FileName::Commit(newest).to_string()), FileLock::Shared) {
                 Ok(_held) => {
-                    return LogFrames::after(&*directory, newest, &CommitFile::read(&*directory, newest)?);
+                    return LogFrames::after(directory, newest, &CommitFile::read(directory, newest)?);
                 }
                 // The writer replaced it.
                 Err(error) if error.is_busy() || error.io_error().kind() == io::ErrorKind::NotFound => {
@@ -93,11 +56,9 @@ impl StoreReader {
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(no_calm(&*directory))
+        Err(no_calm(directory))
     }
-}
 
-impl LogFrames {
     /// The frames of the logs after commit `number`.
     pub(crate) fn after(directory: &dyn Directory, number: u64, commit: &CommitFile) -> Result<LogFrames> {
         match LogStart::of(directory, number, commit)? {

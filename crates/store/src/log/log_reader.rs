@@ -6,13 +6,9 @@ use std::ffi::OsStr;
 use docvalues_format::error::{ErrorKind, Section};
 use docvalues_storage::{Directory, Error as StorageError, Source, Step};
 
-use super::frame::{ALIGNMENT, FRAME_HEADER, FrameHeader, LOG_HEADER, LogHeader};
-use super::log_file::Queued;
-use crate::commit_file::CommitFile;
+use super::frame::{ALIGNMENT, FRAME_HEADER, FrameHeader, LOG_HEADER, LogHeader, Queued};
 use crate::error::{Error, Result};
-use crate::files::Files;
-use crate::names::FileName;
-use crate::store_reader::is_missing;
+use crate::files::{CommitFile, FileName, commit_numbers, log_numbers};
 
 /// A log is searched in pieces of this many bytes.
 const PIECE: usize = 1 << 20;
@@ -107,12 +103,12 @@ impl LogStart {
         for log in log_numbers(directory, |log| log >= next_number)? {
             let ((source, file), mut found) = match open_file(directory, log) {
                 // The writer removed it.
-                Err(error) if is_missing(&error) => continue,
+                Err(error) if error.is_missing() => continue,
                 opened => (opened?, None),
             };
             search(&source, &file, 0, |_, header| found = found.or(Some(header.sequence)))?;
             // Of a commit that was made meanwhile, if this process does not write the store.
-            let is_newest = || Ok::<_, Error>(Files::list(directory)?.newest_commit() <= Some(number));
+            let is_newest = || Ok::<_, Error>(commit_numbers(directory)?.last().copied() <= Some(number));
             if let Some(batch) = found
                 && is_newest()?
             {
@@ -414,17 +410,6 @@ fn read<'a>(source: &'a Source, file: &str, offset: u64, len: usize) -> Result<C
         ErrorKind::Io(kind) => StorageError::new(Step::Read, file, (*kind).into()).into(),
         _ => Error::Damaged { file: file.to_owned(), what: error.to_string() },
     })
-}
-
-/// The numbers of the logs that are wanted, ascending.
-pub(crate) fn log_numbers(directory: &dyn Directory, is_wanted: impl Fn(u64) -> bool) -> Result<Vec<u64>> {
-    let number = |name: &OsStr| match name.to_str().and_then(FileName::parse) {
-        Some(FileName::Log(number)) if is_wanted(number) => Some(number),
-        _ => None,
-    };
-    let mut numbers: Vec<u64> = directory.list()?.iter().filter_map(|entry| number(&entry.name)).collect();
-    numbers.sort_unstable();
-    Ok(numbers)
 }
 
 /// Opens the file of log `number`, and returns its path, too.

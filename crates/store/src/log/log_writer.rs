@@ -16,8 +16,8 @@ use std::thread;
 
 use docvalues_storage::Directory;
 
-use super::frame::MAX_BODY;
-use super::log_file::{LogFile, LogStats, Queued};
+use super::frame::{MAX_BODY, Queued};
+use super::log_file::{LogFile, LogStats};
 use crate::error::{Error, Result};
 use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 

@@ -8,13 +8,11 @@ use std::ops::RangeInclusive;
 
 use docvalues_storage::Directory;
 
-use super::body::{FrameBody, is_elsewhere};
-use super::frame::{FrameHeader, LOG_HEADER};
-use super::log_file::Queued;
-use super::log_reader::{Frame, LogSource, log_numbers, open_file, search};
-use crate::commit_file::CommitFile;
+use super::frame::{FrameHeader, LOG_HEADER, Queued};
+use super::log_reader::{Frame, LogSource, open_file, search};
+use crate::batch::body::{FrameBody, is_elsewhere};
 use crate::error::{Error, Result};
-use crate::names::{FileName, MAX_NUMBER};
+use crate::files::{CommitFile, FileName, MAX_NUMBER, log_numbers};
 
 /// The batches of some logs.
 #[derive(Debug, Default)]

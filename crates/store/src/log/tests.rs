@@ -15,13 +15,12 @@ use proptest::prelude::*;
 use super::frame::{FRAME_HEADER, LOG_HEADER, MAX_BODY, padded};
 use super::log_reader::LogReader;
 use super::{FrameInfo, LogEnd, LogFrames, LogStart, LogStats, LogWriter, Queued, read_logs};
-use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
-use crate::names::FileName;
+use crate::files::{CommitFile, FileName};
 use crate::options::StoreOptions;
+use crate::read::StoreReader;
 use crate::schema::StoreSchema;
 use crate::store::Store;
-use crate::store_reader::StoreReader;
 
 /// The number of the first log, and the epoch of all.
 const FIRST: u64 = 7;

@@ -16,13 +16,11 @@ use std::sync::Arc;
 
 use docvalues_storage::{Directory, FsDirectory, NewFile};
 
-use super::commit_files::{CommitFiles, FileReader, HeldCommit, StoredFile};
+use super::Replica;
 use super::install::{Installed, PIECE, copy};
-use super::{Position, Replica};
-use crate::commit_file::{CommitFile, MAX_BYTES};
 use crate::error::{Error, Result};
-use crate::names::{FileName, LOCK};
-use crate::store_reader::ATTEMPTS;
+use crate::files::{ATTEMPTS, CommitFile, FileName, LOCK, MAX_BYTES, Position};
+use crate::read::{CommitFiles, FileReader, HeldCommit, StoredFile};
 
 /// The number of commits that stay in a depot.
 const KEPT: usize = 2;

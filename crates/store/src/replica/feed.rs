@@ -8,14 +8,11 @@ use std::time::{Duration, Instant};
 
 use docvalues_storage::{Directory, FsDirectory};
 
-use super::Position;
-use super::commit_files::HeldCommit;
 use super::frames::{Frame, Frames, nap};
 use super::stream::StreamWriter;
-use crate::commit_file::CommitFile;
 use crate::error::{Error, Result};
-use crate::files::Files;
-use crate::names::FileName;
+use crate::files::{CommitFile, FileName, Files, Position};
+use crate::read::HeldCommit;
 
 /// Sends a replica the frames that it lacks, or the files of the newest commit if these frames are gone.
 ///

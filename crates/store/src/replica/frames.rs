@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use docvalues_storage::{Directory, FsDirectory};
 
-use super::commit_files::HeldCommit;
+use crate::batch::body;
 use crate::error::{Error, Result};
-use crate::log::{LOG_HEADER, LogSource, body, log_numbers};
+use crate::files::log_numbers;
+use crate::log::{LOG_HEADER, LogSource};
+use crate::read::{HeldCommit, StoreReader};
 use crate::store::Store;
-use crate::store_reader::StoreReader;
 
 /// The shortest and the longest time between two looks at a log to which nothing was added.
 const NAPS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));

@@ -16,15 +16,11 @@ use std::sync::Arc;
 
 use docvalues_storage::{Error as StorageError, NewFile, Step};
 
-use super::commit_files::{CommitFiles, StoredFile};
-use super::{Position, Replica};
-use crate::buffer::Buffer;
-use crate::commit_file::CommitFile;
+use super::Replica;
 use crate::error::{Error, Result};
-use crate::log::random_id;
-use crate::names::MAX_NUMBER;
-use crate::segment;
-use crate::state::{CommitState, SegmentState};
+use crate::files::{CommitFile, MAX_NUMBER, Position, random_id};
+use crate::read::{CommitFiles, StoredFile};
+use crate::segments::{Buffer, CommitState, SegmentState, segment};
 use crate::store::Store;
 use crate::sync::PoisonError;
 use crate::versions::Tombstones;

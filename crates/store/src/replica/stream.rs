@@ -17,12 +17,11 @@
 
 use std::io::{self, Read, Write};
 
-use super::commit_files::{CommitFiles, StoredFile};
 use super::frames::Frame;
-use crate::commit_file::{FileEntry, MAX_BYTES};
 use crate::error::{Error, Result};
+use crate::files::{FileEntry, FileName, MAX_BYTES};
 use crate::log::{FRAME_HEADER, MAX_BODY};
-use crate::names::FileName;
+use crate::read::{CommitFiles, StoredFile};
 
 const MAGIC: [u8; 4] = *b"dvrp";
 
@@ -260,7 +259,7 @@ impl<R: Read> Read for Contents<'_, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commit_file::CommitFile;
+    use crate::files::CommitFile;
     use crate::schema::StoreSchema;
 
     fn stream() -> Vec<u8> {

@@ -10,8 +10,8 @@ use docvalues_terms::hash::hash;
 
 use super::refused;
 use crate::error::{Error, Result};
-use crate::names::FileName;
-use crate::store_reader::StoreReader;
+use crate::files::FileName;
+use crate::read::StoreReader;
 
 /// One commit of a store, some segment files, or some objects of an object store, for any process that sees them.
 ///

@@ -1,0 +1,68 @@
+//! The operations of a batch, their conditions, and what becomes of them.
+
+/// What must be so that an operation of a [`WriteBatch`](crate::WriteBatch) takes place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Condition {
+    /// Nothing, except that the version, if there is one, is above that of the document with the same id.
+    #[default]
+    Always,
+    /// There is no document with the id.
+    Absent,
+    /// The document with the id has this version.
+    Version(u64),
+}
+
+/// The outcome of an operation of a [`WriteBatch`](crate::WriteBatch).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The document was added.
+    Added,
+    /// The document was added, and replaced the one with the same id.
+    Replaced,
+    /// The document with the id has new values.
+    Updated,
+    /// The document with the id was deleted.
+    Deleted,
+    /// There was no document with the id to update or delete.
+    NotFound,
+    /// Nothing was done: a document with the id, or a deletion of it, has this version, which is at least as high.
+    Stale {
+        /// The version that won.
+        current: u64,
+    },
+    /// Nothing was done: the condition does not hold.
+    Refused {
+        /// The version of the document with the id, if there is one and it has a version.
+        current: Option<u64>,
+    },
+}
+
+/// The result of [`Store::apply`](crate::Store::apply).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// The sequence number of the batch; that of the last one if nothing changed.
+    pub sequence: u64,
+    /// The outcome of each operation, in the order of the batch.
+    pub outcomes: Vec<Outcome>,
+    /// The first version that was assigned to a document without one; the others follow it in the order of the batch.
+    pub first_version: Option<u64>,
+}
+
+/// An operation: a document to write or to update, or an id to delete.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Operation {
+    pub(crate) what: What,
+    pub(crate) condition: Condition,
+    /// Whether it did not take place when it was first applied, before it was read from a log.
+    pub(crate) is_refused: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum What {
+    /// The document of this number in the batch.
+    Write(u32),
+    /// The row of this number among the updates.
+    Update(u32),
+    /// The id at this place in the list of ids, and the version of the deletion.
+    Delete(usize, Option<u64>),
+}

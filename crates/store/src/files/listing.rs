@@ -1,0 +1,236 @@
+//! [`Files`]: which commits there are, which numbers are free, and what can be removed.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::io;
+
+use docvalues_storage::Directory;
+
+use super::commit_file::CommitFile;
+use super::names::{self, FileName};
+use crate::error::Result;
+use crate::options::KeepCommits;
+use crate::sync;
+
+/// The number of times that a folder without a commit is listed.
+const LISTINGS: usize = 10;
+
+/// The files of a store, as its writer knows them.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    /// Ascending.
+    commits: Vec<u64>,
+    /// All other files that are numbered.
+    numbered: HashSet<FileName>,
+    /// Temporary files of commits that were not finished.
+    temporary: Vec<String>,
+    next_number: u64,
+    /// The contents of commits that were read, by number.
+    read: HashMap<u64, ReadCommit>,
+    /// The bytes of logs to which nothing is added any more, of those that were asked for.
+    log_bytes: HashMap<u64, u64>,
+}
+
+/// The part of a commit's contents that decides which files stay.
+#[derive(Debug)]
+struct ReadCommit {
+    /// The files that it names.
+    files: HashSet<FileName>,
+    /// The microseconds since 1970 when it was made; 0 if it does not say so.
+    made: u64,
+}
+
+impl Files {
+    /// The files in `directory`, of which there are none if there is no such folder. Names of other files are ignored.
+    pub(crate) fn list(directory: &dyn Directory) -> Result<Files> {
+        let mut files = Files::default();
+        let entries = match directory.list() {
+            Err(error) if error.io_error().kind() == io::ErrorKind::NotFound => Vec::new(),
+            entries => entries?,
+        };
+        for entry in entries {
+            let Some(name) = entry.name.to_str() else { continue };
+            match FileName::parse(name) {
+                Some(FileName::Commit(number)) => files.commits.push(number),
+                Some(file) => {
+                    files.numbered.insert(file);
+                    files.reserve_below(file.number().map_or(0, |number| number.saturating_add(1)));
+                }
+                None if names::is_temporary(name) => files.temporary.push(name.to_owned()),
+                None => {}
+            }
+        }
+        files.commits.sort_unstable();
+        Ok(files)
+    }
+
+    /// As [`list`](Self::list), of a folder that another process may be writing. A folder in which no commit is found is
+    /// listed again: files that are renamed and removed meanwhile may be missed.
+    pub(crate) fn list_beside_writer(directory: &dyn Directory) -> Result<Files> {
+        for _ in 1..LISTINGS {
+            let files = Files::list(directory)?;
+            if files.newest_commit().is_some() {
+                return Ok(files);
+            }
+            sync::yield_now();
+        }
+        Files::list(directory)
+    }
+
+    /// The numbers of all commits, ascending.
+    pub(crate) fn commits(&self) -> &[u64] {
+        &self.commits
+    }
+
+    pub(crate) fn newest_commit(&self) -> Option<u64> {
+        self.commits.last().copied()
+    }
+
+    pub(crate) fn next_number(&self) -> u64 {
+        self.next_number
+    }
+
+    /// Numbers below `next` are not taken any more.
+    pub(crate) fn reserve_below(&mut self, next: u64) {
+        self.next_number = self.next_number.max(next);
+    }
+
+    /// A number that no file ever had.
+    pub(crate) fn take_number(&mut self) -> u64 {
+        self.next_number += 1;
+        self.next_number - 1
+    }
+
+    /// Adds a file that was created.
+    pub(crate) fn add(&mut self, file: FileName) {
+        self.numbered.insert(file);
+    }
+
+    /// Whether a commit names the file.
+    pub(crate) fn is_named(&self, file: FileName) -> bool {
+        self.read.values().any(|commit| commit.files.contains(&file))
+    }
+
+    /// Adds a commit that was written.
+    pub(crate) fn add_commit(&mut self, number: u64, commit: &CommitFile) {
+        self.commits.push(number);
+        self.read.insert(number, ReadCommit::of(commit));
+    }
+
+    /// The temporary files of attempts to commit that failed, which are no longer known.
+    pub(crate) fn take_temporary(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.temporary)
+    }
+
+    /// Temporary files that could not be removed.
+    pub(crate) fn keep_temporary(&mut self, names: Vec<String>) {
+        self.temporary.extend(names);
+    }
+
+    /// All commits but those to keep, `now` being the microseconds since 1970.
+    pub(crate) fn older_commits(
+        &mut self,
+        directory: &dyn Directory,
+        keep: KeepCommits,
+        now: u64,
+    ) -> Vec<u64> {
+        let time = match keep {
+            KeepCommits::Newest(count) => {
+                return self.commits[..self.commits.len().saturating_sub(count.max(1))].to_vec();
+            }
+            KeepCommits::Within(time) => u64::try_from(time.as_micros()).unwrap_or(u64::MAX),
+        };
+        let mut older = Vec::new();
+        for pair in self.commits.clone().windows(2) {
+            // It was the newest until then. A commit that is damaged does not tell.
+            let until = self.read(directory, pair[1]).map_or(u64::MAX, |next| next.made);
+            if until < now.saturating_sub(time) {
+                older.push(pair[0]);
+            }
+        }
+        older
+    }
+
+    /// The contents of a commit; `None` if it is damaged.
+    fn read(&mut self, directory: &dyn Directory, number: u64) -> Option<&ReadCommit> {
+        match self.read.entry(number) {
+            Entry::Occupied(known) => Some(known.into_mut()),
+            Entry::Vacant(unknown) => {
+                let commit = CommitFile::read(directory, number).ok()?;
+                Some(unknown.insert(ReadCommit::of(&commit)))
+            }
+        }
+    }
+
+    /// Forgets commits that were removed.
+    pub(crate) fn forget_commits(&mut self, removed: &[u64]) {
+        self.commits.retain(|number| !removed.contains(number));
+        self.read.retain(|number, _| !removed.contains(number));
+    }
+
+    /// The first of the logs that stay: those from `first_log` on, and before it the newest that take at most `bytes`.
+    pub(crate) fn first_kept_log(
+        &mut self,
+        directory: &dyn Directory,
+        first_log: u64,
+        mut bytes: u64,
+    ) -> u64 {
+        let older = |file: &FileName| match file {
+            FileName::Log(number) if *number < first_log && bytes > 0 => Some(*number),
+            _ => None,
+        };
+        let mut older: Vec<u64> = self.numbered.iter().filter_map(older).collect();
+        older.sort_unstable();
+        let mut first = first_log;
+        for number in older.into_iter().rev() {
+            let len = match self.log_bytes.entry(number) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(unknown) => match directory.open(FileName::Log(number).to_string().as_ref()) {
+                    Ok(log) => *unknown.insert(log.len()),
+                    Err(_) => break,
+                },
+            };
+            let Some(left) = bytes.checked_sub(len) else { break };
+            (bytes, first) = (left, number);
+        }
+        first
+    }
+
+    /// The files that neither a commit nor `used` names, without the logs from `first_log` on, which the newest commit or a
+    /// replica may need. No file if a commit is damaged, so that its files are not known.
+    pub(crate) fn unnamed(
+        &mut self,
+        directory: &dyn Directory,
+        used: &HashSet<FileName>,
+        first_log: Option<u64>,
+    ) -> Vec<FileName> {
+        for number in self.commits.clone() {
+            if self.read(directory, number).is_none() {
+                return Vec::new();
+            }
+        }
+        let is_log = |file: &FileName| match file {
+            FileName::Log(number) => first_log.is_some_and(|first| first <= *number),
+            _ => false,
+        };
+        let named: HashSet<&FileName> = self.read.values().flat_map(|commit| &commit.files).collect();
+        let is_needed = |file: &FileName| is_log(file) || used.contains(file) || named.contains(file);
+        self.numbered.iter().copied().filter(|file| !is_needed(file)).collect()
+    }
+
+    /// Forgets files that were removed.
+    pub(crate) fn forget(&mut self, removed: &[FileName]) {
+        for file in removed {
+            if let FileName::Log(number) = file {
+                self.log_bytes.remove(number);
+            }
+            self.numbered.remove(file);
+        }
+    }
+}
+
+impl ReadCommit {
+    fn of(commit: &CommitFile) -> ReadCommit {
+        ReadCommit { files: commit.files().collect(), made: commit.made.unwrap_or(0) }
+    }
+}

@@ -1,0 +1,405 @@
+//! [`Snapshot`]: what a reader sees of a store.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use docvalues_column::{DocAddress, DocId, Field, LiveDocs, Part, PlainSource};
+use docvalues_reader::{IdReader, Segment};
+use docvalues_search::{PartChange, Parts, Search};
+use docvalues_terms::lookup::{Hit, SeekError, Seeker};
+
+use crate::error::{Error, Result};
+use crate::schema::StoreSchema;
+use crate::segments::{
+    Block, CommitState, IdIndex, PartRecord, SegmentChanges, SegmentState, SegmentView, SnapshotIds,
+    StoreSegment,
+};
+
+/// The documents of a store at a moment.
+///
+/// A snapshot never changes, and stays valid whatever happens to the store: its files are open, and kept by the
+/// operating system until the last snapshot that has them is dropped. Cloning is cheap.
+///
+/// # Examples
+///
+/// See [`Store`](crate::Store).
+#[derive(Clone)]
+pub struct Snapshot(Arc<Inner>);
+
+struct Inner {
+    /// The id of the store.
+    store: u64,
+    sequence: u64,
+    commit: u64,
+    schema: Arc<StoreSchema>,
+    segments: Vec<Arc<StoreSegment>>,
+    changes: Vec<SegmentChanges>,
+    /// The documents that are in no segment yet: the last parts.
+    blocks: Vec<SnapshotBlock>,
+    fields: Arc<[Field]>,
+    /// Counts the sets of segments of a store.
+    generation: u64,
+    parts: Parts,
+    /// The index of ids over all segments, made when it is first needed, shared while the segments are the same.
+    ids: Arc<OnceLock<SnapshotIds>>,
+}
+
+/// A block, and the live document of each id in it, looked up by a map that is made when it is first needed.
+struct SnapshotBlock {
+    block: Block,
+    ids: Arc<OnceLock<HashMap<Box<[u8]>, DocId>>>,
+}
+
+/// What a snapshot is made of.
+pub(crate) struct Contents<'w> {
+    pub(crate) store: u64,
+    pub(crate) sequence: u64,
+    pub(crate) commit: u64,
+    pub(crate) generation: u64,
+    pub(crate) schema: Arc<StoreSchema>,
+    pub(crate) segments: &'w [SegmentState],
+    pub(crate) blocks: Vec<&'w Block>,
+    /// The table of all ids, if there is one.
+    pub(crate) ids: Option<&'w IdIndex>,
+}
+
+/// A document of a segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    /// The index of its segment.
+    pub(crate) segment: usize,
+    pub(crate) doc: DocId,
+    pub(crate) version: Option<u64>,
+}
+
+/// A segment of a [`Snapshot`].
+#[derive(Clone, Copy, Debug)]
+pub struct SnapshotSegment<'s> {
+    /// The number in the name of its file.
+    pub number: u64,
+    /// The segment as it was written, with all documents. Their values now are those of the part of
+    /// [`Snapshot::parts`] with the same index.
+    pub segment: &'s Segment,
+    /// The documents that are not deleted.
+    pub live: &'s LiveDocs,
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { sequence, commit, segments, .. } = &*self.0;
+        f.debug_struct("Snapshot")
+            .field("sequence", sequence)
+            .field("commit", commit)
+            .field("segments", &segments.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Snapshot {
+    /// The snapshot of some segments and blocks. What it has in common with `before` is shared.
+    pub(crate) fn of(contents: Contents<'_>, before: Option<&Snapshot>) -> Snapshot {
+        let Contents { store, sequence, commit, generation, schema, segments: states, blocks, ids: table } =
+            contents;
+        let segments: Vec<Arc<StoreSegment>> = states.iter().map(|state| state.segment.clone()).collect();
+        let changes = states.iter().map(|state| state.now.clone()).collect();
+        let are_same = |before: &&Snapshot| {
+            let (of, before) = (before.0.generation, &before.0.segments);
+            of == generation
+                && before.len() == segments.len()
+                && before.iter().zip(&segments).all(|(a, b)| Arc::ptr_eq(a, b))
+        };
+        let ids = match before.filter(are_same) {
+            Some(before) => before.0.ids.clone(),
+            None => {
+                let by_table = table.and_then(|table| table.lookup(&segments));
+                Arc::new(by_table.map_or_else(OnceLock::new, OnceLock::from))
+            }
+        };
+        let fields = match before.filter(|before| Arc::ptr_eq(&before.0.schema, &schema)) {
+            Some(before) => before.0.fields.clone(),
+            None => schema.fields().into(),
+        };
+        let parts = match before {
+            Some(before) => before.changed_parts(states, &blocks, &fields),
+            None => {
+                let mut parts: Vec<Part> = states.iter().map(|state| part(state, &fields)).collect();
+                parts.extend(blocks.iter().map(|block| block_part(block, &fields)));
+                Parts::new(parts)
+            }
+        };
+        let parts = parts.with_fields(fields.clone());
+        let block = |block: &Block| {
+            let same = before.and_then(|before| before.0.blocks.iter().find(|before| before.is_same(block)));
+            let ids = same.map(|same| same.ids.clone()).unwrap_or_default();
+            SnapshotBlock { block: block.clone(), ids }
+        };
+        let blocks = blocks.into_iter().map(block).collect();
+        Snapshot(Arc::new(Inner {
+            store,
+            sequence,
+            commit,
+            schema,
+            segments,
+            changes,
+            blocks,
+            fields,
+            generation,
+            parts,
+            ids,
+        }))
+    }
+
+    /// The snapshot of a commit, as a reader opened it. What it has in common with `before` is shared.
+    pub(crate) fn of_commit(state: &CommitState, before: Option<&Snapshot>) -> Snapshot {
+        let contents = Contents {
+            store: state.file.id,
+            sequence: state.file.sequence,
+            commit: state.number,
+            generation: 0,
+            schema: Arc::new(state.file.schema.clone()),
+            segments: &state.segments,
+            blocks: Vec::new(),
+            ids: None,
+        };
+        Snapshot::of(contents, before)
+    }
+
+    fn changed_parts(&self, states: &[SegmentState], blocks: &[&Block], fields: &Arc<[Field]>) -> Parts {
+        let before = &self.0;
+        let mut at = 0;
+        let change = |state: &SegmentState| {
+            // Both are in the same order, apart from merged segments, so that the search ends at once.
+            let (first, last) = before.segments.split_at(at);
+            let is_same = |segment: &Arc<StoreSegment>| Arc::ptr_eq(segment, &state.segment);
+            let known = last.iter().position(is_same).map(|place| at + place);
+            let Some(place) = known.or_else(|| first.iter().position(is_same)) else {
+                return PartChange::Added(part(state, fields));
+            };
+            at = place + 1;
+            let (changes, now) = (&before.changes[place], &state.now);
+            // A reader reads all deltas again, perhaps those of another history.
+            if !now.has_origin_of(changes) {
+                return match now.has_old_values() && changes.has_old_values() {
+                    true => PartChange::Live(place, now.live.clone()),
+                    false => PartChange::Added(part(state, fields)),
+                };
+            }
+            if !now.has_values_of(changes) {
+                let columns = now.fields_unlike(changes).into_iter().map(|field| fields[field].name.clone());
+                return PartChange::Columns(place, part(state, fields), columns.collect());
+            }
+            match changes.live.count() == now.live.count() {
+                true => PartChange::Kept(place),
+                false => PartChange::Live(place, now.live.clone()),
+            }
+        };
+        let changed_block = |block: &&Block| {
+            let known = before.blocks.iter().position(|before| Arc::ptr_eq(&before.block.docs, &block.docs));
+            let Some(place) = known else { return PartChange::Added(block_part(block, fields)) };
+            match before.blocks[place].is_same(block) {
+                true => PartChange::Kept(before.segments.len() + place),
+                false => PartChange::Live(before.segments.len() + place, block.live.clone()),
+            }
+        };
+        let mut parts: Vec<PartChange> = states.iter().map(change).collect();
+        parts.extend(blocks.iter().map(changed_block));
+        before.parts.changed(parts)
+    }
+
+    /// The number of the last batch of changes that it contains.
+    pub fn sequence(&self) -> u64 {
+        self.0.sequence
+    }
+
+    /// The number of the last commit when it was taken.
+    pub fn commit(&self) -> u64 {
+        self.0.commit
+    }
+
+    /// The fields of the store.
+    pub fn schema(&self) -> &StoreSchema {
+        &self.0.schema
+    }
+
+    /// The number of documents that are not deleted.
+    pub fn docs(&self) -> u64 {
+        let segments = self.0.changes.iter().map(|changes| u64::from(changes.live.count()));
+        let blocks = self.0.blocks.iter().map(|block| u64::from(block.block.live.count()));
+        segments.sum::<u64>() + blocks.sum::<u64>()
+    }
+
+    pub(crate) fn shared_schema(&self) -> Arc<StoreSchema> {
+        self.0.schema.clone()
+    }
+
+    /// Counts the sets of segments of a store.
+    pub(crate) fn generation(&self) -> u64 {
+        self.0.generation
+    }
+
+    /// The segments, in the order of the parts of addresses. The documents of [`Store::apply`](crate::Store::apply) that
+    /// are in no segment yet are in further [`parts`](Self::parts).
+    pub fn segments(&self) -> impl ExactSizeIterator<Item = SnapshotSegment<'_>> {
+        self.0.segments.iter().zip(&self.0.changes).map(|(opened, changes)| SnapshotSegment {
+            number: opened.number,
+            segment: &opened.segment,
+            live: &changes.live,
+        })
+    }
+
+    /// The parts of a search: the segments, and the documents in no segment yet, each with its live documents. They declare the
+    /// fields of the [`schema`](Self::schema).
+    pub fn parts(&self) -> &Parts {
+        &self.0.parts
+    }
+
+    /// A search over the documents that are not deleted.
+    pub fn search(&self) -> Search<'static> {
+        Search::over(&self.0.parts)
+    }
+
+    /// The document with this id, if it is not deleted. O(segments), mostly a filter of each.
+    ///
+    /// # Errors
+    ///
+    /// If the store has no id field, or a segment is damaged.
+    pub fn find(&self, id: &[u8]) -> Result<Option<DocAddress>> {
+        let mut seeker = self.ids()?.lookup.seeker();
+        self.find_with(&mut seeker, id)
+    }
+
+    /// As [`find`](Self::find), for many ids.
+    pub(crate) fn find_with(
+        &self,
+        seeker: &mut Seeker<'_, IdReader>,
+        id: &[u8],
+    ) -> Result<Option<DocAddress>> {
+        let address = |part, doc| DocAddress { part: u32::try_from(part).unwrap_or(u32::MAX), doc };
+        let blocks = self.0.blocks.iter().enumerate();
+        let in_block = blocks.filter_map(|(at, block)| Some((at, block.find(id, &self.0.schema)?))).next();
+        if let Some((at, doc)) = in_block {
+            return Ok(Some(address(self.0.segments.len() + at, doc)));
+        }
+        let ids = self.ids()?;
+        let found = seeker.find_live(id, self.is_live(ids)).map_err(|error| self.damaged(ids, error))?;
+        Ok(found.and_then(|hit| Some(address(ids.part(hit.segment)?, hit.doc))))
+    }
+
+    /// The live document of each id in the segments, without the blocks, with its version.
+    pub(crate) fn find_in_segments(&self, ids: &[&[u8]]) -> Result<Vec<Option<Found>>> {
+        let snapshot_ids = self.ids()?;
+        let (mut seeker, mut hits) = (snapshot_ids.lookup.seeker(), Vec::new());
+        // In order, as ids that follow each other share most of the way to their block: 1.15 to 1.3 times as fast for 10,000.
+        let mut order: Vec<usize> = (0..ids.len()).collect();
+        order.sort_unstable_by_key(|at| ids[*at]);
+        let in_order: Vec<&[u8]> = order.iter().map(|at| ids[*at]).collect();
+        let found = seeker.find_many_live(&in_order, &mut hits, self.is_live(snapshot_ids));
+        found.map_err(|error| self.damaged(snapshot_ids, error))?;
+        let found = |hit: Option<Hit>| -> Result<Option<Found>> {
+            let Some((segment, doc)) = hit.and_then(|hit| Some((snapshot_ids.part(hit.segment)?, hit.doc)))
+            else {
+                return Ok(None);
+            };
+            let version = self.0.segments[segment].version(&self.0.schema, doc)?;
+            Ok(Some(Found { segment, doc, version }))
+        };
+        let mut all = vec![None; ids.len()];
+        for (at, hit) in order.into_iter().zip(hits) {
+            all[at] = found(hit)?;
+        }
+        Ok(all)
+    }
+
+    /// Whether a document at a place of the look-up is live.
+    fn is_live(&self, ids: &SnapshotIds) -> impl Fn(usize, DocId) -> bool {
+        |place, doc| ids.part(place).is_some_and(|part| self.0.changes[part].live.contains(doc))
+    }
+
+    fn damaged(&self, ids: &SnapshotIds, error: SeekError) -> Error {
+        let segment = ids.part(error.segment).and_then(|part| self.0.segments.get(part));
+        let file = segment.map(|segment| segment.segment.file().to_owned()).unwrap_or_default();
+        Error::Damaged { file, what: error.source.to_string() }
+    }
+
+    /// The index of the ids of all segments.
+    pub(crate) fn ids(&self) -> Result<&SnapshotIds> {
+        if self.0.schema.id_field().is_none() {
+            return Err(Error::Request("expected a store with an id field, found one without".to_owned()));
+        }
+        if let Some(ids) = self.0.ids.get() {
+            return Ok(ids);
+        }
+        let ids = SnapshotIds::by_filters(&self.0.segments)?;
+        Ok(self.0.ids.get_or_init(|| ids))
+    }
+
+    /// Whether ids are looked up by a table of all segments, which then is kept up to date.
+    pub(crate) fn has_table(&self) -> bool {
+        self.0.ids.get().is_some_and(|ids| ids.lookup.has_fingerprints())
+    }
+
+    /// A segment, and what changed in it.
+    pub(crate) fn view(&self, segment: usize) -> SegmentView<'_> {
+        SegmentView { segment: &self.0.segments[segment], changes: &self.0.changes[segment] }
+    }
+
+    /// The opened segments.
+    pub(crate) fn opened(&self) -> &[Arc<StoreSegment>] {
+        &self.0.segments
+    }
+
+    /// The id of the store.
+    pub(crate) fn store(&self) -> u64 {
+        self.0.store
+    }
+
+    /// The part of an address, if it is one of the snapshot.
+    pub(crate) fn home_of(&self, address: DocAddress) -> Option<Home<'_>> {
+        let (part, segments) = (address.part as usize, self.0.segments.len());
+        let (live, home) = match self.0.changes.get(part) {
+            Some(changes) => (&changes.live, Home::Segment(&self.0.segments[part])),
+            None => {
+                let block = &self.0.blocks.get(part - segments)?.block;
+                (&block.live, Home::Block(&block.record))
+            }
+        };
+        (address.doc.get() < live.docs()).then_some(home)
+    }
+}
+
+/// The part in which a document was when its snapshot was taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Home<'s> {
+    Segment(&'s StoreSegment),
+    /// The block with this record.
+    Block(&'s Arc<PartRecord>),
+}
+
+impl SnapshotBlock {
+    fn is_same(&self, block: &Block) -> bool {
+        Arc::ptr_eq(&self.block.docs, &block.docs) && self.block.live.count() == block.live.count()
+    }
+
+    fn find(&self, id: &[u8], schema: &StoreSchema) -> Option<DocId> {
+        let ids = self.ids.get_or_init(|| {
+            let Block { docs, live, .. } = &self.block;
+            let column = schema.id_place().and_then(|place| docs.column(place));
+            let live = (0..docs.docs()).map(DocId::new).filter(|doc| live.contains(*doc));
+            let entry = |doc: DocId| Some((column?.string(doc.get())?.into(), doc));
+            live.filter_map(entry).collect()
+        });
+        ids.get(id).copied()
+    }
+}
+
+fn part(state: &SegmentState, fields: &[Field]) -> Part {
+    let live = &state.now.live;
+    let source = state.now.over(&state.segment.segment, fields);
+    Part { source, live: (!live.are_all()).then(|| Arc::new(live.clone())) }
+}
+
+fn block_part(block: &Block, fields: &Arc<[Field]>) -> Part {
+    let part = Part::new(PlainSource::new(block.docs.clone(), fields.clone()));
+    if block.live.are_all() { part } else { part.live(Arc::new(block.live.clone())) }
+}

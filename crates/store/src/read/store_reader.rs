@@ -1,0 +1,246 @@
+//! [`StoreReader`]: a store that another process may be writing.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::{ffi::OsStr, fmt};
+
+use docvalues_reader::OpenOptions;
+use docvalues_storage::{Directory, FileLock, FsDirectory};
+
+use super::held_commit::HeldCommit;
+use super::snapshot::Snapshot;
+use crate::error::{Error, Result};
+use crate::files::{ATTEMPTS, CommitFile, CommitInfo, FileName, Files, Position, no_calm};
+use crate::log::LogFrames;
+use crate::options::folder_at;
+use crate::segments::CommitState;
+use crate::sync;
+
+/// A store that is only read, while this or another process may write it.
+///
+/// It shows the newest commit when it was opened, until it is [reopened](Self::reopen). The writer never waits for it.
+/// The folder must not be on a network file system.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_reader::OpenOptions;
+/// use docvalues_store::{Store, StoreOptions, StoreReader, StoreSchema};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("hits");
+/// let store = Store::create(&path, StoreSchema::new(), StoreOptions::default())?;
+/// let mut reader = StoreReader::open(&path, OpenOptions::new())?;
+/// assert_eq!(reader.snapshot().docs(), 0);
+/// assert!(!reader.reopen()?); // nothing was committed since
+/// # drop(store);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias = "DirectoryReader")]
+pub struct StoreReader {
+    directory: Arc<dyn Directory>,
+    options: OpenOptions,
+    state: CommitState,
+    snapshot: Snapshot,
+}
+
+impl fmt::Debug for StoreReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreReader").field("snapshot", &self.snapshot).finish_non_exhaustive()
+    }
+}
+
+impl StoreReader {
+    /// Opens the newest commit of the store in the folder `path`.
+    ///
+    /// # Errors
+    ///
+    /// If there is no store, or its newest commit or a file of it is damaged or missing.
+    pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<StoreReader> {
+        StoreReader::open_in(Arc::new(folder_at(path, &options)), options)
+    }
+
+    /// As [`open`](Self::open), in any directory.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_in(directory: Arc<dyn Directory>, options: OpenOptions) -> Result<StoreReader> {
+        let state = newest(&*directory, options, None)?;
+        let snapshot = Snapshot::of_commit(&state, None);
+        Ok(StoreReader { directory, options, state, snapshot })
+    }
+
+    /// Opens an older commit that the store keeps.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoCommit`] if there is no such commit; and as [`open`](Self::open).
+    pub fn open_commit(path: impl AsRef<Path>, commit: u64, options: OpenOptions) -> Result<StoreReader> {
+        let directory: Arc<dyn Directory> = Arc::new(folder_at(path, &options));
+        let known = Files::list_beside_writer(&*directory)?.commits().to_vec();
+        if !known.contains(&commit) {
+            let folder = directory.path().display().to_string();
+            return Err(match known.is_empty() {
+                true => Error::NoStore { folder },
+                false => Error::NoCommit { folder, commit, known },
+            });
+        }
+        let state = held(&*directory, commit, options, None)?;
+        let snapshot = Snapshot::of_commit(&state, None);
+        Ok(StoreReader { directory, options, state, snapshot })
+    }
+
+    /// What the store contains.
+    pub fn snapshot(&self) -> Snapshot {
+        self.snapshot.clone()
+    }
+
+    /// The number and the file of the commit.
+    pub(crate) fn commit_file(&self) -> (u64, &CommitFile) {
+        (self.state.number, &self.state.file)
+    }
+
+    /// Goes to the newest commit. Returns whether there is a newer one. Files that both commits have stay open, and are not
+    /// read again.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open); the reader stays as it was then.
+    pub fn reopen(&mut self) -> Result<bool> {
+        // A listing may miss the newest commit, and have an older one that is being removed.
+        let is_older = |number: u64| number <= self.snapshot.commit();
+        if Files::list_beside_writer(&*self.directory)?.newest_commit().is_some_and(is_older) {
+            return Ok(false);
+        }
+        let state = newest(&*self.directory, self.options, Some(&self.state))?;
+        if is_older(state.number) {
+            return Ok(false);
+        }
+        self.snapshot = Snapshot::of_commit(&state, Some(&self.snapshot));
+        self.state = state;
+        Ok(true)
+    }
+
+    /// As [`Store::hold_commit`](crate::Store::hold_commit), of a store that another process may be writing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoStore`] if there is none, and as [`Store::hold_commit`](crate::Store::hold_commit).
+    pub fn hold_commit(path: impl AsRef<Path>, number: Option<u64>) -> Result<HeldCommit> {
+        HeldCommit::of(Arc::new(FsDirectory::new(path)), number)
+    }
+
+    /// The last batch of the newest commit of the store or replica in the folder `path`, or of its log, if that has more. The
+    /// default if there is no store, or no folder. O(frames of the log).
+    ///
+    /// # Errors
+    ///
+    /// If the commit or the log is damaged.
+    pub fn position(path: impl AsRef<Path>) -> Result<Position> {
+        let path = path.as_ref();
+        let mut tried = None;
+        loop {
+            let held = match StoreReader::hold_commit(path, None) {
+                Err(Error::NoStore { .. }) => return Ok(Position::default()),
+                held => held?,
+            };
+            match held.last_position() {
+                // The writer removes the logs of a commit that it replaces.
+                Err(_) if tried != Some(held.number()) => tried = Some(held.number()),
+                position => return position,
+            }
+        }
+    }
+
+    /// The commits of the store in the folder `path`, from the oldest to the newest, each with its number, and an error
+    /// if it is damaged.
+    ///
+    /// # Errors
+    ///
+    /// If there is no store.
+    pub fn commits(path: impl AsRef<Path>) -> Result<Vec<(u64, Result<CommitInfo>)>> {
+        let directory = FsDirectory::new(path);
+        let files = Files::list_beside_writer(&directory)?;
+        if files.commits().is_empty() {
+            return Err(Error::NoStore { folder: directory.path().display().to_string() });
+        }
+        let info = |&number: &u64| match CommitFile::read(&directory, number) {
+            // It was removed meanwhile.
+            Err(error) if error.is_missing() => None,
+            commit => Some((number, commit.map(|commit| CommitInfo::of(number, &commit)))),
+        };
+        Ok(files.commits().iter().filter_map(info).collect())
+    }
+
+    /// The frames in the logs after the newest commit of the store in the folder `path`, from the oldest to the newest.
+    /// Reads and checks them one by one. The first ones may be of batches that the commit contains.
+    ///
+    /// An item is an error if a frame that was durable is damaged or missing.
+    ///
+    /// # Errors
+    ///
+    /// If there is no store, its newest commit is damaged, a log cannot be read, is damaged or missing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues_store::{Store, StoreOptions, StoreReader, StoreSchema};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("hits");
+    /// Store::create(&path, StoreSchema::new(), StoreOptions::default())?;
+    /// for frame in StoreReader::log_frames(&path)? {
+    ///     let frame = frame?;
+    ///     println!("batch {}: {} bytes at offset {}", frame.sequence, frame.bytes, frame.offset);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn log_frames(path: impl AsRef<Path>) -> Result<LogFrames> {
+        StoreReader::log_frames_in(Arc::new(FsDirectory::new(path)))
+    }
+
+    /// As [`log_frames`](Self::log_frames), in any directory.
+    ///
+    /// # Errors
+    ///
+    /// As [`log_frames`](Self::log_frames).
+    #[expect(clippy::needless_pass_by_value, reason = "as `open_in`")]
+    pub fn log_frames_in(directory: Arc<dyn Directory>) -> Result<LogFrames> {
+        LogFrames::of_newest(&*directory)
+    }
+}
+
+/// Opens the newest commit. If the writer replaces it meanwhile, the one after it.
+fn newest(
+    directory: &dyn Directory,
+    options: OpenOptions,
+    before: Option<&CommitState>,
+) -> Result<CommitState> {
+    let mut tried = None;
+    for _ in 0..ATTEMPTS {
+        let newest = Files::list_beside_writer(directory)?.newest_commit();
+        let newest =
+            newest.ok_or_else(|| Error::NoStore { folder: directory.path().display().to_string() })?;
+        match held(directory, newest, options, before) {
+            // The writer is removing it.
+            Err(Error::Storage(error)) if error.is_busy() => sync::yield_now(),
+            // The same commit again: it is not being replaced.
+            Err(error) if error.is_missing() && tried != Some(newest) => tried = Some(newest),
+            found => return found,
+        }
+    }
+    Err(no_calm(directory))
+}
+
+/// Opens a commit while no writer can remove it.
+fn held(
+    directory: &dyn Directory,
+    number: u64,
+    options: OpenOptions,
+    before: Option<&CommitState>,
+) -> Result<CommitState> {
+    let name = FileName::Commit(number).to_string();
+    let _held = directory.hold(OsStr::new(&name), FileLock::Shared)?;
+    CommitState::open(directory, number, options, before)
+}

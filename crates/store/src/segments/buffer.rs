@@ -1,0 +1,179 @@
+//! The documents that were applied and are in no segment yet.
+//!
+//! ```text
+//! buffer   block 0   block 1   …   block n       plain columns and live documents; the last block grows
+//!          places    hash of an id -> block, document: the last document that has the id
+//! ```
+//!
+//! Blocks are shared with snapshots. Appending to a block that a snapshot has copies it, once after each refresh: so a block
+//! ends after 8,192 documents or 2 MiB, though one batch is never cut.
+
+use std::sync::Arc;
+
+use docvalues_column::{DocId, LiveDocs, PlainColumns};
+use hashbrown::HashTable;
+
+use super::part_record::PartRecord;
+use crate::error::Result;
+use crate::schema::StoreSchema;
+
+/// A block with this many documents, or bytes, does not grow.
+const BLOCK_DOCS: u32 = 8_192;
+const BLOCK_BYTES: usize = 2 << 20;
+
+/// The memory that notes the place of a copy, roughly.
+const COPY_BYTES: usize = 40;
+
+/// Consecutive documents of a buffer.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    /// The record of where its documents go, shared with snapshots.
+    pub(crate) record: Arc<PartRecord>,
+    pub(crate) docs: Arc<PlainColumns>,
+    pub(crate) live: LiveDocs,
+}
+
+/// A document of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Place {
+    pub(crate) block: u32,
+    pub(crate) doc: DocId,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    hash: u64,
+    place: Place,
+}
+
+/// The blocks, and where the documents of each id are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Buffer {
+    pub(crate) blocks: Vec<Block>,
+    places: HashTable<Entry>,
+    /// The expected number of ids: that of the previous buffer. The table reserves them early, because growing a large table
+    /// holds the lock for milliseconds.
+    expected: usize,
+    bytes: usize,
+}
+
+/// A buffer that is being written to a segment.
+#[derive(Debug)]
+pub(crate) struct Sealed {
+    /// Documents are still deleted in it.
+    pub(crate) buffer: Buffer,
+    /// Its blocks, and the fields, at the moment when it was sealed, which is that of a commit.
+    pub(crate) then: Vec<Block>,
+    pub(crate) schema: Arc<StoreSchema>,
+}
+
+impl Buffer {
+    /// The memory of the documents and of the places, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes + self.places.allocation_size()
+    }
+
+    /// An empty buffer, to be filled after this one.
+    pub(crate) fn next(&self) -> Buffer {
+        Buffer { expected: self.places.len(), ..Buffer::default() }
+    }
+
+    /// Appends documents. Returns the place of the first; the others follow.
+    pub(crate) fn append(&mut self, docs: PlainColumns) -> Place {
+        if self.places.len() > self.expected / 8 {
+            let more = std::mem::take(&mut self.expected).saturating_sub(self.places.len());
+            self.places.reserve(more, |entry| entry.hash);
+        }
+        // A document without values takes a bit, but also a number.
+        self.bytes += docs.heap() + docs.docs() as usize;
+        let grows = |block: &&mut Block| block.docs.docs() < BLOCK_DOCS && block.docs.heap() < BLOCK_BYTES;
+        let first = match self.blocks.last_mut().filter(grows) {
+            Some(block) => {
+                let first = block.docs.docs();
+                Arc::make_mut(&mut block.docs).append(&docs);
+                block.live.grow(block.docs.docs());
+                first
+            }
+            None => {
+                // Unless a snapshot has it.
+                if let Some(full) = self.blocks.last_mut().and_then(|block| Arc::get_mut(&mut block.docs)) {
+                    full.shrink_to_fit();
+                }
+                let live = LiveDocs::all(docs.docs());
+                self.blocks.push(Block { record: Arc::default(), docs: Arc::new(docs), live });
+                0
+            }
+        };
+        let block = u32::try_from(self.blocks.len() - 1).unwrap_or(u32::MAX);
+        Place { block, doc: DocId::new(first) }
+    }
+
+    /// Converts all blocks, or none after an error. Documents keep their places.
+    pub(crate) fn convert(
+        &mut self,
+        convert: impl Fn(&PlainColumns, &LiveDocs) -> Result<PlainColumns>,
+    ) -> Result<()> {
+        let converted = self.blocks.iter().map(|block| convert(&block.docs, &block.live));
+        let converted = converted.collect::<Result<Vec<_>>>()?;
+        self.bytes = converted.iter().map(|docs| docs.heap() + docs.docs() as usize).sum();
+        self.blocks.iter_mut().zip(converted).for_each(|(block, docs)| block.docs = Arc::new(docs));
+        Ok(())
+    }
+
+    /// Notes that the document of a block is at `place` now, with other values.
+    pub(crate) fn note_copy(&mut self, (from, doc): (&Arc<PartRecord>, DocId), place: Place) {
+        if let Some(block) = self.blocks.get(place.block as usize) {
+            from.note_copy(doc, (&block.record, place.doc));
+            self.bytes += COPY_BYTES;
+        }
+    }
+
+    /// The place of a document in the block with a record, if that is here.
+    pub(crate) fn place_in(&self, record: &Arc<PartRecord>, doc: DocId) -> Option<Place> {
+        let block = self.blocks.iter().position(|block| Arc::ptr_eq(&block.record, record))?;
+        Some(Place { block: u32::try_from(block).ok()?, doc })
+    }
+
+    /// The id of a document. `field` is the place of the id field.
+    pub(crate) fn id(&self, place: Place, field: usize) -> Option<&[u8]> {
+        id_of(&self.blocks, place, field)
+    }
+
+    /// The last document that was written with `id`, live or not. `field` is the place of the id field.
+    pub(crate) fn find(&self, hash: u64, id: &[u8], field: usize) -> Option<Place> {
+        self.places.find(hash, |entry| self.has_id(entry, hash, id, field)).map(|entry| entry.place)
+    }
+
+    /// Notes the place of a document with `id`, in place of an older one.
+    pub(crate) fn put(&mut self, hash: u64, id: &[u8], field: usize, place: Place) {
+        let Buffer { blocks, places, .. } = self;
+        let is_same = |entry: &Entry| entry.hash == hash && id_of(blocks, entry.place, field) == Some(id);
+        match places.entry(hash, is_same, |entry| entry.hash) {
+            hashbrown::hash_table::Entry::Occupied(mut there) => there.get_mut().place = place,
+            hashbrown::hash_table::Entry::Vacant(free) => drop(free.insert(Entry { hash, place })),
+        }
+    }
+
+    fn has_id(&self, entry: &Entry, hash: u64, id: &[u8], field: usize) -> bool {
+        entry.hash == hash && id_of(&self.blocks, entry.place, field) == Some(id)
+    }
+
+    pub(crate) fn is_live(&self, place: Place) -> bool {
+        self.blocks.get(place.block as usize).is_some_and(|block| block.live.contains(place.doc))
+    }
+
+    /// Deletes a document. Returns whether it was live.
+    pub(crate) fn delete(&mut self, place: Place) -> bool {
+        self.blocks.get_mut(place.block as usize).is_some_and(|block| block.live.delete(place.doc))
+    }
+
+    /// The first number of a document in the field at place `field`.
+    pub(crate) fn number(&self, place: Place, field: usize) -> Option<i64> {
+        let block = self.blocks.get(place.block as usize)?;
+        block.docs.column(field)?.numbers(place.doc.get()).first().copied()
+    }
+}
+
+fn id_of(blocks: &[Block], place: Place, field: usize) -> Option<&[u8]> {
+    blocks.get(place.block as usize)?.docs.column(field)?.string(place.doc.get())
+}

@@ -1,0 +1,146 @@
+//! [`IdIndex`]: one look-up of ids over all segments of a store.
+//!
+//! A look-up by the segments' filters reads a cache line of each segment; a table of fingerprints reads one for all of
+//! them, and takes 5 to 8 bytes an id. A store that was opened begins with the filters, and fills the table once it was
+//! asked for enough ids that the table will pay. Readers in other processes never do.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use docvalues_reader::IdReader;
+use docvalues_terms::lookup::{IdLookup, IdStore, SegmentId, Upkeep};
+
+use super::segment::StoreSegment;
+use crate::error::Result;
+use crate::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A table is filled when one id was looked up for this many that it will have. Filling takes 55 ns an id, and saves about
+/// as much of each look-up for each four segments.
+const PAYS_AT: u64 = 8;
+
+/// A part that a snapshot does not have.
+const NO_PART: usize = usize::MAX;
+
+/// The table of a writer.
+#[derive(Default)]
+pub(crate) struct IdIndex {
+    table: IdStore<IdReader>,
+    /// The segments in the table, by their numbers.
+    members: Mutex<HashMap<u64, SegmentId>>,
+    /// How many ids were looked up without the table.
+    asked: AtomicU64,
+}
+
+/// A look-up over the segments of a snapshot.
+pub(crate) struct SnapshotIds {
+    pub(crate) lookup: Arc<IdLookup<IdReader>>,
+    /// The part of the snapshot at each place of the look-up.
+    parts: Vec<usize>,
+}
+
+impl SnapshotIds {
+    /// By the filters of the segments.
+    pub(crate) fn by_filters(segments: &[Arc<StoreSegment>]) -> Result<SnapshotIds> {
+        // The newest segment comes first in a look-up, and last in a snapshot.
+        let mut readers = Vec::with_capacity(segments.len());
+        for segment in segments.iter().rev() {
+            readers.push(segment.require_ids()?);
+        }
+        let lookup = Arc::new(IdLookup::new(readers));
+        Ok(SnapshotIds { lookup, parts: (0..segments.len()).rev().collect() })
+    }
+
+    /// The part at a place of the look-up, if the snapshot has it.
+    #[inline]
+    pub(crate) fn part(&self, place: usize) -> Option<usize> {
+        self.parts.get(place).copied().filter(|part| *part != NO_PART)
+    }
+}
+
+impl IdIndex {
+    /// The look-up over `segments` by the table, if it has all of them.
+    pub(crate) fn lookup(&self, segments: &[Arc<StoreSegment>]) -> Option<SnapshotIds> {
+        let members = self.members();
+        let mut parts = HashMap::with_capacity(segments.len());
+        for (part, segment) in segments.iter().enumerate() {
+            parts.insert(*members.get(&segment.number)?, part);
+        }
+        let lookup = self.table.snapshot();
+        let parts = lookup.segments().map(|(id, _)| parts.get(&id).copied().unwrap_or(NO_PART)).collect();
+        Some(SnapshotIds { lookup, parts })
+    }
+
+    /// Adds a segment that no snapshot has yet. O(its ids). If its ids are damaged, the look-up goes on by filters, and
+    /// reports it.
+    pub(crate) fn add(&self, segment: &StoreSegment) {
+        if let Ok(Some(ids)) = segment.ids()
+            && let Ok(id) = self.table.add(ids)
+        {
+            self.members().insert(segment.number, id);
+        }
+    }
+
+    /// Puts a merged segment in the place of those that it was made of.
+    pub(crate) fn replace(&self, old: &[u64], merged: &StoreSegment) {
+        let mut members = self.members();
+        let ids: Vec<SegmentId> = old.iter().filter_map(|number| members.remove(number)).collect();
+        // If the table lacks one of them, it cannot have the merged one, either: the next time, it is filled again.
+        if ids.len() == old.len()
+            && let Ok(Some(reader)) = merged.ids()
+            && let Ok(id) = self.table.replace(&ids, reader)
+        {
+            members.insert(merged.number, id);
+        } else {
+            let _ = self.table.remove(&ids);
+        }
+    }
+
+    /// Removes segments.
+    pub(crate) fn remove(&self, gone: &[u64]) {
+        let ids: Vec<SegmentId> = {
+            let mut members = self.members();
+            gone.iter().filter_map(|number| members.remove(number)).collect()
+        };
+        if !ids.is_empty() {
+            // They are members, so the table has them. This waits for segments that are being added.
+            let _ = self.table.remove(&ids);
+        }
+    }
+
+    /// Does up to `steps` steps of the table's upkeep, which frees memory after merges.
+    pub(crate) fn maintain(&self, steps: usize) -> Upkeep {
+        // A damaged segment is reported by the look-up.
+        self.table.maintain(steps).unwrap_or(Upkeep::Done)
+    }
+
+    /// The memory of the table, in bytes.
+    pub(crate) fn table_bytes(&self) -> usize {
+        self.table.snapshot().fingerprint_bytes()
+    }
+
+    /// Notes look-ups of `ids` ids by filters. Returns whether a table of all ids of `segments` would pay by now.
+    pub(crate) fn would_pay(&self, ids: usize, segments: &[Arc<StoreSegment>]) -> bool {
+        let asked = self.asked.fetch_add(ids as u64, Ordering::Relaxed) + ids as u64;
+        let there = segments.iter().map(|segment| u64::from(segment.segment.docs())).sum::<u64>();
+        asked.saturating_mul(PAYS_AT) >= there
+    }
+
+    /// Adds the segments that the table lacks, and removes others. O(ids).
+    pub(crate) fn fill(&self, segments: &[Arc<StoreSegment>]) {
+        let lacking: Vec<_> = {
+            let mut members = self.members();
+            let now: HashSet<u64> = segments.iter().map(|segment| segment.number).collect();
+            let gone: Vec<SegmentId> =
+                members.extract_if(|number, _| !now.contains(number)).map(|(_, id)| id).collect();
+            let _ = self.table.remove(&gone);
+            segments.iter().filter(|segment| !members.contains_key(&segment.number)).collect()
+        };
+        lacking.into_iter().for_each(|segment| self.add(segment));
+        self.asked.store(0, Ordering::Relaxed);
+    }
+
+    fn members(&self) -> MutexGuard<'_, HashMap<u64, SegmentId>> {
+        self.members.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

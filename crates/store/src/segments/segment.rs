@@ -1,0 +1,127 @@
+//! The files of segments: begun and opened.
+
+use std::ffi::OsStr;
+use std::ops::ControlFlow;
+use std::sync::{Arc, OnceLock};
+
+use docvalues_column::{ColumnSource as _, DocId, DocRange, OrdRange, Values};
+use docvalues_reader::{IdReader, Numeric, OpenOptions, Segment};
+use docvalues_storage::{Directory, NewFile, Spill};
+use docvalues_writer::{SegmentWriter, WriterOptions};
+
+use super::part_record::PartRecord;
+use crate::error::{Error, Result};
+use crate::files::{FileEntry, FileName};
+use crate::schema::{StoreSchema, id_options};
+use crate::versions::VersionField;
+
+/// An opened segment.
+#[derive(Clone, Debug)]
+pub(crate) struct StoreSegment {
+    pub(crate) number: u64,
+    pub(crate) file: FileEntry,
+    pub(crate) segment: Segment,
+    /// The record of where its documents go.
+    pub(crate) record: Arc<PartRecord>,
+    /// The column of versions, if the segment has one; opened when it is first needed.
+    versions: OnceLock<Option<Numeric>>,
+}
+
+impl StoreSegment {
+    /// Opens a segment that was written or committed.
+    pub(crate) fn open(
+        directory: &dyn Directory,
+        file: FileEntry,
+        options: OpenOptions,
+    ) -> Result<StoreSegment> {
+        let segment = open(directory, FileName::Segment(file.number), file, options)?;
+        let record = Arc::default();
+        Ok(StoreSegment { number: file.number, file, segment, record, versions: OnceLock::new() })
+    }
+
+    /// Reads all values, so that the first searches find their pages in memory and their checksums compared. O(values).
+    pub(crate) fn warm(&self) -> Result<()> {
+        let docs = DocRange::new(0, self.segment.docs());
+        for field in self.segment.fields()? {
+            let column = self.segment.column(&field.name)?;
+            match column.values() {
+                Values::Numbers(rows) => rows.scan(docs, &mut |_| ControlFlow::Continue(()))?,
+                Values::Bytes(rows) => rows.scan(docs, &mut |_| ControlFlow::Continue(()))?,
+                Values::Ords(rows, terms) => {
+                    rows.scan(docs, &mut |_| ControlFlow::Continue(()))?;
+                    let all = OrdRange::new(0, terms.term_count());
+                    terms.each_term(all, &mut |_, _| ControlFlow::Continue(()))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The version of a document.
+    pub(crate) fn version(&self, schema: &StoreSchema, doc: DocId) -> Result<Option<u64>> {
+        let Some((name, field)) = schema.version_field().zip(VersionField::of(schema)) else {
+            return Ok(None);
+        };
+        let versions = match self.versions.get() {
+            Some(versions) => versions,
+            None => {
+                let is_there = self.segment.fields()?.iter().any(|field| field.name == name);
+                let column = is_there.then(|| self.segment.stored(name)).transpose()?;
+                self.versions.get_or_init(|| column)
+            }
+        };
+        let stored = versions.as_ref().map(|versions| versions.get(doc)).transpose()?.flatten();
+        Ok(stored.and_then(|stored| field.version(stored)))
+    }
+
+    /// The index of its ids, which every segment of a store with ids has.
+    pub(crate) fn require_ids(&self) -> Result<Arc<IdReader>> {
+        self.ids()?.ok_or_else(|| {
+            let file = self.segment.file().to_owned();
+            Error::Damaged { file, what: "expected an index of ids, found none".to_owned() }
+        })
+    }
+
+    /// The index of its ids, if it has one.
+    pub(crate) fn ids(&self) -> Result<Option<Arc<IdReader>>> {
+        Ok(self.segment.ids()?.map(|ids| ids.reader().clone()))
+    }
+}
+
+/// Begins the file of segment `number`, with the fields, ids and order of the store.
+pub(crate) fn begin_segment(
+    directory: &Arc<dyn Directory>,
+    number: u64,
+    schema: &StoreSchema,
+    options: WriterOptions,
+) -> Result<SegmentWriter<NewFile>> {
+    let file = NewFile::create(directory.clone(), FileName::Segment(number).to_string())?;
+    let spill = Spill::in_directory(directory.clone());
+    let mut writer = SegmentWriter::to_new_file(file, Some(spill), schema.for_writer()?, options);
+    writer.sort_by(schema.sort().to_vec())?;
+    if let Some(id) = schema.id_field().and_then(|name| writer.schema().field(name)) {
+        writer.id_field(id, id_options())?;
+    }
+    Ok(writer)
+}
+
+/// Opens a file that must be the one that was committed.
+pub(crate) fn open(
+    directory: &dyn Directory,
+    name: FileName,
+    expected: FileEntry,
+    options: OpenOptions,
+) -> Result<Segment> {
+    let source = directory.open(OsStr::new(&name.to_string()))?;
+    let file = source.name().to_string();
+    if source.len() != expected.bytes {
+        let what = format!("expected {} bytes, found {}", expected.bytes, source.len());
+        return Err(Error::Damaged { file, what });
+    }
+    let segment = Segment::from_source(source, options)?;
+    if segment.id() != expected.id {
+        let what = format!("expected the content {:032x}, found {:032x}", expected.id, segment.id());
+        return Err(Error::Damaged { file, what });
+    }
+    Ok(segment)
+}

@@ -1,0 +1,293 @@
+//! [`Writer`]: the state of a store that is locked while it changes.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use docvalues_storage::Directory;
+
+use crate::batch::body::{Body, FrameBody};
+use crate::error::{Error, Result};
+use crate::files::{CommitFile, CommitInfo, FileEntry, FileName, Files, WriterLock, random_id};
+use crate::log::LogWriter;
+use crate::options::KeepCommits;
+use crate::read::Contents;
+use crate::schema::{SchemaEntry, StoreSchema};
+use crate::segments::{Block, Buffer, CommitState, IdIndex, Sealed, SegmentState};
+use crate::versions::Tombstones;
+
+/// The state of the writer.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    lock: Arc<WriterLock>,
+    pub(crate) schema: Arc<StoreSchema>,
+    /// From the oldest to the newest.
+    pub(crate) segments: Vec<SegmentState>,
+    pub(crate) deltas: Vec<FileEntry>,
+    /// Counts the sets of segments, so that look-ups know whether what they found still holds.
+    pub(crate) generation: u64,
+    /// The documents that were applied and are in no segment yet.
+    pub(crate) buffer: Buffer,
+    /// Those that are being written to a segment.
+    pub(crate) sealed: Option<Sealed>,
+    /// The log, and its number.
+    pub(crate) log: Option<Arc<LogWriter>>,
+    pub(crate) log_number: Option<u64>,
+    pub(crate) highest_version: u64,
+    /// Whether a document was given a version by the store.
+    pub(crate) assigns_versions: bool,
+    pub(crate) tombstones: Tombstones,
+    pub(crate) sequence: u64,
+    /// The last batch of changes of which the log has only a note.
+    last_unlogged: u64,
+    /// Follows from all batches so far: see [`FrameBody`].
+    pub(crate) history: u64,
+    pub(crate) files: Files,
+    /// The files of the commit that is being written.
+    pub(crate) committing: HashSet<FileName>,
+    /// The leader's files that a replica has, as long as no frame came after them: they are not sent again.
+    pub(crate) received: HashSet<FileName>,
+    pub(crate) keep: KeepCommits,
+    /// Whether the next commit replaces all deltas, because of what they have.
+    pub(crate) rewrites_deltas: bool,
+    /// As [`StoreOptions::remember_deletes`].
+    pub(crate) remember_deletes: u64,
+    /// The last commit, and its content.
+    pub(crate) commit: u64,
+    pub(crate) committed: CommitFile,
+    /// Counts changes. The last commit has those up to `committed_changes`.
+    pub(crate) changes: u64,
+    pub(crate) committed_changes: u64,
+    /// Whether there are changes since the last snapshot.
+    pub(crate) is_unpublished: bool,
+    /// The reason that nothing can be written any more.
+    pub(crate) poisoned: Option<String>,
+}
+
+impl Writer {
+    /// The writer of a commit that was opened.
+    pub(crate) fn new(
+        lock: Arc<WriterLock>,
+        files: Files,
+        state: CommitState,
+        remember_deletes: u64,
+    ) -> Writer {
+        let CommitState { number: commit, file: committed, segments, mut tombstones } = state;
+        tombstones.forget_before(committed.sequence.saturating_sub(remember_deletes));
+        Writer {
+            lock,
+            schema: Arc::new(committed.schema.clone()),
+            segments,
+            deltas: committed.deltas.clone(),
+            generation: 0,
+            buffer: Buffer::default(),
+            sealed: None,
+            log: None,
+            log_number: None,
+            highest_version: committed.highest_version,
+            assigns_versions: committed.assigns_versions,
+            tombstones,
+            sequence: committed.sequence,
+            last_unlogged: 0,
+            history: committed.history,
+            files,
+            committing: HashSet::new(),
+            received: HashSet::new(),
+            keep: committed.keep,
+            rewrites_deltas: false,
+            remember_deletes,
+            commit,
+            committed,
+            changes: 0,
+            committed_changes: 0,
+            is_unpublished: false,
+            poisoned: None,
+        }
+    }
+
+    /// The blocks of documents that are in no segment, in the order of the parts of a snapshot.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = &Block> {
+        let sealed = self.sealed.as_ref().map_or(&[][..], |sealed| &sealed.buffer.blocks);
+        sealed.iter().chain(&self.buffer.blocks)
+    }
+
+    /// What a snapshot is made of.
+    pub(crate) fn contents<'w>(&'w self, ids: Option<&'w IdIndex>) -> Contents<'w> {
+        Contents {
+            store: self.committed.id,
+            sequence: self.sequence,
+            commit: self.commit,
+            generation: self.generation,
+            schema: self.schema.clone(),
+            segments: &self.segments,
+            blocks: self.blocks().collect(),
+            ids,
+        }
+    }
+
+    /// Notes that there is something to publish and to commit. Returns the number of the batch of changes.
+    ///
+    /// The log only gets a frame that says so, and the caller must commit.
+    pub(crate) fn changed(&mut self) -> u64 {
+        let random = random_id(self.sequence);
+        // After a failure, the store is poisoned.
+        drop(self.applied(self.body_of(|schema| Body::Other(schema, random))));
+        self.last_unlogged = self.sequence;
+        self.sequence
+    }
+
+    /// The body of a frame with the schema; empty without a log.
+    fn body_of(&self, body: impl FnOnce(Vec<u8>) -> Body) -> FrameBody {
+        if self.log.is_none() {
+            return FrameBody::default();
+        }
+        FrameBody::of(&body(serde_json::to_vec(&SchemaEntry::from(&*self.schema)).unwrap_or_default()))
+    }
+
+    /// Counts a batch of changes, and puts its frame into the log, if there is one. Fails only if the log does, and poisons
+    /// the store.
+    pub(crate) fn applied(&mut self, body: FrameBody) -> Result<()> {
+        self.sequence += 1;
+        self.history = body.history_after(self.history);
+        self.rearranged();
+        let Some(log) = &self.log else { return Ok(()) };
+        let appended = log.append(self.sequence, self.history, body.into_bytes());
+        appended.map_err(|error| self.poison(error.poison_reason()))
+    }
+
+    /// Whether there are changes that neither the log nor a commit has.
+    pub(crate) fn has_unlogged(&self) -> bool {
+        self.log.is_some() && self.last_unlogged > self.committed.sequence
+    }
+
+    /// Changes the schema.
+    pub(crate) fn change_schema(
+        &mut self,
+        change: impl FnOnce(StoreSchema) -> Result<StoreSchema>,
+    ) -> Result<()> {
+        let schema = change((*self.schema).clone())?;
+        if schema != *self.schema {
+            self.schema = Arc::new(schema);
+            self.applied(self.body_of(Body::Fields))?;
+        }
+        Ok(())
+    }
+
+    /// Notes that there is something to publish and to commit, such as the same documents in other files.
+    pub(crate) fn rearranged(&mut self) {
+        self.changes += 1;
+        self.is_unpublished = true;
+    }
+
+    /// Sets the commits that are kept from the next one on.
+    pub(crate) fn keep_commits(&mut self, keep: KeepCommits) {
+        let keep = match keep {
+            KeepCommits::Newest(count) => KeepCommits::Newest(count.max(1)),
+            KeepCommits::Within(time) => KeepCommits::Within(Duration::from_secs(time.as_secs())),
+        };
+        if keep != self.keep {
+            self.keep = keep;
+            self.rearranged();
+        }
+    }
+
+    /// Notes that there are other segments than before.
+    pub(crate) fn segments_changed(&mut self) {
+        self.generation += 1;
+        self.is_unpublished = true;
+    }
+
+    /// The last commit.
+    pub(crate) fn info(&self) -> CommitInfo {
+        CommitInfo::of(self.commit, &self.committed)
+    }
+
+    /// Notes that a commit is durable.
+    pub(crate) fn committed_as(&mut self, number: u64, commit: CommitFile, changes: u64) {
+        (self.commit, self.committed, self.committed_changes) = (number, commit, changes);
+        self.committing.clear();
+        self.rewrites_deltas = false;
+        self.is_unpublished = true;
+    }
+
+    /// The number of the next file, which nothing ever had.
+    pub(crate) fn next_number(&mut self) -> u64 {
+        self.files.take_number()
+    }
+
+    /// Refuses changes that do not come from a leader.
+    pub(crate) fn require_leader(&self, directory: &dyn Directory) -> Result<()> {
+        match self.committed.is_replica {
+            true => Err(Error::IsReplica { folder: directory.path().display().to_string() }),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses a batch that was begun with other fields.
+    pub(crate) fn require_fields(&self, schema: &StoreSchema) -> Result<()> {
+        match std::ptr::eq(&*self.schema, schema) || self.schema.extends(schema) {
+            true => Ok(()),
+            false => {
+                Err(Error::Request("expected a batch of this store, found one with other fields".to_owned()))
+            }
+        }
+    }
+
+    /// The number of the next log, which a commit will name.
+    pub(crate) fn next_log(&mut self) -> u64 {
+        let number = self.next_number();
+        self.commits_file(FileName::Log(number));
+        number
+    }
+
+    /// Refuses to write if another process may have taken over the store.
+    pub(crate) fn require_lock(&mut self) -> Result<()> {
+        self.lock.require().map_err(|error| self.poison(error.poison_reason()))
+    }
+
+    /// Refuses everything from now on.
+    pub(crate) fn poison(&mut self, why: impl Into<String>) -> Error {
+        let why = why.into();
+        self.poisoned = Some(why.clone());
+        Error::Poisoned { why }
+    }
+
+    /// The result of a sync. After a failed one, the cache may show what the disk does not have, and a later sync does
+    /// not tell.
+    pub(crate) fn synced<T>(&mut self, synced: Result<T>) -> Result<T> {
+        if let Err(error) = &synced
+            && (is_failed_sync(error) || matches!(error, Error::Poisoned { .. }))
+        {
+            self.poison(error.poison_reason());
+        }
+        synced
+    }
+
+    /// Notes a file that the commit being written will name.
+    pub(crate) fn commits_file(&mut self, name: FileName) {
+        self.files.add(name);
+        self.committing.insert(name);
+    }
+
+    /// The names of all files in use: of the last commit, of the one being written, and those written since.
+    pub(crate) fn used(&self) -> HashSet<FileName> {
+        let mut used: HashSet<FileName> = self.committed.files().collect();
+        for state in &self.segments {
+            used.insert(FileName::Segment(state.number()));
+            if let Some(fold) = state.fold {
+                used.insert(FileName::Fold { segment: state.number(), number: fold.number });
+            }
+        }
+        for delta in &self.deltas {
+            used.insert(FileName::Delta(delta.number));
+        }
+        used.extend(&self.committing);
+        used.extend(&self.received);
+        used
+    }
+}
+
+fn is_failed_sync(error: &Error) -> bool {
+    use docvalues_storage::Step;
+    error.storage().is_some_and(|error| matches!(error.step(), Step::Sync | Step::SyncFolder))
+}

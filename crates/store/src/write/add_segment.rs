@@ -1,0 +1,217 @@
+//! [`NewSegment`]: segments that are built for a store, and copied into it.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read as _;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use docvalues_reader::Segment;
+use docvalues_storage::{Error as StorageError, NewFile, Step};
+use docvalues_writer::{Document, FieldId, FinishError, SegmentWriter};
+
+use crate::error::{Error, Result};
+use crate::files::{FileEntry, FileName};
+use crate::schema::StoreSchema;
+use crate::segments::{SegmentState, StoreSegment, begin_segment};
+use crate::store::{Store, Writer};
+
+/// Bytes that are copied at once.
+const COPIED: usize = 1 << 20;
+
+/// The result of adding a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Added {
+    /// The number of documents that were added.
+    pub docs: u32,
+    /// The number of older documents with the same ids, which were deleted.
+    pub replaced: u64,
+    /// The number of the batch of changes.
+    pub sequence: u64,
+}
+
+/// A segment that is being built for a store: [`Store::new_segment`].
+///
+/// Dropping it adds nothing.
+#[derive(Debug)]
+pub struct NewSegment<'s> {
+    store: &'s Store,
+    number: u64,
+    writer: SegmentWriter<NewFile>,
+}
+
+impl NewSegment<'_> {
+    /// The writer of the segment: to add fields, to set formats, to write batches.
+    ///
+    /// A field that the store does not have is added to its schema when the segment is finished. If it holds byte
+    /// strings of no declared [`BytesKind`](docvalues_writer::BytesKind), the values of this segment choose the kind for
+    /// the life of the store.
+    pub fn writer(&mut self) -> &mut SegmentWriter<NewFile> {
+        &mut self.writer
+    }
+
+    /// The field `name` of the store's schema.
+    ///
+    /// The id stays valid: it names the same field in every later batch, update and new segment of this store, also after
+    /// fields were added and the store was opened again. A segment that was begun before the field was added refuses it.
+    /// An id of another store may name another field here.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub fn field(&self, name: &str) -> Result<FieldId> {
+        let unknown =
+            || Error::Schema { field: name.to_owned(), why: "expected a field of the schema".to_owned() };
+        self.writer.schema().field(name).ok_or_else(unknown)
+    }
+
+    /// Begins a document: see [`SegmentWriter::document`].
+    pub fn document(&mut self) -> Document<'_> {
+        self.writer.document()
+    }
+
+    /// Writes the segment, and adds it to the store. Of documents with the same id, only the last one stays, and those
+    /// of older segments are deleted.
+    ///
+    /// # Errors
+    ///
+    /// If the segment cannot be written; nothing is added then.
+    pub fn finish(self) -> Result<Added> {
+        let NewSegment { store, number, writer } = self;
+        if writer.docs() == 0 {
+            return Ok(Added { docs: 0, replaced: 0, sequence: store.snapshot().sequence() });
+        }
+        let written = writer.finish().map_err(FinishError::into_error).map_err(Error::from);
+        store.change_and_commit(|writer| {
+            let file = FileEntry::of(number, &writer.synced(written)?);
+            store.add(writer, file)
+        })
+    }
+}
+
+impl Store {
+    /// Begins a segment with the fields, ids and order of the store.
+    ///
+    /// # Errors
+    ///
+    /// If its file cannot be created, or the store has a version field.
+    pub fn new_segment(&self) -> Result<NewSegment<'_>> {
+        let (schema, number) = self.change(|writer| {
+            writer.require_lock()?;
+            writer.require_leader(&*self.directory)?;
+            refuse_versions(&writer.schema)?;
+            Ok((writer.schema.clone(), writer.next_number()))
+        })?;
+        let writer = begin_segment(&self.directory, number, &schema, self.options.writer)?;
+        Ok(NewSegment { store: self, number, writer })
+    }
+
+    /// Copies the segment in the file `path` into the store, and adds it. Fields that the store does not have are
+    /// added to its schema.
+    ///
+    /// # Errors
+    ///
+    /// If the store has a version field; if the segment is damaged; if a field has another kind or type than in the
+    /// store; if it lacks the store's index of ids or its order; or if it cannot be copied.
+    pub fn add_segment(&self, path: impl AsRef<Path>) -> Result<Added> {
+        let path = path.as_ref();
+        let segment = Segment::open_with(path, self.options.open)?;
+        segment.verify()?;
+        refuse_versions(&self.schema())?;
+        self.snapshot().schema().with_segment(&segment.fields()?)?;
+        if segment.docs() == 0 {
+            return Ok(Added { docs: 0, replaced: 0, sequence: self.snapshot().sequence() });
+        }
+        let number = self.change(|writer| {
+            writer.require_lock()?;
+            writer.require_leader(&*self.directory)?;
+            Ok(writer.next_number())
+        })?;
+        let mut to = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;
+        copy(path, &mut to)?;
+        let file = FileEntry { number, bytes: to.written(), id: segment.id() };
+        let written = to.finish().map_err(Error::from);
+        self.change_and_commit(|writer| {
+            writer.synced(written)?;
+            self.add(writer, file)
+        })
+    }
+
+    /// Adds a segment whose file is complete.
+    fn add(&self, writer: &mut Writer, file: FileEntry) -> Result<Added> {
+        let name = FileName::Segment(file.number);
+        let added = self.add_to(writer, file);
+        // If the file cannot be removed, the next commit, or the next writer, tries again.
+        let stays = added.is_ok() || writer.require_lock().is_err();
+        if stays || self.directory.remove(OsStr::new(&name.to_string())).is_err() {
+            writer.files.add(name);
+        }
+        added
+    }
+
+    fn add_to(&self, writer: &mut Writer, file: FileEntry) -> Result<Added> {
+        let segment = StoreSegment::open(&*self.directory, file, self.options.open)?;
+        let schema = writer.schema.with_segment(&segment.segment.fields()?)?;
+        let (name, sort) = (segment.segment.file(), segment.segment.sort());
+        if !sort.starts_with(schema.sort()) {
+            let why = format!("{name}: expected the index sort of the store, found {sort:?}");
+            return Err(Error::Request(why));
+        }
+        let mut older = Vec::new();
+        if let Some(id_field) = schema.id_field() {
+            let ids = segment.segment.ids()?.filter(|ids| ids.field() == id_field);
+            let lacking =
+                || Error::Request(format!("{name}: expected an index of the ids \"{id_field}\", found none"));
+            let (ids, before) = (ids.ok_or_else(lacking)?, self.snapshot());
+            let (mut seeker, mut found) = (before.ids()?.lookup.seeker(), Ok(()));
+            ids.each(|id, _| match before.find_with(&mut seeker, id) {
+                Ok(address) => {
+                    older.extend(address);
+                    ControlFlow::Continue(())
+                }
+                Err(error) => {
+                    found = Err(error);
+                    ControlFlow::Break(())
+                }
+            })?;
+            found?;
+        }
+        let docs = segment.segment.docs();
+        writer.schema = Arc::new(schema);
+        let before = self.snapshot();
+        let older = writer.require(&before, &older)?;
+        for document in &older {
+            writer.delete_current(*document);
+        }
+        if self.snapshot().has_table() {
+            self.ids.add(&segment);
+        }
+        writer.segments.push(SegmentState::new(Arc::new(segment)));
+        writer.segments_changed();
+        Ok(Added { docs, replaced: older.len() as u64, sequence: writer.changed() })
+    }
+}
+
+/// Of documents with the same id in a segment the last one stays, whatever its version.
+fn refuse_versions(schema: &StoreSchema) -> Result<()> {
+    match schema.version_field() {
+        None => Ok(()),
+        Some(field) => Err(Error::Request(format!(
+            "expected a store without versions, found the version field \"{field}\": apply batches of documents instead"
+        ))),
+    }
+}
+
+/// Appends the bytes of a file.
+fn copy(path: &Path, to: &mut NewFile) -> Result<()> {
+    let error = |error| StorageError::new(Step::Open, path, error);
+    let mut from = File::open(path).map_err(error)?;
+    let mut bytes = vec![0; COPIED];
+    loop {
+        match from.read(&mut bytes).map_err(error)? {
+            0 => return Ok(()),
+            len => to.append(&bytes[..len])?,
+        }
+    }
+}
