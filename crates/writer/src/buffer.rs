@@ -15,14 +15,12 @@
 //! | `payload` | the bytes of an encoded section |
 //! | `remove_deleted` | a copy of a buffer without deleted documents |
 
-use docvalues_format::file::kind::LogicalType;
 use docvalues_storage::Spill;
 
-use crate::batch_rows::{BatchRows, Counted, Refused};
 use crate::dictionary_sample::Repeats;
 use crate::error::ErrorKind;
-use crate::input_column::InputColumn;
-use crate::intern::{Interner, index};
+use crate::index::index;
+use crate::intern::Interner;
 use crate::schema::{BytesKind, FieldSpec};
 
 pub(crate) use byte_strings::{ByteStrings, ByteStringsBuilder};
@@ -187,40 +185,6 @@ impl FieldBuffer {
         }
     }
 
-    /// Checks that a field of type `logical` can hold the values of `column`, and appends them. `rows` assigns them to
-    /// documents from `first` on. After an error, some values may have been appended.
-    pub(crate) fn append_column(
-        &mut self,
-        first: u32,
-        rows: &BatchRows<'_>,
-        column: &dyn InputColumn,
-        logical: LogicalType,
-        memory: &mut MemoryBudget,
-    ) -> Result<(), Refused> {
-        let Counted { docs, values } = rows.count()?;
-        let room = self.reserve(index(docs), values, memory);
-        let room = room.and_then(|()| self.presence.reserve(first..first + rows.docs, docs, memory));
-        room.map_err(|kind| (0, kind))?;
-        if !self.has_lists() {
-            self.presence.extend(first, rows);
-            return column.append_single(rows, logical, &mut self.values, memory);
-        }
-        rows.runs(|docs| {
-            column.check(rows, &docs, logical)?;
-            let refuse = |(place, kind)| (rows.doc(&docs, place), kind);
-            column.append(rows.places(&docs), &mut self.values, memory).map_err(refuse)?;
-            let len = |doc| rows.places(&(doc..doc + 1)).len();
-            let with_values = docs.filter(|&doc| len(doc) > 0);
-            with_values.clone().for_each(|doc| self.presence.insert(first + doc));
-            match &mut self.values {
-                Values::Numbers(numbers) => numbers.end(with_values.map(len)),
-                Values::Terms { ids, .. } => ids.end(with_values.map(len)),
-                Values::Strings(_) => {}
-            }
-            Ok(())
-        })
-    }
-
     /// Removes the values of document `doc` and of all after it. The field had `terms` distinct byte strings before
     /// `doc`.
     pub(crate) fn truncate(&mut self, doc: u32, terms: u32) {
@@ -237,7 +201,7 @@ impl FieldBuffer {
     }
 
     /// Whether the field is multi-valued.
-    fn has_lists(&self) -> bool {
+    pub(crate) fn has_lists(&self) -> bool {
         match &self.values {
             Values::Numbers(numbers) => numbers.are_lists(),
             Values::Strings(_) => false,

@@ -15,7 +15,8 @@ use docvalues_terms::hash::hash;
 use crate::buffer::{FieldBuffer, Items, MemoryBudget, PresenceBuffer, Scratch, StringBuffer, Values};
 use crate::encode::Encoder;
 use crate::error::ErrorKind;
-use crate::intern::{Interner, index};
+use crate::index::index;
+use crate::intern::Interner;
 use crate::schema::{BytesKind, FieldSpec};
 
 /// The number of values that decide.

@@ -12,12 +12,13 @@ use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::field_buffers::FieldBuffers;
 use crate::file_writer::{Append, FileWriter};
+use crate::index::index;
 use crate::index_sort::DocMap;
-use crate::intern::index;
 use crate::live_set::LiveSet;
+use crate::options::WriterOptions;
 use crate::parallel;
 use crate::schema::FieldSpec;
-use crate::segment_writer::{Documents, SegmentWriter, WriterOptions};
+use crate::segment_writer::{Documents, SegmentWriter};
 use crate::sort_keys::{self, PreparedColumn};
 use crate::sorted_ids::{self, OrderedIds};
 use crate::summary::Summary;
@@ -156,6 +157,17 @@ impl<T: Target> SegmentWriter<T> {
             }
             Err(error) => Err(FinishError(Box::new((error, Some(self))))),
         }
+    }
+}
+
+impl SegmentWriter<Vec<u8>> {
+    /// As [`finish`](Self::finish), but returns only the bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Self::finish).
+    pub fn finish_bytes(self) -> Result<Vec<u8>, FinishError<Vec<u8>>> {
+        self.finish().map(|(bytes, _)| bytes)
     }
 }
 

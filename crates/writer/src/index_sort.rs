@@ -25,7 +25,7 @@ mod tests;
 
 use crate::buffer::{PresenceBuffer, SpillBudget, SpillVec, SpillVecReader};
 use crate::error::ErrorKind;
-use crate::intern::index;
+use crate::index::index;
 
 use crate::external_sort::doc_records::ExternalSorter;
 use key_codes::KeyCodes;

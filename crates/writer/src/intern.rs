@@ -8,6 +8,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use crate::buffer::MemoryBudget;
 use crate::error::ErrorKind;
 use crate::external_sort::term_runs::TermRun;
+use crate::index::index;
 
 /// Byte strings in one buffer, numbered from 0.
 #[derive(Debug, Default)]
@@ -274,11 +275,6 @@ fn sort(order: &mut [(u64, u32)], strings: &Strings) {
 /// The key of a sort by both, in one number.
 fn head_and_id(&(head, id): &(u64, u32)) -> u128 {
     u128::from(head) << 32 | u128::from(id)
-}
-
-/// Converts a `u32` to an index.
-pub(crate) fn index(id: u32) -> usize {
-    usize::try_from(id).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

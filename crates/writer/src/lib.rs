@@ -36,6 +36,7 @@
 pub mod arrow;
 mod batch_rows;
 mod buffer;
+mod check_value;
 mod column_batch;
 mod column_statistics;
 mod dictionary_sample;
@@ -47,11 +48,13 @@ mod external_sort;
 mod field_buffers;
 mod file_writer;
 mod finish;
+mod index;
 mod index_sort;
 mod input_column;
 mod intern;
 mod live_set;
 mod merge;
+mod options;
 mod parallel;
 mod plain;
 mod schema;
@@ -63,6 +66,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 
+pub use check_value::MAX_VALUE;
 pub use column_batch::ColumnBatch;
 pub use document::Document;
 pub use docvalues_format::binary::Compression;
@@ -73,10 +77,10 @@ pub use docvalues_storage::{AtomicFile, Error as StorageError, NewFile, Spill, S
 pub use docvalues_terms::build::{Duplicates, IdOptions};
 pub use docvalues_terms::ids::Form as IdForm;
 pub use error::{Error, ErrorKind, Result};
-pub use field_buffers::MAX_VALUE;
 pub use finish::FinishError;
 pub use merge::{MergeProgress, Merger};
+pub use options::WriterOptions;
 pub use schema::{BytesKind, FieldId, FieldSpec, MAX_FORMAT, Schema};
-pub use segment_writer::{SegmentWriter, WriterOptions};
+pub use segment_writer::SegmentWriter;
 pub use summary::{ColumnSummary, IdsSummary, Summary};
 pub use target::{Stream, Target};

@@ -10,7 +10,7 @@ use crate::buffer::{FieldBuffer, FixedWidth, Items, Values};
 use crate::column_batch::ColumnBatch;
 use crate::error::{ErrorKind, Result};
 use crate::field_buffers::FieldBuffers;
-use crate::intern::index;
+use crate::index::index;
 use crate::segment_writer::SegmentWriter;
 
 impl SegmentWriter<Vec<u8>> {

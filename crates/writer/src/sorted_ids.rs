@@ -22,8 +22,9 @@ use crate::encode::{drain, encode_numbers};
 use crate::error::{Error, ErrorKind, Result};
 use crate::external_sort::string_runs::{self, KWayMerge, NumberedString, RunReader};
 use crate::file_writer::FileWriter;
+use crate::index::index;
 use crate::index_sort::DocMap;
-use crate::intern::{Strings, index, sorted};
+use crate::intern::{Strings, sorted};
 use crate::live_set::LiveSet;
 use crate::summary::Summary;
 

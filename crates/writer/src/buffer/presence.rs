@@ -13,7 +13,7 @@ use docvalues_format::presence::{self, Presence};
 use super::memory_budget::MemoryBudget;
 use crate::batch_rows::BatchRows;
 use crate::error::ErrorKind;
-use crate::intern::index;
+use crate::index::index;
 
 /// The documents that have a value.
 #[derive(Debug, Default)]

@@ -9,7 +9,8 @@ use super::{FieldBuffer, FixedWidth, Items, MemoryBudget, Values};
 use crate::error::ErrorKind;
 use crate::external_sort::string_runs::{NumberedString, RunReader};
 use crate::external_sort::term_runs::TermRun;
-use crate::intern::{Strings, index};
+use crate::index::index;
+use crate::intern::Strings;
 use crate::live_set::LiveSet;
 use crate::schema::FieldSpec;
 

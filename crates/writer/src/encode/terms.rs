@@ -8,7 +8,8 @@ use crate::buffer::{ByteStrings, Items, Payload, SpillVec, payloads};
 use crate::error::ErrorKind;
 use crate::external_sort::term_runs::{self, Ords};
 use crate::external_sort::unsorted_terms::UnsortedTerms;
-use crate::intern::{Interner, Strings, index, sorted};
+use crate::index::index;
+use crate::intern::{Interner, Strings, sorted};
 
 impl Encoder<'_> {
     /// Sorts the `terms` of a field, and maps the `ids` of documents to ords.

@@ -10,7 +10,7 @@ use std::collections::binary_heap::PeekMut;
 
 use crate::buffer::{CHUNK_LEN, FixedWidth as _, Scratch, ScratchWriter};
 use crate::error::ErrorKind;
-use crate::intern::index;
+use crate::index::index;
 
 /// The bytes before a string: number and length.
 const HEAD: usize = 8;

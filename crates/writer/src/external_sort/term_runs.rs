@@ -19,7 +19,8 @@ use crate::dictionary_writer::DictionaryWriter;
 use crate::error::ErrorKind;
 use crate::external_sort::string_runs;
 use crate::external_sort::unsorted_terms::{UnsortedRun, UnsortedTerms};
-use crate::intern::{Strings, index};
+use crate::index::index;
+use crate::intern::Strings;
 
 /// A run: the terms of the interner when it was spilled, sorted.
 #[derive(Debug)]

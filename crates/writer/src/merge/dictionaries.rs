@@ -11,11 +11,11 @@ use super::loser_tree::{LoserTree, OffsetValueCode};
 use super::plan::{MergedColumn, SourceColumn};
 use super::read_columns::MISFIT;
 use crate::buffer::{CHUNK_LEN, FieldBuffer, MemoryBudget, Payload, Scratch, Values};
+use crate::check_value::check_bytes;
 use crate::dictionary_writer::DictionaryWriter;
 use crate::error::ErrorKind;
 use crate::external_sort::term_runs::Ords;
-use crate::field_buffers::check_bytes;
-use crate::intern::index;
+use crate::index::index;
 
 /// The ord map of each source. (Lucene: `OrdinalMap`.)
 #[derive(Debug, Default)]

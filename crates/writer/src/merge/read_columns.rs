@@ -11,11 +11,11 @@ use super::dictionaries::OrdMaps;
 use super::plan::{MergedColumn, SourceColumn};
 use super::type_promotion::Promotion;
 use crate::buffer::{self, FieldBuffer, MemoryBudget};
+use crate::check_value::check_bytes;
 use crate::encode::OrdValues;
 use crate::error::ErrorKind;
-use crate::field_buffers::check_bytes;
+use crate::index::index;
 use crate::input_column::{Bytes, InputColumn as _};
-use crate::intern::index;
 use crate::schema::BytesKind;
 use crate::sort_keys::PreparedColumn;
 
