@@ -11,36 +11,44 @@
 //! | `scratch` | byte ranges of the temporary file |
 //! | `items` | one number a document, or lists, over `spill_vec` |
 //! | `byte_strings`, `string_buffer` | byte strings with offsets; the same while they are added |
+//! | `strings`, `intern` | byte strings in one buffer; distinct ones with ids |
+//! | `string_runs`, `term_run` | sorted byte strings in the temporary file; the terms of an interner there |
+//! | `repeats` | whether byte strings are interned |
 //! | `presence` | the documents that have a value |
 //! | `payload` | the bytes of an encoded section |
-//! | `remove_deleted` | a copy of a buffer without deleted documents |
 
 use docvalues_storage::Spill;
 
-use crate::dictionary_sample::Repeats;
 use crate::error::ErrorKind;
 use crate::index::index;
-use crate::intern::Interner;
 use crate::schema::{BytesKind, FieldSpec};
 
 pub(crate) use byte_strings::{ByteStrings, ByteStringsBuilder};
+pub(crate) use intern::{INTERN_BATCH, Interner};
 pub(crate) use items::{Items, ascending, distinct};
 pub(crate) use memory_budget::{MemoryBudget, SpillBudget, large_in_huge_pages};
 pub(crate) use payload::{Payload, payloads};
 pub(crate) use presence::PresenceBuffer;
+pub(crate) use repeats::{Repeats, SAMPLE};
 pub(crate) use scratch::{CHUNK_LEN, Scratch, ScratchWriter};
 pub(crate) use spill_vec::{FixedWidth, SpillVec, SpillVecReader};
 pub(crate) use string_buffer::StringBuffer;
+pub(crate) use strings::{Strings, sorted};
+pub(crate) use term_run::TermRun;
 
 mod byte_strings;
+mod intern;
 mod items;
 mod memory_budget;
 mod payload;
 mod presence;
-mod remove_deleted;
+mod repeats;
 mod scratch;
 mod spill_vec;
 mod string_buffer;
+pub(crate) mod string_runs;
+mod strings;
+mod term_run;
 
 /// The values of one field.
 #[derive(Debug)]
@@ -176,6 +184,17 @@ impl FieldBuffer {
         }
     }
 
+    /// Replaces interned values, which are in memory, by byte strings. After an error, nothing has changed.
+    pub(crate) fn keep_as_they_are(&mut self, memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
+        let Values::Terms { ids, terms } = &self.values else { return Ok(()) };
+        let (mut strings, mut used) = (StringBuffer::default(), MemoryBudget::new(memory.left()));
+        ids.values.in_memory.iter().try_for_each(|&id| strings.push(terms.get(id), &mut used))?;
+        memory.charge(used.used())?;
+        memory.release(self.heap());
+        self.values = Values::Strings(strings);
+        Ok(())
+    }
+
     /// Ends the list of the current document, in a multi-valued field.
     pub(crate) fn end_document(&mut self) {
         match &mut self.values {
@@ -198,6 +217,11 @@ impl FieldBuffer {
                 interner.truncate(terms);
             }
         }
+    }
+
+    /// Whether the field has enough values to decide whether they repeat.
+    pub(crate) fn is_sample_due(&self) -> bool {
+        self.repeats == Repeats::Unknown && self.presence.count() >= SAMPLE
     }
 
     /// Whether the field is multi-valued.

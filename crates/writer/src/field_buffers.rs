@@ -13,6 +13,7 @@ use docvalues_storage::Spill;
 use crate::batch_rows::BatchRows;
 use crate::buffer::{FieldBuffer, MemoryBudget};
 use crate::check_value::{check_bytes, check_number};
+use crate::encode::sample;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input_column::{self, InputColumn};
 use crate::schema::{BytesKind, FieldId, FieldSpec, Schema};
@@ -240,7 +241,7 @@ impl FieldBuffers {
         if self.sample_due && self.touched.is_empty() {
             self.sample_due = false;
             for ((_, spec), buffer) in self.schema.iter().zip(&mut self.buffers) {
-                let sampled = buffer.sample(spec, &mut self.memory);
+                let sampled = sample::sample(buffer, spec, &mut self.memory);
                 sampled.map_err(|kind| Error::new(kind).of(spec.name()).in_doc(self.docs))?;
             }
         }

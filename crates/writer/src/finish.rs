@@ -17,6 +17,7 @@ use crate::index_sort::DocMap;
 use crate::live_set::LiveSet;
 use crate::options::WriterOptions;
 use crate::parallel;
+use crate::remove_deleted;
 use crate::schema::FieldSpec;
 use crate::segment_writer::{Documents, SegmentWriter};
 use crate::sort_keys::{self, PreparedColumn};
@@ -217,7 +218,7 @@ impl Documents {
         for (spec, mut buffer) in schema.into_fields().into_iter().zip(buffers) {
             let named = |kind| Error::from(kind).of(spec.name());
             if !live.is_all() {
-                buffer = buffer.retain(&spec, &live, &spill_budget).map_err(named)?;
+                buffer = remove_deleted::retain(buffer, &spec, &live, &spill_budget).map_err(named)?;
             }
             let mut prepared = PreparedColumn::Buffered(buffer);
             if keys.iter().any(|key| key.column == spec.name()) {

@@ -3,7 +3,7 @@
 //! ```text
 //! codes      the values of the sort columns, packed into one number a document  key_codes
 //!   |
-//! records    code and document, 16 bytes: sorted, externally if there are many   external_sort::doc_records
+//! records    code and document, 16 bytes: sorted, externally if there are many   doc_records
 //!   |
 //! doc map    the new number of each document                                    DocMap
 //!   |
@@ -16,6 +16,8 @@
 //! new index, to the window of the result that contains it. The second assembles the windows in memory, one after the
 //! other. Looking up the values in their new order would take a random read for each.
 
+mod check_keys;
+mod doc_records;
 mod key_codes;
 mod permutation;
 mod permute_presence;
@@ -27,7 +29,8 @@ use crate::buffer::{PresenceBuffer, SpillBudget, SpillVec, SpillVecReader};
 use crate::error::ErrorKind;
 use crate::index::index;
 
-use crate::external_sort::doc_records::ExternalSorter;
+pub(crate) use check_keys::check_keys;
+use doc_records::ExternalSorter;
 use key_codes::KeyCodes;
 pub(crate) use key_codes::{KeyColumn, KeyValues};
 pub(crate) use permutation::Permutation;

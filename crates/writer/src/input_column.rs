@@ -7,11 +7,10 @@ use docvalues_format::bits;
 use docvalues_format::file::kind::{LogicalType, from_f64, from_u64};
 
 use crate::batch_rows::{BatchRows, Counted, Refused, span};
-use crate::buffer::{FieldBuffer, MemoryBudget, Values};
+use crate::buffer::{FieldBuffer, INTERN_BATCH, Interner, MemoryBudget, Values};
 use crate::check_value::{MAX_VALUE, check_bytes, check_number};
 use crate::error::ErrorKind;
 use crate::index::index;
-use crate::intern::{INTERN_BATCH, Interner};
 
 /// The values of a column as the caller passes them.
 pub(crate) trait InputColumn {

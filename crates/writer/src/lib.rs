@@ -7,7 +7,7 @@
 //!   |                columns of a batch, checked and copied               batch_rows, input_column
 //!   |                Arrow record batches                                 arrow
 //! field buffers    values by field, within a memory budget; what exceeds  field_buffers, buffer, intern
-//!   |              it goes to a temporary file                            external_sort
+//!   |              it goes to a temporary file                            buffer
 //!   |   finish
 //! index sort       optional: the new order of the documents               sort_keys, index_sort
 //!   |
@@ -38,25 +38,21 @@ mod batch_rows;
 mod buffer;
 mod check_value;
 mod column_batch;
-mod column_statistics;
-mod dictionary_sample;
-mod dictionary_writer;
 mod document;
 mod encode;
 mod error;
-mod external_sort;
 mod field_buffers;
 mod file_writer;
 mod finish;
 mod index;
 mod index_sort;
 mod input_column;
-mod intern;
 mod live_set;
 mod merge;
 mod options;
 mod parallel;
 mod plain;
+mod remove_deleted;
 mod schema;
 mod segment_writer;
 mod sort_keys;

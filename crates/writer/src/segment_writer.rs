@@ -14,10 +14,10 @@ use crate::document::Document;
 use crate::error::{Error, ErrorKind, Result};
 use crate::field_buffers::FieldBuffers;
 use crate::index::index;
+use crate::index_sort::check_keys;
 use crate::live_set::LiveSet;
 use crate::options::WriterOptions;
 use crate::schema::{FieldId, FieldSpec, Schema};
-use crate::sort_keys;
 use crate::target::Stream;
 
 /// Writes a segment: to a file, in memory (`SegmentWriter<Vec<u8>>`), or to a stream (`SegmentWriter<Stream<W>>`).
@@ -100,7 +100,7 @@ impl Documents {
     /// Sets the index sort, if `keys` are good.
     fn sort_by(&mut self, keys: Vec<SortKey>) -> Result<()> {
         let schema = &self.fields.schema;
-        sort_keys::check(&keys, |name| schema.get(schema.field(name)?))?;
+        check_keys(&keys, |name| schema.get(schema.field(name)?))?;
         self.sort = keys;
         Ok(())
     }

@@ -8,7 +8,7 @@ use docvalues_column::{
 use docvalues_storage::Spill;
 
 use super::dictionaries::OrdMaps;
-use super::plan::{MergedColumn, SourceColumn};
+use super::plan::{MISFIT, MergedColumn, SourceColumn};
 use super::type_promotion::Promotion;
 use crate::buffer::{self, FieldBuffer, MemoryBudget};
 use crate::check_value::check_bytes;
@@ -128,9 +128,6 @@ struct MergedBuffer<'a> {
     /// The live documents of the current batch, as ranges of indices.
     live: Vec<Range<usize>>,
 }
-
-/// The error for rows that do not match the column's kind.
-pub(super) const MISFIT: ErrorKind = ErrorKind::Disorder("values of a document");
 
 impl MergedBuffer<'_> {
     /// Scans all documents of a source. `push` appends the rows of consecutive live documents to the buffer.

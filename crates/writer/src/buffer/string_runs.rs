@@ -8,7 +8,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use crate::buffer::{CHUNK_LEN, FixedWidth as _, Scratch, ScratchWriter};
+use super::scratch::{CHUNK_LEN, Scratch, ScratchWriter};
+use super::spill_vec::FixedWidth as _;
 use crate::error::ErrorKind;
 use crate::index::index;
 
