@@ -4,8 +4,11 @@
 //! starts from slices. Adding a value either succeeds or changes nothing. [`FieldBuffer::truncate`] rolls back the
 //! values of uncommitted documents.
 //!
+//! Buffers do not know where values come from, how documents are sorted, and how columns are encoded.
+//!
 //! | module | contents |
 //! | --- | --- |
+//! | `batch_rows` | which values of a batch are those of a document |
 //! | `memory_budget` | memory accounting, and when to spill |
 //! | `spill_vec` | numbers, with a prefix on disk if they spilled |
 //! | `scratch` | byte ranges of the temporary file |
@@ -23,6 +26,7 @@ use crate::error::ErrorKind;
 use crate::index::index;
 use crate::schema::{BytesKind, FieldSpec};
 
+pub(crate) use batch_rows::{BatchRows, Counted, Refused, Validity, span};
 pub(crate) use byte_strings::{ByteStrings, ByteStringsBuilder};
 pub(crate) use intern::{INTERN_BATCH, Interner};
 pub(crate) use items::{Items, ascending, distinct};
@@ -36,6 +40,7 @@ pub(crate) use string_buffer::StringBuffer;
 pub(crate) use strings::{Strings, sorted};
 pub(crate) use term_run::TermRun;
 
+mod batch_rows;
 mod byte_strings;
 mod intern;
 mod items;

@@ -2,6 +2,17 @@
 //!
 //! The result depends only on the values in document order: not on how they were added, nor on the order in which byte
 //! strings first occurred. So equal input gives equal bytes.
+//!
+//! An encoder knows buffers and the new order of the documents. It does not know where values come from, nor where
+//! sections go.
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | `sample` | whether byte strings are interned: the encoder's sizes for the first values decide |
+//! | `terms` | dictionary or binary column |
+//! | `term_ords`, `unsorted_terms` | runs of terms merged into a dictionary; their terms in id order |
+//! | `dictionary_writer` | a dictionary of sorted terms |
+//! | `numbers`, `statistics` | numbers; their statistics, from the first pass |
 
 mod dictionary_writer;
 mod numbers;
@@ -30,8 +41,8 @@ use crate::buffer::{
     StringBuffer, payloads,
 };
 use crate::error::ErrorKind;
-use crate::index_sort::{DocMap, Permutation};
 use crate::schema::FieldSpec;
+use crate::sort::{DocMap, Permutation};
 
 pub(crate) use dictionary_writer::DictionaryWriter;
 use numbers::with_on_disk;

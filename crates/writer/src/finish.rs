@@ -10,18 +10,17 @@ use docvalues_terms::build::{Duplicates, IdOptions};
 use crate::buffer::SpillBudget;
 use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::field_buffers::FieldBuffers;
-use crate::file_writer::{Append, FileWriter};
+use crate::file::prepared_column::{self, PreparedColumn};
+use crate::file::sorted_ids::{self, OrderedIds};
+use crate::file::{Append, FileWriter, remove_deleted};
 use crate::index::index;
-use crate::index_sort::DocMap;
+use crate::input::FieldBuffers;
 use crate::live_set::LiveSet;
 use crate::options::WriterOptions;
 use crate::parallel;
-use crate::remove_deleted;
 use crate::schema::FieldSpec;
 use crate::segment_writer::{Documents, SegmentWriter};
-use crate::sort_keys::{self, PreparedColumn};
-use crate::sorted_ids::{self, OrderedIds};
+use crate::sort::DocMap;
 use crate::summary::Summary;
 use crate::target::Target;
 
@@ -227,7 +226,7 @@ impl Documents {
             columns.push((spec, prepared));
         }
         columns.sort_unstable_by(|a, b| a.0.name().cmp(b.0.name()));
-        let doc_map = sort_keys::doc_map(&columns, &keys, &encoder, &spill_budget)?;
+        let doc_map = prepared_column::doc_map(&columns, &keys, &encoder, &spill_budget)?;
         if let Some(moved) = moved {
             let mut old = live.iter();
             DocMap::each_place(doc_map.as_ref(), docs, |_, place| {

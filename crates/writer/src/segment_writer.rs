@@ -9,15 +9,13 @@ use docvalues_format::id::DocId;
 use docvalues_storage::{AtomicFile, NewFile, Spill};
 use docvalues_terms::build::IdOptions;
 
-use crate::column_batch::ColumnBatch;
-use crate::document::Document;
 use crate::error::{Error, ErrorKind, Result};
-use crate::field_buffers::FieldBuffers;
 use crate::index::index;
-use crate::index_sort::check_keys;
+use crate::input::{ColumnBatch, Document, FieldBuffers};
 use crate::live_set::LiveSet;
 use crate::options::WriterOptions;
 use crate::schema::{FieldId, FieldSpec, Schema};
+use crate::sort::check_keys;
 use crate::target::Stream;
 
 /// Writes a segment: to a file, in memory (`SegmentWriter<Vec<u8>>`), or to a stream (`SegmentWriter<Stream<W>>`).

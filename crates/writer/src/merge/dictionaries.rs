@@ -10,10 +10,10 @@ use docvalues_storage::Spill;
 use super::loser_tree::{LoserTree, OffsetValueCode};
 use super::plan::{MISFIT, MergedColumn, SourceColumn};
 use crate::buffer::{CHUNK_LEN, FieldBuffer, MemoryBudget, Payload, Scratch, Values};
-use crate::check_value::check_bytes;
 use crate::encode::{DictionaryWriter, Ords};
 use crate::error::ErrorKind;
 use crate::index::index;
+use crate::input::check_bytes;
 
 /// The ord map of each source. (Lucene: `OrdinalMap`.)
 #[derive(Debug, Default)]

@@ -11,11 +11,11 @@ use super::{MergeOptions, Source};
 use crate::buffer::SpillBudget;
 use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::index_sort::{DocMap, check_keys};
+use crate::file::prepared_column;
+use crate::file::sorted_ids::OrderedIds;
 use crate::live_set::LiveSet;
 use crate::schema::{BytesKind, FieldSpec, Schema};
-use crate::sort_keys;
-use crate::sorted_ids::OrderedIds;
+use crate::sort::{DocMap, check_keys};
 
 /// A checked merge.
 pub(super) struct Plan<'a> {
@@ -100,8 +100,9 @@ impl<'a> Plan<'a> {
             let numbers = read.and_then(|values| values.into_numbers(&column.spec, encoder, spill_budget));
             compared.push((key, numbers.map_err(|kind| column.refuse(kind))?));
         }
-        let keys =
-            compared.iter().map(|(key, (presence, numbers))| sort_keys::compared(key, presence, &**numbers));
+        let keys = compared
+            .iter()
+            .map(|(key, (presence, numbers))| prepared_column::compared(key, presence, &**numbers));
         Ok(DocMap::new(self.docs, &keys.collect::<Vec<_>>(), spill_budget)?)
     }
 

@@ -11,13 +11,12 @@ use super::dictionaries::OrdMaps;
 use super::plan::{MISFIT, MergedColumn, SourceColumn};
 use super::type_promotion::Promotion;
 use crate::buffer::{self, FieldBuffer, MemoryBudget};
-use crate::check_value::check_bytes;
 use crate::encode::OrdValues;
 use crate::error::ErrorKind;
+use crate::file::prepared_column::PreparedColumn;
 use crate::index::index;
-use crate::input_column::{Bytes, InputColumn as _};
+use crate::input::{Bytes, InputColumn as _, check_bytes};
 use crate::schema::BytesKind;
-use crate::sort_keys::PreparedColumn;
 
 impl MergedColumn<'_> {
     /// Reads the column of all sources, and merges their dictionaries.

@@ -2,8 +2,8 @@
 
 use docvalues_column::{LogicalType, promotion};
 
-use crate::check_value::check_number;
 use crate::error::ErrorKind;
+use crate::input::check_number;
 
 /// A conversion of stored numbers from a source's type to that of the merged column.
 #[derive(Clone, Copy)]

@@ -3,16 +3,16 @@
 use docvalues_format::binary::Values as _;
 use docvalues_format::file::sort::SortKey;
 
+use super::sorted_ids::{self, OrderedIds};
 use crate::buffer::{
     ByteStrings, FieldBuffer, Interner, Items, MemoryBudget, PresenceBuffer, SpillBudget, SpillVec, Values,
 };
 use crate::encode::{Encoded, Encoder, OrdValues, sample};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::index;
-use crate::index_sort::{DocMap, KeyColumn, KeyValues};
 use crate::live_set::LiveSet;
 use crate::schema::FieldSpec;
-use crate::sorted_ids::{self, OrderedIds};
+use crate::sort::{DocMap, KeyColumn, KeyValues};
 
 /// A field before it is encoded.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl PreparedColumn {
         Ok((presence, Box::new(ords)))
     }
 
-    /// Its values as ids: see [`ids::in_order`].
+    /// Its values as ids: see [`sorted_ids::sort`].
     pub(crate) fn ids(
         &self,
         live: &LiveSet,

@@ -6,9 +6,10 @@ use std::ops::Range;
 use docvalues_format::bits;
 use docvalues_format::file::kind::{LogicalType, from_f64, from_u64};
 
-use crate::batch_rows::{BatchRows, Counted, Refused, span};
-use crate::buffer::{FieldBuffer, INTERN_BATCH, Interner, MemoryBudget, Values};
-use crate::check_value::{MAX_VALUE, check_bytes, check_number};
+use super::check_value::{MAX_VALUE, check_bytes, check_number};
+use crate::buffer::{
+    BatchRows, Counted, FieldBuffer, INTERN_BATCH, Interner, MemoryBudget, Refused, Values, span,
+};
 use crate::error::ErrorKind;
 use crate::index::index;
 

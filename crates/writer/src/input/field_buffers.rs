@@ -10,12 +10,11 @@ use docvalues_format::file::kind::LogicalType;
 use docvalues_format::id::MAX_DOCS;
 use docvalues_storage::Spill;
 
-use crate::batch_rows::BatchRows;
-use crate::buffer::{FieldBuffer, MemoryBudget};
-use crate::check_value::{check_bytes, check_number};
+use super::check_value::{check_bytes, check_number};
+use super::input_column::{self, InputColumn};
+use crate::buffer::{BatchRows, FieldBuffer, MemoryBudget};
 use crate::encode::sample;
 use crate::error::{Error, ErrorKind, Result};
-use crate::input_column::{self, InputColumn};
 use crate::schema::{BytesKind, FieldId, FieldSpec, Schema};
 
 /// The type of a value that a caller adds, and the fields that take it.
