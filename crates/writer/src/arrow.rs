@@ -35,9 +35,8 @@ use arrow_schema::Schema as ArrowSchema;
 use docvalues_format::file::kind::LogicalType;
 use docvalues_format::id::{DocId, MAX_DOCS};
 
-use crate::column_batch::ColumnBatch;
 use crate::error::{Error, ErrorKind, Result};
-use crate::field_buffers::FieldBuffers;
+use crate::input::{ColumnBatch, FieldBuffers};
 use crate::schema::{FieldId, FieldSpec, Schema};
 use crate::segment_writer::SegmentWriter;
 

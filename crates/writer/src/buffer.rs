@@ -4,45 +4,56 @@
 //! starts from slices. Adding a value either succeeds or changes nothing. [`FieldBuffer::truncate`] rolls back the
 //! values of uncommitted documents.
 //!
+//! Buffers do not know where values come from, how documents are sorted, and how columns are encoded.
+//!
 //! | module | contents |
 //! | --- | --- |
+//! | `batch_rows` | which values of a batch are those of a document |
 //! | `memory_budget` | memory accounting, and when to spill |
 //! | `spill_vec` | numbers, with a prefix on disk if they spilled |
 //! | `scratch` | byte ranges of the temporary file |
 //! | `items` | one number a document, or lists, over `spill_vec` |
 //! | `byte_strings`, `string_buffer` | byte strings with offsets; the same while they are added |
+//! | `strings`, `intern` | byte strings in one buffer; distinct ones with ids |
+//! | `string_runs`, `term_run` | sorted byte strings in the temporary file; the terms of an interner there |
+//! | `repeats` | whether byte strings are interned |
 //! | `presence` | the documents that have a value |
 //! | `payload` | the bytes of an encoded section |
-//! | `remove_deleted` | a copy of a buffer without deleted documents |
 
-use docvalues_format::file::kind::LogicalType;
 use docvalues_storage::Spill;
 
-use crate::batch_rows::{BatchRows, Counted, Refused};
-use crate::dictionary_sample::Repeats;
 use crate::error::ErrorKind;
-use crate::input_column::InputColumn;
-use crate::intern::{Interner, index};
+use crate::index::index;
 use crate::schema::{BytesKind, FieldSpec};
 
+pub(crate) use batch_rows::{BatchRows, Counted, Refused, Validity, span};
 pub(crate) use byte_strings::{ByteStrings, ByteStringsBuilder};
+pub(crate) use intern::{INTERN_BATCH, Interner};
 pub(crate) use items::{Items, ascending, distinct};
 pub(crate) use memory_budget::{MemoryBudget, SpillBudget, large_in_huge_pages};
 pub(crate) use payload::{Payload, payloads};
 pub(crate) use presence::PresenceBuffer;
+pub(crate) use repeats::{Repeats, SAMPLE};
 pub(crate) use scratch::{CHUNK_LEN, Scratch, ScratchWriter};
 pub(crate) use spill_vec::{FixedWidth, SpillVec, SpillVecReader};
 pub(crate) use string_buffer::StringBuffer;
+pub(crate) use strings::{Strings, sorted};
+pub(crate) use term_run::TermRun;
 
+mod batch_rows;
 mod byte_strings;
+mod intern;
 mod items;
 mod memory_budget;
 mod payload;
 mod presence;
-mod remove_deleted;
+mod repeats;
 mod scratch;
 mod spill_vec;
 mod string_buffer;
+pub(crate) mod string_runs;
+mod strings;
+mod term_run;
 
 /// The values of one field.
 #[derive(Debug)]
@@ -178,6 +189,17 @@ impl FieldBuffer {
         }
     }
 
+    /// Replaces interned values, which are in memory, by byte strings. After an error, nothing has changed.
+    pub(crate) fn keep_as_they_are(&mut self, memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
+        let Values::Terms { ids, terms } = &self.values else { return Ok(()) };
+        let (mut strings, mut used) = (StringBuffer::default(), MemoryBudget::new(memory.left()));
+        ids.values.in_memory.iter().try_for_each(|&id| strings.push(terms.get(id), &mut used))?;
+        memory.charge(used.used())?;
+        memory.release(self.heap());
+        self.values = Values::Strings(strings);
+        Ok(())
+    }
+
     /// Ends the list of the current document, in a multi-valued field.
     pub(crate) fn end_document(&mut self) {
         match &mut self.values {
@@ -185,40 +207,6 @@ impl FieldBuffer {
             Values::Terms { ids, .. } => ids.end_last(),
             Values::Strings(_) => {}
         }
-    }
-
-    /// Checks that a field of type `logical` can hold the values of `column`, and appends them. `rows` assigns them to
-    /// documents from `first` on. After an error, some values may have been appended.
-    pub(crate) fn append_column(
-        &mut self,
-        first: u32,
-        rows: &BatchRows<'_>,
-        column: &dyn InputColumn,
-        logical: LogicalType,
-        memory: &mut MemoryBudget,
-    ) -> Result<(), Refused> {
-        let Counted { docs, values } = rows.count()?;
-        let room = self.reserve(index(docs), values, memory);
-        let room = room.and_then(|()| self.presence.reserve(first..first + rows.docs, docs, memory));
-        room.map_err(|kind| (0, kind))?;
-        if !self.has_lists() {
-            self.presence.extend(first, rows);
-            return column.append_single(rows, logical, &mut self.values, memory);
-        }
-        rows.runs(|docs| {
-            column.check(rows, &docs, logical)?;
-            let refuse = |(place, kind)| (rows.doc(&docs, place), kind);
-            column.append(rows.places(&docs), &mut self.values, memory).map_err(refuse)?;
-            let len = |doc| rows.places(&(doc..doc + 1)).len();
-            let with_values = docs.filter(|&doc| len(doc) > 0);
-            with_values.clone().for_each(|doc| self.presence.insert(first + doc));
-            match &mut self.values {
-                Values::Numbers(numbers) => numbers.end(with_values.map(len)),
-                Values::Terms { ids, .. } => ids.end(with_values.map(len)),
-                Values::Strings(_) => {}
-            }
-            Ok(())
-        })
     }
 
     /// Removes the values of document `doc` and of all after it. The field had `terms` distinct byte strings before
@@ -236,8 +224,13 @@ impl FieldBuffer {
         }
     }
 
+    /// Whether the field has enough values to decide whether they repeat.
+    pub(crate) fn is_sample_due(&self) -> bool {
+        self.repeats == Repeats::Unknown && self.presence.count() >= SAMPLE
+    }
+
     /// Whether the field is multi-valued.
-    fn has_lists(&self) -> bool {
+    pub(crate) fn has_lists(&self) -> bool {
         match &self.values {
             Values::Numbers(numbers) => numbers.are_lists(),
             Values::Strings(_) => false,

@@ -2,8 +2,25 @@
 //!
 //! The result depends only on the values in document order: not on how they were added, nor on the order in which byte
 //! strings first occurred. So equal input gives equal bytes.
+//!
+//! An encoder knows buffers and the new order of the documents. It does not know where values come from, nor where
+//! sections go.
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | `sample` | whether byte strings are interned: the encoder's sizes for the first values decide |
+//! | `terms` | dictionary or binary column |
+//! | `term_ords`, `unsorted_terms` | runs of terms merged into a dictionary; their terms in id order |
+//! | `dictionary_writer` | a dictionary of sorted terms |
+//! | `numbers`, `statistics` | numbers; their statistics, from the first pass |
 
+mod dictionary_writer;
+mod numbers;
+pub(crate) mod sample;
+mod statistics;
+mod term_ords;
 mod terms;
+mod unsorted_terms;
 
 use std::convert::Infallible;
 
@@ -16,18 +33,22 @@ use docvalues_format::file::column::{Column, Statistics, Values};
 use docvalues_format::file::field::Field;
 use docvalues_format::file::kind::{Kind, LogicalType};
 use docvalues_format::granule::{SectionRef, extent};
-use docvalues_format::numeric::{self, Numeric, NumericOptions, Role};
+use docvalues_format::numeric::{Numeric, NumericOptions, Role};
 use docvalues_format::presence::Presence;
 
 use crate::buffer::{
-    self, ByteStrings, CHUNK_LEN, FieldBuffer, FixedWidth, Items, Payload, PresenceBuffer, Scratch, SpillVec,
-    StringBuffer, large_in_huge_pages, payloads,
+    self, ByteStrings, FieldBuffer, FixedWidth, Items, Payload, PresenceBuffer, Scratch, SpillVec,
+    StringBuffer, payloads,
 };
-use crate::column_statistics::Observed;
 use crate::error::ErrorKind;
-use crate::index_sort::{DocMap, Permutation};
 use crate::schema::FieldSpec;
+use crate::sort::{DocMap, Permutation};
 
+pub(crate) use dictionary_writer::DictionaryWriter;
+use numbers::with_on_disk;
+pub(crate) use numbers::{drain, encode_numbers};
+use statistics::Observed;
+pub(crate) use term_ords::Ords;
 pub(crate) use terms::OrdValues;
 
 /// The parameters of encoding, the same for all columns of a segment.
@@ -74,11 +95,11 @@ impl Encoded {
 }
 
 impl<'o> Encoder<'o> {
-    /// Encodes the column of `spec`.
+    /// Encodes the column of `spec` from its buffer, which is [settled](sample::settle).
     ///
     /// Takes memory for the result, in addition to the buffer. Uncompressed byte strings reuse the buffer.
     pub(crate) fn column(&self, spec: &FieldSpec, buffer: FieldBuffer) -> Result<Encoded, ErrorKind> {
-        let FieldBuffer { presence, values, .. } = buffer.settle(spec)?;
+        let FieldBuffer { presence, values, .. } = buffer;
         let column = self.frame(spec, presence)?;
         match values {
             buffer::Values::Numbers(mut numbers) => {
@@ -210,29 +231,6 @@ impl Frame<'_> {
     }
 }
 
-/// Encodes numbers; on disk, if the numbers are.
-pub(crate) fn encode_numbers<T: FixedWidth>(
-    numbers: &SpillVec<T>,
-    options: &NumericOptions,
-) -> Result<Numeric<Payload>, ErrorKind> {
-    encode_values(numbers, numbers.sibling_scratch(), options)
-}
-
-/// As [`encode_numbers`], for numbers from any source. The blocks go to `on_disk`, if it is given.
-pub(crate) fn encode_values(
-    values: &impl numeric::Values<Error = ErrorKind>,
-    mut on_disk: Option<Scratch>,
-    options: &NumericOptions,
-) -> Result<Numeric<Payload>, ErrorKind> {
-    let mut is_advised = false;
-    let encoded = numeric::encode_from(values, options, |blocks| {
-        // The encoder reserves memory for all blocks after the first ones.
-        is_advised = is_advised || large_in_huge_pages(blocks);
-        drain(&mut on_disk, blocks)
-    })?;
-    Ok(with_on_disk(encoded, on_disk))
-}
-
 /// Encodes the offsets of strings, as [`encode_numbers`].
 fn encode_offsets(
     len: u64,
@@ -282,22 +280,4 @@ fn coded(strings: &ByteStrings, compression: Compression) -> Result<Option<Compr
             }
         }
     }))
-}
-
-/// Moves `blocks` to disk, if they go there and fill a chunk.
-pub(crate) fn drain(on_disk: &mut Option<Scratch>, blocks: &mut Vec<u8>) -> Result<(), ErrorKind> {
-    if let Some(on_disk) = on_disk
-        && blocks.len() >= CHUNK_LEN
-    {
-        on_disk.append(blocks)?;
-        blocks.clear();
-    }
-    Ok(())
-}
-
-/// Converts `encoded`, whose first blocks are on disk, to payloads.
-fn with_on_disk(encoded: Numeric<Vec<u8>>, on_disk: Option<Scratch>) -> Numeric<Payload> {
-    let on_disk = on_disk.map(|on_disk| (encoded.role.blocks(), on_disk));
-    let Ok(encoded) = encoded.try_map(&mut payloads(on_disk));
-    encoded
 }

@@ -10,16 +10,17 @@ use docvalues_terms::build::{Duplicates, IdOptions};
 use crate::buffer::SpillBudget;
 use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::field_buffers::FieldBuffers;
-use crate::file_writer::{Append, FileWriter};
-use crate::index_sort::DocMap;
-use crate::intern::index;
+use crate::file::prepared_column::{self, PreparedColumn};
+use crate::file::sorted_ids::{self, OrderedIds};
+use crate::file::{Append, FileWriter, remove_deleted};
+use crate::index::index;
+use crate::input::FieldBuffers;
 use crate::live_set::LiveSet;
+use crate::options::WriterOptions;
 use crate::parallel;
 use crate::schema::FieldSpec;
-use crate::segment_writer::{Documents, SegmentWriter, WriterOptions};
-use crate::sort_keys::{self, PreparedColumn};
-use crate::sorted_ids::{self, OrderedIds};
+use crate::segment_writer::{Documents, SegmentWriter};
+use crate::sort::DocMap;
 use crate::summary::Summary;
 use crate::target::Target;
 
@@ -159,6 +160,17 @@ impl<T: Target> SegmentWriter<T> {
     }
 }
 
+impl SegmentWriter<Vec<u8>> {
+    /// As [`finish`](Self::finish), but returns only the bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Self::finish).
+    pub fn finish_bytes(self) -> Result<Vec<u8>, FinishError<Vec<u8>>> {
+        self.finish().map(|(bytes, _)| bytes)
+    }
+}
+
 impl Documents {
     /// Sorts and checks the ids, numbered as if no document moved. After an error, the writer still has all values.
     fn prepare(&mut self) -> Result<Option<OrderedIds>> {
@@ -205,7 +217,7 @@ impl Documents {
         for (spec, mut buffer) in schema.into_fields().into_iter().zip(buffers) {
             let named = |kind| Error::from(kind).of(spec.name());
             if !live.is_all() {
-                buffer = buffer.retain(&spec, &live, &spill_budget).map_err(named)?;
+                buffer = remove_deleted::retain(buffer, &spec, &live, &spill_budget).map_err(named)?;
             }
             let mut prepared = PreparedColumn::Buffered(buffer);
             if keys.iter().any(|key| key.column == spec.name()) {
@@ -214,7 +226,7 @@ impl Documents {
             columns.push((spec, prepared));
         }
         columns.sort_unstable_by(|a, b| a.0.name().cmp(b.0.name()));
-        let doc_map = sort_keys::doc_map(&columns, &keys, &encoder, &spill_budget)?;
+        let doc_map = prepared_column::doc_map(&columns, &keys, &encoder, &spill_budget)?;
         if let Some(moved) = moved {
             let mut old = live.iter();
             DocMap::each_place(doc_map.as_ref(), docs, |_, place| {

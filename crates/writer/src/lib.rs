@@ -3,17 +3,16 @@
 //! ```text
 //! Schema           the fields and their types                             schema
 //!   |
-//! SegmentWriter    takes documents (Document) and batches (ColumnBatch)   segment_writer, document, column_batch
-//!   |                columns of a batch, checked and copied               batch_rows, input_column
+//! SegmentWriter    takes documents (Document) and batches (ColumnBatch)   segment_writer, input
 //!   |                Arrow record batches                                 arrow
-//! field buffers    values by field, within a memory budget; what exceeds  field_buffers, buffer, intern
-//!   |              it goes to a temporary file                            external_sort
-//!   |   finish
-//! index sort       optional: the new order of the documents               sort_keys, index_sort
+//! field buffers    values by field, within a memory budget; what exceeds  buffer
+//!   |              it goes to a temporary file
+//!   |   finish                                                            finish
+//! index sort       optional: the new order of the documents               sort
 //!   |
 //! sections         column by column, in the cheapest encoding             encode, parallel
 //!   |
-//! file             header, sections by name, directory, footer            file_writer
+//! file             header, sections by name, directory, footer            file
 //!   |
 //! published        temporary name, sync, rename  -> Summary               target, summary
 //! ```
@@ -34,37 +33,26 @@
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
-mod batch_rows;
 mod buffer;
-mod column_batch;
-mod column_statistics;
-mod dictionary_sample;
-mod dictionary_writer;
-mod document;
 mod encode;
 mod error;
-mod external_sort;
-mod field_buffers;
-mod file_writer;
+mod file;
 mod finish;
-mod index_sort;
-mod input_column;
-mod intern;
+mod index;
+mod input;
 mod live_set;
 mod merge;
+mod options;
 mod parallel;
 mod plain;
 mod schema;
 mod segment_writer;
-mod sort_keys;
-mod sorted_ids;
+mod sort;
 mod summary;
 mod target;
 #[cfg(test)]
 mod tests;
 
-pub use column_batch::ColumnBatch;
-pub use document::Document;
 pub use docvalues_format::binary::Compression;
 pub use docvalues_format::file::kind::LogicalType;
 pub use docvalues_format::file::sort::{MAX_SORT_KEYS, SortKey};
@@ -73,10 +61,11 @@ pub use docvalues_storage::{AtomicFile, Error as StorageError, NewFile, Spill, S
 pub use docvalues_terms::build::{Duplicates, IdOptions};
 pub use docvalues_terms::ids::Form as IdForm;
 pub use error::{Error, ErrorKind, Result};
-pub use field_buffers::MAX_VALUE;
 pub use finish::FinishError;
+pub use input::{ColumnBatch, Document, MAX_VALUE};
 pub use merge::{MergeProgress, Merger};
+pub use options::WriterOptions;
 pub use schema::{BytesKind, FieldId, FieldSpec, MAX_FORMAT, Schema};
-pub use segment_writer::{SegmentWriter, WriterOptions};
+pub use segment_writer::SegmentWriter;
 pub use summary::{ColumnSummary, IdsSummary, Summary};
 pub use target::{Stream, Target};

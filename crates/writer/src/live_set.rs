@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use docvalues_column::{BatchDocs, DocId, DocRange, LiveDocs, bits};
 
-use crate::intern::index;
+use crate::index::index;
 
 /// The live documents of a source.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@
 //! values        scans the sources into one buffer a column             read_columns
 //! terms         merges dictionaries; maps the ords of each source      dictionaries, loser_tree
 //!   |
-//! index sort    the order of the documents, if there are sort keys     plan, crate::index_sort
+//! index sort    the order of the documents, if there are sort keys     plan, crate::sort
 //!   |
 //! encode, file  as for any other segment
 //! ```
@@ -38,12 +38,11 @@ use docvalues_terms::build::IdOptions;
 use crate::buffer::SpillBudget;
 use crate::encode::Encoder;
 use crate::error::{ErrorKind, Result};
-use crate::file_writer::{Append, FileWriter};
-use crate::index_sort::DocMap;
+use crate::file::{Append, FileWriter, sorted_ids};
 use crate::live_set::LiveSet;
+use crate::options::WriterOptions;
 use crate::parallel;
-use crate::segment_writer::WriterOptions;
-use crate::sorted_ids;
+use crate::sort::DocMap;
 use crate::summary::Summary;
 use crate::target::{Stream, Target};
 

@@ -7,10 +7,9 @@ use docvalues_format::binary::Values as _;
 use docvalues_format::id::DocId;
 
 use crate::buffer::{FieldBuffer, FixedWidth, Items, Values};
-use crate::column_batch::ColumnBatch;
 use crate::error::{ErrorKind, Result};
-use crate::field_buffers::FieldBuffers;
-use crate::intern::index;
+use crate::index::index;
+use crate::input::{ColumnBatch, FieldBuffers};
 use crate::segment_writer::SegmentWriter;
 
 impl SegmentWriter<Vec<u8>> {

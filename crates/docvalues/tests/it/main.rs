@@ -17,6 +17,7 @@ mod ids;
 mod layers;
 mod lookahead;
 mod merge;
+mod modules;
 mod moved;
 mod mutants;
 mod numbers;

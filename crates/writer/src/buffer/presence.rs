@@ -10,10 +10,10 @@ use bitvec::order::Lsb0;
 use bitvec::vec::BitVec;
 use docvalues_format::presence::{self, Presence};
 
+use super::batch_rows::BatchRows;
 use super::memory_budget::MemoryBudget;
-use crate::batch_rows::BatchRows;
 use crate::error::ErrorKind;
-use crate::intern::index;
+use crate::index::index;
 
 /// The documents that have a value.
 #[derive(Debug, Default)]

@@ -3,12 +3,12 @@
 use docvalues_format::binary::{self, InMemory};
 use docvalues_format::dictionary::{self, Dictionary};
 
+use super::term_ords::{self, Ords};
+use super::unsorted_terms::UnsortedTerms;
 use super::{Encoded, Encoder, Frame};
-use crate::buffer::{ByteStrings, Items, Payload, SpillVec, payloads};
+use crate::buffer::{ByteStrings, Interner, Items, Payload, SpillVec, Strings, payloads, sorted};
 use crate::error::ErrorKind;
-use crate::external_sort::term_runs::{self, Ords};
-use crate::external_sort::unsorted_terms::UnsortedTerms;
-use crate::intern::{Interner, Strings, index, sorted};
+use crate::index::index;
 
 impl Encoder<'_> {
     /// Sorts the `terms` of a field, and maps the `ids` of documents to ords.
@@ -93,7 +93,7 @@ impl Encoder<'_> {
         terms.end_runs(ids)?;
         let (runs, strings, unsorted) = terms.into_parts();
         if !runs.is_empty() {
-            let (terms, ords, unsorted) = term_runs::merge(runs, self.jump_tables)?;
+            let (terms, ords, unsorted) = term_ords::merge(runs, self.jump_tables)?;
             return Ok((terms, ords, unsorted.map_or(TermsById::None, TermsById::OnDisk)));
         }
         let order = sorted(&strings);

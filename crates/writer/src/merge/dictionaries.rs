@@ -8,14 +8,12 @@ use docvalues_format::dictionary::Dictionary;
 use docvalues_storage::Spill;
 
 use super::loser_tree::{LoserTree, OffsetValueCode};
-use super::plan::{MergedColumn, SourceColumn};
-use super::read_columns::MISFIT;
+use super::plan::{MISFIT, MergedColumn, SourceColumn};
 use crate::buffer::{CHUNK_LEN, FieldBuffer, MemoryBudget, Payload, Scratch, Values};
-use crate::dictionary_writer::DictionaryWriter;
+use crate::encode::{DictionaryWriter, Ords};
 use crate::error::ErrorKind;
-use crate::external_sort::term_runs::Ords;
-use crate::field_buffers::check_bytes;
-use crate::intern::index;
+use crate::index::index;
+use crate::input::check_bytes;
 
 /// The ord map of each source. (Lucene: `OrdinalMap`.)
 #[derive(Debug, Default)]

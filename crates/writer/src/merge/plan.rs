@@ -11,11 +11,11 @@ use super::{MergeOptions, Source};
 use crate::buffer::SpillBudget;
 use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::index_sort::DocMap;
+use crate::file::prepared_column;
+use crate::file::sorted_ids::OrderedIds;
 use crate::live_set::LiveSet;
 use crate::schema::{BytesKind, FieldSpec, Schema};
-use crate::sort_keys;
-use crate::sorted_ids::OrderedIds;
+use crate::sort::{DocMap, check_keys};
 
 /// A checked merge.
 pub(super) struct Plan<'a> {
@@ -43,6 +43,9 @@ pub(super) struct SourceColumn<'a> {
     pub(super) column: Arc<dyn Column>,
 }
 
+/// The error for rows that do not match the column's kind.
+pub(super) const MISFIT: ErrorKind = ErrorKind::Disorder("values of a document");
+
 impl<'a> Plan<'a> {
     pub(super) fn new(sources: &'a [Source<'a>], options: &MergeOptions<'_>) -> Result<Plan<'a>> {
         let (mut docs, mut parts) = (0_u32, BTreeMap::<String, Vec<SourceColumn<'a>>>::new());
@@ -65,7 +68,7 @@ impl<'a> Plan<'a> {
         // Checks the names: a source other than a segment may have invalid ones.
         let mut schema = Schema::new();
         columns.iter().try_for_each(|column| schema.add(column.spec.clone()).map(drop))?;
-        let check = |keys: &[SortKey]| sort_keys::check(keys, |name| schema.get(schema.field(name)?));
+        let check = |keys: &[SortKey]| check_keys(keys, |name| schema.get(schema.field(name)?));
         let sort = match &options.sort {
             Some(keys) => {
                 check(keys)?;
@@ -97,8 +100,9 @@ impl<'a> Plan<'a> {
             let numbers = read.and_then(|values| values.into_numbers(&column.spec, encoder, spill_budget));
             compared.push((key, numbers.map_err(|kind| column.refuse(kind))?));
         }
-        let keys =
-            compared.iter().map(|(key, (presence, numbers))| sort_keys::compared(key, presence, &**numbers));
+        let keys = compared
+            .iter()
+            .map(|(key, (presence, numbers))| prepared_column::compared(key, presence, &**numbers));
         Ok(DocMap::new(self.docs, &keys.collect::<Vec<_>>(), spill_budget)?)
     }
 

@@ -8,16 +8,15 @@ use docvalues_column::{
 use docvalues_storage::Spill;
 
 use super::dictionaries::OrdMaps;
-use super::plan::{MergedColumn, SourceColumn};
+use super::plan::{MISFIT, MergedColumn, SourceColumn};
 use super::type_promotion::Promotion;
 use crate::buffer::{self, FieldBuffer, MemoryBudget};
 use crate::encode::OrdValues;
 use crate::error::ErrorKind;
-use crate::field_buffers::check_bytes;
-use crate::input_column::{Bytes, InputColumn as _};
-use crate::intern::index;
+use crate::file::prepared_column::PreparedColumn;
+use crate::index::index;
+use crate::input::{Bytes, InputColumn as _, check_bytes};
 use crate::schema::BytesKind;
-use crate::sort_keys::PreparedColumn;
 
 impl MergedColumn<'_> {
     /// Reads the column of all sources, and merges their dictionaries.
@@ -128,9 +127,6 @@ struct MergedBuffer<'a> {
     /// The live documents of the current batch, as ranges of indices.
     live: Vec<Range<usize>>,
 }
-
-/// The error for rows that do not match the column's kind.
-pub(super) const MISFIT: ErrorKind = ErrorKind::Disorder("values of a document");
 
 impl MergedBuffer<'_> {
     /// Scans all documents of a source. `push` appends the rows of consecutive live documents to the buffer.

@@ -3,7 +3,7 @@
 use docvalues_column::{LogicalType, promotion};
 
 use crate::error::ErrorKind;
-use crate::field_buffers::check_number;
+use crate::input::check_number;
 
 /// A conversion of stored numbers from a source's type to that of the merged column.
 #[derive(Clone, Copy)]

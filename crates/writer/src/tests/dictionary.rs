@@ -3,7 +3,7 @@
 use docvalues_storage::Spill;
 
 use super::*;
-use crate::dictionary_sample::SAMPLE;
+use crate::buffer::SAMPLE;
 
 const DOCS: u32 = 4 * SAMPLE;
 

@@ -1,36 +1,18 @@
-//! Checks the sort keys, and turns the values of their fields into numbers to compare.
+//! [`PreparedColumn`]: a field before it is encoded. The values of a sort key become numbers to compare.
 
 use docvalues_format::binary::Values as _;
-use docvalues_format::file::sort::{MAX_SORT_KEYS, SortKey};
+use docvalues_format::file::sort::SortKey;
 
-use crate::buffer::SpillBudget;
-use crate::buffer::{ByteStrings, FieldBuffer, Items, MemoryBudget, PresenceBuffer, SpillVec, Values};
-use crate::encode::{Encoded, Encoder, OrdValues};
+use super::sorted_ids::{self, OrderedIds};
+use crate::buffer::{
+    ByteStrings, FieldBuffer, Interner, Items, MemoryBudget, PresenceBuffer, SpillBudget, SpillVec, Values,
+};
+use crate::encode::{Encoded, Encoder, OrdValues, sample};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index_sort::{DocMap, KeyColumn, KeyValues};
-use crate::intern::{Interner, index};
+use crate::index::index;
 use crate::live_set::LiveSet;
 use crate::schema::FieldSpec;
-use crate::sorted_ids::{self, OrderedIds};
-
-/// Checks that documents can be sorted by `keys`. `spec` looks up fields.
-pub(crate) fn check<'s>(keys: &[SortKey], spec: impl Fn(&str) -> Option<&'s FieldSpec>) -> Result<()> {
-    if keys.len() > MAX_SORT_KEYS {
-        return Err(ErrorKind::TooManySortKeys { max: MAX_SORT_KEYS }.into());
-    }
-    for (i, key) in keys.iter().enumerate() {
-        let refuse = |kind| Err(Error::new(kind).of(&key.column));
-        match spec(&key.column) {
-            None => return refuse(ErrorKind::SortByNothing),
-            Some(spec) if spec.is_multi_valued() => return refuse(ErrorKind::SortBySeveral),
-            Some(_) if keys[..i].iter().any(|before| before.column == key.column) => {
-                return refuse(ErrorKind::SortTwice);
-            }
-            Some(_) => {}
-        }
-    }
-    Ok(())
-}
+use crate::sort::{DocMap, KeyColumn, KeyValues};
 
 /// A field before it is encoded.
 #[derive(Debug)]
@@ -50,7 +32,7 @@ impl PreparedColumn {
         encoder: &Encoder<'_>,
     ) -> Result<PreparedColumn, ErrorKind> {
         let PreparedColumn::Buffered(buffer) = self else { return Ok(self) };
-        let buffer = buffer.settle(spec)?;
+        let buffer = sample::settle(buffer, spec)?;
         match buffer.values {
             Values::Terms { ids, terms } => {
                 Ok(PreparedColumn::Ords(buffer.presence, Box::new(encoder.sort_terms(ids, terms)?)))
@@ -83,7 +65,7 @@ impl PreparedColumn {
         Ok((presence, Box::new(ords)))
     }
 
-    /// Its values as ids: see [`ids::in_order`].
+    /// Its values as ids: see [`sorted_ids::sort`].
     pub(crate) fn ids(
         &self,
         live: &LiveSet,
@@ -109,7 +91,7 @@ impl PreparedColumn {
 
     pub(crate) fn encode(self, spec: &FieldSpec, encoder: &Encoder<'_>) -> Result<Encoded, ErrorKind> {
         match self {
-            PreparedColumn::Buffered(buffer) => encoder.column(spec, buffer),
+            PreparedColumn::Buffered(buffer) => encoder.column(spec, sample::settle(buffer, spec)?),
             PreparedColumn::Ords(presence, values) => encoder.terms(encoder.frame(spec, presence)?, *values),
         }
     }

@@ -5,7 +5,7 @@ use docvalues_format::numeric::{self, Values as _};
 
 use crate::buffer::{ByteStrings, ByteStringsBuilder, Scratch, SpillVec};
 use crate::error::ErrorKind;
-use crate::intern::index;
+use crate::index::index;
 
 /// The terms of all runs, in id order.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use docvalues_format::file::kind::{from_f64, from_u64};
 use docvalues_format::id::DocId;
 
+use super::field_buffers::{FieldBuffers, InputType};
 use crate::error::Result;
-use crate::field_buffers::{FieldBuffers, InputType};
 use crate::schema::FieldId;
 
 /// A builder of one document; made by [`SegmentWriter::document`](crate::SegmentWriter::document).

@@ -12,7 +12,7 @@ use docvalues_format::numeric::Values as _;
 use crate::buffer::SpillBudget;
 use crate::buffer::{CHUNK_LEN, FixedWidth as _, Scratch, ScratchWriter, SpillVec};
 use crate::error::ErrorKind;
-use crate::intern::index;
+use crate::index::index;
 
 /// The layout of the result: the position of each slot.
 #[derive(Clone, Copy, Debug)]

@@ -8,9 +8,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use crate::buffer::{CHUNK_LEN, FixedWidth as _, Scratch, ScratchWriter};
+use super::scratch::{CHUNK_LEN, Scratch, ScratchWriter};
+use super::spill_vec::FixedWidth as _;
 use crate::error::ErrorKind;
-use crate::intern::index;
+use crate::index::index;
 
 /// The bytes before a string: number and length.
 const HEAD: usize = 8;

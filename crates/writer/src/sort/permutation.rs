@@ -8,7 +8,7 @@ use super::{DocMap, try_each};
 use crate::buffer::SpillBudget;
 use crate::buffer::{ByteStrings, FixedWidth, Items, Payload, Scratch, SpillVec};
 use crate::error::ErrorKind;
-use crate::intern::index;
+use crate::index::index;
 
 /// The permutation of a column's values.
 #[derive(Debug)]

@@ -16,15 +16,16 @@ use docvalues_storage::Spill;
 use docvalues_terms::build::{BuildError, BuildStorage, IdOptions, IdsBuilder, SortedIds};
 use docvalues_terms::ids::{Ids, MAX_ID_LEN};
 
-use crate::buffer::SpillBudget;
-use crate::buffer::{FieldBuffer, Payload, Scratch, ScratchWriter, SpillVec, Values};
+use super::file_writer::FileWriter;
+use crate::buffer::string_runs::{self, KWayMerge, NumberedString, RunReader};
+use crate::buffer::{
+    FieldBuffer, Payload, Scratch, ScratchWriter, SpillBudget, SpillVec, Strings, Values, sorted,
+};
 use crate::encode::{drain, encode_numbers};
 use crate::error::{Error, ErrorKind, Result};
-use crate::external_sort::string_runs::{self, KWayMerge, NumberedString, RunReader};
-use crate::file_writer::FileWriter;
-use crate::index_sort::DocMap;
-use crate::intern::{Strings, index, sorted};
+use crate::index::index;
 use crate::live_set::LiveSet;
+use crate::sort::DocMap;
 use crate::summary::Summary;
 
 /// Sorts the ids of the `live` documents, each with the number that `doc_map` gives its document. Of documents with the

@@ -4,63 +4,60 @@ use std::collections::VecDeque;
 
 use docvalues_format::binary::Values as _;
 
-use super::SpillBudget;
-use super::{FieldBuffer, FixedWidth, Items, MemoryBudget, Values};
+use crate::buffer::string_runs::{NumberedString, RunReader};
+use crate::buffer::{FieldBuffer, FixedWidth, Items, MemoryBudget, SpillBudget, Strings, TermRun, Values};
+use crate::encode::sample;
 use crate::error::ErrorKind;
-use crate::external_sort::string_runs::{NumberedString, RunReader};
-use crate::external_sort::term_runs::TermRun;
-use crate::intern::{Strings, index};
+use crate::index::index;
 use crate::live_set::LiveSet;
 use crate::schema::FieldSpec;
 
-impl FieldBuffer {
-    /// Rebuilds the buffer with the `live` documents only: it is the same as if they had been added one by one. Values
-    /// beyond the budget go to the temporary file.
-    ///
-    /// Takes memory for the retained values, in addition to that of the buffer.
-    pub(crate) fn retain(
-        self,
-        spec: &FieldSpec,
-        live: &LiveSet,
-        spill_budget: &SpillBudget,
-    ) -> Result<FieldBuffer, ErrorKind> {
-        let FieldBuffer { presence, values, .. } = self;
-        let mut retained = LiveCopy {
-            spec,
-            docs: presence.docs(0..u32::MAX),
-            live,
-            buffer: FieldBuffer::new(spec),
-            memory: MemoryBudget::new(usize::MAX),
-            spill_budget,
-        };
-        match values {
-            Values::Numbers(mut numbers) => {
-                numbers.normalize()?;
-                each_document(&numbers, |list| {
-                    retained.document(list.len(), |buffer, _| {
-                        list.iter().for_each(|&number| buffer.push_number(number));
-                        Ok(())
-                    })
-                })?;
-            }
-            Values::Strings(kept) => kept
-                .strings
-                .for_each(|value| retained.document(1, |buffer, memory| buffer.push_bytes(value, memory)))?,
-            Values::Terms { mut ids, mut terms } => {
-                ids.normalize()?;
-                terms.end_runs(ids.values.len())?;
-                let (runs, strings, _) = terms.into_parts();
-                let mut known = TermReader { runs: runs.into(), seen: 0, end: 0, strings, at: None };
-                each_document(&ids, |list| {
-                    known.advance(list.len())?;
-                    retained.document(list.len(), |buffer, memory| {
-                        list.iter().try_for_each(|&id| buffer.push_bytes(known.get(id), memory))
-                    })
-                })?;
-            }
+/// Rebuilds `buffer` with the `live` documents only: it is the same as if they had been added one by one. Values
+/// beyond the budget go to the temporary file.
+///
+/// Takes memory for the retained values, in addition to that of the buffer.
+pub(crate) fn retain(
+    buffer: FieldBuffer,
+    spec: &FieldSpec,
+    live: &LiveSet,
+    spill_budget: &SpillBudget,
+) -> Result<FieldBuffer, ErrorKind> {
+    let FieldBuffer { presence, values, .. } = buffer;
+    let mut retained = LiveCopy {
+        spec,
+        docs: presence.docs(0..u32::MAX),
+        live,
+        buffer: FieldBuffer::new(spec),
+        memory: MemoryBudget::new(usize::MAX),
+        spill_budget,
+    };
+    match values {
+        Values::Numbers(mut numbers) => {
+            numbers.normalize()?;
+            each_document(&numbers, |list| {
+                retained.document(list.len(), |buffer, _| {
+                    list.iter().for_each(|&number| buffer.push_number(number));
+                    Ok(())
+                })
+            })?;
         }
-        Ok(retained.buffer)
+        Values::Strings(kept) => kept
+            .strings
+            .for_each(|value| retained.document(1, |buffer, memory| buffer.push_bytes(value, memory)))?,
+        Values::Terms { mut ids, mut terms } => {
+            ids.normalize()?;
+            terms.end_runs(ids.values.len())?;
+            let (runs, strings, _) = terms.into_parts();
+            let mut known = TermReader { runs: runs.into(), seen: 0, end: 0, strings, at: None };
+            each_document(&ids, |list| {
+                known.advance(list.len())?;
+                retained.document(list.len(), |buffer, memory| {
+                    list.iter().try_for_each(|&id| buffer.push_bytes(known.get(id), memory))
+                })
+            })?;
+        }
     }
+    Ok(retained.buffer)
 }
 
 /// Calls `f` with the numbers of each document that has a value.
@@ -98,7 +95,7 @@ impl<D: Iterator<Item = u32>> LiveCopy<'_, D> {
         let Some(doc) = docs.next().filter(|&doc| live.has(doc)).map(|doc| live.rank(doc)) else {
             return Ok(());
         };
-        buffer.sample(spec, memory)?;
+        sample::sample(buffer, spec, memory)?;
         buffer.reserve(1, values, memory)?;
         buffer.presence.reserve(doc..doc + 1, 1, memory)?;
         push(buffer, memory)?;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::error::ErrorKind;
-use crate::intern::index;
+use crate::index::index;
 
 /// A bitset of the documents that have a value; `None` if all have one.
 pub(crate) type Validity<'a> = Option<&'a [u64]>;

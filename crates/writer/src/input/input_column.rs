@@ -6,11 +6,12 @@ use std::ops::Range;
 use docvalues_format::bits;
 use docvalues_format::file::kind::{LogicalType, from_f64, from_u64};
 
-use crate::batch_rows::{BatchRows, Refused, span};
-use crate::buffer::{MemoryBudget, Values};
+use super::check_value::{MAX_VALUE, check_bytes, check_number};
+use crate::buffer::{
+    BatchRows, Counted, FieldBuffer, INTERN_BATCH, Interner, MemoryBudget, Refused, Values, span,
+};
 use crate::error::ErrorKind;
-use crate::field_buffers::{MAX_VALUE, check_bytes, check_number};
-use crate::intern::{INTERN_BATCH, Interner, index};
+use crate::index::index;
 
 /// The values of a column as the caller passes them.
 pub(crate) trait InputColumn {
@@ -40,6 +41,40 @@ pub(crate) trait InputColumn {
             self.append(rows.places(&docs), buffer, memory).map_err(refuse)
         })
     }
+}
+
+/// Checks that a field of type `logical` can hold the values of `column`, and appends them to its `buffer`. `rows`
+/// assigns them to documents from `first` on. After an error, some values may have been appended.
+pub(crate) fn append(
+    buffer: &mut FieldBuffer,
+    first: u32,
+    rows: &BatchRows<'_>,
+    column: &dyn InputColumn,
+    logical: LogicalType,
+    memory: &mut MemoryBudget,
+) -> Result<(), Refused> {
+    let Counted { docs, values } = rows.count()?;
+    let room = buffer.reserve(index(docs), values, memory);
+    let room = room.and_then(|()| buffer.presence.reserve(first..first + rows.docs, docs, memory));
+    room.map_err(|kind| (0, kind))?;
+    if !buffer.has_lists() {
+        buffer.presence.extend(first, rows);
+        return column.append_single(rows, logical, &mut buffer.values, memory);
+    }
+    rows.runs(|docs| {
+        column.check(rows, &docs, logical)?;
+        let refuse = |(place, kind)| (rows.doc(&docs, place), kind);
+        column.append(rows.places(&docs), &mut buffer.values, memory).map_err(refuse)?;
+        let len = |doc| rows.places(&(doc..doc + 1)).len();
+        let with_values = docs.filter(|&doc| len(doc) > 0);
+        with_values.clone().for_each(|doc| buffer.presence.insert(first + doc));
+        match &mut buffer.values {
+            Values::Numbers(numbers) => numbers.end(with_values.map(len)),
+            Values::Terms { ids, .. } => ids.end(with_values.map(len)),
+            Values::Strings(_) => {}
+        }
+        Ok(())
+    })
 }
 
 /// A number as the caller passes it.

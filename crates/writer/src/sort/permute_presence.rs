@@ -5,7 +5,7 @@ use docvalues_format::numeric::{self, Values as _};
 use super::DocMap;
 use crate::buffer::{PresenceBuffer, SpillVec};
 use crate::error::ErrorKind;
-use crate::intern::index;
+use crate::index::index;
 
 /// Words of a block of the rank directory.
 const COUNTED: usize = 8;

@@ -2,10 +2,10 @@
 
 use docvalues_format::id::DocId;
 
-use crate::batch_rows::{BatchRows, Validity};
+use super::field_buffers::{FieldBuffers, InputType};
+use super::input_column::{Bytes, InputNumber, Numbers};
+use crate::buffer::{BatchRows, Validity};
 use crate::error::Result;
-use crate::field_buffers::{FieldBuffers, InputType};
-use crate::input_column::{Bytes, InputNumber, Numbers};
 use crate::schema::FieldId;
 
 /// A builder of several documents; made by [`SegmentWriter::batch`](crate::SegmentWriter::batch).

@@ -1,4 +1,4 @@
-//! External sort of a field's terms: sorted runs in the temporary file, merged into one dictionary.
+//! External sort of a field's terms: sorted runs ([`TermRun`]), merged into one dictionary.
 //!
 //! ```text
 //! interner full   its terms, sorted, with their ids        -> a run; ids start at 0 again
@@ -10,62 +10,20 @@
 use std::collections::VecDeque;
 
 use docvalues_format::dictionary::Dictionary;
-use docvalues_storage::Spill;
 
-use crate::buffer::{
-    ByteStrings, ByteStringsBuilder, CHUNK_LEN, FixedWidth as _, Payload, Scratch, ScratchWriter,
-};
-use crate::dictionary_writer::DictionaryWriter;
+use super::dictionary_writer::DictionaryWriter;
+use super::unsorted_terms::{UnsortedRun, UnsortedTerms};
+use crate::buffer::string_runs::KWayMerge;
+use crate::buffer::{CHUNK_LEN, FixedWidth as _, Payload, Scratch, ScratchWriter, TermRun};
 use crate::error::ErrorKind;
-use crate::external_sort::string_runs;
-use crate::external_sort::unsorted_terms::{UnsortedRun, UnsortedTerms};
-use crate::intern::{Strings, index};
-
-/// A run: the terms of the interner when it was spilled, sorted.
-#[derive(Debug)]
-pub(crate) struct TermRun {
-    /// The number of terms.
-    pub(crate) count: u32,
-    /// The end of the run's ids: the number of ids of documents when it was spilled.
-    pub(crate) ids: usize,
-    /// The terms with their ids, in byte order, in the format of `string_runs`.
-    pub(crate) terms: Scratch,
-    /// The terms in id order, if requested.
-    unsorted: Option<ByteStrings>,
-}
-
-impl TermRun {
-    /// Writes `strings` in byte order, given by `order`; if `unsorted`, also in id order.
-    pub(crate) fn write(
-        strings: &Strings,
-        order: &[u32],
-        ids: usize,
-        unsorted: bool,
-        spill: &Spill,
-    ) -> Result<TermRun, ErrorKind> {
-        let mut run = ScratchWriter::new(Scratch::new(spill.clone()));
-        order.iter().try_for_each(|&id| string_runs::push(&mut run, id, strings.get(index(id))))?;
-        let count = u32::try_from(order.len()).unwrap_or(u32::MAX);
-        let in_their_order = || {
-            let mut terms = ByteStringsBuilder::new(Scratch::new(spill.clone()))?;
-            (0..strings.len()).try_for_each(|id| terms.push(strings.get(id)))?;
-            terms.finish()
-        };
-        let unsorted = unsorted.then(in_their_order).transpose()?;
-        Ok(TermRun { count, ids, terms: run.finish()?, unsorted })
-    }
-
-    pub(crate) fn spill(&self) -> &Spill {
-        self.terms.spill()
-    }
-}
+use crate::index::index;
 
 /// Merges `runs`. Returns the dictionary, the map from ids to ords, and the terms in id order, if the runs have them.
 pub(crate) fn merge(
     runs: Vec<TermRun>,
     jump_tables: bool,
 ) -> Result<(Dictionary<Payload>, Ords, Option<UnsortedTerms>), ErrorKind> {
-    let (mut terms, mut ords, mut blocks) = (string_runs::KWayMerge::default(), Vec::new(), None);
+    let (mut terms, mut ords, mut blocks) = (KWayMerge::default(), Vec::new(), None);
     let mut unsorted = Vec::new();
     for run in runs {
         if let Some(terms) = run.unsorted {

@@ -15,7 +15,7 @@ use docvalues_format::numeric::{self, Values as _};
 
 use crate::buffer::{FixedWidth, PresenceBuffer, SpillVec};
 use crate::error::ErrorKind;
-use crate::intern::index;
+use crate::index::index;
 
 /// The maximum bits of a code. With 32 bits for the document it fills a record of 128.
 const MOST: u32 = u128::BITS - u32::BITS;

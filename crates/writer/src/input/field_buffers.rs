@@ -10,14 +10,12 @@ use docvalues_format::file::kind::LogicalType;
 use docvalues_format::id::MAX_DOCS;
 use docvalues_storage::Spill;
 
-use crate::batch_rows::BatchRows;
-use crate::buffer::{FieldBuffer, MemoryBudget};
+use super::check_value::{check_bytes, check_number};
+use super::input_column::{self, InputColumn};
+use crate::buffer::{BatchRows, FieldBuffer, MemoryBudget};
+use crate::encode::sample;
 use crate::error::{Error, ErrorKind, Result};
-use crate::input_column::InputColumn;
 use crate::schema::{BytesKind, FieldId, FieldSpec, Schema};
-
-/// The maximum length of a byte string, in bytes: 2 GiB.
-pub const MAX_VALUE: u64 = 1 << 31;
 
 /// The type of a value that a caller adds, and the fields that take it.
 #[derive(Clone, Copy)]
@@ -223,7 +221,7 @@ impl FieldBuffers {
         fits.map_err(|kind| refuse((0, kind)))?;
 
         let terms = buffer.terms();
-        let added = buffer.append_column(first, rows, column, spec.logical(), &mut self.memory);
+        let added = input_column::append(buffer, first, rows, column, spec.logical(), &mut self.memory);
         match added {
             Ok(()) => {
                 self.touched.push(Touched { field, terms });
@@ -242,7 +240,7 @@ impl FieldBuffers {
         if self.sample_due && self.touched.is_empty() {
             self.sample_due = false;
             for ((_, spec), buffer) in self.schema.iter().zip(&mut self.buffers) {
-                let sampled = buffer.sample(spec, &mut self.memory);
+                let sampled = sample::sample(buffer, spec, &mut self.memory);
                 sampled.map_err(|kind| Error::new(kind).of(spec.name()).in_doc(self.docs))?;
             }
         }
@@ -312,26 +310,4 @@ impl FieldBuffers {
 /// The declaration of `field`. `doc` is for the error.
 fn spec(schema: &Schema, field: FieldId, doc: u32) -> Result<&FieldSpec> {
     schema.get(field).ok_or_else(|| Error::new(ErrorKind::UnknownField).in_doc(doc))
-}
-
-/// Checks that a column of this type can hold the number.
-pub(crate) fn check_number(logical: LogicalType, stored: i64) -> Result<(), ErrorKind> {
-    match logical {
-        LogicalType::Bool if stored >> 1 != 0 => Err(ErrorKind::NotBool { stored }),
-        _ => Ok(()),
-    }
-}
-
-/// Checks that a column of this type can hold the byte string; `is_text` if it is known to be UTF-8.
-pub(crate) fn check_bytes(logical: LogicalType, value: &[u8], is_text: bool) -> Result<(), ErrorKind> {
-    let len = value.len();
-    match logical.fixed_len() {
-        Some(expected) if len as u64 != u64::from(expected) => Err(ErrorKind::WrongLength { len, expected }),
-        _ if len as u64 > MAX_VALUE => Err(ErrorKind::LongValue { len: len as u64, max: MAX_VALUE }),
-        _ if is_text || logical != LogicalType::Utf8 => Ok(()),
-        _ => match std::str::from_utf8(value) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(ErrorKind::NotUtf8 { valid: error.valid_up_to() }),
-        },
-    }
 }

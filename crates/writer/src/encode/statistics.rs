@@ -7,8 +7,8 @@ use docvalues_format::dictionary::Dictionary;
 use docvalues_format::file::column::Statistics;
 use docvalues_format::numeric::{Numeric, NumericOptions, Transform, Values};
 
+use super::numbers::encode_values;
 use crate::buffer::{FixedWidth, Payload, SpillVec};
-use crate::encode::encode_values;
 use crate::error::ErrorKind;
 
 /// Numbers that are encoded, and their statistics, taken while the encoder first reads them.

@@ -1,9 +1,11 @@
 //! The index sort: sorts the documents of a segment by sort keys.
 //!
 //! ```text
+//! keys       checked against the fields                                         check_keys
+//!   |
 //! codes      the values of the sort columns, packed into one number a document  key_codes
 //!   |
-//! records    code and document, 16 bytes: sorted, externally if there are many   external_sort::doc_records
+//! records    code and document, 16 bytes: sorted, externally if there are many  doc_records
 //!   |
 //! doc map    the new number of each document                                    DocMap
 //!   |
@@ -15,7 +17,11 @@
 //! A column on disk is permuted by two sequential passes, however large it is. The first writes each value, with its
 //! new index, to the window of the result that contains it. The second assembles the windows in memory, one after the
 //! other. Looking up the values in their new order would take a random read for each.
+//!
+//! The sort knows buffers, and no encoder: an encoder asks it for the values of a column in their new order.
 
+mod check_keys;
+mod doc_records;
 mod key_codes;
 mod permutation;
 mod permute_presence;
@@ -25,9 +31,10 @@ mod tests;
 
 use crate::buffer::{PresenceBuffer, SpillBudget, SpillVec, SpillVecReader};
 use crate::error::ErrorKind;
-use crate::intern::index;
+use crate::index::index;
 
-use crate::external_sort::doc_records::ExternalSorter;
+pub(crate) use check_keys::check_keys;
+use doc_records::ExternalSorter;
 use key_codes::KeyCodes;
 pub(crate) use key_codes::{KeyColumn, KeyValues};
 pub(crate) use permutation::Permutation;

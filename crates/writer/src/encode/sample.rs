@@ -1,0 +1,168 @@
+//! Whether byte strings without a declared kind repeat often enough to be interned.
+//!
+//! A dictionary of strings that hardly repeat is expensive to build, and is larger than the strings. So the first
+//! [`SAMPLE`] values decide, in the order of their documents: if nearly all are distinct, and the binary encoding of
+//! the sample is smaller, all values are kept as they are. If it turns out in the end that they repeat nevertheless,
+//! they are interned then. The decision depends on the values only, and not on batches, budgets or threads.
+
+use std::collections::HashSet;
+
+use docvalues_format::binary::Values as _;
+use docvalues_format::file::kind::Kind;
+use docvalues_storage::Spill;
+use docvalues_terms::hash::hash;
+
+use super::Encoder;
+use crate::buffer::{
+    FieldBuffer, Interner, Items, MemoryBudget, PresenceBuffer, Repeats, SAMPLE, Scratch, Values,
+};
+use crate::error::ErrorKind;
+use crate::index::index;
+use crate::schema::FieldSpec;
+
+/// The memory for terms of values that were spilled, in bytes. Then they are spilled, too.
+const RUN: usize = if cfg!(test) { 1 << 13 } else { 32 << 20 };
+
+/// Decides from the first values, if that is due. All documents must be committed. After an error, the values are
+/// unchanged.
+pub(crate) fn sample(
+    buffer: &mut FieldBuffer,
+    spec: &FieldSpec,
+    memory: &mut MemoryBudget,
+) -> Result<(), ErrorKind> {
+    if !buffer.is_sample_due() {
+        return Ok(());
+    }
+    let rarely = match &buffer.values {
+        Values::Terms { ids, terms } => {
+            let sample = &ids.values.in_memory[..index(SAMPLE)];
+            // Ids are numbered in the order of their first occurrence.
+            let distinct = sample.iter().max().map_or(0, |id| id + 1);
+            is_distinct(distinct) && {
+                let strings = sample.iter().map(|&id| terms.get(id));
+                is_smaller_binary(spec, interned(strings)?)?
+            }
+        }
+        Values::Strings(strings) => {
+            let mut sample = (Items::singles(), Interner::unsorted());
+            let mut unlimited = MemoryBudget::new(usize::MAX);
+            strings.strings.for_each(|value| match sample.0.values.len() < index(SAMPLE) {
+                true => push(&mut sample, value, &mut unlimited),
+                false => Ok(()),
+            })?;
+            is_distinct(sample.1.len()) && is_smaller_binary(spec, sample)?
+        }
+        Values::Numbers(_) => false,
+    };
+    if rarely {
+        // Without memory for both forms, values are interned as before.
+        let _ = buffer.keep_as_they_are(memory);
+        buffer.repeats = Repeats::Rarely;
+    } else {
+        intern_all(buffer, memory)?;
+        buffer.repeats = Repeats::Often;
+    }
+    Ok(())
+}
+
+/// Decides for good: interns the values if they are few, or repeat.
+pub(crate) fn settle(mut buffer: FieldBuffer, spec: &FieldSpec) -> Result<FieldBuffer, ErrorKind> {
+    let mut memory = MemoryBudget::new(usize::MAX);
+    sample(&mut buffer, spec, &mut memory)?;
+    if buffer.repeats == Repeats::Rarely && !repeats_in_all(&buffer)? {
+        buffer.keep_as_they_are(&mut memory)?;
+    } else if matches!(buffer.repeats, Repeats::Unknown | Repeats::Rarely) {
+        intern_all(&mut buffer, &mut memory)?;
+        buffer.repeats = Repeats::Often;
+    }
+    Ok(buffer)
+}
+
+/// Interns byte strings. After an error, nothing has changed.
+fn intern_all(buffer: &mut FieldBuffer, memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
+    let Values::Strings(strings) = &buffer.values else { return Ok(()) };
+    let spill = strings.strings.bytes.on_disk.as_ref().map(Scratch::spill);
+    let (mut interned, mut used) =
+        ((Items::singles(), Interner::unsorted()), MemoryBudget::new(memory.left()));
+    strings.strings.for_each(|value| {
+        push(&mut interned, value, &mut used)?;
+        spill_if_large(&mut interned, spill, &mut used)
+    })?;
+    memory.charge(used.used())?;
+    memory.release(buffer.heap());
+    let (ids, terms) = interned;
+    buffer.values = Values::Terms { ids, terms };
+    Ok(())
+}
+
+/// Whether more than an eighth of the values are repetitions. The number of distinct values is estimated by those
+/// whose hashes begin with some zeros.
+fn repeats_in_all(buffer: &FieldBuffer) -> Result<bool, ErrorKind> {
+    let count = buffer.presence.count();
+    let zeros = (count / SAMPLE).max(1).ilog2();
+    let most = index(SAMPLE) * 4;
+    let mut hashes = HashSet::new();
+    let mut add = |value: &[u8]| {
+        let hash = hash(value, 0);
+        // The strings of a hostile input may all have such a hash.
+        if hash.leading_zeros() >= zeros && hashes.len() < most {
+            hashes.insert(hash);
+        }
+    };
+    match &buffer.values {
+        Values::Strings(strings) => strings.strings.for_each(|value| {
+            add(value);
+            Ok::<_, ErrorKind>(())
+        })?,
+        Values::Terms { ids, terms } => {
+            ids.values.for_each(&mut |ids| ids.iter().for_each(|&id| add(terms.get(id))))?;
+        }
+        Values::Numbers(_) => {}
+    }
+    let distinct = (hashes.len() as u64) << zeros;
+    Ok(hashes.len() == most || distinct < u64::from(count - count / 8))
+}
+
+type Interned = (Items<u32>, Interner);
+
+/// Whether nearly all values of a sample are distinct.
+fn is_distinct(distinct: u32) -> bool {
+    distinct >= SAMPLE - SAMPLE / 16
+}
+
+/// Whether the sample is smaller without a dictionary.
+fn is_smaller_binary(spec: &FieldSpec, (ids, terms): Interned) -> Result<bool, ErrorKind> {
+    let mut presence = PresenceBuffer::default();
+    presence.reserve(0..SAMPLE, SAMPLE, &mut MemoryBudget::new(usize::MAX))?;
+    presence.extend_run(0..SAMPLE);
+    let encoder = Encoder { docs: SAMPLE, doc_map: None, jump_tables: true, zones: true };
+    let values = encoder.sort_terms(ids, terms)?;
+    Ok(encoder.terms(encoder.frame(spec, presence)?, values)?.column.field.kind == Kind::Binary)
+}
+
+fn interned<'v>(values: impl Iterator<Item = &'v [u8]>) -> Result<Interned, ErrorKind> {
+    let (mut interned, mut memory) =
+        ((Items::singles(), Interner::unsorted()), MemoryBudget::new(usize::MAX));
+    values.into_iter().try_for_each(|value| push(&mut interned, value, &mut memory))?;
+    Ok(interned)
+}
+
+fn push((ids, terms): &mut Interned, value: &[u8], memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
+    memory.reserve(&mut ids.values.in_memory, 1)?;
+    ids.values.in_memory.push(terms.intern(value, memory)?);
+    Ok(())
+}
+
+fn spill_if_large(
+    (ids, terms): &mut Interned,
+    spill: Option<&Spill>,
+    memory: &mut MemoryBudget,
+) -> Result<(), ErrorKind> {
+    match spill {
+        Some(spill) if memory.used() > RUN => {
+            terms.spill(ids.values.len(), spill, memory)?;
+            ids.values.spill(spill, memory)
+        }
+        _ => Ok(()),
+    }
+}
