@@ -9,9 +9,12 @@ use docvalues::store::Dataset;
 #[cfg(feature = "proto")]
 use docvalues::{search::Query, store::ScanRequest};
 
+use crate::error::external;
 #[cfg(feature = "proto")]
 use crate::scan::{DocvaluesScan, Wanted};
-use crate::table::{DocvaluesTable, TableData, external};
+use crate::table::DocvaluesTable;
+#[cfg(feature = "proto")]
+use crate::table_data::TableData;
 
 impl DocvaluesTable {
     /// A table of the documents of a dataset. Unlike others, it can be sent to other processes that see the same files: see
@@ -38,13 +41,6 @@ impl DocvaluesTable {
     pub fn of_dataset(dataset: Dataset) -> Result<DocvaluesTable> {
         let table = DocvaluesTable::new(&dataset.open().map_err(external)?)?;
         Ok(table.map(|data| data.dataset = Some(Arc::new(dataset))))
-    }
-
-    /// This table with other data.
-    pub(crate) fn map(self, change: impl FnOnce(&mut TableData)) -> DocvaluesTable {
-        let mut data = Arc::unwrap_or_clone(self.data);
-        change(&mut data);
-        DocvaluesTable { data: Arc::new(data) }
     }
 
     /// The dataset that the table was opened from, if it was.

@@ -73,6 +73,7 @@
 mod codec;
 mod dataset;
 mod dynamic;
+mod error;
 #[cfg(feature = "proto")]
 mod failed;
 mod filter;
@@ -90,6 +91,7 @@ mod scan_parts;
 #[cfg(feature = "proto")]
 mod sliced;
 mod table;
+mod table_data;
 mod terms;
 
 #[cfg(feature = "proto")]

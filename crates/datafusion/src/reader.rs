@@ -18,12 +18,13 @@ use futures::Stream;
 use tokio::task::spawn_blocking;
 
 use crate::dynamic::DynamicFilters;
+use crate::error::external;
 use crate::metrics::ScanMetrics;
 use crate::open_parts::Bound;
 use crate::partitions::windows;
 use crate::places::{self, Places};
 use crate::scan::DocvaluesScan;
-use crate::table::{TableData, external};
+use crate::table_data::TableData;
 use crate::terms::ords_of;
 
 /// Binding a query takes as long, for each part, as filtering about so many documents.

@@ -29,7 +29,7 @@ use crate::open_parts::Bound;
 use crate::partitions::{cut, each};
 use crate::places::Places;
 use crate::reader::Reader;
-use crate::table::TableData;
+use crate::table_data::TableData;
 use crate::terms::ORDS;
 
 /// The documents that a scan returns: those that match a query, in some places.
