@@ -88,6 +88,7 @@ mod reader;
 mod scan;
 #[cfg(feature = "proto")]
 mod scan_parts;
+mod selection;
 #[cfg(feature = "proto")]
 mod sliced;
 mod table;

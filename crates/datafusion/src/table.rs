@@ -20,7 +20,8 @@ use crate::error::external;
 use crate::filter::{self, TableField};
 use crate::open_parts::OpenParts;
 use crate::places::{self, Places};
-use crate::scan::{DocvaluesScan, Wanted};
+use crate::scan::DocvaluesScan;
+use crate::selection::Wanted;
 #[cfg(feature = "proto")]
 use crate::sliced::SlicedScan;
 use crate::table_data::TableData;
