@@ -8,8 +8,8 @@ use std::os::fd::AsFd;
 use serde::Serialize;
 
 use crate::colours;
-use crate::output::fit::message;
-use crate::output::text::for_terminal;
+use crate::text::fit::message;
+use crate::text::quoting::for_terminal;
 
 /// The two outputs of a command.
 pub struct Console<'a> {

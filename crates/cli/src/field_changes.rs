@@ -12,9 +12,9 @@ use crate::input::import::{StoredRef, alter_command, wider_type};
 use crate::input::parse_cell::{Stored, TypeMismatch};
 use crate::input::row::Form;
 use crate::input::schema::Schema;
-use crate::output::format_value::Printer;
 use crate::store_schema;
-use crate::text_format::TextFormat;
+use crate::text::print_value::Printer;
+use crate::text::text_format::TextFormat;
 
 /// The changes of some fields of a store.
 pub(crate) struct FieldChanges {

@@ -11,9 +11,9 @@ use crate::input::import::{Import, StoredRef, type_flag};
 use crate::input::parse_cell::CellParser;
 use crate::input::row::Form;
 use crate::open_segment::OpenSegment;
-use crate::output::format_value::Printer;
-use crate::output::text::printable;
 use crate::read;
+use crate::text::print_value::Printer;
+use crate::text::quoting::printable;
 
 /// The column and options of an index of ids to build.
 #[derive(Clone, Debug)]

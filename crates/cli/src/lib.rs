@@ -10,6 +10,7 @@
 //! | `output` | documents and answers as tables, CSV, JSON, Parquet and Arrow |
 //! | `segments` | the files of a command that searches, which may be patterns |
 //! | `sql_tables` | the tables of `dv sql` |
+//! | `text` | numbers, times, names, JSON and stored values as text, and back |
 //! | `colours` | colours of messages |
 //! | `error` | errors, hints and exit codes |
 //! | `api` | the parts of the `docvalues` crates that this crate uses |
@@ -30,7 +31,6 @@ mod input;
 #[cfg(feature = "sql")]
 mod machine_memory;
 mod matching_docs;
-mod number;
 mod open_segment;
 mod output;
 mod progress;
@@ -43,8 +43,7 @@ mod sql_tables;
 mod store_input;
 mod store_schema;
 mod store_source;
-mod text_format;
-mod time;
+mod text;
 mod unfinished_files;
 
 use std::borrow::Cow;
@@ -58,7 +57,7 @@ pub use error::Exit;
 
 use args::{Command, CommandLine};
 use error::CliError;
-use output::text::for_terminal;
+use text::quoting::for_terminal;
 
 /// Runs the command line `args`, whose first element is the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) -> Exit {

@@ -11,10 +11,10 @@ use crate::args::WhereArgs;
 use crate::console::Console;
 use crate::error::CliError;
 use crate::output::explain::{Step, tell};
-use crate::output::json::Json;
 use crate::read;
 use crate::segments::Segments;
 use crate::sort;
+use crate::text::json::Json;
 
 /// The documents that match.
 pub(crate) struct MatchingDocs<'s> {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::output::text::thousands;
+use crate::text::quoting::thousands;
 
 /// The time before progress is first shown.
 const QUIET: Duration = Duration::from_secs(1);

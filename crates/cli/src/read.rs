@@ -15,10 +15,10 @@ use crate::error::CliError;
 use crate::input::error::{closest, meant};
 use crate::input::import::StoredRef;
 use crate::open_segment::OpenSegment;
-use crate::output::format_value::Printer;
-use crate::output::text::shell_word;
 use crate::segments::{Segments, files_named};
-use crate::text_format::TextFormat;
+use crate::text::print_value::Printer;
+use crate::text::quoting::shell_word;
+use crate::text::text_format::TextFormat;
 
 thread_local! {
     /// Whether `--any-docs` was given.

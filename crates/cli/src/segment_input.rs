@@ -11,9 +11,9 @@ use crate::input::column_type::{ColumnType, Layout};
 #[cfg(feature = "parquet")]
 use crate::input::import::DocBatch;
 use crate::input::import::{Document, Import, Imported, RowBatch, StoredRef};
-use crate::output::text::thousands;
 use crate::progress::Progress;
-use crate::text_format::TextFormat;
+use crate::text::quoting::thousands;
+use crate::text::text_format::TextFormat;
 
 /// The segment to write, and its field for each column of the import.
 pub(crate) struct SegmentInput<'w, T> {

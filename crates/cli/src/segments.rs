@@ -19,12 +19,12 @@ use crate::api::{
 use crate::args::WhereArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::number::FloatStyle;
 use crate::open_segment::OpenSegment;
-use crate::output::json::Json;
 use crate::read;
 use crate::store_source::{StoreFields, StoreSource};
-use crate::text_format::TextFormat;
+use crate::text::json::Json;
+use crate::text::number::FloatStyle;
+use crate::text::text_format::TextFormat;
 
 /// The most files that a message names.
 const MAX_NAMED: usize = 3;

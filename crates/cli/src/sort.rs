@@ -3,8 +3,8 @@
 use crate::api::SortKey;
 use crate::error::CliError;
 use crate::input::error::{closest, quoted_list};
-use crate::output::text::quoted_name;
 use crate::segments::Segments;
+use crate::text::quoting::quoted_name;
 
 const FIRST: &str = ":missing-first";
 const LAST: &str = ":missing-last";

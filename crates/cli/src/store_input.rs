@@ -16,14 +16,14 @@ use crate::input::column_type::ColumnType;
 #[cfg(feature = "parquet")]
 use crate::input::import::DocBatch;
 use crate::input::import::{Document, Import, Imported, RowBatch};
-use crate::output::json::Json;
-use crate::output::text::thousands;
 use crate::progress::Progress;
 #[cfg(feature = "parquet")]
 use crate::segment_input::write_columns;
 use crate::segment_input::{refuse_nothing, spec, write_document};
 use crate::store_schema;
-use crate::text_format::TextFormat;
+use crate::text::json::Json;
+use crate::text::quoting::thousands;
+use crate::text::text_format::TextFormat;
 
 /// A batch ends at this many bytes of memory.
 const BATCH_BYTES: usize = 4 << 20;

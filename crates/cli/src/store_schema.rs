@@ -10,10 +10,10 @@ use crate::error::CliError;
 use crate::input::column_type::{BaseType, ColumnType, Layout, TypeRequest, unit_of};
 use crate::input::import::alter_command;
 use crate::input::schema::{ColumnRequest, Schema, TimeRequest};
-use crate::number::FloatStyle;
 use crate::segment_input::spec;
 use crate::sort;
-use crate::text_format::TextFormat;
+use crate::text::number::FloatStyle;
+use crate::text::text_format::TextFormat;
 
 /// The schema of a new store.
 pub(crate) fn of_requests(requests: &Schema, args: &CreateArgs) -> Result<StoreSchema, CliError> {

@@ -7,7 +7,7 @@ use crate::api::{
     AbsentColumn, Column, ColumnInfo, ColumnSource, DocRange, Error, ErrorKind, Field, SkipIndex, SortKey,
     Values,
 };
-use crate::text_format::TextFormat;
+use crate::text::text_format::TextFormat;
 
 /// The fields of a store, by name.
 pub(crate) type StoreFields = BTreeMap<String, Field>;

@@ -18,11 +18,11 @@ use crate::input::header::Header;
 use crate::input::import::{Exclude, Import, ImportOptions};
 use crate::input::schema::Schema;
 use crate::input::source::Source;
-use crate::output::json::Json;
-use crate::output::text::{decimal, thousands};
 use crate::output::usage_tables::column_table;
 use crate::progress::Progress;
 use crate::segment_input::SegmentInput;
+use crate::text::json::Json;
+use crate::text::quoting::{decimal, thousands};
 use crate::{sort, unfinished_files};
 
 /// The number of bad rows to report at the end.

@@ -10,8 +10,8 @@ use crate::api::{Error, ErrorKind, Segment};
 use crate::args::CheckArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit, exit_of};
-use crate::output::text::{printable, thousands};
 use crate::read;
+use crate::text::quoting::{printable, thousands};
 
 /// The report on one file.
 #[derive(Default, Serialize)]

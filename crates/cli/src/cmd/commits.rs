@@ -5,9 +5,9 @@ use crate::api::store::{CommitInfo, StoreReader};
 use crate::args::CommitsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::output::json::Json;
 use crate::output::table::{Align, Table};
-use crate::output::text::thousands;
+use crate::text::json::Json;
+use crate::text::quoting::thousands;
 
 pub(crate) fn run(args: &CommitsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let commits = StoreReader::commits(&args.folder)?;

@@ -5,12 +5,12 @@ use crate::args::FacetArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
-use crate::output::fit::{fit, is_number, width};
-use crate::output::format_value::Printer;
-use crate::output::json::Json;
 use crate::output::table::{Align, MAX_PADDED};
-use crate::output::text::{decimal, printable, thousands};
 use crate::segments::{self, Segments};
+use crate::text::fit::{fit, is_number, width};
+use crate::text::json::Json;
+use crate::text::print_value::Printer;
+use crate::text::quoting::{decimal, printable, thousands};
 
 /// The most and the least width to which a value is cut if the lines are too wide.
 const MAX_VALUE: usize = 40;

@@ -5,8 +5,8 @@ use crate::args::GetArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::output::records;
-use crate::output::text::thousands;
 use crate::segments::Segments;
+use crate::text::quoting::thousands;
 
 pub(crate) fn run(args: &GetArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open_all([&args.file])?;

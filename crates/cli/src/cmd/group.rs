@@ -12,13 +12,13 @@ use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
 use crate::output::figure::Figure;
-use crate::output::format_value::Printer;
-use crate::output::json::Json;
 use crate::output::records;
 use crate::output::table::{Align, Table};
-use crate::output::text::{printable, thousands};
 use crate::segments::Segments;
 use crate::sort;
+use crate::text::json::Json;
+use crate::text::print_value::Printer;
+use crate::text::quoting::{printable, thousands};
 
 pub(crate) fn run(args: &GroupArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open(&args.files, &args.filter, console)?;

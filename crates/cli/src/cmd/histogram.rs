@@ -11,11 +11,11 @@ use crate::args::{HistogramArgs, HistogramSpec, TextOrNumber};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
-use crate::output::format_value::Printer;
-use crate::output::json::Json;
 use crate::output::table::{Align, Table};
-use crate::output::text::{printable, thousands};
 use crate::segments::Segments;
+use crate::text::json::Json;
+use crate::text::print_value::Printer;
+use crate::text::quoting::{printable, thousands};
 
 const UNITS: [(&str, Unit); 8] = [
     ("second", Unit::Second),

@@ -6,11 +6,10 @@ use crate::api::{ColumnUsage, IdIndex, Packing, SectionUsage, Segment, SegmentUs
 use crate::args::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::output::figure::integer;
-use crate::output::json::Json;
-use crate::output::text::{decimal, printable, thousands};
 use crate::output::usage_tables::{column_table, encoding_table, json_ends, section_table};
 use crate::read;
+use crate::text::json::{Json, integer};
+use crate::text::quoting::{decimal, printable, thousands};
 
 pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     if args.file.is_dir() {

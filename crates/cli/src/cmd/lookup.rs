@@ -13,9 +13,9 @@ use crate::id_index;
 use crate::id_input::IdInput;
 use crate::open_segment::OpenSegment;
 use crate::output::records::{Documents, EachDocument, print_documents, usual_format};
-use crate::output::text::{json_text, printable};
 use crate::read::{self, CHUNK, Records};
 use crate::segments::{Segments, is_store};
+use crate::text::quoting::{json_text, printable};
 
 pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (files, ids) = split(args)?;

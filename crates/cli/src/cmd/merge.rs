@@ -14,14 +14,14 @@ use crate::destination::{followed, is_stdout, refuse_input, refuse_stdout};
 use crate::error::{CliError, Exit};
 use crate::id_index::{self, IdIndexPlan};
 use crate::open_segment::OpenSegment;
-use crate::output::json::Json;
-use crate::output::text::thousands;
 use crate::output::usage_tables::column_table;
 use crate::progress::Progress;
 use crate::read;
 use crate::segments::Segments;
 use crate::sort;
-use crate::text_format::TextFormat;
+use crate::text::json::Json;
+use crate::text::quoting::thousands;
+use crate::text::text_format::TextFormat;
 use crate::unfinished_files;
 
 pub(crate) fn run(args: &MergeArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {

@@ -11,11 +11,11 @@ use crate::console::Console;
 use crate::end_signal::EndSignal;
 use crate::error::{CliError, Exit};
 use crate::input::import::{Import, ImportOptions};
-use crate::output::json::Json;
-use crate::output::text::thousands;
 use crate::progress::Progress;
 use crate::store_input::{Outcomes, PutPlan, StoreInput};
 use crate::store_schema;
+use crate::text::json::Json;
+use crate::text::quoting::thousands;
 
 /// If an input is a pipe, the longest that a document waits for others of its batch, and the time between commits.
 const SECOND: Duration = Duration::from_secs(1);

@@ -20,9 +20,9 @@ use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs;
 use crate::output::explain::{Step, tell};
-use crate::output::json::Json;
 use crate::output::records;
 use crate::segments::Segments;
+use crate::text::json::Json;
 use crate::{read, sort};
 
 /// A request, as the user writes it.

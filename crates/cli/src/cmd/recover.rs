@@ -5,9 +5,9 @@ use crate::api::store::{LostCommit, Store, StoreOptions};
 use crate::args::RecoverArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::output::json::Json;
-use crate::output::text::thousands;
 use crate::read;
+use crate::text::json::Json;
+use crate::text::quoting::thousands;
 
 pub(crate) fn run(args: &RecoverArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let options = StoreOptions { open: read::open_options(), ..StoreOptions::default() };

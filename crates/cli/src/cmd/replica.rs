@@ -10,9 +10,9 @@ use crate::args::ReplicaArgs;
 use crate::console::Console;
 use crate::end_signal::EndSignal;
 use crate::error::{CliError, Exit};
-use crate::output::json::Json;
-use crate::output::text::thousands;
 use crate::read;
+use crate::text::json::Json;
+use crate::text::quoting::thousands;
 
 /// The bytes of a pipe that are read at once.
 const PIECE: usize = 256 << 10;

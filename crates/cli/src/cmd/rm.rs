@@ -6,8 +6,8 @@ use crate::api::writer::WriterOptions;
 use crate::args::RmArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::output::json::Json;
-use crate::output::text::{printable, thousands};
+use crate::text::json::Json;
+use crate::text::quoting::{printable, thousands};
 
 pub(crate) fn run(args: &RmArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let query = args.query.as_deref().map(Query::parse).transpose()?;

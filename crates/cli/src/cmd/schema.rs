@@ -9,8 +9,8 @@ use crate::input::column_type::ColumnType;
 use crate::input::error::excerpt;
 use crate::input::import::Import;
 use crate::input::schema::TimeRequest;
-use crate::output::json::Json;
-use crate::output::text::{json_text, printable, thousands};
+use crate::text::json::Json;
+use crate::text::quoting::{json_text, printable, thousands};
 
 pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let import = prepare(&args.input, usize::MAX)?;

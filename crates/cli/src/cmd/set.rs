@@ -11,9 +11,9 @@ use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::field_changes::FieldChanges;
 use crate::input::import::StoredRef;
-use crate::output::format_value::Printer;
-use crate::output::json::Json;
-use crate::output::text::{printable, thousands};
+use crate::text::json::Json;
+use crate::text::print_value::Printer;
+use crate::text::quoting::{printable, thousands};
 
 /// The number of documents that were updated, and the ids of others.
 #[derive(Default)]

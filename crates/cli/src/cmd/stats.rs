@@ -11,11 +11,11 @@ use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
 use crate::output::figure::{Figure, sum_and_mean};
-use crate::output::format_value::Printer;
-use crate::output::json::Json;
 use crate::output::table::{Align, Table};
-use crate::output::text::{printable, thousands};
 use crate::segments::{self, Segments};
+use crate::text::json::Json;
+use crate::text::print_value::Printer;
+use crate::text::quoting::{printable, thousands};
 
 /// The maximum width of a value.
 const CELL: usize = 24;

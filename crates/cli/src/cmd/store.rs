@@ -14,10 +14,10 @@ use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::id_index;
 use crate::id_input::IdInput;
-use crate::output::json::Json;
-use crate::output::text::thousands;
 use crate::read;
 use crate::store_schema;
+use crate::text::json::Json;
+use crate::text::quoting::thousands;
 
 pub(crate) fn run(args: &StoreArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     match &args.command {

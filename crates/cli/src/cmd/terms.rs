@@ -13,11 +13,11 @@ use crate::id_index;
 use crate::input::import::StoredRef;
 use crate::input::parse_cell::append_hex;
 use crate::open_segment::OpenSegment;
-use crate::output::fit::message;
-use crate::output::format_value::Printer;
-use crate::output::text::printable;
 use crate::read;
 use crate::segments::Segments;
+use crate::text::fit::message;
+use crate::text::print_value::Printer;
+use crate::text::quoting::printable;
 
 /// The columns between tab stops.
 const TAB: usize = 8;

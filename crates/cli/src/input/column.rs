@@ -12,9 +12,9 @@ use super::parse_cell::{CellParser, ValueStyle};
 use super::row::Form;
 use super::schema::{ColumnRequest, TimeRequest};
 use super::spellings::{Joined, Spellings};
-use crate::number::{ALL_STYLES, FloatStyle};
-use crate::text_format::{JsonMissing, TextFormat};
-use crate::time::{Rfc3339, TimeFormat};
+use crate::text::number::{ALL_STYLES, FloatStyle};
+use crate::text::text_format::{JsonMissing, TextFormat};
+use crate::text::time::{Rfc3339, TimeFormat};
 
 /// The CSV cells that stand for a missing value.
 #[derive(Clone, Debug)]

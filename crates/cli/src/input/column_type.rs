@@ -5,7 +5,7 @@ use std::fmt;
 use crate::api::{Compression, LogicalType};
 
 use super::error::closest;
-use crate::time::Unit;
+use crate::text::time::Unit;
 
 /// The type of a column: `i64`, `timestamp[us]`, `string:sorted`, `string[]` …
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use strsim::levenshtein;
 
 use super::source::is_pause;
-use crate::output::text::{printable, quoted_name};
+use crate::text::quoting::{printable, quoted_name};
 
 /// The length to which messages cut text in error, in characters.
 const SHOWN: usize = 60;

@@ -9,8 +9,8 @@ use super::column_type::{ColumnType, timestamp, unit_of};
 use super::odd_cells::OddCells;
 use super::parse_cell::{is_canonical, parse_bool};
 use super::row::Form;
-use crate::number::{float_keeps, is_canonical_integer, parse_float};
-use crate::time::{Rfc3339, Unit, parse_date};
+use crate::text::number::{float_keeps, is_canonical_integer, parse_float};
+use crate::text::time::{Rfc3339, Unit, parse_date};
 
 /// A set of types, the preferred one in the lowest bit.
 type Types = u16;

@@ -22,7 +22,7 @@ use self::values::{Layout, Next, ValueReader};
 use super::error::{BadRow, InputError, Result};
 use super::import::Exclude;
 use super::row::{FieldId, Fields, Form, LARGE, Row};
-use crate::output::text::{jq_path, option, shell_word};
+use crate::text::quoting::{jq_path, option, shell_word};
 
 /// The deepest nesting of objects.
 const MAX_DEPTH: usize = 64;

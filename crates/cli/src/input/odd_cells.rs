@@ -1,8 +1,8 @@
 //! Cells that keep a column of CSV from being numbers, dates or timestamps, for a note.
 
-use crate::number::{is_canonical_integer, parse_float};
-use crate::output::text::{json_text, option, quoted_name, shell_word};
-use crate::time::{Rfc3339, TimeFormat, parse_date};
+use crate::text::number::{is_canonical_integer, parse_float};
+use crate::text::quoting::{json_text, option, quoted_name, shell_word};
+use crate::text::time::{Rfc3339, TimeFormat, parse_date};
 
 /// The most different cells that a note names.
 const MAX_ODD: usize = 3;

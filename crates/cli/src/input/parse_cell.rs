@@ -9,8 +9,8 @@ use crate::api::{LogicalType, from_f64, from_u64};
 use super::column_type::{unit_of, value_name};
 use super::row::Form;
 use super::schema::TimeRequest;
-use crate::number::{float_keeps, is_canonical_integer, keeps_number, parse_float, styles};
-use crate::time::{Moment, Rfc3339, TimeFormat, Unit, days, parse_date};
+use crate::text::number::{float_keeps, is_canonical_integer, keeps_number, parse_float, styles};
+use crate::text::time::{Moment, Rfc3339, TimeFormat, Unit, days, parse_date};
 
 /// A value as the segment stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

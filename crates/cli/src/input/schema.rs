@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::column_type::{BaseType, Layout, TypeRequest, base_type, unit_of};
-use crate::time::TimeFormat;
+use crate::text::time::TimeFormat;
 
 /// The requests on columns, by name.
 #[derive(Clone, Debug, Default)]

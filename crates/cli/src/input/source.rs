@@ -29,7 +29,7 @@ use self::zip_member::open_member;
 use self::zstd::Zstd;
 use super::error::{InputError, Result, file_name};
 use crate::end_signal::EndSignal;
-use crate::output::text::shell_word;
+use crate::text::quoting::shell_word;
 
 /// The magic bytes of a Parquet file.
 const PARQUET: &[u8] = b"PAR1";

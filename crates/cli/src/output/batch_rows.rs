@@ -1,6 +1,6 @@
 //! Prints Arrow record batches as CSV, NDJSON or tables.
 //!
-//! Types that docvalues has print as in [`format_value`](super::format_value), in canonical form; structs and maps as JSON
+//! Types that docvalues has print as in [`print_value`](crate::text::print_value), in canonical form; structs and maps as JSON
 //! objects; others as Arrow prints them.
 
 use std::iter;
@@ -17,15 +17,15 @@ use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 
-use super::format_value::Printer;
 use super::table::{self, Align, WideRow};
-use super::text::{json_string, json_text, printable, quote_csv};
 use crate::api::search::arrow::IP_EXTENSION;
 use crate::api::{LogicalType, from_f64, from_u64};
 use crate::args::RecordFormat;
 use crate::console::Console;
 use crate::error::CliError;
 use crate::input::import::StoredRef;
+use crate::text::print_value::Printer;
+use crate::text::quoting::{json_string, json_text, printable, quote_csv};
 
 /// The rows of a table, whose columns are as wide as these need. The next ones have a heading of their own, so that a
 /// large result takes little memory.

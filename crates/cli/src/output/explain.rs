@@ -3,13 +3,13 @@
 use std::slice;
 use std::time::Duration;
 
-use super::json::Json;
-use super::text::printable;
 use crate::api::search::query::Explain;
 use crate::api::search::sort::TopProfile;
 use crate::api::{FINE_ZONE, PruneCounts, Pruning, ZONE};
 use crate::console::Console;
 use crate::segments::Segments;
+use crate::text::json::Json;
+use crate::text::quoting::printable;
 
 /// A step after the query, and its time.
 pub(crate) struct Step {

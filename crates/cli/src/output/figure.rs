@@ -1,15 +1,12 @@
 //! Numbers of answers: values of columns, sums and means, as text for tables and as JSON.
 
-use super::format_value::Printer;
-use super::json::Json;
 use crate::api::search::Value;
 use crate::api::search::group::Measure;
 use crate::api::search::stats::{ColumnStats, Sum};
 use crate::api::{Field, LogicalType};
-use crate::number::FloatStyle;
-
-/// The greatest integer up to which doubles, and so many JSON readers, have every integer.
-const MAX_EXACT: u128 = 1 << 53;
+use crate::text::json::{Json, integer};
+use crate::text::number::FloatStyle;
+use crate::text::print_value::Printer;
 
 /// A number of an answer, or another value of a column.
 #[derive(Clone, Debug)]
@@ -85,17 +82,6 @@ pub(crate) fn sum_and_mean(stats: &ColumnStats) -> (Option<Figure>, Option<Figur
             (None, mean.map(|mean| Figure::Value(Value::of(logical, mean))))
         }
     }
-}
-
-/// An integer as a JSON number, or as text if its magnitude is above 2^53: many JSON readers would round it.
-pub(crate) fn integer(number: i128) -> Json {
-    let exact = (!is_rounded(number)).then(|| i64::try_from(number).ok()).flatten();
-    exact.map_or_else(|| number.to_string().into(), Json::from)
-}
-
-/// Whether many JSON readers round this integer.
-pub(crate) fn is_rounded(number: i128) -> bool {
-    number.unsigned_abs() > MAX_EXACT
 }
 
 fn float(value: f64) -> String {

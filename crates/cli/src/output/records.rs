@@ -4,9 +4,7 @@ use std::io::Write;
 
 use serde_json::value::RawValue;
 
-use super::json::Json;
 use super::table::{self, Align, WideRow};
-use super::text;
 use crate::api::{DocAddress, DocId, Field, LogicalType};
 use crate::args::{RecordArgs, RecordFormat};
 use crate::console::Console;
@@ -14,6 +12,8 @@ use crate::error::CliError;
 use crate::open_segment::OpenSegment;
 use crate::read::{CHUNK, Record, Records};
 use crate::segments::Segments;
+use crate::text::json::Json;
+use crate::text::quoting;
 
 /// The name of the column of document numbers that --doc-ids adds.
 pub(crate) const DOC: &str = "_doc";
@@ -146,7 +146,7 @@ impl DocIds<'_> {
         if let Some(file) = self.file(doc) {
             let start = line.len();
             line.push_str(file);
-            text::quote_csv(line, start, delimiter, |_| false);
+            quoting::quote_csv(line, start, delimiter, |_| false);
             line.push(delimiter);
         }
         line.push_str(&doc.doc.to_string());
@@ -158,7 +158,7 @@ impl DocIds<'_> {
             return;
         }
         if let Some(file) = self.file(doc) {
-            line.push_str(&format!("{}{},", json_key(FILE), text::json_text(file)));
+            line.push_str(&format!("{}{},", json_key(FILE), quoting::json_text(file)));
         }
         line.push_str(&format!("{}{}", json_key(DOC), doc.doc));
     }
@@ -262,7 +262,7 @@ fn csv(
         }
         let start = line.len();
         line.push_str(name);
-        text::quote_csv(&mut line, start, delimiter, |_| false);
+        quoting::quote_csv(&mut line, start, delimiter, |_| false);
     }
     line.push('\n');
     out.write_all(line.as_bytes())?;
@@ -313,7 +313,7 @@ fn ndjson(
     let with_nulls = fields.iter().zip(&has_nulls).filter(|(_, has_nulls)| **has_nulls);
     let with_nulls: Vec<&str> = with_nulls.map(|(field, _)| field.name.as_str()).collect();
     if !with_nulls.is_empty() {
-        let columns = text::named_columns(with_nulls.into_iter());
+        let columns = quoting::named_columns(with_nulls.into_iter());
         console
             .note(&format!("note: {columns}: NaN and infinity are null in NDJSON (--format csv keeps them)"));
     }
@@ -321,7 +321,7 @@ fn ndjson(
 }
 
 fn json_key(name: &str) -> String {
-    text::json_text(name) + ":"
+    quoting::json_text(name) + ":"
 }
 
 /// Prints a table for a terminal.
@@ -336,7 +336,7 @@ fn table(
         let cell = |column: Record<'_>| {
             let mut cell = String::new();
             column.values(at, |values| column.printer.plain(values, &mut cell));
-            text::printable(&cell)
+            quoting::printable(&cell)
         };
         rows.push((doc, records.columns().map(cell).collect()));
         Ok(())
@@ -344,9 +344,9 @@ fn table(
     let sides = fields.iter().map(|field| if is_number(field) { Align::Right } else { Align::Left });
     let ids_heading = ids.files.map(|_| (FILE.to_owned(), Align::Left)).into_iter();
     let ids_heading = ids_heading.chain([(DOC.to_owned(), Align::Right)]);
-    let names = fields.iter().map(|field| text::printable(&field.name)).zip(sides);
+    let names = fields.iter().map(|field| quoting::printable(&field.name)).zip(sides);
     let row = |(doc, cells): (DocAddress, Vec<String>)| {
-        let (file, doc) = (ids.file(doc).map(text::printable), doc.doc.to_string());
+        let (file, doc) = (ids.file(doc).map(quoting::printable), doc.doc.to_string());
         let of = file.as_ref().map(|file| format!(" of {file}")).unwrap_or_default();
         let title = format!("document {doc}{of}");
         WideRow { title, ids: file.into_iter().chain([doc]).collect(), cells }

@@ -3,9 +3,9 @@
 //! In a table that is too wide, long texts are cut, then its gaps are narrower and its texts are cut further. If that is not
 //! enough, each row is printed as a block of lines. Numbers are never cut, nor any text without a terminal.
 
-use super::fit::{fit, fold, is_number, width};
 use crate::console::Console;
 use crate::error::CliError;
+use crate::text::fit::{fit, fold, is_number, width};
 
 /// The maximum width of a cell of text in a table that is too wide.
 const MAX_TEXT: usize = 40;

@@ -1,12 +1,12 @@
 //! The tables of columns, encodings and sections of `dv build` and `dv info`.
 
-use super::format_value::Printer;
-use super::json::Json;
 use super::table::{Align, Table};
-use super::text::{decimal, printable, thousands};
 use crate::api::{Field, LogicalType, SegmentUsage, to_f64};
 use crate::cmd::info::distinct;
 use crate::input::import::StoredRef;
+use crate::text::json::Json;
+use crate::text::print_value::Printer;
+use crate::text::quoting::{decimal, printable, thousands};
 
 /// The maximum width of a minimum or maximum.
 pub(crate) const MAX_END: usize = 24;

@@ -10,11 +10,11 @@ use crate::api::{Bounds, ColumnSource, ColumnUsage, Field, Search, SegmentUsage}
 use crate::args::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::output::json::Json;
 use crate::output::table::{Align, Table};
-use crate::output::text::{decimal, printable, thousands};
 use crate::output::usage_tables::{MAX_END, ends, json_ends};
 use crate::read;
+use crate::text::json::Json;
+use crate::text::quoting::{decimal, printable, thousands};
 
 pub(super) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let of_segments = [("--encodings", args.encodings), ("--sections", args.sections)];

@@ -7,10 +7,10 @@ use super::text::text;
 use crate::api::{FlatArray, LogicalType, Stored, Strings};
 use crate::input::column::Column;
 use crate::input::column_type::{ColumnType, unit_of, value_name};
-use crate::input::parse_cell::{TypeMismatch, ValueStyle};
+use crate::input::parse_cell::{self, TypeMismatch, ValueStyle};
 use crate::input::row::Form;
-use crate::time::{Rfc3339, parse_offset};
-use crate::{input::parse_cell, number};
+use crate::text::number;
+use crate::text::time::{Rfc3339, parse_offset};
 
 /// The values of some rows of a column.
 #[derive(Debug)]

@@ -23,8 +23,8 @@ use crate::api::leaves;
 use crate::input::error::{BadRow, InputError, Place};
 use crate::input::import::Exclude;
 use crate::input::source::Source;
-use crate::output::text::option;
-use crate::time::TimeFormat;
+use crate::text::quoting::option;
+use crate::text::time::TimeFormat;
 
 /// The units, in order of preference: microseconds reach from 290,000 BC to 290,000 AD, and Spark writes no finer ones.
 const UNITS: [(TimeUnit, i128); 3] =

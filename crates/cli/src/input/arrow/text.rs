@@ -9,9 +9,9 @@ use arrow_schema::{DataType, TimeUnit};
 use jiff::SignedDuration;
 
 use crate::api::for_each;
-use crate::number::FloatStyle;
-use crate::output::text::hex;
-use crate::time::{Moment, TimeFormat, day};
+use crate::text::number::FloatStyle;
+use crate::text::quoting::hex;
+use crate::text::time::{Moment, TimeFormat, day};
 
 /// Appends the value at `at`, which is not null, as in CSV.
 pub(super) fn text(array: &dyn Array, at: usize, out: &mut String) {

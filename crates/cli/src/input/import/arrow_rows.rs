@@ -14,7 +14,7 @@ use crate::input::column::{Column, DeclaredType};
 use crate::input::column_type::{ColumnType, unit_of};
 use crate::input::error::{BadRow, InputError, Place, Result};
 use crate::input::source::Source;
-use crate::output::text::option;
+use crate::text::quoting::option;
 
 /// The length to which messages cut the name of a type, in characters.
 const SHOWN: usize = 48;

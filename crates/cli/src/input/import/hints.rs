@@ -6,7 +6,7 @@ use crate::input::column_type::ColumnType;
 use crate::input::error::{BadRow, InputError};
 use crate::input::infer_types::Conflict;
 use crate::input::parse_cell::TypeMismatch;
-use crate::output::text::{option, shell_word};
+use crate::text::quoting::{option, shell_word};
 
 /// The error for a sample whose values have no type in common.
 pub(super) fn conflicting(name: &str, conflict: &Conflict) -> InputError {

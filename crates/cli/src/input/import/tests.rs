@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::hints::plain;
 use super::*;
 use crate::input::column_type::ColumnType;
-use crate::output::format_value::Printer;
+use crate::text::print_value::Printer;
 
 fn options() -> ImportOptions {
     ImportOptions {
@@ -183,7 +183,7 @@ impl ImportResult {
         for (index, column) in self.import.columns().iter().enumerate() {
             let start = out.len();
             out.push_str(&column.name);
-            crate::output::text::quote_csv(&mut out, start, ',', |_| false);
+            crate::text::quoting::quote_csv(&mut out, start, ',', |_| false);
             out.push(if index + 1 == printers.len() { '\n' } else { ',' });
         }
         for document in &self.documents {
@@ -204,7 +204,7 @@ impl ImportResult {
                 let mut value = String::new();
                 if printer.json(&self.values(document, index), &mut value) {
                     out.push(separator);
-                    crate::output::text::json_string(&column.name, &mut out);
+                    crate::text::quoting::json_string(&column.name, &mut out);
                     out.push(':');
                     out.push_str(&value);
                     separator = ',';

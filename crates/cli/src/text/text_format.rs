@@ -8,8 +8,8 @@ use std::fmt;
 
 use jiff::tz::Offset;
 
-use crate::number::FloatStyle;
-use crate::time::{TimeFormat, parse_offset, print_offset};
+use super::number::FloatStyle;
+use super::time::{TimeFormat, parse_offset, print_offset};
 
 /// The text format of a column, which export needs beyond the type. The default is the canonical format.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,6 +6,9 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+/// The greatest integer up to which doubles, and so many JSON readers, have every integer.
+const MAX_EXACT: u128 = 1 << 53;
+
 /// A JSON value.
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -46,6 +49,17 @@ impl FromIterator<Json> for Json {
     fn from_iter<I: IntoIterator<Item = Json>>(items: I) -> Json {
         Json::List(items.into_iter().collect())
     }
+}
+
+/// An integer as a JSON number, or as text if its magnitude is above 2^53: many JSON readers would round it.
+pub(crate) fn integer(number: i128) -> Json {
+    let exact = (!is_rounded(number)).then(|| i64::try_from(number).ok()).flatten();
+    exact.map_or_else(|| number.to_string().into(), Json::from)
+}
+
+/// Whether many JSON readers round this integer.
+pub(crate) fn is_rounded(number: i128) -> bool {
+    number.unsigned_abs() > MAX_EXACT
 }
 
 fn in_order<S: Serializer>(pairs: &[(Cow<'static, str>, Json)], serializer: S) -> Result<S::Ok, S::Error> {

@@ -17,15 +17,14 @@ use serde_json::value::RawValue;
 use crate::api::search::Value;
 use crate::api::{Field, LogicalType, to_f64, to_u64};
 
-use super::figure::is_rounded;
-use super::json::Json;
-use super::text;
+use super::json::{Json, is_rounded};
+use super::number::FloatStyle;
+use super::quoting;
+use super::text_format::{JsonMissing, TextFormat};
+use super::time::TimeFormat;
 use crate::input::column_type::unit_of;
 use crate::input::import::StoredRef;
 use crate::input::parse_cell::print_ip;
-use crate::number::FloatStyle;
-use crate::text_format::{JsonMissing, TextFormat};
-use crate::time::TimeFormat;
 
 impl<'a> From<&'a Value> for StoredRef<'a> {
     fn from(value: &'a Value) -> StoredRef<'a> {
@@ -68,7 +67,7 @@ impl Printer {
         match values {
             [] => {
                 out.push_str(self.text_format.missing.as_deref().unwrap_or(""));
-                text::quote_csv(out, start, delimiter, |_| false);
+                quoting::quote_csv(out, start, delimiter, |_| false);
                 return;
             }
             [value] if !self.multi => self.cell(*value, out),
@@ -84,7 +83,7 @@ impl Printer {
         }
         // Without quotes, these would be read as missing values.
         let token = self.text_format.missing.as_deref();
-        text::quote_csv(out, start, delimiter, |text| {
+        quoting::quote_csv(out, start, delimiter, |text| {
             matches!(text, "" | "NA" | "null") || Some(text) == token
         });
     }
@@ -138,7 +137,7 @@ impl Printer {
         self.json_scalar(value, &mut text);
         let is_integer = self.logical != LogicalType::F64;
         if self.has_nulls(&[value]) || is_integer && text.parse().is_ok_and(is_rounded) {
-            text = text::json_text(&self.to_text(value));
+            text = quoting::json_text(&self.to_text(value));
         }
         // It is JSON.
         Json::Raw(RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned()))
@@ -150,7 +149,7 @@ impl Printer {
         for (index, value) in values.iter().enumerate() {
             out.push_str(if index > 0 { "," } else { "" });
             match in_csv && self.has_nulls(&[*value]) {
-                true => text::json_string(&self.to_text(*value), out),
+                true => quoting::json_string(&self.to_text(*value), out),
                 false => self.json_scalar(*value, out),
             }
         }
@@ -168,7 +167,7 @@ impl Printer {
             },
             (LogicalType::I64 | LogicalType::U64 | LogicalType::Bool, _) => self.text(value, out),
             (logical, _) if self.text_format.epoch && unit_of(logical).is_some() => self.text(value, out),
-            _ => text::json_string(&self.to_text(value), out),
+            _ => quoting::json_string(&self.to_text(value), out),
         }
     }
 
@@ -189,10 +188,10 @@ impl Printer {
                 (LogicalType::Uuid, Ok(octets)) => {
                     for (index, byte) in octets.iter().enumerate() {
                         out.push_str(if matches!(index, 4 | 6 | 8 | 10) { "-" } else { "" });
-                        text::hex(*byte, out);
+                        quoting::hex(*byte, out);
                     }
                 }
-                _ => bytes.iter().for_each(|byte| text::hex(*byte, out)),
+                _ => bytes.iter().for_each(|byte| quoting::hex(*byte, out)),
             },
         }
     }
