@@ -7,14 +7,15 @@ use crate::api::store::{StoreSchema, Update, WriteBatch};
 use crate::error::CliError;
 use crate::input::column::Column;
 use crate::input::column_type::ColumnType;
-use crate::input::error::{excerpt, meant, with_text};
-use crate::input::import::{StoredRef, alter_command, wider_type};
+use crate::input::import::{alter_command, wider_type};
 use crate::input::parse_cell::{Stored, TypeMismatch};
 use crate::input::row::Form;
 use crate::input::schema::Schema;
 use crate::store_schema;
 use crate::text::print_value::Printer;
+use crate::text::stored_ref::StoredRef;
 use crate::text::text_format::TextFormat;
+use crate::text::words::{excerpt, meant, with_text};
 
 /// The changes of some fields of a store.
 pub(crate) struct FieldChanges {

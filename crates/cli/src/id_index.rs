@@ -6,14 +6,15 @@ use crate::args::{IdArgs, MergeArgs};
 use crate::error::{CliError, Exit};
 use crate::input::column::Column;
 use crate::input::column_type::Layout;
-use crate::input::error::{meant, quoted_list};
-use crate::input::import::{Import, StoredRef, type_flag};
+use crate::input::import::{Import, type_flag};
 use crate::input::parse_cell::CellParser;
 use crate::input::row::Form;
 use crate::open_segment::OpenSegment;
 use crate::read;
 use crate::text::print_value::Printer;
 use crate::text::quoting::printable;
+use crate::text::stored_ref::StoredRef;
+use crate::text::words::{meant, quoted_list};
 
 /// The column and options of an index of ids to build.
 #[derive(Clone, Debug)]

@@ -2,11 +2,11 @@
 
 use crate::api::LogicalType;
 use crate::input::column::Column;
-use crate::input::error::excerpt;
 use crate::input::import::{Import, type_flag};
 use crate::input::infer_types::{Found, KeptAsText};
 use crate::input::spellings::Joined;
 use crate::text::quoting::{jq_path, named_columns, shell_word, thousands};
+use crate::text::words::excerpt;
 
 /// Notes on the type and the format of a column; `lost` if its values have no format in common.
 pub(crate) fn column_notes(column: &Column, lost: bool) -> impl Iterator<Item = String> + use<> {

@@ -12,13 +12,13 @@ use crate::api::{
     SearchError, Segment,
 };
 use crate::error::CliError;
-use crate::input::error::{closest, meant};
-use crate::input::import::StoredRef;
 use crate::open_segment::OpenSegment;
 use crate::segments::{Segments, files_named};
 use crate::text::print_value::Printer;
 use crate::text::quoting::shell_word;
+use crate::text::stored_ref::StoredRef;
 use crate::text::text_format::TextFormat;
+use crate::text::words::{closest, meant};
 
 thread_local! {
     /// Whether `--any-docs` was given.

@@ -10,9 +10,10 @@ use crate::import_notes::{column_notes, empty_inputs, input_notes, without_value
 use crate::input::column_type::{ColumnType, Layout};
 #[cfg(feature = "parquet")]
 use crate::input::import::DocBatch;
-use crate::input::import::{Document, Import, Imported, RowBatch, StoredRef};
+use crate::input::import::{Document, Import, Imported, RowBatch};
 use crate::progress::Progress;
 use crate::text::quoting::thousands;
+use crate::text::stored_ref::StoredRef;
 use crate::text::text_format::TextFormat;
 
 /// The segment to write, and its field for each column of the import.

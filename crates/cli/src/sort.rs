@@ -2,9 +2,9 @@
 
 use crate::api::SortKey;
 use crate::error::CliError;
-use crate::input::error::{closest, quoted_list};
 use crate::segments::Segments;
 use crate::text::quoting::quoted_name;
+use crate::text::words::{closest, quoted_list};
 
 const FIRST: &str = ":missing-first";
 const LAST: &str = ":missing-last";

@@ -7,13 +7,14 @@ use crate::api::writer::{BytesKind, FieldSpec};
 use crate::api::{Compression, Field, Kind, LogicalType, promotion};
 use crate::args::CreateArgs;
 use crate::error::CliError;
-use crate::input::column_type::{BaseType, ColumnType, Layout, TypeRequest, unit_of};
+use crate::input::column_type::{BaseType, ColumnType, Layout, TypeRequest};
 use crate::input::import::alter_command;
 use crate::input::schema::{ColumnRequest, Schema, TimeRequest};
 use crate::segment_input::spec;
 use crate::sort;
 use crate::text::number::FloatStyle;
 use crate::text::text_format::TextFormat;
+use crate::text::time::unit_of;
 
 /// The schema of a new store.
 pub(crate) fn of_requests(requests: &Schema, args: &CreateArgs) -> Result<StoreSchema, CliError> {

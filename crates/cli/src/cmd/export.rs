@@ -200,7 +200,7 @@ fn read_list(path: &str) -> Result<Vec<u32>, CliError> {
     for (index, line) in text.lines().enumerate() {
         for word in line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()) {
             let doc = word.parse().map_err(|_| {
-                let shown = crate::input::error::excerpt(word.as_bytes());
+                let shown = crate::text::words::excerpt(word.as_bytes());
                 CliError::failed(format!("{name}:{}: expected a document number, found {shown}", index + 1))
             })?;
             docs.push(doc);

@@ -6,11 +6,11 @@ use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::input::column::Column;
 use crate::input::column_type::ColumnType;
-use crate::input::error::excerpt;
 use crate::input::import::Import;
 use crate::input::schema::TimeRequest;
 use crate::text::json::Json;
 use crate::text::quoting::{json_text, printable, thousands};
+use crate::text::words::excerpt;
 
 pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let import = prepare(&args.input, usize::MAX)?;

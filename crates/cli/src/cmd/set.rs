@@ -10,10 +10,10 @@ use crate::args::SetArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::field_changes::FieldChanges;
-use crate::input::import::StoredRef;
 use crate::text::json::Json;
 use crate::text::print_value::Printer;
 use crate::text::quoting::{printable, thousands};
+use crate::text::stored_ref::StoredRef;
 
 /// The number of documents that were updated, and the ids of others.
 #[derive(Default)]

@@ -10,14 +10,13 @@ use crate::args::TermsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::id_index;
-use crate::input::import::StoredRef;
-use crate::input::parse_cell::append_hex;
 use crate::open_segment::OpenSegment;
 use crate::read;
 use crate::segments::Segments;
 use crate::text::fit::message;
 use crate::text::print_value::Printer;
-use crate::text::quoting::printable;
+use crate::text::quoting::{append_hex, printable};
+use crate::text::stored_ref::StoredRef;
 
 /// The columns between tab stops.
 const TAB: usize = 8;

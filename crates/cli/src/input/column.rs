@@ -6,7 +6,7 @@ use jiff::tz::Offset;
 
 use crate::api::LogicalType;
 
-use super::column_type::{ColumnType, unit_of};
+use super::column_type::ColumnType;
 use super::infer_types::{Found, KeptAsText};
 use super::parse_cell::{CellParser, ValueStyle};
 use super::row::Form;
@@ -14,7 +14,7 @@ use super::schema::{ColumnRequest, TimeRequest};
 use super::spellings::{Joined, Spellings};
 use crate::text::number::{ALL_STYLES, FloatStyle};
 use crate::text::text_format::{JsonMissing, TextFormat};
-use crate::text::time::{Rfc3339, TimeFormat};
+use crate::text::time::{Rfc3339, TimeFormat, unit_of};
 
 /// The CSV cells that stand for a missing value.
 #[derive(Clone, Debug)]

@@ -3,9 +3,7 @@
 use std::fmt;
 
 use crate::api::{Compression, LogicalType};
-
-use super::error::closest;
-use crate::text::time::Unit;
+use crate::text::words::closest;
 
 /// The type of a column: `i64`, `timestamp[us]`, `string:sorted`, `string[]` …
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,21 +111,6 @@ pub(crate) fn value_name(logical: LogicalType) -> &'static str {
         LogicalType::Bytes => "bytes in hexadecimal",
         _ => logical.name(),
     }
-}
-
-/// The unit of a timestamp type.
-pub(crate) fn unit_of(logical: LogicalType) -> Option<Unit> {
-    match logical {
-        LogicalType::TimestampMillis => Some(Unit::Millis),
-        LogicalType::TimestampMicros => Some(Unit::Micros),
-        LogicalType::TimestampNanos => Some(Unit::Nanos),
-        _ => None,
-    }
-}
-
-pub(crate) fn timestamp(unit: Unit) -> LogicalType {
-    let of_unit = LogicalType::ALL.into_iter().find(|logical| unit_of(*logical) == Some(unit));
-    of_unit.unwrap_or(LogicalType::TimestampNanos)
 }
 
 impl TypeRequest {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use csv_core::{ReadRecordResult, Reader};
 
-use super::error::quoted_list;
 use super::odd_cells::is_data;
+use crate::text::words::quoted_list;
 
 /// The most new names that a note lists.
 const SHOWN: usize = 5;

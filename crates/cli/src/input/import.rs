@@ -17,8 +17,8 @@ pub(crate) use self::arrow_rows::DocBatch;
 use std::collections::HashMap;
 
 use self::choose_types::first_type;
+pub(crate) use self::document::Document;
 use self::document::{CellError, split_cell};
-pub(crate) use self::document::{Document, StoredRef};
 pub(crate) use self::exclude::Exclude;
 use self::hints::describe;
 pub(crate) use self::hints::{alter_command, type_flag, wider_type};
@@ -35,6 +35,7 @@ use super::schema::Schema;
 use super::source::{Encoding, InputFormat, Source};
 use crate::api::store::shard_of;
 use crate::end_signal::EndSignal;
+use crate::text::stored_ref::StoredRef;
 
 /// The options of the command line on inputs.
 #[derive(Clone, Debug)]

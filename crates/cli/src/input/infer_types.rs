@@ -5,12 +5,12 @@
 
 use crate::api::LogicalType;
 
-use super::column_type::{ColumnType, timestamp, unit_of};
+use super::column_type::ColumnType;
 use super::odd_cells::OddCells;
 use super::parse_cell::{is_canonical, parse_bool};
 use super::row::Form;
 use crate::text::number::{float_keeps, is_canonical_integer, parse_float};
-use crate::text::time::{Rfc3339, Unit, parse_date};
+use crate::text::time::{Rfc3339, Unit, parse_date, timestamp, unit_of};
 
 /// A set of types, the preferred one in the lowest bit.
 type Types = u16;

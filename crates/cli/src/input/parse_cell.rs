@@ -1,16 +1,18 @@
 //! Parses a cell as a value of its column's type.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
 use jiff::tz::Offset;
 
 use crate::api::{LogicalType, from_f64, from_u64};
 
-use super::column_type::{unit_of, value_name};
+use super::column_type::value_name;
 use super::row::Form;
 use super::schema::TimeRequest;
 use crate::text::number::{float_keeps, is_canonical_integer, keeps_number, parse_float, styles};
-use crate::text::time::{Moment, Rfc3339, TimeFormat, Unit, days, parse_date};
+use crate::text::print_value::print_ip;
+use crate::text::quoting::append_hex;
+use crate::text::time::{Moment, Rfc3339, TimeFormat, Unit, days, parse_date, unit_of};
 
 /// A value as the segment stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -272,11 +274,6 @@ fn read_ip(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, ValueStyle)> {
     Some((Stored::Bytes, lost_unless(print_ip(six.octets()) == text)))
 }
 
-/// The canonical text of a stored address (RFC 5952); IPv4-mapped addresses are printed as IPv4.
-pub(crate) fn print_ip(octets: [u8; 16]) -> String {
-    Ipv6Addr::from(octets).to_canonical().to_string()
-}
-
 fn read_uuid(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, ValueStyle)> {
     let ascii = text.as_bytes();
     let hyphens = match ascii.len() {
@@ -297,16 +294,6 @@ fn read_hex(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, ValueStyle)> {
     append_hex(text.as_bytes(), bytes)?;
     let lower = !text.bytes().any(|b| b.is_ascii_uppercase());
     Some((Stored::Bytes, lost_unless(lower)))
-}
-
-/// Appends the bytes of pairs of hexadecimal digits.
-pub(crate) fn append_hex(digits: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
-    let (pairs, []) = digits.as_chunks::<2>() else { return None };
-    let nibble = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
-    for [high, low] in pairs {
-        bytes.push(nibble(*high)? << 4 | nibble(*low)?);
-    }
-    Some(())
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::column_type::{BaseType, Layout, TypeRequest, base_type, unit_of};
-use crate::text::time::TimeFormat;
+use super::column_type::{BaseType, Layout, TypeRequest, base_type};
+use crate::text::time::{TimeFormat, unit_of};
 
 /// The requests on columns, by name.
 #[derive(Clone, Debug, Default)]

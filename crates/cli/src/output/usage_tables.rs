@@ -3,10 +3,10 @@
 use super::table::{Align, Table};
 use crate::api::{Field, LogicalType, SegmentUsage, to_f64};
 use crate::cmd::info::distinct;
-use crate::input::import::StoredRef;
 use crate::text::json::Json;
 use crate::text::print_value::Printer;
 use crate::text::quoting::{decimal, printable, thousands};
+use crate::text::stored_ref::StoredRef;
 
 /// The maximum width of a minimum or maximum.
 pub(crate) const MAX_END: usize = 24;

@@ -12,28 +12,18 @@
 //! | several values | a JSON array, or with the input's separator | an array |
 //! | missing | empty, or the input's token | no key, or as in the input |
 
+use std::net::Ipv6Addr;
+
 use serde_json::value::RawValue;
 
-use crate::api::search::Value;
 use crate::api::{Field, LogicalType, to_f64, to_u64};
 
 use super::json::{Json, is_rounded};
 use super::number::FloatStyle;
 use super::quoting;
+use super::stored_ref::StoredRef;
 use super::text_format::{JsonMissing, TextFormat};
-use super::time::TimeFormat;
-use crate::input::column_type::unit_of;
-use crate::input::import::StoredRef;
-use crate::input::parse_cell::print_ip;
-
-impl<'a> From<&'a Value> for StoredRef<'a> {
-    fn from(value: &'a Value) -> StoredRef<'a> {
-        match value.stored() {
-            Some(number) => StoredRef::Number(number),
-            None => StoredRef::Bytes(value.as_bytes().unwrap_or_default()),
-        }
-    }
-}
+use super::time::{TimeFormat, unit_of};
 
 /// Prints the values of one column.
 #[derive(Clone, Debug)]
@@ -217,6 +207,11 @@ impl Printer {
             _ => write!(out, "{stored}"),
         };
     }
+}
+
+/// The canonical text of a stored address (RFC 5952); IPv4-mapped addresses are printed as IPv4.
+pub(crate) fn print_ip(octets: [u8; 16]) -> String {
+    Ipv6Addr::from(octets).to_canonical().to_string()
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ use jiff::civil::{Date, DateTime, Time, datetime};
 use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::Offset;
 
+use crate::api::LogicalType;
+
 #[cfg(test)]
 mod tests;
 
@@ -76,6 +78,22 @@ impl Unit {
             Unit::Nanos => SignedDuration::from_nanos(count),
         }
     }
+}
+
+/// The unit of a timestamp type.
+pub(crate) fn unit_of(logical: LogicalType) -> Option<Unit> {
+    match logical {
+        LogicalType::TimestampMillis => Some(Unit::Millis),
+        LogicalType::TimestampMicros => Some(Unit::Micros),
+        LogicalType::TimestampNanos => Some(Unit::Nanos),
+        _ => None,
+    }
+}
+
+/// The timestamp type of a unit.
+pub(crate) fn timestamp(unit: Unit) -> LogicalType {
+    let of_unit = LogicalType::ALL.into_iter().find(|logical| unit_of(*logical) == Some(unit));
+    of_unit.unwrap_or(LogicalType::TimestampNanos)
 }
 
 /// Parses `YYYY-MM-DD` as days since 1970.

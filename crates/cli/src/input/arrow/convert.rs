@@ -6,11 +6,11 @@ use arrow_schema::{ArrowError, DataType};
 use super::text::text;
 use crate::api::{FlatArray, LogicalType, Stored, Strings};
 use crate::input::column::Column;
-use crate::input::column_type::{ColumnType, unit_of, value_name};
+use crate::input::column_type::{ColumnType, value_name};
 use crate::input::parse_cell::{self, TypeMismatch, ValueStyle};
 use crate::input::row::Form;
 use crate::text::number;
-use crate::text::time::{Rfc3339, parse_offset};
+use crate::text::time::{Rfc3339, parse_offset, unit_of};
 
 /// The values of some rows of a column.
 #[derive(Debug)]

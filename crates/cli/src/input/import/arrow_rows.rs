@@ -11,10 +11,11 @@ use super::{Import, Imported, without_id};
 use crate::api::{Holds, LogicalType, MAX_NAME, Stored, weight};
 use crate::input::arrow::{ArrowFile, ConvertedColumn, Styles, ValueError, convert, guarded};
 use crate::input::column::{Column, DeclaredType};
-use crate::input::column_type::{ColumnType, unit_of};
+use crate::input::column_type::ColumnType;
 use crate::input::error::{BadRow, InputError, Place, Result};
 use crate::input::source::Source;
 use crate::text::quoting::option;
+use crate::text::time::unit_of;
 
 /// The length to which messages cut the name of a type, in characters.
 const SHOWN: usize = 48;

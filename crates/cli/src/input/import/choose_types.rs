@@ -6,11 +6,13 @@ use super::Import;
 use super::hints::{conflicting, type_flag};
 use crate::api::LogicalType;
 use crate::input::column::{Column, Widened};
-use crate::input::column_type::{BaseType, ColumnType, TypeRequest, timestamp, unit_of};
-use crate::input::error::{InputError, Result, meant, quoted_list};
+use crate::input::column_type::{BaseType, ColumnType, TypeRequest};
+use crate::input::error::{InputError, Result};
 use crate::input::infer_types::{Evidence, narrowest_number};
 use crate::input::row::{Cell, Form};
 use crate::input::spellings::most_numbers;
+use crate::text::time::{timestamp, unit_of};
+use crate::text::words::{meant, quoted_list};
 
 impl Import {
     /// Chooses the type of every column that has a requested or declared type or a value in the sample.

@@ -4,9 +4,10 @@ use serde_json::value::RawValue;
 
 use crate::input::column::{Column, Missing, MissingTokens};
 use crate::input::column_type::ColumnType;
-use crate::input::error::excerpt;
 use crate::input::parse_cell::{Stored, TypeMismatch, ValueStyle};
 use crate::input::row::{Form, LARGE};
+use crate::text::stored_ref::StoredRef;
+use crate::text::words::excerpt;
 
 /// A converted row: its values, grouped by column.
 #[derive(Debug, Default)]
@@ -23,13 +24,6 @@ struct Value {
     /// The range in [`Document::bytes`] of the bytes, or of the text of a double in CSV.
     range: std::ops::Range<usize>,
     mark: ValueStyle,
-}
-
-/// A value of a document, as the segment stores it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StoredRef<'a> {
-    Number(i64),
-    Bytes(&'a [u8]),
 }
 
 impl Document {

@@ -2,6 +2,8 @@
 
 use crate::api::writer::{self, ColumnBatch, FieldId};
 use crate::input::parse_cell::Stored;
+#[cfg(test)]
+use crate::text::stored_ref::StoredRef;
 
 /// Several documents, column by column.
 #[derive(Debug, Default)]
@@ -51,8 +53,7 @@ impl RowBatch {
 
     /// All values, with their column and row.
     #[cfg(test)]
-    pub(super) fn values(&self) -> impl Iterator<Item = (usize, usize, super::StoredRef<'_>)> + '_ {
-        use super::StoredRef;
+    pub(super) fn values(&self) -> impl Iterator<Item = (usize, usize, StoredRef<'_>)> + '_ {
         let rows = 0..self.docs as usize;
         self.columns().flat_map(move |index| {
             let column = &self.columns[index];

@@ -16,7 +16,8 @@ use rawzip::{
 };
 
 use super::counting_reader::Counted;
-use crate::input::error::{InputError, Result, quoted_list};
+use crate::input::error::{InputError, Result};
+use crate::text::words::quoted_list;
 
 /// The most names that an error lists.
 const SHOWN: usize = 3;
