@@ -6,7 +6,7 @@ use crate::api::{ColumnUsage, IdIndex, Packing, SectionUsage, Segment, SegmentUs
 use crate::args::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::output::usage_tables::{column_table, encoding_table, json_ends, section_table};
+use crate::output::usage_tables::{column_table, distinct, encoding_table, json_ends, section_table};
 use crate::read;
 use crate::text::json::{Json, integer};
 use crate::text::quoting::{decimal, printable, thousands};
@@ -155,11 +155,6 @@ fn column_info(column: &ColumnUsage) -> Json {
         ("bytes", column.bytes().into()),
         ("sections", column.sections.iter().map(section).collect()),
     ])
-}
-
-/// The number of distinct values, if the directory has it.
-pub(crate) fn distinct(column: &ColumnUsage) -> Option<u64> {
-    column.term_count.map(u64::from).or(column.statistics.distinct)
 }
 
 fn section(section: &SectionUsage) -> Json {

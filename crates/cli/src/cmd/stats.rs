@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::info::distinct;
 use crate::api::search::Value;
 use crate::api::search::stats::{ColumnStats, Distinct, Stats};
 use crate::api::{ColumnUsage, Field};
@@ -12,6 +11,7 @@ use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
 use crate::output::figure::{Figure, sum_and_mean};
 use crate::output::table::{Align, Table};
+use crate::output::usage_tables::distinct;
 use crate::segments::{self, Segments};
 use crate::text::json::Json;
 use crate::text::print_value::Printer;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::source::is_pause;
+use crate::error::{CliError, Exit};
 use crate::text::words::{excerpt, with_text};
 
 /// An error that ended the reading of an input.
@@ -129,6 +130,23 @@ impl From<BadRow> for InputError {
 /// The name of an input in messages.
 pub(crate) fn file_name(path: &Path) -> Arc<str> {
     if path.as_os_str() == "-" { "<stdin>".into() } else { path.to_string_lossy().into() }
+}
+
+impl From<InputError> for CliError {
+    fn from(error: InputError) -> CliError {
+        let exit = match error {
+            InputError::Unreadable { .. } => Exit::Unreadable,
+            InputError::Bad(_) | InputError::Refused { .. } => Exit::Failed,
+        };
+        let hint = match (&error, error.hint()) {
+            (InputError::Bad(_), Some(hint)) if !hint.contains("--skip-bad") => {
+                Some(format!("{hint}; or skip bad rows with --skip-bad"))
+            }
+            (InputError::Bad(_), None) => Some("skip bad rows with --skip-bad".to_owned()),
+            (_, hint) => hint.map(str::to_owned),
+        };
+        CliError { hint, ..CliError::new(exit, error.to_string()) }
+    }
 }
 
 #[cfg(test)]

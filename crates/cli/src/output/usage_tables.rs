@@ -1,8 +1,7 @@
 //! The tables of columns, encodings and sections of `dv build` and `dv info`.
 
 use super::table::{Align, Table};
-use crate::api::{Field, LogicalType, SegmentUsage, to_f64};
-use crate::cmd::info::distinct;
+use crate::api::{ColumnUsage, Field, LogicalType, SegmentUsage, to_f64};
 use crate::text::json::Json;
 use crate::text::print_value::Printer;
 use crate::text::quoting::{decimal, printable, thousands};
@@ -43,6 +42,11 @@ pub(crate) fn column_table(stats: &SegmentUsage, docs: u32) -> Table {
     of_file("overhead", String::new(), stats.overhead);
     of_file("whole segment", thousands(docs.into()), stats.bytes);
     table
+}
+
+/// The number of distinct values, if the directory has it.
+pub(crate) fn distinct(column: &ColumnUsage) -> Option<u64> {
+    column.term_count.map(u64::from).or(column.statistics.distinct)
 }
 
 /// The minimum and the maximum of a column as text; empty if they are not known.
