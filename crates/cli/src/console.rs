@@ -1,4 +1,10 @@
 //! The outputs of a command, and the properties of the terminal.
+//!
+//! A console does not know what is printed.
+
+pub(crate) mod colours;
+pub(crate) mod destination;
+pub(crate) mod progress;
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
@@ -7,7 +13,6 @@ use std::os::fd::AsFd;
 
 use serde::Serialize;
 
-use crate::colours;
 use crate::text::fit::message;
 use crate::text::quoting::for_terminal;
 

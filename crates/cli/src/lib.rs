@@ -11,29 +11,25 @@
 //! | `segments` | the files of a command that searches, which may be patterns |
 //! | `sql_tables` | the tables of `dv sql` |
 //! | `text` | numbers, times, names, JSON and stored values as text, and back |
-//! | `colours` | colours of messages |
+//! | `console` | standard output and error, destinations and progress |
+//! | `process` | signals, temporary files, memory of the machine |
 //! | `error` | errors, hints and exit codes |
 //! | `api` | the parts of the `docvalues` crates that this crate uses |
 
 mod api;
 mod args;
 mod cmd;
-mod colours;
 mod console;
-mod destination;
-mod end_signal;
 mod error;
 mod field_changes;
 mod id_index;
 mod id_input;
 mod import_notes;
 mod input;
-#[cfg(feature = "sql")]
-mod machine_memory;
 mod matching_docs;
 mod open_segment;
 mod output;
-mod progress;
+mod process;
 mod read;
 mod segment_input;
 mod segments;
@@ -44,7 +40,6 @@ mod store_input;
 mod store_schema;
 mod store_source;
 mod text;
-mod unfinished_files;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -61,9 +56,9 @@ use text::quoting::for_terminal;
 
 /// Runs the command line `args`, whose first element is the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) -> Exit {
-    end_signal::ignore_size_signal();
+    process::end_signal::ignore_size_signal();
     let args: Vec<OsString> = args.into_iter().collect();
-    match colours::choice(&args) {
+    match console::colours::choice(&args) {
         ColorChoice::Auto => {}
         choice => {
             let always = choice == ColorChoice::Always;

@@ -4,6 +4,7 @@
 use crate::api::writer::ColumnBatch;
 use crate::api::writer::{self, BytesKind, FieldId, FieldSpec, SegmentWriter};
 use crate::api::{Compression, LogicalType};
+use crate::console::progress::Progress;
 use crate::error::CliError;
 use crate::id_index::IdIndexPlan;
 use crate::import_notes::{column_notes, empty_inputs, input_notes, without_values};
@@ -11,7 +12,6 @@ use crate::input::column_type::{ColumnType, Layout};
 #[cfg(feature = "parquet")]
 use crate::input::import::DocBatch;
 use crate::input::import::{Document, Import, Imported, RowBatch};
-use crate::progress::Progress;
 use crate::text::quoting::thousands;
 use crate::text::stored_ref::StoredRef;
 use crate::text::text_format::TextFormat;

@@ -8,7 +8,7 @@ use crate::api::LogicalType;
 use crate::api::store::{Outcome, Store, Update, WriteBatch};
 use crate::api::writer::FieldId;
 use crate::console::Console;
-use crate::end_signal::EndSignal;
+use crate::console::progress::Progress;
 use crate::error::CliError;
 use crate::import_notes::{column_notes, input_notes, without_values};
 use crate::input::column::Column;
@@ -16,7 +16,7 @@ use crate::input::column_type::ColumnType;
 #[cfg(feature = "parquet")]
 use crate::input::import::DocBatch;
 use crate::input::import::{Document, Import, Imported, RowBatch};
-use crate::progress::Progress;
+use crate::process::end_signal::EndSignal;
 #[cfg(feature = "parquet")]
 use crate::segment_input::write_columns;
 use crate::segment_input::{refuse_nothing, spec, write_document};

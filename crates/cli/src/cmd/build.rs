@@ -7,7 +7,8 @@ use crate::api::writer::{self, SegmentWriter, Spill, Target};
 use crate::api::{LogicalType, MAGIC, Segment, SortKey};
 use crate::args::{BuildArgs, InputArgs};
 use crate::console::Console;
-use crate::destination::{followed, is_stdout, refuse_input, refuse_other_format, refuse_stdout};
+use crate::console::destination::{followed, is_stdout, refuse_input, refuse_other_format, refuse_stdout};
+use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
 use crate::id_index::{self, IdIndexPlan};
 use crate::import_notes::notes_of_joined_numbers;
@@ -19,11 +20,11 @@ use crate::input::import::{Exclude, Import, ImportOptions};
 use crate::input::schema::Schema;
 use crate::input::source::Source;
 use crate::output::usage_tables::column_table;
-use crate::progress::Progress;
+use crate::process::unfinished_files;
 use crate::segment_input::SegmentInput;
+use crate::sort;
 use crate::text::json::Json;
 use crate::text::quoting::{decimal, thousands};
-use crate::{sort, unfinished_files};
 
 /// The number of bad rows to report at the end.
 const SHOWN: usize = 5;

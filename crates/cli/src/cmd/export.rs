@@ -7,7 +7,7 @@ use super::get::{no_such_documents, require};
 use crate::api::{DocAddress, DocId, Field};
 use crate::args::{ExportArgs, RecordFormat};
 use crate::console::Console;
-use crate::destination::{Destination, is_text, refuse_input, refuse_other_format};
+use crate::console::destination::{Destination, is_text, refuse_input, refuse_other_format};
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
 use crate::output::records;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::api::{DocAddress, DocId, Field, IdIndex, IdLookup, LogicalType, SeekError, SegmentIds};
 use crate::args::LookupArgs;
-use crate::colours::styled;
 use crate::console::Console;
+use crate::console::colours::styled;
 use crate::error::{CliError, Exit};
 use crate::id_index;
 use crate::id_input::IdInput;

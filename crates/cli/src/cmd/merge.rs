@@ -10,19 +10,19 @@ use crate::api::writer::{MergeProgress, Merger, Spill, Summary};
 use crate::api::{DocAddress, LogicalType, Segment, SortKey};
 use crate::args::MergeArgs;
 use crate::console::Console;
-use crate::destination::{followed, is_stdout, refuse_input, refuse_stdout};
+use crate::console::destination::{followed, is_stdout, refuse_input, refuse_stdout};
+use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
 use crate::id_index::{self, IdIndexPlan};
 use crate::open_segment::OpenSegment;
 use crate::output::usage_tables::column_table;
-use crate::progress::Progress;
+use crate::process::unfinished_files;
 use crate::read;
 use crate::segments::Segments;
 use crate::sort;
 use crate::text::json::Json;
 use crate::text::quoting::thousands;
 use crate::text::text_format::TextFormat;
-use crate::unfinished_files;
 
 pub(crate) fn run(args: &MergeArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     match (&args.output, args.files.as_slice()) {

@@ -8,8 +8,8 @@ use crate::api::store::{
 };
 use crate::args::ReplicaArgs;
 use crate::console::Console;
-use crate::end_signal::EndSignal;
 use crate::error::{CliError, Exit};
+use crate::process::end_signal::EndSignal;
 use crate::read;
 use crate::text::json::Json;
 use crate::text::quoting::thousands;

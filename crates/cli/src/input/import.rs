@@ -34,7 +34,7 @@ use super::row::{Fields, Row};
 use super::schema::Schema;
 use super::source::{Encoding, InputFormat, Source};
 use crate::api::store::shard_of;
-use crate::end_signal::EndSignal;
+use crate::process::end_signal::EndSignal;
 use crate::text::stored_ref::StoredRef;
 
 /// The options of the command line on inputs.

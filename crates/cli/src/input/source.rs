@@ -28,7 +28,7 @@ pub(crate) use self::live::is_pause;
 use self::zip_member::open_member;
 use self::zstd::Zstd;
 use super::error::{InputError, Result, file_name};
-use crate::end_signal::EndSignal;
+use crate::process::end_signal::EndSignal;
 use crate::text::quoting::shell_word;
 
 /// The magic bytes of a Parquet file.

@@ -9,7 +9,7 @@ use clap_mangen::roff::{Roff, roman};
 
 use crate::args::{CommandLine, ManArgs};
 use crate::console::Console;
-use crate::destination::{is_stdout, refuse_other_format};
+use crate::console::destination::{is_stdout, refuse_other_format};
 use crate::error::{CliError, Exit};
 use crate::text::words::meant;
 

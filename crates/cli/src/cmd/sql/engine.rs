@@ -25,12 +25,12 @@ use super::hints;
 use crate::api::{Error, SearchError};
 use crate::args::{RecordFormat, SqlArgs};
 use crate::console::Console;
-use crate::end_signal::EndSignal;
 use crate::error::{CliError, Exit};
-use crate::machine_memory::machine_memory;
 use crate::open_segment::OpenSegment;
 use crate::output::batch_rows::BatchRows;
 use crate::output::records::usual_format;
+use crate::process::end_signal::EndSignal;
+use crate::process::machine_memory::machine_memory;
 use crate::read;
 use crate::sql_tables::{self, SqlTable};
 

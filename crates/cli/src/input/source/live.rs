@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-use crate::end_signal::EndSignal;
+use crate::process::end_signal::EndSignal;
 
 /// A wait for bytes that is this long is a pause.
 const PAUSE: Duration = Duration::from_millis(100);

@@ -4,10 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use super::Console;
 use crate::api::{AtomicFile, writer};
-use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::unfinished_files;
+use crate::process::unfinished_files;
 
 /// The number of bytes from which the format of a file is known.
 const HEAD: u64 = 512;
