@@ -9,8 +9,8 @@ use crate::input::column_type::Layout;
 use crate::input::import::{Import, type_flag};
 use crate::input::parse_cell::CellParser;
 use crate::input::row::Form;
-use crate::open_segment::OpenSegment;
-use crate::read;
+use crate::open::columns;
+use crate::open::segment::OpenSegment;
 use crate::text::print_value::Printer;
 use crate::text::quoting::printable;
 use crate::text::stored_ref::StoredRef;
@@ -169,7 +169,7 @@ fn check_column(column: &Column) -> Result<(), CliError> {
 
 /// Checks that a column of segments to merge can hold ids.
 fn check_fields(name: &str, segments: &[OpenSegment]) -> Result<(), CliError> {
-    let fields = read::select(segments, &[])?;
+    let fields = columns::select(segments, &[])?;
     match fields.iter().find(|field| field.name == name) {
         Some(Field { logical, kind, .. }) => check_type(name, *logical, kind.is_multi_valued()),
         None => Err(unknown(name, fields.iter().map(|field| field.name.as_str()))),
@@ -240,7 +240,7 @@ pub(crate) fn open(segment: &OpenSegment) -> Result<(IdIndex, Field), CliError> 
     };
     match segment.field(index.field())? {
         Some(field) => Ok((index, field)),
-        None => Err(read::unknown_column(std::slice::from_ref(segment), index.field())?),
+        None => Err(columns::unknown_column(std::slice::from_ref(segment), index.field())?),
     }
 }
 

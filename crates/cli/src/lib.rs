@@ -8,8 +8,7 @@
 //! | `cmd` | one module per subcommand |
 //! | `input` | CSV, NDJSON, Parquet and Arrow: rows, type inference, conversion |
 //! | `output` | documents and answers as tables, CSV, JSON, Parquet and Arrow |
-//! | `segments` | the files of a command that searches, which may be patterns |
-//! | `sql_tables` | the tables of `dv sql` |
+//! | `open` | files, segments and stores, opened, with their columns by name |
 //! | `text` | numbers, times, names, JSON and stored values as text, and back |
 //! | `console` | standard output and error, destinations and progress |
 //! | `process` | signals, temporary files, memory of the machine |
@@ -27,18 +26,12 @@ mod id_input;
 mod import_notes;
 mod input;
 mod matching_docs;
-mod open_segment;
+mod open;
 mod output;
 mod process;
-mod read;
 mod segment_input;
-mod segments;
-mod sort;
-#[cfg(feature = "sql")]
-mod sql_tables;
 mod store_input;
 mod store_schema;
-mod store_source;
 mod text;
 
 use std::borrow::Cow;
@@ -67,9 +60,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
     }
     let result = match CommandLine::try_parse_from(args) {
         Ok(line) => {
-            read::ANY_DOCS.set(line.any_docs);
-            read::NO_MMAP.set(line.no_mmap);
-            read::COMMIT.set(line.commit);
+            open::opener::ANY_DOCS.set(line.any_docs);
+            open::opener::NO_MMAP.set(line.no_mmap);
+            open::opener::COMMIT.set(line.commit);
             console.escaped(|console| dispatch(&line.command, console))
         }
         Err(error) => usage(&error, console),
@@ -92,7 +85,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
 }
 
 fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    if read::COMMIT.get().is_some() && !command.reads_stores() {
+    if open::opener::COMMIT.get().is_some() && !command.reads_stores() {
         return Err(CliError::usage("--commit: this command reads no store, or all of its commits"));
     }
     match command {

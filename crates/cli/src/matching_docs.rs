@@ -10,10 +10,9 @@ use crate::api::{DocAddress, Search, SearchError};
 use crate::args::WhereArgs;
 use crate::console::Console;
 use crate::error::CliError;
+use crate::open::columns;
+use crate::open::segments::Segments;
 use crate::output::explain::{Step, tell};
-use crate::read;
-use crate::segments::Segments;
-use crate::sort;
 use crate::text::json::Json;
 
 /// The documents that match.
@@ -28,8 +27,9 @@ pub(crate) struct MatchingDocs<'s> {
 impl<'s> MatchingDocs<'s> {
     /// Evaluates the query of `args`.
     pub(crate) fn find(segments: &'s Segments, args: &WhereArgs) -> Result<MatchingDocs<'s>, CliError> {
-        let parse =
-            |text: &String| Query::parse(text).map_err(|error| read::unparsed(segments.all(), text, error));
+        let parse = |text: &String| {
+            Query::parse(text).map_err(|error| columns::unparsed(segments.all(), text, error))
+        };
         let query = args.query.as_ref().map_or(Ok(Query::All), parse)?;
         let search = search(segments, args);
         let start = Instant::now();
@@ -69,7 +69,7 @@ impl<'s> MatchingDocs<'s> {
         (option, columns): (&str, &[String]),
         count: Option<usize>,
     ) -> Result<(MatchingDocs<'s>, Vec<DocAddress>, StepProfile), CliError> {
-        let keys = sort::keys_of(option, columns, segments)?;
+        let keys = segments.sort_keys(option, columns)?;
         let matching = MatchingDocs::find(segments, args)?;
         let ((docs, top), then) = matching.evaluate("put in order", |search, docs| match count {
             None => Ok((search.sorted(docs, &keys)?, None)),

@@ -11,8 +11,8 @@ use crate::input::column_type::{BaseType, ColumnType, Layout, TypeRequest};
 use crate::input::import::alter_command;
 use crate::input::schema::{ColumnRequest, Schema, TimeRequest};
 use crate::segment_input::spec;
-use crate::sort;
 use crate::text::number::FloatStyle;
+use crate::text::sort_keys::keys_to_write;
 use crate::text::text_format::TextFormat;
 use crate::text::time::unit_of;
 
@@ -39,7 +39,7 @@ pub(crate) fn of_requests(requests: &Schema, args: &CreateArgs) -> Result<StoreS
     }
     let fields = schema.fields().iter();
     let columns: Vec<_> = fields.map(|field| (field.name.as_str(), field.kind.is_multi_valued())).collect();
-    let keys = sort::keys_to_write(sort_by, &columns)
+    let keys = keys_to_write(sort_by, &columns)
         .map_err(|failure| failure.hint("a store is sorted by columns of --schema or --type"))?;
     Ok(schema.clone().with_sort(keys)?)
 }

@@ -7,6 +7,7 @@ pub(crate) mod json;
 pub(crate) mod number;
 pub(crate) mod print_value;
 pub(crate) mod quoting;
+pub(crate) mod sort_keys;
 pub(crate) mod stored_ref;
 pub(crate) mod text_format;
 pub(crate) mod time;

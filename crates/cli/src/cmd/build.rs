@@ -22,9 +22,9 @@ use crate::input::source::Source;
 use crate::output::usage_tables::column_table;
 use crate::process::unfinished_files;
 use crate::segment_input::SegmentInput;
-use crate::sort;
 use crate::text::json::Json;
 use crate::text::quoting::{decimal, thousands};
+use crate::text::sort_keys::keys_to_write;
 
 /// The number of bad rows to report at the end.
 const SHOWN: usize = 5;
@@ -211,7 +211,7 @@ pub(super) fn requested(file: Option<&Path>, types: &[String]) -> Result<Schema,
 fn sort_keys(arguments: &[String], import: &Import) -> Result<Vec<SortKey>, CliError> {
     let columns = import.columns().iter().filter(|column| column.is_stored());
     let columns = columns.map(|column| (column.name.as_str(), column.ty.is_some_and(|ty| ty.multi)));
-    sort::keys_to_write(arguments, &columns.collect::<Vec<_>>())
+    keys_to_write(arguments, &columns.collect::<Vec<_>>())
 }
 
 fn report(

@@ -3,14 +3,14 @@
 use crate::args::{CatArgs, RecordFormat};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
+use crate::open::columns;
+use crate::open::segments::Segments;
 use crate::output::records;
-use crate::read;
-use crate::segments::Segments;
 
 pub(crate) fn run(args: &CatArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open_all(&args.files)?;
     let fields =
-        segments.in_order(read::select(segments.all(), &args.records.columns)?, &args.records.columns);
+        segments.in_order(columns::select(segments.all(), &args.records.columns)?, &args.records.columns);
     records::print_parts(&fields, segments.all().iter(), &args.records, RecordFormat::Ndjson, console)?;
     Ok(Exit::Ok)
 }

@@ -10,7 +10,7 @@ use crate::api::{Error, ErrorKind, Segment};
 use crate::args::CheckArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit, exit_of};
-use crate::read;
+use crate::open::opener;
 use crate::text::quoting::{printable, thousands};
 
 /// The report on one file.
@@ -80,7 +80,7 @@ fn check(file: &Path) -> Report {
     let mut report = Report { file: name.clone(), ..Report::default() };
     let checked = match file.is_dir() {
         true => check_store(file, &mut report),
-        false => read::open(file).map(|segment| check_segment(&segment, &mut report)),
+        false => opener::open(file).map(|segment| check_segment(&segment, &mut report)),
     };
     match checked {
         Ok(()) => {}
@@ -107,7 +107,7 @@ fn check_segment(segment: &Segment, report: &mut Report) {
 
 fn check_store(folder: &Path, report: &mut Report) -> Result<(), CliError> {
     let Report { exit, problems, .. } = report;
-    let found = StoreReader::check(folder, read::open_options(), &mut |error| {
+    let found = StoreReader::check(folder, opener::open_options(), &mut |error| {
         // The message names the file.
         let failure = CliError::from(error);
         *exit = (*exit).max(failure.exit);

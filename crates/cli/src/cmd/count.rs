@@ -4,7 +4,7 @@ use crate::args::CountArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
-use crate::segments::Segments;
+use crate::open::segments::Segments;
 
 pub(crate) fn run(args: &CountArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open(&args.files, &args.filter, console)?;

@@ -9,7 +9,7 @@ use self::pairs::Pairs;
 use crate::args::DiffArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::segments::Segments;
+use crate::open::segments::Segments;
 
 pub(crate) fn run(args: &DiffArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     // Exit code 1 is reserved for segments that differ.

@@ -10,14 +10,14 @@ use crate::console::Console;
 use crate::console::destination::{Destination, is_text, refuse_input, refuse_other_format};
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
+use crate::open::files;
+use crate::open::segments::Segments;
 use crate::output::records;
-use crate::read;
-use crate::segments::{self, Segments};
 
 pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let destination = Destination::of(args.output.as_deref())?;
     let format = format(args)?;
-    let files = segments::expand(&args.files)?;
+    let files = files::expand(&args.files)?;
     if let Destination::File(path) = &destination {
         refuse_input(&files, path)?;
         if !args.force {
@@ -195,7 +195,7 @@ fn parse_range(text: &str, docs: u32) -> Option<Range<u32>> {
 /// Reads document numbers from a file or from standard input.
 fn read_list(path: &str) -> Result<Vec<u32>, CliError> {
     let hint = "--docs takes a range such as 1000..2000, a file of document numbers, or -";
-    let (name, text) = read::text(path, hint)?;
+    let (name, text) = files::text(path, hint)?;
     let mut docs = Vec::new();
     for (index, line) in text.lines().enumerate() {
         for word in line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()) {

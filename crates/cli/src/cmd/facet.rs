@@ -5,8 +5,9 @@ use crate::args::FacetArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
+use crate::open::files;
+use crate::open::segments::Segments;
 use crate::output::table::{Align, MAX_PADDED};
-use crate::segments::{self, Segments};
 use crate::text::fit::{fit, is_number, width};
 use crate::text::json::Json;
 use crate::text::print_value::Printer;
@@ -21,7 +22,7 @@ const MAX_BAR: usize = 30;
 const MIN_BAR: usize = 10;
 
 pub(crate) fn run(args: &FacetArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let (files, columns) = segments::split(&args.arguments);
+    let (files, columns) = files::split(&args.arguments);
     if columns.is_empty() {
         return Err(CliError::usage("no column to count").hint("name columns after the files"));
     }

@@ -4,8 +4,8 @@ use crate::api::DocAddress;
 use crate::args::GetArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
+use crate::open::segments::Segments;
 use crate::output::records;
-use crate::segments::Segments;
 use crate::text::quoting::thousands;
 
 pub(crate) fn run(args: &GetArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {

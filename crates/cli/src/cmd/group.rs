@@ -11,11 +11,10 @@ use crate::args::{GroupArgs, GroupBy, GroupSpec};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
+use crate::open::segments::Segments;
 use crate::output::figure::Figure;
 use crate::output::records;
 use crate::output::table::{Align, Table};
-use crate::segments::Segments;
-use crate::sort;
 use crate::text::json::Json;
 use crate::text::print_value::Printer;
 use crate::text::quoting::{printable, thousands};
@@ -112,7 +111,7 @@ pub(crate) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group, CliE
     group.having = args.having.as_deref().map(Query::parse).transpose()?;
     group.top = if args.top == 0 { usize::MAX } else { args.top };
     group.docs = args.docs;
-    group.sort = sort::keys_of("--sort", &args.sort, segments)?;
+    group.sort = segments.sort_keys("--sort", &args.sort)?;
     group.metrics = metrics_of(segments, args)?.into_iter().map(|requested| requested.metric).collect();
     group.order = match args.by {
         GroupBy::Count => GroupOrder::Count,

@@ -3,8 +3,8 @@
 use crate::args::HeadArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
+use crate::open::segments::Segments;
 use crate::output::records;
-use crate::segments::Segments;
 
 pub(crate) fn run(args: &HeadArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open_all([&args.file])?;

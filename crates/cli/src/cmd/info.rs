@@ -6,8 +6,8 @@ use crate::api::{ColumnUsage, IdIndex, Packing, SectionUsage, Segment, SegmentUs
 use crate::args::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
+use crate::open::{columns, opener};
 use crate::output::usage_tables::{column_table, distinct, encoding_table, json_ends, section_table};
-use crate::read;
 use crate::text::json::{Json, integer};
 use crate::text::quoting::{decimal, printable, thousands};
 
@@ -15,7 +15,7 @@ pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Cl
     if args.file.is_dir() {
         return of_store::run(args, console);
     }
-    let segment = read::open(&args.file)?;
+    let segment = opener::open(&args.file)?;
     let stats = stats(&segment)?;
     if args.json {
         console.json(&Json::object(info(&segment, &stats)?))?;
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Cl
 /// The space usage of a segment, with columns in the order of the input.
 pub(crate) fn stats(segment: &Segment) -> Result<SegmentUsage, CliError> {
     let mut stats = segment.usage()?;
-    stats.columns.sort_by_key(|column| read::order_of(&column.field));
+    stats.columns.sort_by_key(|column| columns::order_of(&column.field));
     Ok(stats)
 }
 

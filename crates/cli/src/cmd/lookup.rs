@@ -11,10 +11,12 @@ use crate::console::colours::styled;
 use crate::error::{CliError, Exit};
 use crate::id_index;
 use crate::id_input::IdInput;
-use crate::open_segment::OpenSegment;
+use crate::open::columns;
+use crate::open::files::is_store;
+use crate::open::records::{CHUNK, Records};
+use crate::open::segment::OpenSegment;
+use crate::open::segments::Segments;
 use crate::output::records::{Documents, EachDocument, print_documents, usual_format};
-use crate::read::{self, CHUNK, Records};
-use crate::segments::{Segments, is_store};
 use crate::text::quoting::{json_text, printable};
 
 pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
@@ -38,7 +40,7 @@ pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, 
     if args.doc {
         search.print_places(args.records.json, console)?;
     } else {
-        let fields = read::select(segments.all(), &args.records.columns)?;
+        let fields = columns::select(segments.all(), &args.records.columns)?;
         let fields = segments.in_order(fields, &args.records.columns);
         print_documents(&fields, &mut search, &args.records, usual_format(console), console)?;
     }

@@ -14,14 +14,14 @@ use crate::console::destination::{followed, is_stdout, refuse_input, refuse_stdo
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
 use crate::id_index::{self, IdIndexPlan};
-use crate::open_segment::OpenSegment;
+use crate::open::columns;
+use crate::open::segment::OpenSegment;
+use crate::open::segments::Segments;
 use crate::output::usage_tables::column_table;
 use crate::process::unfinished_files;
-use crate::read;
-use crate::segments::Segments;
-use crate::sort;
 use crate::text::json::Json;
 use crate::text::quoting::thousands;
+use crate::text::sort_keys::keys_to_write;
 use crate::text::text_format::TextFormat;
 
 pub(crate) fn run(args: &MergeArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
@@ -131,7 +131,7 @@ fn merge(
         }
     };
     merged.map_err(|error| {
-        let column = ids.and_then(|ids| read::find(segments.all(), &ids.column).ok().flatten());
+        let column = ids.and_then(|ids| columns::find(segments.all(), &ids.column).ok().flatten());
         let logical = column.map_or(LogicalType::Utf8, |field| field.logical);
         let documents = |docs: [u32; 2]| docs.map(|doc| place_of(doc, segments)).join(" and ");
         let hint = "--no-ids merges without an index of ids; or export one segment without the document, \
@@ -153,9 +153,9 @@ fn place_of(doc: u32, segments: &Segments) -> String {
 
 /// The keys of the index sort.
 fn sort_keys(arguments: &[String], segments: &[OpenSegment]) -> Result<Vec<SortKey>, CliError> {
-    let fields = read::select(segments, &[])?;
+    let fields = columns::select(segments, &[])?;
     let columns = fields.iter().map(|field| (field.name.as_str(), field.kind.is_multi_valued()));
-    sort::keys_to_write(arguments, &columns.collect::<Vec<_>>())
+    keys_to_write(arguments, &columns.collect::<Vec<_>>())
 }
 
 /// The text format that several segments have in common.

@@ -19,11 +19,11 @@ use crate::args::{FacetBy, GroupSpec, HistogramSpec, QueryArgs};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs;
+use crate::open::files;
+use crate::open::segments::Segments;
 use crate::output::explain::{Step, tell};
 use crate::output::records;
-use crate::segments::Segments;
 use crate::text::json::Json;
-use crate::{read, sort};
 
 /// A request, as the user writes it.
 #[derive(Debug, Default, Deserialize)]
@@ -135,7 +135,7 @@ fn parse(argument: &str) -> Result<QueryRequest, CliError> {
     let inline = argument.trim_start().starts_with('{');
     let hint = "write the request as JSON, or name a file of JSON or TOML, or - for standard input";
     let (name, text) =
-        if inline { ("the request", argument.to_owned()) } else { read::text(argument, hint)? };
+        if inline { ("the request", argument.to_owned()) } else { files::text(argument, hint)? };
     let is_toml = Path::new(name).extension().is_some_and(|extension| extension == "toml");
     let wrong = |error: String| CliError::usage(format!("{name}: {}", error.trim_end()));
     if is_toml || !(inline || text.trim_start().starts_with('{')) {
@@ -157,7 +157,7 @@ fn request(segments: &Segments, asked: &QueryRequest, more: Option<&str>) -> Res
         histograms: histograms.collect::<Result<_, _>>()?,
         stats: asked.stats.iter().map(stats).collect(),
         groups: groups.collect::<Result<_, _>>()?,
-        sort: sort::keys_of("sort", &asked.sort, segments)?,
+        sort: segments.sort_keys("sort", &asked.sort)?,
         top: asked.top().unwrap_or(0),
     })
 }

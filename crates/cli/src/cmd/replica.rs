@@ -9,8 +9,8 @@ use crate::api::store::{
 use crate::args::ReplicaArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
+use crate::open::opener;
 use crate::process::end_signal::EndSignal;
-use crate::read;
 use crate::text::json::Json;
 use crate::text::quoting::thousands;
 
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ReplicaArgs, console: &mut Console<'_>) -> Result<Exit,
         return Err(CliError::failed(format!("{folder}: expected a replica with a commit, found none")));
     }
     let options = StoreOptions {
-        open: read::open_options(),
+        open: opener::open_options(),
         commit_every: Some(args.commit_every),
         keep_frames: args.keep_frames as u64,
         ..StoreOptions::default()

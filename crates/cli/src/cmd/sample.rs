@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::args::SampleArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
+use crate::open::segments::Segments;
 use crate::output::records;
-use crate::segments::Segments;
 
 pub(crate) fn run(args: &SampleArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open_all([&args.file])?;

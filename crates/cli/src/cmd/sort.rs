@@ -4,8 +4,8 @@ use crate::args::SortArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
+use crate::open::segments::Segments;
 use crate::output::records;
-use crate::segments::Segments;
 
 pub(crate) fn run(args: &SortArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open(&args.files, &args.filter, console)?;

@@ -9,10 +9,11 @@ use crate::args::StatsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
+use crate::open::files;
+use crate::open::segments::Segments;
 use crate::output::figure::{Figure, sum_and_mean};
 use crate::output::table::{Align, Table};
 use crate::output::usage_tables::distinct;
-use crate::segments::{self, Segments};
 use crate::text::json::Json;
 use crate::text::print_value::Printer;
 use crate::text::quoting::{printable, thousands};
@@ -21,7 +22,7 @@ use crate::text::quoting::{printable, thousands};
 const CELL: usize = 24;
 
 pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let (files, mut columns) = segments::split(&args.arguments);
+    let (files, mut columns) = files::split(&args.arguments);
     columns.extend_from_slice(&args.columns);
     let segments = Segments::open(&files, &args.filter, console)?;
     let fields = segments.select(&columns)?;

@@ -14,7 +14,7 @@ use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::id_index;
 use crate::id_input::IdInput;
-use crate::read;
+use crate::open::opener;
 use crate::store_schema;
 use crate::text::json::Json;
 use crate::text::quoting::thousands;
@@ -68,7 +68,7 @@ pub(super) fn note_commit(store: &Store, console: &mut Console<'_>) {
 pub(super) fn options(commit: &CommitArgs, writer: WriterOptions) -> StoreOptions {
     StoreOptions {
         keep_commits: commit.keep_commits,
-        open: read::open_options(),
+        open: opener::open_options(),
         writer,
         ..StoreOptions::default()
     }

@@ -10,9 +10,9 @@ use crate::args::TermsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::id_index;
-use crate::open_segment::OpenSegment;
-use crate::read;
-use crate::segments::Segments;
+use crate::open::columns;
+use crate::open::segment::OpenSegment;
+use crate::open::segments::Segments;
 use crate::text::fit::message;
 use crate::text::print_value::Printer;
 use crate::text::quoting::{append_hex, printable};
@@ -40,7 +40,7 @@ fn print_terms(
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
     let Some(column) = segment.column(name)? else {
-        return Err(read::unknown_column(std::slice::from_ref(segment), name)?);
+        return Err(columns::unknown_column(std::slice::from_ref(segment), name)?);
     };
     let (info, field) = (column.info(), &column.info().field);
     let Values::Ords(rows, terms) = column.values() else { return Err(no_dictionary(segment.file(), field)) };

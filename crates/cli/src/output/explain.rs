@@ -7,7 +7,7 @@ use crate::api::search::query::Explain;
 use crate::api::search::sort::TopProfile;
 use crate::api::{FINE_ZONE, PruneCounts, Pruning, ZONE};
 use crate::console::Console;
-use crate::segments::Segments;
+use crate::open::segments::Segments;
 use crate::text::json::Json;
 use crate::text::quoting::printable;
 

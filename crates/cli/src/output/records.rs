@@ -9,9 +9,9 @@ use crate::api::{DocAddress, DocId, Field, LogicalType};
 use crate::args::{RecordArgs, RecordFormat};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::open_segment::OpenSegment;
-use crate::read::{CHUNK, Record, Records};
-use crate::segments::Segments;
+use crate::open::records::{CHUNK, Record, Records};
+use crate::open::segment::OpenSegment;
+use crate::open::segments::Segments;
 use crate::text::json::Json;
 use crate::text::quoting;
 

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use super::compare::{ColumnComparison, ColumnSide, Comparison, Detail, Difference};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::segments::Segments;
+use crate::open::segments::Segments;
 use crate::text::json::Json;
 use crate::text::quoting::{printable, thousands};
 

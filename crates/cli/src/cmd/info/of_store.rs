@@ -10,9 +10,9 @@ use crate::api::{Bounds, ColumnSource, ColumnUsage, Field, Search, SegmentUsage}
 use crate::args::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
+use crate::open::opener;
 use crate::output::table::{Align, Table};
 use crate::output::usage_tables::{MAX_END, ends, json_ends};
-use crate::read;
 use crate::text::json::Json;
 use crate::text::quoting::{decimal, printable, thousands};
 
@@ -22,7 +22,7 @@ pub(super) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Cl
         return Err(CliError::usage(format!("{option}: expected a segment, found a store"))
             .hint("name one of the segments in its folder"));
     }
-    let snapshot = read::open_store(&args.file)?;
+    let snapshot = opener::open_store(&args.file)?;
     let usage = snapshot.segments().map(|part| part.segment.usage()).collect::<Result<Vec<_>, _>>()?;
     let columns = columns(&snapshot, &usage);
     let file = args.file.to_string_lossy();

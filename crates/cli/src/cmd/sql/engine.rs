@@ -26,13 +26,13 @@ use crate::api::{Error, SearchError};
 use crate::args::{RecordFormat, SqlArgs};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open_segment::OpenSegment;
+use crate::open::files;
+use crate::open::segment::OpenSegment;
+use crate::open::sql_tables::{self, SqlTable};
 use crate::output::batch_rows::BatchRows;
 use crate::output::records::usual_format;
 use crate::process::end_signal::EndSignal;
 use crate::process::machine_memory::machine_memory;
-use crate::read;
-use crate::sql_tables::{self, SqlTable};
 
 /// The columns of the places of rows.
 const PLACES: [&str; 2] = ["_part", "_doc"];
@@ -52,7 +52,7 @@ pub(super) fn run(args: &SqlArgs, console: &mut Console<'_>) -> Result<Exit, Cli
         return Err(CliError::usage("only `dv export` writes Parquet and Arrow"));
     }
     let query = match args.query.as_str() {
-        "-" => read::text("-", "write the query to standard input, or as an argument")?.1,
+        "-" => files::text("-", "write the query to standard input, or as an argument")?.1,
         query => query.to_owned(),
     };
     let tables = sql_tables::open(&args.tables)?;

@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Word};
 
 use crate::error::CliError;
-use crate::sql_tables::SqlTable;
+use crate::open::sql_tables::SqlTable;
 use crate::text::words::closest;
 
 /// The error of a query that cannot be planned. The one for an unknown table lists the known ones.

@@ -10,7 +10,7 @@ use crate::args::TermsArgs;
 use crate::console::Console;
 use crate::error::CliError;
 use crate::id_index;
-use crate::segments::Segments;
+use crate::open::segments::Segments;
 use crate::text::print_value::Printer;
 
 /// Prints the terms of a column. A term that only deleted documents have is none.

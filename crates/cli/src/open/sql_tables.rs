@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::files::{expand, is_store};
+use super::segments::Segments;
 use crate::error::CliError;
-use crate::segments::{Segments, expand, is_store};
 
 /// An argument of the command line.
 pub(crate) struct SqlTable {

@@ -1,10 +1,9 @@
 //! Parses the sort keys of `--sort-by`, `--by` and `--sort`.
 
+use super::quoting::quoted_name;
+use super::words::{closest, quoted_list};
 use crate::api::SortKey;
 use crate::error::CliError;
-use crate::segments::Segments;
-use crate::text::quoting::quoted_name;
-use crate::text::words::{closest, quoted_list};
 
 const FIRST: &str = ":missing-first";
 const LAST: &str = ":missing-last";
@@ -28,16 +27,6 @@ pub(crate) fn keys(option: &str, arguments: &[String], columns: &[&str]) -> Resu
         }
     }
     Ok(keys)
-}
-
-/// Parses `arguments` as sort keys over the columns of segments.
-pub(crate) fn keys_of(
-    option: &str,
-    arguments: &[String],
-    segments: &Segments,
-) -> Result<Vec<SortKey>, CliError> {
-    let names = segments.names()?;
-    keys(option, arguments, &names.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// Parses one key.

@@ -3,31 +3,28 @@
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error as _;
-use std::ffi::OsString;
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::columns::{self, several_named};
+use super::files::expand;
+use super::opener;
+use super::segment::OpenSegment;
+use super::store_source::{StoreFields, StoreSource};
 use crate::api::search::{MixedTypes, Parts};
-use crate::api::store::{SnapshotSegment, StoreReader, StoreSchema};
+use crate::api::store::{SnapshotSegment, StoreSchema};
 use crate::api::writer::{BytesKind, FieldSpec, FinishError, Schema, SegmentWriter, WriterOptions};
 use crate::api::{
-    DocAddress, DocId, Field, IdOptions, LiveDocs, LogicalType, MAGIC, Search, SearchError, Segment,
+    DocAddress, DocId, Field, IdOptions, LiveDocs, LogicalType, Search, SearchError, Segment, SortKey,
     promotion,
 };
 use crate::args::WhereArgs;
 use crate::console::Console;
-use crate::error::{CliError, Exit};
-use crate::open_segment::OpenSegment;
-use crate::read;
-use crate::store_source::{StoreFields, StoreSource};
+use crate::error::CliError;
 use crate::text::json::Json;
 use crate::text::number::FloatStyle;
+use crate::text::sort_keys;
 use crate::text::text_format::TextFormat;
-
-/// The most files that a message names.
-const MAX_NAMED: usize = 3;
 
 /// Open segments, in the order of the command line.
 pub(crate) struct Segments {
@@ -177,10 +174,10 @@ impl Segments {
         }
     }
 
-    /// The fields that the user named, in that order, or all fields: see [`read::select`]. Each has the kind, the type
+    /// The fields that the user named, in that order, or all fields: see [`columns::select`]. Each has the kind, the type
     /// and the text format of all segments together.
     pub(crate) fn select(&self, columns: &[String]) -> Result<Vec<Field>, CliError> {
-        let fields = self.in_order(read::select(&self.segments, columns)?, columns);
+        let fields = self.in_order(columns::select(&self.segments, columns)?, columns);
         if self.only().is_some() {
             return Ok(fields);
         }
@@ -204,7 +201,7 @@ impl Segments {
         }
         let opened = self.search().retriever(&[name]).map_err(|error| self.failure(error))?;
         let Some(field) = opened.fields().next() else {
-            return Err(read::unknown_column(&self.segments, name)?);
+            return Err(columns::unknown_column(&self.segments, name)?);
         };
         let mut field = field.clone();
         self.describe(&mut field)?;
@@ -213,7 +210,7 @@ impl Segments {
 
     /// As [`field`](Self::field), if there is one.
     pub(crate) fn find_field(&self, name: &str) -> Result<Option<Field>, CliError> {
-        let is_there = read::find(&self.segments, name)?.is_some();
+        let is_there = columns::find(&self.segments, name)?.is_some();
         is_there.then(|| self.field(name)).transpose()
     }
 
@@ -245,9 +242,15 @@ impl Segments {
         Ok(names)
     }
 
+    /// Parses the `arguments` of an `option` as sort keys.
+    pub(crate) fn sort_keys(&self, option: &str, arguments: &[String]) -> Result<Vec<SortKey>, CliError> {
+        let names = self.names()?;
+        sort_keys::keys(option, arguments, &names.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
     /// The error of a search. Files are named instead of parts, and an unknown column gets the closest name as a hint.
     pub(crate) fn failure(&self, error: SearchError) -> CliError {
-        self.mixed(&error).unwrap_or_else(|| read::search_failure(&self.segments, error))
+        self.mixed(&error).unwrap_or_else(|| columns::search_failure(&self.segments, error))
     }
 
     /// The error for a column that the files cannot be searched by together.
@@ -282,12 +285,12 @@ impl Opened {
 /// Opens a file, or a store if the path is a folder.
 fn open(path: &Path) -> Result<Opened, CliError> {
     if !path.is_dir() {
-        let segment = read::open(path)?;
+        let segment = opener::open(path)?;
         let (source, live) = (Arc::new(segment.clone()), LiveDocs::all(segment.docs()));
         let opened = OpenSegment { segment, source, live };
         return Ok(Opened { segments: vec![opened], order: None });
     }
-    let snapshot = read::open_store(path)?;
+    let snapshot = opener::open_store(path)?;
     let schema = snapshot.schema();
     let by_name = schema.fields().iter().map(|field| (field.name.clone(), field.clone()));
     let fields = Arc::new(by_name.collect::<StoreFields>());
@@ -319,89 +322,7 @@ fn without_documents(
         writer.id_field(id_field, IdOptions::default())?;
     }
     let bytes = writer.finish_bytes().map_err(FinishError::into_error)?;
-    let segment = Segment::from_reader(Arc::new(bytes), path, read::open_options())?;
+    let segment = Segment::from_reader(Arc::new(bytes), path, opener::open_options())?;
     let source = Arc::new(StoreSource { source: Arc::new(segment.clone()), fields });
     Ok(OpenSegment { segment, source, live: LiveDocs::all(0) })
-}
-
-/// The files for messages: all of them, or the first and their number.
-pub(crate) fn files_named(segments: &[OpenSegment]) -> String {
-    several_named(segments.iter().map(OpenSegment::file))
-}
-
-fn several_named<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
-    let count = names.len();
-    let named = names.take(MAX_NAMED).collect::<Vec<_>>().join(", ");
-    match count.checked_sub(MAX_NAMED) {
-        None | Some(0) => named,
-        Some(more) => format!("{named} and {more} more"),
-    }
-}
-
-/// Replaces patterns by the files that match them, in alphabetical order. An existing file is not a pattern.
-pub(crate) fn expand(files: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
-    let mut expanded = Vec::with_capacity(files.len());
-    for file in files {
-        match pattern(file) {
-            None => expanded.push(file.clone()),
-            Some(pattern) => expanded.extend(matches(pattern)?),
-        }
-    }
-    Ok(expanded)
-}
-
-/// The text of a path that is a pattern.
-fn pattern(path: &Path) -> Option<&str> {
-    path.to_str().filter(|text| text.contains(['*', '?', '[']) && !path.exists())
-}
-
-/// The files that match a pattern, at least one.
-fn matches(pattern: &str) -> Result<Vec<PathBuf>, CliError> {
-    // As in a shell: `*` and `?` match neither `/` nor a dot at the beginning of a name.
-    let options = glob::MatchOptions {
-        case_sensitive: true,
-        require_literal_separator: true,
-        require_literal_leading_dot: true,
-    };
-    let found = glob::glob_with(pattern, options);
-    let found = found.map_err(|error| {
-        CliError::usage(format!("{pattern}: expected a file or a pattern, found one with {}", error.msg))
-    })?;
-    let found = found.collect::<Result<Vec<_>, _>>();
-    let mut found = found.map_err(|error| CliError::file(error.path().display(), error.error()))?;
-    if found.is_empty() {
-        return Err(CliError::new(Exit::Unreadable, format!("{pattern}: no file matches this pattern")));
-    }
-    found.sort();
-    Ok(found)
-}
-
-/// Splits arguments into files and the columns after them: the first argument, and those after it that end in `.dv`, are
-/// segments or stores, or match some as a pattern, are files.
-pub(crate) fn split(arguments: &[OsString]) -> (Vec<PathBuf>, Vec<String>) {
-    let is_file = |argument: &OsString| {
-        let path = Path::new(argument);
-        let is_match =
-            |pattern| matches(pattern).is_ok_and(|found| found.iter().all(|file| is_readable(file)));
-        path.extension().is_some_and(|e| e == "dv")
-            || is_readable(path)
-            || pattern(path).is_some_and(is_match)
-    };
-    let more = arguments.iter().skip(1).take_while(|argument| is_file(argument)).count();
-    let (files, columns) = arguments.split_at(arguments.len().min(1 + more));
-    let columns = columns.iter().map(|column| column.to_string_lossy().into_owned());
-    (files.iter().map(PathBuf::from).collect(), columns.collect())
-}
-
-/// Whether a file begins like a segment, or a folder is a store.
-fn is_readable(path: &Path) -> bool {
-    let mut magic = [0; MAGIC.len()];
-    is_store(path)
-        || path.is_file()
-            && File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok() && magic == MAGIC)
-}
-
-/// Whether a folder has a store.
-pub(crate) fn is_store(path: &Path) -> bool {
-    path.is_dir() && StoreReader::commits(path).is_ok()
 }
