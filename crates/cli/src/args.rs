@@ -20,6 +20,8 @@ mod where_guide;
 
 use clap::{ColorChoice, Parser, Subcommand};
 
+use crate::open::opener::Opener;
+
 pub(crate) use aggregate::{
     FacetArgs, FacetBy, GroupArgs, GroupBy, GroupSpec, HistogramArgs, HistogramSpec, TextOrNumber,
 };
@@ -97,6 +99,13 @@ pub(crate) struct CommandLine {
     /// Read stores at this commit instead of the newest; `dv commits` lists those that are kept
     #[arg(long, global = true, value_name = "COMMIT")]
     pub(crate) commit: Option<u64>,
+}
+
+impl CommandLine {
+    /// Opens segments and stores as the global options say.
+    pub(crate) fn opener(&self) -> Opener {
+        Opener { any_docs: self.any_docs, no_mmap: self.no_mmap, commit: self.commit }
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -4,11 +4,12 @@ use crate::args::{CatArgs, RecordFormat};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::columns;
+use crate::open::opener::Opener;
 use crate::open::segments::Segments;
 use crate::output::records;
 
-pub(crate) fn run(args: &CatArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open_all(&args.files)?;
+pub(crate) fn run(args: &CatArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let segments = Segments::open_all(opener, &args.files)?;
     let fields =
         segments.in_order(columns::select(segments.all(), &args.records.columns)?, &args.records.columns);
     records::print_parts(&fields, segments.all().iter(), &args.records, RecordFormat::Ndjson, console)?;

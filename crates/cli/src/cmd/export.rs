@@ -11,10 +11,11 @@ use crate::console::destination::{Destination, is_text, refuse_input, refuse_oth
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
 use crate::open::files;
+use crate::open::opener::Opener;
 use crate::open::segments::Segments;
 use crate::output::records;
 
-pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let destination = Destination::of(args.output.as_deref())?;
     let format = format(args)?;
     let files = files::expand(&args.files)?;
@@ -24,7 +25,7 @@ pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, 
             refuse_file(path, format)?;
         }
     }
-    let segments = Segments::open(&files, &args.filter, console)?;
+    let segments = Segments::open(opener, &files, args.filter.skip_damaged, console)?;
     let docs = if args.filter.query.is_some() || !args.sort.is_empty() || args.limit.is_some() {
         DocSelection::found(args, &segments, console)?
     } else {

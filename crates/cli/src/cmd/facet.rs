@@ -6,6 +6,7 @@ use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
 use crate::open::files;
+use crate::open::opener::Opener;
 use crate::open::segments::Segments;
 use crate::output::table::{Align, MAX_PADDED};
 use crate::text::fit::{fit, is_number, width};
@@ -21,12 +22,12 @@ const MIN_VALUE: usize = 8;
 const MAX_BAR: usize = 30;
 const MIN_BAR: usize = 10;
 
-pub(crate) fn run(args: &FacetArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &FacetArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (files, columns) = files::split(&args.arguments);
     if columns.is_empty() {
         return Err(CliError::usage("no column to count").hint("name columns after the files"));
     }
-    let segments = Segments::open(&files, &args.filter, console)?;
+    let segments = Segments::open(opener, &files, args.filter.skip_damaged, console)?;
     // An unknown column gets a hint with the closest name.
     let fields = segments.select(&columns)?;
     let matching = MatchingDocs::find(&segments, &args.filter)?;

@@ -11,6 +11,7 @@ use crate::args::{GroupArgs, GroupBy, GroupSpec};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
+use crate::open::opener::Opener;
 use crate::open::segments::Segments;
 use crate::output::figure::Figure;
 use crate::output::records;
@@ -19,8 +20,8 @@ use crate::text::json::Json;
 use crate::text::print_value::Printer;
 use crate::text::quoting::{printable, thousands};
 
-pub(crate) fn run(args: &GroupArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open(&args.files, &args.filter, console)?;
+pub(crate) fn run(args: &GroupArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let segments = Segments::open(opener, &args.files, args.filter.skip_damaged, console)?;
     let matching = MatchingDocs::find(&segments, &args.filter)?;
     let group = group(&segments, &args.spec)?;
     let (mut found, then) = matching.evaluate("groups found", |search, docs| search.group(docs, &group))?;

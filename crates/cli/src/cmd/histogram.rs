@@ -11,6 +11,7 @@ use crate::args::{HistogramArgs, HistogramSpec, TextOrNumber};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
+use crate::open::opener::Opener;
 use crate::open::segments::Segments;
 use crate::output::table::{Align, Table};
 use crate::text::json::Json;
@@ -28,8 +29,12 @@ const UNITS: [(&str, Unit); 8] = [
     ("year", Unit::Year),
 ];
 
-pub(crate) fn run(args: &HistogramArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open(&args.files, &args.filter, console)?;
+pub(crate) fn run(
+    args: &HistogramArgs,
+    opener: &Opener,
+    console: &mut Console<'_>,
+) -> Result<Exit, CliError> {
+    let segments = Segments::open(opener, &args.files, args.filter.skip_damaged, console)?;
     // An unknown column gets a hint with the closest name.
     segments.select(std::slice::from_ref(&args.spec.column))?;
     let matching = MatchingDocs::find(&segments, &args.filter)?;

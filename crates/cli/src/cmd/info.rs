@@ -6,16 +6,17 @@ use crate::api::{ColumnUsage, IdIndex, Packing, SectionUsage, Segment, SegmentUs
 use crate::args::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::{columns, opener};
+use crate::open::columns;
+use crate::open::opener::Opener;
 use crate::output::usage_tables::{column_table, distinct, encoding_table, json_ends, section_table};
 use crate::text::json::{Json, integer};
 use crate::text::quoting::{decimal, printable, thousands};
 
-pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     if args.file.is_dir() {
-        return of_store::run(args, console);
+        return of_store::run(args, opener, console);
     }
-    let segment = opener::open(&args.file)?;
+    let segment = opener.segment(&args.file)?;
     let stats = stats(&segment)?;
     if args.json {
         console.json(&Json::object(info(&segment, &stats)?))?;

@@ -13,16 +13,17 @@ use crate::id_index;
 use crate::id_input::IdInput;
 use crate::open::columns;
 use crate::open::files::is_store;
+use crate::open::opener::Opener;
 use crate::open::records::{CHUNK, Records};
 use crate::open::segment::OpenSegment;
 use crate::open::segments::Segments;
 use crate::output::records::{Documents, EachDocument, print_documents, usual_format};
 use crate::text::quoting::{json_text, printable};
 
-pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &LookupArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (files, ids) = split(args)?;
     let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
-    let segments = Segments::open_all(&files)?;
+    let segments = Segments::open_all(opener, &files)?;
     let (indexes, logical) = open(segments.all())?;
     // Files are named from the oldest to the newest, and searched in reverse order.
     let lookup = IdLookup::new(indexes.iter().rev().map(|index| index.reader().clone()));

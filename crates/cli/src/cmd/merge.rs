@@ -15,6 +15,7 @@ use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
 use crate::id_index::{self, IdIndexPlan};
 use crate::open::columns;
+use crate::open::opener::Opener;
 use crate::open::segment::OpenSegment;
 use crate::open::segments::Segments;
 use crate::output::usage_tables::column_table;
@@ -24,24 +25,29 @@ use crate::text::quoting::thousands;
 use crate::text::sort_keys::keys_to_write;
 use crate::text::text_format::TextFormat;
 
-pub(crate) fn run(args: &MergeArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &MergeArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     match (&args.output, args.files.as_slice()) {
-        (Some(output), _) => merge_files(args, output, console),
-        (None, [folder]) if folder.is_dir() => merge_store(args, folder, console),
+        (Some(output), _) => merge_files(args, output, opener, console),
+        (None, [folder]) if folder.is_dir() => merge_store(args, folder, opener, console),
         (None, _) => Err(CliError::usage("expected a file to write, found none")
             .hint("name it with -o, or name the folder of one store to merge its segments")),
     }
 }
 
 /// Merges the segments of a store.
-fn merge_store(args: &MergeArgs, folder: &Path, console: &mut Console<'_>) -> Result<Exit, CliError> {
+fn merge_store(
+    args: &MergeArgs,
+    folder: &Path,
+    opener: &Opener,
+    console: &mut Console<'_>,
+) -> Result<Exit, CliError> {
     let is_of_files = args.no_sort || args.promote || args.same_columns || args.no_ids;
     if is_of_files || !args.sort_by.is_empty() || args.ids.id_field.is_some() || args.ids.term_index.is_some()
     {
         return Err(CliError::usage("a store has its own columns, order and ids")
             .hint("these options are for -o; --to, --purge, --memory and --threads are for a store"));
     }
-    let store = super::store::open(folder, &args.commit, args.write.options(args.memory))?;
+    let store = super::store::open(opener, folder, &args.commit, args.write.options(args.memory))?;
     let before = store.snapshot().segments().len();
     match args.to {
         Some(segments) => store.merge_to(segments)?,
@@ -69,7 +75,12 @@ fn merge_store(args: &MergeArgs, folder: &Path, console: &mut Console<'_>) -> Re
 }
 
 /// Merges segments into the file `output`.
-fn merge_files(args: &MergeArgs, output: &Path, console: &mut Console<'_>) -> Result<Exit, CliError> {
+fn merge_files(
+    args: &MergeArgs,
+    output: &Path,
+    opener: &Opener,
+    console: &mut Console<'_>,
+) -> Result<Exit, CliError> {
     refuse_input(&args.files, output)?;
     if !args.force {
         refuse_no_segment(output)?;
@@ -78,7 +89,7 @@ fn merge_files(args: &MergeArgs, output: &Path, console: &mut Console<'_>) -> Re
     if to_stdout {
         refuse_stdout(args.write.json, console)?;
     }
-    let segments = Segments::open_all(&args.files)?;
+    let segments = Segments::open_all(opener, &args.files)?;
     let (ids, note) = IdIndexPlan::of_merge(args, segments.all())?;
     let mut progress = Progress::new(console.err_width.is_some() && !args.write.quiet, None);
     let stream: Option<&mut dyn Write> = if to_stdout { Some(&mut *console.out) } else { None };

@@ -11,6 +11,7 @@ use crate::console::Console;
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
 use crate::input::import::{Import, ImportOptions};
+use crate::open::opener::Opener;
 use crate::process::end_signal::EndSignal;
 use crate::store_input::{Outcomes, PutPlan, StoreInput};
 use crate::store_schema;
@@ -20,10 +21,10 @@ use crate::text::quoting::thousands;
 /// If an input is a pipe, the longest that a document waits for others of its batch, and the time between commits.
 const SECOND: Duration = Duration::from_secs(1);
 
-pub(crate) fn run(args: &PutArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &PutArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
     // The store first: another writer would make the work in vain.
-    let store = Arc::new(open(args)?);
+    let store = Arc::new(open(args, opener)?);
     require_versions(args, &store)?;
     require_ids(args, &store)?;
     let sources = sources(&args.input);
@@ -62,13 +63,13 @@ pub(crate) fn run(args: &PutArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     Ok(end.exit().unwrap_or(done))
 }
 
-fn open(args: &PutArgs) -> Result<Store, CliError> {
+fn open(args: &PutArgs, opener: &Opener) -> Result<Store, CliError> {
     let options = StoreOptions {
         durability: args.durability,
         keep_frames: args.keep_frames as u64,
         // When half of it is used, it is written to a segment, which takes the rest.
         buffer_bytes: args.memory / 2,
-        ..store::options(&args.commit, args.write.options(args.memory))
+        ..store::options(opener, &args.commit, args.write.options(args.memory))
     };
     Ok(Store::open(&args.folder, options)?)
 }

@@ -20,6 +20,7 @@ use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs;
 use crate::open::files;
+use crate::open::opener::Opener;
 use crate::open::segments::Segments;
 use crate::output::explain::{Step, tell};
 use crate::output::records;
@@ -97,8 +98,8 @@ struct StatsRequest {
     distinct: bool,
 }
 
-pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open(&args.files, &args.filter, console)?;
+pub(crate) fn run(args: &QueryArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let segments = Segments::open(opener, &args.files, args.filter.skip_damaged, console)?;
     let asked = parse(&args.request)?;
     let request = request(&segments, &asked, args.filter.query.as_deref())?;
     let search = matching_docs::search(&segments, &args.filter);

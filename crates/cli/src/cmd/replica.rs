@@ -9,7 +9,7 @@ use crate::api::store::{
 use crate::args::ReplicaArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener;
+use crate::open::opener::Opener;
 use crate::process::end_signal::EndSignal;
 use crate::text::json::Json;
 use crate::text::quoting::thousands;
@@ -25,7 +25,7 @@ struct Counts {
     files: u64,
 }
 
-pub(crate) fn run(args: &ReplicaArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &ReplicaArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     if args.position {
         return print_position(args, console);
     }
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ReplicaArgs, console: &mut Console<'_>) -> Result<Exit,
         return Err(CliError::failed(format!("{folder}: expected a replica with a commit, found none")));
     }
     let options = StoreOptions {
-        open: opener::open_options(),
+        open: opener.options(),
         commit_every: Some(args.commit_every),
         keep_frames: args.keep_frames as u64,
         ..StoreOptions::default()

@@ -6,12 +6,13 @@ use crate::api::writer::WriterOptions;
 use crate::args::RmArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
+use crate::open::opener::Opener;
 use crate::text::json::Json;
 use crate::text::quoting::{printable, thousands};
 
-pub(crate) fn run(args: &RmArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &RmArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let query = args.query.as_deref().map(Query::parse).transpose()?;
-    let store = open(&args.folder, &args.commit, WriterOptions::default())?;
+    let store = open(opener, &args.folder, &args.commit, WriterOptions::default())?;
     let mut not_found = Vec::new();
     let deleted = match &query {
         Some(query) => store.delete_where(query)?,

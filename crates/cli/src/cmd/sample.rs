@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use crate::args::SampleArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
+use crate::open::opener::Opener;
 use crate::open::segments::Segments;
 use crate::output::records;
 
-pub(crate) fn run(args: &SampleArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open_all([&args.file])?;
+pub(crate) fn run(args: &SampleArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let segments = Segments::open_all(opener, [&args.file])?;
     let docs = draw(segments.docs(), args.count.into(), args.seed);
     let docs = segments.at(docs.into_iter());
     records::print(&segments, docs.into_iter().flatten(), &args.records, console)?;

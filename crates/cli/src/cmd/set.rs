@@ -10,6 +10,7 @@ use crate::args::SetArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::field_changes::FieldChanges;
+use crate::open::opener::Opener;
 use crate::text::json::Json;
 use crate::text::print_value::Printer;
 use crate::text::quoting::{printable, thousands};
@@ -24,9 +25,9 @@ struct Updated {
     stale: Vec<(String, u64)>,
 }
 
-pub(crate) fn run(args: &SetArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &SetArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let query = args.query.as_deref().map(Query::parse).transpose()?;
-    let store = open(&args.folder, &args.commit, WriterOptions::default())?;
+    let store = open(opener, &args.folder, &args.commit, WriterOptions::default())?;
     let (id, changes) = match (&query, args.arguments.split_first()) {
         (Some(_), _) => (None, args.arguments.as_slice()),
         (None, Some((id, changes))) => (Some(id), changes),

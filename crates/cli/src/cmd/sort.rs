@@ -4,11 +4,12 @@ use crate::args::SortArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
+use crate::open::opener::Opener;
 use crate::open::segments::Segments;
 use crate::output::records;
 
-pub(crate) fn run(args: &SortArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open(&args.files, &args.filter, console)?;
+pub(crate) fn run(args: &SortArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let segments = Segments::open(opener, &args.files, args.filter.skip_damaged, console)?;
     let count = Some(args.count).filter(|count| *count > 0);
     let (matching, docs, then) = MatchingDocs::sorted(&segments, &args.filter, ("--by", &args.by), count)?;
     let fields = segments.select(&args.records.columns)?;

@@ -10,6 +10,7 @@ use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::matching_docs::MatchingDocs;
 use crate::open::files;
+use crate::open::opener::Opener;
 use crate::open::segments::Segments;
 use crate::output::figure::{Figure, sum_and_mean};
 use crate::output::table::{Align, Table};
@@ -21,10 +22,10 @@ use crate::text::quoting::{printable, thousands};
 /// The maximum width of a value.
 const CELL: usize = 24;
 
-pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &StatsArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (files, mut columns) = files::split(&args.arguments);
     columns.extend_from_slice(&args.columns);
-    let segments = Segments::open(&files, &args.filter, console)?;
+    let segments = Segments::open(opener, &files, args.filter.skip_damaged, console)?;
     let fields = segments.select(&columns)?;
     let matching = MatchingDocs::find(&segments, &args.filter)?;
     let asked: Vec<Stats> = fields.iter().map(|field| asked(field, args, !columns.is_empty())).collect();

@@ -14,15 +14,15 @@ use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::id_index;
 use crate::id_input::IdInput;
-use crate::open::opener;
+use crate::open::opener::Opener;
 use crate::store_schema;
 use crate::text::json::Json;
 use crate::text::quoting::thousands;
 
-pub(crate) fn run(args: &StoreArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &StoreArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     match &args.command {
         StoreCommand::Create(args) => create(args, console),
-        StoreCommand::Alter(args) => alter(args, console),
+        StoreCommand::Alter(args) => alter(args, opener, console),
     }
 }
 
@@ -37,9 +37,9 @@ fn create(args: &CreateArgs, console: &mut Console<'_>) -> Result<Exit, CliError
     Ok(Exit::Ok)
 }
 
-fn alter(args: &AlterArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+fn alter(args: &AlterArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let requests = requested(None, &args.types)?;
-    let store = open(&args.folder, &args.commit, WriterOptions::default())?;
+    let store = open(opener, &args.folder, &args.commit, WriterOptions::default())?;
     store.alter(store_schema::altered(store.snapshot().schema(), &requests)?)?;
     commit(&store, console)?;
     console.line(format_args!("{}: {}", args.folder.display(), commit_line(&store)))?;
@@ -47,8 +47,13 @@ fn alter(args: &AlterArgs, console: &mut Console<'_>) -> Result<Exit, CliError> 
 }
 
 /// Opens a store to change it.
-pub(super) fn open(folder: &Path, commit: &CommitArgs, writer: WriterOptions) -> Result<Store, CliError> {
-    Ok(Store::open(folder, options(commit, writer))?)
+pub(super) fn open(
+    opener: &Opener,
+    folder: &Path,
+    commit: &CommitArgs,
+    writer: WriterOptions,
+) -> Result<Store, CliError> {
+    Ok(Store::open(folder, options(opener, commit, writer))?)
 }
 
 /// Commits what a command changed.
@@ -65,10 +70,10 @@ pub(super) fn note_commit(store: &Store, console: &mut Console<'_>) {
 }
 
 /// The options of a store to change.
-pub(super) fn options(commit: &CommitArgs, writer: WriterOptions) -> StoreOptions {
+pub(super) fn options(opener: &Opener, commit: &CommitArgs, writer: WriterOptions) -> StoreOptions {
     StoreOptions {
         keep_commits: commit.keep_commits,
-        open: opener::open_options(),
+        open: opener.options(),
         writer,
         ..StoreOptions::default()
     }

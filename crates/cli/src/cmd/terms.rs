@@ -11,6 +11,7 @@ use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::id_index;
 use crate::open::columns;
+use crate::open::opener::Opener;
 use crate::open::segment::OpenSegment;
 use crate::open::segments::Segments;
 use crate::text::fit::message;
@@ -21,8 +22,8 @@ use crate::text::stored_ref::StoredRef;
 /// The columns between tab stops.
 const TAB: usize = 8;
 
-pub(crate) fn run(args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open_all([&args.file])?;
+pub(crate) fn run(args: &TermsArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let segments = Segments::open_all(opener, [&args.file])?;
     match (segments.only(), &args.column) {
         (Some(segment), Some(name)) => print_terms(segment, name, args, console)?,
         (None, Some(name)) => several::print_terms(&segments, name, args, console)?,

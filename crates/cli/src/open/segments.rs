@@ -8,17 +8,16 @@ use std::sync::Arc;
 
 use super::columns::{self, several_named};
 use super::files::expand;
-use super::opener;
+use super::opener::Opener;
 use super::segment::OpenSegment;
 use super::store_source::{StoreFields, StoreSource};
 use crate::api::search::{MixedTypes, Parts};
 use crate::api::store::{SnapshotSegment, StoreSchema};
 use crate::api::writer::{BytesKind, FieldSpec, FinishError, Schema, SegmentWriter, WriterOptions};
 use crate::api::{
-    DocAddress, DocId, Field, IdOptions, LiveDocs, LogicalType, Search, SearchError, Segment, SortKey,
-    promotion,
+    DocAddress, DocId, Field, IdOptions, LiveDocs, LogicalType, OpenOptions, Search, SearchError, Segment,
+    SortKey, promotion,
 };
-use crate::args::WhereArgs;
 use crate::console::Console;
 use crate::error::CliError;
 use crate::text::json::Json;
@@ -46,19 +45,20 @@ struct Opened {
 }
 
 impl Segments {
-    /// Opens the files of [`expand`]. With `--skip-damaged`, those that cannot be opened are named on standard error
+    /// Opens the files of [`expand`]. With `skip_damaged`, those that cannot be opened are named on standard error
     /// and left out, if another can be opened.
     pub(crate) fn open(
+        opener: &Opener,
         files: &[PathBuf],
-        args: &WhereArgs,
+        skip_damaged: bool,
         console: &mut Console<'_>,
     ) -> Result<Segments, CliError> {
         let files = expand(files)?;
         let (mut opened, mut left_out) = (Vec::new(), None);
         for file in &files {
-            match open(file).and_then(|found| found.with_columns(args.skip_damaged)) {
+            match open(opener, file).and_then(|found| found.with_columns(skip_damaged)) {
                 Ok(found) => opened.push((file, found)),
-                Err(error) if args.skip_damaged => {
+                Err(error) if skip_damaged => {
                     console.note(&format!("dv: left out: {}", error.message));
                     left_out = Some(error);
                 }
@@ -72,8 +72,11 @@ impl Segments {
     }
 
     /// Opens these files and stores.
-    pub(crate) fn open_all<'p>(files: impl IntoIterator<Item = &'p PathBuf>) -> Result<Segments, CliError> {
-        let open = |file: &'p PathBuf| Ok((file, open(file)?));
+    pub(crate) fn open_all<'p>(
+        opener: &Opener,
+        files: impl IntoIterator<Item = &'p PathBuf>,
+    ) -> Result<Segments, CliError> {
+        let open = |file: &'p PathBuf| Ok((file, open(opener, file)?));
         let opened = files.into_iter().map(open).collect::<Result<Vec<_>, CliError>>()?;
         let are_several = opened.len() > 1;
         Ok(Segments::of(opened, are_several))
@@ -283,14 +286,14 @@ impl Opened {
 }
 
 /// Opens a file, or a store if the path is a folder.
-fn open(path: &Path) -> Result<Opened, CliError> {
+fn open(opener: &Opener, path: &Path) -> Result<Opened, CliError> {
     if !path.is_dir() {
-        let segment = opener::open(path)?;
+        let segment = opener.segment(path)?;
         let (source, live) = (Arc::new(segment.clone()), LiveDocs::all(segment.docs()));
         let opened = OpenSegment { segment, source, live };
         return Ok(Opened { segments: vec![opened], order: None });
     }
-    let snapshot = opener::open_store(path)?;
+    let snapshot = opener.store(path)?;
     let schema = snapshot.schema();
     let by_name = schema.fields().iter().map(|field| (field.name.clone(), field.clone()));
     let fields = Arc::new(by_name.collect::<StoreFields>());
@@ -302,7 +305,7 @@ fn open(path: &Path) -> Result<Opened, CliError> {
     };
     let mut segments: Vec<OpenSegment> = snapshot.segments().enumerate().map(opened).collect();
     if segments.is_empty() {
-        segments.push(without_documents(path, schema, fields)?);
+        segments.push(without_documents(path, opener.options(), schema, fields)?);
     }
     Ok(Opened { segments, order: Some(schema.fields().to_vec()) })
 }
@@ -310,6 +313,7 @@ fn open(path: &Path) -> Result<Opened, CliError> {
 /// A store without segments, as a segment without documents: it has the columns and the ids of the store.
 fn without_documents(
     path: &Path,
+    options: OpenOptions,
     schema: &StoreSchema,
     fields: Arc<StoreFields>,
 ) -> Result<OpenSegment, CliError> {
@@ -322,7 +326,7 @@ fn without_documents(
         writer.id_field(id_field, IdOptions::default())?;
     }
     let bytes = writer.finish_bytes().map_err(FinishError::into_error)?;
-    let segment = Segment::from_reader(Arc::new(bytes), path, opener::open_options())?;
+    let segment = Segment::from_reader(Arc::new(bytes), path, options)?;
     let source = Arc::new(StoreSource { source: Arc::new(segment.clone()), fields });
     Ok(OpenSegment { segment, source, live: LiveDocs::all(0) })
 }

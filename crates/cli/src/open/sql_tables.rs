@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::files::{expand, is_store};
+use super::opener::Opener;
 use super::segments::Segments;
 use crate::error::CliError;
 
@@ -15,7 +16,7 @@ pub(crate) struct SqlTable {
 }
 
 /// Opens the table of each argument. No two have the same name.
-pub(crate) fn open(arguments: &[OsString]) -> Result<Vec<SqlTable>, CliError> {
+pub(crate) fn open(opener: &Opener, arguments: &[OsString]) -> Result<Vec<SqlTable>, CliError> {
     let named = arguments.iter().map(named).collect::<Result<Vec<_>, _>>()?;
     for (at, (name, path)) in named.iter().enumerate() {
         if let Some((_, other)) = named[..at].iter().find(|(other, _)| other == name) {
@@ -24,8 +25,9 @@ pub(crate) fn open(arguments: &[OsString]) -> Result<Vec<SqlTable>, CliError> {
             return Err(CliError::usage(message).hint(hint));
         }
     }
-    let open =
-        |(name, path): (String, PathBuf)| Ok(SqlTable { name, segments: Segments::open_all(&files(path)?)? });
+    let open = |(name, path): (String, PathBuf)| {
+        Ok(SqlTable { name, segments: Segments::open_all(opener, &files(path)?)? })
+    };
     named.into_iter().map(open).collect()
 }
 

@@ -27,6 +27,7 @@ use crate::args::{RecordFormat, SqlArgs};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::files;
+use crate::open::opener::Opener;
 use crate::open::segment::OpenSegment;
 use crate::open::sql_tables::{self, SqlTable};
 use crate::output::batch_rows::BatchRows;
@@ -46,7 +47,7 @@ const TURN: Duration = Duration::from_millis(50);
 /// The time for threads to stop after an early end, so that temporary files are removed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-pub(super) fn run(args: &SqlArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(super) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let format = if args.json { Some(RecordFormat::Ndjson) } else { args.format };
     if matches!(format, Some(RecordFormat::Parquet | RecordFormat::Arrow)) {
         return Err(CliError::usage("only `dv export` writes Parquet and Arrow"));
@@ -55,7 +56,7 @@ pub(super) fn run(args: &SqlArgs, console: &mut Console<'_>) -> Result<Exit, Cli
         "-" => files::text("-", "write the query to standard input, or as an argument")?.1,
         query => query.to_owned(),
     };
-    let tables = sql_tables::open(&args.tables)?;
+    let tables = sql_tables::open(opener, &args.tables)?;
     let threads = args.threads.map_or_else(|| available_parallelism().map_or(1, NonZero::get), usize::from);
     let signal = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
     let runtime = Builder::new_multi_thread().worker_threads(threads).enable_time().build();
