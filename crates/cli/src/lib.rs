@@ -6,7 +6,7 @@
 //! | --- | --- |
 //! | `args` | the command line: subcommands, options, help texts |
 //! | `cmd` | one module per subcommand |
-//! | `input` | CSV, NDJSON, Parquet and Arrow: rows, type inference, conversion |
+//! | `import` | CSV, NDJSON, Parquet and Arrow as documents, and documents in segments and stores |
 //! | `output` | documents and answers as tables, CSV, JSON, Parquet and Arrow |
 //! | `open` | files, segments and stores, opened, with their columns by name |
 //! | `text` | numbers, times, names, JSON and stored values as text, and back |
@@ -20,18 +20,11 @@ mod args;
 mod cmd;
 mod console;
 mod error;
-mod field_changes;
-mod id_index;
-mod id_input;
-mod import_notes;
-mod input;
+mod import;
 mod matching_docs;
 mod open;
 mod output;
 mod process;
-mod segment_input;
-mod store_input;
-mod store_schema;
 mod text;
 
 use std::borrow::Cow;

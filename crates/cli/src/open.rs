@@ -4,6 +4,7 @@
 
 pub(crate) mod columns;
 pub(crate) mod files;
+pub(crate) mod id_index;
 pub(crate) mod opener;
 pub(crate) mod records;
 pub(crate) mod segment;

@@ -6,8 +6,8 @@ use clap::{Args, ValueEnum};
 
 use super::ids::IdArgs;
 use crate::api::writer::WriterOptions;
-use crate::input::header::Header;
-use crate::input::source::{Encoding, InputFormat};
+use crate::import::header::Header;
+use crate::import::source::{Encoding, InputFormat};
 
 const BUILD_LONG: &str = "\
 Build a segment from CSV, TSV, JSON, Parquet or Arrow IPC files.

@@ -10,18 +10,18 @@ use crate::console::Console;
 use crate::console::destination::{followed, is_stdout, refuse_input, refuse_other_format, refuse_stdout};
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
-use crate::id_index::{self, IdIndexPlan};
-use crate::import_notes::notes_of_joined_numbers;
-use crate::input::column::MissingTokens;
-use crate::input::csv_cells::Extras;
-use crate::input::error::BadRow;
-use crate::input::header::Header;
-use crate::input::import::{Exclude, Import, ImportOptions};
-use crate::input::schema::Schema;
-use crate::input::source::Source;
+use crate::import::column::MissingTokens;
+use crate::import::csv_dialect::Extras;
+use crate::import::error::BadRow;
+use crate::import::header::Header;
+use crate::import::ids::{self, IdIndexPlan};
+use crate::import::notes::notes_of_joined_numbers;
+use crate::import::schema::Schema;
+use crate::import::segment_input::SegmentInput;
+use crate::import::source::Source;
+use crate::import::{Exclude, Import, ImportOptions};
 use crate::output::usage_tables::column_table;
 use crate::process::unfinished_files;
-use crate::segment_input::SegmentInput;
 use crate::text::json::Json;
 use crate::text::quoting::{decimal, thousands};
 use crate::text::sort_keys::keys_to_write;
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, C
     if is_stdout(&args.output) {
         refuse_stdout(args.write.json, console)?;
     }
-    let ids = IdIndexPlan::of_build(&args.ids)?;
+    let ids = args.ids.plan()?;
     let widens = !args.strict && !args.input.skip_bad;
     let chunk_threads = Some(args.write.worker_threads());
     let options = ImportOptions { widens, chunk_threads, ..options(&args.input, args.memory)? };
@@ -143,7 +143,7 @@ fn finish<T: Target>(
     let logical = column.and_then(|column| column.ty).map_or(LogicalType::Utf8, |ty| ty.logical);
     let documents = |[a, b]: [u32; 2]| format!("documents {a} and {b} (from 0, in the order of the input)");
     let hint = "leave one of them out of the input, or build without --id-field";
-    finished(writer).map_err(|error| id_index::refused(error, logical, documents, hint))
+    finished(writer).map_err(|error| ids::refused(error, logical, documents, hint))
 }
 
 /// Opens the inputs and chooses the types of their columns; `memory` is the budget for values.

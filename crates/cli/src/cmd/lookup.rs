@@ -9,14 +9,14 @@ use crate::args::LookupArgs;
 use crate::console::Console;
 use crate::console::colours::styled;
 use crate::error::{CliError, Exit};
-use crate::id_index;
-use crate::id_input::IdInput;
-use crate::open::columns;
+use crate::import::ids;
+use crate::import::ids::IdInput;
 use crate::open::files::is_store;
 use crate::open::opener::Opener;
 use crate::open::records::{CHUNK, Records};
 use crate::open::segment::OpenSegment;
 use crate::open::segments::Segments;
+use crate::open::{columns, id_index};
 use crate::output::records::{Documents, EachDocument, print_documents, usual_format};
 use crate::text::quoting::{json_text, printable};
 
@@ -125,7 +125,7 @@ impl<S: SegmentIds> LookupRun<'_, S> {
             return Ok(None);
         }
         self.tell_not_found(err);
-        let parsed: Vec<_> = ids.iter().map(|id| id_index::parse(id, self.logical)).collect();
+        let parsed: Vec<_> = ids.iter().map(|id| ids::parse(id, self.logical)).collect();
         let known: Vec<&[u8]> = parsed.iter().flatten().map(Vec::as_slice).collect();
         let mut hits = Vec::with_capacity(known.len());
         // A new seeker for every chunk uses the filters that have been verified by now.

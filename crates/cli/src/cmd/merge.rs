@@ -1,5 +1,7 @@
 //! `dv merge`: merges several segments into one, or those of a store.
 
+mod ids;
+
 use std::io::Write;
 use std::path::Path;
 
@@ -13,7 +15,7 @@ use crate::console::Console;
 use crate::console::destination::{followed, is_stdout, refuse_input, refuse_stdout};
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
-use crate::id_index::{self, IdIndexPlan};
+use crate::import::ids::{IdIndexPlan, refused};
 use crate::open::columns;
 use crate::open::opener::Opener;
 use crate::open::segment::OpenSegment;
@@ -90,7 +92,7 @@ fn merge_files(
         refuse_stdout(args.write.json, console)?;
     }
     let segments = Segments::open_all(opener, &args.files)?;
-    let (ids, note) = IdIndexPlan::of_merge(args, segments.all())?;
+    let (ids, note) = ids::plan(args, segments.all())?;
     let mut progress = Progress::new(console.err_width.is_some() && !args.write.quiet, None);
     let stream: Option<&mut dyn Write> = if to_stdout { Some(&mut *console.out) } else { None };
     let merged = merge(args, (output, stream), &segments, ids.as_ref(), &mut progress);
@@ -147,7 +149,7 @@ fn merge(
         let documents = |docs: [u32; 2]| docs.map(|doc| place_of(doc, segments)).join(" and ");
         let hint = "--no-ids merges without an index of ids; or export one segment without the document, \
                       and build it again";
-        id_index::refused(error, logical, documents, hint)
+        refused(error, logical, documents, hint)
     })
 }
 

@@ -10,11 +10,10 @@ use crate::args::{ProgressFormat, PutArgs};
 use crate::console::Console;
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
-use crate::input::import::{Import, ImportOptions};
+use crate::import::store_input::{Outcomes, PutPlan, StoreInput};
+use crate::import::{Import, ImportOptions, store_schema};
 use crate::open::opener::Opener;
 use crate::process::end_signal::EndSignal;
-use crate::store_input::{Outcomes, PutPlan, StoreInput};
-use crate::store_schema;
 use crate::text::json::Json;
 use crate::text::quoting::thousands;
 

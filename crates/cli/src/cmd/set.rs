@@ -9,7 +9,7 @@ use crate::api::writer::WriterOptions;
 use crate::args::SetArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::field_changes::FieldChanges;
+use crate::import::field_changes::FieldChanges;
 use crate::open::opener::Opener;
 use crate::text::json::Json;
 use crate::text::print_value::Printer;

@@ -12,10 +12,9 @@ use crate::api::writer::WriterOptions;
 use crate::args::{AlterArgs, CommitArgs, CreateArgs, StoreArgs, StoreCommand};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::id_index;
-use crate::id_input::IdInput;
+use crate::import::ids::IdInput;
+use crate::import::{ids, store_schema};
 use crate::open::opener::Opener;
-use crate::store_schema;
 use crate::text::json::Json;
 use crate::text::quoting::thousands;
 
@@ -28,7 +27,8 @@ pub(crate) fn run(args: &StoreArgs, opener: &Opener, console: &mut Console<'_>) 
 
 fn create(args: &CreateArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let requests = requested(args.schema.as_deref(), &args.types)?;
-    let schema = store_schema::of_requests(&requests, args)?;
+    let (id_field, version_field) = (args.id_field.as_deref(), args.version_field.as_deref());
+    let schema = store_schema::of_requests(&requests, id_field, version_field, &args.sort_by)?;
     let keep_commits = Some(args.commit.keep_commits.unwrap_or(KeepCommits::Newest(2)));
     let options = StoreOptions { keep_commits, ..StoreOptions::default() };
     let store = Store::create(&args.folder, schema, options)?;
@@ -102,7 +102,7 @@ pub(super) fn find_ids(
     let texts = texts.map_err(|error| CliError::file("<stdin>", &error))?;
     let mut found = Vec::with_capacity(texts.len());
     for text in &texts {
-        match id_index::parse(text, logical) {
+        match ids::parse(text, logical) {
             Ok(id) if snapshot.find(&id)?.is_some() => found.push(id),
             _ => not_found.push(String::from_utf8_lossy(text).into_owned()),
         }

@@ -9,11 +9,10 @@ use crate::api::{DocId, DocRange, Error, Field, Kind, LogicalType, OrdRange, Row
 use crate::args::TermsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::id_index;
-use crate::open::columns;
 use crate::open::opener::Opener;
 use crate::open::segment::OpenSegment;
 use crate::open::segments::Segments;
+use crate::open::{columns, id_index};
 use crate::text::fit::message;
 use crate::text::print_value::Printer;
 use crate::text::quoting::{append_hex, printable};

@@ -1,4 +1,4 @@
-//! Prints stored values as CSV cells and JSON, the inverse of `input`.
+//! Prints stored values as CSV cells and JSON, the inverse of `import`.
 //!
 //! | type | CSV | JSON |
 //! | --- | --- | --- |

@@ -9,7 +9,7 @@ use crate::api::{Field, Kind};
 use crate::args::TermsArgs;
 use crate::console::Console;
 use crate::error::CliError;
-use crate::id_index;
+use crate::open::id_index;
 use crate::open::segments::Segments;
 use crate::text::print_value::Printer;
 
