@@ -3,6 +3,7 @@
 mod aggregate;
 mod build;
 mod commit;
+mod filter;
 mod ids;
 mod inspect;
 mod lookup;
@@ -27,14 +28,14 @@ pub(crate) use aggregate::{
 };
 pub(crate) use build::{BuildArgs, InputArgs, SchemaArgs};
 pub(crate) use commit::CommitArgs;
-pub(crate) use ids::IdArgs;
+pub(crate) use filter::WhereArgs;
 pub(crate) use inspect::{InfoArgs, StatsArgs, TermsArgs};
 pub(crate) use lookup::LookupArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use put::{ProgressFormat, PutArgs};
-pub(crate) use records::{CatArgs, ExportArgs, GetArgs, HeadArgs, RecordArgs, RecordFormat, SampleArgs};
+pub(crate) use records::{CatArgs, ExportArgs, GetArgs, HeadArgs, SampleArgs};
 pub(crate) use replica::{From, ReplicaArgs, ReplicateArgs};
-pub(crate) use search::{CountArgs, QueryArgs, SortArgs, WhereArgs};
+pub(crate) use search::{CountArgs, QueryArgs, SortArgs};
 pub(crate) use set::SetArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use sql::SqlArgs;

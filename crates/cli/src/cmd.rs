@@ -17,6 +17,7 @@ pub(crate) mod info;
 pub(crate) mod log;
 pub(crate) mod lookup;
 pub(crate) mod man;
+mod matching_docs;
 pub(crate) mod merge;
 pub(crate) mod put;
 pub(crate) mod query;

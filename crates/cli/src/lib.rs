@@ -7,7 +7,7 @@
 //! | `args` | the command line: subcommands, options, help texts |
 //! | `cmd` | one module per subcommand |
 //! | `import` | CSV, NDJSON, Parquet and Arrow as documents, and documents in segments and stores |
-//! | `output` | documents and answers as tables, CSV, JSON, Parquet and Arrow |
+//! | `answer` | documents, answers and descriptions as tables, CSV, JSON, Parquet and Arrow |
 //! | `open` | files, segments and stores, opened, with their columns by name |
 //! | `text` | numbers, times, names, JSON and stored values as text, and back |
 //! | `console` | standard output and error, destinations and progress |
@@ -15,15 +15,14 @@
 //! | `error` | errors, hints and exit codes |
 //! | `api` | the parts of the `docvalues` crates that this crate uses |
 
+mod answer;
 mod api;
 mod args;
 mod cmd;
 mod console;
 mod error;
 mod import;
-mod matching_docs;
 mod open;
-mod output;
 mod process;
 mod text;
 

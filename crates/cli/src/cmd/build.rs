@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::info::{info, stats};
+use crate::answer::usage_tables::column_table;
 use crate::api::writer::{self, SegmentWriter, Spill, Target};
 use crate::api::{LogicalType, MAGIC, Segment, SortKey};
 use crate::args::{BuildArgs, InputArgs};
@@ -20,7 +21,6 @@ use crate::import::schema::Schema;
 use crate::import::segment_input::SegmentInput;
 use crate::import::source::Source;
 use crate::import::{Exclude, Import, ImportOptions};
-use crate::output::usage_tables::column_table;
 use crate::process::unfinished_files;
 use crate::text::json::Json;
 use crate::text::quoting::{decimal, thousands};

@@ -1,17 +1,23 @@
 //! `dv cat`: prints all documents of several segments.
 
-use crate::args::{CatArgs, RecordFormat};
+use crate::answer::records::{self, RecordFormat};
+use crate::args::CatArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::columns;
 use crate::open::opener::Opener;
 use crate::open::segments::Segments;
-use crate::output::records;
 
 pub(crate) fn run(args: &CatArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open_all(opener, &args.files)?;
     let fields =
         segments.in_order(columns::select(segments.all(), &args.records.columns)?, &args.records.columns);
-    records::print_parts(&fields, segments.all().iter(), &args.records, RecordFormat::Ndjson, console)?;
+    records::print_parts(
+        &fields,
+        segments.all().iter(),
+        &args.records.options(),
+        RecordFormat::Ndjson,
+        console,
+    )?;
     Ok(Exit::Ok)
 }

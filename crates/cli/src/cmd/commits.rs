@@ -1,11 +1,11 @@
 //! `dv commits`: lists the commits of a store.
 
 use super::store::{info_json, made};
+use crate::answer::table::{Align, Table};
 use crate::api::store::{CommitInfo, StoreReader};
 use crate::args::CommitsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::output::table::{Align, Table};
 use crate::text::json::Json;
 use crate::text::quoting::thousands;
 

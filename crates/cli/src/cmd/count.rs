@@ -1,9 +1,9 @@
 //! `dv count`: counts the documents that match a query.
 
+use super::matching_docs::MatchingDocs;
 use crate::args::CountArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::matching_docs::MatchingDocs;
 use crate::open::opener::Opener;
 use crate::open::segments::Segments;
 

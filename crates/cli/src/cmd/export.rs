@@ -4,16 +4,16 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::get::{no_such_documents, require};
+use super::matching_docs::MatchingDocs;
+use crate::answer::records::{self, RecordFormat};
 use crate::api::{DocAddress, DocId, Field};
-use crate::args::{ExportArgs, RecordFormat};
+use crate::args::ExportArgs;
 use crate::console::Console;
 use crate::console::destination::{Destination, is_text, refuse_input, refuse_other_format};
 use crate::error::{CliError, Exit};
-use crate::matching_docs::MatchingDocs;
 use crate::open::files;
 use crate::open::opener::Opener;
 use crate::open::segments::Segments;
-use crate::output::records;
 
 pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let destination = Destination::of(args.output.as_deref())?;
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>)
         DocSelection::of(args.docs.as_deref(), &segments)?
     };
     let fields = segments.select(&args.records.columns)?;
-    records::check_doc_ids(&fields, &args.records, segments.only().is_none())?;
+    records::check_doc_ids(&fields, &args.records.options(), segments.only().is_none())?;
     // All arguments are checked before anything is written.
     let to_file = matches!(destination, Destination::File(_));
     let export = Export { args, segments: &segments, fields, format, to_file };
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>)
 
 /// The output format. Fails if it needs the feature `parquet` and that is off.
 fn format(args: &ExportArgs) -> Result<RecordFormat, CliError> {
-    let format = match records::named_format(&args.records) {
+    let format = match args.records.options().format {
         Some(format) => format,
         None => format_by_name(args.output.as_deref())?,
     };
@@ -145,14 +145,14 @@ impl Export<'_> {
             DocSelection::Range(range) => Box::new(range.map(|doc| DocId::new(doc).into())),
             DocSelection::List(list) => Box::new(list.into_iter()),
         };
-        records::print_found(segments, fields, docs, &args.records, *format, console)
+        records::print_found(segments, fields, docs, &args.records.options(), *format, console)
     }
 
     #[cfg(feature = "parquet")]
     fn columnar(&self, docs: DocSelection, console: &mut Console<'_>) -> Result<(), CliError> {
+        use crate::answer::parquet_arrow::{ArrowFormat, write};
         use crate::api::DocOrder;
         use crate::api::search::DocsByPart;
-        use crate::output::parquet_arrow::{ArrowFormat, write};
 
         if console.out_width.is_some() {
             return Err(CliError::usage("Parquet and Arrow cannot be printed on a terminal")

@@ -1,14 +1,14 @@
 //! `dv facet`: counts the documents with each value of a column.
 
+use super::matching_docs::MatchingDocs;
+use crate::answer::table::{Align, MAX_PADDED};
 use crate::api::search::facet::{Facet, FacetCounts};
 use crate::args::FacetArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::matching_docs::MatchingDocs;
 use crate::open::files;
 use crate::open::opener::Opener;
 use crate::open::segments::Segments;
-use crate::output::table::{Align, MAX_PADDED};
 use crate::text::fit::{fit, is_number, width};
 use crate::text::json::Json;
 use crate::text::print_value::Printer;

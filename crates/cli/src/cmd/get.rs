@@ -1,19 +1,19 @@
 //! `dv get`: prints documents by number.
 
+use crate::answer::records;
 use crate::api::DocAddress;
 use crate::args::GetArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;
 use crate::open::segments::Segments;
-use crate::output::records;
 use crate::text::quoting::thousands;
 
 pub(crate) fn run(args: &GetArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open_all(opener, [&args.file])?;
     let found = segments.at(args.docs.iter().map(|doc| u64::from(*doc)));
     let printed = found.iter().flatten().copied();
-    records::print(&segments, printed, &args.records, console)?;
+    records::print(&segments, printed, &args.records.options(), console)?;
     require(&segments, &args.docs, &found)?;
     Ok(Exit::Ok)
 }

@@ -4,18 +4,18 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
+use super::matching_docs::MatchingDocs;
+use crate::answer::figure::Figure;
+use crate::answer::records;
+use crate::answer::table::{Align, Table};
 use crate::api::search::group::{Group, GroupFound, GroupOrder, Groups, Measure, Metric};
 use crate::api::search::{Query, Value};
 use crate::api::{DocAddress, Field};
 use crate::args::{GroupArgs, GroupBy, GroupSpec};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::matching_docs::MatchingDocs;
 use crate::open::opener::Opener;
 use crate::open::segments::Segments;
-use crate::output::figure::Figure;
-use crate::output::records;
-use crate::output::table::{Align, Table};
 use crate::text::json::Json;
 use crate::text::print_value::Printer;
 use crate::text::quoting::{printable, thousands};

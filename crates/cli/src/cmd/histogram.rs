@@ -2,6 +2,8 @@
 
 use super::facet::{facet_json, print_bars};
 use super::group::{RequestedMetric, metric_cells, metrics, metrics_json};
+use super::matching_docs::MatchingDocs;
+use crate::answer::table::{Align, Table};
 use crate::api::search::Value;
 use crate::api::search::facet::{Facet, FacetCounts};
 use crate::api::search::histogram::{Bucket, Histogram, HistogramCounts, Step, Unit};
@@ -10,10 +12,8 @@ use crate::api::{Field, SearchError};
 use crate::args::{HistogramArgs, HistogramSpec, TextOrNumber};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::matching_docs::MatchingDocs;
 use crate::open::opener::Opener;
 use crate::open::segments::Segments;
-use crate::output::table::{Align, Table};
 use crate::text::json::Json;
 use crate::text::print_value::Printer;
 use crate::text::quoting::{printable, thousands};

@@ -2,13 +2,13 @@
 
 mod of_store;
 
+use crate::answer::usage_tables::{column_table, distinct, encoding_table, json_ends, section_table};
 use crate::api::{ColumnUsage, IdIndex, Packing, SectionUsage, Segment, SegmentUsage, SortKey};
 use crate::args::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::columns;
 use crate::open::opener::Opener;
-use crate::output::usage_tables::{column_table, distinct, encoding_table, json_ends, section_table};
 use crate::text::json::{Json, integer};
 use crate::text::quoting::{decimal, printable, thousands};
 

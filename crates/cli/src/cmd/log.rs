@@ -1,10 +1,10 @@
 //! `dv log`: lists the batches in the log of a store.
 
+use crate::answer::table::{Align, Table};
 use crate::api::store::{FrameInfo, StoreReader};
 use crate::args::LogArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::output::table::{Align, Table};
 use crate::text::json::Json;
 use crate::text::quoting::thousands;
 

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::answer::records::{Documents, EachDocument, print_documents, usual_format};
 use crate::api::{DocAddress, DocId, Field, IdIndex, IdLookup, LogicalType, SeekError, SegmentIds};
 use crate::args::LookupArgs;
 use crate::console::Console;
@@ -17,7 +18,6 @@ use crate::open::records::{CHUNK, Records};
 use crate::open::segment::OpenSegment;
 use crate::open::segments::Segments;
 use crate::open::{columns, id_index};
-use crate::output::records::{Documents, EachDocument, print_documents, usual_format};
 use crate::text::quoting::{json_text, printable};
 
 pub(crate) fn run(args: &LookupArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &LookupArgs, opener: &Opener, console: &mut Console<'_>)
     } else {
         let fields = columns::select(segments.all(), &args.records.columns)?;
         let fields = segments.in_order(fields, &args.records.columns);
-        print_documents(&fields, &mut search, &args.records, usual_format(console), console)?;
+        print_documents(&fields, &mut search, &args.records.options(), usual_format(console), console)?;
     }
     // On a terminal, errors come after the documents.
     console.out.flush()?;

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::build::refuse_no_segment;
 use super::info::{info, stats};
+use crate::answer::usage_tables::column_table;
 use crate::api::store::MergePolicy;
 use crate::api::writer::{MergeProgress, Merger, Spill, Summary};
 use crate::api::{DocAddress, LogicalType, Segment, SortKey};
@@ -20,7 +21,6 @@ use crate::open::columns;
 use crate::open::opener::Opener;
 use crate::open::segment::OpenSegment;
 use crate::open::segments::Segments;
-use crate::output::usage_tables::column_table;
 use crate::process::unfinished_files;
 use crate::text::json::Json;
 use crate::text::quoting::thousands;

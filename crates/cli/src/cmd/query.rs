@@ -11,19 +11,19 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use super::facet::facet_json;
 use super::group::{group, groups_json};
 use super::histogram::{self, histogram_json};
+use super::matching_docs;
 use super::stats::Column;
+use crate::answer::explain::{Step, tell};
+use crate::answer::records;
 use crate::api::search::facet::{Facet, FacetOrder};
 use crate::api::search::stats::Stats;
 use crate::api::search::{Query, SearchAnswer, SearchRequest};
 use crate::args::{FacetBy, GroupSpec, HistogramSpec, QueryArgs};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::matching_docs;
 use crate::open::files;
 use crate::open::opener::Opener;
 use crate::open::segments::Segments;
-use crate::output::explain::{Step, tell};
-use crate::output::records;
 use crate::text::json::Json;
 
 /// A request, as the user writes it.

@@ -1,12 +1,12 @@
 //! `dv sort`: prints the first documents in the order of some columns.
 
+use super::matching_docs::MatchingDocs;
+use crate::answer::records;
 use crate::args::SortArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::matching_docs::MatchingDocs;
 use crate::open::opener::Opener;
 use crate::open::segments::Segments;
-use crate::output::records;
 
 pub(crate) fn run(args: &SortArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open(opener, &args.files, args.filter.skip_damaged, console)?;
@@ -14,7 +14,7 @@ pub(crate) fn run(args: &SortArgs, opener: &Opener, console: &mut Console<'_>) -
     let (matching, docs, then) = MatchingDocs::sorted(&segments, &args.filter, ("--by", &args.by), count)?;
     let fields = segments.select(&args.records.columns)?;
     let format = records::usual_format(console);
-    records::print_found(&segments, &fields, docs.into_iter(), &args.records, format, console)?;
+    records::print_found(&segments, &fields, docs.into_iter(), &args.records.options(), format, console)?;
     matching.explain(Some(&then), args.records.json, console);
     Ok(Exit::Ok)
 }

@@ -2,19 +2,19 @@
 
 use std::collections::HashMap;
 
+use super::matching_docs::MatchingDocs;
+use crate::answer::figure::{Figure, sum_and_mean};
+use crate::answer::table::{Align, Table};
+use crate::answer::usage_tables::distinct;
 use crate::api::search::Value;
 use crate::api::search::stats::{ColumnStats, Distinct, Stats};
 use crate::api::{ColumnUsage, Field};
 use crate::args::StatsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::matching_docs::MatchingDocs;
 use crate::open::files;
 use crate::open::opener::Opener;
 use crate::open::segments::Segments;
-use crate::output::figure::{Figure, sum_and_mean};
-use crate::output::table::{Align, Table};
-use crate::output::usage_tables::distinct;
 use crate::text::json::Json;
 use crate::text::print_value::Printer;
 use crate::text::quoting::{printable, thousands};

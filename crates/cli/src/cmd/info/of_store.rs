@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use super::sort_json;
+use crate::answer::table::{Align, Table};
+use crate::answer::usage_tables::{MAX_END, ends, json_ends};
 use crate::api::search::Query;
 use crate::api::store::{Snapshot, SnapshotSegment};
 use crate::api::{Bounds, ColumnSource, ColumnUsage, Field, Search, SegmentUsage};
@@ -11,8 +13,6 @@ use crate::args::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;
-use crate::output::table::{Align, Table};
-use crate::output::usage_tables::{MAX_END, ends, json_ends};
 use crate::text::json::Json;
 use crate::text::quoting::{decimal, printable, thousands};
 

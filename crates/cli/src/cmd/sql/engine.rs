@@ -22,16 +22,16 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
 use super::hints;
+use crate::answer::batch_rows::BatchRows;
+use crate::answer::records::{RecordFormat, usual_format};
 use crate::api::{Error, SearchError};
-use crate::args::{RecordFormat, SqlArgs};
+use crate::args::SqlArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::files;
 use crate::open::opener::Opener;
 use crate::open::segment::OpenSegment;
 use crate::open::sql_tables::{self, SqlTable};
-use crate::output::batch_rows::BatchRows;
-use crate::output::records::usual_format;
 use crate::process::end_signal::EndSignal;
 use crate::process::machine_memory::machine_memory;
 

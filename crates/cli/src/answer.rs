@@ -1,4 +1,6 @@
-//! Prints documents and reports.
+//! Documents, answers and descriptions as tables, CSV, JSON, Parquet and Arrow.
+//!
+//! It knows no input and no command line.
 
 #[cfg(feature = "sql")]
 pub(crate) mod batch_rows;

@@ -17,10 +17,10 @@ use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 
+use super::records::RecordFormat;
 use super::table::{self, Align, WideRow};
 use crate::api::search::arrow::IP_EXTENSION;
 use crate::api::{LogicalType, from_f64, from_u64};
-use crate::args::RecordFormat;
 use crate::console::Console;
 use crate::error::CliError;
 use crate::text::print_value::Printer;

@@ -1,12 +1,14 @@
 //! Prints documents as CSV, NDJSON or tables.
 
+use std::borrow::Cow;
 use std::io::Write;
+use std::path::Path;
 
+use clap::ValueEnum;
 use serde_json::value::RawValue;
 
 use super::table::{self, Align, WideRow};
 use crate::api::{DocAddress, DocId, Field, LogicalType};
-use crate::args::{RecordArgs, RecordFormat};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::open::records::{CHUNK, Record, Records};
@@ -21,32 +23,80 @@ pub(crate) const DOC: &str = "_doc";
 /// The name of the column of files that --doc-ids adds before it if documents are of several.
 const FILE: &str = "_file";
 
+/// The format of printed documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RecordFormat {
+    /// A table; long values are cut and end with …
+    Table,
+    /// Comma-separated values with a header
+    Csv,
+    /// Tab-separated values with a header
+    Tsv,
+    /// One JSON object a line
+    #[value(alias = "jsonl", alias = "json")]
+    Ndjson,
+    /// Apache Parquet (`export` only)
+    #[value(alias = "pq")]
+    Parquet,
+    /// Arrow IPC (`export` only): the file format in a file, the stream format elsewhere
+    #[value(alias = "feather")]
+    Arrow,
+}
+
+impl RecordFormat {
+    /// The format by the extension of a file, if it has one. An unknown extension is returned as an error.
+    pub(crate) fn of_file(path: &Path) -> Result<Option<RecordFormat>, Cow<'_, str>> {
+        let Some(ending) = path.extension() else { return Ok(None) };
+        match ending.to_str().and_then(|ending| RecordFormat::from_str(ending, true).ok()) {
+            None | Some(RecordFormat::Table) => Err(ending.to_string_lossy()),
+            format => Ok(format),
+        }
+    }
+
+    /// The extensions of all formats.
+    pub(crate) fn endings() -> impl Iterator<Item = String> {
+        let formats = RecordFormat::value_variants().iter().filter(|format| **format != RecordFormat::Table);
+        let values = formats.filter_map(RecordFormat::to_possible_value);
+        values
+            .flat_map(|value| value.get_name_and_aliases().map(|name| format!(".{name}")).collect::<Vec<_>>())
+    }
+}
+
+/// The columns of documents to print, and their format.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RecordOptions {
+    /// All, if it is empty.
+    pub(crate) columns: Vec<String>,
+    pub(crate) format: Option<RecordFormat>,
+    pub(crate) doc_ids: bool,
+}
+
 /// The default format: a table on a terminal, NDJSON elsewhere.
 pub(crate) fn usual_format(console: &Console<'_>) -> RecordFormat {
     if console.out_width.is_some() { RecordFormat::Table } else { RecordFormat::Ndjson }
 }
 
-/// Prints the columns that `args` names of these documents, or all columns.
+/// Prints these documents.
 pub(crate) fn print(
     segments: &Segments,
     docs: impl Iterator<Item = DocAddress>,
-    args: &RecordArgs,
+    options: &RecordOptions,
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
-    let fields = segments.select(&args.columns)?;
-    print_found(segments, &fields, docs, args, usual_format(console), console)
+    let fields = segments.select(&options.columns)?;
+    print_found(segments, &fields, docs, options, usual_format(console), console)
 }
 
-/// Prints documents of segments that are searched together, in the format of `args` or `default`.
+/// Prints documents of segments that are searched together, in the format of `options` or `default`.
 pub(crate) fn print_found(
     segments: &Segments,
     fields: &[Field],
     docs: impl Iterator<Item = DocAddress>,
-    args: &RecordArgs,
+    options: &RecordOptions,
     default: RecordFormat,
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
-    print_documents(fields, &mut Found { segments, docs }, args, default, console)
+    print_documents(fields, &mut Found { segments, docs }, options, default, console)
 }
 
 /// Documents with their numbers as JSON objects, as `dv sort --json --doc-ids` prints them.
@@ -59,10 +109,10 @@ pub(crate) fn json(
         return Ok(Vec::new());
     }
     let (mut lines, mut notes) = (Vec::new(), Vec::new());
-    let args = RecordArgs { columns: columns.to_vec(), format: None, json: true, doc_ids: true };
+    let options = RecordOptions { doc_ids: true, ..RecordOptions::default() };
     let console = &mut Console::plain(&mut lines, &mut notes);
     let fields = segments.select(columns)?;
-    check_doc_ids(&fields, &args, segments.only().is_none())?;
+    check_doc_ids(&fields, &options, segments.only().is_none())?;
     let documents = &mut Found { segments, docs: docs.iter().copied() };
     let files = documents.files();
     ndjson(&fields, documents, &DocIds { files: files.as_deref(), are_printed: true }, console)?;
@@ -71,29 +121,29 @@ pub(crate) fn json(
     Ok(lines.lines().filter_map(raw).map(Json::Raw).collect())
 }
 
-/// Prints the live documents of several segments, one segment after the other, in the format of `args` or `default`.
+/// Prints the live documents of several segments, one segment after the other, in the format of `options` or `default`.
 pub(crate) fn print_parts<'a>(
     fields: &[Field],
     parts: impl Iterator<Item = &'a OpenSegment>,
-    args: &RecordArgs,
+    options: &RecordOptions,
     default: RecordFormat,
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
-    print_documents(fields, &mut Parts(parts), args, default, console)
+    print_documents(fields, &mut Parts(parts), options, default, console)
 }
 
 /// Prints documents of any source.
 pub(crate) fn print_documents(
     fields: &[Field],
     documents: &mut dyn Documents,
-    args: &RecordArgs,
+    options: &RecordOptions,
     default: RecordFormat,
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
     let files = documents.files();
-    check_doc_ids(fields, args, files.is_some())?;
-    let ids = DocIds { files: files.as_deref(), are_printed: args.doc_ids };
-    let printed = match named_format(args).unwrap_or(default) {
+    check_doc_ids(fields, options, files.is_some())?;
+    let ids = DocIds { files: files.as_deref(), are_printed: options.doc_ids };
+    let printed = match options.format.unwrap_or(default) {
         RecordFormat::Table => table(fields, documents, &ids, console),
         RecordFormat::Ndjson => ndjson(fields, documents, &ids, console),
         RecordFormat::Csv => csv(fields, documents, &ids, ',', console),
@@ -105,16 +155,15 @@ pub(crate) fn print_documents(
     printed.map_err(CliError::or_columns)
 }
 
-/// The format that the user chose.
-pub(crate) fn named_format(args: &RecordArgs) -> Option<RecordFormat> {
-    if args.json { Some(RecordFormat::Ndjson) } else { args.format }
-}
-
 /// Checks that no column has the name of a column of --doc-ids.
-pub(crate) fn check_doc_ids(fields: &[Field], args: &RecordArgs, has_files: bool) -> Result<(), CliError> {
+pub(crate) fn check_doc_ids(
+    fields: &[Field],
+    options: &RecordOptions,
+    has_files: bool,
+) -> Result<(), CliError> {
     let is_taken = |name: &str| fields.iter().any(|field| field.name == name);
     let taken = [(DOC, true), (FILE, has_files)].into_iter().find(|(name, added)| *added && is_taken(name));
-    match taken.filter(|_| args.doc_ids) {
+    match taken.filter(|_| options.doc_ids) {
         None => Ok(()),
         Some((name, _)) => Err(CliError::usage(format!("--doc-ids: a column has the name {name:?} already"))
             .hint("choose other columns with --columns")),

@@ -3,6 +3,7 @@
 use std::slice;
 use std::time::{Duration, Instant};
 
+use crate::answer::explain::{Step, tell};
 use crate::api::search::query::Explain;
 use crate::api::search::sort::TopProfile;
 use crate::api::search::{DocSet, Docs, DocsByPart, Query};
@@ -12,7 +13,6 @@ use crate::console::Console;
 use crate::error::CliError;
 use crate::open::columns;
 use crate::open::segments::Segments;
-use crate::output::explain::{Step, tell};
 use crate::text::json::Json;
 
 /// The documents that match.
