@@ -26,8 +26,7 @@ use crate::open::opener::Opener;
 pub(crate) use aggregate::{
     FacetArgs, FacetBy, GroupArgs, GroupBy, GroupSpec, HistogramArgs, HistogramSpec, TextOrNumber,
 };
-pub(crate) use build::{BuildArgs, InputArgs, SchemaArgs};
-pub(crate) use commit::CommitArgs;
+pub(crate) use build::{BuildArgs, SchemaArgs};
 pub(crate) use filter::WhereArgs;
 pub(crate) use inspect::{InfoArgs, StatsArgs, TermsArgs};
 pub(crate) use lookup::LookupArgs;

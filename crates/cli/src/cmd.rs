@@ -1,4 +1,6 @@
 //! The subcommands, one per file.
+//!
+//! A command does not know another. Those that search share [`matching_docs`], which evaluates `--where`, and [`request`].
 
 pub(crate) mod build;
 pub(crate) mod cat;
@@ -24,6 +26,7 @@ pub(crate) mod query;
 pub(crate) mod recover;
 pub(crate) mod replica;
 pub(crate) mod replicate;
+mod request;
 pub(crate) mod rm;
 pub(crate) mod sample;
 pub(crate) mod schema;

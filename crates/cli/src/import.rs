@@ -12,37 +12,37 @@
 //! ```
 
 #[cfg(feature = "parquet")]
-pub(crate) mod arrow;
+mod arrow;
 #[cfg(feature = "parquet")]
 mod arrow_rows;
 mod choose_types;
 mod chunks;
 pub(crate) mod column;
 pub(crate) mod column_type;
-pub(crate) mod csv_cells;
-pub(crate) mod csv_chunks;
+mod csv_cells;
+mod csv_chunks;
 pub(crate) mod csv_dialect;
 mod document;
-pub(crate) mod error;
+mod error;
 mod exclude;
 pub(crate) mod field_changes;
 pub(crate) mod header;
 mod hints;
 pub(crate) mod ids;
-pub(crate) mod infer_types;
-pub(crate) mod ndjson;
+mod infer_types;
+mod ndjson;
 pub(crate) mod notes;
-pub(crate) mod odd_cells;
+mod odd_cells;
 mod open_input;
-pub(crate) mod parse_cell;
-pub(crate) mod row;
+mod parse_cell;
+mod row;
 mod row_batch;
 mod sample;
 pub(crate) mod schema;
 pub(crate) mod segment_input;
 mod sniff_delimiter;
 pub(crate) mod source;
-pub(crate) mod spellings;
+mod spellings;
 pub(crate) mod store_input;
 pub(crate) mod store_schema;
 mod widen;

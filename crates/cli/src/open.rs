@@ -11,4 +11,5 @@ pub(crate) mod segment;
 pub(crate) mod segments;
 #[cfg(feature = "sql")]
 pub(crate) mod sql_tables;
+pub(crate) mod store;
 mod store_source;

@@ -1,6 +1,6 @@
 //! `dv commits`: lists the commits of a store.
 
-use super::store::{info_json, made};
+use crate::answer::commit_info::{info_json, made};
 use crate::answer::table::{Align, Table};
 use crate::api::store::{CommitInfo, StoreReader};
 use crate::args::CommitsArgs;

@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::get::{no_such_documents, require};
 use super::matching_docs::MatchingDocs;
 use crate::answer::records::{self, RecordFormat};
 use crate::api::{DocAddress, DocId, Field};
@@ -108,7 +107,7 @@ impl DocSelection {
         let Some(text) = text else { return Ok(DocSelection::All) };
         let docs = u32::try_from(segments.docs()).unwrap_or(u32::MAX);
         match parse_range(text, docs) {
-            Some(range) if range.end > docs => Err(no_such_documents(segments, &[range.end - 1])),
+            Some(range) if range.end > docs => Err(segments.no_such_documents(&[range.end - 1])),
             Some(range) if segments.only().is_some() => Ok(DocSelection::Range(range)),
             Some(range) => {
                 Ok(DocSelection::List(segments.at(range.map(u64::from)).into_iter().flatten().collect()))
@@ -116,7 +115,7 @@ impl DocSelection {
             None => {
                 let list = read_list(text)?;
                 let found = segments.at(list.iter().map(|doc| u64::from(*doc)));
-                require(segments, &list, &found)?;
+                segments.require(&list, &found)?;
                 Ok(DocSelection::List(found.into_iter().flatten().collect()))
             }
         }

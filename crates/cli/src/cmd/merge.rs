@@ -5,15 +5,15 @@ mod ids;
 use std::io::Write;
 use std::path::Path;
 
-use super::build::refuse_no_segment;
-use super::info::{info, stats};
+use crate::answer::commit_info::{commit_json, commit_line};
+use crate::answer::segment_info::{info, stats};
 use crate::answer::usage_tables::column_table;
 use crate::api::store::MergePolicy;
 use crate::api::writer::{MergeProgress, Merger, Spill, Summary};
 use crate::api::{DocAddress, LogicalType, Segment, SortKey};
 use crate::args::MergeArgs;
 use crate::console::Console;
-use crate::console::destination::{followed, is_stdout, refuse_input, refuse_stdout};
+use crate::console::destination::{followed, is_stdout, refuse_input, refuse_no_segment, refuse_stdout};
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
 use crate::import::ids::{IdIndexPlan, refused};
@@ -21,6 +21,7 @@ use crate::open::columns;
 use crate::open::opener::Opener;
 use crate::open::segment::OpenSegment;
 use crate::open::segments::Segments;
+use crate::open::store::commit;
 use crate::process::unfinished_files;
 use crate::text::json::Json;
 use crate::text::quoting::thousands;
@@ -49,7 +50,7 @@ fn merge_store(
         return Err(CliError::usage("a store has its own columns, order and ids")
             .hint("these options are for -o; --to, --purge, --memory and --threads are for a store"));
     }
-    let store = super::store::open(opener, folder, &args.commit, args.write.options(args.memory))?;
+    let store = opener.store_to_change(folder, args.commit.keep_commits, args.write.options(args.memory))?;
     let before = store.snapshot().segments().len();
     match args.to {
         Some(segments) => store.merge_to(segments)?,
@@ -57,13 +58,13 @@ fn merge_store(
         None => store.merge(&MergePolicy::default()).map(drop)?,
     }
     let left = if args.purge { store.purge()?.left } else { Vec::new() };
-    super::store::commit(&store, console)?;
+    commit(&store, console)?;
     if args.write.json {
         let more = [("segments_before", before.into())];
         let more = more.into_iter().chain(args.purge.then(|| ("left", left.as_slice().into())));
-        console.json(&Json::object(super::store::commit_json(folder, &store).into_iter().chain(more)))?;
+        console.json(&Json::object(commit_json(folder, &store).into_iter().chain(more)))?;
     } else if !args.write.quiet {
-        let line = super::store::commit_line(&store);
+        let line = commit_line(&store);
         console.line(format_args!("{}: {line}, of {} before", folder.display(), thousands(before as u64)))?;
     }
     if left.is_empty() {

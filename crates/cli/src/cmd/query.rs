@@ -8,13 +8,14 @@ use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, MapDeserializer};
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
-use super::facet::facet_json;
-use super::group::{group, groups_json};
-use super::histogram::{self, histogram_json};
 use super::matching_docs;
-use super::stats::Column;
+use super::request::{group, group_metrics, histogram, histogram_metrics};
 use crate::answer::explain::{Step, tell};
+use crate::answer::facets::facet_json;
+use crate::answer::groups::groups_json;
+use crate::answer::histograms::{self, histogram_json};
 use crate::answer::records;
+use crate::answer::statistics::Column;
 use crate::api::search::facet::{Facet, FacetOrder};
 use crate::api::search::stats::Stats;
 use crate::api::search::{Query, SearchAnswer, SearchRequest};
@@ -107,9 +108,12 @@ pub(crate) fn run(args: &QueryArgs, opener: &Opener, console: &mut Console<'_>) 
     describe(&segments, &mut answer)?;
     let top = records::json(&segments, &answer.top, &asked.columns)?;
     let groups = answer.groups.iter().zip(&asked.groups);
-    let groups = groups.map(|(found, NameOr(spec))| groups_json(&segments, found, spec).map(Json::object));
+    let groups = groups.map(|(found, NameOr(spec))| {
+        let metrics = group_metrics(&segments, spec)?;
+        groups_json(&segments, found, &metrics, &spec.columns).map(Json::object)
+    });
     let histograms = answer.histograms.iter().zip(&asked.histograms).map(|(found, spec)| {
-        let metrics = histogram::metrics_of(&segments, spec)?;
+        let metrics = histogram_metrics(&segments, spec)?;
         Ok::<_, CliError>(Json::object(histogram_json(found, &metrics)))
     });
     console.json(&Json::object([
@@ -150,7 +154,7 @@ fn parse(argument: &str) -> Result<QueryRequest, CliError> {
 fn request(segments: &Segments, asked: &QueryRequest, more: Option<&str>) -> Result<SearchRequest, CliError> {
     let queries = [more, asked.query.as_deref()].into_iter().flatten().map(Query::parse);
     let query = Query::all_of(queries.collect::<Result<Vec<_>, _>>()?);
-    let histograms = asked.histograms.iter().map(|spec| histogram::asked(segments, spec));
+    let histograms = asked.histograms.iter().map(|spec| histogram(segments, spec));
     let groups = asked.groups.iter().map(|NameOr(spec)| group(segments, spec));
     Ok(SearchRequest {
         query,
@@ -167,7 +171,7 @@ fn request(segments: &Segments, asked: &QueryRequest, more: Option<&str>) -> Res
 fn describe(segments: &Segments, answer: &mut SearchAnswer) -> Result<(), CliError> {
     let SearchAnswer { facets, histograms, stats, groups, .. } = answer;
     facets.iter_mut().try_for_each(|facet| segments.describe(&mut facet.field))?;
-    histograms.iter_mut().try_for_each(|found| histogram::describe(segments, found))?;
+    histograms.iter_mut().try_for_each(|found| histograms::describe(segments, found))?;
     stats.iter_mut().try_for_each(|stats| segments.describe(&mut stats.field))?;
     groups.iter_mut().flat_map(|found| &mut found.fields).try_for_each(|field| segments.describe(field))
 }

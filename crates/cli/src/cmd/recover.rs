@@ -1,6 +1,6 @@
 //! `dv recover`: goes back to an older commit of a store.
 
-use super::store::info_json;
+use crate::answer::commit_info::info_json;
 use crate::api::store::{LostCommit, Store, StoreOptions};
 use crate::args::RecoverArgs;
 use crate::console::Console;

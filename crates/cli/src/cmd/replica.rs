@@ -10,6 +10,7 @@ use crate::args::ReplicaArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;
+use crate::open::store::note_commit;
 use crate::process::end_signal::EndSignal;
 use crate::text::json::Json;
 use crate::text::quoting::thousands;
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &ReplicaArgs, opener: &Opener, console: &mut Console<'_>
     };
     if args.promote {
         let store = Replica::open(&args.folder, options)?.promote()?;
-        super::store::note_commit(&store, console);
+        note_commit(&store, console);
         report(args, store.position(), None, console)?;
         return Ok(Exit::Ok);
     }
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &ReplicaArgs, opener: &Opener, console: &mut Console<'_>
     let committed = replica.store().commit();
     let exit = taken?;
     committed?;
-    super::store::note_commit(replica.store(), console);
+    note_commit(replica.store(), console);
     if replica.position().epoch == 0 && exit == Exit::Ok {
         let folder = args.folder.display();
         let message = format!("{folder}: expected a commit of the leader, found none: the replica is empty");

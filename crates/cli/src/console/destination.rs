@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::Console;
-use crate::api::{AtomicFile, writer};
+use crate::api::{AtomicFile, MAGIC, writer};
 use crate::error::{CliError, Exit};
 use crate::process::unfinished_files;
 
@@ -138,6 +138,11 @@ pub(crate) fn refuse_other_format(
     }
     Err(CliError::usage(format!("{}: expected {expected} to replace, found another file", output.display()))
         .hint("the name after -o is that of the file to write; use another name, or replace this file with --force"))
+}
+
+/// Fails if the output exists and is no segment.
+pub(crate) fn refuse_no_segment(output: &Path) -> Result<(), CliError> {
+    refuse_other_format(output, "a segment", |head| head.starts_with(&MAGIC))
 }
 
 /// Whether a file that begins with these bytes is text. A character may be cut at their end.

@@ -7,6 +7,7 @@ use super::column_type::Layout;
 use super::parse_cell::CellParser;
 use super::row::Form;
 use super::{Import, type_flag};
+use crate::api::store::Store;
 use crate::api::writer::{self, ErrorKind};
 use crate::api::{IdOptions, LogicalType};
 use crate::error::CliError;
@@ -142,6 +143,37 @@ impl IdInput {
             })),
         }
     }
+}
+
+/// The ids of the command line, or of standard input for `-`, that documents have. The others are added to `not_found`.
+/// A store without ids is an error with this hint.
+pub(crate) fn find_ids(
+    store: &Store,
+    ids: &[String],
+    hint: &str,
+    not_found: &mut Vec<String>,
+) -> Result<Vec<Vec<u8>>, CliError> {
+    let snapshot = store.snapshot();
+    let schema = snapshot.schema();
+    let logical = schema.id_field().and_then(|name| schema.field(name)).map(|field| field.logical);
+    let Some(logical) = logical else {
+        let message = format!("{}: the store has no column of ids", store.directory().path().display());
+        return Err(CliError::failed(message).hint(hint));
+    };
+    let inputs = ids.iter().map(|id| match id.as_str() {
+        "-" => IdInput::Lines,
+        id => IdInput::Id(id.as_bytes().to_vec()),
+    });
+    let texts = inputs.flat_map(IdInput::all).collect::<io::Result<Vec<_>>>();
+    let texts = texts.map_err(|error| CliError::file("<stdin>", &error))?;
+    let mut found = Vec::with_capacity(texts.len());
+    for text in &texts {
+        match parse(text, logical) {
+            Ok(id) if snapshot.find(&id)?.is_some() => found.push(id),
+            _ => not_found.push(String::from_utf8_lossy(text).into_owned()),
+        }
+    }
+    Ok(found)
 }
 
 #[cfg(test)]

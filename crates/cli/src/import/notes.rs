@@ -1,10 +1,12 @@
 //! Notes on values that a segment has otherwise than the input.
 
 use super::column::Column;
+use super::error::BadRow;
 use super::infer_types::{Found, KeptAsText};
 use super::spellings::Joined;
 use super::{Import, type_flag};
 use crate::api::LogicalType;
+use crate::console::Console;
 use crate::text::quoting::{jq_path, named_columns, shell_word, thousands};
 use crate::text::words::excerpt;
 
@@ -44,7 +46,7 @@ fn without_offsets(column: &Column) -> Option<String> {
 }
 
 /// Notes that are printed even if others are not: values were joined that may differ in meaning.
-pub(crate) fn notes_of_joined_numbers(import: &Import) -> impl Iterator<Item = String> {
+fn notes_of_joined_numbers(import: &Import) -> impl Iterator<Item = String> {
     import.columns().iter().filter(|column| column.is_stored()).filter_map(joined)
 }
 
@@ -157,4 +159,44 @@ pub(crate) fn empty_inputs(import: &Import) -> Option<String> {
     let names: Vec<&str> = import.empty_inputs().collect();
     let result = if import.columns().is_empty() { ", so the segment has no columns" } else { "" };
     (!names.is_empty()).then(|| format!("empty input: {}{result}", names.join(", ")))
+}
+
+/// Prints the notes that `--quiet` keeps.
+pub(crate) fn tell_joined_numbers(import: &Import, console: &mut Console<'_>) {
+    for note in notes_of_joined_numbers(import) {
+        console.note(&format!("note: {note}"));
+    }
+}
+
+/// Prints how many rows were skipped, and what is unexpected about the input.
+pub(crate) fn tell_notes(import: &Import, notes: &[String], console: &mut Console<'_>) {
+    let (skipped, first) = import.skipped();
+    tell_skipped(skipped, first, console);
+    for note in notes {
+        console.note(&format!("note: {note}"));
+    }
+    if let [column] = import.columns()
+        && let Some(delimiter) = [';', '\t', '|', ','].into_iter().find(|c| column.name.contains(*c))
+    {
+        console.note(&format!(
+            "note: the input has a single column, {:?}; if {delimiter:?} separates its cells, set --delimiter",
+            column.name
+        ));
+    }
+    for name in import.unknown_names() {
+        console.note(&format!("note: --type: no input has a column {name:?}"));
+    }
+}
+
+/// Prints how many rows were skipped, and the first of them.
+fn tell_skipped(skipped: u64, first: &[BadRow], console: &mut Console<'_>) {
+    if skipped == 0 {
+        return;
+    }
+    let rows = if skipped == 1 { "row" } else { "rows" };
+    let which = if skipped > first.len() as u64 { "; the first of them" } else { "" };
+    console.note(&format!("skipped {} bad {rows}{which}:", thousands(skipped)));
+    for row in first {
+        console.note(&format!("  {row}"));
+    }
 }

@@ -1,10 +1,12 @@
 //! Requested types of columns: `--type NAME=TYPE` and the schema file.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::Deserialize;
 
 use super::column_type::{BaseType, Layout, TypeRequest, base_type};
+use crate::error::CliError;
 use crate::text::time::{TimeFormat, unit_of};
 
 /// The requests on columns, by name.
@@ -35,6 +37,22 @@ pub(crate) enum TimeRequest {
     Format(TimeFormat),
     /// Integers: units since 1970.
     Epoch,
+}
+
+/// The types of `--schema` and `--type`.
+pub(crate) fn requested(file: Option<&Path>, types: &[String]) -> Result<Schema, CliError> {
+    let mut schema = match file {
+        None => Schema::default(),
+        Some(path) => {
+            let name = path.display();
+            let text = std::fs::read_to_string(path).map_err(|error| CliError::file(&name, &error))?;
+            Schema::from_toml(&text).map_err(|message| CliError::usage(format!("{name}: {message}")))?
+        }
+    };
+    for types in types {
+        schema.add_types(types).map_err(|message| CliError::usage(format!("--type {message}")))?;
+    }
+    Ok(schema)
 }
 
 /// A schema file; unknown keys are errors.

@@ -1,23 +1,24 @@
-//! Adds the documents of an import to the writer of a segment.
+//! Writes the documents of an import to a segment.
 
 #[cfg(feature = "parquet")]
 use super::DocBatch;
 use super::column_type::{ColumnType, Layout};
-use super::ids::IdIndexPlan;
+use super::ids::{IdIndexPlan, refused};
 use super::notes::{column_notes, empty_inputs, input_notes, without_values};
 use super::{Document, Import, Imported, RowBatch};
 #[cfg(feature = "parquet")]
 use crate::api::writer::ColumnBatch;
-use crate::api::writer::{self, BytesKind, FieldId, FieldSpec, SegmentWriter};
-use crate::api::{Compression, LogicalType};
+use crate::api::writer::{self, BytesKind, FieldId, FieldSpec, SegmentWriter, Target};
+use crate::api::{Compression, LogicalType, SortKey};
 use crate::console::progress::Progress;
 use crate::error::CliError;
 use crate::text::quoting::thousands;
+use crate::text::sort_keys::keys_to_write;
 use crate::text::stored_ref::StoredRef;
 use crate::text::text_format::TextFormat;
 
 /// The segment to write, and its field for each column of the import.
-pub(crate) struct SegmentInput<'w, T> {
+struct SegmentInput<'w, T> {
     writer: &'w mut SegmentWriter<T>,
     /// The index of ids to build.
     ids: Option<&'w IdIndexPlan>,
@@ -25,12 +26,12 @@ pub(crate) struct SegmentInput<'w, T> {
 }
 
 impl<'w, T> SegmentInput<'w, T> {
-    pub(crate) fn new(writer: &'w mut SegmentWriter<T>, ids: Option<&'w IdIndexPlan>) -> SegmentInput<'w, T> {
+    fn new(writer: &'w mut SegmentWriter<T>, ids: Option<&'w IdIndexPlan>) -> SegmentInput<'w, T> {
         SegmentInput { writer, ids, fields: Vec::new() }
     }
 
     /// Adds all documents.
-    pub(crate) fn add_all(&mut self, import: &mut Import, progress: &mut Progress) -> Result<(), CliError> {
+    fn add_all(&mut self, import: &mut Import, progress: &mut Progress) -> Result<(), CliError> {
         import.run(|import, added| {
             progress.show(import.documents(), import.bytes_read());
             match added {
@@ -99,7 +100,7 @@ impl<'w, T> SegmentInput<'w, T> {
 
     /// Adds the columns without values that a header names, and sets the format of all columns. Returns notes for the
     /// user.
-    pub(crate) fn finish(&mut self, import: &Import) -> Result<Vec<String>, CliError> {
+    fn finish(&mut self, import: &Import) -> Result<Vec<String>, CliError> {
         let mut notes: Vec<String> = import.file_notes().collect();
         for (index, column) in import.columns().iter().enumerate() {
             if !column.is_stored() {
@@ -116,6 +117,55 @@ impl<'w, T> SegmentInput<'w, T> {
         notes.extend(empty_inputs(import));
         Ok(notes)
     }
+}
+
+/// Checks the columns to sort by and that of ids, as far as columns are known before all documents are read.
+pub(crate) fn check(import: &Import, ids: Option<&IdIndexPlan>, sort_by: &[String]) -> Result<(), CliError> {
+    let all_known = import.has_all_columns();
+    if all_known {
+        sort_keys(sort_by, import)?;
+    }
+    ids.map_or(Ok(()), |ids| ids.check(import, all_known))
+}
+
+/// Adds all documents, sorts and writes the segment; returns notes on the input, too.
+pub(crate) fn write<T: Target>(
+    mut writer: SegmentWriter<T>,
+    import: &mut Import,
+    ids: Option<&IdIndexPlan>,
+    sort_by: &[String],
+    progress: &mut Progress,
+) -> Result<(T::Finished, Vec<String>), CliError> {
+    let mut input = SegmentInput::new(&mut writer, ids);
+    let notes = input.add_all(import, progress).and_then(|()| input.finish(import));
+    let written = notes.and_then(|notes| Ok((finish(writer, import, ids, sort_by)?, notes)));
+    progress.clear();
+    written
+}
+
+/// Sorts and writes the segment.
+fn finish<T: Target>(
+    mut writer: SegmentWriter<T>,
+    import: &Import,
+    ids: Option<&IdIndexPlan>,
+    sort_by: &[String],
+) -> Result<T::Finished, CliError> {
+    writer.sort_by(sort_keys(sort_by, import)?)?;
+    let finished = |writer: SegmentWriter<T>| writer.finish().map_err(docvalues::WriteError::from);
+    let Some(ids) = ids else { return Ok(finished(writer)?) };
+    ids.check(import, true)?;
+    let column = import.columns().iter().find(|column| column.name == ids.column);
+    let logical = column.and_then(|column| column.ty).map_or(LogicalType::Utf8, |ty| ty.logical);
+    let documents = |[a, b]: [u32; 2]| format!("documents {a} and {b} (from 0, in the order of the input)");
+    let hint = "leave one of them out of the input, or build without --id-field";
+    finished(writer).map_err(|error| refused(error, logical, documents, hint))
+}
+
+/// The keys of the index sort, which may name the columns found so far.
+fn sort_keys(arguments: &[String], import: &Import) -> Result<Vec<SortKey>, CliError> {
+    let columns = import.columns().iter().filter(|column| column.is_stored());
+    let columns = columns.map(|column| (column.name.as_str(), column.ty.is_some_and(|ty| ty.multi)));
+    keys_to_write(arguments, &columns.collect::<Vec<_>>())
 }
 
 /// Writes a document, given the field of each column.

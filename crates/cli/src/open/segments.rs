@@ -22,6 +22,7 @@ use crate::console::Console;
 use crate::error::CliError;
 use crate::text::json::Json;
 use crate::text::number::FloatStyle;
+use crate::text::quoting::thousands;
 use crate::text::sort_keys;
 use crate::text::text_format::TextFormat;
 
@@ -154,6 +155,30 @@ impl Segments {
             Some(DocAddress { part: u32::try_from(part).ok()?, doc: DocId::new(doc) })
         };
         places.map(address).collect()
+    }
+
+    /// Fails if one of `docs` was not found.
+    pub(crate) fn require(&self, docs: &[u32], found: &[Option<DocAddress>]) -> Result<(), CliError> {
+        let absent = docs.iter().zip(found).filter(|(_, found)| found.is_none());
+        match absent.map(|(doc, _)| *doc).collect::<Vec<u32>>().as_slice() {
+            [] => Ok(()),
+            absent => Err(self.no_such_documents(absent)),
+        }
+    }
+
+    /// The error for document numbers out of range.
+    pub(crate) fn no_such_documents(&self, absent: &[u32]) -> CliError {
+        let listed: Vec<String> = absent.iter().take(5).map(u32::to_string).collect();
+        let more = if absent.len() > 5 { format!(" and {} more", absent.len() - 5) } else { String::new() };
+        let message = format!("{}: no document {}{more}", self.named(), listed.join(", "));
+        let failure = CliError::failed(message);
+        match self.docs().checked_sub(1) {
+            None if self.only().is_none() => failure.hint("there are no documents"),
+            None => failure.hint("the segment has no documents"),
+            Some(last) => {
+                failure.hint(format!("there are {}, numbered from 0 to {last}", thousands(self.docs())))
+            }
+        }
     }
 
     /// The files, if there are several.

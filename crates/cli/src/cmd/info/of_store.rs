@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use super::sort_json;
+use crate::answer::segment_info::sort_json;
 use crate::answer::table::{Align, Table};
 use crate::answer::usage_tables::{MAX_END, ends, json_ends};
 use crate::api::search::Query;
